@@ -9,17 +9,13 @@ import { answered, LedgerError, type TableFailure } from '../core/store/table-fa
 import type { Notice } from './notice.ts';
 
 export interface Cursor {
-  /** The last edit with sent notices. */
   readonly edit: number;
   /** Nothing in this set of limits falls due before `atMs`. */
   readonly due?: { readonly set: string; readonly atMs: number };
-  /** Keyed by request. */
   readonly requests: Readonly<Record<string, RequestCheckpoint>>;
   /** End of each grant with a sent notice; dropped after that end. */
   readonly ending: Readonly<Record<string, number>>;
-  /** The day of the last forecasts. */
   readonly forecastDay?: string;
-  /** Keyed by break-glass. */
   readonly breakGlasses: Readonly<Record<string, BreakGlassCheckpoint>>;
   /** Job counts that owners know, of today and yesterday, by subject and name; `*` is the instance. */
   readonly tallies: Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -27,23 +23,17 @@ export interface Cursor {
   readonly again?: boolean;
   /** Requests whose note in a merge request is written, or has no place. */
   readonly notes?: Readonly<Record<string, object>>;
-  /** Hashes of notices sent by a run that did not complete. */
   readonly sent: readonly string[];
 }
 
 export interface RequestCheckpoint {
-  /** Number of messages that asked for a decision. */
   readonly asked: number;
-  /** Unix ms of the last message. */
   readonly atMs: number;
-  /** The decision was reported. */
   readonly decided: boolean;
 }
 
 export interface BreakGlassCheckpoint {
-  /** Jobs that the owner knows of. */
   readonly used: number;
-  /** Number of messages that asked for a review. */
   readonly reviews: number;
   readonly atMs: number;
 }
@@ -61,7 +51,6 @@ export const START: Cursor = {
 const HASHES_MAX = 20_000;
 const HASH_CHARACTERS = 12;
 
-/** Identifies a notice to one recipient. */
 export const noticeHash = ({ id, to }: Notice): string =>
   createHash('sha256')
     .update(`${recipientKey(to)} ${id}`)
@@ -89,7 +78,6 @@ export interface CursorStore {
 const TIMEOUT_MS = 3_000;
 const REV = 'rv';
 const BYTES = 'by';
-/** An item unpacks to a few MB. */
 const CHARACTERS_MAX = 16 * 1024 * 1024;
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 

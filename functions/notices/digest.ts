@@ -13,7 +13,6 @@ const NOTICES_PER_CHAT_MAX = 10;
 const ORDER = Object.keys(KINDS);
 const HEADINGS = [...new Set(Object.values(KINDS).map(([, heading]) => heading))];
 
-/** Notices of one kind stay in the order of their events. */
 const sortNotices = (notices: readonly Notice[]): readonly Notice[] =>
   notices.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
 
@@ -29,7 +28,6 @@ function headlineText(notices: readonly Notice[]): string {
   return `Tollgate: ${shown.join(', ')}`;
 }
 
-/** @param notices - of this recipient, at least one. */
 export function noticeMessage(
   to: Recipient,
   notices: readonly Notice[],

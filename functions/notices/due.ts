@@ -1,4 +1,3 @@
-/** Events of the clock: grants that end soon, and use and review of break-glass. */
 import { type CounterKey, counterName } from '../../policies/claim.ts';
 import { type BreakGlass, breakGlassCounter } from '../../policies/limits/break-glass.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
@@ -11,7 +10,6 @@ import type { BreakGlassCheckpoint, Cursor } from './cursor.ts';
 import { aNotice, countText, cutName, type Notice, quoteText, wholeAmountText } from './notice.ts';
 import type { Findings, NoticeContext, NoticesDeps, Run } from './run.ts';
 
-/** JSON has no Infinity. */
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 /** Reads the limits at the first run of a set, and when something in it is due. */

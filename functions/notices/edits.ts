@@ -1,4 +1,3 @@
-/** Edits of limits by others than the owner, from the change log. */
 import { instantText } from '../../policies/text/edge-text.ts';
 import { limitNameFirst } from '../../policies/unit-texts.ts';
 import type { ChangeRow, Effect, FieldValue } from '../core/limits/limit-changes.ts';
@@ -18,12 +17,10 @@ import {
 } from './notice.ts';
 import type { Findings, NoticeContext, Run } from './run.ts';
 
-/** Edits read in one run. The rest waits for the next. */
 export const EDITS_MAX = 100;
 const TIMEOUT_MS = 5_000;
 /** More changes of one owner in one edit are one notice with their number. */
 const CHANGES_MAX = 6;
-/** The history has all fields of a change. */
 const FIELDS_MAX = 5;
 
 /** @throws {LimitsError} `limits_unavailable` */
@@ -56,7 +53,6 @@ interface Edit {
   readonly context: NoticeContext;
 }
 
-/** The rows of one limit, grant, freeze, break-glass or rollout. */
 type Change = readonly [ChangeRow, ...ChangeRow[]];
 
 function editNotices(rows: readonly ChangeRow[], edit: Edit): readonly Notice[] {

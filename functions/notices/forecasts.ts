@@ -12,10 +12,8 @@ import { listForecastLevels, type ThresholdLevel } from '../core/thresholds/leve
 import { aNotice, type Notice, wholeAmountText } from './notice.ts';
 import { type Findings, limitsBySubject, type NoticeContext, type Run } from './run.ts';
 
-/** Each needs eight weeks of days. */
 const LIMITS_MAX = 1_000;
 
-/** @throws {LedgerError | LimitsError | DirectoryError} */
 export async function findForecastNotices({ cursor, deps, nowMs, context }: Run): Promise<Findings> {
   const { zone, ledger, usage, alerts } = deps;
   const now = today(zone, nowMs);

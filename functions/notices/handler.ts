@@ -17,7 +17,6 @@ import { dynamoCursorStore } from './cursor.ts';
 import type { NoticesDeps } from './run.ts';
 import { type NoticesReport, sendNotices } from './send-notices.ts';
 
-/** All groups of an instance; a run has a minute. */
 const DIRECTORY_TIMEOUT_MS = 20_000;
 
 const config = readNoticesConfig(process.env);

@@ -27,10 +27,8 @@ import { type Findings, limitsBySubject, type NoticeContext, type NoticesDeps, t
 
 /** Name of rejected jobs among the counts of a subject. The other names are rules that only warned. */
 const REJECTED = '';
-/** Records read for one group, and for all groups of a run. */
 const RECORDS_PER_GROUP_MAX = 20;
 const RECORDS_MAX = 400;
-/** Subjects read in one run: some two hundred batches. */
 const SUBJECTS_MAX = 10_000;
 const CAUSES_MAX = 4;
 
@@ -47,9 +45,7 @@ interface JobsWindow {
 
 interface SubjectNews {
   readonly subject: string;
-  /** New jobs by name, of names that have some. */
   readonly more: ReadonlyMap<string, number>;
-  /** Different for each new count. */
   readonly id: string;
 }
 
@@ -109,7 +105,6 @@ async function findNews(
   });
 }
 
-/** @throws {LedgerError} */
 async function findRejectedJobs(
   sinceMs: number,
   context: NoticeContext,
@@ -253,7 +248,6 @@ async function findWarnedJobs(
   return news.map((each) => warnedNotice(each, context));
 }
 
-/** Rules that check this limit and only warn. */
 function warningRules(
   limit: Limit,
   { limits, directory, policy }: NoticeContext,

@@ -15,7 +15,6 @@ import { jobPagePath, linkTo } from '../core/notify/console-links.ts';
 import type { Cursor } from './cursor.ts';
 import type { NoticeContext, NoticesDeps, Run } from './run.ts';
 
-/** Each takes a few calls of GitLab. */
 const NOTES_PER_RUN_MAX = 20;
 const RUN_MS = 20_000;
 /** Failed notes are tried so long, in each run; and a group that agrees must not get notes about its whole past. */
@@ -126,5 +125,4 @@ function composeNote(
   ].join('\n\n');
 }
 
-/** Only names that GitLab accepts for users. */
 const byText = (name = ''): string => (/^[\w.-]{1,255}$/.test(name) ? ` by \`${name}\`` : '');

@@ -1,4 +1,3 @@
-/** Notices: their kinds, and the words that their texts share. */
 import type { CounterKey } from '../../policies/claim.ts';
 import { instantText } from '../../policies/text/edge-text.ts';
 import { oneLine, quoted, shortened } from '../../policies/text/plain-text.ts';
@@ -34,24 +33,19 @@ export const KINDS = {
 
 export type NoticeKind = keyof typeof KINDS;
 
-/** An event, as one recipient reads it. */
 export interface Notice {
   readonly to: Recipient;
   /** The same when it is sent again: receivers know repeats by it. */
   readonly id: string;
   readonly kind: NoticeKind;
-  /** `group/101` */
   readonly subject: string;
   readonly lines: readonly [string, ...string[]];
-  /** Path in the console. */
   readonly page: string;
-  /** For programs. */
   readonly facts: Readonly<Record<string, string | number | boolean | null>>;
   /** A level of a limit: the message's outcome is recorded next to its counter. */
   readonly alert?: { readonly key: CounterKey; readonly level: AlertedLevel };
 }
 
-/** Fills in the defaults: the recipient and page of the subject. */
 export const aNotice = (
   kind: NoticeKind,
   subject: string,
@@ -72,7 +66,6 @@ export const cutText = (text: string): string => shortened(oneLine(text), TEXT_C
 export const cutName = (text: string): string => shortened(oneLine(text), NAME_CHARACTERS_MAX);
 export const quoteText = (text: string): string => quoted(text, TEXT_CHARACTERS_MAX);
 
-/** `37 jobs`, `1 job` */
 export const countText = (count: number, one: string): string =>
   `${count.toLocaleString('en-US')} ${one}${count === 1 ? '' : 's'}`;
 

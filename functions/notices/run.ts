@@ -22,7 +22,6 @@ export interface NoticesDeps {
   readonly cursors: CursorStore;
   readonly limitTable: LimitTable;
   readonly policy: Policy;
-  /** In force until a set of limits is live. */
   readonly packed: LimitSet;
   readonly directory: () => Promise<Directory | undefined>;
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
@@ -33,10 +32,8 @@ export interface NoticesDeps {
   readonly approvals?: { readonly instance: string; readonly keys: () => Promise<readonly string[]> };
   /** Lines as `readChatChannels` reads them. @default no chat */
   readonly chat?: { readonly lines: () => Promise<readonly string[]>; readonly sender: ChatSender };
-  /** @default no notes in merge requests */
   readonly notes?: NotesDeps;
   readonly clock: LedgerClock;
-  /** IANA zone of the rollup's days. */
   readonly zone: string;
   /** `https://budget.example.com`; undefined: messages have no links. */
   readonly consoleUrl: string | undefined;
@@ -49,10 +46,8 @@ interface NotesDeps extends Pick<RestCallDeps, 'fetch' | 'random'> {
   readonly tokenOf: (groupId: number) => Promise<string | undefined>;
 }
 
-/** Limits, groups and formats for the texts of one run. */
 export interface NoticeContext extends Ownership {
   readonly policy: Policy;
-  /** IANA zone of instants that belong to no limit. */
   readonly zone: string;
   readonly nowMs: number;
 }
@@ -73,7 +68,6 @@ export interface Run {
 
 export interface Findings {
   readonly notices: readonly Notice[];
-  /** The fields of the cursor after these notices. */
   readonly next: Partial<Cursor>;
 }
 
@@ -99,7 +93,6 @@ export function contextReader(
   };
 }
 
-/** Lists every subject with valid limits, own or default. */
 export function* limitsBySubject({
   limits,
   directory,

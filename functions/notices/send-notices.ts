@@ -21,7 +21,6 @@ import { contextReader, type Findings, type NoticesDeps, type Run } from './run.
 export interface NoticesReport {
   readonly notices: number;
   readonly messages: number;
-  /** Recipients whose message waits for the next run. */
   readonly waiting: number;
 }
 

@@ -15,7 +15,6 @@ import { dynamoImportedVersions } from './imported-versions.ts';
 import { ssmParameters } from './parameters.ts';
 import { runOn } from './run.ts';
 
-/** Hundreds of chunks, some in parallel. */
 const DIRECTORY_TIMEOUT_MS = 10_000;
 
 const config = readSsmLimitsConfig(process.env);

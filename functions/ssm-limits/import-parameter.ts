@@ -28,7 +28,6 @@ import type { ImportedVersions } from './imported-versions.ts';
 import type { Parameters, ParameterVersion, StoredParameter } from './parameters.ts';
 
 export interface ImportDeps {
-  /** Path of the parameters without a slash at the end: `/tollgate/prod/limits`. */
   readonly path: string;
   readonly parameters: Parameters;
   readonly imported: ImportedVersions;
@@ -43,7 +42,6 @@ export interface ImportDeps {
 type ImportOutcome =
   /** `unchanged`: this version was imported already. */
   | { readonly outcome: 'unchanged' | 'imported' }
-  /** Nothing of the parameter took effect. */
   | {
       readonly outcome: 'refused';
       readonly version: number | undefined;
@@ -52,13 +50,11 @@ type ImportOutcome =
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** Other edits are rare, and an import of a file takes a second. */
 const TRIES_MAX = 5;
 const PAUSE_MS_MAX = 500;
 const ACTOR_CHARACTERS_MAX = 200;
 const PROBLEMS_MAX = 5;
 const BYTES_MAX = 4_096;
-/** More kinds and periods than any group has. */
 const LIMITS_MAX = 50;
 const PROBLEM_CHARACTERS_MAX = 300;
 
@@ -107,9 +103,11 @@ export async function importParameter(
     ...{ clock, random, triesMax: TRIES_MAX, pauseMsMax: () => PAUSE_MS_MAX },
   });
   if (result !== 'stale') return result;
-  const problem =
-    'limits were edited elsewhere at the same time; the next run, within five minutes, tries again';
-  return { outcome: 'refused', version, problems: [problem] };
+  return {
+    outcome: 'refused',
+    version,
+    problems: ['others edited limits at the same time; the next run tries again'],
+  };
 }
 
 type Version = Pick<ParameterVersion, 'version' | 'modifiedAtMs'>;
@@ -148,7 +146,6 @@ function replaceLimits(
   };
 }
 
-/** Explains why an edit was not made. Undefined: it was. */
 function problemsOf(outcome: Exclude<ApplyOutcome, { outcome: 'stale' }>): readonly string[] | undefined {
   switch (outcome.outcome) {
     case 'live':
@@ -156,16 +153,16 @@ function problemsOf(outcome: Exclude<ApplyOutcome, { outcome: 'stale' }>): reado
       return undefined;
     case 'invalid':
       return outcome.problems.slice(0, PROBLEMS_MAX).map(problemText);
-    case 'forbidden':
-      return outcome.denied.slice(0, PROBLEMS_MAX).map(({ row, needs }) => {
-        return `${row.subject} ${row.limit} ${row.field}: only ${needs.join(' or ')} may do this; Parameter Store edits as finance`;
-      });
+    case 'forbidden': {
+      const { row, needs } = outcome.denied[0];
+      return [`${row.subject} ${row.limit} ${row.field}: only ${needs.join(' or ')} may do this`];
+    }
     case 'needs_confirmation': {
-      const rows = outcome.rows.map((row) =>
-        `${row.subject} ${row.limit}: ${row.from} becomes ${row.to} ${row.unit ?? ''}`.trim(),
+      const rows = outcome.rows.map(
+        ({ limit, from, to, unit = '' }) => `${limit}: ${from} becomes ${to} ${unit}`,
       );
-      const said = [...rows.slice(0, PROBLEMS_MAX), ...outcome.lockout.slice(0, PROBLEMS_MAX)];
-      return [`needs to be confirmed: write confirm: true into the value (${said.join('; ')})`];
+      const said = [...rows, ...outcome.lockout].slice(0, PROBLEMS_MAX).join('; ');
+      return [`needs to be confirmed: write confirm: true into the value (${said})`];
     }
     case 'needs_approval':
       return [
@@ -206,7 +203,7 @@ function readParameter(
     const limits = reading.at('limits');
     if (!limits.isThere) limits.expected('a list of limits; [] takes all of them out');
     for (const each of limits.list('limits', LIMITS_MAX)) {
-      if (!isRecord(each.value)) each.expected('an object such as { money: 500, per: month }');
+      if (!isRecord(each.value)) each.expected('an object');
       else if (each.at('on').isThere) each.at('on').refuse("not here: the parameter's name has the id");
       else entries.push(each.value);
     }

@@ -17,7 +17,6 @@ interface ImportedVersion {
 export type ImportedVersions = ReturnType<typeof dynamoImportedVersions>;
 
 const TIMEOUT_MS = 5_000;
-/** 10 000 items are some pages. */
 const READ_ALL_TIMEOUT_MS = 30_000;
 /** The program has no right to delete: an emptied item expires. */
 const EMPTIED_KEPT_SECONDS = 86_400;
@@ -26,7 +25,6 @@ interface Deps extends InstanceTable {
   readonly clock: Pick<LedgerClock, 'nowMs'>;
 }
 
-/** Each call throws {@link LedgerError}. */
 export function dynamoImportedVersions({ table, instance, clock }: Deps) {
   const { importedParameter } = ledgerKeys(instance);
   const failure = unavailable(table);

@@ -1,9 +1,6 @@
-/** Reads parameters from Parameter Store. Nothing is written there. */
-
 export interface Parameters {
   /** Lists the parameters right below a path. @throws {Error} if the service does not respond */
   list(path: string): Promise<readonly ParameterVersion[]>;
-  /** Reads the newest version of a parameter; undefined if there is no such parameter. @throws {Error} */
   read(name: string): Promise<StoredParameter | undefined>;
 }
 

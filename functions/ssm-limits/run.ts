@@ -16,7 +16,6 @@ interface RunDeps extends ImportDeps {
 
 /** A started import ends after it; the function has 290 s. */
 const RUN_MS = 200_000;
-/** The log of one run stays readable. */
 const LINES_MAX = 20;
 
 /** A run that fails counts like a refused parameter, so that the same alarm reports it. */

@@ -11,7 +11,6 @@ import { runnerClassNames } from '../../../policies/price.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { isForecastable, SPENT_KINDS, UNIT_OF } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { zoneOfSubject } from '../../core/limits/plan-edits.ts';
 import { mayDo } from '../../core/limits/rights.ts';
 import { firstOfMonth } from '../../core/usage/sums.ts';
 import { rejectedJobs } from '../job/recorded-job.ts';
@@ -81,7 +80,7 @@ export const subjectViewOf =
     const { cost, capacity } = limits.rollouts.get(subject) ?? {};
     return {
       ...{ set, currency: policy.currency, nowMs, subject, kind },
-      zone: zoneOfSubject(subject, { limits, directory, zone }),
+      zone,
       path: subjectLabelOf(subject, directory),
       above: subjectsAbove(subject, directory)
         .filter((each) => scope.sees(each))

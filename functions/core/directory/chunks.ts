@@ -1,4 +1,3 @@
-/** Content and encoding of directory chunks: brotli over JSON, as rows rather than objects. */
 import { createHash } from 'node:crypto';
 import { brotliDecompressSync } from 'node:zlib';
 import { isRecord } from '../../../policies/document/reading.ts';
@@ -32,7 +31,6 @@ export const beforeProjectChunk = (number: number): number => number * PROJECTS_
 export const projectChunkNumberOf = (name: string): number | undefined =>
   name.startsWith(PROJECT_CHUNK_PREFIX) ? Number(name.slice(PROJECT_CHUNK_PREFIX.length)) : undefined;
 
-/** For jobs that do not say what their root is. */
 export const INDEX = 'index';
 
 /** id, parent (0: none), full path, visibility, how many listings in a row did not have it. */
@@ -120,11 +118,8 @@ export interface SyncProgress {
   readonly projectsPass?: {
     readonly chunk: number;
   };
-  /** When all groups were last listed to their end, Unix ms; absent: never. */
   readonly groupsListedAtMs?: number;
-  /** When the last full listing of projects began, Unix ms; absent: there was none. */
   readonly projectsListedAtMs?: number;
-  /** Projects that changed before this are known, Unix ms. */
   readonly projectsSinceMs?: number;
   /** The partial listings, which no reader knows. */
   readonly chunks: Readonly<Record<string, StoredChunk>>;

@@ -16,7 +16,6 @@ import {
 import { GrowingDirectory, groupPart, projectPart } from './directory-part.ts';
 import { DirectoryError, type DirectoryPointer, type DirectoryTable } from './directory-table.ts';
 
-/** Ids that locate a job, from an admission request, a job outcome or a record. */
 export type PlaceAsk = Pick<
   AdmissionRequest,
   'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId'
@@ -48,7 +47,6 @@ class LoadedDirectory {
     this.#read = read;
   }
 
-  /** The same chunks of another version; those that did not change are not read again. */
   async next(manifest: Manifest): Promise<LoadedDirectory> {
     const loaded = new LoadedDirectory(manifest, this.#read);
     const names = [...this.#bodies.keys()];
@@ -129,7 +127,6 @@ interface DirectoryStoreDeps {
   readonly log: Log;
 }
 
-/** Changes reach every process within this time. */
 const POINTER_AGE_MS_MAX = 60_000;
 /** An admission has two seconds in all; a group that is not known in time has its root's limits. */
 const TIMEOUT_MS = 500;

@@ -32,9 +32,7 @@ export interface ChunkAddress {
 export interface DirectoryPointer {
   /** 1, 2, 3 …: one per sync that was kept. */
   readonly edit: number;
-  /** Address of the manifest, which lists the live chunks. A sync without changes keeps it. */
   readonly manifest: string;
-  /** Address of the sync's progress, which readers do not need. */
   readonly progress: string;
   /** True once all groups were listed; before that, readers use the directory packed with the code. */
   readonly live: boolean;

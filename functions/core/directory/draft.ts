@@ -29,7 +29,6 @@ import {
 } from './chunks.ts';
 import type { ChunkAddress, DirectoryPointer, DirectoryTable } from './directory-table.ts';
 
-/** No job waits for a sync. */
 const WAIT = { timeoutMs: 10_000 };
 const AT_ONCE = 8;
 /**
@@ -37,7 +36,6 @@ const AT_ONCE = 8;
  * want a chunk of the version it knows.
  */
 const RETIRED_MS = 60 * 60_000;
-/** Chunks retired in one run; the others wait for the next. */
 const RETIRED_MAX = 500;
 
 interface DraftOptions {
@@ -112,7 +110,6 @@ export class DirectoryDraft {
     return readInParts(names, read, AT_ONCE);
   }
 
-  /** Writes a chunk unless it is as it was. Readers do not see it before `flip`. */
   write(name: string, body: object): Promise<void> {
     return this.#writeTo(this.#live, name, body);
   }
@@ -198,7 +195,6 @@ export const rowOf = ({ id, parentId = 0, path, visibility }: GitLabGroup): Stor
   0,
 ];
 
-/** The topmost group above that is known; the group itself where none is. */
 function topGroupOf(groupId: number, groups: ReadonlyMap<number, StoredGroupRow>): number {
   let id = groupId;
   for (let level = 1; level < GROUP_LEVELS_MAX; level += 1) {

@@ -28,7 +28,6 @@ import {
 } from './chunks.ts';
 import { DirectoryError, type DirectoryPointer, type DirectoryTable } from './directory-table.ts';
 
-/** No job waits for it. */
 const WAIT = { timeoutMs: 5_000 };
 
 interface Known {

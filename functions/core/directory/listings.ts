@@ -77,7 +77,6 @@ const answeredShort = (dropped: number, known: number): boolean =>
 
 // Projects into their chunks, one chunk in memory at a time.
 
-/** Changed projects of a run: the one that was learned last of each id. */
 export type ChangedProjects = Map<number, GitLabProject>;
 
 export async function writeChanged(changed: ChangedProjects, draft: DirectoryDraft): Promise<void> {
@@ -257,7 +256,6 @@ export async function listProjects(
   pass: SyncProgress['projectsPass'],
   { gitlab, draft, budget, force }: ListingDeps,
 ) {
-  /** `listed`: in full chunks of this run. */
   const sum = { listed: 0, removed: 0, refused: 0, unreadable: 0 };
   if (pass === undefined) return { pass: undefined, ...sum };
   let { chunk } = pass;

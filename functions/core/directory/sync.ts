@@ -18,7 +18,6 @@ export interface SyncDeps {
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
   /** Different for every run, e.g. eight random characters. */
   readonly runId: string;
-  /** Believes GitLab even if it lists far less than before. @default false */
   readonly force?: boolean;
   readonly callsMax?: number;
   readonly runMs?: number;
@@ -68,7 +67,6 @@ export async function syncDirectory(deps: SyncDeps) {
     projectsRemoved: projectsListed.removed,
     /** Missing from GitLab's list and kept: it listed far less than before. */
     projectsRefused: projectsListed.refused,
-    /** True if a full listing of projects continues in the next run. */
     projectsGoing: projectsListed.pass !== undefined,
     unreadable: groupsListed.unreadable + projectsListed.unreadable,
     failure: budget.failure?.message,

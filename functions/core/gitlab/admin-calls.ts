@@ -26,7 +26,6 @@ export type AdminAnswer<T> =
 
 type Words = readonly [says: string, remedy: string];
 
-/** Instead of {@link WORDS}, by `<topic> <code>`. */
 const TOPIC_WORDS: Readonly<Record<string, Words>> = {
   'controllers absent': [
     'GitLab has no runner controllers here, or none of this number',

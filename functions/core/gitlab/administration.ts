@@ -1,11 +1,9 @@
-/** Schemas of GitLab's responses. Unused fields are ignored. */
 import { z } from 'zod';
 import { type AdminAnswer, AdminCalls } from './admin-calls.ts';
 import { HOOK_EVENTS, type HookSetting } from './group-hooks.ts';
 import { checkBaseUrl, type RestCallDeps } from './rest-call.ts';
 
 const id = z.int().positive();
-/** GitLab writes null for unset values. */
 const text = z
   .string()
   .nullish()
@@ -36,7 +34,6 @@ const licenceSchema = z
   .object({ plan: z.string(), expired: z.boolean().optional(), expires_at: z.string().nullish() })
   .nullish();
 
-/** Only flags that were set. */
 const flagsSchema = z.array(z.object({ name: z.string(), state: z.enum(['on', 'off', 'conditional']) }));
 
 const flagDefinitionsSchema = z.array(
@@ -55,7 +52,6 @@ const controllerSchema = z.object({
 
 const scopesSchema = z.object({
   instance_level_scopings: z.array(z.unknown()),
-  /** Since 18.10. */
   runner_level_scopings: z.array(z.object({ runner_id: id })).optional(),
 });
 
@@ -94,7 +90,6 @@ const hookSchema = z.object({
   enable_ssl_verification: z.boolean(),
   alert_status: z.string().optional(),
   custom_webhook_template: text,
-  /** Since 19.0. */
   signing_token_present: z.boolean().optional(),
 });
 
@@ -127,7 +122,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
     self: () => calls.read('other', accessTokenSchema, '/personal_access_tokens/self'),
     metadata: () => calls.read('other', metadataSchema, '/metadata'),
     licence: () => calls.read('other', licenceSchema, '/license'),
-    /** Flags that were set. Others have their default. */
     flags: () => calls.read('other', flagsSchema, '/features'),
     flagDefinitions: () => calls.read('other', flagDefinitionsSchema, '/features/definitions'),
 
@@ -142,14 +136,12 @@ export function createGitLabAdministration(deps: RestCallDeps) {
       calls.change('controllers', controllerSchema, 'PUT', controller(id), { state }),
     deleteController: (id: number) => calls.remove('controllers', controller(id)),
     scopes: (id: number) => calls.read('scopes', scopesSchema, `${controller(id)}/scopes`),
-    /** @param scope - id of an instance runner, or all runners */
     addScope: (id: number, scope: number | 'instance') => {
       const path = scope === 'instance' ? scope : `runners/${scope}`;
       return calls.change('scopes', z.unknown(), 'POST', `${controller(id)}/scopes/${path}`);
     },
 
     tokens: (id: number) => calls.list('controllers', controllerTokenSchema, `${controller(id)}/tokens`),
-    /** GitLab returns the token only here. */
     createToken: (id: number, description: string) =>
       calls.change('controllers', madeTokenSchema, 'POST', `${controller(id)}/tokens`, { description }),
     revokeToken: (id: number, tokenId: number) =>

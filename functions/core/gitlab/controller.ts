@@ -7,7 +7,6 @@ import { type RestCallDeps, restCall, restChange } from './rest-call.ts';
 const StateSchema = z.object({ state: z.enum(['enabled', 'dry_run', 'disabled']) });
 export type ControllerState = z.output<typeof StateSchema>['state'];
 
-/** The next look, in a minute, tries again. */
 const DISARM_TIMEOUT_MS = 5_000;
 
 const pathOf = (controllerId: number): string => `/runner_controllers/${controllerId}`;

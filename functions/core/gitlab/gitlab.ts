@@ -12,7 +12,6 @@ export interface JobTruth {
   readonly pipelineId?: number;
   readonly userId?: number;
   readonly ref?: string;
-  /** The runner that took it; absent before it was picked up. */
   readonly runnerId?: number;
   readonly runnerTags?: readonly string[];
   readonly environment?: string;
@@ -46,7 +45,6 @@ export const JOB_STATUSES = [
 
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** It will not run any more. */
 export const isTerminal = (status: JobStatus): status is 'success' | 'failed' | 'canceled' | 'skipped' =>
   status === 'success' || status === 'failed' || status === 'canceled' || status === 'skipped';
 
@@ -65,13 +63,9 @@ export type JobsPage = Page<'jobs', JobTruth>;
 export type RunnersPage = Page<'runnerIds', number>;
 
 export type GitLabErrorCode =
-  /** No answer in time, or a 5xx. */
   | 'gitlab_unavailable'
-  /** 429: see `retryAfterMs`. */
   | 'gitlab_rate_limited'
-  /** 401 or 403: the token, or what it may do. */
   | 'gitlab_refused'
-  /** An answer that is not what GitLab documents. */
   | 'gitlab_unreadable';
 
 /** GitLab did not say what was asked. Names the call and the status, never a token or a body. */
@@ -83,7 +77,6 @@ export class GitLabError extends Error {
   /** GitLab's own; undefined where it did not answer, or answered what cannot be read. */
   readonly status: number | undefined;
 
-  /** @param message - what was tried, where, the cause and the remedy. */
   constructor(
     code: GitLabErrorCode,
     message: string,
@@ -106,9 +99,7 @@ export interface GitLabGroup {
 
 export interface GitLabProject {
   readonly id: number;
-  /** The last part of its path, `checkout`. */
   readonly slug: string;
   readonly visibility?: string;
-  /** Its namespace: a group, or a user's personal namespace. */
   readonly namespace: { readonly id: number; readonly path: string; readonly personal: boolean };
 }

@@ -1,4 +1,3 @@
-/** Webhooks of groups as the programs by the clock look at them; the administration has the rest. */
 import { createHash, createHmac } from 'node:crypto';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { GitLabError } from './gitlab.ts';
@@ -51,7 +50,6 @@ export function hookSetting(name: string, webhookUrl: string, secret: string, gr
 
 const CREATE_TIMEOUT_MS = 5_000;
 
-/** Returns true if the group has a webhook of this deployment, in any state. @throws {GitLabError} */
 export async function hasGroupHook(
   groupId: number,
   webhookUrl: string,

@@ -10,7 +10,6 @@ export interface UnreadableJob {
 
 /** Longer than any name, path or ref GitLab stores. */
 const LABEL_CHARACTERS_MAX = 4_096;
-/** GitLab allows a runner 50. */
 const LABELS_MAX = 200;
 /** GitLab drops untaken jobs after a day, so a month is not a real queue time. */
 export const QUEUED_SECONDS_MAX = 31 * 24 * 3_600;
@@ -33,7 +32,6 @@ export class JobReader {
     this.problems = problems;
   }
 
-  /** Only own fields count; `null` reads as absent. */
   value(name: string): unknown {
     return Object.hasOwn(this.#fields, name) ? (this.#fields[name] ?? undefined) : undefined;
   }
@@ -138,7 +136,6 @@ export function readGitLabInstant(text: string): number | undefined {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? atMs : undefined;
 }
 
-/** The value of `X-Gitlab-Event` on deliveries that {@link parseJobHook} reads. */
 export const JOB_HOOK_EVENT = 'Job Hook';
 
 /**

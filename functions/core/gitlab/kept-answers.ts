@@ -61,7 +61,6 @@ function keptAnswers<Answer>(
 /** `anna`; empty: GitLab has no such user any more. Missing: not answered. */
 export type UserNames = (userIds: readonly number[]) => Promise<ReadonlyMap<number, string>>;
 
-/** As GitLab bounds them. */
 const UserAnswer = z.object({ username: z.string().min(1).max(255) });
 
 /**

@@ -60,7 +60,6 @@ export function createGitLabPipelines(deps: RestCallDeps) {
     /** Its source is `api`. It may have been started where the answer was lost. */
     start: (projectId: number, ref: string) =>
       calls.change('pipelines', pipelineSchema, 'POST', `/projects/${projectId}/pipeline`, { ref }),
-    /** Pipelines started through the API that wait or run. */
     async unfinished(projectId: number): Promise<AdminAnswer<readonly number[]>> {
       const found: number[] = [];
       for (const status of ['created', 'pending', 'running']) {
@@ -85,7 +84,6 @@ export function createGitLabPipelines(deps: RestCallDeps) {
   };
 }
 
-/** Uses GraphQL, which answers 200 also for refusals. */
 async function askMessage(
   path: string,
   jobId: number,

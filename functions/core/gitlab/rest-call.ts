@@ -12,7 +12,6 @@ export interface RestCallDeps {
   readonly fetch: typeof fetch;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs' | 'sleep'>;
   readonly random?: () => number;
-  /** One try. @default 5_000 */
   readonly timeoutMs?: number;
   /** One call with all its tries and the waits between. @default 15_000 */
   readonly deadlineMs?: number;
@@ -22,7 +21,6 @@ export interface RestAnswer {
   readonly baseUrl: string;
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed JSON; undefined unless the status is 200 or 201. */
   readonly body: unknown;
 }
 
@@ -32,7 +30,6 @@ const DEADLINE_MS = 15_000;
 const TRIES_MAX = 4;
 const BACKOFF_MS_MIN = 250;
 const BACKOFF_MS_MAX = 4_000;
-/** Less remaining time is not worth a try. */
 const TRY_MS_MIN = 100;
 
 /**
@@ -165,7 +162,6 @@ export function sendOnce(
 /** Longer than any pause GitLab asks for: a typo in a proxy must not stop the sweep for days. */
 const RETRY_AFTER_MS_MAX = 3_600_000;
 
-/** Seconds, or a date. */
 function readRetryAfter(value: string | null, nowMs: number): number | undefined {
   if (value === null) return undefined;
   const waitMs = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
@@ -227,7 +223,6 @@ export function readList(path: string, answer: RestAnswer): readonly unknown[] {
   throw new GitLabError('gitlab_unreadable', `GET ${path}: the answer is not a list`);
 }
 
-/** Reads one page of a list. @param parse - undefined: the entry cannot be read. @throws {GitLabError} */
 export const readPage = async <Name extends string, Entry>(
   name: Name,
   path: string,

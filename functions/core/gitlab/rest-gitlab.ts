@@ -147,7 +147,6 @@ export function createGitLabDirectory(deps: RestCallDeps) {
       const asked = { all_available: 'true', order_by: 'id', sort: 'asc' };
       return readPage('groups', '/groups', pageQuery(asked, page), parseRestGroup, deps);
     },
-    /** By id, in pages by key: all projects after `afterId`. */
     projects({ afterId, page }: { readonly afterId: number; readonly page?: string | undefined }) {
       const keyset = { pagination: 'keyset', order_by: 'id', sort: 'asc' };
       return projectsPage(page === undefined ? { ...keyset, id_after: String(afterId) } : keyset, page);
@@ -206,7 +205,6 @@ function parseRestProject(body: unknown): GitLabProject | undefined {
   };
 }
 
-/** An unknown level counts as none. */
 const visibilityIn = (read: JobReader): string | undefined =>
   ['private', 'internal', 'public'].find((each) => each === read.label('visibility'));
 

@@ -65,7 +65,6 @@ const RunnerAnswer = z
     return {
       ...listedOf(answer),
       tags,
-      /** It takes jobs without tags as well. */
       runUntagged: answer.run_untagged ?? tags.length === 0,
       locked: answer.locked ?? false,
       accessLevel: answer.access_level,
@@ -85,7 +84,6 @@ const RunnerAnswer = z
     };
   });
 
-/** A process of GitLab Runner that works under a runner's token. */
 const ManagerAnswer = z
   .object({
     /** Made by the machine; `s_…` survives restarts, `r_…` does not. */
@@ -121,7 +119,6 @@ export type NewRunner = Pick<
   'description' | 'type' | 'tags' | 'runUntagged' | 'locked' | 'accessLevel' | 'maximumTimeoutSeconds'
 > & {
   readonly maintenanceNote: string;
-  /** The group or the project, unless it is the instance's. */
   readonly ownerId?: number;
 };
 
@@ -202,7 +199,6 @@ const creationOf = (runner: NewRunner): object => ({
   }),
 });
 
-/** Support of the job router in a version of GitLab Runner. */
 export type RouterAccess =
   /** Before 18.9: it asks GitLab for jobs past the router. */
   | 'none'

@@ -61,9 +61,9 @@ export async function applyEdits(
     ...personOf(by),
     nowMs,
     newId: () => deps.newId().toLowerCase(),
-    ...withoutAbsent({ asked, writtenAtMs: asked?.edits?.atMs }),
+    ...withoutAbsent({ asked, writtenAtMs: asked?.edits?.atMs, zone }),
   };
-  const planOf = (read: ReadLimitSet): Plan => plan(edits, read, { policy, directory, context, zone });
+  const planOf = (read: ReadLimitSet): Plan => plan(edits, read, { policy, directory, context });
   const stale = async (now: LiveLimits | undefined): Promise<ApplyOutcome> => {
     const before = await reads.baseIfThere(by.base);
     const planned = before && planOf(before);
@@ -105,10 +105,7 @@ export async function applyEdits(
   const published = await publishLimits(
     after.document,
     { ...personOf(by), why, source, atMs: nowMs, ...withoutAbsent({ base, request: asked?.id }) },
-    {
-      ...{ table, policy, read: { from: before.limits, to: after.limits } },
-      ...withoutAbsent({ directory }),
-    },
+    { table, policy, ...withoutAbsent({ directory }) },
   );
   if (published.outcome === 'live') return { outcome: 'live', pointer: published.pointer, rows };
   return published.outcome === 'invalid' ? published : stale(await reads.live());

@@ -93,7 +93,6 @@ const sumOf = (grants: readonly Grant[]): number => grants.reduce((sum, { amount
 /** Budgets are by the month, and a request waits as long. */
 const WINDOW_MS = 30 * DAY_MS;
 const PAGE_MAX = 100;
-/** Edits that are read. More per month come from a machine. */
 const LOOKED_AT_MAX = 2_000;
 
 /**
@@ -148,7 +147,6 @@ const isOfLimit = ({ about }: ChangeRow): boolean => about === 'limit' || about 
 // Decides which changes need two people: any that raises the bound of a limit by more than a share. All ways
 // use it: edits, imports, grants, removed limits, weaker modes, Parameter Store, the command line and undo.
 
-/** An increase by more than half needs two people. */
 const APPROVAL_DEFAULT: ApprovalSettings = { abovePercent: 50 };
 
 /** Returns the changes that need approval. @throws {LimitsError} the log does not answer */

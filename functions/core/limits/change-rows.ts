@@ -1,8 +1,7 @@
-/** Everything that differs between two sets of limits, row by row, in the order of the later one. */
-
 import type { Directory } from '../../../policies/directory.ts';
+import type { BreakGlass } from '../../../policies/limits/break-glass.ts';
 import { capSubject, isCap } from '../../../policies/limits/cap.ts';
-import type { Grant, Limit } from '../../../policies/limits/limit.ts';
+import type { Freeze, Grant, Limit } from '../../../policies/limits/limit.ts';
 import { defaultsOf, type LimitSet, limitsOn, type RolloutClass } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import { rolloutPlaceOf, rolloutSubjects } from '../../../policies/rollout.ts';
@@ -119,23 +118,21 @@ function grantThings(subject: string, limits: readonly Limit[]): Things {
 const grantName = ({ id: limit }: Limit, grant: Grant): string =>
   grant.id ?? JSON.stringify([limit, grant.amount, grant.fromMs, grant.untilMs, grant.reason, grant.ticket]);
 
+const entryThings = <Entry extends Freeze | BreakGlass>(
+  about: 'freeze' | 'breakglass',
+  entries: readonly Entry[],
+  fieldsOf: (entry: Entry) => Fields,
+): Things =>
+  new Map(
+    entries.map((entry) => {
+      const { subject, id: limit, zone = 'UTC', untilMs } = entry;
+      return [`${subject} ${limit}`, { about, subject, limit, zone, untilMs, fields: fieldsOf(entry) }];
+    }),
+  );
 const freezeThings = ({ freezes }: LimitSet): Things =>
-  new Map(
-    [...(freezes?.values() ?? [])].flat().map((freeze) => {
-      const { subject, id: limit, zone, untilMs } = freeze;
-      const fields = freezeFields(freeze);
-      return [`${subject} ${limit}`, { about: 'freeze', subject, limit, zone, untilMs, fields }];
-    }),
-  );
-
+  entryThings('freeze', [...(freezes?.values() ?? [])].flat(), freezeFields);
 const breakGlassThings = ({ breakGlasses = [] }: LimitSet): Things =>
-  new Map(
-    breakGlasses.map((glass) => {
-      const { subject, id: limit, zone = 'UTC', untilMs } = glass;
-      const fields = breakGlassFields(glass);
-      return [`${subject} ${limit}`, { about: 'breakglass', subject, limit, zone, untilMs, fields }];
-    }),
-  );
+  entryThings('breakglass', breakGlasses, breakGlassFields);
 
 function rowsBetween(before: Things, after: Things, nowMs: number, kind: ThingKind): readonly ChangeRow[] {
   const isOver = ({ untilMs }: Thing): boolean => untilMs !== undefined && untilMs <= nowMs;
@@ -203,16 +200,14 @@ function limitRows(
     const earlier = before.find(({ id }) => id === limit.id);
     if (earlier !== undefined) return changedLimit(place, earlier, limit);
     // A pattern may take groups away from one that stands after it.
+    const instead = defaultsInstead(place, limit, sets.from, sets.directory);
     const loosens = place.startsWith('groups/')
       ? sets.from.groupDefaults?.all.some((other) => other.limit.kind === limit.kind && binds(other.limit))
-      : loosensDefaults(limit, defaultsInstead(place, limit, sets.from, sets.directory));
+      : instead.some(binds) && !isTighter([limit], instead);
     return wholeLimit(place, limit, 'added', loosens ? 'loosens' : binds(limit) ? 'tightens' : 'neutral');
   });
   return [...removed, ...there];
 }
-
-const loosensDefaults = (limit: Limit, instead: readonly Limit[]): boolean =>
-  instead.some(binds) && !isTighter([limit], instead);
 
 /** The defaults of its kind that a group or user has where they have no limit of their own. */
 export function defaultsInstead(
@@ -229,7 +224,6 @@ export function defaultsInstead(
   return group === undefined ? [] : defaultsOf(set, group).filter((limit) => limit.kind === kind);
 }
 
-/** True if for each of the others, one of these limits is at least as strict. */
 const isTighter = (ones: readonly Limit[], others: readonly Limit[]): boolean =>
   ones.some(binds) &&
   others
@@ -244,12 +238,7 @@ const isTighter = (ones: readonly Limit[], others: readonly Limit[]): boolean =>
       ),
     );
 
-const wholeLimit = (
-  subject: string,
-  limit: Limit,
-  whole: 'added' | 'removed',
-  effect: Effect,
-): readonly ChangeRow[] =>
+const wholeLimit = (subject: string, limit: Limit, whole: 'added' | 'removed', effect: Effect) =>
   rowsOfWhole(limitFieldsOf(limit), whole, 'amount', effect, (field) => limitRow(subject, limit, field));
 
 const rowsOfWhole = (
@@ -307,7 +296,6 @@ function rolloutRows(from: LimitSet, to: LimitSet, directory: Directory | undefi
   });
 }
 
-/** Returns the effective mode of a class for jobs of a subject. */
 export const rolledOutMode = (
   { rollouts }: LimitSet,
   subject: string,

@@ -56,12 +56,10 @@ export function createLimitsDesk(deps: LimitsDeskDeps) {
     /** The effect of edits of `base`. Writes nothing and checks no rights. */
     preview: (edits: readonly LimitEdit[], base: string | undefined): Promise<Preview> =>
       preview(edits, base, deps, reads),
-    /** Publishes edits, all or none. After `limits_unavailable` they may be live or not: check `live()`. */
     apply: (edits: readonly LimitEdit[], by: EditAuthor): Promise<ApplyOutcome> =>
       applyEdits(edits, by, using),
     /** Edits, newest first. They never expire, unlike the sets. */
     history: (asked: HistoryQuery): Promise<HistoryPage> => readHistory(asked, table),
-    /** One edit with all rows; `rows` undefined: unknown. Undefined: no such edit. */
     edit: (edit: number): Promise<LogEntry | undefined> => readEntry(edit, table),
     request: (asked: GrantAsk, by: Asker): Promise<RequestOutcome> => fileRequest(asked, by, using),
     /** The requests that this user may see, newest first. Gone 30 days after they were filed. */
@@ -90,8 +88,8 @@ async function preview(
   const { policy, clock, newId, zone } = deps;
   const [{ live, directory }, before] = await Promise.all([reads.inForce(), reads.base(base)]);
   const nowMs = clock.nowMs();
-  const context = { actor: PREVIEWER, nowMs, newId: () => newId().toLowerCase() };
-  const planned = plan(edits, before, { policy, directory, context, zone });
+  const context = { actor: PREVIEWER, nowMs, newId: () => newId().toLowerCase(), ...withoutAbsent({ zone }) };
+  const planned = plan(edits, before, { policy, directory, context });
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
   const { after, rows, toConfirm, lockout } = planned;
   const subjects = new Set(rows.map(({ subject }) => subject));

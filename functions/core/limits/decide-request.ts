@@ -29,10 +29,8 @@ import {
 } from './requests.ts';
 import { approversOf, mayApprove } from './rights.ts';
 
-/** Each retry means a concurrent edit within milliseconds. */
 const TRIES_MAX = 5;
 const TEXT_CHARACTERS_MAX = 500;
-/** Edits since the request was approved. */
 const LOOKED_AT_MAX = 100;
 
 export async function decideRequest(
@@ -152,14 +150,20 @@ export async function requestedEdits(
   id: string,
   { deps, reads }: ApplyContext,
 ): Promise<RequestedEdits | undefined> {
-  const { table, policy, clock, newId } = deps;
+  const { table, policy, clock, newId, zone } = deps;
   const nowMs = clock.nowMs();
   const found = (await find(id, table, nowMs))?.request;
   const edits = found?.edit && (await readEdits(id, table));
   if (found?.edit === undefined || edits === undefined) return undefined;
   const { requestedBy: actor, requestedAtMs: writtenAtMs } = found;
   const { directory, read } = await reads.inForce();
-  const context = { actor, nowMs, writtenAtMs, newId: () => newId().toLowerCase() };
+  const context = {
+    actor,
+    nowMs,
+    writtenAtMs,
+    newId: () => newId().toLowerCase(),
+    ...withoutAbsent({ zone }),
+  };
   const planned = plan(edits, read, { policy, directory, context });
   return { edits, stale: !planned.ok || fingerprintOf(planned.rows) !== found.edit.fingerprint };
 }

@@ -163,13 +163,12 @@ function addEntry(draft: LimitsDraft, list: WithId, subject: string, fields: Ent
     const expected = SUBJECTS_EXPECTED.split(', personal')[0];
     return draft.refuse('subject', `'${subject}'; expected one of its own, such as ${expected}`);
   }
-  const { actor, userId, newId, zoneOf } = draft.context;
-  const zone = list === 'grants' ? 'UTC' : (zoneOf?.(subject) ?? 'UTC');
+  const { actor, userId, newId, zone = 'UTC' } = draft.context;
   return draft.add(list, {
     ...on,
     id: `${list[0]}-${newId()}`,
     // A grant's days are its limit's; everything else names its zone.
-    ...(zone !== 'UTC' && { zone }),
+    ...(list !== 'grants' && zone !== 'UTC' && { zone }),
     ...withoutAbsent(fields),
     by: actor,
     ...withoutAbsent({ by_user: userId }),

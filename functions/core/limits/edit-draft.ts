@@ -12,8 +12,8 @@ export interface EditContext extends Person {
   /** The written timestamp. @default nowMs */
   readonly writtenAtMs?: number;
   readonly newId: () => string;
-  /** IANA zone in which a day is meant that is written about a subject. @default UTC */
-  readonly zoneOf?: (subject: string) => string;
+  /** IANA zone of the days of freezes and break-glasses. @default UTC */
+  readonly zone?: string;
   /** Returns true if a subject is below a group or project. @default never */
   readonly reaches?: (above: string, subject: string) => boolean;
   /** A request that was approved. `edits`: the time of the request, and the fingerprint of their result. */
@@ -59,7 +59,6 @@ export class LimitsDraft {
     this.#editOf.set(entry, this.#edit);
   }
 
-  /** @param next - undefined: the entry goes. */
   put(name: string, entry: Entry, next: Entry | undefined): undefined {
     const list = this.#listOf(name);
     list.splice(list.indexOf(entry), 1, ...(next === undefined ? [] : [next]));

@@ -9,11 +9,9 @@ import type { LimitChange, LimitsDocument } from './limit-set.ts';
 import type { LimitPointer } from './limit-table.ts';
 import type { LoggedChange } from './publish-limits.ts';
 
-/** The author, requester or approver. The id identifies a person; the name is a label, and may be reused. */
 export interface Person {
   /** A username, a login of AWS or a name of one's own: at most 200 characters. */
   readonly actor: string;
-  /** GitLab user id. Absent: not signed in with GitLab (the command line, SSM). */
   readonly userId?: number;
 }
 
@@ -73,11 +71,9 @@ export interface ScaleLimits {
   readonly subject: string;
   /** `+8%`, `-12.5 %` of each amount. */
   readonly by: string;
-  /** @default money */
   readonly unit?: (typeof SCALED_KINDS)[number];
   /** To the nearest multiple of this many units, at least one. @default to the millionth, rounded down */
   readonly round?: string | number;
-  /** With everything below. @default true */
   readonly below?: boolean;
 }
 
@@ -88,12 +84,11 @@ export interface LimitFields extends LimitFieldValues {
   readonly amount?: string | number;
 }
 
-/** A temporary extra amount. The approval rules decide if it needs approval. */
+/** A temporary extra amount, in the limit's own unit: `+200`. The approval rules decide if it needs approval. */
 export interface GiveGrant {
   readonly kind: 'grant';
   readonly subject: string;
   readonly limit: string;
-  /** In the limit's own unit: `+200`. */
   readonly amount: string | number;
   readonly from: string;
   readonly until: string;
@@ -105,9 +100,7 @@ export interface GiveGrant {
 interface FreezeSubject {
   readonly kind: 'freeze';
   readonly subject: string;
-  /** Absent: from now on. */
   readonly from?: string;
-  /** Absent: until someone lifts it. */
   readonly until?: string;
   /** Stands on the page of every job it stops: at most 200 characters. */
   readonly reason: string;
@@ -126,7 +119,6 @@ interface BreakGlassEdit {
   readonly jobs: number;
   /** @default `once`: as long as it is open */
   readonly per?: 'hour' | 'day' | 'once';
-  /** Absent: from now on. */
   readonly from?: string;
   /** At most seven days after `from`. */
   readonly until: string;
@@ -134,37 +126,28 @@ interface BreakGlassEdit {
   readonly ticket?: string;
 }
 
-// Roles, their rights on limits, and their texts.
-
 export type RoleName = 'viewer' | 'owner' | 'finance' | 'admin';
 
-/** A user's role. Roles add up; without one a user may do nothing. */
+/** A user's role. Roles add up; without one a user may do nothing. An owner owns everything below the groups, too. */
 export type Role =
   | { readonly role: 'viewer'; readonly groups: readonly number[] | 'all' }
-  /** Owns these groups and everything below them. */
   | { readonly role: 'owner'; readonly groups: readonly number[] }
-  | { readonly role: 'finance' }
-  | { readonly role: 'admin' };
+  | { readonly role: 'finance' | 'admin' };
 
 export type Rights = readonly Role[];
 
 export type Act =
-  | 'view'
-  | 'describe'
-  | 'tighten'
-  | 'loosen'
-  | 'grant'
-  | 'break-glass'
-  | 'approve'
-  | 'roll-out'
-  | 'roll-back'
-  | 'ask';
+  | ('view' | 'describe' | 'tighten' | 'loosen' | 'grant')
+  | ('break-glass' | 'approve' | 'roll-out' | 'roll-back' | 'ask');
 
-/** A refused change, and the roles that may make it, weakest first. */
-export interface Denial {
-  readonly row: ChangeRow;
+interface Refused {
   readonly act: Act;
+  /** The roles that may do it, weakest first. */
   readonly needs: readonly RoleName[];
+}
+
+export interface Denial extends Refused {
+  readonly row: ChangeRow;
 }
 
 export interface Asker extends Person {
@@ -179,7 +162,6 @@ interface Filed {
   readonly id: string;
   readonly state: 'pending' | 'approved' | 'declined';
   readonly requestedBy: string;
-  /** GitLab id of the requester; absent if not signed in. */
   readonly requestedByUser?: number;
   readonly requestedAtMs: number;
   readonly decidedBy?: string;
@@ -197,8 +179,9 @@ export interface GrantRequest extends GrantAsk, Filed {
   readonly edit?: undefined;
 }
 
-export interface EditRequest extends Filed {
-  /** Its subject; `instance` if it has several. */
+type NoGrant = { readonly [Field in 'amount' | 'from' | 'until' | 'ticket' | 'link']?: undefined };
+
+export interface EditRequest extends Filed, NoGrant {
   readonly subject: string;
   /** The first limit that gets more. */
   readonly limit: string;
@@ -210,11 +193,6 @@ export interface EditRequest extends Filed {
     /** Covers all rows: where they come to anything else, the request is stale. */
     readonly fingerprint: string;
   };
-  readonly amount?: undefined;
-  readonly from?: undefined;
-  readonly until?: undefined;
-  readonly ticket?: undefined;
-  readonly link?: undefined;
 }
 
 export type LimitRequest = GrantRequest | EditRequest;
@@ -229,25 +207,28 @@ export type RequestVerdict =
   | { readonly verdict: 'approve'; readonly note?: string }
   | { readonly verdict: 'decline'; readonly note: string };
 
+interface Invalid {
+  readonly outcome: 'invalid';
+  readonly problems: readonly DocumentProblem[];
+}
+
 export type RequestOutcome =
   | { readonly outcome: 'filed'; readonly request: LimitRequest }
-  | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
-  | (Omit<Denial, 'row'> & { readonly outcome: 'forbidden' })
+  | Invalid
+  | (Refused & { readonly outcome: 'forbidden' })
   /** Too many are waiting, of this requester or of all: first they must be decided or expire. */
   | { readonly outcome: 'too_many'; readonly whose: 'yours' | 'all'; readonly max: number };
 
 export type DecideOutcome =
   | { readonly outcome: 'approved'; readonly request: LimitRequest; readonly pointer: LimitPointer }
   | { readonly outcome: 'declined'; readonly request: LimitRequest }
-  /** No request has this id, or it expired. */
   | { readonly outcome: 'unknown' }
-  /** Another user decided first. */
   | { readonly outcome: 'decided'; readonly request: LimitRequest }
-  | (Omit<Denial, 'row'> & { readonly outcome: 'forbidden'; readonly own?: true })
+  | (Refused & { readonly outcome: 'forbidden'; readonly own?: true })
   /** The limits it changes are others by now; the request stays pending, to be declined. */
   | { readonly outcome: 'stale'; readonly request: LimitRequest }
   /** The grant no longer fits the limits; the request stays pending. */
-  | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
+  | Invalid
   /** Others edited at the same time, again and again; the request stays pending. */
   | { readonly outcome: 'busy' };
 
@@ -267,7 +248,6 @@ export interface Oversubscription {
   readonly path?: string;
   readonly limit: string;
   readonly unit: Unit;
-  /** Whole units. */
   readonly amount: number;
   /** Sum of the closest limits of this unit and period below; `unlimited` children are left out. */
   readonly childrenAmount: number;
@@ -278,7 +258,7 @@ export interface Oversubscription {
 }
 
 export type Preview =
-  | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
+  | Invalid
   | {
       readonly outcome: 'valid';
       /** The set these are edits of is not live (any more): `apply` would refuse. */
@@ -313,9 +293,8 @@ export interface EditAuthor extends Person {
 
 export type ApplyOutcome =
   | { readonly outcome: 'live'; readonly pointer: LimitPointer; readonly rows: readonly ChangeRow[] }
-  /** The edits come to what is live already: nothing was written. */
   | { readonly outcome: 'unchanged'; readonly pointer: LimitPointer | undefined }
-  | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
+  | Invalid
   | {
       readonly outcome: 'stale';
       readonly live: LiveLimits | undefined;
@@ -342,7 +321,6 @@ export interface HistoryQuery {
   readonly subject?: string;
   /** Only edits before this one: `next` of the page before. */
   readonly before?: number;
-  /** 1–100. */
   readonly max: number;
 }
 
@@ -360,7 +338,6 @@ export interface LogEntry extends Omit<LoggedChange, 'subjects' | 'request'> {
 export interface BreakGlassState extends Omit<BreakGlass, 'users' | 'owner' | 'byUser' | 'reviewed'> {
   readonly path?: string;
   readonly users: readonly number[];
-  /** Names of these, by id, as far as the limits know them. */
   readonly userNames?: Readonly<Record<number, string>>;
   /** Jobs it let in, in the period that is open now (or in all). */
   readonly used: number;

@@ -10,7 +10,6 @@ import type { Unit } from '../../../policies/unit.ts';
 
 export type Effect = 'tightens' | 'loosens' | 'neutral';
 
-/** One field that differs. A limit that came or went has one row for each of its fields. */
 export interface ChangeRow {
   readonly about: ChangeTopic;
   /** `instance` for what holds for the whole document. */
@@ -19,7 +18,6 @@ export interface ChangeRow {
   readonly path?: string;
   /** The limit's id. A grant has that of its limit, a freeze or break-glass its own, a rollout the class of rule. */
   readonly limit: string;
-  /** The grant's, if it has one. */
   readonly id?: string;
   /** `amount`, `soft`, `mode` … as limits.yaml has them. */
   readonly field: string;
@@ -30,7 +28,6 @@ export interface ChangeRow {
   /** IANA zone in which the days of `from` and `until` are meant. Absent: UTC. */
   readonly zone?: string;
   readonly effect: Effect;
-  /** All of it is new, or all of it goes. */
   readonly whole?: 'added' | 'removed';
 }
 
@@ -55,29 +52,22 @@ export const limitFieldsOf = (limit: Limit): Fields =>
 export const grantFields = (grant: Grant): Fields =>
   fields({
     amount: grant.amount,
-    from: writtenInstant(grant.fromMs),
-    until: writtenInstant(grant.untilMs),
+    ...edges(grant),
     reason: grant.reason,
     ticket: grant.ticket,
-    by: grant.by,
-    requested_by: grant.requestedBy,
-    approved_by: grant.approvedBy,
-    by_user: grant.byUser,
-    requested_by_user: grant.requestedByUser,
-    approved_by_user: grant.approvedByUser,
+    ...signed(grant),
   });
 
 export const freezeFields = (freeze: Freeze): Fields =>
   fields({
-    from: writtenInstant(freeze.fromMs),
+    ...edges(freeze),
     // A freeze without an end differs from no freeze.
-    until: writtenInstant(freeze.untilMs) ?? 'lifted',
+    ...(freeze.untilMs === undefined && { until: 'lifted' }),
     // The edges are instants now; show them in the zone.
     zone: freeze.zone === 'UTC' ? undefined : freeze.zone,
     reason: freeze.reason,
     owner: freeze.owner,
-    by: freeze.by,
-    by_user: freeze.byUser,
+    ...signed(freeze),
   });
 
 export const breakGlassFields = (glass: BreakGlass): Fields =>
@@ -86,30 +76,36 @@ export const breakGlassFields = (glass: BreakGlass): Fields =>
     per: glass.per,
     users: glass.users.size === 0 ? undefined : [...glass.users].join(', '),
     protected: glass.protected ? 'true' : undefined,
-    from: writtenInstant(glass.fromMs),
-    until: writtenInstant(glass.untilMs),
-    zone: glass.zone,
-    reason: glass.reason,
-    ticket: glass.ticket,
-    owner: glass.owner,
-    by: glass.by,
-    by_user: glass.byUser,
+    ...edges(glass),
+    ...{ zone: glass.zone, reason: glass.reason, ticket: glass.ticket, owner: glass.owner },
+    ...signed(glass),
     reviewed: glass.reviewed && [glass.reviewed.by, glass.reviewed.note].filter(Boolean).join(': '),
     reviewed_by_user: glass.reviewed?.byUser,
   });
 
+const edges = ({ fromMs, untilMs }: { readonly fromMs?: number; readonly untilMs?: number }) => ({
+  from: writtenInstant(fromMs),
+  until: writtenInstant(untilMs),
+});
+
+const signed = (
+  by: Partial<
+    Pick<Grant, 'by' | 'requestedBy' | 'approvedBy' | 'byUser' | 'requestedByUser' | 'approvedByUser'>
+  >,
+) => ({
+  ...{ by: by.by, requested_by: by.requestedBy, approved_by: by.approvedBy },
+  ...{ by_user: by.byUser, requested_by_user: by.requestedByUser, approved_by_user: by.approvedByUser },
+});
+
 function fields(values: Readonly<Record<string, FieldValue | undefined>>): Fields {
-  const there = new Map<string, number | string>();
-  for (const [name, value] of Object.entries(values))
-    if (value !== undefined && value !== null) there.set(name, value);
-  return there;
+  const there = Object.entries(values).filter((each): each is [string, number | string] => each[1] != null);
+  return new Map(there);
 }
 
 /** Shows `from` and `until` in their own zone; UTC is left out. */
 export const edgeZone = (field: string, zone: string): { readonly zone?: string } =>
   (field === 'from' || field === 'until') && zone !== 'UTC' ? { zone } : {};
 
-/** Returns the full path of a group or project, or the name of a class. Undefined if unknown. */
 export function subjectPath(subject: string, directory: Directory | undefined): string | undefined {
   const cap = capOf(subject);
   if (cap !== undefined) return `${capWords(cap.kind)} of ${subjectPath(cap.place, directory) ?? cap.place}`;
@@ -136,7 +132,6 @@ const OPPOSITE: Readonly<Record<Effect, Effect>> = {
   neutral: 'neutral',
 };
 
-/** More lets more jobs through. */
 const moreLoosens = (from: number, to: number): Effect =>
   to === from ? 'neutral' : to > from ? 'loosens' : 'tightens';
 

@@ -1,5 +1,3 @@
-/** Reads for edits: the published set, the base of an edit, the history. */
-
 import type { Directory } from '../../../policies/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -19,14 +17,12 @@ export interface LimitsDeskDeps {
   readonly packed?: LimitsDocument;
   /** The current groups. Undefined: unknown, and then no user owns a subtree. */
   readonly directory: () => Promise<Directory | undefined>;
-  /** Reads counters, for the remaining amounts of break-glasses. */
   readonly ledger: Pick<Ledger, 'readCounters'>;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   /** A new text of letters and digits, at most 32: part of the ids of grants, freezes and requests, in small letters. */
   readonly newId: () => string;
-  /** IANA zone of days about a subject that no limit with a period holds. @default UTC */
+  /** IANA zone of the days of freezes and break-glasses. @default UTC */
   readonly zone?: string;
-  /** @default above 50 percent */
   readonly approval?: ApprovalSettings;
 }
 
@@ -123,7 +119,6 @@ export async function readHistory(
   return { entries, ...withoutAbsent({ next }) };
 }
 
-/** Undefined: none. */
 async function rowsAbout(
   subject: string,
   logged: LoggedChange,
@@ -134,7 +129,6 @@ async function rowsAbout(
   return rows?.length === 0 ? undefined : rows;
 }
 
-/** One edit with all its rows. */
 export async function readEntry(edit: number, table: LimitTable): Promise<LogEntry | undefined> {
   const [item] = await table.readLog(edit + 1, 1, { timeoutMs: TIMEOUT_MS });
   if (item?.edit !== edit) return undefined;

@@ -7,25 +7,19 @@ import { type LimitChunk, LimitsError, packText, unpackJson } from './limit-tabl
 
 export type LimitsDocument = Readonly<Record<string, unknown>>;
 
-/** Author, reason and source of a change; stored with the set. */
 export interface LimitChange {
   readonly actor: string;
-  /** GitLab user id; absent if not signed in. */
   readonly userId?: number;
   readonly why: string;
-  /** E.g. `file limits.yaml`, `page`, `ssm`. */
   readonly source: string;
   readonly atMs: number;
-  /** The set it was an edit of; absent: the first. */
   readonly base?: string;
-  /** The approved request, if there was one. */
   readonly request?: string;
 }
 
 /** The shared chunk: entries without a known root, and the index of the others. */
 export interface SharedChunk {
   readonly change: LimitChange;
-  /** Roots that have a chunk of their own. */
   readonly roots: readonly number[];
   /** Chunk of each group or project: limits move with their group. */
   readonly homes: Readonly<Record<string, number>>;
@@ -35,7 +29,6 @@ export interface SharedChunk {
 export const SHARED = 'shared';
 export const chunkOfRoot = (root: number): string => `root/${root}`;
 const SET_CHARACTERS = 24;
-/** Lists whose entries have a subject. */
 const PLACED = ['limits', 'grants', 'freezes', 'breakglass', 'rollout'] as const;
 
 /** The chunks of a valid document, named by their content: the same change makes the same set. */

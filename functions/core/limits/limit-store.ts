@@ -23,7 +23,6 @@ import { type PreviousCounters, type TimedLimits, withOpenings } from './period-
 interface LimitStoreDeps {
   readonly table: LimitTable;
   readonly policy: Policy;
-  /** In force until a set is published: limits packed with the code. */
   readonly packed: LimitSet;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
   readonly previous: PreviousCounters;
@@ -41,9 +40,7 @@ const READ_TIMEOUT_MS = 800;
 interface Loaded {
   readonly set: string;
   readonly shared: SharedChunk;
-  /** Roots that have a chunk. */
   readonly stored: ReadonlySet<number>;
-  /** Roots that were read. */
   readonly roots: Set<number>;
   limits: LimitSet;
   inForce: TimedLimits | undefined;

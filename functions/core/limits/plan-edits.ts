@@ -3,20 +3,12 @@
 import type { Directory } from '../../../policies/directory.ts';
 import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, problemText } from '../../../policies/document/reading.ts';
-import type { Limit } from '../../../policies/limits/limit.ts';
-import {
-  defaultsOf,
-  type LimitSet,
-  limitsOn,
-  subjectKey,
-  withDefaults,
-} from '../../../policies/limits/limits.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { compareModes } from '../../../policies/rollout.ts';
 import { ROLLOUT_CLASSES } from '../../../policies/rollout-step.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
-import { isMoney } from '../../../policies/unit.ts';
 import { changeRows, NO_LIMITS, rolledOutMode } from './change-rows.ts';
 import { editDocument } from './edit-document.ts';
 import type { EditContext } from './edit-draft.ts';
@@ -50,16 +42,13 @@ export function plan(
   using: {
     readonly policy: Policy;
     readonly directory: Directory | undefined;
-    readonly context: Omit<EditContext, 'zoneOf' | 'reaches'>;
-    /** IANA zone of days about a subject that no limit with a period holds. @default UTC */
-    readonly zone?: string | undefined;
+    readonly context: Omit<EditContext, 'reaches'>;
   },
 ): Plan {
-  const { policy, directory, context, zone = 'UTC' } = using;
+  const { policy, directory, context } = using;
   const { nowMs } = context;
   const edited = editDocument(before.document, edits, {
     ...context,
-    zoneOf: (subject) => zoneOfSubject(subject, { limits: before.limits, directory, zone }),
     // Unknown groups are below no group.
     reaches: (above, subject) => groupsAround(subject, directory).some(({ id }) => `group/${id}` === above),
   });
@@ -132,40 +121,4 @@ function skipsStep(
     return false;
   const modeIn = (set: LimitSet): Mode => rolledOutMode(set, subject, ruleClass, directory);
   return compareModes(modeIn(to), modeIn(from)) > 1;
-}
-
-/**
- * IANA zone of days in entries about a subject, such as a freeze's last day: the zone in which its limits count their periods, else
- * those of the nearest group above.
- */
-export function zoneOfSubject(
-  subject: string,
-  {
-    limits,
-    directory,
-    zone,
-  }: {
-    readonly limits: LimitSet;
-    readonly directory: Directory | undefined;
-    /** IANA zone of a subject that no limit with a period holds. */
-    readonly zone: string;
-  },
-): string {
-  const levels = [
-    limitsOn(limits, subject),
-    ...groupsAround(subject, directory)
-      .toReversed()
-      .map((group) => {
-        const key = subjectKey({ kind: 'group', id: group.id });
-        return withDefaults(limitsOn(limits, key), defaultsOf(limits, group), key);
-      }),
-    limitsOn(limits, 'instance'),
-  ];
-  return levels.map(zoneOfLimits).find((found) => found !== undefined) ?? zone;
-}
-
-/** A budget of money says it before any other limit. Minutes and hours are UTC's in every zone. */
-function zoneOfLimits(limits: readonly Limit[]): string | undefined {
-  const zoned = limits.filter(({ per }) => per !== undefined && per !== 'minute' && per !== 'hour');
-  return (zoned.find(({ kind }) => isMoney(kind)) ?? zoned[0])?.zone;
 }

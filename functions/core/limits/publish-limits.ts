@@ -2,7 +2,7 @@
 
 import type { Directory } from '../../../policies/directory.ts';
 import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';
-import { type DocumentProblem, isRecord, type ParseResult } from '../../../policies/document/reading.ts';
+import { type DocumentProblem, isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { ROLLOUT_CLASSES } from '../../../policies/rollout-step.ts';
@@ -29,31 +29,24 @@ import {
   unpackJson,
 } from './limit-table.ts';
 
-/** No job waits for an edit. */
 export const TIMEOUT_MS = 5_000;
 const WITHIN = { timeoutMs: TIMEOUT_MS };
-/** Retries of a publication without a response. */
 const FLIPS_MAX = 3;
 /** Parallel writes of chunks: hundreds of roots must not take all connections. */
 const CHUNKS_AT_ONCE = 8;
 /** Days that an old set is kept for lookups and undo. Programs adopt a set within seconds. */
 export const KEPT_DAYS = 90;
-/** Time for hundreds of chunks in parallel. */
 const RETIRE_TIMEOUT_MS = 30_000;
 
 interface PublishDeps {
   readonly table: LimitTable;
-  /** The one in force: it names the runner classes. */
   readonly policy: Policy;
   /** Names the root of each group. Entries without a known root go into the shared chunk. */
   readonly directory?: Directory;
-  /** Passed if the caller has read both: the base of the change (undefined: none) and its result. */
-  readonly read?: { readonly from: LimitSet | undefined; readonly to: LimitSet };
 }
 
 export type PublishOutcome =
   | { readonly outcome: 'live'; readonly pointer: LimitPointer }
-  /** Nothing was written. */
   | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
   /** Another edit came first. `mine` is stored (absent: not even that), so that both can be compared. */
   | { readonly outcome: 'stale'; readonly live: LimitPointer | undefined; readonly mine?: string };
@@ -64,12 +57,11 @@ export async function publishLimits(
   change: LimitChange,
   deps: PublishDeps,
 ): Promise<PublishOutcome> {
-  const { table, policy, directory, read } = deps;
-  const valid: ParseResult<LimitSet, DocumentProblem> =
-    read === undefined ? parseLimits(document, '', policy, directory) : { ok: true, value: read.to };
+  const { table, policy, directory } = deps;
+  const valid = parseLimits(document, '', policy, directory);
   if (!valid.ok || !isRecord(document))
     return { outcome: 'invalid', problems: valid.ok ? [] : valid.problems };
-  const from = read === undefined ? await readBase(change.base, deps) : (read.from ?? NO_LIMITS);
+  const from = await readBase(change.base, deps);
   const timed = from === undefined ? document : withRolloutTimes(document, from, change.atMs);
   const { set, chunks } = splitLimits(timed, change, directory);
   const live = await table.getPointer(WITHIN);
@@ -86,7 +78,6 @@ export async function publishLimits(
   return outcome;
 }
 
-/** Reads the base of a change. Undefined: this policy cannot read it, or it is gone. */
 async function readBase(
   base: string | undefined,
   { table, policy }: PublishDeps,
@@ -130,7 +121,6 @@ export async function readChange(set: string, table: LimitTable): Promise<LimitC
   return bytes && unpackedShared(bytes).change;
 }
 
-/** A set as it was written, live or not. @throws {LimitsError} either code */
 export async function readLimitSet(
   set: string,
   table: LimitTable,
@@ -145,7 +135,6 @@ export async function readLimitSet(
 
 /* When each step of a rollout began: written into the document as it becomes live. */
 
-/** Returns the subject of a rollout entry. */
 export const rolledOutSubject = ({ instance, group, project }: LimitsDocument): string =>
   instance === true ? 'instance' : project === undefined ? `group/${group}` : `project/${project}`;
 
@@ -182,7 +171,6 @@ export function withRolloutTimes(
 
 export interface LoggedChange extends LimitChange {
   readonly set: string;
-  /** Number of rows. */
   readonly count: number;
   /** All subjects it changed; absent: too many to list. */
   readonly subjects?: readonly string[];

@@ -17,13 +17,11 @@ import { LimitsError, type LimitTable, packJson, unpackJson } from './limit-tabl
 import { TIMEOUT_MS } from './publish-limits.ts';
 
 const WITHIN = { timeoutMs: TIMEOUT_MS };
-/** An undecided request expires after this time. */
 const KEPT_MS = 30 * DAY_MS;
 /** All requesters together; with the decided ones there are twice as many at most. */
 export const PENDING_MAX = 500;
 export const PENDING_OF_ONE_MAX = 5;
 const READ_MAX = 2_000;
-/** Rows kept with the request itself. */
 const ROWS_MAX = 20;
 const TIME_CHARACTERS = 9;
 
@@ -32,7 +30,6 @@ export interface StoredRequest {
   readonly request: LimitRequest;
 }
 
-/** Newest first, without those that expired. @throws {LimitsError} either code */
 export async function readRequests(table: LimitTable, nowMs: number): Promise<readonly StoredRequest[]> {
   const items = await table.readRequests(READ_MAX, WITHIN);
   return items
@@ -88,7 +85,6 @@ export async function fullOf(
   return pending.length >= PENDING_MAX ? 'all' : undefined;
 }
 
-/** The fields of a new request. Later ids sort higher. */
 export const filedBy = ({ actor, userId }: Person, nowMs: number, unique: string) => ({
   id: `r-${nowMs.toString(36).padStart(TIME_CHARACTERS, '0')}-${unique.toLowerCase()}`,
   state: 'pending' as const,
@@ -100,7 +96,6 @@ export const filedBy = ({ actor, userId }: Person, nowMs: number, unique: string
 });
 
 export interface ApprovalNeed {
-  /** All changes of the edits. */
   readonly rows: readonly ChangeRow[];
   readonly toApprove: readonly ChangeRow[];
   readonly nowMs: number;
@@ -141,7 +136,6 @@ export async function fileEdits(
 const EDITS = 'edits';
 const editsSet = (request: string): string => `asked#${request}`;
 
-/** The edits of a request. Undefined: they are gone. @throws {LimitsError} */
 export async function readEdits(
   request: string,
   table: LimitTable,
@@ -153,7 +147,6 @@ export async function readEdits(
 /** Ids and names that are new with every try: the request does not depend on them. */
 const WRITTEN_FIELDS = /^(?:by|requested_by|approved_by|reviewed)(?:_user)?$/;
 
-/** Fingerprint of the result of edits, independent of author and time. */
 export function fingerprintOf(rows: readonly ChangeRow[]): string {
   const lines = rows
     .filter(({ field }) => !WRITTEN_FIELDS.test(field))

@@ -1,13 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { REQUESTS_PAGE } from './console-links.ts';
 
-/** Role of the link's receiver. */
 type ApproverRole = 'owner' | 'finance';
 
 interface ApprovalTarget {
   /** The GitLab whose books it is about: a key may serve several deployments. */
   readonly instance: string;
-  /** Id of the request. */
   readonly request: string;
   readonly role: ApproverRole;
 }

@@ -11,7 +11,6 @@ export interface ChatMessage {
 
 interface ChatPart {
   readonly text: string;
-  /** A button that opens a page. */
   readonly link?: { readonly text: string; readonly href: string };
 }
 
@@ -21,7 +20,6 @@ export interface ChatChannel {
   /** The `contact` in the limits; `finance`, or `*` for every recipient without a line. */
   readonly channel: string;
   readonly service: (typeof SERVICES)[number];
-  /** Secret. */
   readonly url: string;
 }
 

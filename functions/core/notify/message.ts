@@ -3,13 +3,11 @@ import { codedError } from '../../../policies/coded-error.ts';
 export interface Message {
   /** One line, made by {@link subjectLine}. */
   readonly subject: string;
-  /** For people. */
   readonly text: string;
   /** For programs: one JSON value with the `id` below. */
   readonly json: string;
   /** The same when the message is sent again: a FIFO topic drops repeats by it. At most 128 letters, digits and `-_`. */
   readonly id: string;
-  /** Filters of subscriptions compare them. */
   readonly attributes?: {
     /** The recipient's name in the limits; `finance` if they name none. */
     readonly owner: string;
@@ -46,7 +44,6 @@ export function subjectLine(text: string): string {
 /** A local run may go on for days. */
 const SENT_MAX = 1_000;
 
-/** Keeps sent messages for tests and local runs. */
 export class MemoryNotifier implements Notifier {
   readonly sent: Message[] = [];
   readonly #onSent: (message: Message) => void;

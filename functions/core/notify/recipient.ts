@@ -26,7 +26,6 @@ export interface Ownership {
   readonly directory: Directory | undefined;
 }
 
-/** Identifies a recipient in maps and hashes. */
 export const recipientKey = ({ owner, root }: Recipient): string =>
   JSON.stringify([root ?? null, owner.toLowerCase()]);
 
@@ -40,7 +39,6 @@ export function findRecipient(subject: string, limit: string | undefined, owners
   return FINANCE;
 }
 
-/** Returns undefined if the subject's own limits name no owner. */
 export function findOwnRecipient(subject: string, ownership: Ownership): Recipient | undefined {
   const named = namedOn(subject, undefined, ownership);
   return named && toRecipient(named, groupsAround(subject, ownership.directory));
@@ -89,11 +87,9 @@ function toRecipient({ owner, contact }: Named, groups: readonly string[]): Reci
   };
 }
 
-/** Returns undefined if the subject is not a group, or not in the directory. */
 export const findGroup = (subject: string, directory: Directory | undefined) =>
   subject.startsWith('group/') ? directory?.groupById.get(Number(subject.slice('group/'.length))) : undefined;
 
-/** `group acme/payments` */
 export function subjectLabel(subject: string, directory: Directory | undefined): string {
   if (subject === 'instance') return 'the whole GitLab';
   if (subject === 'personal') return 'every personal namespace';

@@ -41,7 +41,6 @@ export type SheetSum = Float64Array;
 
 export const emptySum = (): SheetSum => new Float64Array(FIGURES.length);
 
-/** The row of everything there is. */
 export const WHOLE = 0;
 
 const FORM = 1;
@@ -50,14 +49,12 @@ export function addSum(to: SheetSum, more: SheetSum): void {
   for (let place = 0; place < more.length; place += 1) to[place] = (to[place] ?? 0) + (more[place] ?? 0);
 }
 
-/** Adds to the sum of a key, which begins empty. */
 export function addSumTo<K>(sums: Map<K, SheetSum>, key: K, more: SheetSum): void {
   const sum = sums.get(key) ?? emptySum();
   sums.set(key, sum);
   addSum(sum, more);
 }
 
-/** Subtracts parts from a sum. */
 export const sumWithout = (sum: SheetSum, parts: readonly SheetSum[]): SheetSum =>
   Float64Array.from(FIGURES, (_, place) =>
     parts.reduce((left, part) => left - (part[place] ?? 0), sum[place] ?? 0),
@@ -140,11 +137,8 @@ export function eachSum({ bytes, later }: Pick<Sheet, 'bytes' | 'later'>, visit:
 
 type RowVisit = (id: number, sum: SheetSum) => void;
 
-/** Selects rows of a sheet. */
 export interface RowFilter {
-  /** By id. @default every row */
   readonly wanted?: { has(id: number): boolean };
-  /** No row after it is wanted. */
   readonly last?: number;
   /** Number of {@link FIGURES} to read; the others are 0. @default all but those that came later */
   readonly first?: number;

@@ -7,16 +7,9 @@ import { type InstanceTable, type Item, TimeLimit, TTL_ATTRIBUTE } from '../stor
 import { answered, unavailable } from '../store/table-failure.ts';
 import { usageExpiresAtSeconds } from '../usage/rollup-store.ts';
 
-/** Keys of jobs in their records. */
 export const JOB_KEYS = [
-  'branch',
-  'job',
-  'source',
-  'merge-request',
-  'outcome',
-  'schedule',
-  'hour',
-  'user',
+  ...(['branch', 'job', 'source', 'merge-request'] as const),
+  ...(['outcome', 'schedule', 'hour', 'user'] as const),
 ] as const;
 export type JobKey = (typeof JOB_KEYS)[number];
 
@@ -48,7 +41,6 @@ export const classRowName = (subject: string, runnerClass: string): string => `$
 export const USER_SHEET_DAYS = 90;
 const DAY_SECONDS = 86_400;
 
-/** When the sheet of a day goes, Unix seconds. */
 export const sheetExpiresAtSeconds = (kind: SheetKind, day: string): number =>
   kind === 'user'
     ? Date.parse(`${day}T00:00:00Z`) / 1000 + USER_SHEET_DAYS * DAY_SECONDS
@@ -67,56 +59,41 @@ interface SheetName {
   readonly span: string;
 }
 
-/** A day as it was packed. */
 export interface PackedDay {
   /** The digest of the instance's usage on that day; empty: there was none, and there is no sheet of the day. */
   readonly digest: string;
-  /** Unix ms. */
   readonly atMs: number;
 }
 
 export interface Sheet extends SheetName {
   /** The names of all but groups and projects: the row's id is the place in it. */
   readonly names?: readonly string[];
-  /** As `packedSums` makes them. */
   readonly bytes: Uint8Array;
   readonly later?: Uint8Array;
   /** The days that the sheet of a month is the sum of. */
   readonly days?: ReadonlyMap<string, PackedDay>;
 }
 
-/** Every method throws `ledger_unavailable` where the table gives no answer. */
-export interface SheetStore {
-  /**
-   * In their order; undefined: it is not there, or not whole.
-   *
-   * @param what - `first` leaves out `later`. @default 'all'
-   */
-  read(names: readonly SheetName[], what?: 'all' | 'first'): Promise<readonly (Sheet | undefined)[]>;
-  write(sheet: Sheet): Promise<void>;
-}
+export type SheetStore = ReturnType<typeof dynamoSheetStore>;
 
 const TIMEOUT_MS = 10_000;
-/** Below the 400 KB of an item. */
 const PART_BYTES_MAX = 300_000;
 
 const BYTES = 'by';
 const PARTS = 'pa';
-/** Parts of one writing have the same. */
 const WRITING = 'wr';
 /** Parts of `later`, which have numbers of their own: programs from before it do not ask for them. */
 const LATER_PARTS = 'lp';
 const LATER_FROM = 500;
-/** Number of bytes of packed names. */
 const NAMES = 'na';
 const DAYS = 'da';
 
 interface SheetOptions extends BatchGetDeps, InstanceTable {
-  /** @default {@link PART_BYTES_MAX} */
   readonly partBytes?: number;
 }
 
-export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetOptions): SheetStore {
+/** Every method throws `ledger_unavailable` where the table gives no answer. */
+export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetOptions) {
   const keys = ledgerKeys(deps.instance);
   const failure = unavailable(deps.table);
   // A sheet that is packed at this moment is an hour newer next time: stale reads do no harm, and cost half.
@@ -130,7 +107,11 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
       ),
     );
   return {
-    async read(names, what = 'all') {
+    /** In their order; undefined: it is not there, or not whole. @param what - `first` leaves out `later` */
+    async read(
+      names: readonly SheetName[],
+      what: 'all' | 'first' = 'all',
+    ): Promise<readonly (Sheet | undefined)[]> {
       const heads = await get(names.map((name) => ({ name, part: 0 })));
       const wanted = names.flatMap((name, index) =>
         partNumbers(heads[index], what === 'all').map((part) => ({ name, index, part })),
@@ -148,7 +129,7 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
         return decode(name, head, bytesOf([head, ...some(false)]), bytesOf(some(true)));
       });
     },
-    async write(sheet) {
+    async write(sheet: Sheet): Promise<void> {
       const { kind, span, names, days, later = new Uint8Array() } = sheet;
       const packed = names === undefined ? new Uint8Array() : gzipSync(JSON.stringify(names));
       const bytes = Buffer.concat([packed, sheet.bytes]);
@@ -181,7 +162,6 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
 
 const isDay = (span: string): boolean => span.length > '2026-11'.length;
 
-/** Numbers of a sheet's items besides its head. */
 function partNumbers(head: Item | undefined, isAll: boolean): readonly number[] {
   const count = (name: string): number => Number(head?.[name]?.N ?? 0);
   const later = isAll ? count(LATER_PARTS) : 0;
@@ -210,10 +190,7 @@ function decode({ kind, span }: SheetName, head: Item, bytes: Uint8Array, later:
 const daysText = (days: ReadonlyMap<string, PackedDay>): string =>
   JSON.stringify([...days].map(([day, { digest, atMs }]) => [day, digest, atMs]));
 
-const daysOf = (text: string): ReadonlyMap<string, PackedDay> =>
-  new Map(
-    (JSON.parse(text) as readonly (readonly [string, string, number])[]).map(([day, digest, atMs]) => [
-      day,
-      { digest, atMs },
-    ]),
-  );
+function daysOf(text: string): ReadonlyMap<string, PackedDay> {
+  const rows = JSON.parse(text) as readonly (readonly [string, string, number])[];
+  return new Map(rows.map(([day, digest, atMs]) => [day, { digest, atMs }]));
+}

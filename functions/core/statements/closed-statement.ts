@@ -28,50 +28,40 @@ export interface ClosedStatement {
   readonly startMs: number;
   readonly endMs: number;
   readonly closedAtMs: number;
-  /** The GitLab, a host. */
   readonly instance: string;
   readonly currency: string;
   /** Versions of the price list that were in force in the month. */
   readonly priceVersions: readonly string[];
   /** Zone of the days where an older version took the month from the zone of a limit. */
   readonly usageZone?: string;
-  readonly lines: readonly ClosedLine[];
-  /** Late changes of earlier months. */
+  readonly lines: readonly (Charged & { readonly day: string })[];
   readonly adjustments: readonly ClosedAdjustment[];
   readonly totals: ClosedTotals;
   /** The hash of the group's month before; empty: this is its first. */
   readonly previousSha256: string;
 }
 
-interface ClosedLine {
-  readonly day: string;
+interface Charged {
   readonly jobs: number;
   readonly seconds: number;
   readonly micros: number;
 }
 
-export interface ClosedAdjustment {
-  /** Which month it is about, and the number of the statement that did not have it. */
+export interface ClosedAdjustment extends Charged {
+  /** Which month it is about, and the number of the statement that did not have it. `jobs` are beyond those of it. */
   readonly month: string;
   readonly number: number;
-  /** Jobs that are charged beyond those of the closed statement, and corrections of jobs that were on it. */
-  readonly jobs: number;
+  /** Of jobs that were on the closed statement. */
   readonly corrections: number;
-  readonly seconds: number;
-  readonly micros: number;
 }
 
-interface ClosedTotals {
-  readonly jobs: number;
+interface ClosedTotals extends Charged {
   readonly corrections: number;
-  readonly seconds: number;
-  readonly micros: number;
   readonly adjustmentMicros: number;
   /** The sum of both: what is to be paid. */
   readonly dueMicros: number;
 }
 
-/** As it is kept. */
 export interface SealedStatement {
   readonly statement: ClosedStatement;
   /** JSON without spaces, names in alphabetical order: what is hashed. */
@@ -90,7 +80,6 @@ export function sealedText(value: object): { readonly text: string; readonly sha
   return { text, sha256: textSha256(text) };
 }
 
-/** Takes the text as UTF-8; hexadecimal. */
 export const textSha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 const inOrder = (_name: string, value: unknown): unknown =>
@@ -133,20 +122,7 @@ export interface NumberedStatement {
   readonly sha256: string;
 }
 
-/** Every method throws `ledger_unavailable` where the table gives no answer. */
-export interface StatementChain {
-  register(): Promise<StatementRegister>;
-  /** Notes that every group was looked at. */
-  noteLooked(register: StatementRegister, atMs: number): Promise<void>;
-  /** A group's, by month. */
-  of(subject: string): Promise<readonly SealedStatement[]>;
-  /** The group's last one. */
-  last(subject: string): Promise<SealedStatement | undefined>;
-  /** The numbers that begin with `from`, up to the end of their block; in their order. */
-  numbers(from: number): Promise<readonly NumberedStatement[]>;
-  /** Stores it under the next number. `contended`: the number or month was taken concurrently; read again. */
-  append(statement: SealedStatement): Promise<'written' | 'contended'>;
-}
+export type StatementChain = ReturnType<typeof dynamoStatementChain>;
 
 const TIMEOUT_MS = 10_000;
 const LAST = 'n';
@@ -156,7 +132,8 @@ const SHA256 = 'sh';
 const SUBJECT = 'su';
 const MONTH = 'mo';
 
-export function dynamoStatementChain({ table, instance }: InstanceTable): StatementChain {
+/** Every method throws `ledger_unavailable` where the table gives no answer. */
+export function dynamoStatementChain({ table, instance }: InstanceTable) {
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);
   const limit = (): TimeLimit => new TimeLimit(TIMEOUT_MS);
@@ -174,28 +151,30 @@ export function dynamoStatementChain({ table, instance }: InstanceTable): Statem
   };
   return {
     register,
-    async noteLooked({ last }, atMs) {
-      // After a concurrent closing, every group is checked again.
+    /** Notes that every group was looked at. After a concurrent closing, every group is checked again. */
+    async noteLooked({ last }: StatementRegister, atMs: number): Promise<void> {
       await answered('write the register of statements', failure, () =>
         putItem(table, registerItem(last, atMs), limit(), isLast(last)),
       );
     },
-    of: async (subject) => {
+    of: async (subject: string): Promise<readonly SealedStatement[]> => {
       const ask = { pk: keys.closedStatement(subject, '').pk, consistent: true };
       return (await read('statements', () => queryAll(table, ask, limit()))).map(decode);
     },
-    async last(subject) {
+    async last(subject: string): Promise<SealedStatement | undefined> {
       const { pk } = keys.closedStatement(subject, '');
       const ask = { pk, consistent: true, backwards: true, pageItems: 1 } as const;
       const { items } = await read('the last statement', () => queryPage(table, ask, limit()));
       return items.map(decode)[0];
     },
-    async numbers(from) {
+    /** The numbers that begin with `from`, up to the end of their block; in their order. */
+    async numbers(from: number): Promise<readonly NumberedStatement[]> {
       const ask = { pk: keys.statementNumber(from).pk, consistent: true };
       const items = await read('numbers of statements', () => queryAll(table, ask, limit()));
       return items.map(decodeNumber).filter(({ number }) => number >= from);
     },
-    async append({ statement, text, sha256 }) {
+    /** Stores it under the next number. `contended`: the number or month was taken concurrently; read again. */
+    async append({ statement, text, sha256 }: SealedStatement): Promise<'written' | 'contended'> {
       const { number, subject, month } = statement;
       const { lookedAtMs } = await register();
       const { outcome } = await answered('write a statement', failure, () =>

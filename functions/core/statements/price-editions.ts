@@ -15,7 +15,6 @@ interface PriceEdition {
   readonly text: string;
 }
 
-/** A deployment took other prices than the one before. */
 interface PriceChange {
   /** 1, 2, 3 …; none is left out. */
   readonly number: number;
@@ -35,34 +34,20 @@ export interface SealedPriceChange {
   readonly sha256: string;
 }
 
-/** Every method throws `ledger_unavailable` where the table gives no answer. */
-export interface PriceEditionStore {
-  /**
-   * Writes nothing if these prices are already in force. @throws {Error} for more than {@link PARTS_MAX}
-   * parts.
-   */
-  noteInForce(edition: PriceEdition, nowMs: number): Promise<'known' | 'noted'>;
-  /** All changes, in order. */
-  changes(): Promise<readonly SealedPriceChange[]>;
-  /** The text as it stands there; undefined: there is none. */
-  text(editionSha256: string): Promise<string | undefined>;
-}
+export type PriceEditionStore = ReturnType<typeof dynamoPriceEditions>;
 
 const TIMEOUT_MS = 10_000;
 const TEXT = 'tx';
 const SHA256 = 'sh';
 const PART = 'by';
 const PARTS = 'n';
-/** An item holds 400 KB. */
 const PART_BYTES = 300_000;
 /** Ten years of monthly prices of 500 classes are two parts. */
 const PARTS_MAX = 20;
 const TEXT_BYTES_MAX = 64 * 1024 * 1024;
 
-export function dynamoPriceEditions(
-  { table, instance }: InstanceTable,
-  partBytes: number = PART_BYTES,
-): PriceEditionStore {
+/** Every method throws `ledger_unavailable` where the table gives no answer. */
+export function dynamoPriceEditions({ table, instance }: InstanceTable, partBytes: number = PART_BYTES) {
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);
   const limit = (): TimeLimit => new TimeLimit(TIMEOUT_MS);
@@ -91,7 +76,8 @@ export function dynamoPriceEditions(
   }
 
   return {
-    async noteInForce({ policyVersion, text }, nowMs) {
+    /** Writes nothing if these prices are already in force. @throws {Error} for more than {@link PARTS_MAX} parts. */
+    async noteInForce({ policyVersion, text }: PriceEdition, nowMs: number): Promise<'known' | 'noted'> {
       const editionSha256 = textSha256(text);
       const before = await last();
       if (before?.change.editionSha256 === editionSha256) return 'known';
@@ -110,12 +96,13 @@ export function dynamoPriceEditions(
       // Another run noted something meanwhile: the next one looks again.
       return outcome === 'written' ? 'noted' : 'known';
     },
-    async changes() {
+    async changes(): Promise<readonly SealedPriceChange[]> {
       const ask = { pk: changesPk, consistent: true };
       const items = await answered('read changes of prices', failure, () => queryAll(table, ask, limit()));
       return items.map(decodeChange);
     },
-    async text(editionSha256) {
+    /** The text as it stands there; undefined: there is none. */
+    async text(editionSha256: string): Promise<string | undefined> {
       const ask = { pk: keys.priceEdition(editionSha256, 0).pk, consistent: true };
       const items = await answered('read prices', failure, () => queryAll(table, ask, limit()));
       const parts = items.flatMap((item) => item[PART]?.B ?? []);

@@ -10,7 +10,6 @@ import { type Message, subjectLine } from '../notify/message.ts';
 import { alertId, OVERDRAFT, shortId, type ThresholdAlert } from './levels.ts';
 
 export interface AlertFormat {
-  /** ISO 4217 code. */
   readonly currency: string;
   readonly nowMs: number;
   readonly consoleUrl?: string | undefined;

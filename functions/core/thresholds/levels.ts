@@ -1,4 +1,3 @@
-/** Levels of limits, and counters that reached one. Pure. */
 import { createHash } from 'node:crypto';
 import type { CounterKey } from '../../../policies/claim.ts';
 import type { Directory } from '../../../policies/directory.ts';
@@ -12,7 +11,6 @@ import { findGroup, findRecipient, type Recipient, subjectLabel } from '../notif
 export interface ThresholdLevel {
   /** `50 %`, `soft`, `overdraft`, `forecast 100 %`. */
   readonly name: string;
-  /** The smallest amount that reaches it, in whole units. */
   readonly amount: number;
 }
 
@@ -57,7 +55,6 @@ const percentLevel = (prefix: string, percent: number, amount: number): Threshol
 
 export interface OwnedLimit {
   readonly limit: Limit;
-  /** `group acme/payments` */
   readonly subjectLabel: string;
   readonly to: Recipient;
 }
@@ -82,7 +79,6 @@ export function findLimit(
   };
 }
 
-/** `committed`: spent and held. */
 const MEASURES = ['spent', 'committed'] as const;
 
 export interface ThresholdAlert extends OwnedLimit {
@@ -110,9 +106,7 @@ export function findAlerts({ key, settled: spent, committed }: Counter, owned: O
   });
 }
 
-/** Receivers recognise repeats by it. */
 export const alertId = ({ key, measure, level, limitAmount }: ThresholdAlert): string =>
   JSON.stringify(['threshold', key.subject, key.limit, key.period, limitAmount, measure, level.name]);
 
-/** Returns a hash: names of limits have any length. */
 export const shortId = (id: string): string => createHash('sha256').update(id).digest('base64url');

@@ -17,7 +17,6 @@ export interface ThresholdAlertDeps {
   readonly notify: Notifier;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   readonly records: AlertRecordStore;
-  /** ISO 4217 code. */
   readonly currency: string;
   readonly log: Log;
   readonly consoleUrl?: string | undefined;
@@ -27,7 +26,6 @@ export interface ThresholdAlertDeps {
 
 /** Calls in parallel: a batch may move hundreds of counters. */
 const PARALLEL_MAX = 16;
-/** Some 100 bytes each. */
 const KNOWN_MAX = 20_000;
 
 /**

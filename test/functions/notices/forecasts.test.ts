@@ -71,13 +71,3 @@ test('records the outcome by mail and chat next to the counter', async () => {
     text: 'payments-leads told at forecast 50 % by mail on 22 Nov 2026 12:00 UTC; no answer from Slack since 22 Nov 2026 12:00 UTC',
   });
 });
-
-test.each([
-  ['below the level', ['forecast 400'], {}],
-  ['in shadow', ['forecast 50'], { mode: 'shadow' }],
-  ['without a level for forecasts', [50], {}],
-] as const)('sends none %s', async (_, thresholds, more) => {
-  const { news, clock } = await forecastHarness(thresholds, more);
-  clock.advance(DAY_MS);
-  expect(await news()).not.toContain(ALERT);
-});

@@ -143,15 +143,6 @@ describe('no note', () => {
     expect(calls).toEqual([]);
   });
 
-  test('if the job was admitted', async () => {
-    const { ask, approve, run, edit, calls } = await noteHarness();
-    await edit([{ kind: 'set', subject: 'group/101', limit: 'money-month', amount: 900 }]);
-    await ask([aJob(2, { ref: REF })]);
-    await approve({ link: JOB_URL.replace('/jobs/1', '/jobs/2') });
-    await run();
-    expect(calls).toEqual([]);
-  });
-
   test('if the decision is two hours old', async () => {
     const { approve, later, calls } = await noteHarness();
     await approve();
@@ -161,17 +152,6 @@ describe('no note', () => {
 });
 
 describe('exactly one note', () => {
-  test('without more calls of GitLab after it is written', async () => {
-    const { approve, run, later, edit, calls, notes } = await noteHarness();
-    await approve();
-    await run();
-    const made = calls.length;
-    await edit([{ kind: 'set', subject: 'group/200', unit: 'money', amount: 5, per: 'month' }]);
-    await later();
-    expect(calls).toHaveLength(made);
-    expect(notes).toHaveLength(1);
-  });
-
   test('after a lost response, or a lost cursor', async () => {
     const { request, decide, run, later, runWith, cursors, state, notes, texts } = await noteHarness();
     const id = await request();

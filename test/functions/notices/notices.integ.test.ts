@@ -7,7 +7,7 @@ import { DynamoLimitTable } from '../../../functions/core/limits/limit-table.ts'
 import { snsNotifier } from '../../../functions/core/notify/sns.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/rollup-store.ts';
-import { dynamoCursorStore, START } from '../../../functions/notices/cursor.ts';
+import { dynamoCursorStore } from '../../../functions/notices/cursor.ts';
 import { sendNotices } from '../../../functions/notices/send-notices.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { aFake, type Fake } from '../../support/bundle-rig.ts';
@@ -97,18 +97,6 @@ function instanceOf(instance: string) {
 }
 
 const lower = { kind: 'set', subject: 'group/101', limit: 'money-month', amount: 300 } as const;
-
-test('a cursor is written once per revision', async () => {
-  const table = { table: dynamoTable(local.client, TABLE), instance: 'cursor.example.com' };
-  const store = dynamoCursorStore(table);
-  expect(await store.read()).toBeUndefined();
-  const cursor = { ...START, edit: 7, sent: ['a'] };
-  expect(await store.write({ rev: 1, cursor })).toBe(true);
-  expect(await store.write({ rev: 1, cursor: START })).toBe(false);
-  expect(await store.read()).toEqual({ rev: 1, cursor });
-  expect(await store.write({ rev: 2, cursor: START })).toBe(true);
-  expect(await store.write({ rev: 2, cursor })).toBe(false);
-});
 
 test('a run without events is four reads and no write', async () => {
   const { deps, edit, calls, clock, done } = instanceOf('idle.example.com');

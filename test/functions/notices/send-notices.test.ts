@@ -98,18 +98,6 @@ describe('edits', () => {
     expect(await news()).toEqual([]);
   });
 
-  test('go to the closest owner above, else to finance', async () => {
-    const { edit, news } = await noticesHarness();
-    await edit([
-      { kind: 'set', subject: 'group/104', unit: 'jobs', amount: 3 },
-      { kind: 'set', subject: 'group/201', unit: 'jobs', amount: 3 },
-    ]);
-    expect(await news()).toEqual([
-      'payments-leads limit-tightened group/104',
-      'finance limit-tightened group/201',
-    ]);
-  });
-
   const on = { subject: 'group/101', reason: 'audit' } as const;
   const grant = { ...on, kind: 'grant', limit: 'money-month', amount: 9, from: '2026-11-21' } as const;
   test.each([
@@ -274,17 +262,6 @@ describe('rejected jobs', () => {
     expect(textFor('acme-leads')).toContain('CI budget of group acme, 0.50 EUR: 1');
     expect(textFor('beta-leads')).not.toContain('acme');
   });
-
-  test('of yesterday are sent once, if no run completed in between; older ones are not', async () => {
-    const { ask, news, clock } = await noticesHarness({ limits: [full] });
-    await ask([aJob(1), aJob(2)]);
-    clock.advance(DAY_MS);
-    expect(await news()).toEqual(['payments-leads jobs-rejected group/101']);
-    expect([await news(), await news()]).toEqual([[], []]);
-    await ask([aJob(5)]);
-    clock.advance(2 * DAY_MS);
-    expect(await news()).toEqual([]);
-  });
 });
 
 describe('warned jobs', () => {
@@ -298,13 +275,5 @@ describe('warned jobs', () => {
     await edit([{ ...full, mode: 'shadow' }], { actor: 'payments-leads' });
     await ask([aJob(3)]);
     expect(await news()).toEqual([]);
-  });
-
-  test('of a group whose rollout only warns are sent like those of a limit in that mode', async () => {
-    const { ask, news, edit } = await noticesHarness({ limits: [full] });
-    await edit([{ kind: 'rollout', subject: 'group/100', cost: 'warn' }]);
-    await news();
-    await ask([aJob(1)]);
-    expect(await news()).toEqual(['payments-leads jobs-warned group/101']);
   });
 });

@@ -1,6 +1,5 @@
 import { type LimitFieldName, limitFields } from '../../../../policies/limits/limit-fields.ts';
 
-/** Columns that a person looks for first, in this order. */
 const FIRST_COLUMNS =
   'group_path group_id unit limit period timezone soft_pct mode owner cost_center valid_from valid_until reason subject limit_id'.split(
     ' ',
@@ -14,7 +13,6 @@ export const CSV_COLUMNS: readonly string[] = [...new Set([...FIRST_COLUMNS, ...
 
 export type CsvColumn = string;
 
-/** Informational columns of an export. An import ignores them. */
 export const FIGURE_COLUMNS = ['last_year_mean', 'last_year_most', 'forecast'] as const;
 
 /** Past use and forecast of a limit by column; in whole units. */
@@ -50,12 +48,10 @@ export interface CsvProblem {
   readonly message: string;
 }
 
-/** A cell that says the same in another way. */
 export interface UnderstoodCell {
   readonly line: number;
   readonly column: CsvColumn;
   readonly written: string;
-  /** As limits.yaml has it. */
   readonly read: string;
 }
 
@@ -63,7 +59,6 @@ export interface UnderstoodCell {
 export const understoodText = ({ line, column, written, read }: UnderstoodCell): string =>
   `line ${line}, ${column}: '${written}' is read as ${read}`;
 
-/** `line 7, limit: '7,50' …`. */
 export const csvProblemText = ({ line, column, message }: CsvProblem): string =>
   `${line === 0 ? 'file' : `line ${line}`}${column === undefined ? '' : `, ${column}`}: ${message}`;
 

@@ -16,7 +16,6 @@ import type { Cells } from './columns.ts';
 import { entryKey, type PlacedEntry } from './export-limits.ts';
 import type { CellContext, LimitEntry } from './read-cells.ts';
 
-/** The year after next is too far away to plan. */
 const DAYS_AHEAD_MAX = 800;
 const PERIOD_KEYS = ['per', 'zone', 'fiscal_start'] as const;
 

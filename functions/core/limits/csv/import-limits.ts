@@ -134,7 +134,6 @@ type ImportOutcome =
       /** As it shall be; what the rows do not change is as it was, grants, freezes and rollouts included. */
       readonly document: LimitsDocument;
       readonly limits: LimitSet;
-      /** Cells that were read as something else than what stands in them. */
       readonly understood: readonly UnderstoodCell[];
       /** Limits the file does not name: taken out with `prune`, else kept. */
       readonly unnamed: readonly { readonly subject: string; readonly limit: string }[];
@@ -239,7 +238,6 @@ const COLUMN_OF: Readonly<Record<string, CsvColumn>> = {
   soft: 'soft_pct',
 };
 
-/** Maps problems of the document to lines of the file. */
 function inLines(
   problems: readonly DocumentProblem[],
   lines: ReadonlyMap<LimitList, readonly Line[]>,

@@ -9,7 +9,6 @@ import { type Cells, type CsvColumn, type CsvDialect, FIELD_OF, isDayColumn, isD
 
 // Thresholds in one cell or field: `50 75 90`, `80 forecast 100`, `none`; empty: as limits of the kind have them.
 
-/** Text for a limit without alerts. */
 const NO_THRESHOLDS = 'none';
 
 export const thresholdsText = (thresholds: readonly unknown[]): string =>
@@ -31,7 +30,6 @@ export interface CellContext {
   readonly dialect: CsvDialect;
   readonly currency: string;
   readonly refuse: (column: CsvColumn, message: string) => undefined;
-  /** A cell that was read as something else than what stands in it. */
   readonly understand: (column: CsvColumn, written: string, read: string) => void;
 }
 

@@ -22,7 +22,6 @@ type CsvRows =
       readonly ok: true;
       readonly rows: readonly CsvRow[];
       readonly version: string | undefined;
-      /** Detected properties of the file, in words. */
       readonly notes: readonly string[];
     }
   | Refused;
@@ -34,7 +33,6 @@ interface Refused {
 
 /** A hundred thousand limits of 160 characters. */
 export const CSV_BYTES_MAX = 16 * 1024 * 1024;
-/** As many as a document may have. */
 const ROWS_MAX = 100_000;
 /** No row of a limit comes near; one that does has lost a quote. */
 const ROW_CHARACTERS_MAX = 16_384;
@@ -71,7 +69,6 @@ export function readRows(file: Uint8Array, dialect: CsvDialect): CsvRows {
     : { ok: true, rows, version, notes };
 }
 
-/** @returns undefined: these are no letters. */
 function decode(file: Uint8Array): { readonly text: string; readonly notes: readonly string[] } | undefined {
   const [text, western] = ['utf-8', 'windows-1252'].map((encoding) => {
     try {
@@ -121,7 +118,6 @@ function recordsOf(text: string, delimiter: string): CsvRecord[] | Refused {
 
 const FIGURES: readonly string[] = FIGURE_COLUMNS;
 
-/** Undefined: a column without a name. */
 function readHeader({ line, fields }: CsvRecord, problems: CsvProblem[]): readonly (CsvColumn | undefined)[] {
   const names = fields.map((field) => textOfCell(field.trim()));
   const refuse = (column: string, message: string): void => void problems.push({ line, column, message });
@@ -141,7 +137,6 @@ function readHeader({ line, fields }: CsvRecord, problems: CsvProblem[]): readon
   return names.map((name) => name || undefined);
 }
 
-/** Undefined: an empty line, or a mistake. */
 function rowOf(
   { line, fields }: CsvRecord,
   columns: readonly (CsvColumn | undefined)[],

@@ -11,7 +11,6 @@ import type { LimitKind, Unit } from '../../../../policies/unit.ts';
 export interface TotalChange {
   readonly kind: LimitKind;
   readonly unit: Unit;
-  /** Absent for jobs in flight. */
   readonly per?: PeriodKind;
   /** A date (Unix ms) from which on other limits are in force, in the zone of one of them. Absent: now. */
   readonly since?: { readonly atMs: number; readonly zone: string };
@@ -21,13 +20,11 @@ export interface TotalChange {
 
 interface Total {
   readonly limits: number;
-  /** Part of `limits`: those without an amount. */
   readonly unlimited: number;
   /** Whole units; sums may pass what a number holds. */
   readonly amount: bigint;
 }
 
-/** Per kind and period; no plan of ours looks further. */
 const DATES_MAX = 100;
 
 /**
@@ -90,9 +87,7 @@ export const writtenTotals = (totals: readonly TotalChange[]) =>
   totals.map(({ per, since, before, after, ...total }) => ({
     ...total,
     per: per ?? null,
-    /** ISO 8601; null: now. */
     since: since === undefined ? null : new Date(since.atMs).toISOString(),
-    /** IANA zone of a limit that begins or ends then; null: now. */
     zone: since?.zone ?? null,
     before: { ...before, amount: String(before.amount) },
     after: { ...after, amount: String(after.amount) },

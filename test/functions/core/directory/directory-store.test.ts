@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { DirectoryDraft } from '../../../../functions/core/directory/draft.ts';
 import { directoryOf } from '../../../../policies/directory.ts';
 import { fillPlaces } from '../../../support/fill-places.ts';
-import { largeGitLab } from '../../../support/large-gitlab.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 import { MINUTE_MS, syncBench } from '../../../support/sync-bench.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
@@ -69,19 +68,6 @@ test('a table that is down leaves the last good directory, and the packed one be
   expect((await store.directoryFor([{ projectId: 2, rootNamespaceId: 1 }]))?.projectById.has(2)).toBe(true);
 });
 
-test('a reader that slept until its chunks were gone finds the version that is live by now', async () => {
-  const { places, run, clock, memory, reader } = countingBench();
-  fillPlaces(places, { roots: 2, groups: 20, projects: 0 });
-  await run();
-  const store = reader();
-  await store.directoryFor([{ rootNamespaceId: 1 }]);
-  places.groups.set(4, { id: 4, parentId: 2, path: 'changed' });
-  await run();
-  await run();
-  memory.collectGarbage(clock.nowMs() + 120 * MINUTE_MS);
-  expect((await store.directoryFor([{ rootNamespaceId: 2 }]))?.groupById.get(4)?.path).toBe('g2/changed');
-});
-
 const HOUR_MS = 3_600_000;
 
 test('a chunk that a run changes and changes back stays the one that is live, and is not let go', async () => {
@@ -98,13 +84,4 @@ test('a chunk that a run changes and changes back stays the one that is live, an
   await (await open(3)).flip({}, true);
   table.collectGarbage(NOVEMBER_21_MS + 2 * HOUR_MS);
   expect(await (await open(4)).read(['projects/0'])).toEqual([{ projects: ['a'] }]);
-});
-
-test('where groups alone are more than a run can ask for, projects still get their turn', async () => {
-  const { gitlab } = largeGitLab({ roots: 10, groups: 100_000, projects: 30_000 });
-  const bench = syncBench();
-  const reports = [];
-  for (let runs = 0; runs < 4; runs += 1) reports.push(await bench.run({ gitlab }));
-  expect(reports.map(({ groupsListing }) => groupsListing)).toEqual(['going', 'going', 'going', 'listed']);
-  expect(reports.at(-1)).toMatchObject({ live: true, groups: 100_000, projectsGoing: false });
 });

@@ -46,11 +46,3 @@ test('a chunk that lost a part is refused, not read as a shorter one', async () 
   await local.client.send(new DeleteItemCommand({ TableName: TABLE, Key: { pk: { S: pk }, sk: { S: sk } } }));
   await expect(table.readChunks([at], WAIT)).rejects.toMatchObject({ code: 'directory_unreadable' });
 });
-
-test('a table that does not answer is directory_unavailable, without the request in the error', async () => {
-  const gone = tableOf('gone.example.com', 'no-such-table');
-  const error: unknown = await gone.getPointer(WAIT).catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ code: 'directory_unavailable', retryable: true });
-  expect(error).not.toHaveProperty('cause');
-  expect(error).not.toHaveProperty('$metadata');
-});

@@ -64,24 +64,6 @@ test('projects come by key from any id on, with few fields', async () => {
     expect(call).toMatch(/simple=true&pagination=keyset&order_by=id&sort=asc|id_after=199/);
 });
 
-test('changed projects are asked for by the order GitLab wants with the filter, the latest first', async () => {
-  const places = gitlabPlaces();
-  fillPlaces(places.book, { roots: 1, groups: 2, projects: 0 });
-  const atMs = Date.parse('2026-11-21T12:00:00Z');
-  for (const id of [1, 2, 3]) {
-    places.book.projects.set(id, { id, namespaceId: 1, path: `p${id}`, updatedAtMs: atMs + id * 1_000 });
-  }
-  const { projects } = await client(places.fetch).projectsChanged({ sinceMs: atMs + 1_000 });
-  expect(projects.map(({ id }) => id)).toEqual([3, 2]);
-  expect(decodeURIComponent(places.calls[0] ?? '')).toContain(
-    'updated_after=2026-11-21T12:00:01.000Z&order_by=updated_at&sort=desc',
-  );
-});
-
-test('a project that GitLab does not know is undefined', async () => {
-  expect(await client(gitlabPlaces().fetch).project(2)).toBeUndefined();
-});
-
 test.each([
   { what: 'no path', entry: { id: 1 } },
   { what: 'no id', entry: { full_path: 'acme' } },

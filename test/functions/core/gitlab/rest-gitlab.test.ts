@@ -31,15 +31,6 @@ test('a job is what GitLab says of it', async () => {
   });
 });
 
-test('a job that GitLab does not know is undefined, and so is one of another project', async () => {
-  const { local, gitlab } = restBench();
-  fill(local, 1);
-  expect(await gitlab.job(42, 2)).toBeUndefined();
-  expect(await gitlab.job(43, 1)).toBeUndefined();
-  local.forget(1);
-  expect(await gitlab.job(42, 1)).toBeUndefined();
-});
-
 /** More pages than any test has. */
 const PAGES_MAX = 20;
 
@@ -86,14 +77,6 @@ test('an entry that cannot be read is counted and hides no other', async () => {
   const page = await restBench(answering(() => json(body))).gitlab.listJobs('runners/7', {});
   expect(page.jobs.map(({ jobId }) => jobId)).toEqual([1]);
   expect(page.unreadable).toBe(3);
-});
-
-test('one bad second is not seen by the caller', async () => {
-  const { local, gitlab, sleptMs } = restBench();
-  fill(local, 1);
-  local.faults.answerRest({ status: 502 }, 2);
-  expect(await gitlab.job(42, 1)).toMatchObject({ jobId: 1 });
-  expect(sleptMs).toEqual([250, 500]);
 });
 
 test('a call that gets no answer is given up after its timeout', async () => {

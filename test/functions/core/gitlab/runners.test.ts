@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
 import { runnerDetails } from '../../../../functions/core/gitlab/kept-answers.ts';
 import {
   byVersion,
@@ -62,16 +61,6 @@ test('the documented answers are read whole', async () => {
       },
     ],
   });
-});
-
-test('whether a runner has a creator tells how it was registered; an older GitLab tells nothing', async () => {
-  const of = async (more: object) =>
-    (await client(answering({ ...DOCUMENTED_RUNNER, ...more })).runner(6))?.createdBy;
-  expect([await of({}), await of({ created_by: null }), await of({ created_by: { id: 5 } })]).toEqual([
-    undefined,
-    'token',
-    'user',
-  ]);
 });
 
 test('an entry that cannot be read is left out and counted; alone it is an error that names fields only', async () => {
@@ -210,26 +199,6 @@ test('a runner with more jobs than pages are read is cut, and says so', async ()
   fill(local, 250);
   const pages = await all(finishedJobs(gitlab, [7], { ...SPAN, pagesMax: 2 }));
   expect(pages.map(({ cut }) => cut)).toEqual([false, true]);
-});
-
-test('GitLab is waited for as long as it asks, and not for ever', async () => {
-  const slept: number[] = [];
-  const sleep = async (delayMs: number) => {
-    slept.push(delayMs);
-  };
-  let refusals = 2;
-  const gitlab = {
-    listJobs: async () => {
-      if (refusals-- > 0) throw new GitLabError('gitlab_rate_limited', 'slow down', { retryAfterMs: 7_000 });
-      return { jobs: [] };
-    },
-  };
-  expect(await all(finishedJobs(gitlab, [7], { ...SPAN, sleep }))).toHaveLength(1);
-  expect(slept).toEqual([7_000, 7_000]);
-  refusals = Number.POSITIVE_INFINITY;
-  await expect(all(finishedJobs(gitlab, [7], { ...SPAN, sleep }))).rejects.toMatchObject({
-    code: 'gitlab_rate_limited',
-  });
 });
 
 test.each([

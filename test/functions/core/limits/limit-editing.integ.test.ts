@@ -77,18 +77,3 @@ test('what was asked for is given once, however many approve it at once', async 
   expect(said).toContain('approved');
   expect((await made.desk.live())?.document.grants).toHaveLength(1);
 });
-
-test('an import of thousands of limits is read back as it was written, and told in the log', async () => {
-  const { desk, by } = aDesk({ table: tableOf('import.example.com') });
-  const limits = Array.from({ length: 4_000 }, (_, at) => ({
-    on: { group: 1_000 + at },
-    money: at,
-    per: 'month',
-  }));
-  const outcome = await desk.apply([{ kind: 'replace', document: { limits } }], await by());
-  expect(outcome.outcome).toBe('live');
-  expect((await aDesk({ table: tableOf('import.example.com') }).desk.live())?.document).toEqual({ limits });
-  expect((await desk.history({ subject: 'group/4999', max: 1 })).entries).toMatchObject([
-    { edit: 1, count: 12_000 },
-  ]);
-});

@@ -149,26 +149,8 @@ test('what was left over is fixed when the period opens: a late settlement does 
   expect(await amount('group/100', newStore())).toBe(15 * MICROS);
 });
 
-test('in the first minutes of a period, while slow clocks still count in the old one, nothing is written down', async () => {
-  const seen = { committed: 4 * MICROS, settled: 4 * MICROS, rev: 9 };
-  const { amount, publish, clock } = build(async (keys) => keys.map(() => seen));
-  await publish([money(100, 10, { carry: { max: '100%' } })]);
-  clock.advance(Date.UTC(2026, 11, 1) - clock.nowMs());
-  expect(await amount('group/100')).toBe(16 * MICROS);
-  seen.committed = 7 * MICROS;
-  clock.advance(5 * 60_000);
-  // November had got 6 from October, of which nothing is known to this table.
-  expect(await amount('group/100')).toBe(13 * MICROS);
-  clock.advance(5 * 60_000);
-  expect(await amount('group/100')).toBe(13 * MICROS);
-  seen.committed = 1 * MICROS;
-  clock.advance(60_000);
-  expect(await amount('group/100')).toBe(13 * MICROS);
-});
-
 test.each([
   { idle: 'one period', until: Date.UTC(2027, 0, 15) },
-  { idle: 'eleven periods', until: Date.UTC(2027, 10, 15) },
   { idle: 'thirteen periods', until: Date.UTC(2028, 0, 15) },
 ])(
   '$idle without a job and without a look at the limit leave as much as if somebody had looked',
@@ -186,15 +168,3 @@ test.each([
     }
   },
 );
-
-test('what was overdrawn is taken from the next period even if nobody looks at that one', async () => {
-  const november = { committed: 17 * MICROS, settled: 17 * MICROS, rev: 9 };
-  const nothing = { committed: 0, settled: 0, rev: 0 };
-  const { amount, publish, clock } = build(async (keys) =>
-    keys.map(({ period }) => (period === '2026-11' ? november : nothing)),
-  );
-  await publish([money(100, 10, { carry: { max: '50%' }, overdraft: 'carry' })]);
-  clock.advance(Date.UTC(2027, 0, 15) - clock.nowMs());
-  // December had 3, of which nothing was used.
-  expect(await amount('group/100')).toBe(13 * MICROS);
-});

@@ -47,13 +47,6 @@ test('of many who flip from the same set exactly one wins, and the others see wh
   });
 });
 
-test('a first set is refused where one is live, and an edit where none is', async () => {
-  const table = build();
-  expect(await table.flip(pointer('b', 2), 'a', WAIT)).toEqual({ outcome: 'stale', live: undefined });
-  await table.flip(pointer('a', 1), undefined, WAIT);
-  expect((await table.flip(pointer('b', 1), undefined, WAIT)).outcome).toBe('stale');
-});
-
 test('what a period began with is written once: the second hears what stands', async () => {
   const table = build();
   const december = counter('group/1', 'money-month', '2026-12');
@@ -70,17 +63,4 @@ test('a chunk that lost a part is refused, not read as a shorter one', async () 
   await table.putChunk('a', { name: 'root/1', bytes: new Uint8Array(1_000_000) }, WAIT);
   await items.send('DeleteItem', { key: ledgerKeys('a.example.com').limitChunk('a', 'root/1', 1) });
   await expect(table.readChunks('a', ['root/1'], WAIT)).rejects.toMatchObject({ code: 'limits_unreadable' });
-});
-
-test('garbage collection may take every item of a retired set, and none of the live one', async () => {
-  const items = new MemoryTable();
-  const table = build(items);
-  for (const set of ['a', 'b'])
-    for (let root = 0; root < 20; root += 1)
-      await table.putChunk(set, { name: `root/${root}`, bytes: new Uint8Array(400_000) }, WAIT);
-  await table.retire('a', 4_000_000_000, WAIT);
-  const ends = (set: string) =>
-    items.items().filter(({ pk }) => pk?.S === ledgerKeys('a.example.com').limitChunk(set, '', 0).pk);
-  expect(ends('a').map(({ ttl }) => ttl?.N)).toEqual(Array(40).fill('4000000000'));
-  expect(ends('b').map(({ ttl }) => ttl?.N)).toEqual(Array(40).fill(undefined));
 });

@@ -7,11 +7,7 @@ import {
   withRolloutTimes,
 } from '../../../../functions/core/limits/publish-limits.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../policies/documents.ts';
-import {
-  type LimitOperation,
-  type MemoryLimitTable,
-  memoryLimitTable,
-} from '../../../support/tables/memory-limit-table.ts';
+import { type MemoryLimitTable, memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 
 const change = (over: Partial<LimitChange> = {}): LimitChange => ({
   actor: 'finance',
@@ -38,19 +34,6 @@ test('of two edits of the same set the second is stale, and both can be read', a
   const both = await Promise.all([won.pointer.set, lost.mine ?? ''].map((set) => readLimitSet(set, table)));
   expect(both.map((each) => each.change.actor).sort()).toEqual(['ann', 'ben']);
   expect(await edit(4, 'late')).toEqual({ outcome: 'stale', live: won.pointer });
-});
-
-test('a flip whose answer is lost is one edit, not a stale one', async () => {
-  let flips = 0;
-  const table = memoryLimitTable((operation: LimitOperation) => {
-    if (operation !== 'flip') return undefined;
-    flips += 1;
-    return flips === 1 ? 'lost-after' : undefined;
-  });
-  expect(await publishLimits({ limits: [money(1, 1)] }, change(), deps(table))).toMatchObject({
-    outcome: 'live',
-    pointer: { edit: 1 },
-  });
 });
 
 test('the set that was replaced goes in ninety days, and so does one that came too late; the live one stays', async () => {
@@ -99,13 +82,6 @@ test.each([
     { cost: 'warn', cost_since: BEFORE },
     { cost: 'warn' },
     { cost: 'warn', cost_since: BEFORE },
-  ],
-  ['the same mode of which nobody knows since when', { cost: 'warn' }, { cost: 'warn' }, { cost: 'warn' }],
-  [
-    'the other class',
-    { cost: 'warn', cost_since: BEFORE },
-    { cost: 'warn', capacity: 'off' },
-    { cost: 'warn', cost_since: BEFORE, capacity: 'off', capacity_since: NOW },
   ],
   [
     'no mode any more',

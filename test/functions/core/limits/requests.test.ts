@@ -49,14 +49,6 @@ test('nobody asks for groups they do not see, or sees their requests', async () 
   expect(await made.desk.requests(zoe)).toHaveLength(1);
 });
 
-test('a request is checked like the grant it would be', async () => {
-  const { desk } = await aLiveDesk();
-  expect(await desk.request({ ...asked, amount: 'lots' }, dev)).toMatchObject({
-    outcome: 'invalid',
-    problems: [{ path: ['edits', 0, 'amount'] }],
-  });
-});
-
 test('five wait for an answer per person, and room is made when one is declined or a month is over', async () => {
   const made = await aLiveDesk();
   const { desk, pass } = made;

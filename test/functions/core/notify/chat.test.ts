@@ -79,14 +79,6 @@ test.each([
   expect(posts).toHaveLength(tries);
 });
 
-test('an unreachable webhook fails without its address', async () => {
-  const { sender, to, close } = await chat();
-  await close();
-  const error = await sender.send(A_MESSAGE, to('slack')).catch((each: unknown) => each);
-  expect(error).toMatchObject({ code: 'chat_unavailable' });
-  expect(`${(error as Error).stack}${String((error as Error).cause)}`).not.toContain('s3cret');
-});
-
 test('reads channels from lines, and reports unreadable ones by number alone', () => {
   const { channels, unreadable } = readChatChannels([
     '# remarks begin like this',

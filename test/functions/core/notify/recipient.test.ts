@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findRecipient, recipientKey, subjectLabel } from '../../../../functions/core/notify/recipient.ts';
+import { findRecipient, recipientKey } from '../../../../functions/core/notify/recipient.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { DIRECTORY } from '../../console/house.ts';
 
@@ -41,15 +41,4 @@ describe('the recipient of a message', () => {
     expect(recipientKey(find('group/100'))).not.toBe(recipientKey(find('group/200')));
     expect(recipientKey(find('group/100'))).toBe(recipientKey(find('group/102')));
   });
-});
-
-test.each([
-  ['group/101', 'group acme/payments'],
-  ['group/190', 'personal namespace jane'],
-  ['project/1', 'project acme/payments/cards/api'],
-  ['runner-class/large', 'runner class large'],
-  ['instance', 'the whole GitLab'],
-  ['group/999', 'group 999'],
-])('%s is called %s', (subject, label) => {
-  expect(subjectLabel(subject, DIRECTORY)).toBe(label);
 });

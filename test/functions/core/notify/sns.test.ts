@@ -24,15 +24,6 @@ const message: Message = {
 };
 const published = () => sns.commandCalls(PublishCommand)[0]?.args[0].input;
 
-test('people get text, programs JSON', async () => {
-  await snsNotifier({ topicArn }).send(message);
-  const input = published();
-  expect(input).toMatchObject({ TopicArn: topicArn, Subject: 'Tollgate: one', MessageStructure: 'json' });
-  expect(input).not.toHaveProperty('MessageDeduplicationId');
-  const forms = JSON.parse(input?.Message ?? '');
-  expect(forms).toMatchObject({ default: message.json, email: message.text, sms: message.subject });
-});
-
 test('a FIFO topic drops repeats by the id, and subscriptions filter by attributes', async () => {
   const attributes = { owner: 'payments-leads', kind: 'notices', severity: 'action' } as const;
   await snsNotifier({ topicArn: `${topicArn}.fifo` }).send({ ...message, attributes });
