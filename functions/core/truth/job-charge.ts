@@ -21,10 +21,8 @@ interface Charge {
 }
 
 /**
- * The lines of a job. Empty while it runs, and for one that never ran. What its counters say comes before what is
- * computed: a job that counts in no limit of money is priced as the ledger would have settled it.
- *
- * @param entries - the job's correction entries, in the order of their numbers.
+ * The lines of a job; none while it runs. What its counters say comes before what is computed: a job that counts in no limit of money
+ * is priced as the ledger would have settled it.
  */
 export function chargeLines(record: JobRecord, entries: readonly CorrectionEntry[]): readonly ChargeLine[] {
   // Charges of earlier generations were returned before the new hold.
@@ -107,10 +105,7 @@ const secondsBought = ({ facts: { microsPerMinute } }: JobRecord, micros: number
 
 // Which groups a job was in when it was decided. Where they were moved since changes no bill.
 
-/**
- * Returns true if the job's recorded groups include this one. Older records have only the root, the own
- * group and the counted groups; today's directory fills the gap, unless the group has another root now.
- */
+/** Older records have only the root, the own group and the counted groups; today's directory fills the gap, below the same root. */
 export function wasInGroup(record: JobRecord, id: number, { chainById }: Directory): boolean {
   const { rootId, groupId, groupIds } = record.facts;
   if (groupIds !== undefined) return groupIds.includes(id) || groupId === id;
@@ -123,10 +118,7 @@ export function wasInGroup(record: JobRecord, id: number, { chainById }: Directo
 export const recordedRoot = ({ facts: { groupIds, rootId, groupId } }: JobRecord): number | undefined =>
   groupIds?.[0] ?? rootId ?? groupId;
 
-/**
- * Like {@link wasInGroup}, for a group that the directory does not know by this path. The path of the record decides; but where the
- * directory knows the job's root, the path must be below that root, or two names of one root would both be charged.
- */
+/** For a group that the directory does not know by this path. Below a known root only, or two names of one root would both be charged. */
 export function wasBelowPath({ facts }: JobRecord, path: string, { groupById }: Directory): boolean {
   const { projectPath, rootId } = facts;
   if (projectPath === undefined || !pathKey(projectPath).startsWith(`${pathKey(path)}/`)) return false;
