@@ -8,7 +8,6 @@ export interface DeployedStage {
   readonly service: ServiceStack;
 }
 
-/** Reserved for examples by RFC 2606. */
 const EXAMPLE_HOST = /(?:^|\.)example\.(?:com|net|org)$/;
 
 /**

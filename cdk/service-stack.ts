@@ -13,9 +13,7 @@ import type { Settings } from './settings/deployment.ts';
 interface ServiceStackProps extends StackProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
-  /** Bucket of exported decisions. Undefined: none. */
   readonly decisionExport: DecisionExport | undefined;
-  /** Folder with the bundles that `npm run bundle` makes. */
   readonly bundlesPath: string;
 }
 

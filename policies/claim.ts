@@ -5,16 +5,13 @@ import type { Reason } from './reason.ts';
 import type { AdmissionRequest } from './request/request.ts';
 import type { Unit } from './unit.ts';
 
-/** One limit × subject × period: the identity of a counter. */
 export interface CounterKey {
-  /** `subjectKey`, e.g. `group/101`. */
   readonly subject: string;
   readonly limit: string;
   /** Key of `periodAt`, e.g. `2026-11`, `2026-W47`, `2026-Q1@04-06`; `now` for jobs in flight. */
   readonly period: string;
 }
 
-/** `group/101|money-month|2026-11`. */
 export const counterName = (key: CounterKey): string => `${key.subject}|${key.limit}|${key.period}`;
 
 /**
@@ -25,7 +22,6 @@ export const counterName = (key: CounterKey): string => `${key.subject}|${key.li
 export interface Claim {
   readonly counter: CounterKey;
   readonly unit: Unit;
-  /** Whole units, ≥ 0. */
   readonly amount: number;
   /**
    * The job is larger than the whole limit, and the violation is already reported. The claim is not checked
@@ -34,17 +30,13 @@ export interface Claim {
   readonly neverFits?: true;
   /** The effective mode: only `enforce` may refuse the job, the others count apart in `fitted`. */
   readonly mode: 'shadow' | 'warn' | 'enforce';
-  /** The limit in force, > 0. A limit of 0 becomes a violation instead of a claim. */
   readonly bound?: number;
-  /** Only with mode `enforce`. */
   readonly grace?: Grace;
 }
 
 /** Extra amount for jobs of a pipeline that already runs, so that fewer pipelines stop halfway. */
 export interface Grace {
-  /** Above the claim's own bound. */
   readonly bound: number;
-  /** Counts the pipeline's admitted jobs: it must show more than 0. */
   readonly pipeline: CounterKey;
 }
 
@@ -53,7 +45,6 @@ export interface LimitClaim extends Claim {
   readonly rule: string;
   readonly class: RuleClass;
   refusal(seen: CounterSnapshot): Reason;
-  /** Only with mode `enforce`; what a limit that only watches would say twice. */
   readonly soft?: SoftBound;
   /**
    * Time that a job may wait if only such claims refuse it, ms. Only with mode `enforce`. Absent: it is
@@ -79,23 +70,18 @@ export interface CohortPart {
 
 interface OutageTerms {
   readonly policy: OutagePolicy;
-  /** Length of the counter's period, ms. Absent: the counter never resets. */
   readonly periodMs?: number;
 }
 
-/** The part of a limit from which on its owner is warned. It never refuses. */
 export interface SoftBound {
   readonly bound: number;
-  /** The reason to note when the counter would pass it. */
   warning(seen: CounterSnapshot): Reason;
 }
 
 export interface CounterSnapshot {
   /** Settled + held. For shadow claims this is `fitted`: what would count had every refusal been enforced. */
   readonly committed: number;
-  /** The part of `committed` that is final. */
   readonly settled: number;
-  /** There is room, but others of the cohort use it. */
   readonly lentOut?: true;
 }
 
@@ -109,7 +95,6 @@ const OF_ONE_ROOT = ['group/', 'project/', PIPELINE];
 export const spansRoots = ({ subject }: CounterKey): boolean =>
   isCap(subject) ? capSpansRoots(subject) : !OF_ONE_ROOT.some((kind) => subject.startsWith(kind));
 
-/** Counts the admitted jobs of a pipeline, without a limit. It shows which pipelines already run. */
 const pipelineKey = (pipelineId: number): CounterKey => ({
   subject: `${PIPELINE}${pipelineId}`,
   limit: 'grace',
@@ -126,7 +111,6 @@ export const chargeable = <Each extends Pick<LimitClaim, 'part'>>(
 ): readonly Each[] =>
   claims.some(({ part }) => part !== undefined) ? claims.filter(({ part }) => part?.from !== 'kept') : claims;
 
-/** A job of no known pipeline has no grace. */
 export const graceOf = ({ graceAmount }: Limit, { pipelineId }: AdmissionRequest): Grace | undefined =>
   graceAmount === undefined || pipelineId === undefined
     ? undefined

@@ -1,6 +1,5 @@
 import type { Violation } from './reason.ts';
 
-/** Estimated cost at the decision, for logs and people. Never used for arithmetic. */
 export interface Terms {
   readonly runnerClass: string;
   /** The job's tags belong to no class: it is priced and limited like one of `runnerClass`. */
@@ -8,7 +7,6 @@ export interface Terms {
   readonly estimateSeconds: number;
   readonly costMicros: number;
   readonly currency: string;
-  /** Full path of the project's group, or its id when no path is known. */
   readonly group: string;
 }
 
@@ -17,7 +15,6 @@ export type Decision =
       readonly outcome: 'admitted';
       readonly decisionId: string;
       readonly terms?: Terms;
-      /** Shadow and warn violations: what would have rejected the job. */
       readonly shadow: readonly Violation[];
     }
   | {
@@ -45,12 +42,4 @@ interface Undecided {
   readonly problems?: readonly string[];
 }
 
-export type UndecidedCause =
-  | 'invalid'
-  /** The time given ran out before the ledger answered. */
-  | 'deadline'
-  /** Too many lost races on one counter. */
-  | 'contended'
-  /** The table did not answer or refused for reasons of its own. */
-  | 'unavailable'
-  | 'error';
+export type UndecidedCause = 'invalid' | 'deadline' | 'contended' | 'unavailable' | 'error';

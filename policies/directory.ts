@@ -1,4 +1,3 @@
-/** A group as the directory lists it; a user's personal namespace is one, too. */
 export interface DirectoryGroup {
   readonly id: number;
   readonly parentId?: number;
@@ -47,6 +46,22 @@ export function directoryOf(
 }
 
 export const pathKey = (path: string): string => path.toLowerCase();
+
+const isId = (value: unknown): boolean => /^\d{1,15}$/.test(String(value));
+
+/** By id or path. */
+export const findGroup = (
+  value: unknown,
+  { groupById, groupByPath }: Directory,
+): DirectoryGroup | undefined =>
+  isId(value) ? groupById.get(Number(value)) : groupByPath.get(pathKey(String(value)));
+
+/** By id or path. */
+export const findProject = (
+  value: unknown,
+  { projectById, projectByPath }: Directory,
+): DirectoryProject | undefined =>
+  isId(value) ? projectById.get(Number(value)) : projectByPath.get(pathKey(String(value)));
 
 function chainOf(
   group: DirectoryGroup,

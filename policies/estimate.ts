@@ -38,12 +38,10 @@ export const timeoutEstimator: Estimator = {
 export const timeoutSeconds = (request: AdmissionRequest, settings: EstimateSettings): number =>
   sentTimeoutSeconds(request) ?? settings.timeoutSeconds;
 
-/** Undefined: GitLab sent none. */
 export const sentTimeoutSeconds = ({ timeoutSeconds: sent = 0 }: AdmissionRequest): number | undefined =>
   sent <= 0 ? undefined : sent;
 
 export interface EstimateSettings {
-  /** Used if the job's timeout is longer or unknown. */
   readonly defaultSeconds: number;
   /** A job's timeout where GitLab sends none: GitLab's own default is an hour. */
   readonly timeoutSeconds: number;

@@ -7,7 +7,6 @@ import type { StatelessRule } from './rule.ts';
 import { applies, candidateRules, Outcome } from './rule-index.ts';
 
 interface StatelessEvaluation {
-  /** In all modes; only those of mode enforce may reject. */
   readonly violations: readonly Violation[];
   /** Ids of rules in mode enforce about which nothing could be said here: those that close on errors reject. */
   readonly unevaluated: readonly string[];
@@ -24,7 +23,6 @@ export function evaluateStateless(request: AdmissionRequest, using: CheckContext
   for (const rule of candidateRules(using.policy.ruleIndex, job)) {
     if (!rule.stateless) continue;
     if (using.directory === undefined && undecidable(rule, job)) {
-      // A job without violations passes, whether the rule matches or not.
       const ifItMatched = new Outcome();
       ifItMatched.check(rule, rule.mode, job);
       for (const field of missingFields(rule.match, job))

@@ -30,7 +30,6 @@ export interface EvaluationContext {
 export interface Evaluation {
   /** Known without counters: instance → root → … → project → runner class → user, then the other rules in their order. */
   readonly violations: readonly Violation[];
-  /** Claims on counters, in the same order. At most one per counter. */
   readonly claims: readonly LimitClaim[];
   readonly terms: Terms;
   readonly facts: JobFacts;
@@ -90,7 +89,6 @@ export function evaluate(request: AdmissionRequest, using: EvaluationContext): E
   };
 }
 
-/** @param always - the job is exempt from every limit. */
 function askLimits(
   job: Job,
   levels: readonly SubjectLimits[],

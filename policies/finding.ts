@@ -1,5 +1,3 @@
-/** Findings about a job from the limits document: limits and freezes. */
-
 import type { Job } from './checked-job.ts';
 import { type CounterSnapshot, type Grace, graceOf, type LimitClaim, type SoftBound } from './claim.ts';
 import { COUNTED_RULES } from './kinds/counted-kinds.ts';
@@ -32,7 +30,6 @@ interface AskingRule {
   readonly class: RuleClass;
   readonly mode: Exclude<Mode, 'off'>;
   readonly exempt: boolean;
-  /** For limits that do not say it themselves. */
   readonly whenUnreachable?: OutagePolicy | undefined;
 }
 
@@ -80,7 +77,6 @@ export function findingOf(
   return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking, most) };
 }
 
-/** Returns the amount that the job takes, in whole units, or the reason why it is unknown. */
 export function takenOf(job: Job, kind: LimitKind): FootprintTotal {
   const { asked, requested } = kindRow(kind);
   return requested === undefined ? asked?.(job) : requestedOf(job, requested);
@@ -192,7 +188,7 @@ function limitFacts(ask: Ask, limitAmount: number): LimitFacts {
   };
 }
 
-export const FREEZE_RULE = 'freezes';
+const FREEZE_RULE = 'freezes';
 
 /**
  * The freezes of the limits document that stop a job, in the order of its subjects. Each acts like a limit of 0: class
@@ -231,7 +227,6 @@ export function freezeViolations(
     : violations.map((violation) => ({ ...violation, mode: 'shadow', exempt: true }));
 }
 
-/** The freeze of a subject that holds longest; undefined: none holds. */
 function freezeOn({ freezes }: LimitSet, subject: string, nowMs: number): Freeze | undefined {
   return (freezes?.get(subject) ?? [])
     .filter((freeze) => isValidAt(freeze, nowMs))

@@ -1,4 +1,4 @@
-import { type History, type PastUse, pastUse } from './forecast.ts';
+import { type History, rateOn } from './forecast.ts';
 import { calendarDay, dayNumber } from './limits/calendar.ts';
 
 /** Between which amounts four of five outcomes lie, if forecasts go on to be as far off as they were. Not whole. */
@@ -11,28 +11,23 @@ export interface ForecastBand {
 const LOW = 0.07;
 const HIGH = 0.93;
 const FORECASTS_MIN = 7;
-/** The days known must be this many times the days that a forecast goes ahead: those of neighbouring days are hardly two. */
-const SPANS_MIN = 3;
-
-interface BandBasis {
-  /** Only what was known on the morning of this day counts. @default the day after the history */
-  readonly morning?: number;
-  readonly past?: PastUse;
-}
+/** Forecasts of neighbouring mornings are hardly two: as many more are needed as a forecast goes ahead. */
+const FORECASTS_PER_DAY = 2;
 
 /**
- * Returns the range of cumulated use over the coming days. It repeats the forecast for each past morning,
- * compares it with the real use, and takes those errors over the same number of days. The band never narrows
- * with time and its edges never fall. Returns undefined if the history is too short.
+ * Returns the range of cumulated use over the coming days. It repeats the forecast for each past morning and takes those
+ * errors over the same number of days. The band never narrows with time and its edges never fall. Returns undefined if
+ * the history is too short.
  *
  * @param ahead - expected use of each day from today on
+ * @param morning - only what was known on the morning of this day counts
  */
 export function forecastBand(
   history: History,
   ahead: readonly number[],
-  { morning = history.first + history.amounts.length, past = pastUse(history) }: BandBasis = {},
+  morning = history.first + history.amounts.length,
 ): readonly ForecastBand[] | undefined {
-  const errors = pastErrors(history, ahead.length, morning, past);
+  const errors = pastErrors(history, ahead.length, morning);
   if (errors.length === 0) return undefined;
   let together = 0;
   let below = 0;
@@ -46,27 +41,20 @@ export function forecastBand(
   });
 }
 
-/** Relative errors of past forecasts over one day, two days and so on, as far as enough are known. */
-function pastErrors(
-  { first, amounts }: History,
-  daysMax: number,
-  end: number,
-  past: PastUse,
-): readonly ForecastBand[] {
+function pastErrors(history: History, daysMax: number, end: number): readonly ForecastBand[] {
+  const { first, amounts } = history;
   const byDays: number[][] = Array.from({ length: daysMax }, () => []);
   for (let from = first; from < end; from += 1) {
-    const use = past(from);
-    if (use === undefined) continue;
-    let expected = 0;
+    const perDay = rateOn(history, from);
+    if (perDay === undefined) continue;
     let used = 0;
-    for (let day = from; day < end && day - from < daysMax; day += 1) {
-      expected += use(day);
-      used += amounts[day - first] ?? 0;
-      if (expected > 0) byDays[day - from]?.push(used / expected - 1);
+    for (let days = 1; days <= daysMax && from + days <= end; days += 1) {
+      used += amounts[from + days - 1 - first] ?? 0;
+      byDays[days - 1]?.push(used / (perDay * days) - 1);
     }
   }
   const few = byDays.findIndex(
-    (errors, index) => errors.length < Math.max(FORECASTS_MIN, (SPANS_MIN - 1) * (index + 1)),
+    (errors, index) => errors.length < Math.max(FORECASTS_MIN, FORECASTS_PER_DAY * (index + 1)),
   );
   return (few < 0 ? byDays : byDays.slice(0, few)).map((errors) => {
     const sorted = errors.toSorted((a, b) => a - b);
@@ -81,86 +69,51 @@ function quantile(sorted: readonly number[], share: number): number {
   return below + (above - below) * (at - Math.floor(at));
 }
 
-/** Days of a month after which its end is forecast. */
 const FORECAST_AFTER = [7, 14, 21];
 
-/** A past forecast for a month after some of its days, and the real result. */
-interface PastForecast {
-  readonly year: number;
-  /** 1–12. */
-  readonly month: number;
-  readonly daysOver: number;
-  readonly forecast: number;
-  /** Absent: too little was known. */
-  readonly band?: ForecastBand;
-  readonly outcome: number;
-}
-
-export interface ForecastProof {
-  readonly forecasts: readonly PastForecast[];
-  readonly months: number;
-  /** Mean error as a share of the month's real use. */
-  readonly error: number;
-  /** Share of the outcomes that the band held; absent: none had a band. */
-  readonly inside?: number;
-}
+export type ForecastProof = NonNullable<ReturnType<typeof proveForecasts>>;
 
 /** Forecasts every whole month of the history by what was known on its days. Undefined: there was none to forecast. */
-export function proveForecasts(history: History): ForecastProof | undefined {
-  const past = pastUse(history);
-  const forecasts = wholeMonths(history).flatMap((month) => {
-    const outcome = sumOf(history, month.first, month.next);
+export function proveForecasts(history: History) {
+  const forecasts = wholeMonths(history).flatMap(({ first, next }) => {
+    const outcome = sumOf(history, first, next);
     if (outcome === 0) return [];
-    return FORECAST_AFTER.flatMap((over) => pastForecast(history, month, { over, outcome, past }) ?? []);
+    const { year, month } = calendarDay(first);
+    return FORECAST_AFTER.flatMap((daysOver) => {
+      const morning = first + daysOver;
+      const perDay = rateOn(history, morning);
+      if (perDay === undefined) return [];
+      const used = sumOf(history, first, morning);
+      const ahead = Array.from({ length: next - morning }, () => perDay);
+      const end = forecastBand(history, ahead, morning)?.at(-1);
+      const band = end && { low: used + end.low, high: used + end.high };
+      return [{ year, month, daysOver, outcome, forecast: used + perDay * ahead.length, band }];
+    });
   });
   if (forecasts.length === 0) return undefined;
-  const banded = forecasts.flatMap(({ band, outcome }) => (band === undefined ? [] : [{ band, outcome }]));
-  const held = banded.filter(({ band, outcome }) => outcome >= band.low && outcome <= band.high);
+  const errors = forecasts.map(({ forecast, outcome }) => Math.abs(forecast - outcome) / outcome);
+  const banded = forecasts.flatMap(({ band, outcome }) =>
+    band === undefined ? [] : [outcome >= band.low && outcome <= band.high],
+  );
   return {
     forecasts,
     months: new Set(forecasts.map(({ year, month }) => year * 12 + month)).size,
-    error:
-      forecasts.reduce((sum, { forecast, outcome }) => sum + Math.abs(forecast - outcome) / outcome, 0) /
-      forecasts.length,
-    ...(banded.length > 0 && { inside: held.length / banded.length }),
+    error: errors.reduce((sum, error) => sum + error, 0) / errors.length,
+    inside: banded.length === 0 ? undefined : banded.filter(Boolean).length / banded.length,
   };
 }
 
-/** `dayNumber`s of its first day, and of the first after it. */
-interface MonthSpan {
-  readonly first: number;
-  readonly next: number;
-}
-
-function pastForecast(
-  history: History,
-  { first, next }: MonthSpan,
-  { over, outcome, past }: { readonly over: number; readonly outcome: number; readonly past: PastUse },
-): PastForecast | undefined {
-  const morning = first + over;
-  const use = past(morning);
-  if (use === undefined) return undefined;
-  const ahead = Array.from({ length: next - morning }, (_, index) => use(morning + index));
-  const used = sumOf(history, first, morning);
-  const end = forecastBand(history, ahead, { morning, past })?.at(-1);
-  const { year, month } = calendarDay(first);
-  return {
-    ...{ year, month, daysOver: over, outcome },
-    forecast: ahead.reduce((sum, amount) => sum + amount, used),
-    ...(end !== undefined && { band: { low: used + end.low, high: used + end.high } }),
-  };
-}
-
-function wholeMonths({ first, amounts }: History): readonly MonthSpan[] {
+function wholeMonths({
+  first,
+  amounts,
+}: History): readonly { readonly first: number; readonly next: number }[] {
   const end = first + amounts.length;
-  const months: MonthSpan[] = [];
   const { year, month } = calendarDay(first);
-  for (let index = 0; ; index += 1) {
-    const from = dayNumber({ year, month: month + index, day: 1 });
-    const next = dayNumber({ year, month: month + index + 1, day: 1 });
-    if (next > end) return months;
-    if (from >= first) months.push({ first: from, next });
-  }
+  const startOf = (index: number): number => dayNumber({ year, month: month + index, day: 1 });
+  return Array.from({ length: Math.ceil(amounts.length / 28) + 1 }, (_, index) => ({
+    first: startOf(index),
+    next: startOf(index + 1),
+  })).filter((span) => span.first >= first && span.next <= end);
 }
 
 const sumOf = ({ first, amounts }: History, from: number, to: number): number =>

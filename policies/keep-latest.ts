@@ -1,4 +1,3 @@
-/** Puts what is kept under a key last; beyond the bound the one that was put longest ago goes. */
 export function keepLatest<Key, Value>(
   kept: Map<Key, Value>,
   key: Key,

@@ -5,7 +5,6 @@ import type { Policy } from './policy.ts';
 import type { Rule } from './rule.ts';
 import { readsVariables } from './variables/reads-variables.ts';
 
-/** Lists the request fields that a rule reads, by evaluating a job without any field. */
 export function neededFields(rule: Rule, policy: Policy, nowMs: number): readonly string[] {
   const nothingKnown = checkedJobOf({ jobId: 1 }, { policy, nowMs });
   const fields = new Set(missingFields(rule.match, nothingKnown));

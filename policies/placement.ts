@@ -113,7 +113,6 @@ function longestKnownPrefix(
   return undefined;
 }
 
-/** `acme/payments/api` → `acme/payments`; nothing above the first component. */
 function parentPath(path: string): string | undefined {
   const slash = path.lastIndexOf('/');
   return slash <= 0 ? undefined : path.slice(0, slash);

@@ -8,7 +8,6 @@ import type { AdmissionRequest } from './request/request.ts';
 export interface Platform {
   readonly groups: readonly number[];
   readonly projects: readonly number[];
-  /** A sample deploy job. Validation evaluates every rule against it. */
   readonly job: Omit<AdmissionRequest, 'jobId'>;
 }
 

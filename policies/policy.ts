@@ -11,7 +11,6 @@ import type { DiscloseSettings } from './text/reason-text.ts';
  * a deploy only. Made by `parsePolicy`; `policies/policy.yaml` documents the format.
  */
 export interface Policy {
-  /** A short hash of the document's content; travels with every record. */
   readonly version: string;
   readonly currency: string;
   readonly prices: PriceTable;
@@ -29,7 +28,6 @@ export interface Policy {
    * of weight 1, the default.
    */
   readonly waitWeights?: ReadonlyMap<number, number>;
-  /** Groups whose jobs are retried when a slot is free. Absent: none. */
   readonly requeue?: readonly RequeueSettings[];
   /**
    * Groups whose merge requests get a note about the result of a request for more, by group id. Absent:
@@ -38,11 +36,9 @@ export interface Policy {
   readonly requestNotes?: readonly number[];
 }
 
-/** The group's consent: its jobs that were rejected only for lack of slots are retried. */
 export interface RequeueSettings {
   readonly groupId: number;
   readonly retries: number;
-  /** From its first rejection on. */
   readonly withinSeconds: number;
   readonly priority: number;
 }

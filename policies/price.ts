@@ -1,20 +1,15 @@
 import { type Footprint, type FootprintTotal, footprintOf, type RunnerSize } from './kubernetes/footprint.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
-/** A named set of runners with a price. */
 export interface RunnerClass extends RunnerSize {
   readonly name: string;
   /** A runner with all these tags belongs to the class. Empty: by id only. */
   readonly tags: readonly string[];
   readonly runnerIds: ReadonlySet<number>;
   readonly microsPerMinute: number;
-  /** On top, for the CPU the job requests; the class then has a footprint of it. */
   readonly microsPerCpuHour?: number;
-  /** Likewise for its memory. */
   readonly microsPerGibHour?: number;
-  /** `minute`: a begun minute costs a whole one. Absent: its seconds. */
   readonly round?: 'minute';
-  /** Default estimate of the class. Absent: the policy's default. */
   readonly estimateSeconds?: number;
 }
 
@@ -31,7 +26,6 @@ export interface PriceTable extends PriceList {
 }
 
 export interface DatedPriceList extends PriceList {
-  /** Unix ms: the first instant at which it is in force. */
   readonly fromMs: number;
 }
 
@@ -83,12 +77,10 @@ export function costMicros(microsPerMinute: number, seconds: number, round?: 'mi
   return microsPerMinute * minutes + Math.ceil((microsPerMinute * (seconds - minutes * 60)) / 60);
 }
 
-/** The job's rates. They are stored in its record, so that it settles at the prices of its admission. */
 export interface JobPrice {
   readonly version: string;
   /** Includes the CPU and memory the job requests, where the class has rates for them. */
   readonly microsPerMinute: number;
-  /** A begun minute costs a whole one; absent: its seconds. */
   readonly round?: 'minute';
 }
 
@@ -100,7 +92,6 @@ export function jobPriceOf(request: AdmissionRequest, runnerClass: RunnerClass, 
   return { version, microsPerMinute, ...(round !== undefined && { round }) };
 }
 
-/** A minute of a job that takes what its class is said to take. */
 const usualMicrosPerMinute = (runnerClass: RunnerClass): number =>
   microsPerMinuteWith(runnerClass, { millicpu: undefined, bytes: undefined });
 
@@ -110,7 +101,6 @@ const hasResourceRates = ({ microsPerCpuHour, microsPerGibHour }: RunnerClass): 
 const MINUTES_PER_HOUR = 60n;
 const MILLICPU_PER_CPU = 1000n;
 const BYTES_PER_GIB = 2n ** 30n;
-/** A common denominator of the three rates. */
 const PARTS = MINUTES_PER_HOUR * MILLICPU_PER_CPU * BYTES_PER_GIB;
 
 /** Rounds up once. An impossible size costs the highest allowed price, so that sums stay safe integers. */
@@ -144,7 +134,6 @@ export function pricesAt(prices: PriceTable, nowMs: number): PriceList {
 
 export const priceVersions = (prices: PriceTable): readonly PriceList[] => [prices, ...(prices.later ?? [])];
 
-/** The names of the classes of all versions: what rules and limits may be about. */
 export const runnerClassNames = (prices: PriceTable): readonly string[] => [
   ...new Set(priceVersions(prices).flatMap(({ classes }) => classes.map(({ name }) => name))),
 ];

@@ -4,14 +4,12 @@ import type { FieldMissingReason } from './kinds/rule-kind.ts';
 import type { LimitFacts } from './limits/limit.ts';
 import type { Mode, RuleClass } from './mode.ts';
 
-/** State of a limit's counter when it refused a job or passed a soft limit. */
 type CounterReason<Code extends string> = {
   readonly code: Code;
   readonly committed: number;
   readonly settled: number;
 } & LimitFacts;
 
-/** Never rejects. */
 interface BreakGlassReason {
   readonly code: 'BREAK_GLASS';
   readonly breakGlass: string;
@@ -24,7 +22,6 @@ interface BreakGlassReason {
  * Codes are stable: people search for them.
  */
 export type Reason =
-  /** A counter refused the job. */
   | { [Code in RefusalCode]: CounterReason<Code> }[RefusalCode]
   /** The part of a limit from which on its owner is warned; never rejects. `limitAmount` is the soft amount. */
   | CounterReason<'SOFT_LIMIT'>

@@ -1,4 +1,3 @@
-/** Which rejected jobs a group agreed to have retried. Pure. */
 import type { RequeueSettings } from './policy.ts';
 import type { Violation } from './reason.ts';
 import { isInFlight } from './unit.ts';
@@ -12,7 +11,6 @@ export function agreedBy(
   return agreed.find(({ groupId }) => groupId === closest);
 }
 
-/** A reason that the ends of other jobs take away. */
 export type RoomReason = Extract<Violation['reason'], { readonly committed: number }>;
 
 /** Returns the reasons if only a lack of slots rejects the job, else undefined. */
@@ -26,7 +24,6 @@ export function missingRoom(violations: readonly Violation[]): readonly RoomReas
   return missing.length > 0 && missing.length === reasons.length ? missing : undefined;
 }
 
-/** Returns the retry settings of a job's group if only a lack of slots rejects the job. */
 export const retriedBy = (
   agreed: readonly RequeueSettings[] | undefined,
   groupIds: readonly number[] | undefined,

@@ -48,22 +48,18 @@ export function rolloutStanding(
 const stepOf = (mode: Mode, reportedMs: number | undefined): RolloutStep =>
   mode === 'shadow' && reportedMs !== undefined ? 'reported' : mode;
 
-/** Undefined: it is the last. */
 export const nextStep = (step: RolloutStep): RolloutStep | undefined =>
   ROLLOUT_STEPS[ROLLOUT_STEPS.indexOf(step) + 1];
 
 /** Requirements of the next step; a deployment may set every number. */
 export interface RolloutSettings {
   readonly days: number;
-  /** Share of the jobs that ran which were asked about. */
   readonly coveragePercent: number;
-  /** The largest share of jobs that would have failed, before they do. */
   readonly wouldFailPercent: number;
   /** Days the owner has had the report, to answer it. */
   readonly reportDays: number;
 }
 
-/** The longest span that facts are counted over. */
 export const ROLLOUT_DAYS_MAX = 28;
 
 export const ROLLOUT_DEFAULTS: RolloutSettings = {
@@ -73,13 +69,11 @@ export const ROLLOUT_DEFAULTS: RolloutSettings = {
   reportDays: 2,
 };
 
-/** Facts counted since the step began, within the span that was read. */
 export interface RolloutFacts {
   readonly days: number;
   readonly jobs: number;
   /** Part of `jobs`, and no less than what really would have. */
   readonly wouldFail: number;
-  /** Absent: no job that ran was counted yet. */
   readonly coveragePercent?: number;
   /** For the instance: groups at the top that have no entry of their own, and go along. */
   readonly followers?: number;
@@ -89,7 +83,6 @@ export interface RolloutFacts {
 interface RolloutNeed {
   readonly code: 'days' | 'report' | 'coverage' | 'would-fail' | 'groups';
   readonly met: boolean;
-  /** Days, per cent or groups; absent: not known, or none. */
   readonly has?: number;
   readonly wants: number;
 }

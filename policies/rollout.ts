@@ -12,7 +12,6 @@ export const leastMode = (one: Mode, other: Mode): Mode => (REACH[one] <= REACH[
 /** Positive if the first goes further. */
 export const compareModes = (one: Mode, other: Mode): number => REACH[one] - REACH[other];
 
-/** Modes by rule class for one job: those of its project or its closest group with an entry. */
 type RolloutModes = Readonly<Record<RuleClass, Mode>>;
 
 const EVERYWHERE: RolloutModes = { cost: 'enforce', capacity: 'enforce', security: 'enforce' };
@@ -36,7 +35,6 @@ export const rolloutSubjects = ({ ancestors, projectId }: RolloutPlace): readonl
   'instance',
 ];
 
-/** Returns the place of a rollout's subject. An unknown group or project has no ancestors. */
 export function rolloutPlaceOf(subject: string, directory: Directory | undefined): RolloutPlace {
   const [kind, name] = subject.split('/');
   const id = Number(name);

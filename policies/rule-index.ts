@@ -22,7 +22,6 @@ interface IndexedDimension {
 type Key = number | string;
 
 interface Dimension {
-  /** Keys in the rule. Undefined if they cannot be looked up, e.g. a path with wildcards. */
   readonly named: (match: Conditions) => Iterable<Key> | undefined;
   /** Keys of the job. Undefined if unknown; then the job is checked against every rule of the dimension. */
   readonly had: (job: MatchInput) => readonly Key[] | undefined;
@@ -68,7 +67,6 @@ export function ruleIndexOf(rules: readonly Rule[]): RuleIndex {
   return { anywhere, byDimension: indexed.filter(({ all }) => all.length > 0) };
 }
 
-/** The rules that could match a job, each once, in document order. */
 export function candidateRules(index: RuleIndex, job: MatchInput): readonly Rule[] {
   let found = index.anywhere;
   for (const { dimension, all, byKey } of index.byDimension) {
@@ -99,7 +97,6 @@ function merged(one: readonly Rule[], other: readonly Rule[] | undefined): reado
   return all;
 }
 
-/** Returns the ids if every condition names one. */
 function idsOf(
   conditions: readonly ({ readonly id: number } | object)[] | undefined,
 ): readonly number[] | undefined {

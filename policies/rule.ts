@@ -13,12 +13,10 @@ interface RuleBase {
   readonly match: Match;
   readonly mode: Mode;
   readonly onMissing: MissingFieldPolicy;
-  /** On an error in the rule: ignore the rule, or reject. */
   readonly onError: OnError;
   /** Jobs the rule lets pass for a reason and a time. They are metered all the same. */
   readonly exempt: readonly Exemption[];
   readonly order: number;
-  /** Added to the rejection text, e.g. a contact. */
   readonly message?: string;
 }
 
@@ -34,7 +32,6 @@ type OnError = 'open' | 'closed';
 export interface CountedRule extends RuleBase {
   readonly stateless: false;
   readonly kind: CountedKind;
-  /** For limits that do not say it themselves. */
   readonly whenUnreachable?: OutagePolicy;
 }
 

@@ -1,6 +1,5 @@
 import { HOUR_MS } from './limits/calendar.ts';
 
-/** The histories of a project's jobs, by {@link historyKey}. */
 export type ProjectHistory = ReadonlyMap<string, RunHistory>;
 
 export const NO_HISTORY: ProjectHistory = new Map();
@@ -16,7 +15,6 @@ export interface JobRun {
 export const HISTORIES_MAX = 200;
 /** Twice as many runs are worth a day of not having run: new names do not push out those that run all the time. */
 const HOURS_PER_DOUBLING = 24;
-/** As long as the record keeps it. */
 const JOB_NAME_CHARACTERS_MAX = 120;
 
 /** A line feed stands in neither: GitLab's job names are one line. */
@@ -33,7 +31,6 @@ export function withRuns(project: ProjectHistory, runs: readonly JobRun[]): Proj
       after.set(key, withRun(after.get(key), seconds, endedAtMs));
     }
   }
-  // The most used and most recent ones stay.
   return after.size <= HISTORIES_MAX ? after : new Map(byUse(after).slice(0, HISTORIES_MAX));
 }
 
@@ -66,11 +63,9 @@ export function withoutParallelSuffix(jobName: string): string | undefined {
 }
 
 export interface RunHistory {
-  /** Whole seconds, oldest first, at most {@link RUNS_KEPT}. */
   readonly lastSeconds: readonly number[];
   /** All runs ever seen, also those no longer kept. */
   readonly runs: number;
-  /** When it ran last, whole hours since 1970. */
   readonly usedAtHour: number;
 }
 
@@ -83,10 +78,8 @@ export const OUTLIER_FACTOR = 4;
 /** A hold of nothing would let a whole pipeline start on an empty budget. */
 export const ESTIMATE_SECONDS_MIN = 30;
 const SHARE = 0.9;
-/** GitLab's longest job timeout is a month. */
 const RUN_SECONDS_MAX = 31 * 86_400;
 
-/** @param seconds - duration; 0 changes nothing. */
 export function withRun(history: RunHistory | undefined, seconds: number, endedAtMs: number): RunHistory {
   const before = history ?? { lastSeconds: [], runs: 0, usedAtHour: 0 };
   if (!(seconds > 0)) return before;
@@ -115,7 +108,6 @@ export function estimateOfRuns({ lastSeconds }: RunHistory): number | undefined 
 /** At most three bytes each, so below 100 KB. Two hundred common names take about 20 KB. */
 export const HISTORY_CHARACTERS_MAX = 32_000;
 
-/** Drops the least used histories if the text becomes too long. */
 export function encodeHistory(project: ProjectHistory): string {
   const lines: string[] = [];
   let characters = 2;

@@ -6,7 +6,6 @@ import type { Policy } from './policy.ts';
 import type { Reason } from './reason.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
-/** The probe is no real job; nothing is held for it. */
 const PROBE_JOB_ID = 1;
 
 /**

@@ -3,26 +3,13 @@ import { oneLine, shortened } from './text/plain-text.ts';
 import type { Unit } from './unit.ts';
 
 interface UnitText {
-  /** `500.00 EUR` */
   readonly amount: (amount: number, currency: string, rounding?: Rounding) => string;
   /** The same without the unit, for the first of `498.70 of 500.00 EUR`. */
   readonly bare: (amount: number, rounding?: Rounding) => string;
-  /** `CI budget`. Texts add `of` and its subject. */
   readonly name: string;
-  /** All of it, before its name: `the whole`. */
-  readonly wholly: string;
-  /** Its name as a resource, where jobs request it from the cluster: `CPU`. */
   readonly resource?: string;
   /** Advice for a job that is larger than the limit, before `ask for a higher limit`. */
   readonly lower: string;
-  /** Words for a budget, where a budget counts the unit. */
-  readonly budget?: {
-    /** Used without number and subject: `A CI budget`. */
-    readonly unnamed: string;
-    /** With what a job may fit into the rest: `a shorter timeout`. */
-    readonly saver: string;
-  };
-  /** Heads a limit in forms and tables: `CI minutes`. */
   readonly heading: string;
   readonly hint: (currency: string) => string;
   /** Words after an amount on the command line, preferred one first. */
@@ -38,9 +25,7 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     amount: (amount, currency) => `${moneyText(amount)} ${currency}`,
     bare: (amount) => moneyText(amount),
     name: 'CI budget',
-    wholly: 'the whole',
     lower: 'Give the job a shorter timeout or a cheaper runner, or',
-    budget: { unnamed: 'A CI budget', saver: 'a cheaper runner or a shorter timeout' },
     heading: 'Money',
     hint: (currency) => `In ${currency}, like 500 or 500.25.`,
     words: ['money'],
@@ -49,9 +34,7 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     amount: (amount, _currency, rounding) => timeText(amount, rounding),
     bare: (amount, rounding) => timeText(amount, rounding).replace(/ min$/, ''),
     name: 'CI minutes',
-    wholly: 'all',
     lower: 'Give the job a shorter timeout, or',
-    budget: { unnamed: 'A CI minutes quota', saver: 'a shorter timeout' },
     heading: 'CI minutes',
     hint: () => 'In CI minutes.',
     words: ['min', 'minutes'],
@@ -60,7 +43,6 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     amount: (amount) => (amount === 1 ? '1 job' : `${countText(amount)} jobs`),
     bare: countText,
     name: 'limit of CI jobs at once',
-    wholly: 'the',
     lower: 'You can',
     heading: 'Jobs at once',
     hint: () => 'Jobs that run at the same time.',
@@ -68,10 +50,8 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
   },
   millicpu: {
     amount: (amount) => `${countText(amount / 1_000)} CPU`,
-    // All three decimal places are shown, so nothing is rounded.
     bare: (amount) => countText(amount / 1_000),
     name: 'CPU limit for running jobs',
-    wholly: 'the',
     resource: 'CPU',
     lower: 'Lower the CPU that its KUBERNETES_* variables ask for, or',
     heading: 'CPU at once',
@@ -80,10 +60,8 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
   },
   bytes: {
     amount: (amount, _currency, rounding) => bytesText(amount, rounding),
-    // They keep their unit: `512 MiB of 6 GiB`.
     bare: bytesText,
     name: 'memory limit for running jobs',
-    wholly: 'the',
     resource: 'memory',
     lower: 'Lower the memory that its KUBERNETES_* variables ask for, or',
     heading: 'Memory at once',
@@ -94,7 +72,6 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     amount: (amount) => (amount === 1 ? '1 job start' : `${countText(amount)} job starts`),
     bare: countText,
     name: 'limit of CI job starts',
-    wholly: 'the',
     lower: 'You can',
     heading: 'Job starts',
     hint: () => 'Jobs that may start.',
@@ -102,7 +79,6 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
   },
 };
 
-/** An amount with its unit, as a person writes it: `500.00 EUR`, `1,000 min`, `20 jobs`, `0.5 CPU`, `6 GiB`. */
 export const amountText = (amount: number, unit: Unit, currency: string, rounding?: Rounding): string =>
   UNIT_TEXTS[unit].amount(amount, currency, rounding);
 
@@ -112,7 +88,6 @@ export const bareAmountText = (amount: number, unit: Unit, rounding?: Rounding):
 
 const LABEL_CHARACTERS_MAX = 100;
 
-/** For people: `CI budget`, `memory limit for running jobs`. Texts add `of` and its subject. */
 export const limitName = ({ unit }: Pick<LimitFacts, 'unit'>): string => UNIT_TEXTS[unit].name;
 
 export function limitNameFirst(facts: Pick<LimitFacts, 'unit'>): string {
@@ -123,22 +98,17 @@ export function limitNameFirst(facts: Pick<LimitFacts, 'unit'>): string {
 export const limitLabelOf = ({ subjectLabel }: Pick<LimitFacts, 'subjectLabel'>): string =>
   shortened(oneLine(subjectLabel), LABEL_CHARACTERS_MAX);
 
-/** `, after an overdraft of 120.00 EUR`; nothing where none was carried over. */
 export const overdraftText = (
   { overdrawn, unit }: Pick<LimitFacts, 'overdrawn' | 'unit'>,
   currency: string,
 ): string =>
   overdrawn === undefined ? '' : `, after an overdraft of ${amountText(overdrawn, unit, currency)}`;
 
-/** ` for November 2026`; nothing for a limit that has no periods. */
 export const duringText = ({ periodLabel }: Pick<LimitFacts, 'periodLabel'>): string =>
   periodLabel === undefined ? '' : ` for ${oneLine(periodLabel)}`;
 
-// Numbers as they stand in these texts and in others.
-
 const MICROS = 1_000_000n;
 
-/** Towards which side time and memory are rounded. Money is never rounded. */
 type Rounding = 'exact' | 'down' | 'up';
 
 /**
@@ -154,10 +124,8 @@ export function moneyText(micros: number): string {
   return `${micros < 0 ? '-' : ''}${whole}.${fraction}`;
 }
 
-/** Thousands apart: `1,234,567`. Whole digits only, without sign and fraction. */
 const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',');
 
-/** A count that may have a fraction: `1,234.5`. */
 export function countText(count: number): string {
   const [whole = '0', fraction] = String(Math.abs(count)).split('.');
   return `${count < 0 ? '-' : ''}${grouped(whole)}${fraction === undefined ? '' : `.${fraction}`}`;
@@ -178,7 +146,6 @@ export function durationText(seconds: number, rounding: 'up' | 'down' = 'up'): s
 const KIB_BYTES = 1_024;
 const SCALES = ['KiB', 'MiB', 'GiB', 'TiB'] as const;
 
-/** Formats memory in Kubernetes units, to the hundredth: `512 MiB`, `6 GiB`, `1.25 GiB`. */
 export function bytesText(bytes: number, rounding: Rounding = 'exact'): string {
   if (Math.abs(bytes) < KIB_BYTES) return `${bytes} B`;
   let hundredths = 0;

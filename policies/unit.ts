@@ -1,5 +1,3 @@
-/** Table of the units of limits, and functions that follow from it. */
-
 import { QUANTITIES_EXPECTED, readDecimal, readQuantityUnits } from './document/values.ts';
 import type { CountedKind } from './kinds/counted-kinds.ts';
 import { costMicros } from './price.ts';
@@ -20,13 +18,10 @@ interface UnitRow {
   readonly asked?: (terms: AskedTerms | undefined) => number | undefined;
   /** Instead: the resource that the job requests from the cluster, written as a Kubernetes quantity. */
   readonly requested?: 'cpu' | 'memory';
-  /** Amount that stays counted after a job. Absent: nothing. */
   readonly settled?: (durationSeconds: number, price: SettledPrice) => number;
   /** Amount in one day of usage. Absent: usage does not have it, and there is no forecast. */
   readonly usedOn?: (day: UsageCounts) => number;
-  /** A day of usage includes what is only held. */
   readonly usageHasHeld?: true;
-  /** Number of units in one unit of documents. @default 1 */
   readonly perWhole?: number;
 }
 
@@ -109,12 +104,8 @@ const UNITS = {
   },
 } as const satisfies Readonly<Record<string, UnitRow>>;
 
-// Derived from the table. Marked as pure, so that bundles can leave them out.
-
-/** The unit of whole amounts. */
 export type Unit = keyof typeof UNITS;
 
-/** Money, minutes and starts per period; jobs in flight, their CPU and their memory. */
 export type LimitKind = (typeof UNITS)[Unit]['kind'];
 
 const ROWS: Readonly<Record<Unit, UnitRow & { readonly kind: LimitKind }>> = UNITS;
@@ -137,12 +128,10 @@ export const unitOfLetter = (letter: string): Unit =>
 
 export const kindRow = (kind: LimitKind): (typeof ROWS)[Unit] => ROWS[UNIT_OF[kind]];
 
-/** Returns true if a job returns the amount at its end. Other units add up over a period. */
 export const isInFlight = (unit: Unit): boolean => ROWS[unit].atOnce === true;
 
 export const isAtOnce = (kind: LimitKind): boolean => isInFlight(UNIT_OF[kind]);
 
-/** Jobs may be kept waiting for it: for a slot, CPU, memory, or the next start. */
 export const isAwaitable = (kind: LimitKind): boolean => kindRow(kind).waits === true;
 
 /** Money and minutes: what a budget counts can be overdrawn and carried over, and its owner is warned. */
@@ -150,15 +139,12 @@ export const isSpent = (kind: LimitKind): boolean => ASKED_BY[kind] === 'budget'
 
 export const outageOfKind = (kind: LimitKind): 'room' | 'admit' => (isSpent(kind) ? 'room' : 'admit');
 
-/** Returns true if days of usage have the unit: then it has a forecast, a chart and a history. */
 export const isForecastable = (kind: LimitKind): boolean =>
   isSpent(kind) && kindRow(kind).usedOn !== undefined;
 
 export const SPENT_KINDS: readonly LimitKind[] = /* @__PURE__ */ LIMIT_KINDS.filter(isSpent);
 
 export const isMoney = (kind: LimitKind): boolean => kindRow(kind).inCurrency === true;
-
-// Amounts as documents have them.
 
 type Units =
   | { readonly ok: true; readonly amount: number }

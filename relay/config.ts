@@ -5,111 +5,94 @@ import { problemText } from '../policies/document/reading.ts';
 import type { Policy } from '../policies/policy.ts';
 import { INVOKE_URL } from './admit/routes.ts';
 import { type AwsService, awsEndpoint } from './aws/aws-json.ts';
-import { LOG_LEVELS, type LogLevel } from './monitoring/log.ts';
+import { LOG_LEVELS } from './monitoring/log.ts';
 import * as names from './names.ts';
 import { RelayError } from './relay-error.ts';
 import { parseTarget, type RouterTarget } from './router/target.ts';
 
+type Env = Readonly<Record<string, string | undefined>>;
+
 /** Reads settings from the environment and collects problems, so one failed start names them all. */
-class EnvReader {
-  readonly #env: Readonly<Record<string, string | undefined>>;
-  readonly #problems: string[] = [];
-
-  constructor(env: Readonly<Record<string, string | undefined>>) {
-    this.#env = env;
-  }
-
+function envReader(env: Env) {
+  const problems: string[] = [];
   /** Compose files and task definitions leave a variable out by an empty value. */
-  optional(name: string): string | undefined {
-    const value = this.#env[name]?.trim();
-    return value === '' ? undefined : value;
-  }
-
-  required(name: string, example: string): string {
-    const value = this.optional(name);
-    if (value === undefined) this.problem(`${name} is not set; expected e.g. ${example}`);
-    return value ?? '';
-  }
-
-  integer(
+  const optional = (name: string): string | undefined => env[name]?.trim() || undefined;
+  /** @param fits - a form, or a function that returns the value to use, or undefined. */
+  const matching = (
     name: string,
-    bounds: { readonly min: number; readonly max: number; readonly fallback: number },
-  ): number {
-    const text = this.optional(name);
-    if (text === undefined) return bounds.fallback;
-    const value = Number(text);
-    if (Number.isSafeInteger(value) && value >= bounds.min && value <= bounds.max) return value;
-    this.problem(`${name} is "${text}"; expected a whole number from ${bounds.min} to ${bounds.max}`);
-    return bounds.fallback;
-  }
-
-  choice<Choice extends string>(name: string, choices: readonly Choice[], fallback: Choice): Choice {
-    const text = this.optional(name);
-    if (text === undefined) return fallback;
-    const chosen = choices.find((choice) => choice === text);
-    if (chosen === undefined) this.problem(`${name} is "${text}"; expected ${choices.join(' or ')}`);
-    return chosen ?? fallback;
-  }
-
-  problem(text: string): void {
-    this.#problems.push(text);
-  }
-
-  throwIfAnyProblem(): void {
-    if (this.#problems.length > 0) throw new RelayError('config_invalid', this.#problems.join('; '));
-  }
+    fits: RegExp | ((value: string) => string | undefined),
+    expected: string,
+  ): string | undefined => {
+    const value = optional(name);
+    if (value === undefined) return undefined;
+    const read = fits instanceof RegExp ? (fits.test(value) ? value : undefined) : fits(value);
+    if (read === undefined) problems.push(`${name} is "${value}"; expected ${expected}`);
+    return read ?? '';
+  };
+  return {
+    problems,
+    optional,
+    matching,
+    required: (name: string, example: string): string => {
+      const value = optional(name);
+      if (value === undefined) problems.push(`${name} is not set; expected e.g. ${example}`);
+      return value ?? '';
+    },
+    integer: (
+      name: string,
+      { min, max, fallback }: { readonly min: number; readonly max: number; readonly fallback: number },
+    ): number => {
+      const text = optional(name) ?? String(fallback);
+      const value = Number(text);
+      if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+      problems.push(`${name} is "${text}"; expected a whole number from ${min} to ${max}`);
+      return fallback;
+    },
+    choice: <Choice extends string>(name: string, choices: readonly Choice[], fallback: Choice): Choice => {
+      const text = optional(name) ?? fallback;
+      const chosen = choices.find((choice) => choice === text);
+      if (chosen === undefined) problems.push(`${name} is "${text}"; expected ${choices.join(' or ')}`);
+      return chosen ?? fallback;
+    },
+  };
 }
 
-type AdmitRoute =
-  | { readonly kind: 'plain' }
-  | { readonly kind: 'url' }
-  | { readonly kind: 'invoke'; readonly functionName: string };
-
-interface TablePlace {
-  readonly table: string;
-  readonly instance: string;
-}
-
-interface AwsConfig {
-  /** Present if one of the others needs it. */
-  readonly region: string | undefined;
-  readonly endpoints: Readonly<Record<AwsService, string>>;
-  readonly tokenParameter: string | undefined;
-  readonly caParameter: string | undefined;
-  readonly proxyParameter: string | undefined;
-  readonly heartbeat: TablePlace | undefined;
-  readonly journal: TablePlace | undefined;
-}
+type EnvReader = ReturnType<typeof envReader>;
 
 const REGION = /^[a-z]{2,}(-[a-z]+)+-\d+$/;
 const FUNCTION = /^(arn:[\w-]+:lambda:[\w:-]+|[\w-]{1,140}(:[\w$-]+)?)$/;
 
-function readAdmitRoute(read: EnvReader): AdmitRoute {
+function readAdmitRoute(read: EnvReader) {
   const kind = read.choice(names.ENV_ADMIT_ROUTE, ['plain', 'url', 'invoke'], 'plain');
-  if (kind !== 'invoke') return { kind };
-  const functionName = read.required(names.ENV_ADMIT_FUNCTION, 'tollgate-prod-admit');
-  if (functionName !== '' && !FUNCTION.test(functionName)) {
-    read.problem(
-      `${names.ENV_ADMIT_FUNCTION} is "${functionName}"; expected a Lambda function's name or ARN`,
-    );
-  }
-  return { kind, functionName };
+  if (kind !== 'invoke') return { kind } as const;
+  read.required(names.ENV_ADMIT_FUNCTION, 'tollgate-prod-admit');
+  const functionName =
+    read.matching(names.ENV_ADMIT_FUNCTION, FUNCTION, "a Lambda function's name or ARN") ?? '';
+  return { kind, functionName } as const;
 }
 
-function readAwsConfig(read: EnvReader, route: AdmitRoute): AwsConfig {
+function readAwsConfig(read: EnvReader, route: ReturnType<typeof readAdmitRoute>) {
   const tokenParameter = read.optional(names.ENV_ROUTER_TOKEN_PARAMETER);
   const caParameter = read.optional(names.ENV_CA_PARAMETER);
   const proxyParameter = read.optional(names.ENV_PROXY_PARAMETER);
-  const table = read.optional(names.ENV_HEARTBEAT_TABLE);
-  const journal = read.optional(names.ENV_JOURNAL_TABLE);
-  const needed =
-    route.kind !== 'plain' ||
-    [tokenParameter, caParameter, proxyParameter, table, journal].some((set) => set !== undefined);
-  const region = needed ? readRegion(read) : undefined;
-  const instance = table === undefined && journal === undefined ? undefined : readInstance(read);
+  const heartbeatTable = read.optional(names.ENV_HEARTBEAT_TABLE);
+  const journalTable = read.optional(names.ENV_JOURNAL_TABLE);
+  const uses = [tokenParameter, caParameter, proxyParameter, heartbeatTable, journalTable];
+  let region: string | undefined;
+  if (route.kind !== 'plain' || uses.some((set) => set !== undefined)) {
+    read.required(names.ENV_AWS_REGION, 'eu-central-1');
+    region = read.matching(names.ENV_AWS_REGION, REGION, 'a region such as eu-central-1') ?? '';
+  }
+  let instance = '';
+  if (heartbeatTable !== undefined || journalTable !== undefined) {
+    read.required(names.ENV_RELAY_GITLAB_INSTANCE, 'gitlab.example.com');
+    const expected = 'a host name without "#"';
+    instance = read.matching(names.ENV_RELAY_GITLAB_INSTANCE, /^[^#]*$/, expected) ?? '';
+  }
   const endpoint = (service: AwsService, name: string): string =>
     readEndpoint(read, name) ?? (region === undefined ? '' : awsEndpoint(service, region));
   return {
+    /** Present if one of the others needs it. */
     region,
     endpoints: {
       dynamodb: endpoint('dynamodb', names.ENV_AWS_DYNAMODB_ENDPOINT),
@@ -119,86 +102,39 @@ function readAwsConfig(read: EnvReader, route: AdmitRoute): AwsConfig {
     tokenParameter,
     caParameter,
     proxyParameter,
-    heartbeat: table === undefined ? undefined : { table, instance: instance ?? '' },
-    journal: journal === undefined ? undefined : { table: journal, instance: instance ?? '' },
+    heartbeat: heartbeatTable === undefined ? undefined : { table: heartbeatTable, instance },
+    journal: journalTable === undefined ? undefined : { table: journalTable, instance },
   };
 }
 
-function readRegion(read: EnvReader): string {
-  const region = read.required(names.ENV_AWS_REGION, 'eu-central-1');
-  if (region !== '' && !REGION.test(region)) {
-    read.problem(`${names.ENV_AWS_REGION} is "${region}"; expected a region such as eu-central-1`);
-  }
-  return region;
-}
-
-function readInstance(read: EnvReader): string {
-  const instance = read.required(names.ENV_RELAY_GITLAB_INSTANCE, 'gitlab.example.com');
-  if (instance.includes('#')) {
-    read.problem(`${names.ENV_RELAY_GITLAB_INSTANCE} is "${instance}"; expected a host name without "#"`);
-  }
-  return instance;
-}
-
-/** Secrets travel to these endpoints, so without TLS only inside this machine. */
+/** Secrets travel to these endpoints, so without TLS only inside this machine. The value is not repeated. */
 function readEndpoint(read: EnvReader, name: string): string | undefined {
   const text = read.optional(name);
   if (text === undefined) return undefined;
   const url = URL.parse(text);
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname)))
     return url.origin;
-  read.problem(`${name}: expected https:// and a host, or http:// and this machine`);
+  read.problems.push(`${name}: expected https:// and a host, or http:// and this machine`);
   return '';
 }
 
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 
-export interface RelayConfig {
-  readonly router: RouterTarget;
-  /** An empty value if the token is in `aws.tokenParameter`. */
-  readonly token: { readonly file: string } | { readonly value: string };
-  readonly caFile: string | undefined;
-  readonly protoFile: string | undefined;
-  readonly policyFile: string | undefined;
-  readonly admitUrl: string;
-  readonly admitRoute: AdmitRoute;
-  readonly aws: AwsConfig;
-  readonly deadlineMs: number;
-  /** For a job that waits for headroom. At least {@link deadlineMs}. */
-  readonly answerWithinMs: number;
-  readonly fallback: 'admit' | 'reject';
-  /** The number of relays that share headroom while the ledger is out of reach. */
-  readonly relays: number;
-  readonly health: { readonly host: string; readonly port: number };
-  readonly logLevel: LogLevel;
-  readonly deployment: string | undefined;
-}
+export type RelayConfig = ReturnType<typeof readRelayConfig>;
 
 /** Users notice a runner's poll that takes longer. */
 export const RELAY_DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
 /** The router times out after some 20 s, as observed. The relay gives a stream up after 30 s. */
 export const ANSWER_WITHIN_MS = { min: 200, max: 25_000 } as const;
-const RELAYS = { min: 1, max: 100, fallback: 1 } as const;
-const HEALTH_PORT = { min: 1, max: 65_535, fallback: 8_081 } as const;
-
-const NOWHERE: RouterTarget = {
-  scheme: 'grpcs',
-  host: '',
-  port: 0,
-  path: '',
-  secure: true,
-  tunnel: false,
-  authority: '',
-  url: '',
-};
 
 /** @throws {RelayError} `config_invalid` listing every setting that is missing or wrong, never a secret. */
-export function readRelayConfig(env: Readonly<Record<string, string | undefined>>): RelayConfig {
-  const read = new EnvReader(env);
+export function readRelayConfig(env: Env) {
+  const read = envReader(env);
   const admitRoute = readAdmitRoute(read);
   const deadlineMs = read.integer(names.ENV_DEADLINE_MS, RELAY_DEADLINE_MS);
-  const config: RelayConfig = {
+  const expected = 'up to 200 of letters, digits and . _ / @ -, a letter or digit first';
+  const config = {
     router: readTarget(read),
     token: readToken(read),
     caFile: readCaFile(read),
@@ -208,75 +144,83 @@ export function readRelayConfig(env: Readonly<Record<string, string | undefined>
     admitRoute,
     aws: readAwsConfig(read, admitRoute),
     deadlineMs,
-    answerWithinMs: readAnswerWithin(read, deadlineMs),
+    /** For a job that waits for headroom. At least {@link deadlineMs}. */
+    answerWithinMs: read.integer(names.ENV_ANSWER_WITHIN_MS, {
+      ...{ min: deadlineMs, max: ANSWER_WITHIN_MS.max, fallback: deadlineMs },
+    }),
     fallback: read.choice(names.ENV_FALLBACK, ['admit', 'reject'], 'admit'),
-    relays: read.integer(names.ENV_RELAYS, RELAYS),
+    /** The number of relays that share headroom while the ledger is out of reach. */
+    relays: read.integer(names.ENV_RELAYS, { min: 1, max: 100, fallback: 1 }),
     health: {
       host: read.optional(names.ENV_HEALTH_HOST) ?? '127.0.0.1',
-      port: read.integer(names.ENV_HEALTH_PORT, HEALTH_PORT),
+      port: read.integer(names.ENV_HEALTH_PORT, { min: 1, max: 65_535, fallback: 8_081 }),
     },
     logLevel: read.choice(names.ENV_LOG_LEVEL, LOG_LEVELS, 'info'),
-    deployment: readDeployment(read),
+    deployment: read.matching(
+      names.ENV_RELAY_DEPLOYMENT,
+      (text) => (isDeployment(text) ? text : undefined),
+      expected,
+    ),
   };
-  read.throwIfAnyProblem();
+  if (read.problems.length > 0) throw new RelayError('config_invalid', read.problems.join('; '));
   return config;
-}
-
-function readAnswerWithin(read: EnvReader, deadlineMs: number): number {
-  const withinMs = read.integer(names.ENV_ANSWER_WITHIN_MS, { ...ANSWER_WITHIN_MS, fallback: deadlineMs });
-  if (withinMs < deadlineMs) {
-    read.problem(
-      `${names.ENV_ANSWER_WITHIN_MS} is ${withinMs}; expected at least ${names.ENV_DEADLINE_MS} (${deadlineMs}), within which questions are answered whose jobs do not wait`,
-    );
-  }
-  return withinMs;
 }
 
 function readTarget(read: EnvReader): RouterTarget {
   const text = read.required(names.ENV_ROUTER_URL, 'wss://kas.example.com');
-  if (text === '') return NOWHERE;
-  let target: RouterTarget;
+  let target = NOWHERE;
   try {
-    target = parseTarget(text);
+    if (text !== '') target = parseTarget(text);
   } catch (error) {
-    read.problem(`${names.ENV_ROUTER_URL}: ${problemOf(error)}`);
-    return NOWHERE;
+    const problem =
+      error instanceof RelayError ? error.message.replace(/^\[\w+\] /, '') : 'is not a router URL';
+    read.problems.push(`${names.ENV_ROUTER_URL}: ${problem}`);
   }
-  const plain = !target.secure && !isLoopback(target.host);
-  if (plain && read.choice(names.ENV_ALLOW_PLAINTEXT_ROUTER, ['yes', 'no'], 'no') === 'no') {
-    read.problem(
-      `${names.ENV_ROUTER_URL} is "${target.url}": without TLS everybody on the way can read the controller's token and ` +
-        `answer in its place; use ${target.tunnel ? 'wss' : 'grpcs'}://, or set ${names.ENV_ALLOW_PLAINTEXT_ROUTER}=yes ` +
-        'if the network in between is yours alone',
+  const { secure, host, url, tunnel } = target;
+  const danger = "everybody on the way can read the controller's token and answer in its place";
+  if (!secure && !isLoopback(host))
+    checkPlaintext(
+      read,
+      names.ENV_ROUTER_URL,
+      url,
+      names.ENV_ALLOW_PLAINTEXT_ROUTER,
+      danger,
+      tunnel ? 'wss' : 'grpcs',
     );
-  }
   return target;
 }
 
-function readToken(read: EnvReader): RelayConfig['token'] {
+const NOWHERE = parseTarget('grpcs://nowhere.invalid');
+
+function checkPlaintext(
+  read: EnvReader,
+  name: string,
+  url: string,
+  allow: string,
+  danger: string,
+  scheme: string,
+): void {
+  if (read.choice(allow, ['yes', 'no'], 'no') === 'yes') return;
+  read.problems.push(
+    `${name} is "${url}": without TLS ${danger}; use ${scheme}://, or set ${allow}=yes if the network in between is yours alone`,
+  );
+}
+
+function readToken(read: EnvReader): { readonly file: string } | { readonly value: string } {
+  const places = [names.ENV_ROUTER_TOKEN_FILE, names.ENV_ROUTER_TOKEN_PARAMETER, names.ENV_ROUTER_TOKEN];
+  const given = places.filter((name) => read.optional(name) !== undefined);
+  if (given.length === 0)
+    read.problems.push(`none of ${places.join(', ')} is set; set one, on AWS the second, else the first`);
+  if (given.length > 1) read.problems.push(`${given.join(' and ')} are set; keep one`);
   const file = read.optional(names.ENV_ROUTER_TOKEN_FILE);
-  const value = read.optional(names.ENV_ROUTER_TOKEN);
-  const places = {
-    [names.ENV_ROUTER_TOKEN_FILE]: file,
-    [names.ENV_ROUTER_TOKEN_PARAMETER]: read.optional(names.ENV_ROUTER_TOKEN_PARAMETER),
-    [names.ENV_ROUTER_TOKEN]: value,
-  };
-  const given = Object.entries(places).flatMap(([name, set]) => (set === undefined ? [] : [name]));
-  if (given.length === 0) {
-    read.problem(
-      `none of ${Object.keys(places).join(', ')} is set; set one, on AWS the second, else the first`,
-    );
-  } else if (given.length > 1) {
-    read.problem(`${given.length === 2 ? 'both ' : ''}${given.join(' and ')} are set; keep one`);
-  }
-  return file !== undefined ? { file } : { value: value ?? '' };
+  // Empty if the token is in a parameter.
+  return file !== undefined ? { file } : { value: read.optional(names.ENV_ROUTER_TOKEN) ?? '' };
 }
 
 function readCaFile(read: EnvReader): string | undefined {
   const file = read.optional(names.ENV_CA_FILE);
-  if (file !== undefined && read.optional(names.ENV_CA_PARAMETER) !== undefined) {
-    read.problem(`${names.ENV_CA_FILE} and ${names.ENV_CA_PARAMETER} are set; keep one`);
-  }
+  if (file !== undefined && read.optional(names.ENV_CA_PARAMETER) !== undefined)
+    read.problems.push(`${names.ENV_CA_FILE} and ${names.ENV_CA_PARAMETER} are set; keep one`);
   return file;
 }
 
@@ -284,37 +228,17 @@ function readAdmitUrl(read: EnvReader): string {
   const text = read.required(names.ENV_ADMIT_URL, 'https://admit.example.com');
   if (text === '') return text;
   const url = URL.parse(text);
-  const expected = `${names.ENV_ADMIT_URL}: expected http:// or https:// and a host, without credentials, query or fragment`;
-  if (
-    url === null ||
-    !/^https?:$/.test(url.protocol) ||
-    `${url.username}${url.password}${url.search}${url.hash}` !== ''
-  ) {
-    read.problem(expected);
+  const extras = `${url?.username}${url?.password}${url?.search}${url?.hash}`;
+  if (url === null || !/^https?:$/.test(url.protocol) || extras !== '') {
+    const expected = 'expected http:// or https:// and a host, without credentials, query or fragment';
+    read.problems.push(`${names.ENV_ADMIT_URL}: ${expected}`);
     return '';
   }
-  const plain = url.protocol === 'http:' && !isLoopback(url.hostname);
-  if (plain && read.choice(names.ENV_ALLOW_PLAINTEXT_ADMIT, ['yes', 'no'], 'no') === 'no') {
-    read.problem(
-      `${names.ENV_ADMIT_URL} is "${url.origin}": without TLS anybody on the way can read and admit jobs; use https://, ` +
-        `or set ${names.ENV_ALLOW_PLAINTEXT_ADMIT}=yes if the network in between is yours alone`,
-    );
-  }
+  const danger = 'anybody on the way can read and admit jobs';
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    checkPlaintext(read, names.ENV_ADMIT_URL, url.origin, names.ENV_ALLOW_PLAINTEXT_ADMIT, danger, 'https');
   return url.href.replace(/\/+$/, '');
 }
-
-function readDeployment(read: EnvReader): string | undefined {
-  const text = read.optional(names.ENV_RELAY_DEPLOYMENT);
-  if (text !== undefined && !isDeployment(text)) {
-    read.problem(
-      `${names.ENV_RELAY_DEPLOYMENT} is "${text}"; expected up to 200 of letters, digits and . _ / @ -, a letter or digit first`,
-    );
-  }
-  return text;
-}
-
-const problemOf = (error: unknown): string =>
-  error instanceof RelayError ? error.message.replace(/^\[\w+\] /, '') : 'is not a router URL';
 
 /**
  * Reads the policy from the file that the build packs for the functions: `{policy: {version, document}, …}`.

@@ -62,7 +62,7 @@ export class Stream implements AdmitCallListener {
     return this.#state.name;
   }
 
-  get free(): boolean {
+  get isFree(): boolean {
     return isFree(this.#state);
   }
 
@@ -113,20 +113,15 @@ export class Stream implements AdmitCallListener {
     const last = this.#state;
     if (!this.#step('end')) return;
     if (last.name === 'deciding') this.#question?.onGone?.();
-    if (last.name === 'answered' || last.name === 'sent')
-      this.#delivered?.(this.#heard(last, code), refusalOf(code, details));
+    // Some routers leave answered calls open until we cancel them.
+    const isHeard = code === STATUS.OK || (this.#cancelled && code === STATUS.CANCELLED);
+    if (last.name === 'answered') this.#delivered?.(isHeard, refusalOf(code, details));
     this.#owner.ended(this, last, { code, details, ...(remedy !== undefined && { remedy }) });
-  }
-
-  /** Returns true if the router ended the call without an error, or left it open until we cancelled it long after sending. */
-  #heard(last: StreamState, code: number): boolean {
-    return code === STATUS.OK || (this.#cancelled && code === STATUS.CANCELLED && last.name === 'sent');
   }
 
   #send(bytes: Uint8Array): boolean {
     if (this.#cancelled || next(this.#state, 'answer', 0) === undefined) return false;
-    if (this.#call?.answer(bytes, () => this.#step('taken')) !== true) return false;
-    return this.#step('answer');
+    return this.#call?.answer(bytes) === true && this.#step('answer');
   }
 
   #step(step: StreamStep): boolean {
@@ -146,27 +141,26 @@ const refusalOf = (code: number, details: string): string | undefined =>
     : undefined;
 
 /**
- * The states of one AdmitJob stream: opening → waiting → deciding → answered → sent → ended. The transition refuses steps that do
- * not fit, such as a second question or an answer after the end.
+ * The states of one AdmitJob stream: opening → waiting → deciding → answered → ended. The transition refuses steps that do not
+ * fit, such as a second question or an answer after the end.
  */
 export interface StreamState {
   /**
    * `opening`: the call exists, but maybe no connection yet. `waiting`: the router may pick it. `deciding`: it carried its
-   * question, and has no answer yet. `answered`: the transport has yet to take the answer. `sent`: the router has yet to end it.
+   * question, and has no answer yet. `answered`: the router has yet to end it.
    */
-  readonly name: 'opening' | 'waiting' | 'deciding' | 'answered' | 'sent' | 'ended';
+  readonly name: 'opening' | 'waiting' | 'deciding' | 'answered' | 'ended';
   readonly sinceMs: number;
 }
 
-type StreamStep = 'accepted' | 'question' | 'answer' | 'taken' | 'end';
+type StreamStep = 'accepted' | 'question' | 'answer' | 'end';
 
 const NEXT: Readonly<Record<StreamState['name'], Partial<Record<StreamStep, StreamState['name']>>>> = {
   // A question may arrive before the notification that the connection is up.
   opening: { accepted: 'waiting', question: 'deciding', end: 'ended' },
   waiting: { question: 'deciding', end: 'ended' },
   deciding: { answer: 'answered', end: 'ended' },
-  answered: { taken: 'sent', end: 'ended' },
-  sent: { end: 'ended' },
+  answered: { end: 'ended' },
   ended: {},
 };
 
@@ -184,13 +178,12 @@ export const wasAsked = (state: StreamState): boolean => !isFree(state) && state
  * DNS, TLS and a proxy. The router times out within 20 s, and ends an answered stream immediately. Slower ends get time, because
  * servers and proxies take many cancelled streams for an attack.
  */
-const LONGEST_MS = { opening: 20_000, deciding: 30_000, answered: 10_000, sent: 10_000 } as const;
+const LONGEST_MS = { opening: 20_000, deciding: 30_000, answered: 10_000 } as const;
 
 const isOverdue = (state: StreamState, nowMs: number): boolean =>
   state.name !== 'waiting' && state.name !== 'ended' && nowMs - state.sinceMs > LONGEST_MS[state.name];
 
 /**
- * Describes what the end of a stream means for opening others.
  * `served`: it had its question; `aged`: a clean end without one, normal after a while; `brief`: a clean end right after it
  * was opened, harmless unless it repeats; `refused`: ended with an error before it counted as accepted; `failed`: later.
  */
@@ -280,6 +273,7 @@ export class Connection {
   #state: State = { name: 'stopped' };
   #refusedInRow = 0;
   #downSinceMs: number | undefined;
+  #everConnected = false;
 
   constructor(deps: ConnectionDeps) {
     this.#deps = deps;
@@ -289,6 +283,10 @@ export class Connection {
 
   get state(): ConnectionState {
     return this.#state.name;
+  }
+
+  get everConnected(): boolean {
+    return this.#everConnected;
   }
 
   /** Since when the router has no stream, on the monotonic clock. Undefined while it has one. */
@@ -399,7 +397,8 @@ export class Connection {
     if (this.#downSinceMs === undefined) return;
     const downMs = this.#nowMs() - this.#downSinceMs;
     this.#downSinceMs = undefined;
-    this.#deps.observe({ type: 'connected', downMs });
+    this.#deps.observe({ type: 'connected', downMs, again: this.#everConnected });
+    this.#everConnected = true;
   }
 
   #nowMs(): number {

@@ -8,12 +8,7 @@ import type { RouterAnswer } from './exchange.ts';
 import type { SchemaState } from './wire/schema-proof.ts';
 
 export type RelayEvent =
-  | {
-      readonly type: 'streams';
-      readonly open: number;
-      readonly waiting: number;
-      readonly wanted: number;
-    }
+  | { readonly type: 'streams'; readonly open: number; readonly waiting: number; readonly wanted: number }
   | {
       readonly type: 'stream_ended';
       /** A gRPC status. 0 is a clean end, by age or drain. */
@@ -34,7 +29,8 @@ export type RelayEvent =
       readonly delayMs: number;
       readonly remedy?: string;
     }
-  | { readonly type: 'connected'; readonly downMs: number }
+  /** `again`: after a loss of all streams, not at the start. */
+  | { readonly type: 'connected'; readonly downMs: number; readonly again: boolean }
   | { readonly type: 'registered' }
   | {
       readonly type: 'registration_failed';
@@ -45,23 +41,11 @@ export type RelayEvent =
   | { readonly type: 'question' }
   /** Fields that the schema does not explain, e.g. `job_info.21:varint`. */
   | { readonly type: 'unknown_fields'; readonly fields: readonly string[] }
-  | {
-      readonly type: 'unreadable';
-      readonly problem: string;
-      readonly sizeBytes: number;
-    }
+  | { readonly type: 'unreadable'; readonly problem: string; readonly sizeBytes: number }
   /** The question was decoded, but cannot be true as it was read. */
-  | {
-      readonly type: 'implausible';
-      readonly jobId: number;
-      readonly why: 'impossible' | 'against_directory';
-    }
+  | { readonly type: 'implausible'; readonly jobId: number; readonly why: 'impossible' | 'against_directory' }
   /** Identity variables that contradict GitLab's fields. */
-  | {
-      readonly type: 'suspicious';
-      readonly jobId: number;
-      readonly fields: readonly string[];
-    }
+  | { readonly type: 'suspicious'; readonly jobId: number; readonly fields: readonly string[] }
   | {
       readonly type: 'batch';
       readonly id?: string;
@@ -107,31 +91,15 @@ export type RelayEvent =
       /** The code of the rejection's first violation, if one is known. */
       readonly code?: string;
     }
-  | {
-      readonly type: 'answer_refused';
-      readonly outcome: RouterAnswer['outcome'];
-      readonly refusal: string;
-    }
+  | { readonly type: 'answer_refused'; readonly outcome: RouterAnswer['outcome']; readonly refusal: string }
   /** Fields that rules need and GitLab does not send any more, at the start and at every change. */
   | { readonly type: 'fields'; readonly missing: readonly string[] }
   | OwnFault
-  | {
-      readonly type: 'breaker';
-      readonly state: 'closed' | 'open' | 'half_open';
-    }
+  | { readonly type: 'breaker'; readonly state: 'closed' | 'open' | 'half_open' }
   /** The relay asked for the directory. After a `problem` it keeps the one before. */
-  | {
-      readonly type: 'directory';
-      readonly ageMs: number;
-      readonly groups: number;
-      readonly problem?: string;
-    }
+  | { readonly type: 'directory'; readonly ageMs: number; readonly groups: number; readonly problem?: string }
   /** The table did not take fallback decisions or headroom. They stay in memory. */
-  | {
-      readonly type: 'not_written';
-      readonly where: 'journal' | 'headroom';
-      readonly error: string;
-    }
+  | { readonly type: 'not_written'; readonly where: 'journal' | 'headroom'; readonly error: string }
   | {
       readonly type: 'unmetered';
       /** Not delivered yet, those on their way included. */

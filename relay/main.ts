@@ -13,7 +13,7 @@ import { createMetrics } from './monitoring/metrics.ts';
 import { createRelay, systemRelayClock } from './relay.ts';
 import { RelayError } from './relay-error.ts';
 import { createRouter } from './router/router-client.ts';
-import { openAuthority, openProxyCredentials, openToken } from './token.ts';
+import { openSecrets } from './token.ts';
 import { fieldsWithoutSource } from './translate/alias-sources.ts';
 import { VERSION } from './version.ts';
 import { loadSchema } from './wire/schema.ts';
@@ -42,16 +42,14 @@ async function main(config: RelayConfig): Promise<void> {
     parameter: aws.parameter,
     ...{ clock, random, failed: failed('a parameter could not be read') },
   };
-  const [token, tls, credentials, left = []] = await Promise.all([
-    openToken(config, reading),
-    openAuthority(config, reading),
-    openProxyCredentials(config, reading),
+  const [{ token, tls, proxyCredentials }, left = []] = await Promise.all([
+    openSecrets(config, reading),
     aws.headroom?.read().catch((error: unknown) => {
       log.warn({ error: nameOf(error) }, 'what other relays knew to be left of limits could not be read');
     }),
   ]);
   // Both grpc-js and the tunnel read the proxy from here.
-  Object.assign(process.env, withProxyCredentials(process.env, credentials));
+  Object.assign(process.env, withProxyCredentials(process.env, proxyCredentials));
   const userAgent = `tollgate/${VERSION}`;
   const relay = createRelay({
     router: createRouter({ target: config.router, schema, token, userAgent, version: VERSION, tls }),
@@ -139,7 +137,6 @@ const nameOf = (error: unknown): string => (error instanceof Error ? error.name 
 try {
   await main(readRelayConfig(process.env));
 } catch (error) {
-  // There may be no log yet.
   process.stderr.write(`${error instanceof RelayError ? error.message : String(error)}\n`);
   process.exit(1);
 }

@@ -18,7 +18,6 @@ export const ENV_CA_PARAMETER = 'TOLLGATE_CA_PARAMETER';
 export const ENV_PROXY_PARAMETER = 'TOLLGATE_PROXY_PARAMETER';
 /** A `FileDescriptorSet` with GitLab's schema. Unset: the placeholder of this repository. */
 export const ENV_PROTO_FILE = 'TOLLGATE_PROTO_FILE';
-/** The folder of descriptors in bundle and image. */
 export const DESCRIPTORS_FOLDER = 'descriptors';
 /**
  * The route to the admit function: `plain` HTTP; `url`, a Lambda Function URL with signed calls; `invoke`, Lambda's own API, for
@@ -31,7 +30,6 @@ export const ENV_ADMIT_FUNCTION = 'TOLLGATE_ADMIT_FUNCTION';
 export const ENV_ADMIT_URL = 'TOLLGATE_ADMIT_URL';
 /** `yes` lets the jobs travel unencrypted to a service on another host. */
 export const ENV_ALLOW_PLAINTEXT_ADMIT = 'TOLLGATE_ALLOW_PLAINTEXT_ADMIT';
-/** From question to answer, milliseconds. */
 export const ENV_DEADLINE_MS = 'TOLLGATE_DEADLINE_MS';
 /** From question to answer for a job that waits for headroom, milliseconds. Unset: the deadline of all questions. */
 export const ENV_ANSWER_WITHIN_MS = 'TOLLGATE_ANSWER_WITHIN_MS';
@@ -47,7 +45,6 @@ export const ENV_HEARTBEAT_TABLE = 'TOLLGATE_HEARTBEAT_TABLE';
 export const ENV_JOURNAL_TABLE = 'TOLLGATE_JOURNAL_TABLE';
 /** The GitLab host, which begins every key of the table: `gitlab.example.com`. */
 export const ENV_RELAY_GITLAB_INSTANCE = 'TOLLGATE_GITLAB_INSTANCE';
-/** Fargate sets it. */
 export const ENV_AWS_REGION = 'AWS_REGION';
 /** Endpoints of emulators instead of AWS, as the SDKs read them. */
 export const ENV_LAMBDA_ENDPOINT = 'AWS_ENDPOINT_URL_LAMBDA';

@@ -8,7 +8,6 @@
 
 import {
   Connection,
-  type ConnectionState,
   type EncodeAnswer,
   type EndKind,
   endKind,
@@ -24,7 +23,6 @@ import type { Router, RouterFailure } from './router/router.ts';
 
 /** Bounds of the number of waiting streams, which grows immediately when they run short and shrinks slowly. */
 export interface PoolSizes {
-  /** Waiting streams at the start, and never fewer. */
   readonly start: number;
   readonly max: number;
   /** Streams at most that wait or carry a question. It bounds the jobs that one relay decides at the same time. */
@@ -56,7 +54,7 @@ const CUT_MS = 7_000;
 const CUT_GRACE_MS = 250;
 
 export interface StreamPoolOptions {
-  readonly router: Pick<Router, 'admitJob' | 'tokenReplaced' | 'queuedCalls'>;
+  readonly router: Pick<Router, 'admitJob' | 'tokenReplaced'>;
   readonly answer: AnswerQuestion;
   readonly encode: EncodeAnswer;
   readonly clock: RelayClock;
@@ -65,38 +63,16 @@ export interface StreamPoolOptions {
   readonly sizes?: PoolSizes;
   /** Questions whose jobs wait for headroom. They come on top of all bounds. @default none */
   readonly parked?: () => number;
-  /** A drain leaves waiting streams to the router this long. @default 3 s */
   readonly leaveWaitingMs?: number;
   /** Runs once the questions of one packet are all in. @default setImmediate */
   readonly defer?: (run: () => void) => void;
 }
 
-interface StreamPoolStatus {
-  readonly state: ConnectionState;
-  /** Streams that the router accepted, with a question or without. */
-  readonly open: number;
-  readonly waiting: number;
-  readonly busy: number;
-  readonly wanted: number;
-  /** Monotonic; undefined while the router has a stream. */
-  readonly downSinceMs: number | undefined;
-}
-
-interface StreamPool {
-  start(): void;
-  /**
-   * Opens no more streams, leaves those that wait to the router for 3 s, then cancels them; lets questions in progress be
-   * answered. Resolves when all have ended, after 7.25 s at the latest.
-   */
-  drain(): Promise<void>;
-  status(): StreamPoolStatus;
-}
-
-export const createStreamPool = (options: StreamPoolOptions): StreamPool => new Pool(options);
+export const createStreamPool = (options: StreamPoolOptions): Pool => new Pool(options);
 
 type Living = Exclude<StreamState['name'], 'ended'>;
 
-class Pool implements StreamPool, StreamOwner {
+class Pool implements StreamOwner {
   readonly answer: AnswerQuestion;
   readonly encode: EncodeAnswer;
   readonly #options: StreamPoolOptions;
@@ -104,7 +80,7 @@ class Pool implements StreamPool, StreamOwner {
   readonly #connection: Connection;
   readonly #timers: Timers<'refill' | 'sweep' | 'shrink' | 'leave' | 'cut' | 'grace'>;
   readonly #streams = new Set<Stream>();
-  readonly #in: Record<Living, number> = { opening: 0, waiting: 0, deciding: 0, answered: 0, sent: 0 };
+  readonly #in: Record<Living, number> = { opening: 0, waiting: 0, deciding: 0, answered: 0 };
   #wanted: number;
   /** Questions since the last refill. Only these show that the pool is too small; streams that ended do not. */
   #taken = 0;
@@ -139,6 +115,10 @@ class Pool implements StreamPool, StreamOwner {
     this.#refill();
   }
 
+  /**
+   * Opens no more streams, leaves those that wait to the router for 3 s, then cancels them; lets questions in progress be
+   * answered. Resolves when all have ended, after 7.25 s at the latest.
+   */
   drain(): Promise<void> {
     if (this.#drained !== undefined) return this.#drained.promise;
     this.#drained = Promise.withResolvers();
@@ -147,26 +127,28 @@ class Pool implements StreamPool, StreamOwner {
     this.#sweep();
     const { leaveWaitingMs = LEAVE_WAITING_MS } = this.#options;
     // Questions of the current network read come first.
-    this.#timers.after('leave', leaveWaitingMs, () => this.#defer(() => this.#cancel(({ free }) => free)));
+    this.#timers.after('leave', leaveWaitingMs, () =>
+      this.#defer(() => this.#cancel(({ isFree }) => isFree)),
+    );
     this.#timers.after('cut', CUT_MS, () => {
       this.#timers.after('grace', CUT_GRACE_MS, () => this.#finishDrain());
       this.#cancel(() => true);
     });
-    // The router has not seen these.
     this.#cancel(({ state }) => state === 'opening');
     if (this.#streams.size === 0) this.#finishDrain();
     return this.#drained.promise;
   }
 
-  status(): StreamPoolStatus {
-    const waiting = this.#waiting;
+  status() {
+    // A probe has yet to show that a question can reach it.
+    const unproven = this.#connection.probe?.state === 'waiting' ? 1 : 0;
+    const waiting = this.#in.waiting - unproven;
+    const { state, downSinceMs, everConnected } = this.#connection;
     return {
-      state: this.#connection.state,
-      open: waiting + this.#in.deciding + this.#lingering,
-      waiting,
-      busy: this.#in.deciding,
-      wanted: this.#wanted,
-      downSinceMs: this.#connection.downSinceMs,
+      ...{ state, everConnected, waiting, busy: this.#in.deciding, wanted: this.#wanted },
+      /** Streams that the router accepted, with a question or without. */
+      open: waiting + this.#in.deciding + this.#in.answered,
+      downSinceMs,
     };
   }
 
@@ -222,21 +204,8 @@ class Pool implements StreamPool, StreamOwner {
     if (!asked || this.#isShort) this.#refillAfter(kind);
   }
 
-  /**
-   * Streams that a question can reach. A probe has yet to show that; a call beyond the connection's
-   * MAX_CONCURRENT_STREAMS waits in this process, and the router does not see it.
-   */
-  get #waiting(): number {
-    const unproven = this.#connection.probe?.state === 'waiting' ? 1 : 0;
-    return Math.max(0, this.#in.waiting - unproven - this.#options.router.queuedCalls());
-  }
-
   get #free(): number {
     return this.#in.opening + this.#in.waiting;
-  }
-
-  get #lingering(): number {
-    return this.#in.answered + this.#in.sent;
   }
 
   get #isShort(): boolean {
@@ -254,7 +223,7 @@ class Pool implements StreamPool, StreamOwner {
     else if (this.#connection.state === 'open') {
       const waiting = Math.max(0, this.#wanted - this.#taken);
       this.#wanted = grown({ ...this.#occupancy(), waiting }, this.#sizes);
-      for (let left = missing(this.#occupancy(), this.#sizes, this.#lingering); left > 0; left -= 1)
+      for (let left = missing(this.#occupancy(), this.#sizes, this.#in.answered); left > 0; left -= 1)
         this.#open();
     }
     this.#taken = 0;

@@ -56,12 +56,7 @@ interface RelayOptions {
   readonly schemaTrust?: SchemaTrust;
 }
 
-export interface Relay {
-  start(): void;
-  /** Opens no more streams, answers open questions and delivers fallback decisions. Takes at most 10 s. */
-  stop(): Promise<void>;
-  status(): RelayStatus;
-}
+export type Relay = ReturnType<typeof createRelay>;
 
 /**
  * A container has 10 s to stop. The router may ask for 3 s more. Those questions are decided by 6 s, else by the fallback.
@@ -70,15 +65,13 @@ export interface Relay {
 const DECIDE_MS_MAX = 6_000;
 const FLUSH_MS_MAX = 2_000;
 
-export function createRelay(options: RelayOptions): Relay {
+export function createRelay(options: RelayOptions) {
   const { router, schema, policy } = options;
   const clock = options.clock ?? systemRelayClock;
   const random = options.random ?? Math.random;
   let lastAnswerAtMs: number | undefined;
-  let everConnected = false;
   const observe: RelayObserver = (event) => {
     if (event.type === 'answered') lastAnswerAtMs = clock.monotonicMs();
-    if (event.type === 'connected') everConnected = true;
     options.observe(event);
   };
 
@@ -94,7 +87,7 @@ export function createRelay(options: RelayOptions): Relay {
     policy,
     directory: directory.current,
     relays: options.relays ?? 1,
-    isBookedSince: (sinceMs) => unmetered.isBookedSince(sinceMs),
+    isDelivered: () => unmetered.queued === 0,
     changed: (how) => snapshots?.changed(how),
   });
   const forwarder = createForwarder({
@@ -193,7 +186,7 @@ export function createRelay(options: RelayOptions): Relay {
   }
 
   return {
-    start: () => {
+    start: (): void => {
       observeSchema(proof.standing);
       observe({ type: 'fields', missing: fields.missing });
       directory.start();
@@ -201,11 +194,12 @@ export function createRelay(options: RelayOptions): Relay {
       registration = startRegistration({ router, clock, random, observe });
       pool.start();
     },
-    stop: () => {
+    /** Opens no more streams, answers open questions and delivers fallback decisions. Takes at most 10 s. */
+    stop: (): Promise<void> => {
       stopped ??= stop();
       return stopped;
     },
-    status: () => {
+    status: (): RelayStatus => {
       const streams = pool.status();
       const nowMs = clock.monotonicMs();
       return {
@@ -214,7 +208,7 @@ export function createRelay(options: RelayOptions): Relay {
         waitingStreams: streams.waiting,
         busyStreams: streams.busy,
         downMs: streams.downSinceMs === undefined ? undefined : Math.round(nowMs - streams.downSinceMs),
-        everConnected,
+        everConnected: streams.everConnected,
         lastAnswerAgeMs: lastAnswerAtMs === undefined ? undefined : Math.round(nowMs - lastAnswerAtMs),
         schema: { source, hash, placeholder, standing: proof.standing },
         breaker: breaker.state,

@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs';
+import { withoutAbsent } from '../policies/without-absent.ts';
 import type { RelayConfig } from './config.ts';
 import type { RelayClock } from './exchange.ts';
 import { RelayError } from './relay-error.ts';
 import type { TlsFiles } from './router/target.ts';
+import { readSmallFile } from './small-file.ts';
 
 /** The controller's token. It is read for every call, so a rotated one is used without a restart. Never logged. */
 export interface TokenSource {
@@ -11,10 +12,8 @@ export interface TokenSource {
   refresh(): void;
 }
 
-/** A rotated token is used within a second, and at 1000 calls/s the check costs nothing. */
-const CHECK_EVERY_MS = 1_000;
-/** GitLab's tokens have some 30 characters. A larger file is not a token. */
-const TOKEN_BYTES_MAX = 4_096;
+const READ_FILE_EVERY_MS = 1_000;
+const TOKEN_CHARACTERS_MAX = 4_096;
 /** Characters that are safe in a header. A line break would let a file write headers. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
@@ -25,45 +24,26 @@ export function literalToken(text: string): TokenSource {
 }
 
 /**
- * For a token in a file. It is read again when the file's time, size or inode changes. While the new file cannot be read (half
- * written, or its mount is being replaced) the last token stays in use.
+ * For a token in a file, which is read again every second. While the file cannot be read (half written, or its mount is being
+ * replaced) the last token stays in use.
  */
 export function fileToken(path: string, monotonicMs: () => number = () => performance.now()): TokenSource {
   let token: string | undefined;
-  let stamp = '';
-  let lookAgainAtMs = Number.NEGATIVE_INFINITY;
-  const look = (): void => {
-    try {
-      const { mtimeMs, size, ino } = statSync(path);
-      const found = `${mtimeMs}/${size}/${ino}`;
-      if (found === stamp) return;
-      if (size > TOKEN_BYTES_MAX) {
-        throw unreadable(path, `has ${size} bytes; a token file holds one line`);
-      }
-      token = checkedToken(readFileSync(path, 'utf8'), path);
-      stamp = found;
-    } catch (cause) {
-      if (token !== undefined) return;
-      throw cause instanceof RelayError
-        ? cause
-        : unreadable(path, 'cannot be read; check the path and its rights', {
-            cause,
-          });
-    }
-  };
+  let readAgainAtMs = Number.NEGATIVE_INFINITY;
   return {
     read() {
       const nowMs = monotonicMs();
-      if (token === undefined || nowMs >= lookAgainAtMs) {
-        look();
-        lookAgainAtMs = nowMs + CHECK_EVERY_MS;
+      if (token !== undefined && nowMs < readAgainAtMs) return token;
+      readAgainAtMs = nowMs + READ_FILE_EVERY_MS;
+      try {
+        token = checkedToken(readSmallFile(path, 'token_unreadable'), path);
+      } catch (error) {
+        if (token === undefined) throw error;
       }
-      // look() throws while there is no token.
-      return token ?? '';
+      return token;
     },
     refresh() {
-      stamp = '';
-      lookAgainAtMs = Number.NEGATIVE_INFINITY;
+      readAgainAtMs = Number.NEGATIVE_INFINITY;
     },
   };
 }
@@ -72,9 +52,9 @@ export function fileToken(path: string, monotonicMs: () => number = () => perfor
 function checkedToken(text: string, where: string): string {
   const token = text.trim();
   if (token === '') throw unreadable(where, 'is empty');
-  if (!TOKEN.test(token)) {
+  if (token.length > TOKEN_CHARACTERS_MAX) throw unreadable(where, 'is too long for a token');
+  if (!TOKEN.test(token))
     throw unreadable(where, 'holds characters no token has; it must be one line of plain text');
-  }
   return token;
 }
 
@@ -90,29 +70,18 @@ interface ParameterReading {
   readonly failed: (error: unknown) => void;
 }
 
-export async function openToken(
-  { token, aws: { tokenParameter } }: Pick<RelayConfig, 'token' | 'aws'>,
-  reading: ParameterReading,
-): Promise<TokenSource> {
-  if (tokenParameter !== undefined) return parameterToken(tokenParameter, reading);
-  return 'file' in token ? fileToken(token.file) : literalToken(token.value);
+/** Returns the token, an authority to trust in addition to the system's, and `user:password` for the proxy if it asks for one. */
+export async function openSecrets({ token, caFile, aws }: RelayConfig, reading: ParameterReading) {
+  const { tokenParameter, caParameter, proxyParameter } = aws;
+  const ownToken = () => ('file' in token ? fileToken(token.file) : literalToken(token.value));
+  const [source, caPem, proxyCredentials] = await Promise.all([
+    tokenParameter === undefined ? ownToken() : parameterToken(tokenParameter, reading),
+    caParameter && readSetting(caParameter, reading),
+    proxyParameter && readSetting(proxyParameter, reading),
+  ]);
+  const tls = withoutAbsent({ caPem, caFile }) as TlsFiles;
+  return { token: source, tls, proxyCredentials };
 }
-
-/** Returns an authority that the relay trusts in addition to the system's. @throws {RelayError} `config_invalid` */
-export async function openAuthority(
-  { caFile, aws: { caParameter } }: Pick<RelayConfig, 'caFile' | 'aws'>,
-  reading: ParameterReading,
-): Promise<TlsFiles> {
-  if (caParameter === undefined) return caFile === undefined ? {} : { caFile };
-  return { caPem: await readSetting(caParameter, reading) };
-}
-
-/** Returns `user:password` for the proxy, or undefined if it asks for none. @throws {RelayError} `config_invalid` */
-export const openProxyCredentials = async (
-  { aws: { proxyParameter } }: Pick<RelayConfig, 'aws'>,
-  reading: ParameterReading,
-): Promise<string | undefined> =>
-  proxyParameter === undefined ? undefined : readSetting(proxyParameter, reading);
 
 const readSetting = (name: string, reading: ParameterReading): Promise<string> =>
   retryAtStart(() => reading.parameter(name), reading).catch((cause: unknown) => {
@@ -136,44 +105,34 @@ export async function parameterToken(name: string, reading: ParameterReading): P
   const { clock } = reading;
   const read = async (): Promise<string> => checkedToken(await reading.parameter(name), `parameter ${name}`);
   let token = await retryAtStart(read, reading).catch((cause: unknown) => {
-    throw unreadableParameter(name, cause);
+    if (cause instanceof RelayError) throw cause;
+    const problem = `could not be read (${nameOf(cause)}); check that it exists and that the task's role may read and decrypt it`;
+    throw unreadable(`parameter ${name}`, problem, { cause });
   });
-  let isReading = false;
-  let refreshAtMs = Number.NEGATIVE_INFINITY;
-  let readAtMs = clock.monotonicMs() + READ_EVERY_MS;
-  const refresh = (): void => {
-    const nowMs = clock.monotonicMs();
-    if (isReading || nowMs < refreshAtMs) return;
-    isReading = true;
-    refreshAtMs = nowMs + REFRESH_EVERY_MS;
-    readAtMs = nowMs + READ_EVERY_MS;
-    read()
-      .then((found) => {
-        token = found;
-      }, reading.failed)
-      .finally(() => {
-        isReading = false;
-      });
+  let readAtMs = clock.monotonicMs();
+  let refreshedAtMs = Number.NEGATIVE_INFINITY;
+  const readAgain = (nowMs: number): void => {
+    readAtMs = nowMs;
+    read().then((found) => {
+      token = found;
+    }, reading.failed);
   };
   return {
     read: () => {
-      if (clock.monotonicMs() >= readAtMs) refresh();
+      const nowMs = clock.monotonicMs();
+      if (nowMs >= readAtMs + READ_EVERY_MS) readAgain(nowMs);
       return token;
     },
-    refresh,
+    refresh: () => {
+      const nowMs = clock.monotonicMs();
+      if (nowMs < refreshedAtMs + REFRESH_EVERY_MS) return;
+      refreshedAtMs = nowMs;
+      readAgain(nowMs);
+    },
   };
 }
 
 const nameOf = (cause: unknown): string => (cause instanceof Error ? cause.name : 'unknown failure');
-
-const unreadableParameter = (name: string, cause: unknown): RelayError =>
-  cause instanceof RelayError
-    ? cause
-    : unreadable(
-        `parameter ${name}`,
-        `could not be read (${nameOf(cause)}); check that it exists and that the task's role may read and decrypt it`,
-        { cause },
-      );
 
 /** A new task may start a moment before its role or network works. After this time its platform should see it fail. */
 export const START_MS_MAX = 120_000;

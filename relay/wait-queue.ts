@@ -4,8 +4,8 @@
  * 1. The ledger answers `waiting` if only limits with a `wait` refuse a job. The job joins the wait queue of each counter that
  *    the answer names.
  * 2. Jobs of a root group are served in order of arrival. Root groups take turns by weight, however many jobs one of them has.
- * 3. A round asks again about the first jobs of each wait queue whose pause is over. The pause doubles while no job is admitted,
- *    and ends when a job is admitted or a response reports more headroom.
+ * 3. A round asks again about the first jobs of each wait queue whose pause is over. A pause of a second also ends when a job is
+ *    admitted or a response reports more headroom.
  * 4. While a job is asked about it has a slot: it may take what others wait for. A smaller job may be admitted before an earlier
  *    one (backfill), at most eight times for each earlier job.
  * 5. A job that has waited long enough is asked about one last time. Then the ledger admits or rejects it.
@@ -30,15 +30,13 @@ import { type FinalVerdict, type LedgerVerdict, type RelayClock, undecided } fro
 /** Each waiting job keeps a stream open. Beyond these, of all roots and of one, jobs are rejected immediately. */
 export const WAITING_MAX = 256;
 export const WAITING_OF_ROOT_MAX = 64;
-/** Jobs asked about together: one batch. */
 const ASKED_MAX = 96;
 /** Jobs of one wait queue asked about together. More than one, because a smaller job may fit where the first does not. */
 const SLOTS_MAX = 4;
 /** After this many backfills a job goes first, so a large job is not passed over for ever. */
 export const BACKFILLS_MAX = 8;
-/** Pause between two rounds of a wait queue without an admission. It doubles. */
-const PAUSE_MS_MIN = 250;
-const PAUSE_MS_MAX = 2_000;
+/** Pause between two rounds of a wait queue without an admission. */
+const PAUSE_MS = 1_000;
 /** Time that the last request needs before the router times out. */
 const LAST_MS = 1_000;
 /** A relay that stops has 6 s for its decisions. */
@@ -57,7 +55,6 @@ export interface WaitQueueOptions {
   readonly isRejecting?: () => boolean;
   /** Root groups that wait for one counter share a lane: one batch then takes them in order. */
   readonly lanes?: Pick<Lanes, 'noteContended'>;
-  /** Runs for every answer that lets a job wait. */
   readonly noted?: (request: AdmissionRequest, answer: WaitingAnswer) => void;
 }
 
@@ -92,7 +89,6 @@ interface WaitingJob {
   passed: number;
   pending: number;
   readonly resolvers: ((waited: WaitedVerdict) => void)[];
-  /** Questions whose router is still there. */
   listeners: number;
 }
 
@@ -173,21 +169,18 @@ export class WaitQueue {
     this.#planRound();
   }
 
-  /** Returns the longest wait queues by root group, at most {@link WAITING_LINES_MAX}, in the order of their first jobs. */
+  /** Returns the longest wait queues by root group, at most {@link WAITING_LINES_MAX}. */
   longestLines(): readonly WaitingLine[] {
-    const lines = new Map<string, { root: string; counter: string; jobs: number; longestMs: number }>();
+    const lines = new Map<string, Required<WaitingLine>>();
     for (const { root, counters, sinceMs } of this.#order.jobs) {
-      const waitedMs = Math.round(this.#nowMs() - sinceMs);
       for (const counter of counters) {
-        const line = lines.get(`${root} ${counter}`) ?? { root, counter, jobs: 0, longestMs: 0 };
-        line.jobs += 1;
-        line.longestMs = Math.max(line.longestMs, waitedMs);
+        const { jobs = 0, longestMs = 0 } = lines.get(`${root} ${counter}`) ?? {};
+        const waitedMs = Math.round(this.#nowMs() - sinceMs);
+        const line = { root, counter, jobs: jobs + 1, longestMs: Math.max(longestMs, waitedMs) };
         lines.set(`${root} ${counter}`, line);
       }
     }
-    const all = [...lines.values()];
-    const longest = new Set(all.toSorted((a, b) => b.jobs - a.jobs).slice(0, WAITING_LINES_MAX));
-    return all.filter((line) => longest.has(line));
+    return [...lines.values()].sort((a, b) => b.jobs - a.jobs).slice(0, WAITING_LINES_MAX);
   }
 
   get #isFull(): boolean {
@@ -229,7 +222,6 @@ export class WaitQueue {
     return job;
   }
 
-  /** One round for all answers of a batch. */
   #planRound(): void {
     if (this.#isRoundPlanned) return;
     this.#isRoundPlanned = true;
@@ -302,7 +294,7 @@ export class WaitQueue {
     const { counters: before } = job;
     this.#options.noted?.(job.request, answer);
     job.counters = answer.counters;
-    this.#pauses.extend(answer.counters, nowMs);
+    this.#pauses.begin(answer.counters, nowMs);
     this.#forgetPauses(before);
     job.lastAskMs = Math.min(job.lastAskMs, nowMs + answer.leftMs);
     if (job.listeners === 0) this.#end(job, undecided('abandoned'));
@@ -341,7 +333,6 @@ export class WaitQueue {
 class FairOrder {
   readonly #weightOf: (root: string) => number;
   readonly #jobs: WaitingJob[] = [];
-  /** By root group, its last waiting job and how many wait. */
   readonly #roots = new Map<string, { last: number; count: number }>();
 
   constructor(weightOf: (root: string) => number) {
@@ -423,45 +414,32 @@ const isBehind = (job: WaitingJob, other: WaitingJob): boolean =>
   other !== job &&
   other.counters.some((name) => job.counters.includes(name));
 
-interface Pause {
-  readonly lengthMs: number;
-  readonly endMs: number;
-  readonly left?: number;
-}
-
 /** The pause of each wait queue, by counter. All times are monotonic. */
 class Pauses {
-  readonly #byCounter = new Map<string, Pause>();
+  readonly #byCounter = new Map<string, { endMs: number; left: number }>();
 
   endMs(counters: readonly string[]): number {
     return Math.max(...counters.map((name) => this.#byCounter.get(name)?.endMs ?? 0));
   }
 
-  /** A job that joins was just asked about, so a new wait queue pauses. An existing one keeps its pace. */
+  /** Jobs of these counters were just asked about. A pause that is not over goes on. */
   begin(counters: readonly string[], nowMs: number): void {
-    const added = counters.filter((name) => !this.#byCounter.has(name));
-    this.extend(added, nowMs);
+    for (const name of counters) {
+      const { endMs = 0, left = 0 } = this.#byCounter.get(name) ?? {};
+      if (endMs <= nowMs) this.#byCounter.set(name, { endMs: nowMs + PAUSE_MS, left });
+    }
   }
 
   end(counters: readonly string[], nowMs: number): void {
-    for (const name of counters) this.#byCounter.set(name, { lengthMs: PAUSE_MS_MIN, endMs: nowMs });
-  }
-
-  extend(counters: readonly string[], nowMs: number): void {
-    for (const name of counters) {
-      const pause = this.#byCounter.get(name) ?? { lengthMs: PAUSE_MS_MIN, endMs: nowMs };
-      if (pause.endMs > nowMs) continue;
-      const lengthMs = Math.min(PAUSE_MS_MAX, pause.lengthMs * 2);
-      this.#byCounter.set(name, { ...pause, lengthMs, endMs: nowMs + pause.lengthMs });
-    }
+    for (const name of counters) this.#byCounter.set(name, { endMs: nowMs, left: 0 });
   }
 
   /** More headroom than last reported ends the pause, once: headroom that fits no waiting job is no reason to ask on. */
   onHeadroom(name: string, left: number, nowMs: number): boolean {
     const pause = this.#byCounter.get(name);
     if (pause === undefined) return false;
-    const isSooner = left > (pause.left ?? 0) && pause.endMs > nowMs;
-    this.#byCounter.set(name, { ...pause, left, ...(isSooner && { endMs: nowMs }) });
+    const isSooner = left > pause.left && pause.endMs > nowMs;
+    this.#byCounter.set(name, { endMs: isSooner ? nowMs : pause.endMs, left });
     return isSooner;
   }
 

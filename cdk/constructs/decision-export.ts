@@ -1,5 +1,4 @@
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import {
   BlockPublicAccess,
@@ -11,11 +10,11 @@ import {
 import { Construct } from 'constructs';
 import { ENV_EXPORT_BUCKET } from '../../functions/names.ts';
 import type { NodeLambda } from './node-lambda.ts';
+import { allowKey } from './statements.ts';
 
 interface DecisionExportProps {
   /** 0 to 90. With 0 nothing is written, and existing objects expire within a day. */
   readonly days: number;
-  /** A customer's key of the table. @default keys of S3 */
   readonly keyArn: string | undefined;
 }
 
@@ -57,13 +56,7 @@ export class DecisionExport extends Construct {
   grantPut(program: NodeLambda): void {
     program.fn.addEnvironment(ENV_EXPORT_BUCKET, this.bucket.bucketName);
     program.allow(['s3:PutObject'], [this.bucket.arnForObjects('v1/*')]);
-    if (this.#key === undefined) return;
-    program.role.addToPolicy(
-      new PolicyStatement({
-        actions: ['kms:GenerateDataKey'],
-        resources: [this.#key.keyArn],
-        conditions: { StringEquals: { 'kms:ViaService': `s3.${Stack.of(this).region}.amazonaws.com` } },
-      }),
-    );
+    if (this.#key !== undefined)
+      program.role.addToPolicy(allowKey(this, 's3', ['kms:GenerateDataKey'], this.#key.keyArn));
   }
 }

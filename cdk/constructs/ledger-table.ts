@@ -1,4 +1,4 @@
-import { RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { RemovalPolicy } from 'aws-cdk-lib';
 import {
   AttributeType,
   BillingMode,
@@ -8,12 +8,13 @@ import {
   Table,
   TableEncryption,
 } from 'aws-cdk-lib/aws-dynamodb';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import { DUE_AT, DUE_INDEX, DUE_PK, ENV_LEDGER_TABLE, PK, SK, TTL_ATTRIBUTE } from '../../functions/names.ts';
 import type { Settings } from '../settings/deployment.ts';
 import type { NodeLambda } from './node-lambda.ts';
+import { allowKey, onKeys } from './statements.ts';
 import {
   ALL_NAMED,
   ALL_WRITES,
@@ -79,11 +80,7 @@ export class LedgerTable extends Construct {
     const { reads, writes, sessions, pseudonyms } = tableRights(this.#instance)[use];
     const table = [this.table.tableArn];
     if (reads.length > 0) program.allow(reads, table);
-    for (const { actions, partitions } of writes) {
-      program.allow(actions, table, {
-        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...partitions] },
-      });
-    }
+    for (const { actions, partitions } of writes) program.allow(actions, table, onKeys(...partitions));
     const written = [...new Set(writes.flatMap(({ partitions }) => partitions))];
     if (written.length === 0) program.deny(ALL_WRITES, table);
     else
@@ -123,14 +120,5 @@ const KEY_ACTIONS = [
 
 /** A customer's key of the table: only through DynamoDB, because the key may serve others. None without such a key. */
 export function tableKeyStatements(scope: Construct, key: IKey | undefined): readonly PolicyStatement[] {
-  if (key === undefined) return [];
-  return [
-    new PolicyStatement({
-      actions: KEY_ACTIONS,
-      resources: [key.keyArn],
-      conditions: {
-        StringEquals: { 'kms:ViaService': `dynamodb.${Stack.of(scope).region}.amazonaws.com` },
-      },
-    }),
-  ];
+  return key === undefined ? [] : [allowKey(scope, 'dynamodb', KEY_ACTIONS, key.keyArn)];
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type ISubnet, type IVpc, Peer, Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
-import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Effect, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   Code,
@@ -23,24 +23,20 @@ import {
   ENV_RULES_FILE,
 } from '../../functions/names.ts';
 import type { Settings } from '../settings/deployment.ts';
+import { allow, statement } from './statements.ts';
 
 interface NodeLambdaProps {
   readonly settings: Settings;
-  /** Folder with the bundles that `npm run bundle` makes. */
   readonly bundlesPath: string;
   /** Folder of the bundle and last part of the function's name: `settle-stream`. */
   readonly name: string;
-  readonly description: string;
   /** Also what its share of a CPU is measured by: 1769 are one vCPU. */
   readonly memoryMiB: number;
   readonly timeout: Duration;
-  /** Concurrency limit. Undefined: the account's rest. */
   readonly concurrencyMax: number | undefined;
-  /** Undefined: outside of any VPC. */
   readonly network: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] } | undefined;
 }
 
-/** Path in Lambda's unpacked bundle. */
 const RULES_FILE = '/var/task/rules.json';
 
 /** A bundle on Node 24 and arm64, with a log of its own and a role that may write to nothing else. */
@@ -66,7 +62,6 @@ export class NodeLambda extends Construct {
     if (props.network !== undefined) this.#allowNetworkInterfaces();
     this.fn = new LambdaFunction(this, 'Function', {
       functionName: `tollgate-${settings.stage}-${name}`,
-      description: props.description,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       handler: 'handler.handler',
@@ -93,31 +88,12 @@ export class NodeLambda extends Construct {
    * Grants actions on named resources. A `*` needs a comment with its reason, and an entry in the test's
    * list.
    */
-  allow(
-    actions: readonly string[],
-    resources: readonly string[],
-    conditions?: Record<string, unknown>,
-  ): void {
-    this.role.addToPolicy(
-      new PolicyStatement({
-        effect: Effect.ALLOW,
-        actions: [...actions],
-        resources: [...resources],
-        ...(conditions !== undefined && { conditions }),
-      }),
-    );
+  allow(...rights: Parameters<typeof allow>): void {
+    this.role.addToPolicy(allow(...rights));
   }
 
-  /** An explicit deny overrides any grant. */
-  deny(actions: readonly string[], resources: readonly string[], conditions?: Record<string, unknown>): void {
-    this.role.addToPolicy(
-      new PolicyStatement({
-        effect: Effect.DENY,
-        actions: [...actions],
-        resources: [...resources],
-        ...(conditions !== undefined && { conditions }),
-      }),
-    );
+  deny(...rights: Parameters<typeof allow>): void {
+    this.role.addToPolicy(statement(Effect.DENY, ...rights));
   }
 
   /** Lambda needs all of them, because interfaces have no name before they are created. */
@@ -156,7 +132,6 @@ function bundleIn(bundlesPath: string, name: string): Code {
   return Code.fromAsset(folder);
 }
 
-/** ARN of something of this account and region. */
 export const arnHere = (scope: Construct, service: string, resource: string): string =>
   Stack.of(scope).formatArn({ service, resource });
 

@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import type { ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
@@ -11,37 +11,31 @@ import { webhooksAtOnce } from '../settings/webhooks-at-once.ts';
 import type { DecisionExport } from './decision-export.ts';
 import { type LedgerTable, tableKeyStatements } from './ledger-table.ts';
 import { arnHere, grantGitLabRoute, grantSecret, NodeLambda } from './node-lambda.ts';
+import { allowKey } from './statements.ts';
 import { StreamConsumer, type StreamReading } from './stream-consumer.ts';
 import type { LedgerUse } from './table-rights.ts';
 import type { OperatorsTopic, ThresholdsTopic } from './topics.ts';
 
-/** The parts of a deployment that programs use. */
 interface ProgramsProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
   readonly thresholds: ThresholdsTopic;
   readonly operators: OperatorsTopic;
-  /** Undefined if the settings switch the export off. */
   readonly decisionExport: DecisionExport | undefined;
   /** Programs that call GitLab run here if GitLab is reached from inside only. */
   readonly network: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] };
-  /** Folder with the bundles that `npm run bundle` makes. */
   readonly bundlesPath: string;
 }
 
-/** Values of environment variables by name. Undefined values are left out. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** One function: its size, its rights, and the events that start it. */
 interface ProgramRow {
-  /** Id of the construct. */
   readonly id: string;
-  readonly description: string;
   readonly memoryMiB: number;
   readonly timeout: Duration;
   /** Concurrency limit; programs that would do their work twice have 1. @default the account's rest */
   readonly concurrencyMax?: number;
-  /** @default true */
   readonly isDeployed?: boolean;
   /** It calls GitLab: gets GitLab's address, and the network if GitLab is reached from inside only. */
   readonly callsGitLab?: boolean;
@@ -50,9 +44,7 @@ interface ProgramRow {
   readonly secrets?: Variables;
   /** Paths of SecureStrings, one for each group that gave a token: `<path>/101`. */
   readonly secretPaths?: Variables;
-  /** Its rights to the table. */
   readonly use?: LedgerUse;
-  /** It may notify owners of limits. */
   readonly notifies?: boolean;
   readonly schedule?: RunSchedule;
   readonly stream?: StreamReading;
@@ -62,7 +54,6 @@ interface RunSchedule {
   readonly at: Schedule;
   /** A start that could not be made by then is left out. */
   readonly lateAtMost: Duration;
-  /** Retries of a failed run before its next time. */
   readonly retries: 0 | 1;
 }
 
@@ -86,7 +77,6 @@ function programRows(
   return {
     admit: {
       id: 'Admit',
-      description: 'Decides whether jobs may start',
       // A batch takes 20 ms. The memory buys CPU for the cold start, which delays an admission request.
       memoryMiB: 512,
       // A relay waits at most 10 s; later work is useless.
@@ -98,7 +88,6 @@ function programRows(
     /** Public, because GitLab cannot sign AWS requests: it checks GitLab's signature before it reads the body. */
     settle: {
       id: 'Settle',
-      description: 'Takes the job webhooks of GitLab',
       // One small write; the memory is for the cold start, since GitLab waits 10 s and never asks again.
       memoryMiB: 256,
       timeout: Duration.seconds(10),
@@ -112,7 +101,6 @@ function programRows(
     },
     'settle-stream': {
       id: 'SettleStream',
-      description: 'Settles the jobs that ended',
       // Transactions of up to 100 items, and the rules for decisions that relays made on their own.
       memoryMiB: 512,
       // A batch takes one or two seconds; the rest is for a table that throttles.
@@ -131,7 +119,6 @@ function programRows(
     },
     rollup: {
       id: 'Rollup',
-      description: 'Sums up usage and notifies owners of limits',
       memoryMiB: 512,
       timeout: Duration.seconds(60),
       use: 'rollUp',
@@ -158,7 +145,6 @@ function programRows(
     },
     sweep: {
       id: 'Sweep',
-      description: 'Compares live holds with the jobs of GitLab',
       // Thousands of live holds and GitLab's pages about them; most of a run is waiting.
       memoryMiB: 512,
       // A run takes 50 s at most and then ends what it began.
@@ -175,8 +161,6 @@ function programRows(
     },
     directory: {
       id: 'DirectorySync',
-      description: 'Learns the groups and projects of GitLab',
-      // Holds tens of thousands of groups and projects.
       memoryMiB: 512,
       // A run asks GitLab for 150 s at most, and writes after that.
       timeout: Duration.seconds(240),
@@ -194,7 +178,6 @@ function programRows(
     },
     doctor: {
       id: 'Doctor',
-      description: 'Checks the whole deployment',
       memoryMiB: 512,
       // Two minutes for webhooks of groups; the rest is a few calls that may be tried again.
       timeout: Duration.seconds(240),
@@ -212,7 +195,6 @@ function programRows(
     },
     drift: {
       id: 'DriftCheck',
-      description: 'Recounts the counters',
       // Holds sums of some hundred thousand counters; the CPU reads several segments in parallel.
       memoryMiB: 1769,
       // Lambda's longest. Each run reads the part of the table that is due, and the next run goes on.
@@ -224,8 +206,6 @@ function programRows(
     },
     'ssm-limits': {
       id: 'SsmLimits',
-      description: 'Imports limits from Parameter Store',
-      // Holds all limits, all groups and 10 000 parameters.
       memoryMiB: 1024,
       // A run begins no import after 200 s, and ends the one it has begun.
       timeout: Duration.seconds(290),
@@ -237,8 +217,6 @@ function programRows(
     },
     requeue: {
       id: 'Requeue',
-      description: 'Retries jobs that were rejected for lack of slots',
-      // The limits and the directory are read as the sweep reads them.
       memoryMiB: 512,
       // Twelve retries of five seconds each, and reading before them.
       timeout: Duration.seconds(90),
@@ -251,14 +229,11 @@ function programRows(
     },
     notices: {
       id: 'Notices',
-      description: 'Notifies owners of limits',
-      // Holds all limits and groups.
       memoryMiB: 512,
       // 200 messages take ten seconds, the groups of a large instance as long, chats and merge requests twenty each.
       timeout: Duration.seconds(90),
       concurrencyMax: 1,
       isDeployed: notices.everyMinutes > 0,
-      // It writes notes in merge requests.
       callsGitLab: parameters.noteTokens !== undefined,
       use: 'notifyOwners',
       notifies: true,
@@ -276,7 +251,6 @@ function programRows(
      */
     console: {
       id: 'Console',
-      description: 'Shows and changes limits, for users',
       // Holds all groups and limits; the CPU serves the first page after a pause.
       memoryMiB: 512,
       // A page takes a second; the roles may wait 6 s for GitLab.
@@ -309,11 +283,9 @@ function programRows(
      */
     watchdog: {
       id: 'Watchdog',
-      description: 'Sets the controller to dry_run when no relay is heard',
       memoryMiB: 256,
       // 12 s to read GitLab's state, 5 s to change it, the rest for the table and the page.
       timeout: Duration.seconds(45),
-      // Concurrent runs would page twice.
       concurrencyMax: 1,
       isDeployed: settings.watchdog && controllerId !== undefined,
       callsGitLab: true,
@@ -332,7 +304,6 @@ const limitsPath = ({ stage }: Settings): string => `/tollgate/${stage}/limits`;
 
 /** Builds the functions of a deployment from their rows, then what only one of them has. */
 export class Programs {
-  /** Those that are deployed. */
   readonly all: Readonly<Partial<Record<ProgramName, NodeLambda>>>;
   readonly admit: NodeLambda;
   /** Readers of the table's stream by the name of their program. */
@@ -367,7 +338,6 @@ export class Programs {
     this.readers = readers;
     this.admit = admit;
     const { url } = settle.fn.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
-    // The URL ends with "/".
     this.webhookUrl = `${url}${names.WEBHOOK_PATH.slice(1)}`;
     for (const program of [directory, doctor])
       program?.fn.addEnvironment(names.ENV_WEBHOOK_URL, this.webhookUrl);
@@ -386,7 +356,6 @@ function addProgram(place: Construct, name: ProgramName, row: ProgramRow, props:
     settings,
     bundlesPath,
     name,
-    description: row.description,
     memoryMiB: row.memoryMiB,
     timeout: row.timeout,
     concurrencyMax: row.concurrencyMax,
@@ -439,9 +408,9 @@ function grantWatchdog(program: NodeLambda, { settings, ledger: { table }, opera
   program.fn.addEnvironment(names.ENV_PAGE_TOPIC, topicArn);
   program.allow(['sns:Publish'], [topicArn]);
   if (masterKey !== undefined)
-    program.allow(['kms:Decrypt', 'kms:GenerateDataKey'], [masterKey.keyArn], {
-      StringEquals: { 'kms:ViaService': `sns.${Stack.of(program).region}.amazonaws.com` },
-    });
+    program.role.addToPolicy(
+      allowKey(program, 'sns', ['kms:Decrypt', 'kms:GenerateDataKey'], masterKey.keyArn),
+    );
   const allow = (actions: readonly string[], suffix: string): void =>
     program.allow(actions, [table.tableArn], {
       'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [`${settings.gitlab.instance}${suffix}`] },

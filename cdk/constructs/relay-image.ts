@@ -17,7 +17,6 @@ const ECR =
 const STAGED = `dist/relay/${DESCRIPTORS_FOLDER}`;
 
 interface RelayImageProps {
-  /** A ready image. */
   readonly ready: string | undefined;
   readonly descriptors: DescriptorsSettings;
 }

@@ -1,11 +1,12 @@
-import { ArnFormat, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { Effect, type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { HEARTBEAT_PK_SUFFIX, JOURNAL_PK_PREFIX, ROOMS_PK_SUFFIX } from '../../functions/names.ts';
 import type { Settings } from '../settings/deployment.ts';
 import { tableKeyStatements } from './ledger-table.ts';
 import type { RelayNetwork } from './network.ts';
+import { allow, onKeys } from './statements.ts';
 
 /** Route to the admit function; `url` is the Function URL. */
 export type RelayAdmitRoute =
@@ -16,47 +17,41 @@ export interface RelayServiceProps {
   readonly settings: Settings;
   readonly network: RelayNetwork;
   readonly admit: RelayAdmitRoute;
-  /** Takes the heartbeat, if there is a watchdog. */
   readonly table: ITable;
 }
 
 /** Everything a relay may do in the account: call one function, read its secrets, write its heartbeat and its journal, keep rooms. */
 export function grantRelay(role: IRole, { settings, admit, table }: RelayServiceProps): void {
   const { parameters, gitlab } = settings;
-  const secrets = [parameters.routerToken, gitlab.caParameter, parameters.proxyCredentials].filter(
-    (name) => name !== undefined,
-  );
+  const { instance } = gitlab;
+  const items = (actions: readonly string[], key: string): PolicyStatement =>
+    allow(actions, [table.tableArn], onKeys(`${instance}${key}`));
+  const secrets = [parameters.routerToken, gitlab.caParameter, parameters.proxyCredentials];
   const statements = [
-    ...(admit.route === 'url' ? callByUrl(admit.fn) : [invoke(admit.fn)]),
+    ...callAdmit(admit),
     ...readSecrets(Stack.of(role), secrets, parameters.keyArn),
-    writeJournal(table, settings.gitlab.instance),
-    keepRooms(table, settings.gitlab.instance),
-    ...(settings.watchdog ? [putHeartbeat(table, settings.gitlab.instance)] : []),
+    // Only relays write the journal, and they can neither read nor change it.
+    items(['dynamodb:PutItem'], `${JOURNAL_PK_PREFIX}*`),
+    // Headroom snapshots, which relays share.
+    items(['dynamodb:PutItem', 'dynamodb:Query'], ROOMS_PK_SUFFIX),
+    ...(settings.watchdog ? [items(['dynamodb:PutItem'], HEARTBEAT_PK_SUFFIX)] : []),
     ...tableKeyStatements(role, table.encryptionKey),
   ];
   for (const statement of statements) role.addToPrincipalPolicy(statement);
 }
 
-/** New Function URLs ask for both rights; the second only by way of the URL. */
-function callByUrl(fn: IFunction): readonly PolicyStatement[] {
+/** Function URLs ask for both rights; the second only by way of the URL. */
+function callAdmit({ route, fn }: RelayAdmitRoute): readonly PolicyStatement[] {
+  if (route === 'invoke') return [allow(['lambda:InvokeFunction'], [fn.functionArn])];
   return [
-    new PolicyStatement({
-      sid: 'CallFunctionUrl',
-      actions: ['lambda:InvokeFunctionUrl'],
-      resources: [fn.functionArn],
-      conditions: { StringEquals: { 'lambda:FunctionUrlAuthType': 'AWS_IAM' } },
+    allow(['lambda:InvokeFunctionUrl'], [fn.functionArn], {
+      StringEquals: { 'lambda:FunctionUrlAuthType': 'AWS_IAM' },
     }),
-    new PolicyStatement({
-      sid: 'InvokeByFunctionUrl',
-      actions: ['lambda:InvokeFunction'],
-      resources: [fn.functionArn],
-      conditions: { Bool: { 'lambda:InvokedViaFunctionUrl': 'true' } },
+    allow(['lambda:InvokeFunction'], [fn.functionArn], {
+      Bool: { 'lambda:InvokedViaFunctionUrl': 'true' },
     }),
   ];
 }
-
-const invoke = (fn: IFunction): PolicyStatement =>
-  new PolicyStatement({ sid: 'Invoke', actions: ['lambda:InvokeFunction'], resources: [fn.functionArn] });
 
 /**
  * The account's SSM key is open to readers of the parameter. A customer's key needs a grant, limited to
@@ -64,64 +59,19 @@ const invoke = (fn: IFunction): PolicyStatement =>
  */
 function readSecrets(
   stack: Stack,
-  names: readonly string[],
+  names: readonly (string | undefined)[],
   keyArn: string | undefined,
 ): readonly PolicyStatement[] {
-  const resources = names.map((name) =>
-    stack.formatArn({
-      service: 'ssm',
-      resource: 'parameter',
-      resourceName: name.replace(/^\//, ''),
-      arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
-    }),
+  const arns = names.flatMap((name) =>
+    name === undefined ? [] : stack.formatArn({ service: 'ssm', resource: `parameter${name}` }),
   );
-  const read = new PolicyStatement({ sid: 'ReadSecrets', actions: ['ssm:GetParameter'], resources });
+  const read = allow(['ssm:GetParameter'], arns);
   if (keyArn === undefined) return [read];
-  const decrypt = new PolicyStatement({
-    sid: 'DecryptSecrets',
-    actions: ['kms:Decrypt'],
-    resources: [keyArn],
-    conditions: {
-      StringEquals: {
-        'kms:ViaService': `ssm.${stack.region}.${stack.urlSuffix}`,
-        'kms:EncryptionContext:PARAMETER_ARN': resources,
-      },
+  const decrypt = allow(['kms:Decrypt'], [keyArn], {
+    StringEquals: {
+      'kms:ViaService': `ssm.${stack.region}.${stack.urlSuffix}`,
+      'kms:EncryptionContext:PARAMETER_ARN': arns,
     },
   });
   return [read, decrypt];
 }
-
-const putHeartbeat = (table: ITable, instance: string): PolicyStatement =>
-  new PolicyStatement({
-    sid: 'Heartbeat',
-    effect: Effect.ALLOW,
-    actions: ['dynamodb:PutItem'],
-    resources: [table.tableArn],
-    conditions: {
-      'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [`${instance}${HEARTBEAT_PK_SUFFIX}`] },
-    },
-  });
-
-/** Only relays write there, and they write nowhere else: they can neither read nor change the journal. */
-const writeJournal = (table: ITable, instance: string): PolicyStatement =>
-  new PolicyStatement({
-    sid: 'Journal',
-    effect: Effect.ALLOW,
-    actions: ['dynamodb:PutItem'],
-    resources: [table.tableArn],
-    conditions: {
-      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${instance}${JOURNAL_PK_PREFIX}*`] },
-    },
-  });
-
-/** Headroom snapshots shared by relays. Relays cannot read other items of the table. */
-const keepRooms = (table: ITable, instance: string): PolicyStatement =>
-  new PolicyStatement({
-    sid: 'Rooms',
-    effect: Effect.ALLOW,
-    actions: ['dynamodb:PutItem', 'dynamodb:Query'],
-    resources: [table.tableArn],
-    conditions: {
-      'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [`${instance}${ROOMS_PK_SUFFIX}`] },
-    },
-  });

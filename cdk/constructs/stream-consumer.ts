@@ -19,7 +19,6 @@ export interface StreamReading {
   readonly partitions?: readonly KeyPattern[];
   readonly events: readonly ('INSERT' | 'MODIFY')[];
   readonly batchSize: number;
-  /** Waits this long for a fuller batch. */
   readonly batchWindow: Duration;
   /** Retries of a batch before it is given up. The program itself reports the failed items. */
   readonly retries: number;
@@ -31,7 +30,6 @@ interface StreamConsumerProps extends StreamReading {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
   readonly program: NodeLambda;
-  /** Names the dead letters: `settle-stream`. */
   readonly name: string;
 }
 

@@ -24,7 +24,6 @@ interface PartitionRight {
 
 /** Rights of one kind of program. No program may change the table itself. */
 interface TableRights {
-  /** Reads of any item, or of all. */
   readonly reads: readonly string[];
   readonly writes: readonly PartitionRight[];
   /** Console only: a program that reads sessions could forge one. */
@@ -80,109 +79,69 @@ export const pseudonymPartitions = (instance: string): readonly string[] => [
   `${instance}${PSEUDONYMS_PK_SUFFIX}`,
 ];
 
+const may = (actions: readonly string[], ...partitions: readonly string[]): PartitionRight => ({
+  actions,
+  partitions,
+});
+
 /** @param instance - begins every key, as `functions/core/store/keys.ts` builds them. */
 export function tableRights(instance: string): Readonly<Record<LedgerUse, TableRights>> {
-  const books = [`${instance}#job#*`, `${instance}#counter#*`];
+  const own = (...suffixes: readonly string[]) => suffixes.map((suffix) => `${instance}${suffix}`);
+  const books = own('#job#*', '#counter#*');
   const announced = `${instance}#announced#*`;
-  const limits = [`${instance}${LIMITS_PK_SUFFIX}`, `${instance}${LIMITS_PK_SUFFIX}#*`];
-  // Readers of the rules store period openings and groups missing in the directory.
-  const noted = [`${instance}${LIMITS_PK_SUFFIX}#opening#*`, `${instance}${DIRECTORY_PK_SUFFIX}#wishes`];
+  const limits = own(LIMITS_PK_SUFFIX, `${LIMITS_PK_SUFFIX}#*`);
+  // Readers of the rules store period openings.
+  const noted = own(`${LIMITS_PK_SUFFIX}#opening#*`);
   const decided = [...books, announced, ...noted];
-  const usage = ['usage', 'top', 'rejections', 'estimates'].map((kind) => `${instance}#${kind}#*`);
+  const usage = own('#usage#*', '#top#*', '#rejections#*', '#estimates#*');
+  const sessions = sessionPartitions(instance);
   return {
-    decide: { reads: READ, writes: [{ actions: WRITE, partitions: decided }] },
-    settle: { reads: READ, writes: [{ actions: WRITE, partitions: decided }] },
-    /** One inbox item for each webhook. */
-    receive: { reads: [], writes: [{ actions: PUT, partitions: [`${instance}@inbox#*`] }] },
+    decide: { reads: READ, writes: [may(WRITE, ...decided)] },
+    settle: { reads: READ, writes: [may(WRITE, ...decided)] },
+    receive: { reads: [], writes: [may(PUT, ...own('@inbox#*'))] },
     /** A job's share of the usage lies next to its record. Counters, and the snapshot that the log is folded into, are closed to it. */
     rollUp: {
       reads: READ,
       writes: [
-        { actions: WRITE, partitions: [`${instance}#job#*`, ...usage, ...noted] },
-        {
-          actions: PUT,
-          partitions: [`${instance}${COUNTER_LOG_PK_SUFFIX}`, `${instance}${THRESHOLD_ALERTS_PK_INFIX}*`],
-        },
+        may(WRITE, ...own('#job#*'), ...usage, ...noted),
+        may(PUT, ...own(COUNTER_LOG_PK_SUFFIX, `${THRESHOLD_ALERTS_PK_INFIX}*`)),
       ],
     },
+    /** Results of admitted jobs at GitLab are for the watchdog. */
     sweep: {
       reads: READ,
-      writes: [
-        {
-          actions: WRITE,
-          partitions: [
-            ...[...decided, `${instance}@sweep`, `${instance}@controller`, '@instances'],
-            // Results of admitted jobs at GitLab, for the watchdog.
-            `${instance}${YET_FAILED_PK_SUFFIX}`,
-          ],
-        },
-      ],
+      writes: [may(WRITE, ...decided, ...own('@sweep', '@controller', YET_FAILED_PK_SUFFIX), '@instances')],
     },
     keepDirectory: {
       reads: ['dynamodb:GetItem', 'dynamodb:Query'],
-      writes: [
-        {
-          actions: WRITE,
-          partitions: [`${instance}${DIRECTORY_PK_SUFFIX}`, `${instance}${DIRECTORY_PK_SUFFIX}#*`],
-        },
-      ],
+      writes: [may(WRITE, ...own(DIRECTORY_PK_SUFFIX, `${DIRECTORY_PK_SUFFIX}#*`))],
     },
-    takeLimits: {
-      reads: READ,
-      writes: [{ actions: WRITE, partitions: [...limits, `${instance}${SSM_LIMITS_PK_SUFFIX}`] }],
-    },
+    takeLimits: { reads: READ, writes: [may(WRITE, ...limits, ...own(SSM_LIMITS_PK_SUFFIX))] },
     serveConsole: {
       reads: READ,
-      writes: [
-        // Sent notices, so that none is sent twice.
-        { actions: WRITE, partitions: [...limits, ...sessionPartitions(instance), announced] },
-        { actions: ['dynamodb:DeleteItem'], partitions: sessionPartitions(instance) },
-      ],
+      writes: [may(WRITE, ...limits, ...sessions, announced), may(['dynamodb:DeleteItem'], ...sessions)],
       sessions: true,
     },
     notifyOwners: {
       reads: READ,
-      writes: [
-        {
-          actions: PUT,
-          partitions: [`${instance}${NOTICES_PK_SUFFIX}`, `${instance}${FORECAST_ALERTS_PK_INFIX}*`],
-        },
-      ],
+      writes: [may(PUT, ...own(NOTICES_PK_SUFFIX, `${FORECAST_ALERTS_PK_INFIX}*`))],
     },
     /** Keeps room for what it has retried, and writes down what became of it. */
     requeue: {
       reads: READ,
-      writes: [
-        { actions: WRITE, partitions: [...books, ...noted] },
-        { actions: PUT, partitions: [`${instance}${REQUEUE_PK_SUFFIX}`] },
-      ],
+      writes: [may(WRITE, ...books, ...noted), may(PUT, ...own(REQUEUE_PK_SUFFIX))],
     },
-    /** Read-only. */
-    examine: {
-      reads: READ,
-      writes: [{ actions: PUT, partitions: [`${instance}${HEALTH_PK_SUFFIX}`] }],
-    },
+    examine: { reads: READ, writes: [may(PUT, ...own(HEALTH_PK_SUFFIX))] },
     /**
      * Reads all of the table, marks counters that drift, and writes the usage that the stream lost. Puts pseudonyms for users, closes
-     * months, packs sheets and the snapshot of counters.
+     * months, packs sheets (sums of all groups) and the snapshot of counters. Closed months are never updated or deleted.
      */
     recount: {
       reads: [...READ, 'dynamodb:Scan'],
       writes: [
-        {
-          actions: WRITE,
-          partitions: [...[...books, ...usage, `${instance}@recount`], ...pseudonymPartitions(instance)],
-        },
-        // Closed months are created and never updated or deleted.
-        {
-          actions: PUT,
-          partitions: [`${instance}${STATEMENTS_PK_SUFFIX}`, `${instance}${STATEMENTS_PK_SUFFIX}#*`],
-        },
-        // Sums of all groups, which reports read, and copies of all counters, which pages rank by.
-        {
-          actions: PUT,
-          partitions: [`${instance}${SHEETS_PK_SUFFIX}#*`, `${instance}${COUNTERS_PK_SUFFIX}`],
-        },
+        may(WRITE, ...books, ...usage, ...own('@recount'), ...pseudonymPartitions(instance)),
+        may(PUT, ...own(STATEMENTS_PK_SUFFIX, `${STATEMENTS_PK_SUFFIX}#*`)),
+        may(PUT, ...own(`${SHEETS_PK_SUFFIX}#*`, COUNTERS_PK_SUFFIX)),
       ],
       pseudonyms: true,
     },

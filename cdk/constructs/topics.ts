@@ -10,6 +10,7 @@ import { ENV_CONSOLE_URL, ENV_THRESHOLDS_TOPIC } from '../../functions/names.ts'
 import { runbookPlace } from '../monitoring/runbook.ts';
 import type { Settings } from '../settings/deployment.ts';
 import type { NodeLambda } from './node-lambda.ts';
+import { allow, allowKey } from './statements.ts';
 
 /** A deleted key makes the topic useless, so there is time to think. */
 const KEY_PENDING = Duration.days(30);
@@ -17,7 +18,6 @@ const KEY_PENDING = Duration.days(30);
 /** Those on call: every alarm goes here, and to the topics that exist already. */
 export class OperatorsTopic extends Construct {
   readonly topic: Topic;
-  /** ARNs of all topics an alarm notifies. */
   readonly topicArns: readonly string[];
 
   constructor(scope: Construct, id: string, settings: Settings) {
@@ -27,7 +27,6 @@ export class OperatorsTopic extends Construct {
       description: `Tollgate ${settings.stage}: alarms on their way`,
       enableKeyRotation: true,
       pendingWindow: KEY_PENDING,
-      // It protects messages on their way only.
       removalPolicy: RemovalPolicy.DESTROY,
     });
     key.addToResourcePolicy(
@@ -129,18 +128,9 @@ export class RelayDeployments extends Construct {
   /** A role of this rule's own, rather than a topic that every rule of the account may publish to. */
   #publisher({ topicArn, masterKey }: ITopic): Role {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('events.amazonaws.com') });
-    role.addToPolicy(new PolicyStatement({ actions: ['sns:Publish'], resources: [topicArn] }));
-    if (masterKey !== undefined) {
-      role.addToPolicy(
-        new PolicyStatement({
-          actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
-          resources: [masterKey.keyArn],
-          conditions: {
-            StringEquals: { 'kms:ViaService': `sns.${Stack.of(this).region}.amazonaws.com` },
-          },
-        }),
-      );
-    }
+    role.addToPolicy(allow(['sns:Publish'], [topicArn]));
+    if (masterKey !== undefined)
+      role.addToPolicy(allowKey(this, 'sns', ['kms:Decrypt', 'kms:GenerateDataKey'], masterKey.keyArn));
     return role;
   }
 }

@@ -17,27 +17,17 @@ import { type AlarmSeverity, type AlarmSpec, COMPOSITE } from './alarms/alarm-sp
 import { runbookPlace } from './runbook.ts';
 import { type MetricSubject, SERIES, type Series, type SeriesName, seriesIn } from './series.ts';
 
-/** Turns formulas into metrics of one deployment. */
-export interface DeploymentMetrics {
-  /**
-   * @param formula - see {@link SERIES} for its words.
-   * @throws {Error} if it names something that is not deployed.
-   */
-  of(formula: string, options: { readonly periodMinutes: number; readonly label: string }): IMetric;
-  /** Returns true if every series of the formula is deployed. */
-  has(formula: string): boolean;
-}
+export type DeploymentMetrics = ReturnType<typeof metricsOf>;
 
 export interface MetricsOptions {
-  /** The deployment's name in functions and relays. */
   readonly deployment: string;
   /** False: no formula has a metric of ours in it. */
   readonly ownMetrics: boolean;
-  /** The dimensions by which AWS knows what is deployed. */
   readonly dimensions: Readonly<Partial<Record<MetricSubject, Readonly<Record<string, string>>>>>;
 }
 
-export function metricsOf({ deployment, ownMetrics, dimensions }: MetricsOptions): DeploymentMetrics {
+/** Turns formulas into metrics of one deployment. */
+export function metricsOf({ deployment, ownMetrics, dimensions }: MetricsOptions) {
   const dimensionsOf = (series: Series): Readonly<Record<string, string>> | undefined => {
     if (series.from === 'aws') return dimensions[series.of];
     return ownMetrics ? { [METRIC_DIMENSION]: deployment } : undefined;
@@ -58,11 +48,16 @@ export function metricsOf({ deployment, ownMetrics, dimensions }: MetricsOptions
   }
 
   return {
-    has: (formula) => seriesIn(formula).every((word) => dimensionsOf(SERIES[word]) !== undefined),
-    of: (formula, { periodMinutes, label }) => {
+    /** Returns true if every series of the formula is deployed. */
+    has: (formula: string): boolean =>
+      seriesIn(formula).every((word) => dimensionsOf(SERIES[word]) !== undefined),
+    /** @throws {Error} if the formula names something that is not deployed. */
+    of: (
+      formula: string,
+      { periodMinutes, label }: { readonly periodMinutes: number; readonly label: string },
+    ): IMetric => {
       const words = seriesIn(formula);
       const [word] = words;
-      // A plain metric needs no expression.
       if (word === formula) return metric(word, periodMinutes, label);
       return new MathExpression({
         expression: formula,
@@ -78,7 +73,6 @@ interface AlarmSetProps {
   readonly stage: string;
   readonly specs: readonly AlarmSpec[];
   readonly metrics: DeploymentMetrics;
-  /** Topics for alarm and recovery messages. */
   readonly topicArns: readonly string[];
   readonly runbookUrl: string | undefined;
 }
@@ -94,7 +88,6 @@ const MISSING = {
 
 /** Creates alarms from specs, and one composite for those that are sent together. */
 export class AlarmSet extends Construct {
-  /** The composite first, then in the order of the specs. */
   readonly alarms: readonly IAlarm[];
   readonly #props: AlarmSetProps;
 
@@ -152,7 +145,6 @@ export class AlarmSet extends Construct {
     for (const topicArn of this.#props.topicArns) {
       const action: IAlarmAction = { bind: () => ({ alarmActionArn: topicArn }) };
       alarm.addAlarmAction(action);
-      // On-call also gets the recovery.
       alarm.addOkAction(action);
     }
   }

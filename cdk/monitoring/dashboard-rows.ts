@@ -1,11 +1,10 @@
 import { answerAlarms, ruleAlarms } from './alarms/admissions.ts';
-import type { AlarmInput, AlarmSpec } from './alarms/alarm-spec.ts';
+import type { AlarmInput, AlarmRow } from './alarms/alarm-spec.ts';
 import { deskAlarms, endsOfJobsAlarms, readingAlarms, truthAlarms } from './alarms/programs.ts';
 
 // The dashboard as data: nothing here loads the CDK.
 
 export interface GraphLine {
-  /** Words of series.ts. */
   readonly formula: string;
   readonly label: string;
 }
@@ -16,12 +15,10 @@ export interface Graph {
   /** Name of an alarm whose formula is shown as the first line, with its threshold. Its period is the graph's. */
   readonly alarm?: string;
   readonly lines?: readonly GraphLine[];
-  /** Against the axis on the right. */
   readonly right?: readonly GraphLine[];
   readonly stacked?: boolean;
   /** @default the alarm's, else 5 */
   readonly periodMinutes?: number;
-  /** Further values to compare with. */
   readonly marks?: readonly { readonly value: number; readonly label: string }[];
 }
 
@@ -47,18 +44,14 @@ const MOST_FIRST = '| sort count desc | limit 10';
 /** A repeat was already notified, e.g. before GitLab retried the job. */
 const REJECTED = 'filter message = "decision" and outcome = "rejected" and notice = "first"';
 
-const REJECTIONS_BY_RULE = [
-  REJECTED,
-  '| fields coalesce(rules.0, cause, "unknown") as rule',
-  '| stats count(*) as count by rule',
-  MOST_FIRST,
-];
+const BY_RULE = ['| stats count(*) as count by rule', MOST_FIRST];
+
+const REJECTIONS_BY_RULE = [REJECTED, '| fields coalesce(rules.0, cause, "unknown") as rule', ...BY_RULE];
 
 const WOULD_BE_REJECTED_BY_RULE = [
   'filter message = "decision" and ispresent(shadow.0)',
   '| fields shadow.0 as rule',
-  '| stats count(*) as count by rule',
-  MOST_FIRST,
+  ...BY_RULE,
 ];
 
 /** Groups of jobs without a decision of the ledger are not known, their root is. */
@@ -104,8 +97,10 @@ const linesOf = (lines: Lines): readonly GraphLine[] =>
   Object.entries(lines).map(([formula, label]) => ({ formula, label }));
 
 /** Alarms with their own graph, as their specs declare. */
-const ownGraphs = (alarms: readonly AlarmSpec[]): readonly Graph[] =>
-  alarms.flatMap((alarm) => (alarm.graph === undefined ? [] : [graph(alarm.graph, { alarm: alarm.name })]));
+const ownGraphs = (alarms: readonly AlarmRow[]): readonly Graph[] =>
+  alarms.flatMap(({ name, label, graph: title }) =>
+    title === undefined ? [] : [graph(title === true ? label : title, { alarm: name })],
+  );
 
 const answers = ({ deadlineMs }: AlarmInput): Row => ({
   title: 'Answers',
@@ -132,7 +127,7 @@ const relays = (watched: AlarmInput): Row => ({
   panels: [
     graph('Open streams', {
       ...{ alarm: 'RelayDisconnected', right: { reconnects: 'Reconnects' } },
-      lines: { streamsFewest: 'Streams of the relay with the fewest' },
+      lines: { streamsOpen: 'Streams of the relay with the fewest' },
     }),
     ...ownGraphs(answerAlarms(watched)),
     graph('Jobs per batch', { lines: { batchJobs: 'Average', batchJobsMost: 'Largest' } }),
@@ -146,7 +141,7 @@ const reading: Row = {
   panels: [
     ...ownGraphs(readingAlarms),
     graph('Questions that could not be read', {
-      ...{ alarm: 'UnreadableQuestions', right: { unreadable: 'Questions' } },
+      ...{ alarm: 'UnreadableQuestions', right: { unreadableQuestions: 'Questions' } },
     }),
   ],
 };
@@ -156,7 +151,7 @@ const withoutTheLedger: Row = {
   says: 'Answers that a relay gave by itself, and why it had to.',
   panels: [
     graph('Fallback answers', {
-      ...{ alarm: 'FallbackShare', right: { fallbacks: 'Answers without the ledger' } },
+      ...{ alarm: 'FallbackShare', right: { fallbackAnswers: 'Answers without the ledger' } },
     }),
     graph('Fallback answers the ledger must still hear of', {
       ...{ alarm: 'FallbackAnswersLost', right: { unmeteredQueued: 'Waiting' } },
@@ -183,7 +178,7 @@ const endsOfJobs: Row = {
       },
     }),
     graph('Settlement lag and readers of the stream', {
-      ...{ alarm: 'StreamBehind', lines: { settlementLag: 'From end to charge, p99' } },
+      ...{ alarm: 'StreamBehind', lines: { settlementLagSeconds: 'From end to charge, p99' } },
     }),
     ...ownGraphs(endsOfJobsAlarms),
     graph('Errors of the other functions', {
@@ -239,10 +234,6 @@ const groups: Row = {
   panels: [
     { kind: 'top-ten', title: 'Held for admitted jobs, by group', query: SPEND_BY_GROUP },
     { kind: 'top-ten', title: 'Rejections by group', query: REJECTIONS_BY_GROUP },
-    {
-      kind: 'top-ten',
-      title: 'Shadow: would be rejected, by rule',
-      query: WOULD_BE_REJECTED_BY_RULE,
-    },
+    { kind: 'top-ten', title: 'Shadow: would be rejected, by rule', query: WOULD_BE_REJECTED_BY_RULE },
   ],
 };

@@ -31,13 +31,12 @@ const NUMBERS: readonly GraphLine[] = [
   { formula: 'streamsMost', label: 'Streams' },
   { formula: 'questions', label: 'Questions' },
   { formula: 'rejected', label: 'Rejected' },
-  { formula: 'fallbacks', label: 'Without the ledger' },
-  { formula: 'latencyP99', label: 'p99, ms' },
+  { formula: 'fallbackAnswers', label: 'Without the ledger' },
+  { formula: 'answerLatencyMs', label: 'p99, ms' },
   { formula: 'liveHolds', label: 'Live holds' },
 ];
 const NUMBERS_PERIOD_MINUTES = 5;
 
-/** The first look: what this is, what is wrong, how much goes on. */
 export function glanceWidgets({ settings, alarms, metrics }: GlanceProps): readonly (readonly IWidget[])[] {
   const { stage, gitlab, alarms: targets } = settings;
   const id = gitlab.controllerId ?? '<controller id>';
@@ -76,12 +75,10 @@ export function glanceWidgets({ settings, alarms, metrics }: GlanceProps): reado
 interface WidgetDeps {
   readonly specs: readonly AlarmSpec[];
   readonly metrics: DeploymentMetrics;
-  /** The decision log. */
   readonly logGroupName: string;
   readonly runbookUrl: string | undefined;
 }
 
-/** A dashboard's grid. */
 const GRID_COLUMNS = 24;
 const HEIGHT = 6;
 const HEADING_HEIGHT = 2;
@@ -159,7 +156,6 @@ const thresholdOf = ({ name, severity, breach: [direction, value] }: AlarmSpec) 
 const specOf = ({ alarm }: Graph, { specs }: WidgetDeps): AlarmSpec | undefined =>
   specs.find(({ name }) => name === alarm);
 
-/** Returns the deployed lines of the left axis. */
 function linesOf(graph: Graph, deps: WidgetDeps): readonly GraphLine[] {
   const spec = specOf(graph, deps);
   return [...(spec === undefined ? [] : [spec]), ...(graph.lines ?? [])].filter(({ formula }) =>

@@ -15,14 +15,12 @@ interface MonitoringProps {
   readonly table: ITable;
   readonly relay: RelayService;
   readonly programs: Programs;
-  /** ARNs of the alarm topics. */
   readonly topicArns: readonly string[];
 }
 
 /** A dashboard opened at 3 a.m. shows the evening before. */
 const SHOWN = Duration.hours(6);
 
-/** The alarms and the one dashboard of a deployment. */
 export class Monitoring extends Construct {
   readonly alarmSet: AlarmSet;
   readonly dashboard: Dashboard;
@@ -74,7 +72,6 @@ export class Monitoring extends Construct {
   }
 }
 
-/** The dimensions by which AWS knows what is deployed. */
 function dimensionsOf({ table, relay, programs }: MonitoringProps): MetricsOptions['dimensions'] {
   const of: Record<string, Readonly<Record<string, string>>> = {
     table: { TableName: table.tableName },

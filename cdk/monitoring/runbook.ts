@@ -1,4 +1,3 @@
-/** The runbook. */
 export const RUNBOOK_FILE = 'cdk/RUNBOOK.md';
 
 /** As GitLab and GitHub make it of a heading. */

@@ -19,7 +19,6 @@ export type ProgramName =
 
 export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'SampleCount' | 'p50' | 'p99';
 
-/** The resource of an AWS metric. */
 export type MetricSubject =
   | `function/${ProgramName}`
   | `dead-letters/${'settle-stream' | 'rollup'}`
@@ -41,64 +40,28 @@ type AwsNamespace = 'AWS/Lambda' | 'AWS/DynamoDB' | 'AWS/SQS' | 'AWS/ECS';
 
 type OwnMetric = (typeof FUNCTION_METRICS | typeof RELAY_METRICS)[number];
 
-/** Shorter words for formulas. The default is the metric's name: `liveHolds`. */
-const SHORTER = {
-  AnswerLatencyMs: 'latencyP99',
-  DirectoryAgeSeconds: 'directoryAge',
-  FallbackAnswers: 'fallbacks',
-  GitLabSilent: 'gitlabSilent',
-  OldestDueAgeSeconds: 'oldestDue',
-  RejectionsWithheld: 'withheld',
-  RelayDirectoryAgeSeconds: 'relayDirectoryAge',
-  SettlementLagSeconds: 'settlementLag',
-  StreamsOpen: 'streamsFewest',
-  UnreadableQuestions: 'unreadable',
-} as const satisfies { readonly [Name in OwnMetric['name']]?: string };
-
-type WordOf<Name extends string> = Name extends keyof typeof SHORTER
-  ? (typeof SHORTER)[Name]
-  : Uncapitalize<Name>;
-
 /** Uses the statistic that the metric's names.ts gives it, unless another is asked for. */
 const own = ({ name, statistic }: OwnMetric, other?: Statistic): Series => ({
   from: 'tollgate',
   name,
   statistic: other ?? statistic,
 });
-const wordOf = (name: string): string =>
-  Object.entries<string>(SHORTER).find(([long]) => long === name)?.[1] ??
-  name.charAt(0).toLowerCase() + name.slice(1);
+/** The word of a metric is its name: `liveHolds`. */
 const OWN_SERIES = Object.fromEntries(
-  [...RELAY_METRICS, ...FUNCTION_METRICS].map((metric) => [wordOf(metric.name), own(metric)]),
-) as Readonly<Record<WordOf<OwnMetric['name']>, Series>>;
-const lambda = (program: ProgramName, name: string, statistic: Statistic = 'Sum'): Series => ({
-  from: 'aws',
-  namespace: 'AWS/Lambda',
-  name,
-  of: `function/${program}`,
-  statistic,
+  [...RELAY_METRICS, ...FUNCTION_METRICS].map((metric) => [
+    metric.name.charAt(0).toLowerCase() + metric.name.slice(1),
+    own(metric),
+  ]),
+) as Readonly<Record<Uncapitalize<OwnMetric['name']>, Series>>;
+const aws = (namespace: AwsNamespace, of: MetricSubject, name: string, statistic: Statistic): Series => ({
+  ...{ from: 'aws', namespace, of, name, statistic },
 });
-const table = (name: string): Series => ({
-  from: 'aws',
-  namespace: 'AWS/DynamoDB',
-  name,
-  of: 'table',
-  statistic: 'Sum',
-});
-const letters = (reader: 'settle-stream' | 'rollup'): Series => ({
-  from: 'aws',
-  namespace: 'AWS/SQS',
-  name: 'ApproximateNumberOfMessagesVisible',
-  of: `dead-letters/${reader}`,
-  statistic: 'Maximum',
-});
-const relay = (name: string): Series => ({
-  from: 'aws',
-  namespace: 'AWS/ECS',
-  name,
-  of: 'relay-service',
-  statistic: 'Maximum',
-});
+const lambda = (program: ProgramName, name: string, statistic: Statistic = 'Sum'): Series =>
+  aws('AWS/Lambda', `function/${program}`, name, statistic);
+const table = (name: string): Series => aws('AWS/DynamoDB', 'table', name, 'Sum');
+const letters = (reader: 'settle-stream' | 'rollup'): Series =>
+  aws('AWS/SQS', `dead-letters/${reader}`, 'ApproximateNumberOfMessagesVisible', 'Maximum');
+const relay = (name: string): Series => aws('AWS/ECS', 'relay-service', name, 'Maximum');
 /** Every series there is, by the word that formulas use for it. */
 export const SERIES = {
   ...OWN_SERIES,
@@ -110,7 +73,6 @@ export const SERIES = {
   batchJobsMost: own(RELAY_METRIC.batchJobs, 'Maximum'),
   // 1: it answered no run of the whole period.
   gitlabSilentThroughout: own(METRIC_GITLAB_SILENT, 'Minimum'),
-  // Each run says it once.
   sweepRuns: own(METRIC_GITLAB_SILENT, 'SampleCount'),
 
   admitCalls: lambda('admit', 'Invocations'),
@@ -157,7 +119,6 @@ export const SERIES = {
 
 export type SeriesName = keyof typeof SERIES;
 
-/** Returns true for a series, false for a CloudWatch function. */
 const isSeries = (word: string): word is SeriesName => Object.hasOwn(SERIES, word);
 
 /** The series that a formula is made of, each once. Functions are written in capitals, as CloudWatch has them. */

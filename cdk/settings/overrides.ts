@@ -1,40 +1,37 @@
 /** Settings on the command line, `-c relayImage=…`: they win over the file, in every deployment that is synthesized. */
 
-type Kind = 'text' | 'number' | 'flag' | 'list';
+/** The path of each setting that `-c` can override. */
+export const OVERRIDES: Readonly<Record<string, string>> = {
+  account: 'account',
+  region: 'region',
+  gitlabUrl: 'gitlab.url',
+  gitlabDescriptors: 'gitlab.descriptors',
+  routerUrl: 'gitlab.routerUrl',
+  controllerId: 'gitlab.controllerId',
+  admitRoute: 'admitRoute',
+  relayImage: 'relay.image',
+  relayCount: 'relay.count',
+  relayCpu: 'relay.cpu',
+  relayMemoryMiB: 'relay.memoryMiB',
+  answerWithinMs: 'relay.answerWithinMs',
+  deadlineMs: 'relay.deadlineMs',
+  failurePolicy: 'relay.failurePolicy',
+  vpcId: 'vpc.id',
+  subnetIds: 'vpc.subnetIds',
+  availabilityZones: 'vpc.availabilityZones',
+  assignPublicIp: 'vpc.assignPublicIp',
+  alarmEmails: 'alarms.emails',
+  consoleUrl: 'console.url',
+  consoleClientId: 'console.clientId',
+  consoleAdminGroupId: 'console.adminGroupId',
+  consoleFinanceGroupId: 'console.financeGroupId',
+  logRetentionDays: 'logRetentionDays',
+  watchdog: 'watchdog',
+  metrics: 'metrics',
+  traces: 'traces',
+};
+const LISTS: ReadonlySet<string> = new Set(['subnetIds', 'availabilityZones', 'alarmEmails']);
 
-/** Settings that `-c` can override. Lists are separated by commas. */
-export const OVERRIDES: Readonly<Record<string, { readonly path: readonly string[]; readonly kind: Kind }>> =
-  {
-    account: { path: ['account'], kind: 'text' },
-    region: { path: ['region'], kind: 'text' },
-    gitlabUrl: { path: ['gitlab', 'url'], kind: 'text' },
-    gitlabDescriptors: { path: ['gitlab', 'descriptors'], kind: 'text' },
-    routerUrl: { path: ['gitlab', 'routerUrl'], kind: 'text' },
-    controllerId: { path: ['gitlab', 'controllerId'], kind: 'number' },
-    admitRoute: { path: ['admitRoute'], kind: 'text' },
-    relayImage: { path: ['relay', 'image'], kind: 'text' },
-    relayCount: { path: ['relay', 'count'], kind: 'number' },
-    relayCpu: { path: ['relay', 'cpu'], kind: 'number' },
-    relayMemoryMiB: { path: ['relay', 'memoryMiB'], kind: 'number' },
-    answerWithinMs: { path: ['relay', 'answerWithinMs'], kind: 'number' },
-    deadlineMs: { path: ['relay', 'deadlineMs'], kind: 'number' },
-    failurePolicy: { path: ['relay', 'failurePolicy'], kind: 'text' },
-    vpcId: { path: ['vpc', 'id'], kind: 'text' },
-    subnetIds: { path: ['vpc', 'subnetIds'], kind: 'list' },
-    availabilityZones: { path: ['vpc', 'availabilityZones'], kind: 'list' },
-    assignPublicIp: { path: ['vpc', 'assignPublicIp'], kind: 'flag' },
-    alarmEmails: { path: ['alarms', 'emails'], kind: 'list' },
-    consoleUrl: { path: ['console', 'url'], kind: 'text' },
-    consoleClientId: { path: ['console', 'clientId'], kind: 'text' },
-    consoleAdminGroupId: { path: ['console', 'adminGroupId'], kind: 'number' },
-    consoleFinanceGroupId: { path: ['console', 'financeGroupId'], kind: 'number' },
-    logRetentionDays: { path: ['logRetentionDays'], kind: 'number' },
-    watchdog: { path: ['watchdog'], kind: 'flag' },
-    metrics: { path: ['metrics'], kind: 'flag' },
-    traces: { path: ['traces'], kind: 'flag' },
-  };
-
-/** Chooses the deployment: the others are left out. */
 export const STAGE_KEY = 'stage';
 
 /** Keys of CDK's own context hold ":", "@" or "-"; a plain word that is none of ours is misspelt. */
@@ -47,18 +44,15 @@ export const unknownKeys = (context: Context): readonly string[] =>
     (key) => PLAIN_WORD.test(key) && key !== STAGE_KEY && !Object.hasOwn(OVERRIDES, key),
   );
 
-/** The deployment with what the command line says instead, and which settings that are. */
-export function overridden(
-  deployment: unknown,
-  context: Context,
-): { readonly deployment: unknown; readonly placeOf: ReadonlyMap<string, string> } {
+/** Returns the deployment with the values of the command line, and the key of each by its setting. */
+export function overridden(deployment: unknown, context: Context) {
   const placeOf = new Map<string, string>();
   let result = deployment;
-  for (const [key, { path, kind }] of Object.entries(OVERRIDES)) {
+  for (const [key, path] of Object.entries(OVERRIDES)) {
     const text = context[key];
     if (text === undefined) continue;
-    result = replaced(result, path, typeof text === 'string' ? readText(text, kind) : text);
-    placeOf.set(path.join('.'), `-c ${key}`);
+    result = replaced(result, path.split('.'), typeof text === 'string' ? readText(key, text) : text);
+    placeOf.set(path, `-c ${key}`);
   }
   return { deployment: result, placeOf };
 }
@@ -69,16 +63,9 @@ function replaced(target: unknown, [name, ...rest]: readonly string[], value: un
   return { ...fields, [name]: replaced(fields[name], rest, value) };
 }
 
-/** Other values stay text, and the setting's own check refuses them. */
-function readText(text: string, kind: Kind): unknown {
-  switch (kind) {
-    case 'text':
-      return text;
-    case 'number':
-      return /^\d+$/.test(text) ? Number(text) : text;
-    case 'flag':
-      return text === 'true' ? true : text === 'false' ? false : text;
-    case 'list':
-      return text === '' ? [] : text.split(',');
-  }
+/** Lists are separated by commas. Other values stay text, and the setting's own check refuses them. */
+function readText(key: string, text: string): unknown {
+  if (LISTS.has(key)) return text === '' ? [] : text.split(',');
+  if (text === 'true' || text === 'false') return text === 'true';
+  return /^\d+$/.test(text) && key !== 'account' ? Number(text) : text;
 }

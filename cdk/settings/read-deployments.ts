@@ -1,17 +1,15 @@
+import type { z } from 'zod';
 import { DEPLOYMENT, hasFunctionUrls, NO_FUNCTION_URLS, type Settings } from './deployment.ts';
 import { type Context, OVERRIDES, overridden, STAGE_KEY, unknownKeys } from './overrides.ts';
 
 const FILE = 'cdk/tollgate.config.ts';
 
-/** One setting that cannot be used. */
 export interface Mistake {
   /** Its path: `relay.memoryMiB`. */
   readonly setting: string;
-  /** As it was given; undefined: it was not. */
   readonly value: unknown;
-  /** Its place: `tollgate.config.ts, stage "prod"`, `-c relayMemoryMiB`. */
+  /** `tollgate.config.ts, stage "prod"`, `-c relayMemoryMiB`. */
   readonly place: string;
-  /** The correction. */
   readonly remedy: string;
 }
 
@@ -51,81 +49,55 @@ export function readDeployments(
   if (all.length === 0) {
     note({ setting: 'deployments', value: deployments, place: FILE, remedy: 'expected at least one' });
   }
-  const chosen = chosenFrom(all, context[STAGE_KEY], note);
+  const stage = context[STAGE_KEY];
+  const chosen = all
+    .map((deployment, index) => ({ deployment, index }))
+    .filter(({ deployment }) => stage === undefined || stageOf(deployment) === stage);
+  if (all.length > 0 && chosen.length === 0) {
+    const remedy = `${FILE} has no such stage; it has ${all.map(stageOf).join(', ')}`;
+    note({ setting: STAGE_KEY, value: stage, place: `-c ${STAGE_KEY}`, remedy });
+  }
   const settings = chosen.flatMap(({ deployment, index }) => {
     const { deployment: final, placeOf } = overridden(deployment, context);
-    const stage = stageOf(deployment);
-    const place = `${FILE}, ${stage === undefined ? `deployments[${index}]` : `stage "${stage}"`}`;
+    const name = stageOf(deployment);
+    const place = `${FILE}, ${name === undefined ? `deployments[${index}]` : `stage "${name}"`}`;
     const read = DEPLOYMENT.safeParse(final);
-    if (!read.success) {
-      for (const issue of read.error.issues)
-        for (const path of issue.code === 'unrecognized_keys'
-          ? issue.keys.map((key) => [...issue.path, key])
-          : [issue.path])
-          note({
-            setting: settingAt(path),
-            value: path.reduce<unknown>(
-              (value, key) => (value as Record<PropertyKey, unknown>)?.[key],
-              final,
-            ),
-            place: placeOf.get(path.filter((key) => typeof key === 'string').join('.')) ?? place,
-            remedy: issue.message,
-          });
-      return [];
-    }
-    if (read.data.region === undefined && callersRegion !== undefined && !hasFunctionUrls(callersRegion))
+    for (const { path, message } of pathsOf(read.error))
       note({
-        setting: 'region',
-        value: callersRegion,
-        place: 'the region of the deploying user',
-        remedy: NO_FUNCTION_URLS,
+        setting: settingAt(path),
+        value: path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown>)?.[key], final),
+        place: placeOf.get(path.filter((key) => typeof key === 'string').join('.')) ?? place,
+        remedy: message,
       });
+    if (!read.success) return [];
+    if (read.data.region === undefined && callersRegion !== undefined && !hasFunctionUrls(callersRegion)) {
+      const place = 'the region of the deploying user';
+      note({ setting: 'region', value: callersRegion, place, remedy: NO_FUNCTION_URLS });
+    }
     return [read.data];
   });
-  noteRepeatedStages(settings, note);
+  // Stages name the stacks: two of one name would be one deployment.
+  const stages = settings.map((each) => each.stage);
+  for (const repeated of new Set(stages.filter((each, at) => stages.indexOf(each) !== at))) {
+    const remedy = 'two deployments have this stage; give each its own, such as prod-emea';
+    note({ setting: 'stage', value: repeated, place: FILE, remedy });
+  }
   if (mistakes.length > 0) throw new SettingsError(mistakes);
   return settings;
 }
 
-interface Chosen {
-  readonly deployment: unknown;
-  readonly index: number;
-}
-
-function chosenFrom(
-  all: readonly unknown[],
-  stage: unknown,
-  note: (mistake: Mistake) => void,
-): readonly Chosen[] {
-  const numbered = all.map((deployment, index) => ({ deployment, index }));
-  if (stage === undefined) return numbered;
-  const chosen = numbered.filter(({ deployment }) => stageOf(deployment) === stage);
-  if (chosen.length === 0) {
-    const stages = all.map(stageOf).filter((each) => each !== undefined);
-    const remedy = `${FILE} has no such stage; it has ${stages.join(', ')}`;
-    note({ setting: STAGE_KEY, value: stage, place: `-c ${STAGE_KEY}`, remedy });
-  }
-  return chosen;
-}
-
-/** Stages name the stacks: two of one name would be one deployment. */
-function noteRepeatedStages(settings: readonly Settings[], note: (mistake: Mistake) => void): void {
-  const seen = new Set<string>();
-  for (const { stage } of settings) {
-    if (seen.has(stage)) {
-      const remedy = 'two deployments have this stage; give each its own, such as prod-emea';
-      note({ setting: 'stage', value: stage, place: FILE, remedy });
-    }
-    seen.add(stage);
-  }
-}
+const pathsOf = (error: z.ZodError | undefined) =>
+  (error?.issues ?? []).flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ path: [...issue.path, key], message: issue.message }))
+      : [{ path: issue.path, message: issue.message }],
+  );
 
 function stageOf(deployment: unknown): string | undefined {
-  const stage = typeof deployment === 'object' && deployment !== null && 'stage' in deployment;
-  return stage && typeof deployment.stage === 'string' ? deployment.stage : undefined;
+  const stage = (deployment as { readonly stage?: unknown } | null | undefined)?.stage;
+  return typeof stage === 'string' ? stage : undefined;
 }
 
-/** Writes a path as `alarms.emails[0]`. */
 const settingAt = (path: readonly PropertyKey[]): string =>
   path
     .map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${String(key)}`))

@@ -1,5 +1,3 @@
-/** Computes the webhook concurrency from the jobs per second. */
-
 /** Webhooks that GitLab sends for each job: it was created, waits, runs, has ended. */
 const DELIVERIES_PER_JOB = 4;
 /** A burst of this factor above the usual rate loses none. */

@@ -4,11 +4,9 @@ import { createEstimateCache } from '../core/estimates/estimate-cache.ts';
 import { dynamoEstimateSource } from '../core/estimates/estimate-source.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { deployedTable, onOwnBooks, registerKey } from '../core/ledger/instances.ts';
+import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
 import { deployedMetrics } from '../core/metrics.ts';
 import type { deployedRules } from '../core/rules.ts';
-import { askedAhead } from '../core/store/asked-ahead.ts';
-import { ledgerKeys } from '../core/store/keys.ts';
 import {
   ENV_CONSOLE_URL,
   ENV_DEPLOYMENT,
@@ -18,23 +16,14 @@ import {
 import { admitRoutes, onFunctionUrl } from './routes.ts';
 
 const config = readAdmitConfig(process.env);
-const opened = deployedTable(config, process.env);
-const keys = ledgerKeys(config.gitlabInstance);
-/** Items read before the rules: the instance, and the pointers of limits and directory. */
-const table = {
-  ...opened,
-  table: askedAhead(opened, [registerKey(opened.instance), keys.limitPointer, keys.directoryPointer]),
-};
+const table = deployedTable(config, process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const ledger = createLedger({
   store: new DynamoStore(table),
   onRetry: () => metrics.add(METRIC_LEDGER_RETRIES, 1),
 });
 const onUnreadable = (): void => metrics.add(METRIC_LIMITS_UNREADABLE, 1);
-/**
- * Read right after the import rather than during it: the parsers and the time zones of ICU cost some 15 ms, which Lambda's
- * wait for the first invocation can hide. Rules that cannot be read end the process, as they would have ended the import.
- */
+/** After the import: parsers and ICU's time zones cost 15 ms, which Lambda's wait for the first call hides. A failure ends the process. */
 const rules = new Promise<ReturnType<typeof deployedRules>>((resolve, reject) => {
   setImmediate(() => {
     import('./lazy-rules.ts')
@@ -46,7 +35,6 @@ const rules = new Promise<ReturnType<typeof deployedRules>>((resolve, reject) =>
 });
 const estimates = createEstimateCache({ source: dynamoEstimateSource(table), clock: systemClock });
 
-/** Lambda's entry point; takes events of a function URL, of API Gateway v2 and invocations of that shape. */
 export const handler = onOwnBooks(
   table,
   onFunctionUrl(

@@ -20,9 +20,8 @@ import {
   type UnmeteredResponse,
   type WaitingTerms,
 } from '../core/contract/admissions.ts';
-import { logWith } from '../core/environment/environment.ts';
+import { errorName, logWith } from '../core/environment/environment.ts';
 
-/** Fields of an HTTP request that the routes use. */
 export interface RouteCall {
   readonly method: string;
   readonly path: string;
@@ -31,34 +30,27 @@ export interface RouteCall {
 
 export interface AdmitResponse {
   readonly status: 200 | 400 | 404 | 413 | 500;
-  /** Becomes JSON. */
   readonly body:
     | AdmissionsResponse
     | UnmeteredResponse
     | DirectoryResponse
     | ProblemsResponse
-    | HealthResponse;
+    | { readonly status: 'ok' };
 }
 
-interface HealthResponse {
-  readonly status: 'ok';
-}
-
-const refused = <Status extends AdmitResponse['status']>(status: Status, problems: readonly string[]) =>
+const refused = <Status extends AdmitResponse['status']>(status: Status, ...problems: readonly string[]) =>
   ({ status, body: { problems } }) as const;
 
 /** Most bytes that a UTF-16 unit takes as UTF-8. */
 const UTF8_BYTES_MAX = 3;
 
-export const TOO_LARGE = refused(413, [`body is larger than ${BODY_BYTES_MAX} bytes`]);
+export const TOO_LARGE = refused(413, `body is larger than ${BODY_BYTES_MAX} bytes`);
 
-/**
- * The admit function's routes without a web framework: making the first `Request` loads all of `fetch`, a fifth of a cold
- * start, and an event of Lambda has the method, the path and the text as they are.
- */
+/** Without a web framework: making the first `Request` loads all of `fetch`, a fifth of a cold start. */
 export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<AdmitResponse> {
   const limitRooms = new LimitRooms(deps);
-  async function admissions({ entries, remainingMs, batch, waiting }: Envelope): Promise<AdmissionsResponse> {
+  async function admissions(entries: readonly unknown[], body: Envelope): Promise<AdmissionsResponse> {
+    const batch = typeof body.batch === 'string' && BATCH.test(body.batch) ? body.batch : undefined;
     const log = batch === undefined ? deps.log : logWith({ batch }, deps.log);
     const contended: ContendedCounter[] = [];
     const onContended = (counter: string, jobIds: readonly number[]): void => {
@@ -67,9 +59,9 @@ export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<Admi
     const rooms = limitRooms.batch();
     const decisions = await decide(
       entries,
-      deps.clock.monotonicMs() + remainingMs,
+      deps.clock.monotonicMs() + Number(body.remainingMs),
       { ...deps, ...{ log, rooms, onContended } },
-      waiting && waitsOf(waiting),
+      isRecord(body.waiting) ? waitsOf(waitingIn(body.waiting)) : undefined,
     );
     const room = rooms.told();
     return {
@@ -80,123 +72,78 @@ export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<Admi
     };
   }
 
-  async function answered({ method, path, text }: RouteCall, named: BatchName): Promise<AdmitResponse> {
+  async function answered({ method, path, text }: RouteCall): Promise<AdmitResponse> {
     if (text.length * UTF8_BYTES_MAX > BODY_BYTES_MAX && Buffer.byteLength(text) > BODY_BYTES_MAX)
       return TOO_LARGE;
     switch (`${method} ${path}`) {
       case `GET ${HEALTH_PATH}`:
         return { status: 200, body: { status: 'ok' } };
       case `POST ${ADMISSIONS_PATH}`: {
-        const envelope = parseAdmissionsEnvelope(parseJson(text));
-        if (!envelope.ok) return refused(400, envelope.problems);
-        named.batch = envelope.value.batch;
-        return { status: 200, body: await admissions(envelope.value) };
+        const body = parseJson(text);
+        const problems = [...entryProblems('requests', body.requests), ...timeProblems(body.remainingMs)];
+        if (problems.length > 0) return refused(400, ...problems);
+        return { status: 200, body: await admissions(body.requests as unknown[], body) };
       }
       case `POST ${UNMETERED_PATH}`: {
-        const envelope = parseUnmeteredEnvelope(parseJson(text));
-        if (!envelope.ok) return refused(400, envelope.problems);
-        return { status: 200, body: { results: await recordUnmetered(envelope.value, deps) } };
+        const { answers } = parseJson(text);
+        const problems = entryProblems('answers', answers);
+        if (problems.length > 0) return refused(400, ...problems);
+        return { status: 200, body: { results: await recordUnmetered(answers as unknown[], deps) } };
       }
       case `POST ${DIRECTORY_PATH}`: {
-        if (deps.handOutDirectory === undefined) return refused(404, ['no directory is kept here']);
-        const have = parseHave(parseJson(text));
-        if (have === undefined) return refused(400, [HAVE_EXPECTED]);
-        return { status: 200, body: await deps.handOutDirectory(have) };
+        if (deps.handOutDirectory === undefined) return refused(404, 'no directory is kept here');
+        const { have } = parseJson(text);
+        return isHave(have)
+          ? { status: 200, body: await deps.handOutDirectory(have) }
+          : refused(400, `have: expected hashes by part, of at most ${DIRECTORY_NAMES_MAX} parts`);
       }
       default:
-        return refused(404, ['no such route']);
+        return refused(404, 'no such route');
     }
   }
 
   return async (call) => {
-    const named: BatchName = {};
     try {
-      return await answered(call, named);
+      return await answered(call);
     } catch (error) {
-      // The name says what kind of failure it was; the message could quote what a caller sent, so it stays here.
-      deps.log.error('request failed', {
-        path: call.path,
-        error: error instanceof Error ? error.name : typeof error,
-        ...(named.batch !== undefined && { batch: named.batch }),
-      });
-      return refused(500, ['internal error']);
+      // The message could quote what a caller sent, so it stays here.
+      deps.log.error('request failed', { path: call.path, error: errorName(error) });
+      return refused(500, 'internal error');
     } finally {
       deps.metrics?.flush();
     }
   };
 }
 
-/** Filled in once it is read, so that a failure can name it. */
-interface BatchName {
-  batch?: string | undefined;
-}
+type Envelope = Readonly<Record<string, unknown>>;
 
-function parseJson(text: string): unknown {
+/** Anything but an object is an object without fields. */
+function parseJson(text: string): Envelope {
   try {
-    return JSON.parse(text);
+    const parsed: unknown = JSON.parse(text);
+    return isRecord(parsed) ? parsed : {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 
-const HAVE_EXPECTED = `expected {"have": {"<part>": "<hash>"}} with at most ${DIRECTORY_NAMES_MAX} parts`;
-
-/** Reads `{have: {name: hash}}`; undefined if it is not that. */
-function parseHave(body: unknown): DirectoryRequest['have'] | undefined {
-  const have = isRecord(body) ? body.have : undefined;
-  if (!isRecord(have)) return undefined;
-  const entries = Object.entries(have);
-  if (entries.length > DIRECTORY_NAMES_MAX) return undefined;
-  const hashes = entries.flatMap(([name, hash]) => (typeof hash === 'string' ? [[name, hash] as const] : []));
-  return hashes.length === entries.length ? Object.fromEntries(hashes) : undefined;
-}
-
-/** A batch before its entries are looked at: each entry is judged on its own later. */
-interface Envelope {
-  readonly entries: readonly unknown[];
-  readonly remainingMs: number;
-  /** Absent also if malformed: the batch is decided anyway. */
-  readonly batch?: string;
-  /** Well-formed parts only: the batch is decided anyway. */
-  readonly waiting?: WaitingTerms;
-}
-
-type Parsed<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problems: readonly string[] };
+const isHave = (have: unknown): have is DirectoryRequest['have'] =>
+  isRecord(have) &&
+  Object.keys(have).length <= DIRECTORY_NAMES_MAX &&
+  Object.values(have).every((hash) => typeof hash === 'string');
 
 /** A local run on a crowded machine waits long. A deployed relay waits 10 s at most, and Lambda ends its function earlier. */
 const REMAINING_MS_MAX = 300_000;
 
 const BATCH = /^[\w-]{1,40}$/;
 
-/** Reads `{requests: [1..96], remainingMs, batch?, waiting?}`. Refuses only a broken envelope. */
-function parseAdmissionsEnvelope(body: unknown): Parsed<Envelope> {
-  if (!isRecord(body))
-    return refuse(['body is not a JSON object; expected {"requests": [...], "remainingMs": …}']);
-  const problems: string[] = entryProblems('requests', body.requests);
-  const remainingMs = body.remainingMs;
-  if (typeof remainingMs !== 'number' || !(remainingMs >= 0 && remainingMs <= REMAINING_MS_MAX)) {
-    problems.push(`remainingMs is ${show(remainingMs)}; expected a number from 0 to ${REMAINING_MS_MAX}`);
-  }
-  if (problems.length > 0) return refuse(problems);
-  return {
-    ok: true,
-    value: {
-      entries: body.requests as unknown[],
-      remainingMs: remainingMs as number,
-      ...(typeof body.batch === 'string' && BATCH.test(body.batch) && { batch: body.batch }),
-      ...(isRecord(body.waiting) && { waiting: waitingIn(body.waiting) }),
-    },
-  };
-}
-
 const textsIn = (value: unknown, max: number): readonly string[] =>
   Array.isArray(value)
     ? value.slice(0, max).filter((each): each is string => typeof each === 'string' && each !== '')
     : [];
 
-function waitingIn({ lines, jobs }: Readonly<Record<string, unknown>>): WaitingTerms {
+/** Well-formed parts only: the batch is decided anyway. */
+function waitingIn({ lines, jobs }: Envelope): WaitingTerms {
   const turns = Array.isArray(jobs) ? jobs.slice(0, REQUESTS_MAX).filter(isRecord) : [];
   return {
     lines: textsIn(lines, LINES_MAX),
@@ -208,42 +155,26 @@ function waitingIn({ lines, jobs }: Readonly<Record<string, unknown>>): WaitingT
   };
 }
 
-/** Reads `{answers: [1..96]}`. */
-function parseUnmeteredEnvelope(body: unknown): Parsed<readonly unknown[]> {
-  if (!isRecord(body)) return refuse(['body is not a JSON object; expected {"answers": [...]}']);
-  const problems = entryProblems('answers', body.answers);
-  return problems.length > 0 ? refuse(problems) : { ok: true, value: body.answers as unknown[] };
+/** Each entry is judged on its own later. */
+function entryProblems(name: string, value: unknown): readonly string[] {
+  const count = Array.isArray(value) ? value.length : undefined;
+  if (count !== undefined && count >= 1 && count <= REQUESTS_MAX) return [];
+  const found = count === undefined ? `is ${show(value)}` : `has ${count} entries`;
+  return [`${name} ${found}; expected an array of 1 to ${REQUESTS_MAX}`];
 }
 
-function entryProblems(name: string, value: unknown): string[] {
-  if (!Array.isArray(value)) return [`${name} is ${show(value)}; expected an array of 1 to ${REQUESTS_MAX}`];
-  if (value.length === 0) return [`${name} is empty; expected 1 to ${REQUESTS_MAX}`];
-  if (value.length > REQUESTS_MAX)
-    return [`${name} has ${value.length} entries; expected at most ${REQUESTS_MAX}`];
-  return [];
+const timeProblems = (value: unknown): readonly string[] =>
+  typeof value === 'number' && value >= 0 && value <= REMAINING_MS_MAX
+    ? []
+    : [`remainingMs is ${show(value)}; expected a number from 0 to ${REMAINING_MS_MAX}`];
+
+/** Its kind, and itself only where it is a number. Never its text. */
+function show(value: unknown): string {
+  if (value === undefined) return 'missing';
+  return typeof value === 'number' ? String(value) : `a value of type ${typeof value}`;
 }
 
-const refuse = (problems: readonly string[]): { ok: false; problems: readonly string[] } => ({
-  ok: false,
-  problems,
-});
-
-/** A value as it may appear in a problem: its kind, and itself only where it is a number. Never its text. */
-const show = (value: unknown): string =>
-  value === undefined
-    ? 'missing'
-    : typeof value === 'number'
-      ? String(value)
-      : `a value of type ${kindOf(value)}`;
-
-const kindOf = (value: unknown): string =>
-  value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
-
-/**
- * Used fields of an event of a function URL, of API Gateway v2, or of an invocation in that shape.
- *
- * @see https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads
- */
+/** @see https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads */
 export interface FunctionUrlEvent {
   readonly rawPath: string;
   readonly requestContext: { readonly http: { readonly method: string } };
@@ -251,22 +182,9 @@ export interface FunctionUrlEvent {
   readonly isBase64Encoded?: boolean | undefined;
 }
 
-interface FunctionUrlResponse {
-  readonly statusCode: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly isBase64Encoded: false;
-}
-
-/** Answers Lambda's events without a framework, which has nothing to route or to stream here. */
 export const onFunctionUrl =
   (answer: (call: RouteCall) => Promise<AdmitResponse>) =>
-  async ({
-    rawPath,
-    requestContext,
-    body,
-    isBase64Encoded,
-  }: FunctionUrlEvent): Promise<FunctionUrlResponse> => {
+  async ({ rawPath, requestContext, body, isBase64Encoded }: FunctionUrlEvent) => {
     const text = isBase64Encoded === true ? Buffer.from(body ?? '', 'base64').toString() : (body ?? '');
     const response = await answer({ method: requestContext.http.method, path: rawPath, text });
     return {

@@ -30,7 +30,6 @@ import {
   statementNumbersOf,
 } from './statement/closed-months.ts';
 import { statementOf } from './statement/statement.ts';
-import { countedLimitsNow } from './status/subject-limits.ts';
 
 export interface ConsoleReadDeps extends ReadingDeps {
   /** Replays the jobs of the last days. @default within the bounds of a request */
@@ -46,7 +45,6 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps) {
     counters: countersNow(deps),
     limits: limitsNow(deps, (keys) => deps.ledger.readCounters(keys)),
     pools: poolsNow(deps.clock),
-    countedLimits: countedLimitsNow(),
   };
   const requests = requestRows(reading);
   const countEdit = editCounts(reading, compareEdit);

@@ -5,16 +5,13 @@ import type { Roles } from '../core/signin/model.ts';
 /** `theirs`: may open it; reads and limit edits are then cut to the caller's subtree. */
 type Access = 'no' | 'theirs' | 'yes';
 
-/** A user's role; `none` is signed in without a role, `job` is a CI job. */
 type Standing = 'job' | 'none' | 'viewer' | 'owner' | 'finance' | 'admin';
 
 /** Jobs are let in where it says so, and nowhere else. */
 type Row = Readonly<Record<Exclude<Standing, 'job'>, Access>> & { readonly job?: Access };
 
-/** Keyed by method and path: `GET /groups/:id`. */
 export type AccessTable = Readonly<Record<string, Row>>;
 
-/** Every person who is signed in. */
 export const ANYBODY: Row = { none: 'yes', viewer: 'yes', owner: 'yes', finance: 'yes', admin: 'yes' };
 export const LOOK: Row = { none: 'no', viewer: 'theirs', owner: 'theirs', finance: 'yes', admin: 'yes' };
 /** Also open to a job, about its own project. */
@@ -33,7 +30,6 @@ export function standingsOf(roles: Roles): readonly Standing[] {
   return standings;
 }
 
-/** @param route - denied if it is not in the table. */
 export const mayEnter = (table: AccessTable, route: string, roles: Roles): boolean => {
   const row = table[route];
   return row !== undefined && standingsOf(roles).some((standing) => (row[standing] ?? 'no') !== 'no');

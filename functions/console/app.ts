@@ -21,12 +21,9 @@ interface ConsoleAppDeps {
   readonly signIn: SignIn;
   readonly policy: Policy;
   readonly directory: () => Promise<Directory | undefined>;
-  /** Styles and the script, open to all. */
   readonly assets?: Hono;
-  /** Behind the sign-in. */
   readonly pages?: Hono<SignInEnv>;
   readonly clock: { nowMs(): number };
-  /** The console's address and the delivery of reports; absent: unknown. */
   readonly origin?: string;
   readonly tellOwner?: ReportSender;
   readonly log: Log;

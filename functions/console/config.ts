@@ -13,7 +13,6 @@ import {
 interface ConsoleConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
-  /** The rules that the build packed. */
   readonly rulesFile: string;
   /** IANA zone of the days of usage; the rollup's. */
   readonly zone: string;
@@ -24,7 +23,6 @@ interface ConsoleConfig {
   readonly trustedProxies: readonly string[];
   /** SSM parameter with the keys of signed links to requests. Absent: none is taken. */
   readonly approvalKeyParameter: string | undefined;
-  /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }
 

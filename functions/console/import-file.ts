@@ -47,12 +47,7 @@ export async function saysWhatIsInForce(
   return imported.ok && isDeepStrictEqual(imported.document, inForce.document);
 }
 
-/**
- * A file of a set that is not live any more: what its rows change of the set they were exported from, and what others
- * changed since. As far as that can still be read. @throws {LimitsError}
- *
- * @param base - undefined: the limits packed with the deployment
- */
+/** What rows of an older set change of it, and what others changed since, as far as that can still be read. */
 export async function staleImport(
   file: LimitsFile,
   base: string | undefined,

@@ -7,7 +7,6 @@ type LastEdit =
   | {
       readonly outcome: 'can_undo';
       readonly edits: readonly LimitEdit[];
-      /** The live set. */
       readonly base: string;
       readonly why: string;
     }

@@ -15,18 +15,15 @@ interface RolloutDeps {
   readonly read: Pick<ConsoleReader, 'rollout' | 'shadow'>;
 }
 
-/** Given subjects, or all listed ones. */
 type RolloutSubjects = readonly string[] | 'all';
 
 type RolloutMoveOutcome =
   | { readonly outcome: 'unknown_subject'; readonly subject: string }
-  /** More than one request reads. */
   | { readonly outcome: 'too_many'; readonly total: number; readonly max: number }
   | {
       readonly outcome: 'planned';
       readonly moved: readonly RolloutStepRow[];
       readonly held: readonly RolloutRow[];
-      /** Undefined: there was nothing to move. */
       readonly applied: ApplyOutcome | undefined;
     };
 
@@ -38,7 +35,6 @@ const REPORT_DAYS = 14;
 /** Allows for concurrent edits. */
 const TRIES_MAX = 3;
 
-/** Forced moves say in the log what was missing. */
 export async function moveRollout(
   { desk, read }: RolloutDeps,
   move: RolloutMove,
@@ -104,16 +100,10 @@ type RolloutReportOutcome =
 interface ReportAsked extends Pick<EditAuthor, 'why' | 'source'> {
   /** True if the caller informed the owner; nothing is sent. */
   readonly told: boolean;
-  /** Days in the report. @default 14 */
   readonly days?: number;
 }
 
-/**
- * Sends the shadow report of each and writes down when. Without a way to an owner nothing is sent or written, and the text
- * is the answer.
- *
- * @throws like the sender, after what was sent is written down.
- */
+/** Sends the shadow report of each and writes down when; without a way to an owner neither. @throws like the sender. */
 export async function reportRollout(
   deps: ReportDeps,
   subjects: readonly string[],

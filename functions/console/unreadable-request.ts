@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 
-/** Status of an unreadable request. */
 type UnreadableStatus = 400 | 413 | 415;
 
 /**

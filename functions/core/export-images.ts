@@ -1,14 +1,12 @@
-/** A batch of the table's stream → one object outside the table. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { isRecord } from '../../policies/document/reading.ts';
 import { LIMITS_PK_SUFFIX, PK, SK } from '../names.ts';
 import { NodeSha256 } from './contract/network.ts';
 import type { LedgerClock, Log } from './environment/environment.ts';
 import { CLOSING_SK, ENTRY_SK_PREFIX, RECORD_SK } from './store/keys.ts';
-import type { AttributeValue, Item } from './store/operation.ts';
+import type { Item, TableStreamEvent } from './store/operation.ts';
 
 export interface ExportDeps {
   readonly instance: string;
@@ -18,29 +16,21 @@ export interface ExportDeps {
 }
 
 export interface ObjectStore {
-  /** Writes an object, again if need be. @throws {Error} it may be written or not. */
   put(name: string, bytes: Uint8Array): Promise<void>;
 }
 
 export interface ExportResult {
-  /** Sequence numbers to be delivered again. */
   readonly again: readonly string[];
   readonly lost: number;
 }
 
-/**
- * A bucket that does not answer holds usage and thresholds up no longer than this. After that, what is missing outside the table
- * is counted.
- */
+/** A bucket that does not answer holds usage up no longer than this; after that what is missing is counted. */
 const PATIENCE_MS = 10 * 60_000;
 const NOTHING: ExportResult = { again: [], lost: 0 };
 const compressed = promisify(gzip);
 
-/**
- * A repeated batch writes the same object again. Other cuts of a batch repeat lines, which the version in
- * each item identifies.
- */
-export async function exportImages(event: unknown, deps: ExportDeps): Promise<ExportResult> {
+/** A repeated batch writes the same object. Other cuts repeat lines, which the version in each item identifies. */
+export async function exportImages(event: TableStreamEvent, deps: ExportDeps): Promise<ExportResult> {
   const images = exportedImages(event, deps.instance);
   const [first] = images;
   if (first === undefined) return NOTHING;
@@ -92,22 +82,15 @@ function isExported(item: Item, instance: string): boolean {
   return false;
 }
 
-/**
- * The new images of a batch that are exported, in order.
- *
- * @param event - as Lambda passes a stream's batch on.
- */
-function exportedImages(event: unknown, instance: string): readonly ExportedImage[] {
-  const records = isRecord(event) && Array.isArray(event.Records) ? event.Records : [];
-  return records.flatMap((entry: unknown): readonly ExportedImage[] => {
-    const change = isRecord(entry) ? entry.dynamodb : undefined;
-    if (!isRecord(change) || !isRecord(change.NewImage)) return [];
-    const { [ASKED]: _asked, ...item } = change.NewImage as Record<string, AttributeValue>;
+function exportedImages({ Records }: TableStreamEvent, instance: string): readonly ExportedImage[] {
+  return Records.flatMap(({ dynamodb }) => {
+    if (dynamodb?.NewImage === undefined) return [];
+    const { [ASKED]: _asked, ...item } = dynamodb.NewImage;
     if (!isExported(item, instance)) return [];
-    const { ApproximateCreationDateTime: seconds, SequenceNumber: sequence } = change;
-    const writtenAtMs = typeof seconds === 'number' ? seconds * 1000 : 0;
+    const { ApproximateCreationDateTime: at, SequenceNumber: sequence = '' } = dynamodb;
+    const writtenAtMs = typeof at === 'number' ? at * 1000 : 0;
     const line = JSON.stringify({ at: writtenAtMs, item: withTextBytes(item) });
-    return [{ sequence: typeof sequence === 'string' ? sequence : '', writtenAtMs, line }];
+    return [{ sequence, writtenAtMs, line }];
   });
 }
 
@@ -126,7 +109,6 @@ interface S3ObjectsOptions {
   readonly bucket: string;
   readonly region: string;
   readonly endpoint?: string | undefined;
-  /** @default the process's own, as every AWS client finds them */
   readonly credentials?: ReturnType<typeof defaultProvider>;
 }
 

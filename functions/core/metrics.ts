@@ -10,13 +10,11 @@ export interface Metrics {
   flush(): void;
 }
 
-/** For tests, local runs and deployments without metrics. */
 export const noMetrics: Metrics = { add: () => {}, flush: () => {} };
 
 interface EmfMetricsOptions {
   readonly deployment: string;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
-  /** Writes one line, without its end. @default {@link writeLine} */
   readonly write?: (line: string) => void;
 }
 
@@ -40,12 +38,7 @@ export function emfMetrics({ deployment, clock, write = writeLine }: EmfMetricsO
   };
 }
 
-/**
- * The metrics of a deployed function.
- *
- * @param deployment - as the environment has it; unset or empty: none are written.
- * @throws {Error} `[config_invalid]` if CloudWatch would not take it.
- */
+/** @param deployment - unset or empty: none are written @throws {Error} `[config_invalid]` if CloudWatch would not take it */
 export function deployedMetrics(
   deployment: string | undefined,
   options: Omit<EmfMetricsOptions, 'deployment'>,

@@ -15,21 +15,16 @@ import { answered, unavailable } from './store/table-failure.ts';
 export interface RequeueEntry {
   readonly jobId: number;
   readonly projectId: number;
-  /** Id of the top-level group. */
   readonly root: number;
   readonly rejectedAtMs: number;
   /** When the first of its retries was rejected, or it itself. */
   readonly firstAtMs: number;
   /** Retries made before, this one included once it is made. */
   readonly retries: number;
-  /**
-   * `waiting`: for a free slot. `retrying`: GitLab is asked, or its response was lost. `retried`: GitLab
-   * created `newJobId`. `over`: it is not retried, or not again.
-   */
+  /** `retrying`: GitLab is asked, or its response was lost. `over`: it is not retried, or not again. */
   readonly state: 'waiting' | 'retrying' | 'retried' | 'over';
   readonly newJobId?: number;
   readonly retriedAtMs?: number;
-  /** Time until the new job's admission request, ms. */
   readonly askedAfterMs?: number;
   readonly againAtMs?: number;
   /** Why it is over, or why it still waits after it was tried. */
@@ -42,12 +37,7 @@ export interface RequeueList {
   readonly rev: number;
 }
 
-export interface RequeueLists {
-  /** Consistent. @throws {LedgerError} `ledger_unavailable` */
-  read(groupId: number): Promise<RequeueList>;
-  /** @returns the new list; undefined: a concurrent write. @throws {LedgerError} `ledger_unavailable` */
-  write(list: RequeueList): Promise<RequeueList | undefined>;
-}
+export type RequeueLists = ReturnType<typeof dynamoRequeueLists>;
 
 /** Some 60 KB. */
 const ENTRIES_MAX = 200;
@@ -55,20 +45,20 @@ const TIMEOUT_MS = 3_000;
 const REV = 'rv';
 const ENTRIES = 'en';
 
-export function dynamoRequeueLists({ table, instance }: InstanceTable): RequeueLists {
+export function dynamoRequeueLists({ table, instance }: InstanceTable) {
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);
   return {
-    async read(groupId) {
+    async read(groupId: number): Promise<RequeueList> {
       const key = keys.requeueList(groupId);
       const item = await answered('read a list of retries', failure, () =>
         getItem(table, key, new TimeLimit(TIMEOUT_MS)),
       );
-      // Written by `write` alone.
       const entries = JSON.parse(item?.[ENTRIES]?.S ?? '[]') as readonly RequeueEntry[];
       return { groupId, entries, rev: Number(item?.[REV]?.N ?? 0) };
     },
-    async write(list) {
+    /** @returns the new list; undefined: a concurrent write. @throws {LedgerError} `ledger_unavailable` */
+    async write(list: RequeueList): Promise<RequeueList | undefined> {
       const sorted = list.entries.toSorted((a, b) => a.rejectedAtMs - b.rejectedAtMs || a.jobId - b.jobId);
       const entries = sorted.slice(-ENTRIES_MAX);
       const rev = list.rev + 1;
@@ -84,13 +74,7 @@ export function dynamoRequeueLists({ table, instance }: InstanceTable): RequeueL
   };
 }
 
-// Which rejected jobs may be retried at all, and what they need room for. Pure.
-
-/**
- * Returns an entry for a job rejected only by in-flight limits; undefined for others.
- *
- * @param before - entries of the group; one may have been retried as this job.
- */
+/** Undefined unless only in-flight limits rejected the job. */
 export function requeueEntryOf(
   record: JobRecord,
   before: readonly RequeueEntry[],
@@ -118,10 +102,7 @@ const lacksRoomAlone = ({ state, answered, flagged, unchecked, violations }: Job
   unchecked === undefined &&
   missingRoom(violations) !== undefined;
 
-/**
- * The claims of the retried job on amounts that are given back, by the rules of now. Records keep no values of variables:
- * CPU and memory are those that the rejection names.
- */
+/** By the rules of now. Records keep no values of variables: CPU and memory are those that the rejection names. */
 export function retryClaims(
   { jobId, facts, violations }: JobRecord,
   rules: EvaluationContext,

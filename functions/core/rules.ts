@@ -15,44 +15,31 @@ import { timeoutEstimator } from '../../policies/estimate.ts';
 import { knowZones, type ZoneTable } from '../../policies/limits/calendar.ts';
 import { type LimitSet, subjectKey } from '../../policies/limits/limits.ts';
 import { placementOf } from '../../policies/placement.ts';
-import type { Policy } from '../../policies/policy.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { HandOutDirectory, Rules } from './admission/judge.ts';
 import { DirectoryStore } from './directory/directory-store.ts';
-import { DynamoDirectoryTable } from './directory/dynamo-directory-table.ts';
+import { DynamoDirectoryTable } from './directory/directory-table.ts';
 import { directoryHandOut } from './directory/hand-out.ts';
 import type { LedgerClock, Log } from './environment/environment.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { DynamoLimitTable, type DynamoLimitTableOptions } from './limits/dynamo-limit-table.ts';
 import type { LiveLimits } from './limits/edit-model.ts';
 import { LimitStore } from './limits/limit-store.ts';
-import type { LimitTable } from './limits/limit-table.ts';
+import { DynamoLimitTable, type DynamoLimitTableOptions, type LimitTable } from './limits/limit-table.ts';
 
 interface RulesInForceDeps {
   readonly table: LimitTable;
-  /** Says how the period before ended, for limits that carry over. */
   readonly ledger: Pick<Ledger, 'readCounters'>;
   readonly clock: LedgerClock;
   readonly log: Log;
   /** Reads the jobs' groups from the stored directory; never throws. Absent: only the packed directory. */
   readonly directoryFor?: DirectoryFor;
-  /** Called if published limits cannot be read. @default ignored */
   readonly onUnreadable?: (() => void) | undefined;
 }
 
 type DirectoryFor = (jobs: readonly Omit<PlacedJob, 'jobId'>[]) => Promise<Directory | undefined>;
 
-export interface RulesInForce {
-  /** Packed with the code; their limits apply until a set is published. */
-  readonly packed: Rules;
-  /** The rules for these jobs. @throws {LimitsError} like {@link LimitStore.limitsFor}. */
-  readonly rulesFor: (jobs: readonly PlacedJob[]) => Promise<Rules>;
-  /** The live limits of these subjects, perhaps others', too. @throws {LimitsError} likewise. */
-  readonly limitsFor: (subjects: Iterable<string>) => Promise<LimitSet>;
-  readonly directoryFor: DirectoryFor;
-}
+export type RulesInForce = ReturnType<typeof rulesInForce>;
 
-/** Ids that locate a job. */
 type PlacedJob = Pick<
   AdmissionRequest,
   'jobId' | 'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId' | 'suspicious'
@@ -61,7 +48,7 @@ type PlacedJob = Pick<
 export function rulesInForce(
   packed: Rules,
   { table, ledger, clock, log, directoryFor = async () => packed.directory, onUnreadable }: RulesInForceDeps,
-): RulesInForce {
+) {
   const store = new LimitStore({
     table,
     policy: packed.policy,
@@ -73,9 +60,11 @@ export function rulesInForce(
   });
   return {
     packed,
-    limitsFor: (subjects) => store.limitsFor(subjects),
+    /** The live limits of these subjects, perhaps others', too. @throws {LimitsError} */
+    limitsFor: (subjects: Iterable<string>): Promise<LimitSet> => store.limitsFor(subjects),
     directoryFor,
-    rulesFor: async (jobs) => {
+    /** @throws {LimitsError} */
+    rulesFor: async (jobs: readonly PlacedJob[]): Promise<Rules> => {
       const directory = await directoryFor(jobs);
       const limits = await store.limitsFor(subjectsOf(jobs, directory));
       const limitsAreCurrent = async (timeoutMs: number): Promise<boolean> => {
@@ -105,7 +94,6 @@ interface Versioned {
   readonly document: unknown;
 }
 
-/** Packed with the code: policy, limits and directory, as documents. */
 export interface RulesFile {
   readonly policy: Versioned;
   readonly limits: Versioned;
@@ -114,14 +102,10 @@ export interface RulesFile {
   readonly zones?: Readonly<Record<string, ZoneTable>>;
 }
 
-/**
- * Reads and compiles the packed rules, once per cold start. The build has compiled each pattern to accept it; here they wait for
- * the first job that needs one.
- *
- * @throws {Error} naming the file and every problem; the function then refuses to start rather than to guess.
- */
-export function readRulesFile(file: string): Rules {
-  const packed = JSON.parse(readFileSync(file, 'utf8')) as RulesFile;
+const readPacked = (file: string): RulesFile => JSON.parse(readFileSync(file, 'utf8'));
+
+/** Once per cold start. @throws {Error} naming the file and every problem: the function refuses to start rather than to guess */
+export function readRulesFile(file: string, packed = readPacked(file)): Rules {
   if (packed.zones !== undefined) knowZones(packed.zones);
   const { document, version } = packed.policy;
   const policy = compiled(parsePolicy(document, version, { wasAccepted: true }), file, 'policy');
@@ -138,33 +122,23 @@ function compiled<T>(parsed: ParseResult<T, DocumentProblem>, file: string, part
   throw new Error(`[config_invalid] ${file}, ${part}: ${parsed.problems.map(problemText).join('; ')}`);
 }
 
-/** The prices that the build packed, as they were written. */
 export function readPackedPrices(file: string): { readonly policyVersion: string; readonly text: string } {
-  const { policy } = JSON.parse(readFileSync(file, 'utf8')) as RulesFile;
+  const { policy } = readPacked(file);
   const { currency, prices } = isRecord(policy.document) ? policy.document : {};
   return { policyVersion: policy.version, text: JSON.stringify({ currency, prices }) };
 }
 
-/** The limits that edits are based on. */
 export type LimitsInForce = Pick<LiveLimits, 'document' | 'limits'>;
 
-/** Reads the packed rules, with limits as written. @throws {Error} like {@link readRulesFile} */
-export function readPackedRules(file: string): {
-  readonly policy: Policy;
-  /** In force until a first set is live. */
-  readonly limits: LimitsInForce;
-  readonly directory: Directory | undefined;
-} {
-  const { policy, limits, directory } = readRulesFile(file);
-  const packed: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  const written = isRecord(packed) && isRecord(packed.limits) ? packed.limits.document : undefined;
-  return { policy, directory, limits: { document: isRecord(written) ? written : {}, limits } };
+/** With limits as written; they are in force until a first set is live. @throws {Error} like {@link readRulesFile} */
+export function readPackedRules(file: string) {
+  const packed = readPacked(file);
+  const { policy, limits, directory } = readRulesFile(file, packed);
+  const document = isRecord(packed.limits.document) ? packed.limits.document : {};
+  return { policy, directory, limits: { document, limits } satisfies LimitsInForce };
 }
 
-/**
- * The rules of a deployed function: packed documents, and limits and the directory from the ledger's table.
- * @throws like {@link readRulesFile}
- */
+/** Packed documents, and limits and the directory from the ledger's table. @throws like {@link readRulesFile} */
 export function deployedRules({
   rulesFile,
   table,
@@ -172,12 +146,10 @@ export function deployedRules({
   log,
   onUnreadable,
 }: {
-  /** Path of the packed rules. */
   readonly rulesFile: string;
   readonly table: DynamoLimitTableOptions;
   readonly ledger: Pick<Ledger, 'readCounters'>;
   readonly log: Log;
-  /** Called if published limits cannot be read. @default ignored */
   readonly onUnreadable?: () => void;
 }): RulesInForce & { readonly handOutDirectory: HandOutDirectory } {
   const packed = readRulesFile(rulesFile);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
+import { DynamoDirectoryTable } from '../core/directory/directory-table.ts';
 import { type DirectorySyncReport, syncDirectory } from '../core/directory/sync.ts';
 import { consoleLog, systemClock } from '../core/environment/environment.ts';
 import { secretLines, ssmText } from '../core/environment/secrets.ts';

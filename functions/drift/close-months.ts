@@ -1,7 +1,4 @@
-/**
- * Closes the months of top-level groups and of the instance, some days after their end. What comes later is an adjustment on the
- * next statement. Sums come from usage days alone: limits and the groups of today have no part in them.
- */
+/** Closes months some days after their end; what comes later is an adjustment. Sums come from usage days alone. */
 
 import type { Directory } from '../../policies/directory.ts';
 import { calendarDay, DAY_MS, dayNumber } from '../../policies/limits/calendar.ts';
@@ -23,20 +20,10 @@ import { type ClosedStatement, type StatementChain, sealed } from '../core/state
 
 interface CloseMonthsDeps extends DraftTerms {
   readonly chain: StatementChain;
-  /** Says which groups had jobs in which month. */
   readonly sheets: Pick<SheetStore, 'read'>;
-  /** Names of groups, and personal namespaces, which have no statements. */
   readonly directory: Directory;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
   readonly log: Log;
-}
-
-interface ClosedMonths {
-  readonly closed: number;
-  /** Groups that are left for the next run. */
-  readonly left: number;
-  /** Groups whose months could not be closed; the log says why. */
-  readonly failed: number;
 }
 
 const AT_ONCE = 16;
@@ -46,11 +33,8 @@ const TRIES_MAX = 5;
 export const areMonthsDue = (lookedAtMs: number, nowMs: number): boolean =>
   Math.floor(lookedAtMs / DAY_MS) < Math.floor(nowMs / DAY_MS);
 
-/**
- * @param deadlineMs - on the monotonic clock; what is not begun by then is left to the next run.
- * @throws {LedgerError} where neither register nor sheets can be read
- */
-export async function closeMonths(deadlineMs: number, deps: CloseMonthsDeps): Promise<ClosedMonths> {
+/** @param deadlineMs - what is not begun by then is left to the next run @throws {LedgerError} */
+export async function closeMonths(deadlineMs: number, deps: CloseMonthsDeps) {
   const { chain, clock, log } = deps;
   const nowMs = clock.nowMs();
   const register = await chain.register();
@@ -86,10 +70,7 @@ export async function closeMonths(deadlineMs: number, deps: CloseMonthsDeps): Pr
   return { closed, left, failed };
 }
 
-/**
- * The groups that may be charged, by subject, each with the first day of the first month with its jobs. Sheets name every group
- * that had jobs, wherever it is now. Where nothing is packed, a top-level group begins with the month before this one.
- */
+/** By subject, the first day of the first month with its jobs. Sheets name every group that had jobs, wherever it is now. */
 async function firstDays(
   nowMs: number,
   { sheets, directory, zone }: CloseMonthsDeps,
@@ -124,7 +105,6 @@ const nextMonth = (
 ): StatementMonth =>
   last === undefined ? monthOfDay(firstDay, fiscalStart) : monthAfter(closedDays(last).to, fiscalStart);
 
-/** @param firstDay - `dayNumber`: its first statement is of the month that has this day. */
 async function closeGroup(
   subject: string,
   firstDay: number,
@@ -156,7 +136,6 @@ async function closeGroup(
   return closed;
 }
 
-/** Its path, also after it was deleted. */
 const labelOf = (
   subject: string,
   before: readonly ClosedStatement[],

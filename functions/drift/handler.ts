@@ -3,7 +3,7 @@ import type { LimitSet } from '../../policies/limits/limits.ts';
 import { CALENDAR_YEAR, type FiscalStart, isFiscalStart } from '../../policies/limits/period.ts';
 import { runnerClassNames } from '../../policies/price.ts';
 import { readWholeDirectory } from '../core/directory/directory-part.ts';
-import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
+import { DynamoDirectoryTable } from '../core/directory/directory-table.ts';
 import { consoleLog, systemClock } from '../core/environment/environment.ts';
 import { readDriftConfig } from '../core/environment/settings.ts';
 import {
@@ -16,7 +16,7 @@ import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
 import { dynamoRecountRounds, recountOn } from '../core/ledger/recount-round.ts';
 import { dynamoPseudonymKeys, replaceUserIds } from '../core/ledger/user-ids.ts';
-import { DynamoLimitTable } from '../core/limits/dynamo-limit-table.ts';
+import { DynamoLimitTable } from '../core/limits/limit-table.ts';
 import { readLimitSet } from '../core/limits/publish-limits.ts';
 import { deployedMetrics } from '../core/metrics.ts';
 import { readPackedPrices, readPackedRules } from '../core/rules.ts';
@@ -30,7 +30,7 @@ import { ENV_DEPLOYMENT, METRIC_DRIFTED_COUNTERS } from '../names.ts';
 import { areMonthsDue, closeMonths } from './close-months.ts';
 import { packJobs } from './pack-jobs.ts';
 import { packSheets } from './pack-sheets.ts';
-import { mendUsage, recordVisit, tellDrift } from './recount.ts';
+import { mendUsage, recordVisit, reportDrift } from './recount.ts';
 
 const DIRECTORY_TIMEOUT_MS = 10_000;
 /** Leaves three of the run's 15 minutes for the end of a round; the next run goes on. */
@@ -48,10 +48,7 @@ const table = deployedTable(config, process.env);
 const store = new DynamoStore(table);
 const snapshots = dynamoCounterSnapshots(table);
 
-/**
- * Lambda's entry point for the hourly schedule: folds the snapshot of counters, packs sheets, goes on with the recount, and once a day
- * closes the months that are over. Give it 15 minutes.
- */
+/** Hourly: folds the snapshot, packs sheets, goes on with the recount, once a day closes months. Give it 15 minutes. */
 export const handler = onOwnBooks(table, async (): Promise<string> => {
   const startMs = systemClock.monotonicMs();
   const failures: unknown[] = [];
@@ -60,7 +57,6 @@ export const handler = onOwnBooks(table, async (): Promise<string> => {
   // First, so that the first round of the recount completes the snapshot.
   await attempted(snapshots.fold());
   await attempted(notePrices());
-  // Reports wait for the next run. The recount does not wait for them.
   await packReports(startMs).catch((error: unknown) =>
     consoleLog.warn('sheets not packed', { error: String(error) }),
   );
@@ -70,7 +66,6 @@ export const handler = onOwnBooks(table, async (): Promise<string> => {
   return outcome;
 });
 
-/** The first run after a deployment keeps its prices, for those who recompute charges. */
 async function notePrices(): Promise<void> {
   const edition = readPackedPrices(config.rulesFile);
   const outcome = await dynamoPriceEditions(table).noteInForce(edition, systemClock.nowMs());
@@ -84,10 +79,7 @@ async function recount(startMs: number): Promise<string> {
   const visit = recordVisit(
     { sinceMs, nowMs },
     {
-      mend: async (records) => {
-        const { changed: mended, failed } = await mendUsage(records, await mendDeps());
-        return { jobs: records.length, mended, failed };
-      },
+      mend: async (records) => mendUsage(records, await mendDeps()),
       replaceUserIds: async (jobIds) => {
         const names = await replaceUserIds(jobIds, startMs + NAMES_UNTIL_MS, {
           ...{ store, clock: systemClock },
@@ -101,12 +93,10 @@ async function recount(startMs: number): Promise<string> {
   const outcome = await recountOn(startMs + READS_UNTIL_MS, {
     ...{ store, clock: systemClock, random: Math.random, newToken: randomUUID, visit },
     rounds: dynamoRecountRounds({ ...table, nowMs: systemClock.nowMs }),
-    onOver: async (found, { startedAtMs, usage }) => {
-      const { drifting } = await tellDrift({ ...found, ...(usage && { usage }) }, startedAtMs, {
-        ...{ outcomes, log: consoleLog },
-      });
+    onOver: async (found, round) => {
+      const drifting = await reportDrift(found, round, { outcomes, log: consoleLog });
       metrics.add(METRIC_DRIFTED_COUNTERS, drifting);
-      await snapshots.recounted(startedAtMs);
+      await snapshots.recounted(round.startedAtMs);
     },
   });
   const last = await outcomes.read();
@@ -136,7 +126,6 @@ async function packReports(startMs: number): Promise<void> {
   if (jobs.days > 0) consoleLog.info('jobs packed', { ...jobs });
 }
 
-/** Prices and groups are read on the days on which there is something to close. */
 async function closeDueMonths(startMs: number): Promise<void> {
   const chain = dynamoStatementChain(table);
   const { lookedAtMs } = await chain.register();

@@ -1,8 +1,4 @@
-/**
- * Packs costs of jobs by recorded keys, such as branch or hour, and the runner classes of each group and
- * project: from records of the last days, nightly. Jobs that settle later, or were decided long after their
- * neighbours, are missing.
- */
+/** Packs costs of jobs by recorded keys, nightly, from records of the last days. Jobs that settle later are missing. */
 import { calendarDay, DAY_MS, dayStartMs, hourOfWeek } from '../../policies/limits/calendar.ts';
 import { type CountBounds, type RecordReader, readRecentRecords } from '../answers/backtest/id-walk.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
@@ -25,18 +21,10 @@ import { type NamedSums, namedSheet, sumsOfSheets } from './pack-sheets.ts';
 
 interface PackJobsDeps extends RecordReader {
   readonly sheets: SheetStore;
-  /** IANA zone of the days of usage. */
   readonly zone: string;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
-  /** Days before today. @default {@link DAYS_BACK} */
   readonly daysBack?: number;
-  /** @default {@link BOUNDS} */
   readonly bounds?: Pick<CountBounds, 'idsMax' | 'recordsMax'>;
-}
-
-interface PackedJobs {
-  readonly days: number;
-  readonly records: number;
 }
 
 /** Jobs that are decided by one day and settle by the third night are in it. */
@@ -48,14 +36,10 @@ const DAY_ROWS_MAX = 5_000;
 const MONTH_ROWS_MAX = 20_000;
 const MERGE_REQUEST = /^refs\/merge-requests\/(\d+)\//;
 
-/**
- * @param deadlineMs - on the monotonic clock
- * @throws {LedgerError}
- */
 export async function packJobs(
   deadlineMs: number,
   { sheets, zone, clock, daysBack = DAYS_BACK, bounds = BOUNDS, readRecords, recentJobIds }: PackJobsDeps,
-): Promise<PackedJobs> {
+) {
   const nowMs = clock.nowMs();
   const now = today(zone, nowMs);
   const last = dayText(now - 1);
@@ -93,7 +77,6 @@ export async function packJobs(
 /** 02:20 UTC: away from midnight, when periods end and most schedules start. */
 const NIGHT_AT_MS = (2 * 60 + 20) * 60_000;
 
-/** The number of the night that it is, or of the last one. */
 const nightOf = (atMs: number): number => Math.floor((atMs - NIGHT_AT_MS) / DAY_MS);
 
 const monthOf = (day: string): string => day.slice(0, '2026-11'.length);
@@ -117,7 +100,6 @@ async function packMonth(
   }
 }
 
-/** By day and kind. */
 function sumsOfJobs(
   records: readonly JobRecord[],
   days: ReadonlySet<string>,
@@ -140,7 +122,6 @@ function sumsOfJobs(
   return sums;
 }
 
-/** Missing record fields are no keys. */
 function rowsOf(
   { facts, decidedAtMs }: JobRecord,
   zone: string,
@@ -164,7 +145,6 @@ function rowsOf(
   return [...ofProject, ...[...places].map((id) => ['hour', jobRowName(id, hour)] as const)];
 }
 
-/** One for each group and project that the job counts for. */
 const classRows = (
   subjects: readonly string[],
   { facts }: JobRecord,

@@ -1,7 +1,4 @@
-/**
- * Packs the usage of days into sheets, and days into months. A day is packed again when the instance's own usage of it has changed
- * since, and every job counts there: so a day of months ago whose job is corrected is found, and one that rests costs one read.
- */
+/** Packs usage of days into sheets, and days into months. A day is packed again when the instance's usage of it has changed. */
 import { createHash } from 'node:crypto';
 import type { Directory } from '../../policies/directory.ts';
 import { calendarDay, DAY_MS, dayNumber, HOUR_MS } from '../../policies/limits/calendar.ts';
@@ -23,24 +20,14 @@ import { formerRootsIn, type UsageTally } from '../core/usage/usage.ts';
 interface PackSheetsDeps {
   readonly sheets: SheetStore;
   readonly usage: Pick<RollupStore, 'readUsage'>;
-  /** Asked where a day is due, once. Undefined: no groups are known, and every day is left for the next run. */
   readonly subjects: () => Promise<PackedSubjects | undefined>;
-  /** IANA zone of the days of usage. */
   readonly zone: string;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
 }
 
-/** Keys of packed days. */
 interface PackedSubjects {
   readonly directory: Directory;
-  /** Names of runner classes, old ones with them. */
   readonly classNames: readonly string[];
-}
-
-interface PackedSheets {
-  readonly days: number;
-  /** Days that are left for the next run. */
-  readonly left: number;
 }
 
 const KINDS = ['group', 'project', 'class'] as const satisfies readonly SheetKind[];
@@ -51,13 +38,8 @@ const FRESH_DAYS = 2;
 const FRESH_MS = HOUR_MS / 2;
 const STALE_MS = DAY_MS;
 
-/**
- * This month and the one before are looked at by every run, and one of the others, in turn.
- *
- * @param deadlineMs - on the monotonic clock; a day that is not begun by then is left to the next run.
- * @throws {LedgerError}
- */
-export async function packSheets(deadlineMs: number, deps: PackSheetsDeps): Promise<PackedSheets> {
+/** Every run looks at this month, the one before, and one of the others in turn. @throws {LedgerError} */
+export async function packSheets(deadlineMs: number, deps: PackSheetsDeps) {
   const { clock, zone, sheets } = deps;
   const nowMs = clock.nowMs();
   const now = today(zone, nowMs);
@@ -96,7 +78,6 @@ export async function packSheets(deadlineMs: number, deps: PackSheetsDeps): Prom
   return packed;
 }
 
-/** Days of a month whose counts changed since they were packed. */
 async function dueDays(
   first: number,
   last: number,
@@ -145,7 +126,6 @@ function summed(sheets: readonly Sheet[]): Pick<Sheet, 'bytes' | 'later' | 'name
   return packedSums(sums);
 }
 
-/** A hash of all counts of a day; empty where there are none. */
 const digestOf = (tally: UsageTally): string =>
   tally.size === 0
     ? ''
@@ -156,16 +136,12 @@ const digestOf = (tally: UsageTally): string =>
 
 const DIGEST_CHARACTERS = 16;
 
-// Reads a day's use of groups, projects and classes. It descends only into groups with jobs, so a quiet tree
-// is cheap.
-
 interface DayAsk {
   readonly usage: Pick<RollupStore, 'readUsage'>;
   readonly directory: Directory;
   readonly classNames: readonly string[];
   /** As it was packed before: what was in it is looked at again, wherever it has moved since. */
   readonly known: readonly (Sheet | undefined)[];
-  /** True to read every personal namespace. */
   readonly withPersonal: boolean;
 }
 
@@ -174,7 +150,6 @@ type DaySheets = Readonly<Record<'group' | 'project' | 'class', Pick<Sheet, 'byt
 /** Twenty requests of a hundred keys. */
 const PART_KEYS = 2_000;
 
-/** @throws {LedgerError} */
 async function usedOnDay(
   day: string,
   { usage, directory, classNames, known, withPersonal }: DayAsk,
@@ -231,11 +206,8 @@ function rowsOf(known: DayAsk['known'], of: SheetKind): readonly number[] {
 const namesOf = (known: DayAsk['known']): readonly string[] =>
   known.flatMap((sheet) => (sheet?.kind === 'class' ? (sheet.names ?? []) : []));
 
-// Sums by name ↔ sheets, whose rows are places in a list of names. Pure.
-
 export type NamedSums = ReadonlyMap<string, SheetSum>;
 
-/** Most expensive first, up to a bound. */
 export function namedSheet(sums: NamedSums, rowsMax: number): Pick<Sheet, 'bytes' | 'later' | 'names'> {
   const all = [...sums].sort(
     ([nameA, a], [nameB, b]) => (b[0] ?? 0) - (a[0] ?? 0) || (nameA < nameB ? -1 : 1),

@@ -1,78 +1,51 @@
 import { counterName } from '../../policies/claim.ts';
 import type { Log } from '../core/environment/environment.ts';
 import { type RecountOutcomes, recountOutcome } from '../core/ledger/checkpoints.ts';
-import type { Counter, Drift, JobRecord, RebuildReport } from '../core/ledger/ledger.ts';
+import type { Counter, JobRecord, RebuildReport } from '../core/ledger/ledger.ts';
 import type { RecordVisit, UsageLook } from '../core/ledger/recount-round.ts';
 import { namesNeedlessly } from '../core/ledger/user-ids.ts';
-import { type CountRecordsDeps, rebuildUsage, type UsageRebuild } from '../core/usage/count-records.ts';
-
-interface TellDriftDeps {
-  readonly outcomes: Pick<RecountOutcomes, 'write'>;
-  readonly log: Log;
-}
+import { type CountRecordsDeps, rebuildUsage } from '../core/usage/count-records.ts';
 
 /** More lines do not help; `tollgate rebuild` lists all. */
 const LINES_MAX = 20;
 
-/**
- * Reports and stores the result of a recount. It repairs nothing: find the cause of drift first.
- *
- * @param recountedAtMs - Unix ms, start of the recount
- */
-export async function tellDrift(
-  found: Omit<RebuildReport, 'repaired'> & { readonly usage?: UsageLook },
-  recountedAtMs: number,
-  { outcomes, log }: TellDriftDeps,
-) {
-  const { records, counters, drift, unproven, passedOver, unclosed } = found;
-  for (const each of drift.slice(0, LINES_MAX)) log.error('counter drifts', fieldsOf(each));
-  const report = {
-    ...{ records, counters },
-    /** Counters that do not show what their records make. */
-    drifting: drift.length,
-    /** Periods that ought to be closed and are not. */
-    unclosed,
-    /** Differing counters whose records may have expired: the correct amount is unknown. */
-    unproven: unproven.length,
-    /** Items a newer program wrote. Above 0, the run proves nothing: it found no drift because it could not. */
-    passedOver,
-  };
+/** Reports and stores the result, and repairs nothing: find the cause of drift first. @returns the number of drifting counters */
+export async function reportDrift(
+  { drift, unproven, ...counts }: Omit<RebuildReport, 'repaired'>,
+  { startedAtMs, usage }: { readonly startedAtMs: number; readonly usage?: UsageLook },
+  { outcomes, log }: { readonly outcomes: Pick<RecountOutcomes, 'write'>; readonly log: Log },
+): Promise<number> {
+  for (const { key, counter, recount } of drift.slice(0, LINES_MAX))
+    log.error('counter drifts', {
+      counter: counterName(key),
+      committed: counter.committed,
+      recount: recount.committed,
+    });
+  const { records, counters, passedOver } = counts;
+  const report = { records, counters, drifting: drift.length, unproven: unproven.length };
+  // It found no drift because it could not.
   if (passedOver > 0)
     log.error('items of a newer program passed over, nothing proven', { items: passedOver });
-  if (unclosed > 0) log.warn('periods not closed yet', { periods: unclosed });
   if (drift.length > 0) log.error('drift: look with `tollgate rebuild`', report);
   else if (passedOver === 0) log.info('no drift', report);
   try {
-    await outcomes.write(recountOutcome({ records, drift, unproven }, recountedAtMs, found.usage));
+    await outcomes.write(recountOutcome({ records, drift, unproven }, startedAtMs, usage));
   } catch (error) {
     // Only pages lack the result; the alarm still works.
     log.error('outcome of the recount not written', { error: String(error) });
   }
-  return report;
+  return drift.length;
 }
 
-const fieldsOf = ({ key, counter, recount }: Drift) => ({
-  counter: counterName(key),
-  committed: counter.committed,
-  committedRecount: recount.committed,
-  settled: counter.settled,
-  settledRecount: recount.settled,
-  fitted: counter.fitted,
-  fittedRecount: recount.fitted,
-});
-
-/** Some 1 KB each. */
 const ITEMS_MAX = 20_000;
 
 interface VisitWork {
-  /** Records of jobs that were decided or ended since `sinceMs`. */
   readonly mend: (recent: readonly JobRecord[]) => Promise<UsageLook>;
-  /** Ids of jobs whose records name a user and need not any more. */
   readonly replaceUserIds: (jobIds: readonly number[]) => Promise<void>;
   readonly keepCounters: (counters: readonly Counter[]) => Promise<void>;
 }
 
-/** Further work of the recount on the items it reads, some at a time. Times are Unix ms. */
+/** @param sinceMs - usage of jobs that were decided or ended since is compared */
 export function recordVisit(
   { sinceMs, nowMs }: { readonly sinceMs: number; readonly nowMs: number },
   { mend, replaceUserIds, keepCounters }: VisitWork,
@@ -83,10 +56,10 @@ export function recordVisit(
   return {
     see(record) {
       const { decidedAtMs, endedAtMs = 0 } = record;
-      if (decidedAtMs >= sinceMs || endedAtMs >= sinceMs) recent.push(record);
+      if (Math.max(decidedAtMs, endedAtMs) >= sinceMs) recent.push(record);
       if (namesNeedlessly(record, nowMs)) aged.push(record.jobId);
     },
-    seeCounter: (counter) => counters.push(counter),
+    seeCounter: (counter) => void counters.push(counter),
     isFull: () => [recent, aged, counters].some(({ length }) => length >= ITEMS_MAX),
     async work() {
       const [records, jobIds, met] = [recent, aged, counters];
@@ -100,14 +73,9 @@ export function recordVisit(
 }
 
 /** Adds to usage what the stream never delivered of these records; says so only where something was missing. */
-export async function mendUsage(
-  records: readonly JobRecord[],
-  deps: CountRecordsDeps,
-): Promise<UsageRebuild> {
-  const mended = await rebuildUsage(
-    records.map((record) => ({ kind: 'record' as const, record })),
-    deps,
-  );
-  if (mended.changed + mended.failed > 0) deps.log.warn('usage mended', { ...mended });
-  return mended;
+export async function mendUsage(records: readonly JobRecord[], deps: CountRecordsDeps): Promise<UsageLook> {
+  const items = records.map((record) => ({ kind: 'record' as const, record }));
+  const { records: jobs, changed: mended, failed } = await rebuildUsage(items, deps);
+  if (mended + failed > 0) deps.log.warn('usage mended', { jobs, mended, failed });
+  return { jobs, mended, failed };
 }

@@ -6,7 +6,7 @@ import { getItem, itemAt, putItem } from '../core/store/calls.ts';
 import { ledgerKeys } from '../core/store/keys.ts';
 import { atRev, type InstanceTable, TimeLimit } from '../core/store/operation.ts';
 import { answered, LedgerError, type TableFailure } from '../core/store/table-failure.ts';
-import type { JobCounts, Notice } from './notice.ts';
+import type { Notice } from './notice.ts';
 
 export interface Cursor {
   /** The last edit with sent notices. */
@@ -21,12 +21,12 @@ export interface Cursor {
   readonly forecastDay?: string;
   /** Keyed by break-glass. */
   readonly breakGlasses: Readonly<Record<string, BreakGlassCheckpoint>>;
-  /** Job counts that owners know, of today and yesterday. */
-  readonly tallies: Tallies;
+  /** Job counts that owners know, of today and yesterday, by subject and name; `*` is the instance. */
+  readonly tallies: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** The last run found rejected jobs. Their lists may lag behind the counts, so the next run reads them again. */
   readonly again?: boolean;
-  /** Notes in merge requests, keyed by request. */
-  readonly notes?: Readonly<Record<string, NoteCheckpoint>>;
+  /** Requests whose note in a merge request is written, or has no place. */
+  readonly notes?: Readonly<Record<string, object>>;
   /** Hashes of notices sent by a run that did not complete. */
   readonly sent: readonly string[];
 }
@@ -47,14 +47,6 @@ export interface BreakGlassCheckpoint {
   readonly reviews: number;
   readonly atMs: number;
 }
-
-/** Failed tries to write a note; 0: it is written, or there is none to write. */
-export interface NoteCheckpoint {
-  readonly tries: number;
-}
-
-/** Keyed by day, then by subject; `*` is the instance. */
-export type Tallies = Readonly<Record<string, Readonly<Record<string, JobCounts>>>>;
 
 export const START: Cursor = {
   edit: 0,

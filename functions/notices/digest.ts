@@ -2,23 +2,32 @@
 import { createHash } from 'node:crypto';
 import type { ChatMessage } from '../core/notify/chat.ts';
 import { linkTo } from '../core/notify/console-links.ts';
-import { type Message, type MessageSeverity, subjectLine } from '../core/notify/message.ts';
+import { type Message, subjectLine } from '../core/notify/message.ts';
 import type { Recipient } from '../core/notify/recipient.ts';
-import { headlineText, KINDS, type Notice } from './notice.ts';
+import { KINDS, type Notice } from './notice.ts';
 
-/** More lines would not be read; the console has them all. */
-export const NOTICES_PER_MESSAGE_MAX = 40;
+/** The longest texts of so many fit what SNS takes. The console has all of them. */
+export const NOTICES_PER_MESSAGE_MAX = 20;
 const NOTICES_PER_CHAT_MAX = 10;
-/** Notices in all their forms; the rest of a message of SNS needs some room, too. */
-const NOTICES_BYTES_MAX = 220_000;
 
 const ORDER = Object.keys(KINDS);
 const HEADINGS = [...new Set(Object.values(KINDS).map(([, heading]) => heading))];
-const SEVERITIES: readonly MessageSeverity[] = ['action', 'warning', 'info'];
 
 /** Notices of one kind stay in the order of their events. */
 const sortNotices = (notices: readonly Notice[]): readonly Notice[] =>
-  [...notices].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+  notices.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+
+const under = (heading: string, notices: readonly Notice[]): readonly Notice[] =>
+  notices.filter(({ kind }) => KINDS[kind][1] === heading);
+
+/** The first line of a single notice; else `Waiting for you: 1, Jobs: 2`. */
+function headlineText(notices: readonly Notice[]): string {
+  const [first, ...more] = notices;
+  if (first !== undefined && more.length === 0) return `Tollgate: ${first.lines[0]}`;
+  const counts = HEADINGS.map((heading) => [heading, under(heading, notices).length] as const);
+  const shown = counts.filter(([, count]) => count > 0).map(([heading, count]) => `${heading}: ${count}`);
+  return `Tollgate: ${shown.join(', ')}`;
+}
 
 /** @param notices - of this recipient, at least one. */
 export function noticeMessage(
@@ -27,29 +36,30 @@ export function noticeMessage(
   consoleUrl: string | undefined,
 ): Message {
   const sorted = sortNotices(notices);
-  const shown = takeFitting(sorted.slice(0, NOTICES_PER_MESSAGE_MAX), consoleUrl);
+  const shown = sorted.slice(0, NOTICES_PER_MESSAGE_MAX);
   const more = sorted.length - shown.length;
   // Independent of the order, so that a repeat has the same id.
   const ids = JSON.stringify(notices.map(({ id }) => id).sort());
   const id = createHash('sha256').update(ids).digest('base64url');
-  const severity = SEVERITIES.find((each) => sorted.some(({ kind }) => KINDS[kind][0] === each));
-  const history = linkTo(consoleUrl, '/history');
-  const sections = HEADINGS.flatMap((heading) => {
-    const under = shown.filter(({ kind }) => KINDS[kind][1] === heading);
-    const texts = under.map((each) => noticeText(each, consoleUrl));
-    return texts.length === 0 ? [] : [`${heading}\n${texts.join('\n')}`];
-  });
+  const severities = sorted.map(({ kind }) => KINDS[kind][0]);
+  const severity = (['action', 'warning'] as const).find((each) => severities.includes(each));
   const text = [
     `For the owner: ${to.owner}${to.contact === undefined ? '' : ` (${to.contact})`}`,
-    ...sections,
-    ...(more > 0 ? [`and ${more} more${history === undefined ? '' : `: ${history}`}`] : []),
+    ...HEADINGS.flatMap((heading) => {
+      const texts = under(heading, shown).map((each) => noticeText(each, consoleUrl));
+      return texts.length === 0 ? [] : [`${heading}\n${texts.join('\n')}`];
+    }),
+    ...(more > 0 ? [[`and ${more} more`, linkTo(consoleUrl, '/history')].filter(Boolean).join(': ')] : []),
   ].join('\n\n');
   return {
-    subject: subjectLine(`Tollgate: ${headlineText(sorted)}`),
+    subject: subjectLine(headlineText(sorted)),
     text: `${text}\n`,
     json: JSON.stringify({
       ...{ kind: 'notices', version: 1, id, ...to },
-      notices: shown.map((each) => noticeJson(each, consoleUrl)),
+      notices: shown.map(({ lines, page, facts, ...each }) => ({
+        ...{ id: each.id, kind: each.kind, severity: KINDS[each.kind][0], subject: each.subject },
+        ...{ says: lines[0], link: linkTo(consoleUrl, page), ...facts },
+      })),
       ...(more > 0 && { more }),
     }),
     id,
@@ -57,54 +67,21 @@ export function noticeMessage(
   };
 }
 
-/** Long texts of many bytes per letter leave room for fewer notices. */
-function takeFitting(notices: readonly Notice[], consoleUrl: string | undefined): readonly Notice[] {
-  let left = NOTICES_BYTES_MAX;
-  return notices.filter((each) => {
-    const forms = { text: noticeText(each, consoleUrl), json: JSON.stringify(noticeJson(each, consoleUrl)) };
-    left -= Buffer.byteLength(JSON.stringify(forms));
-    return left >= 0;
-  });
-}
-
-function noticeText({ lines: [first, ...rest], examples = [], page }: Notice, consoleUrl?: string): string {
-  const link = linkTo(consoleUrl, page);
-  return [
-    `- ${first}`,
-    ...rest,
-    ...examples.map(({ text, page: job }) => [text, linkTo(consoleUrl, job)].filter(Boolean).join(': ')),
-    ...(link === undefined ? [] : [link]),
-  ].join('\n  ');
-}
-
-function noticeJson(notice: Notice, consoleUrl: string | undefined): object {
-  const { id, kind, subject, label, lines, page, facts, examples = [] } = notice;
-  const link = linkTo(consoleUrl, page);
-  return {
-    ...{ id, kind, severity: KINDS[kind][0], subject, subjectLabel: label, says: lines[0] },
-    ...(link !== undefined && { link }),
-    ...facts,
-    ...(examples.length > 0 && {
-      examples: examples.map(({ text, page: job }) => ({ text, link: linkTo(consoleUrl, job) })),
-    }),
-  };
-}
+const noticeText = ({ lines, page }: Notice, consoleUrl: string | undefined): string =>
+  `- ${[...lines, linkTo(consoleUrl, page)].filter(Boolean).join('\n  ')}`;
 
 export function chatDigest(notices: readonly Notice[], consoleUrl: string | undefined): ChatMessage {
   const sorted = sortNotices(notices);
-  const shown = sorted.slice(0, NOTICES_PER_CHAT_MAX);
-  const more = sorted.length - shown.length;
-  const part = (text: string, button: string, page: string) => {
+  const more = sorted.length - NOTICES_PER_CHAT_MAX;
+  const part = (text: string, page: string) => {
     const href = linkTo(consoleUrl, page);
-    return { text, ...(href !== undefined && { link: { text: button, href } }) };
+    return { text, ...(href !== undefined && { link: { text: 'Open', href } }) };
   };
   return {
-    title: `Tollgate: ${headlineText(sorted)}`,
+    title: headlineText(sorted),
     parts: [
-      ...shown.map(({ lines, page, kind }) =>
-        part(lines.join('\n'), kind === 'request-waiting' ? 'Open request' : 'Open', page),
-      ),
-      ...(more > 0 ? [part(`and ${more} more`, 'All changes', '/history')] : []),
+      ...sorted.slice(0, NOTICES_PER_CHAT_MAX).map(({ lines, page }) => part(lines.join('\n'), page)),
+      ...(more > 0 ? [part(`and ${more} more`, '/history')] : []),
     ],
   };
 }

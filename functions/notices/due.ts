@@ -56,27 +56,19 @@ function findEndingGrants(sent: Cursor['ending'], context: NoticeContext) {
 }
 
 function endingNotice(key: string, limit: Limit, grant: Grant, context: NoticeContext): Notice {
-  const { subject, id, unit, zone, amount } = limit;
-  const { nowMs } = context;
+  const { subject, id, unit, zone } = limit;
   const what = `${wholeAmountText(grant.amount, unit, context)} for the ${limitName(limit)} of ${subjectLabel(subject, context.directory)}`;
-  const end = `${edgeText(grant.untilMs, 'end', zone)} (${relativeText(nowMs, grant.untilMs)})`;
-  const afterwards =
-    amount === 'unlimited' ? '' : ` It is ${wholeAmountText(amount, unit, context)} without grants.`;
+  const end = `${edgeText(grant.untilMs, 'end', zone)} (${relativeText(context.nowMs, grant.untilMs)})`;
   return aNotice('grant-ending', subject, context, {
     to: findRecipient(subject, id, context),
     id: `grant:${key}:ending`,
-    lines: [
-      `A grant of ${what} counts until ${end}.${afterwards}`,
-      `It was given for ${quoteText(grant.reason)}`,
-    ],
+    lines: [`A grant of ${what} counts until ${end}.`, `It was given for ${quoteText(grant.reason)}`],
     facts: { limit: id, amount: grant.amount, unit, until: new Date(grant.untilMs).toISOString() },
   });
 }
 
 const REMIND_AFTER_MS = DAY_MS;
-const STEP_MS = { hour: 3_600_000, day: DAY_MS, once: Number.POSITIVE_INFINITY } as const;
-/** A break-glass may last seven days: that many hours, and one that it begins within. */
-const PERIODS_MAX = 7 * 24 + 1;
+const HOUR_MS = 3_600_000;
 const NOTHING_SENT: BreakGlassCheckpoint = { used: 0, reviews: 0, atMs: 0 };
 
 /** Admitted jobs go to the owner in every run; a missing review to owner and finance once a day. */
@@ -92,13 +84,15 @@ async function findBreakGlasses(
   const active = begun.filter(
     ({ id, reviewed, untilMs }) => reviewed === undefined || nowMs < untilMs || sent[id],
   );
-  const usedBy = await readUse(active, nowMs, ledger);
+  const keysOf = active.map((glass) => listCounters(glass, nowMs));
+  const counters = active.length === 0 ? [] : await ledger.readCounters(keysOf.flat());
+  const committed = new Map(counters.map((counter) => [counterName(counter.key), counter.committed]));
   const notices: Notice[] = [];
   const breakGlasses: Record<string, BreakGlassCheckpoint> = {};
   let dueAtMs = Math.min(NEVER_MS, ...all.flatMap(({ fromMs }) => (fromMs > nowMs ? [fromMs] : [])));
-  for (const glass of active) {
+  for (const [at, glass] of active.entries()) {
     const before = sent[glass.id] ?? NOTHING_SENT;
-    const used = usedBy.get(glass.id) ?? 0;
+    const used = sumOf(keysOf[at]?.map((key) => committed.get(counterName(key)) ?? 0) ?? []);
     const isOver = nowMs >= glass.untilMs;
     if (used > before.used) notices.push(usedNotice(glass, before.used, used, context));
     let { reviews, atMs } = before;
@@ -114,50 +108,31 @@ async function findBreakGlasses(
   return { notices, dueAtMs, breakGlasses };
 }
 
-/** Sums the admitted jobs of each break-glass over all its periods. */
-async function readUse(
-  glasses: readonly BreakGlass[],
-  nowMs: number,
-  ledger: NoticesDeps['ledger'],
-): Promise<ReadonlyMap<string, number>> {
-  const keysOf = glasses.map((glass) => ({ id: glass.id, keys: listCounters(glass, nowMs) }));
-  const keys = keysOf.flatMap((each) => each.keys);
-  const counters = keys.length === 0 ? [] : await ledger.readCounters(keys);
-  const committed = new Map(counters.map((counter) => [counterName(counter.key), counter.committed]));
-  return new Map(
-    keysOf.map((each) => [
-      each.id,
-      each.keys.reduce((sum, key) => sum + (committed.get(counterName(key)) ?? 0), 0),
-    ]),
-  );
-}
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
 
+/** One per period so far: a break-glass lasts seven days at most. */
 function listCounters(glass: BreakGlass, nowMs: number): readonly CounterKey[] {
   const lastMs = Math.min(nowMs, glass.untilMs - 1);
   const keys = new Map<string, CounterKey>();
-  const note = (atMs: number): void => {
-    const key = breakGlassCounter(glass, atMs);
+  for (let atMs = glass.fromMs; atMs < lastMs + HOUR_MS; atMs += HOUR_MS) {
+    const key = breakGlassCounter(glass, Math.min(atMs, lastMs));
     keys.set(key.period, key);
-  };
-  note(lastMs);
-  for (let atMs = glass.fromMs; atMs <= lastMs && keys.size <= PERIODS_MAX; atMs += STEP_MS[glass.per])
-    note(atMs);
+  }
   return [...keys.values()];
 }
 
 function usedNotice(glass: BreakGlass, from: number, to: number, context: NoticeContext): Notice {
   const { id, subject, untilMs, jobs, per } = glass;
-  const label = subjectLabel(subject, context.directory);
-  const most = per === 'once' ? countText(jobs, 'job') : `${countText(jobs, 'job')} per ${per}`;
+  const most = `${countText(jobs, 'job')}${per === 'once' ? '' : ` per ${per}`}`;
   const soFar = `${to.toLocaleString('en-US')} so far, at most ${most} until ${instantText(untilMs, context.zone)}`;
   return aNotice('break-glass-used', subject, context, {
     id: `break-glass:${id}:used:${to}`,
     lines: [
-      `${countText(to - from, 'job')} of ${label} passed its limits by break-glass: ${soFar}.`,
+      `${countText(to - from, 'job')} of ${subjectLabel(subject, context.directory)} passed its limits by break-glass: ${soFar}.`,
       reasonLine(glass),
     ],
     page: BREAK_GLASS_PAGE,
-    facts: { breakGlass: id, jobs: to - from, used: to, jobsMax: jobs, per },
+    facts: { breakGlass: id, jobs: to - from, used: to, jobsMax: jobs },
   });
 }
 
@@ -168,7 +143,6 @@ function reviewNotices(
   context: NoticeContext,
 ): readonly Notice[] {
   const { id, subject, untilMs } = glass;
-  const label = subjectLabel(subject, context.directory);
   const ended = `ended on ${instantText(untilMs, context.zone)} and let ${countText(used, 'job')} pass`;
   const owner = findRecipient(subject, undefined, context);
   const recipients = recipientKey(owner) === recipientKey(FINANCE) ? [owner] : [owner, FINANCE];
@@ -176,9 +150,12 @@ function reviewNotices(
     aNotice('break-glass-review', subject, context, {
       to,
       id: `break-glass:${id}:review:${reviews}`,
-      lines: [`The break-glass of ${label} ${ended}. It is not reviewed yet.`, reasonLine(glass)],
+      lines: [
+        `The break-glass of ${subjectLabel(subject, context.directory)} ${ended}. It is not reviewed yet.`,
+        reasonLine(glass),
+      ],
       page: BREAK_GLASS_PAGE,
-      facts: { breakGlass: id, used, asked: reviews },
+      facts: { breakGlass: id, used },
     }),
   );
 }

@@ -5,18 +5,11 @@ import type { ChangeRow, Effect, FieldValue } from '../core/limits/limit-changes
 import { LimitsError } from '../core/limits/limit-table.ts';
 import { type LoggedChange, loggedChangeOf, rowsOf } from '../core/limits/publish-limits.ts';
 import { BREAK_GLASS_PAGE, historyPagePath, subjectPagePath } from '../core/notify/console-links.ts';
-import {
-  findRecipient,
-  formerRecipient,
-  type Recipient,
-  recipientKey,
-  subjectLabel,
-} from '../core/notify/recipient.ts';
+import { findRecipient, type Recipient, recipientKey, subjectLabel } from '../core/notify/recipient.ts';
 import {
   aNotice,
   countText,
   cutName,
-  cutText,
   type Notice,
   type NoticeKind,
   quoteText,
@@ -25,11 +18,8 @@ import {
 } from './notice.ts';
 import type { Findings, NoticeContext, Run } from './run.ts';
 
-const PAGE = 100;
-/** The rest waits for the next run: an edit per second for five minutes does not come from a person. */
-const PAGES_MAX = 3;
-/** Large edits opened in one run; each may have megabytes. */
-const OPENED_MAX = 5;
+/** Edits read in one run. The rest waits for the next. */
+export const EDITS_MAX = 100;
 const TIMEOUT_MS = 5_000;
 /** More changes of one owner in one edit are one notice with their number. */
 const CHANGES_MAX = 6;
@@ -38,34 +28,26 @@ const FIELDS_MAX = 5;
 
 /** @throws {LimitsError} `limits_unavailable` */
 export async function findEditNotices({ cursor, pointer, deps, context }: Run): Promise<Findings> {
+  const { edit: from } = cursor;
+  if (pointer === undefined || from >= pointer.edit) return { notices: [], next: {} };
+  const last = Math.min(from + EDITS_MAX, pointer.edit);
   const { limitTable, log } = deps;
   const notices: Notice[] = [];
-  let { edit } = cursor;
-  let opened = 0;
-  for (let page = 0; page < PAGES_MAX && pointer !== undefined && edit < pointer.edit; page += 1) {
-    const last = Math.min(edit + PAGE, pointer.edit);
-    // The log is read backwards, so this is the page that ends with `last`.
-    const items = await limitTable.readLog(last + 1, last - edit, { timeoutMs: TIMEOUT_MS });
-    for (const item of items.filter((each) => each.edit > edit).sort((a, b) => a.edit - b.edit)) {
-      try {
-        const logged = loggedChangeOf(item);
-        if (logged.rows === undefined && logged.count > 0) {
-          if (opened === OPENED_MAX) return { notices, next: { edit } };
-          opened += 1;
-        }
-        const rows = await rowsOf(logged, limitTable);
-        if (rows !== undefined && rows.length > 0)
-          notices.push(...editNotices(rows, { edit: item.edit, logged, context: await context() }));
-      } catch (error) {
-        if (!(error instanceof LimitsError) || error.retryable) throw error;
-        // A damaged entry stays damaged and must not hold up later edits.
-        log.error('edit not notified', { edit: item.edit, cause: error.message });
-      }
-      edit = item.edit;
+  // The log is read backwards, so these are the edits that end with `last`.
+  const items = await limitTable.readLog(last + 1, last - from, { timeoutMs: TIMEOUT_MS });
+  for (const item of items.filter(({ edit }) => edit > from).toReversed()) {
+    try {
+      const logged = loggedChangeOf(item);
+      const rows = (await rowsOf(logged, limitTable)) ?? [];
+      if (rows.length > 0)
+        notices.push(...editNotices(rows, { edit: item.edit, logged, context: await context() }));
+    } catch (error) {
+      if (!(error instanceof LimitsError) || error.retryable) throw error;
+      // A damaged entry stays damaged and must not hold up later edits.
+      log.error('edit not notified', { edit: item.edit, cause: error.message });
     }
-    edit = last;
   }
-  return { notices, next: { edit } };
+  return { notices, next: { edit: last } };
 }
 
 interface Edit {
@@ -79,36 +61,26 @@ type Change = readonly [ChangeRow, ...ChangeRow[]];
 
 function editNotices(rows: readonly ChangeRow[], edit: Edit): readonly Notice[] {
   const { logged, context } = edit;
-  const byOwner = new Map<string, { to: Recipient; rows: ChangeRow[] }>();
-  for (const row of rows) {
+  const owned = rows
     // The decision of the request reports its grant.
-    if (row.about === 'grant' && logged.source.startsWith('request ')) continue;
-    for (const to of ownersOfRow(row, context)) {
-      if (isActor(logged.actor, to)) continue;
-      const key = recipientKey(to);
-      const owned = byOwner.get(key) ?? { to, rows: [] };
-      byOwner.set(key, owned);
-      owned.rows.push(row);
-    }
-  }
-  return [...byOwner.values()].flatMap(({ to, rows: all }) => {
-    const changes = [
-      ...Map.groupBy(all, ({ about, subject, limit, id }) =>
-        JSON.stringify([about, subject, limit, id ?? null]),
-      ),
-    ].map(([, group]) => group as [ChangeRow, ...ChangeRow[]]);
+    .filter(({ about }) => about !== 'grant' || !logged.source.startsWith('request '))
+    .map((row) => {
+      const to = findRecipient(row.subject, row.about === 'limit' ? row.limit : undefined, context);
+      return { to, row };
+    })
+    .filter(({ to }) => !isActor(logged.actor, to));
+  return [...Map.groupBy(owned, ({ to }) => recipientKey(to)).values()].flatMap((own) => {
+    const byChange = Map.groupBy(own, ({ row: { about, subject, limit, id } }) =>
+      JSON.stringify([about, subject, limit, id ?? null]),
+    );
+    const changes = [...byChange.values()].map(
+      (some) => some.map(({ row }) => row) as [ChangeRow, ...ChangeRow[]],
+    );
+    const { to } = own[0] as (typeof own)[number];
     return changes.length > CHANGES_MAX
       ? [manyChangesNotice(to, changes, edit)]
       : changes.map((change) => changeNotice(to, change, edit));
   });
-}
-
-/** If an edit changes the owner, both are notified. */
-function ownersOfRow(row: ChangeRow, context: NoticeContext): readonly Recipient[] {
-  const to = findRecipient(row.subject, row.about === 'limit' ? row.limit : undefined, context);
-  if (row.field !== 'owner' || typeof row.from !== 'string') return [to];
-  const former = formerRecipient(row.from, row.subject, context);
-  return recipientKey(former) === recipientKey(to) ? [to] : [to, former];
 }
 
 const isActor = (actor: string, { owner, contact }: Recipient): boolean =>
@@ -124,18 +96,16 @@ function changeNotice(to: Recipient, change: Change, of: Edit): Notice {
     ...{ limit: limitText, grant: 'Grant', freeze: 'Freeze', breakglass: 'Break-glass' },
     ...{ rollout: `Rollout of ${limit}`, document: 'Order of the default limits' },
   };
-  const label = subjectLabel(subject, of.context.directory);
   const verb = whole ?? EFFECTS[totalEffect(change)].word;
+  const label = subjectLabel(subject, of.context.directory);
   return aNotice(kindOf(change), subject, of.context, {
     to,
     id: `edit:${of.edit}:${about}:${subject}:${limit}${id === undefined ? '' : `:${id}`}`,
     lines: [`${names[about]} of ${label} ${verb}: ${fieldsText(change, of.context)}.`, authorLine(of)],
     page: about === 'breakglass' ? BREAK_GLASS_PAGE : subjectPagePath(subject),
     facts: {
-      ...{ edit: of.edit, about, limit, effect: totalEffect(change) },
+      ...{ edit: of.edit, by: cutName(of.logged.actor), about, limit, effect: totalEffect(change) },
       ...{ field: main.field, from: main.from, to: main.to },
-      ...(main.unit !== undefined && { unit: main.unit }),
-      ...authorFacts(of),
     },
   });
 }
@@ -157,23 +127,15 @@ function manyChangesNotice(to: Recipient, changes: readonly Change[], of: Edit):
     ],
     page: isOne ? historyPagePath(subject) : '/history',
     facts: {
-      ...{ edit: of.edit, changes: changes.length, subjects: subjects.length, loosened, tightened },
-      ...authorFacts(of),
+      ...{ edit: of.edit, by: cutName(of.logged.actor) },
+      ...{ changes: changes.length, loosened, tightened },
     },
   });
 }
 
 function authorLine({ logged: { actor, atMs, source, why }, context }: Edit): string {
-  const reason = why.trim() === '' ? '' : `: ${quoteText(why)}`;
-  return `By ${cutName(actor)} on ${instantText(atMs, context.zone)} (${cutName(source)})${reason}`;
+  return `By ${cutName(actor)} on ${instantText(atMs, context.zone)} (${cutName(source)}): ${quoteText(why)}`;
 }
-
-const authorFacts = ({ logged: { actor, atMs, source, why } }: Edit) => ({
-  by: cutName(actor),
-  at: new Date(atMs).toISOString(),
-  source: cutName(source),
-  why: cutText(why),
-});
 
 const EFFECTS = {
   loosens: { kind: 'limit-loosened', word: 'loosened' },
@@ -191,7 +153,7 @@ function kindOf(change: Change): NoticeKind {
     case 'grant':
       return whole === 'added' ? 'grant-given' : 'grant-changed';
     case 'freeze':
-      return whole === 'added' ? 'freeze-set' : whole === 'removed' ? 'freeze-lifted' : 'freeze-changed';
+      return whole === 'added' ? 'freeze-set' : 'freeze-changed';
     case 'breakglass':
       return whole === 'added' ? 'break-glass-opened' : 'break-glass-changed';
     default:
@@ -199,12 +161,12 @@ function kindOf(change: Change): NoticeKind {
   }
 }
 
-/** `amount 500.00 EUR → 300.00 EUR`; what is added or removed has one value. */
+/** `amount from 500.00 EUR to 300.00 EUR`; what is added or removed has one value. */
 function fieldsText(change: Change, context: NoticeContext): string {
   const shown = change.slice(0, FIELDS_MAX).map((row) => {
     const side = (value: FieldValue): string => (value === null ? 'none' : valueText(row, value, context));
     if (row.whole !== undefined) return `${row.field} ${side(row.to ?? row.from)}`;
-    return `${row.field} ${side(row.from)} → ${side(row.to)}`;
+    return `${row.field} from ${side(row.from)} to ${side(row.to)}`;
   });
   const more = change.length - shown.length;
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');

@@ -65,22 +65,14 @@ function forecastNotice(
   const to = findRecipient(subject, limit.id, context);
   const text = (whole: number): string => wholeAmountText(whole, unit, context);
   const what = `the ${limitName(limit)} of ${subjectLabel(subject, context.directory)}`;
+  const reached = { measure: 'forecast', level: level.name, levelAmount: level.amount, limitAmount } as const;
   return aNotice('forecast-reached', subject, context, {
     to,
     id: `forecast:${subject}:${limit.id}:${period.key}:${limitAmount}:${level.name}`,
     lines: [
       `At the pace of the last weeks ${what} comes to ${text(atEnd)} of ${text(limitAmount)} by the end of ${period.label} (alert at ${level.name}).`,
     ],
-    alert: {
-      key,
-      level: {
-        ...{ measure: 'forecast', level: level.name, levelAmount: level.amount, limitAmount },
-        owner: to.owner,
-      },
-    },
-    facts: {
-      ...{ limit: limit.id, level: level.name, forecast: atEnd },
-      ...{ amount: limitAmount, unit, period: period.key },
-    },
+    alert: { key, level: { ...reached, owner: to.owner } },
+    facts: { limit: limit.id, level: level.name, forecast: atEnd, amount: limitAmount, unit },
   });
 }

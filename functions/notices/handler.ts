@@ -1,5 +1,5 @@
 import { readWholeDirectory } from '../core/directory/directory-part.ts';
-import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
+import { DynamoDirectoryTable } from '../core/directory/directory-table.ts';
 import { systemClock as clock, consoleLog as log } from '../core/environment/environment.ts';
 import { groupTokens, secretLines, ssmText } from '../core/environment/secrets.ts';
 import { readNoticesConfig } from '../core/environment/settings.ts';
@@ -7,7 +7,7 @@ import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
-import { DynamoLimitTable } from '../core/limits/dynamo-limit-table.ts';
+import { DynamoLimitTable } from '../core/limits/limit-table.ts';
 import { chatSender } from '../core/notify/chat.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
 import { readPackedRules } from '../core/rules.ts';

@@ -11,7 +11,7 @@ import { recordPlaceOf } from '../answers/job/recorded-job.ts';
 import { NOWHERE } from '../answers/reading/scope.ts';
 import type { JobRecord } from '../core/ledger/ledger.ts';
 import { ranRejected, wasRejected } from '../core/ledger/settle.ts';
-import { jobPagePath, shadowPagePath } from '../core/notify/console-links.ts';
+import { jobPagePath, shadowPagePath, subjectPagePath } from '../core/notify/console-links.ts';
 import {
   FINANCE,
   findOwnRecipient,
@@ -20,48 +20,37 @@ import {
   recipientKey,
   subjectLabel,
 } from '../core/notify/recipient.ts';
+import { readInParts } from '../core/store/parts.ts';
 import { usageOf } from '../core/usage/usage.ts';
-import type { Tallies } from './cursor.ts';
-import { aNotice, countText, cutName, type JobCounts, type Notice, wholeAmountText } from './notice.ts';
+import { aNotice, countText, cutName, type Notice, wholeAmountText } from './notice.ts';
 import { type Findings, limitsBySubject, type NoticeContext, type NoticesDeps, type Run } from './run.ts';
 
-/** Key of the whole instance in {@link Tallies}. */
-const INSTANCE = '*';
+/** Name of rejected jobs among the counts of a subject. The other names are rules that only warned. */
+const REJECTED = '';
 /** Records read for one group, and for all groups of a run. */
 const RECORDS_PER_GROUP_MAX = 20;
 const RECORDS_MAX = 400;
 /** Subjects read in one run: some two hundred batches. */
 const SUBJECTS_MAX = 10_000;
-/** One read has three seconds. */
-const PIECE = 2_000;
 const CAUSES_MAX = 4;
-const EXAMPLES_MAX = 3;
 
-/** The days of one run and the counts that owners know. */
 interface JobsWindow {
   /**
    * Today and yesterday: the rollup counts a job on the day of its decision, up to a day later. Older jobs
    * are forgotten.
    */
   readonly days: readonly string[];
-  readonly tallies: Tallies;
+  /** Counts that owners know, by day and name; what is found becomes known. */
+  readonly tallies: Record<string, Record<string, number>>;
   readonly deps: NoticesDeps;
-  readonly context: NoticeContext;
 }
 
-/** New jobs of a subject. */
 interface SubjectNews {
   readonly subject: string;
-  readonly rejected: number;
-  /** Keyed by rule; only rules with new jobs. */
-  readonly byRule: ReadonlyMap<string, number>;
-  /** Different for each new count: the counts that owners knew, and the new jobs. */
+  /** New jobs by name, of names that have some. */
+  readonly more: ReadonlyMap<string, number>;
+  /** Different for each new count. */
   readonly id: string;
-}
-
-interface FoundJobs {
-  readonly notices: readonly Notice[];
-  readonly tallies: Tallies;
 }
 
 /**
@@ -74,103 +63,74 @@ export async function findJobNotices(run: Run): Promise<Findings> {
   const today = periodAt('day', deps.zone, nowMs);
   const yesterday = periodAt('day', deps.zone, today.startMs - 1);
   const days = [today.key, yesterday.key];
-  const all = await findNews(
-    ['instance'],
-    (counts) => counts,
-    { days, tallies: cursor.tallies, deps },
-    INSTANCE,
-  );
-  const { rejected = 0, byRule = new Map<string, number>() } = all.news[0] ?? {};
-  let { tallies } = all;
+  const tallies = Object.fromEntries(days.map((day) => [day, { ...cursor.tallies[day] }]));
+  const window: JobsWindow = { days, tallies, deps };
+  const [all] = await findNews(['instance'], (_, counted) => counted, window, '*');
+  const moved = new Set(all?.more.keys());
+  const isRejected = moved.delete(REJECTED);
   const notices: Notice[] = [];
-  const find = async (work: (window: JobsWindow) => Promise<FoundJobs>): Promise<void> => {
-    const found = await work({ days, tallies, deps, context: await run.context() });
-    notices.push(...found.notices);
-    tallies = found.tallies;
-  };
-  if (rejected > 0 || cursor.again === true)
-    await find((window) => findRejectedJobs(yesterday.startMs, window));
-  if (byRule.size > 0) await find((window) => findWarnedJobs(new Set(byRule.keys()), window));
-  return {
-    notices: run.isFirst ? [] : notices,
-    next: {
-      tallies: Object.fromEntries(Object.entries(tallies).filter(([day]) => days.includes(day))),
-      again: rejected > 0,
-    },
-  };
+  if (isRejected || cursor.again === true)
+    notices.push(...(await findRejectedJobs(yesterday.startMs, await run.context(), window)));
+  if (moved.size > 0) notices.push(...(await findWarnedJobs(moved, await run.context(), window)));
+  return { notices: run.isFirst ? [] : notices, next: { tallies, again: isRejected } };
 }
 
 /**
  * Finds subjects with jobs that owners do not know.
  *
- * @param pick - the part of the counts that a notice reports: only this part becomes known to owners
+ * @param names - the counts that a notice reports: only these become known to owners
  */
 async function findNews(
   subjects: readonly string[],
-  pick: (counts: JobCounts, subject: string) => JobCounts,
-  { days, tallies, deps: { usage } }: Pick<JobsWindow, 'days' | 'tallies' | 'deps'>,
+  names: (subject: string, counted: Iterable<string>) => Iterable<string>,
+  { days, tallies, deps: { usage } }: JobsWindow,
   as?: string,
-): Promise<{ readonly news: readonly SubjectNews[]; readonly tallies: Tallies }> {
+): Promise<readonly SubjectNews[]> {
   const keys = subjects.flatMap((subject) => days.map((day) => ({ subject, day })));
-  const read = await inPieces(keys, (some) => usage.readUsage(some));
-  const next: Record<string, Record<string, JobCounts>> = {};
-  for (const [day, known] of Object.entries(tallies)) next[day] = { ...known };
-  const news = subjects.map((subject, at): SubjectNews => {
-    let [rejected, before] = [0, 0];
-    const byRule = new Map<string, number>();
+  const read = await readInParts(keys, (some) => usage.readUsage(some));
+  return subjects.flatMap((subject, at): readonly SubjectNews[] => {
+    const more = new Map<string, number>();
+    let total = 0;
     for (const [index, day] of days.entries()) {
-      const { rejected: all, watchedBy } = usageOf(read[at * days.length + index] ?? new Map());
-      const now = pick({ rejected: all, warned: Object.fromEntries(watchedBy) }, subject);
-      const known = next[day]?.[as ?? subject];
-      const warned = Object.entries(now.warned ?? {});
-      before +=
-        (now.rejected === undefined ? 0 : (known?.rejected ?? 0)) +
-        sumOf(warned.map(([rule]) => known?.warned?.[rule] ?? 0));
-      rejected += Math.max(0, (now.rejected ?? 0) - (known?.rejected ?? 0));
-      for (const [rule, jobs] of warned) {
-        const more = jobs - (known?.warned?.[rule] ?? 0);
-        if (more > 0) byRule.set(rule, (byRule.get(rule) ?? 0) + more);
+      const { rejected, watchedBy } = usageOf(read[at * days.length + index] ?? new Map());
+      const counts = new Map([[REJECTED, rejected], ...watchedBy]);
+      const known = tallies[day] ?? {};
+      for (const name of names(subject, counts.keys())) {
+        const key = `${as ?? subject} ${name}`;
+        const jobs = counts.get(name) ?? 0;
+        const before = known[key] ?? 0;
+        total += jobs;
+        if (jobs > before) more.set(name, (more.get(name) ?? 0) + jobs - before);
+        // Most subjects have no jobs to keep. A count that fell back to 0 is kept.
+        if (jobs > 0 || before > 0) known[key] = jobs;
       }
-      // Most subjects have no jobs to keep. A count that fell back to 0 is kept.
-      if (known === undefined && !now.rejected && warned.every(([, jobs]) => jobs === 0)) continue;
-      const counts = { ...known, ...now, ...(now.warned && { warned: { ...known?.warned, ...now.warned } }) };
-      next[day] = { ...next[day], [as ?? subject]: counts };
     }
-    const more = rejected + sumOf([...byRule.values()]);
-    return { subject, rejected, byRule, id: `${subject}:${days[0]}:${before}+${more}` };
+    return more.size === 0 ? [] : [{ subject, more, id: `${subject}:${days[0]}:${total}` }];
   });
-  return { news: news.filter(({ rejected, byRule }) => rejected > 0 || byRule.size > 0), tallies: next };
-}
-
-const sumOf = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0);
-
-async function inPieces<Key, Value>(
-  keys: readonly Key[],
-  read: (some: readonly Key[]) => Promise<readonly Value[]>,
-): Promise<readonly Value[]> {
-  const values: Value[] = [];
-  for (let start = 0; start < keys.length; start += PIECE)
-    for (const value of await read(keys.slice(start, start + PIECE))) values.push(value);
-  return values;
 }
 
 /** @throws {LedgerError} */
-async function findRejectedJobs(sinceMs: number, window: JobsWindow): Promise<FoundJobs> {
+async function findRejectedJobs(
+  sinceMs: number,
+  context: NoticeContext,
+  window: JobsWindow,
+): Promise<readonly Notice[]> {
   const { usage, ledger } = window.deps;
-  const groups = await findGroups(sinceMs, window);
-  const { news, tallies } = await findNews(groups, ({ rejected = 0 }) => ({ rejected }), window);
-  const lists = await inPieces(news, (some) => usage.readRejections(some.map(({ subject }) => subject)));
+  const groups = await findGroups(sinceMs, context, window.deps);
+  const news = await findNews(groups, () => [REJECTED], window);
+  const lists = await readInParts(news, (some) => usage.readRejections(some.map(({ subject }) => subject)));
   let left = RECORDS_MAX;
   const notices: Notice[] = [];
   for (const [index, group] of news.entries()) {
-    const wanted = Math.min(group.rejected, RECORDS_PER_GROUP_MAX, left);
+    const jobs = group.more.get(REJECTED) ?? 0;
+    const wanted = Math.min(jobs, RECORDS_PER_GROUP_MAX, left);
     left -= wanted;
     const ids = (lists[index]?.jobs ?? []).slice(0, wanted).map(({ jobId }) => jobId);
     const found = ids.length === 0 ? [] : await ledger.readRecords(ids);
     const records = found.filter((record) => record !== undefined).filter(wasRejected);
-    notices.push(rejectedNotice(group, records, window.context));
+    notices.push(rejectedNotice(group, jobs, records, context));
   }
-  return { notices, tallies };
+  return notices;
 }
 
 /**
@@ -179,13 +139,14 @@ async function findRejectedJobs(sinceMs: number, window: JobsWindow): Promise<Fo
  */
 async function findGroups(
   sinceMs: number,
-  { context, deps: { usage, ledger } }: JobsWindow,
+  context: NoticeContext,
+  { usage, ledger }: NoticesDeps,
 ): Promise<readonly string[]> {
   const isOwned = (group: string): boolean => findOwnRecipient(group, context) !== undefined;
   const groups = new Set(
-    [...limitsBySubject(context)].flatMap(([subject]) =>
-      subject.startsWith('group/') && !subject.includes('/each/') && isOwned(subject) ? [subject] : [],
-    ),
+    [...limitsBySubject(context)]
+      .map(([subject]) => subject)
+      .filter((each) => each.startsWith('group/') && !each.includes('/each/') && isOwned(each)),
   );
   const [all] = await usage.readRejections(['instance']);
   const ids = (all?.jobs ?? []).flatMap(({ jobId, atMs }) => (atMs >= sinceMs ? [jobId] : []));
@@ -200,29 +161,29 @@ async function findGroups(
 }
 
 function rejectedNotice(
-  { subject, rejected: jobs, id }: SubjectNews,
+  { subject, id }: SubjectNews,
+  jobs: number,
   records: readonly JobRecord[],
   context: NoticeContext,
 ): Notice {
   const { directory } = context;
-  const causes = listCauses(records, subject, context);
   const ran = records.filter(ranRejected).length;
   const of = records.length < jobs && records.length > 0 ? `Of the latest ${records.length}: ` : '';
+  const [latest] = records;
+  // A request may claim any path; the id decides.
+  const path = directory?.projectById.get(latest?.facts.projectId ?? 0)?.path;
   return aNotice('jobs-rejected', subject, context, {
     id: `rejected:${id}`,
     lines: [
       `${countText(jobs, 'job')} of ${subjectLabel(subject, directory)} ${jobs === 1 ? 'was' : 'were'} rejected.`,
       ...(ran > 0 ? [`${of}${ran} ran all the same: in dry_run GitLab ignores rejections`] : []),
-      ...causes.map((cause) => `${of}${cause}`),
+      ...listCauses(records, subject, context).map((cause) => `${of}${cause}`),
+      ...(latest === undefined
+        ? []
+        : [`Latest: job ${latest.jobId}${path === undefined ? '' : ` in ${cutName(path)}`}`]),
     ],
-    examples: records.slice(0, EXAMPLES_MAX).map(({ jobId, facts: { jobName, projectId } }) => {
-      // A request may claim any path; the id decides.
-      const path = directory?.projectById.get(projectId ?? 0)?.path;
-      const name = jobName === undefined ? '' : ` "${cutName(jobName)}"`;
-      const where = path === undefined ? '' : ` in ${cutName(path)}`;
-      return { text: `Job ${jobId}${name}${where}`, page: jobPagePath(jobId) };
-    }),
-    facts: { jobs, looked: records.length, ran, causes: causes.join('; ') },
+    page: latest === undefined ? subjectPagePath(subject) : jobPagePath(latest.jobId),
+    facts: { jobs, ran },
   });
 }
 
@@ -241,10 +202,8 @@ function listCauses(
       'limitAmount' in reason ? limitCause(reason, record, subject, context) : `Rule ${cutName(rule)}`;
     jobs.set(text, (jobs.get(text) ?? 0) + 1);
   }
-  return [...jobs]
-    .sort(([, a], [, b]) => b - a)
-    .slice(0, CAUSES_MAX)
-    .map(([text, count]) => `${text}: ${count}`);
+  const sorted = [...jobs].sort(([, a], [, b]) => b - a);
+  return sorted.slice(0, CAUSES_MAX).map(([text, count]) => `${text}: ${count}`);
 }
 
 /** Says no more about the limit of another owner than the job's own page does. */
@@ -268,45 +227,30 @@ function limitCause(
 
 /**
  * Finds jobs that only a warning admitted: by limits in mode `warn`, by limits whose rule or rollout goes no further, and by rules of the
- * policy in that mode. Counts are per rule, and a job counts under each. They include jobs that a limit in `shadow` would have
- * rejected by the same rule.
+ * policy in that mode. Counts are per rule, and include jobs that a limit in `shadow` would have rejected by the same rule.
  *
  * @param moved - rules under which the instance has more jobs.
  * @throws {LedgerError}
  */
-async function findWarnedJobs(moved: ReadonlySet<string>, window: JobsWindow): Promise<FoundJobs> {
-  const { context } = window;
-  const warnings = findWarnings(context, moved);
-  const pick = ({ warned = {} }: JobCounts, subject: string): JobCounts => {
-    const rules = [...(warnings.get(subject)?.rules ?? [])];
-    return { warned: Object.fromEntries(rules.map((rule) => [rule, warned[rule] ?? 0])) };
-  };
-  const { news, tallies } = await findNews([...warnings.keys()].slice(0, SUBJECTS_MAX), pick, window);
-  return {
-    notices: news.map((each) => warnedNotice(each, warnings.get(each.subject)?.limit, context)),
-    tallies,
-  };
-}
-
-/** Rules that warn on each subject, and the first limit that does. */
-function findWarnings(context: NoticeContext, moved: ReadonlySet<string>) {
+async function findWarnedJobs(
+  moved: ReadonlySet<string>,
+  context: NoticeContext,
+  window: JobsWindow,
+): Promise<readonly Notice[]> {
   const limitRules = new Set<string>(Object.values(ASKED_BY));
-  const ofPolicy = context.policy.rules.filter(
-    ({ id, kind, mode }) => mode === 'warn' && !limitRules.has(kind) && moved.has(id),
-  );
-  const found = new Map<
-    string,
-    { readonly rules: ReadonlySet<string>; readonly limit: string | undefined }
-  >();
-  for (const [subject, all] of limitsBySubject(context)) {
-    const warning = all.map((limit) => ({ limit, rules: warningRules(limit, context, moved) }));
-    const rules = new Set(warning.flatMap((each) => each.rules));
-    if (ofPolicy.length > 0 && findOwnRecipient(subject, context) !== undefined)
-      for (const { id } of ofPolicy) rules.add(id);
-    const limit = warning.find((each) => each.rules.length > 0)?.limit.id;
-    if (rules.size > 0) found.set(subject, { rules, limit });
+  const ofPolicy = context.policy.rules
+    .filter(({ id, kind, mode }) => mode === 'warn' && !limitRules.has(kind) && moved.has(id))
+    .map(({ id }) => id);
+  const rulesOf = new Map<string, ReadonlySet<string>>();
+  for (const [subject, limits] of limitsBySubject(context)) {
+    const ofLimits = limits.flatMap((limit) => warningRules(limit, context, moved));
+    const isOwned = ofPolicy.length > 0 && findOwnRecipient(subject, context) !== undefined;
+    const rules = new Set([...ofLimits, ...(isOwned ? ofPolicy : [])]);
+    if (rules.size > 0) rulesOf.set(subject, rules);
   }
-  return found;
+  const subjects = [...rulesOf.keys()].slice(0, SUBJECTS_MAX);
+  const news = await findNews(subjects, (subject) => rulesOf.get(subject) ?? [], window);
+  return news.map((each) => warnedNotice(each, context));
 }
 
 /** Rules that check this limit and only warn. */
@@ -323,25 +267,15 @@ function warningRules(
   });
 }
 
-function warnedNotice(
-  { subject, byRule, id }: SubjectNews,
-  limit: string | undefined,
-  context: NoticeContext,
-): Notice {
-  const rules = [...byRule].sort(([, a], [, b]) => b - a);
-  const most = rules[0]?.[1] ?? 0;
-  const perRule = rules
-    .slice(0, CAUSES_MAX)
-    .map(([rule, jobs]) => `${cutName(rule)} ${jobs}`)
-    .join(', ');
-  const jobs = `${rules.length > 1 ? 'At least ' : ''}${countText(most, 'job')} of ${subjectLabel(subject, context.directory)}`;
+function warnedNotice({ subject, more, id }: SubjectNews, context: NoticeContext): Notice {
+  const rules = [...more].sort(([, a], [, b]) => b - a).slice(0, CAUSES_MAX);
+  const perRule = rules.map(([rule, jobs]) => `${cutName(rule)} ${jobs}`).join(', ');
   return aNotice('jobs-warned', subject, context, {
-    to: findRecipient(subject, limit, context),
     id: `warned:${id}`,
     lines: [
-      `${jobs} would have been rejected if the rules that only warn were enforced. By rule: ${perRule}.`,
+      `Jobs of ${subjectLabel(subject, context.directory)} would have been rejected if the rules that only warn were enforced. By rule: ${perRule}.`,
     ],
     page: shadowPagePath(subject),
-    facts: { jobs: most, byRule: perRule },
+    facts: { byRule: perRule },
   });
 }

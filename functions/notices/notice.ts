@@ -6,69 +6,33 @@ import type { Unit } from '../../policies/unit.ts';
 import { amountText } from '../../policies/unit-texts.ts';
 import { subjectPagePath } from '../core/notify/console-links.ts';
 import type { MessageSeverity } from '../core/notify/message.ts';
-import { findRecipient, type Ownership, type Recipient, subjectLabel } from '../core/notify/recipient.ts';
+import { findRecipient, type Ownership, type Recipient } from '../core/notify/recipient.ts';
 import type { AlertedLevel } from '../core/thresholds/alert-records.ts';
 
 type Heading = 'Waiting for you' | 'Jobs' | 'Break-glass' | 'Limits' | 'Requests';
-/** Severity, heading in a message, and the part of a message's subject line that counts it. */
-type KindRow = readonly [severity: MessageSeverity, heading: Heading, part: keyof typeof SUBJECT_PARTS];
 
-/** Every kind of notice, in the order of reading. */
+/** Every kind of notice with its severity and its heading in a message, in the order of reading. */
 export const KINDS = {
-  'request-waiting': ['action', 'Waiting for you', 'requests'],
-  'break-glass-review': ['action', 'Waiting for you', 'reviews'],
-  'jobs-rejected': ['warning', 'Jobs', 'rejected'],
-  'jobs-warned': ['warning', 'Jobs', 'warned'],
-  'break-glass-opened': ['warning', 'Break-glass', 'brokenGlass'],
-  'break-glass-used': ['warning', 'Break-glass', 'brokenGlass'],
-  'break-glass-changed': ['info', 'Break-glass', 'changedGlass'],
-  'freeze-set': ['warning', 'Limits', 'freezes'],
-  'freeze-changed': ['info', 'Limits', 'limits'],
-  'freeze-lifted': ['info', 'Limits', 'limits'],
-  'forecast-reached': ['warning', 'Limits', 'limits'],
-  'grant-ending': ['warning', 'Limits', 'limits'],
-  'limit-tightened': ['warning', 'Limits', 'limits'],
-  'limit-loosened': ['info', 'Limits', 'limits'],
-  'limit-described': ['info', 'Limits', 'limits'],
-  'grant-given': ['info', 'Limits', 'limits'],
-  'grant-changed': ['info', 'Limits', 'limits'],
-  'request-decided': ['info', 'Requests', 'decided'],
-} as const satisfies Readonly<Record<string, KindRow>>;
+  'request-waiting': ['action', 'Waiting for you'],
+  'break-glass-review': ['action', 'Waiting for you'],
+  'jobs-rejected': ['warning', 'Jobs'],
+  'jobs-warned': ['warning', 'Jobs'],
+  'break-glass-opened': ['warning', 'Break-glass'],
+  'break-glass-used': ['warning', 'Break-glass'],
+  'break-glass-changed': ['info', 'Break-glass'],
+  'freeze-set': ['warning', 'Limits'],
+  'freeze-changed': ['info', 'Limits'],
+  'forecast-reached': ['warning', 'Limits'],
+  'grant-ending': ['warning', 'Limits'],
+  'limit-tightened': ['warning', 'Limits'],
+  'limit-loosened': ['info', 'Limits'],
+  'limit-described': ['info', 'Limits'],
+  'grant-given': ['info', 'Limits'],
+  'grant-changed': ['info', 'Limits'],
+  'request-decided': ['info', 'Requests'],
+} as const satisfies Readonly<Record<string, readonly [MessageSeverity, Heading]>>;
 
 export type NoticeKind = keyof typeof KINDS;
-
-/** Parts of a subject line, in this order. */
-const SUBJECT_PARTS = {
-  requests: ({ length }: readonly Notice[]) => countText(length, 'request waits', 'requests wait'),
-  reviews: ({ length }: readonly Notice[]) => `${length} break-glass to review`,
-  rejected: (notices: readonly Notice[]) => jobsText(notices, 'rejected'),
-  warned: (notices: readonly Notice[]) => jobsText(notices, 'would have been rejected'),
-  brokenGlass: () => 'break-glass used',
-  freezes: ({ length }: readonly Notice[]) => countText(length, 'freeze'),
-  limits: ({ length }: readonly Notice[]) => `${countText(length, 'change')} of limits`,
-  changedGlass: () => 'break-glass changed',
-  decided: ({ length }: readonly Notice[]) => countText(length, 'request decided', 'requests decided'),
-} as const;
-
-/** `1 request waits, 3 jobs of group acme/payments rejected, 2 changes of limits` */
-export function headlineText(notices: readonly Notice[]): string {
-  const byPart = Map.groupBy(notices, ({ kind }) => KINDS[kind][2]);
-  if (byPart.has('brokenGlass')) byPart.delete('changedGlass');
-  return Object.entries(SUBJECT_PARTS)
-    .flatMap(([part, text]) => {
-      const counted = byPart.get(part as keyof typeof SUBJECT_PARTS);
-      return counted === undefined ? [] : [text(counted)];
-    })
-    .join(', ');
-}
-
-/** Jobs of a group are also jobs of the groups above it, so the numbers of several groups have no sum. */
-function jobsText(notices: readonly Notice[], outcome: string): string {
-  const [first] = notices;
-  return first !== undefined && notices.length === 1
-    ? `${countText(Number(first.facts.jobs), 'job')} of ${first.label} ${outcome}`
-    : `jobs of ${notices.length} groups ${outcome}`;
-}
 
 /** An event, as one recipient reads it. */
 export interface Notice {
@@ -78,42 +42,24 @@ export interface Notice {
   readonly kind: NoticeKind;
   /** `group/101` */
   readonly subject: string;
-  /** `group acme/payments` */
-  readonly label: string;
   readonly lines: readonly [string, ...string[]];
   /** Path in the console. */
   readonly page: string;
-  readonly examples?: readonly Example[];
   /** For programs. */
   readonly facts: Readonly<Record<string, string | number | boolean | null>>;
   /** A level of a limit: the message's outcome is recorded next to its counter. */
   readonly alert?: { readonly key: CounterKey; readonly level: AlertedLevel };
 }
 
-/** A job and the path of its page. */
-interface Example {
-  readonly text: string;
-  readonly page: string;
-}
-
-export interface JobCounts {
-  readonly rejected?: number;
-  /** Keyed by rule. */
-  readonly warned?: Readonly<Record<string, number>>;
-}
-
-type NoticeParts = Pick<Notice, 'id' | 'lines' | 'facts'> & Partial<Notice>;
-
-/** Fills in the defaults: the recipient, label and page of the subject. */
+/** Fills in the defaults: the recipient and page of the subject. */
 export const aNotice = (
   kind: NoticeKind,
   subject: string,
   context: Ownership,
-  parts: NoticeParts,
+  parts: Pick<Notice, 'id' | 'lines' | 'facts'> & Partial<Notice>,
 ): Notice => ({
   to: findRecipient(subject, undefined, context),
   ...{ kind, subject },
-  label: subjectLabel(subject, context.directory),
   page: subjectPagePath(subject),
   ...parts,
 });
@@ -127,8 +73,8 @@ export const cutName = (text: string): string => shortened(oneLine(text), NAME_C
 export const quoteText = (text: string): string => quoted(text, TEXT_CHARACTERS_MAX);
 
 /** `37 jobs`, `1 job` */
-export const countText = (count: number, one: string, many = `${one}s`): string =>
-  `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+export const countText = (count: number, one: string): string =>
+  `${count.toLocaleString('en-US')} ${one}${count === 1 ? '' : 's'}`;
 
 /** An instant as a change row has it. Other texts, such as `lifted`, stay as they are. */
 export const whenText = (text: string, { zone }: { readonly zone: string }): string =>

@@ -1,11 +1,10 @@
 /** Pending requests, for the recipients who may approve them, and decisions, for the owner of the limit. */
 import { DAY_MS } from '../../policies/limits/calendar.ts';
-import type { Limit } from '../../policies/limits/limit.ts';
 import { limitsOn } from '../../policies/limits/limits.ts';
 import { isValidAt } from '../../policies/limits/period.ts';
 import { instantText } from '../../policies/text/edge-text.ts';
-import { isMoney, isSpent, UNIT_OF } from '../../policies/unit.ts';
-import { limitName, UNIT_TEXTS } from '../../policies/unit-texts.ts';
+import { isMoney } from '../../policies/unit.ts';
+import { limitName } from '../../policies/unit-texts.ts';
 import type { EditRequest, LimitRequest } from '../core/limits/edit-model.ts';
 import { binds, type ChangeRow } from '../core/limits/limit-changes.ts';
 import { isDecided, isPending } from '../core/limits/requests.ts';
@@ -41,13 +40,13 @@ export async function findRequestNotices(run: Run): Promise<Findings> {
   for (const stored of run.requests) {
     const { request } = stored;
     const before = cursor.requests[request.id];
+    const asked = before?.asked ?? 0;
     if (isPending(stored) && (before === undefined || nowMs - before.atMs >= REMIND_AFTER_MS)) {
-      const asked = (before?.asked ?? 0) + 1;
-      notices.push(...waitingNotices(request, asked, await run.context(), run.decisionPage));
-      requests[request.id] = { asked, atMs: nowMs, decided: false };
+      notices.push(...waitingNotices(request, asked + 1, await run.context(), run.decisionPage));
+      requests[request.id] = { asked: asked + 1, atMs: nowMs, decided: false };
     } else if (isDecided(stored) && before?.decided !== true) {
       if (!run.isFirst) notices.push(decidedNotice(request, await run.context()));
-      requests[request.id] = { asked: before?.asked ?? 0, atMs: nowMs, decided: true };
+      requests[request.id] = { asked, atMs: nowMs, decided: true };
     } else if (before !== undefined) requests[request.id] = before;
   }
   return { notices, next: { requests } };
@@ -59,10 +58,9 @@ function waitingNotices(
   context: NoticeContext,
   decisionPage: Run['decisionPage'],
 ): readonly Notice[] {
-  const { id, subject, requestedAtMs, link } = request;
+  const { id, subject, limit, requestedBy, requestedAtMs, link } = request;
   const approver = findApprover(request, context);
   const alone = asked === 1 || recipientKey(approver) === recipientKey(FINANCE);
-  const again = asked > 1 ? ` (message ${asked})` : '';
   const about = link === undefined ? '' : ` It is about ${cutName(link)}`;
   return (alone ? [approver] : [approver, FINANCE]).map((to) =>
     aNotice('request-waiting', subject, context, {
@@ -70,17 +68,17 @@ function waitingNotices(
       id: `request:${id}:waiting:${asked}`,
       lines: [
         `${requestText(request, context)}.`,
-        `Asked on ${instantText(requestedAtMs, context.zone)}; approve or decline it${again}.${about}`,
+        `Asked on ${instantText(requestedAtMs, context.zone)}; approve or decline it.${about}`,
       ],
       page: decisionPage(id, to),
-      facts: { request: id, asked, ...requestFacts(request) },
+      facts: { request: id, asked, limit, requestedBy: cutName(requestedBy) },
     }),
   );
 }
 
 function decidedNotice(request: LimitRequest, context: NoticeContext): Notice {
   const { id, subject, limit, state, decidedBy = 'an unknown user', decidedAtMs = context.nowMs } = request;
-  const { note, link } = request;
+  const { note, link, requestedBy } = request;
   const isApproved = state === 'approved';
   const why = note === undefined ? '' : `: ${quoteText(note)}`;
   return aNotice('request-decided', subject, context, {
@@ -91,15 +89,12 @@ function decidedNotice(request: LimitRequest, context: NoticeContext): Notice {
       `By ${cutName(decidedBy)} on ${instantText(decidedAtMs, context.zone)}${why}`,
       ...(link === undefined || !isApproved ? [] : [`Retry the job in GitLab: ${cutText(link)}`]),
     ],
-    facts: { request: id, state, decidedBy: cutName(decidedBy), ...requestFacts(request) },
+    facts: {
+      ...{ request: id, state, limit },
+      ...{ decidedBy: cutName(decidedBy), requestedBy: cutName(requestedBy) },
+    },
   });
 }
-
-const requestFacts = ({ limit, amount, from, until, edit, requestedBy }: LimitRequest) => ({
-  limit,
-  ...(edit === undefined ? { amount, from, until } : { differences: edit.count }),
-  requestedBy: cutName(requestedBy),
-});
 
 /** `ann asks for 200 EUR more for the CI budget of group acme/payments, 21 Nov 2026 to 30 Nov 2026: "…"` */
 function requestText(request: LimitRequest, context: NoticeContext): string {
@@ -107,9 +102,11 @@ function requestText(request: LimitRequest, context: NoticeContext): string {
   const limit = limitsOn(context.limits, subject).find((each) => each.id === id);
   const what = limit === undefined ? `limit ${cutName(id)}` : limitName(limit);
   const label = subjectLabel(subject, context.directory);
+  // Requests write money without its currency.
+  const unit = limit !== undefined && isMoney(limit.kind) ? ` ${context.policy.currency}` : '';
   const wish =
     edit === undefined
-      ? `for ${askedText(amount, limit, context)} more for the ${what} of ${label}, ${whenText(from, context)} to ${whenText(until, context)}`
+      ? `for ${cutName(String(amount)).replace(/^\+/, '')}${unit} more for the ${what} of ${label}, ${whenText(from, context)} to ${whenText(until, context)}`
       : `to ${editText(edit, context)}`;
   const cause = `${quoteText(reason)}${ticket === undefined ? '' : ` (${cutName(ticket)})`}`;
   return `${cutName(requestedBy)} asks ${wish}: ${cause}`;
@@ -125,18 +122,6 @@ function editText({ rows, count }: EditRequest['edit'], context: NoticeContext):
       : cutName(String(side ?? 'nothing'));
   const more = count > 1 ? `, with ${countText(count - 1, 'more difference')}` : '';
   return `change ${row.field} of ${cutName(row.limit)} of ${subjectLabel(row.subject, context.directory)} from ${value(row.from)} to ${value(row.to)}${more}`;
-}
-
-/** Requests write money and minutes without a unit. */
-function askedText(
-  amount: string | number,
-  limit: Limit | undefined,
-  { policy: { currency } }: NoticeContext,
-): string {
-  const written = cutName(String(amount)).replace(/^\+/, '');
-  if (limit === undefined || !isSpent(limit.kind)) return written;
-  if (isMoney(limit.kind)) return `${written} ${currency}`;
-  return /^\d+$/.test(written) ? `${written} ${UNIT_TEXTS[UNIT_OF[limit.kind]].words[0]}` : written;
 }
 
 /**

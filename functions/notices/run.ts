@@ -83,8 +83,13 @@ export function contextReader(
   nowMs: number,
 ): Run['context'] {
   const { policy, zone } = deps;
+  const readLimits = async (set: string): Promise<LimitSet> =>
+    readDocument((await readLimitSet(set, deps.limitTable)).document, set, policy).limits;
   const read = async (): Promise<NoticeContext> => {
-    const [limits, directory] = await Promise.all([readLimits(pointer, deps), deps.directory()]);
+    const [limits, directory] = await Promise.all([
+      pointer === undefined ? deps.packed : readLimits(pointer.set),
+      deps.directory(),
+    ]);
     return { limits, directory, policy, zone, nowMs };
   };
   let context: Promise<NoticeContext> | undefined;
@@ -92,15 +97,6 @@ export function contextReader(
     context ??= read();
     return context;
   };
-}
-
-async function readLimits(
-  pointer: LimitPointer | undefined,
-  { packed, limitTable, policy }: NoticesDeps,
-): Promise<LimitSet> {
-  if (pointer === undefined) return packed;
-  const { document } = await readLimitSet(pointer.set, limitTable);
-  return readDocument(document, pointer.set, policy).limits;
 }
 
 /** Lists every subject with valid limits, own or default. */

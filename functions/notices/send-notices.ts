@@ -5,7 +5,7 @@ import { approvalPath } from '../core/notify/approval-link.ts';
 import { ChatError, findChannel, readChatChannels } from '../core/notify/chat.ts';
 import { REQUESTS_PAGE } from '../core/notify/console-links.ts';
 import { NotifyError } from '../core/notify/message.ts';
-import { type Recipient, recipientKey } from '../core/notify/recipient.ts';
+import { FINANCE, type Recipient, recipientKey } from '../core/notify/recipient.ts';
 import type { ChannelOutcome } from '../core/thresholds/alert-records.ts';
 import { advancePartly, type Cursor, noticeHash, START } from './cursor.ts';
 import { chatDigest, noticeMessage } from './digest.ts';
@@ -91,21 +91,22 @@ export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
   const report = { notices: taken.length, messages: sent.length, waiting };
   if (sent.length > 0 || waiting > 0) log.info('notices sent', report);
 
-  const chats = await sendChats(sent, deps);
-  const atMs = clock.nowMs();
-  for (const [index, each] of sent.entries())
-    await recordAlerts(
-      each.notices,
-      [{ channel: 'topic', outcome: 'taken', atMs }, ...(chats[index] ?? [])],
-      deps,
-    );
+  const chat = sent.length === 0 ? undefined : await openChat(deps);
+  const recordTopic = (
+    some: readonly Notice[],
+    outcome: ChannelOutcome['outcome'],
+    more: readonly ChannelOutcome[] = [],
+  ) => recordAlerts(some, [{ channel: 'topic', outcome, atMs: clock.nowMs() }, ...more], deps);
+  for (const each of sent) await recordTopic(each.notices, 'taken', await chat?.(each));
   const isTaken = new Set(taken);
-  const refused = failure === undefined ? [] : notices.filter((each) => !isTaken.has(each));
-  await recordAlerts(refused, [{ channel: 'topic', outcome: 'failed', atMs }], deps);
+  if (failure !== undefined)
+    await recordTopic(
+      notices.filter((each) => !isTaken.has(each)),
+      'failed',
+    );
 
-  const notesBefore = next.notes ?? {};
-  const notes = await keepRequestNotes(run, notesBefore);
-  if (notes !== notesBefore) await write({ ...next, notes });
+  const notes = await keepRequestNotes(run, next.notes);
+  if (notes !== undefined) await write({ ...next, notes });
   if (failure !== undefined) throw failure;
   return report;
 }
@@ -129,41 +130,31 @@ interface SentMessage {
 }
 
 /** Sends one message per recipient, in the order of their first notices, until the topic refuses one. */
-async function sendMessages(
-  notices: readonly Notice[],
-  { notify, consoleUrl }: NoticesDeps,
-): Promise<{
-  readonly sent: readonly SentMessage[];
-  readonly waiting: number;
-  readonly failure?: NotifyError;
-}> {
+async function sendMessages(notices: readonly Notice[], { notify, consoleUrl }: NoticesDeps) {
   const byRecipient = [...Map.groupBy(notices, ({ to }) => recipientKey(to)).values()];
   const sent: SentMessage[] = [];
+  let failure: NotifyError | undefined;
   for (const own of byRecipient.slice(0, MESSAGES_MAX)) {
-    const [first] = own;
-    if (first === undefined) continue;
     // Some limits of an owner name a contact, others do not.
-    const to = own.find((each) => each.to.contact !== undefined)?.to ?? first.to;
+    const { to = FINANCE } = own.find((each) => each.to.contact !== undefined) ?? own[0] ?? {};
     try {
       await notify.send(noticeMessage(to, own, consoleUrl));
     } catch (error) {
       if (!(error instanceof NotifyError)) throw error;
-      return { sent, waiting: byRecipient.length - sent.length, failure: error };
+      failure = error;
+      break;
     }
     sent.push({ to, notices: own });
   }
-  return { sent, waiting: byRecipient.length - sent.length };
+  return { sent, waiting: byRecipient.length - sent.length, failure };
 }
 
 /**
- * Copies messages into the recipients' chat channels. A failed chat is logged and not repeated: mail counts.
- * Returns outcomes per message, in order; none for a recipient without a channel, or after {@link CHAT_RUN_MS}. Never throws.
+ * Returns a function that copies a message into its recipient's chat channel and returns the outcome; none without a
+ * channel, or after {@link CHAT_RUN_MS}. A failed chat is logged and not repeated, because mail counts. Never throws.
  */
-async function sendChats(
-  messages: readonly SentMessage[],
-  { chat, clock, consoleUrl, log }: NoticesDeps,
-): Promise<readonly (readonly ChannelOutcome[])[]> {
-  if (chat === undefined || messages.length === 0) return [];
+async function openChat({ chat, clock, consoleUrl, log }: NoticesDeps) {
+  if (chat === undefined) return undefined;
   const lines = await chat.lines().catch((error: unknown): readonly string[] => {
     log.warn('chat webhooks not read', { error: errorName(error) });
     return [];
@@ -171,25 +162,19 @@ async function sendChats(
   const { channels, unreadable } = readChatChannels(lines);
   if (unreadable.length > 0) log.warn('chat webhooks unreadable', { lines: unreadable.join(',') });
   const endMs = clock.monotonicMs() + CHAT_RUN_MS;
-  const outcomes: ChannelOutcome[][] = [];
-  for (const { to, notices } of messages) {
-    const channel = findChannel(to, channels);
-    if (channel === undefined || clock.monotonicMs() >= endMs) {
-      outcomes.push([]);
-      continue;
+  return async ({ to, notices }: SentMessage): Promise<readonly ChannelOutcome[]> => {
+    const target = findChannel(to, channels);
+    if (target === undefined || clock.monotonicMs() >= endMs) return [];
+    const { channel: name, service: channel } = target;
+    try {
+      await chat.sender.send(chatDigest(notices, consoleUrl), target);
+      return [{ channel, outcome: 'taken', atMs: clock.nowMs() }];
+    } catch (error) {
+      const code = error instanceof ChatError ? error.code : errorName(error);
+      log.warn('chat not sent', { channel: name, service: channel, code });
+      return [{ channel, outcome: 'failed', atMs: clock.nowMs() }];
     }
-    const { service } = channel;
-    const outcome = await chat.sender.send(chatDigest(notices, consoleUrl), channel).then(
-      () => 'taken' as const,
-      (error: unknown) => {
-        const code = error instanceof ChatError ? error.code : errorName(error);
-        log.warn('chat not sent', { channel: channel.channel, service, code });
-        return 'failed' as const;
-      },
-    );
-    outcomes.push([{ channel: service, outcome, atMs: clock.nowMs() }]);
-  }
-  return outcomes;
+  };
 }
 
 /** Never throws: a lost record must not repeat a sent message. */

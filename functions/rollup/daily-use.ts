@@ -1,4 +1,3 @@
-/** Daily use of a limit's subject, for the forecast in an alert. Read only when a level is reached. */
 import type { CounterKey } from '../../policies/claim.ts';
 import type { DailyUsage } from '../../policies/forecast.ts';
 import { kindRow, type LimitKind } from '../../policies/unit.ts';
@@ -8,7 +7,6 @@ import type { RollupStore } from '../core/usage/rollup-store.ts';
 
 interface DailyUseDeps {
   readonly store: Pick<RollupStore, 'readUsage'>;
-  /** IANA zone of the days of usage. */
   readonly zone: string;
   readonly clock: { nowMs(): number };
 }

@@ -9,12 +9,13 @@ import { deployedMetrics } from '../core/metrics.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
 import { deployedRules } from '../core/rules.ts';
 import { ledgerKeys } from '../core/store/keys.ts';
+import type { TableStreamEvent } from '../core/store/operation.ts';
 import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
 import { findLimit } from '../core/thresholds/levels.ts';
 import { thresholdAlerts } from '../core/thresholds/threshold-alerts.ts';
 import { placeAskOf, placeBy } from '../core/usage/contribution.ts';
 import { dynamoCounterSnapshots } from '../core/usage/counter-snapshot.ts';
-import { type RollUpDeps, rollUp, type StreamAnswer, thresholdTeller } from '../core/usage/roll-up.ts';
+import { type RollUpDeps, rollUp, thresholdTeller } from '../core/usage/roll-up.ts';
 import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
 import { runnerNames } from '../core/usage/usage.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
@@ -79,5 +80,4 @@ const deps: RollUpDeps = {
   }),
 };
 
-/** Lambda's entry point for the table's stream; reports failures by item. */
-export const handler = onOwnBooks(table, (event: unknown): Promise<StreamAnswer> => rollUp(event, deps));
+export const handler = onOwnBooks(table, (event: TableStreamEvent) => rollUp(event, deps));

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
-import type { LedgerClock, Log } from '../core/environment/environment.ts';
+import { errorName, type LedgerClock, type Log } from '../core/environment/environment.ts';
 import { isTerminal } from '../core/gitlab/gitlab.ts';
 import { JOB_HOOK_EVENT, parseJobHook } from '../core/gitlab/job-reader.ts';
 import type { InboxItem, InboxStore } from '../core/ledger/store.ts';
@@ -13,18 +13,11 @@ import { hasWebhookToken, isSigned, type SignedHeaders } from './webhook-signatu
 
 export interface SettleAppDeps {
   readonly inbox: InboxStore;
-  /**
-   * Secrets of the deployment, from which each group's signing token is derived; several while one is being replaced. Asked for
-   * with every signed delivery: keep them.
-   */
+  /** From which each group's signing token is derived; several while one is being replaced. Asked for with every delivery. */
   readonly secrets: () => Promise<readonly string[]>;
-  /**
-   * Secrets from which `X-Gitlab-Token` is derived, for deliveries without a signature, as all are before GitLab 19.0. Weaker:
-   * any reader of one delivery can make up others of its group. @default none
-   */
+  /** For deliveries without a signature, as all are before GitLab 19.0. Any reader of one can make up others of its group. */
   readonly legacyTokens?: () => Promise<readonly string[]>;
   readonly clock: LedgerClock;
-  /** [0, 1): spreads repeated writes. */
   readonly random: () => number;
   readonly log: Log;
 }
@@ -37,14 +30,7 @@ const ATTEMPTS_MAX = 6;
 /** Longer than people can resend a delivery from GitLab's list of recent events, which keeps two days. */
 const REMEMBERED_MS = 3 * DAY_MS;
 
-/**
- * Receives GitLab's job webhooks: identifies the group before parsing, drops noise, writes one inbox item,
- * and answers 200. The rest happens behind the table's stream; a group's webhook only counts for that group.
- *
- * Useless deliveries from GitLab also get 200, because GitLab disables a webhook after a few refusals. 503
- * means that a delivery could not be verified or stored; GitLab does not repeat it, and the sweep finds the
- * job.
- */
+/** Useless deliveries get 200 too: GitLab disables a webhook after a few refusals. After 503 the sweep finds the job. */
 export function createSettleApp(deps: SettleAppDeps): Hono {
   const app = new Hono();
   const arrived = new Set<DeliveryProof>();
@@ -92,12 +78,7 @@ export function createSettleApp(deps: SettleAppDeps): Hono {
   return app;
 }
 
-/**
- * Stores a delivery, with retries while the table is throttled or silent, because GitLab does not repeat it.
- * A write with a lost response is found by its id.
- *
- * @returns true if it is the first of its id. @throws {LedgerError} the last one
- */
+/** GitLab does not repeat a delivery. A write with a lost response is found by its id. @returns true if it is the first */
 async function receivedOnce(
   item: InboxItem,
   { inbox, clock, random }: Pick<SettleAppDeps, 'inbox' | 'clock' | 'random'>,
@@ -122,11 +103,11 @@ async function receivedOnce(
   return answer;
 }
 
-const respond = (
-  c: Context,
-  outcome: JobsResponse['outcome'],
-  status: 200 | 401 | 413 | 500 | 503,
-): Response => c.json({ outcome } satisfies JobsResponse, status);
+/** `dropped`: another event, a running job, or an unreadable one. `refused`: neither a signature nor a token of ours. */
+type JobsOutcome = 'received' | 'repeated' | 'dropped' | 'refused' | 'too_large' | 'failed';
+
+const respond = (c: Context, outcome: JobsOutcome, status: 200 | 401 | 413 | 500 | 503): Response =>
+  c.json({ outcome }, status);
 
 const headersOf = (c: Context): SignedHeaders => ({
   id: c.req.header('webhook-id'),
@@ -135,10 +116,7 @@ const headersOf = (c: Context): SignedHeaders => ({
   token: c.req.header('x-gitlab-token'),
 });
 
-/**
- * Verifies the sender: a signature must verify, even next to a valid token; without a signature, the token
- * is compared.
- */
+/** A signature must verify, even next to a valid token; without one, the token is compared. */
 async function senderOf(
   groupId: number,
   body: string,
@@ -151,7 +129,7 @@ async function senderOf(
     if (legacyTokens === undefined || headers.token === undefined) return 'unknown';
     return hasWebhookToken(headers, await legacyTokens(), groupId, log) ? 'token' : 'unknown';
   } catch (error) {
-    log.error('webhook secrets unreadable', { error: error instanceof Error ? error.name : typeof error });
+    log.error('webhook secrets unreadable', { error: errorName(error) });
     return 'unchecked';
   }
 }
@@ -170,7 +148,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Job webhooks of a top-level group arrive at `/v1/gitlab/jobs/101`. */
 export const JOBS_PATH = '/v1/gitlab/jobs';
 
 /** A job event is some 5 KB; GitLab's own bound of 25 MB is for pushes. */
@@ -179,20 +156,4 @@ export const HOOK_BODY_BYTES_MAX = 1024 * 1024;
 /** Proof of a delivery: a signature (GitLab 19.0 and newer), or the plain `X-Gitlab-Token`. */
 type DeliveryProof = 'signature' | 'token';
 
-/** Response header with the accepted proof; GitLab's list of recent events shows it with the status. */
 export const PROOF_HEADER = 'x-tollgate-proof';
-
-/** For people who look at GitLab's list of recent events. */
-interface JobsResponse {
-  readonly outcome:
-    | 'received'
-    /** This delivery had arrived before. */
-    | 'repeated'
-    /** Irrelevant: another event, a running job, or an unreadable event. */
-    | 'dropped'
-    /** 401: neither a signature nor a token of ours. */
-    | 'refused'
-    | 'too_large'
-    /** 5xx: not written down. */
-    | 'failed';
-}

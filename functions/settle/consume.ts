@@ -1,10 +1,14 @@
-/** A batch of the table's stream → the hints of webhooks, in the inbox items among it → the ledger. */
 import { isRecord } from '../../policies/document/reading.ts';
 import type { UnmeteredResult } from '../core/contract/admissions.ts';
 import { inboxBody, journalBody } from '../core/ledger/items.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { LedgerKeys } from '../core/store/keys.ts';
-import { type Item, isNewer } from '../core/store/operation.ts';
+import {
+  isNewer,
+  type TableStreamEvent,
+  type TableStreamRecord,
+  type TableStreamResponse,
+} from '../core/store/operation.ts';
 import {
   applyHints,
   type HintDeps,
@@ -14,32 +18,11 @@ import {
 } from '../core/truth/webhook-hints.ts';
 import { METRIC_IMPOSSIBLE_ENDS, METRIC_JOB_EVENTS, METRIC_SETTLEMENT_LAG_SECONDS } from '../names.ts';
 
-/**
- * A batch of a DynamoDB stream with new images, from Lambda.
- *
- * @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html
- */
-export interface TableStreamEvent {
-  readonly Records: readonly TableStreamRecord[];
-}
-
-export interface TableStreamRecord {
-  readonly eventName?: string | undefined;
-  readonly dynamodb?:
-    | { readonly SequenceNumber?: string | undefined; readonly NewImage?: Item | undefined }
-    | undefined;
-}
-
-/** Lambda reads the stream again from the first of these on; what comes twice is applied once. */
-export interface TableStreamResponse {
-  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
-}
+export type { TableStreamEvent, TableStreamRecord, TableStreamResponse };
 
 export interface ConsumeDeps extends HintDeps {
   readonly keys: LedgerKeys;
-  /** Charges fallback decisions in the relays' journal; one result each. @default no journal */
   readonly recordJournal?: (answers: readonly unknown[]) => Promise<readonly UnmeteredResult[]>;
-  /** Written once a batch. @default none are kept */
   readonly metrics?: Metrics;
 }
 

@@ -11,11 +11,9 @@ const linesOf = (parameter: string) =>
   secretLines({ load: () => ssmText(parameter), clock: systemClock, log: consoleLog });
 
 const secrets = linesOf(config.secretsParameter);
-// Read while the function starts, when it has a whole processor: a burst waits for each start. A failure is the delivery's, which
-// asks again.
+/** At the start, when the function has a whole processor. A failure is the delivery's, which asks again. */
 void secrets().catch(() => {});
 
-/** Lambda's entry point for GitLab's webhook; takes function URL events and those of that shape. */
 export const handler = handle(
   createSettleApp({
     inbox: new DynamoStore({

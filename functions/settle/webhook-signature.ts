@@ -1,10 +1,8 @@
-/** Proves that a delivery comes from the webhook of one group, whose key GitLab has. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import type { Log } from '../core/environment/environment.ts';
 import { groupHookKey } from '../core/gitlab/group-hooks.ts';
 
-/** The headers that say who sent a delivery. Absent ones are `undefined`. */
 export interface SignedHeaders {
   readonly id: string | undefined;
   readonly timestamp: string | undefined;
@@ -13,13 +11,7 @@ export interface SignedHeaders {
   readonly token: string | undefined;
 }
 
-/**
- * Standard Webhooks: HMAC-SHA256 over id, timestamp and raw body. The group's token of any of the secrets may have signed, so that
- * one can be replaced without a gap. A timestamp more than 5 minutes away is refused.
- *
- * @param secrets of the deployment, with or without `whsec_`.
- * @see https://www.standardwebhooks.com
- */
+/** The token of any of the secrets may have signed, so that one can be replaced without a gap. @see https://www.standardwebhooks.com */
 export function isSigned(
   body: string,
   { id, timestamp, signature }: SignedHeaders,

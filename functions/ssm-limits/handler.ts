@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readWholeDirectory } from '../core/directory/directory-part.ts';
-import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
+import { DynamoDirectoryTable } from '../core/directory/directory-table.ts';
 import { consoleLog, systemClock } from '../core/environment/environment.ts';
 import { readSsmLimitsConfig } from '../core/environment/settings.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
 import { createLimitsDesk } from '../core/limits/create-limits-desk.ts';
-import { DynamoLimitTable } from '../core/limits/dynamo-limit-table.ts';
+import { DynamoLimitTable } from '../core/limits/limit-table.ts';
 import { deployedMetrics } from '../core/metrics.ts';
 import { readPackedRules } from '../core/rules.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';

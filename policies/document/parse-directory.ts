@@ -9,7 +9,6 @@ import {
 import { gitlabId, word } from './parse-entry.ts';
 import { type DocumentProblem, type ParseResult, type Read, Reading } from './reading.ts';
 
-/** More than any instance has; a bound for memory. */
 const ENTRIES_MAX = 1_000_000;
 const PATH = /^[\p{L}\p{N}_][\p{L}\p{N}_.+-]*(\/[\p{L}\p{N}_][\p{L}\p{N}_.+-]*)*$/u;
 const PATH_CHARACTERS_MAX = 4_096;
@@ -22,7 +21,6 @@ const readPath: Read<string> = (reading) =>
   );
 const readVisibility = word('a visibility', ['private', 'internal', 'public']);
 
-/** Reads `{groups: [{id, parent, path, visibility, personal}], projects: [{id, group, path, visibility}]}`. */
 export function parseDirectory(document: unknown): ParseResult<Directory, DocumentProblem> {
   const reading = Reading.of(document);
   if (!reading.object(['groups', 'projects'])) return reading.result<Directory>(undefined);

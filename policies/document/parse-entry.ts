@@ -1,5 +1,3 @@
-/** Reads the fields that several kinds of entries share: names, texts, ids, days, durations. */
-
 import { isZone } from '../limits/calendar.ts';
 import type { Validity } from '../limits/period.ts';
 import type { Read, Reading } from './reading.ts';
@@ -32,7 +30,6 @@ export const word =
 export const readDuration: Read<number> = (reading) =>
   readDurationSeconds(reading.asText) ?? reading.expected(DURATION_EXPECTED);
 
-/** The texts about a limit. They are short, because each admission reads the limits. */
 export const LIMIT_TEXTS = {
   owner: text('a name', 100),
   contact: text('where to reach the owner,', 200),

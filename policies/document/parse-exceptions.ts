@@ -12,13 +12,10 @@ const BREAK_GLASS_DAYS_MAX = 7;
 const JOBS_MAX = 10_000;
 const USERS_MAX = 100;
 const REASON_CHARACTERS_MAX = 200;
-/** A bound for memory; those that are over may be taken out of the document. */
 const FREEZES_MAX = 10_000;
 
-/** Author: the name is for people, the id lets them undo it. */
 const AUTHOR = { by: text('who did it, in a text', REASON_CHARACTERS_MAX), byUser: gitlabId('user') };
 
-/** Reads `breakglass: [{on, users, protected, jobs, per, from, until, zone, reason}]`; undefined: there are none. */
 export function readBreakGlasses(
   reading: Reading,
   runnerClasses: readonly string[],

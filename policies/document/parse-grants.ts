@@ -4,7 +4,6 @@ import { checkOrder, edge, gitlabId, readName, text } from './parse-entry.ts';
 import { readLimitSubject } from './parse-limit.ts';
 import type { Reading } from './reading.ts';
 
-/** A bound for memory. Grants that ended long ago may be taken out of the document. */
 const GRANTS_MAX = 100_000;
 const PERSON = text('a name', 200);
 const USER = gitlabId('user');
@@ -91,7 +90,6 @@ function readAmount(reading: Reading, { kind, amount: base }: Limit): number | u
   return read.amount > 0 ? read.amount : reading.expected('more than nothing');
 }
 
-/** Counts in all that can ever be on top. */
 const isCountable = ({ amount, graceAmount = 0, carryMax = 0 }: Limit, granted: number): boolean =>
   amount === 'unlimited' ||
   // Soft parts and graces that are shares grow along: at most as much again.

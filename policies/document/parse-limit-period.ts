@@ -17,38 +17,16 @@ import { readDecimal } from './values.ts';
 
 type Amount = number | 'unlimited' | undefined;
 
+/** The kind and amount of a limit. */
+export interface Counted {
+  readonly kind: LimitKind;
+  readonly amount: Amount;
+}
+
 export function readAmount(reading: Reading, kind: LimitKind): Amount {
   if (reading.value === 'unlimited') return 'unlimited';
   const read = readUnits(reading.value, kind);
   return read.ok ? read.amount : reading.expected(`${read.expected}; 0 blocks, 'unlimited' lifts the limit`);
-}
-
-export function readMargins(
-  reading: Reading,
-  kind: LimitKind,
-  amount: Amount,
-): Pick<Limit, 'softAmount' | 'softShare' | 'graceAmount' | 'graceShare'> {
-  const margin = (key: string): Margin | undefined =>
-    reading.optional(key, (each) => {
-      if (amount === undefined) return undefined;
-      return amount === 'unlimited' || amount === 0
-        ? each.expected('nothing: only a limit with an amount has a soft part or a grace')
-        : readMargin(each, kind, amount);
-    });
-  const [soft, grace] = [margin('soft'), margin('grace')];
-  if (typeof amount !== 'number') return {};
-  if (soft !== undefined && soft.units >= amount) reading.at('soft').expected('less than the limit itself');
-  if (grace !== undefined && grace.units > amount)
-    reading.at('grace').expected('at most as much as the limit itself');
-  const graceAmount = grace && amount + grace.units;
-  if (graceAmount !== undefined && !Number.isSafeInteger(graceAmount))
-    reading.at('grace').expected('less: limit and grace together are too large to count');
-  return withoutAbsent({
-    softAmount: soft?.units,
-    softShare: soft?.share,
-    graceAmount,
-    graceShare: grace?.share,
-  });
 }
 
 interface Margin {
@@ -58,20 +36,38 @@ interface Margin {
 }
 
 /** Reads `80%` or an amount. Shares are exact and rounded down to whole units, never to nothing. */
-export function readMargin(reading: Reading, kind: LimitKind, amount: number): Margin | undefined {
-  const [, share] = /^([^%]+)%$/.exec(typeof reading.value === 'string' ? reading.value : '') ?? [];
-  if (share === undefined) {
-    const read = readUnits(reading.value, kind);
-    if (!read.ok) return reading.expected(`a share of the limit such as 80%, or ${read.expected}`);
-    return read.amount > 0 ? { units: read.amount } : reading.expected('more than nothing');
-  }
-  const percent = readDecimal(share, SHARE_PARTS / 100);
-  if (!percent.ok) return reading.expected('a share of the limit such as 80% or 12.5%');
-  const units = shareOf(amount, percent.amount);
-  if (units > Number.MAX_SAFE_INTEGER) return reading.expected('at most 100%');
-  return units > 0
-    ? { units, share: percent.amount }
-    : reading.expected('more: this share of the limit is less than one unit');
+export function readMargin(
+  reading: Reading,
+  { kind, amount }: Counted,
+  most: number = Number.MAX_SAFE_INTEGER,
+): Margin | undefined {
+  if (amount === undefined) return undefined;
+  if (amount === 'unlimited') return reading.expected('nothing: it is for a limit with an amount');
+  const [, written] = /^([^%]+)%$/.exec(reading.asText) ?? [];
+  const read =
+    written === undefined ? readUnits(reading.value, kind) : readDecimal(written, SHARE_PARTS / 100);
+  if (!read.ok) return reading.expected(`a share of the limit such as 80%, or ${read.expected}`);
+  const units = written === undefined ? read.amount : shareOf(amount, read.amount);
+  if (units === 0) return reading.expected('more: this is less than one unit');
+  if (units > most) return reading.expected('less: it does not fit the limit');
+  return { units, ...(written !== undefined && { share: read.amount }) };
+}
+
+export function readMargins(
+  reading: Reading,
+  of: Counted,
+): Pick<Limit, 'softAmount' | 'softShare' | 'graceAmount' | 'graceShare'> {
+  const { amount } = of;
+  const most = typeof amount === 'number' ? amount : undefined;
+  const soft = reading.optional('soft', (each) => readMargin(each, of, most && most - 1));
+  const countable = most && Math.min(most, Number.MAX_SAFE_INTEGER - most);
+  const grace = reading.optional('grace', (each) => readMargin(each, of, countable));
+  return withoutAbsent({
+    softAmount: soft?.units,
+    softShare: soft?.share,
+    graceAmount: grace && most && most + grace.units,
+    graceShare: grace?.share,
+  });
 }
 
 export function readPeriod(
@@ -80,19 +76,16 @@ export function readPeriod(
   defaultStart: FiscalStart,
 ): Pick<Limit, 'per' | 'zone' | 'fiscalStart'> | undefined {
   if (isAtOnce(kind)) {
-    const are = kind.endsWith('s') ? 'are' : 'is';
     for (const key of ['per', 'zone', 'fiscal_start'])
-      if (reading.at(key).isThere)
-        reading.at(key).expected(`nothing: ${kind} ${are} counted at once, not per period`);
+      reading.optional(key, (each) => each.expected(`nothing: ${kind} is counted at once, not per period`));
     return { zone: 'UTC' };
   }
   const per = reading.at('per').oneOf('a period', PERIOD_KINDS);
-  const zone = reading.optional('zone', (each) => {
-    if (per === 'minute' || per === 'hour')
-      return each.expected(`nothing: every ${per} begins with UTC's, whatever the zone`);
-    if (per === 'once') return each.expected('nothing: what is counted once begins in no zone');
-    return each.text('a zone such as Europe/Berlin or UTC', isZone);
-  });
+  const zone = reading.optional('zone', (each) =>
+    per === 'minute' || per === 'hour' || per === 'once'
+      ? each.expected(`nothing: ${per} begins in no zone`)
+      : each.text('a zone such as Europe/Berlin or UTC', isZone),
+  );
   const ownStart = reading.optional('fiscal_start', (each) =>
     per !== undefined && !isYearly(per)
       ? each.expected(`nothing: only ${FISCAL_KINDS.join(', ')} have a fiscal start`)
@@ -103,7 +96,6 @@ export function readPeriod(
   return { per, zone: zone ?? 'UTC', ...(isYearly(per) && isFiscal(per, fiscalStart) && { fiscalStart }) };
 }
 
-/** `04-06`: the fiscal year begins on 6 April. */
 export const readFiscalStart: Read<FiscalStart> = (reading) =>
   reading.text('the day the fiscal year begins, as MM-DD and at most the 28th, e.g. "04-06"', isFiscalStart);
 
@@ -112,28 +104,27 @@ const isYearly = (per: PeriodKind): per is FiscalKind =>
 
 /** Something is written for each period of a limit that carries over: not every minute. */
 const CARRYING: readonly (PeriodKind | undefined)[] = ['day', 'week', 'month', 'quarter', 'year'];
+const NO_CARRY = `nothing: only ${SPENT_KINDS.join(' and ')} per ${CARRYING.join(', ')} carry over, on a limit of its own with an amount`;
 
-interface Carrying {
-  readonly kind: LimitKind;
-  readonly amount: Amount;
-  readonly per: PeriodKind | undefined;
-  /** Empty: that of all personal namespaces. */
-  readonly subject: string;
-}
-
-/** Reads `carry: {max: 20%}` and `overdraft` of a limit. */
+/** @param subject - empty for defaults. */
 export function readCarry(
   reading: Reading,
-  of: Carrying,
+  of: Counted & { readonly per: PeriodKind | undefined; readonly subject: string },
 ): Pick<Limit, 'carryMax' | 'carryShare' | 'overdraft'> {
-  const overdraft = reading.optional(
-    'overdraft',
-    word('what becomes of what is spent past the limit', ['absorb', 'carry', 'alert']),
-  );
-  if (reading.at('overdraft').isThere && !isSpent(of.kind))
-    reading.at('overdraft').expected(`nothing: only ${SPENT_KINDS.join(' and ')} can be overdrawn`);
-  if (overdraft === 'carry') checkCarries(reading.at('overdraft'), of);
-  const carry = reading.optional('carry', (each) => readCarryMax(each, of));
+  const { kind, amount, per, subject } = of;
+  const carries = amount !== 'unlimited' && amount !== 0 && subject !== '' && CARRYING.includes(per);
+  const overdraft = reading.optional('overdraft', (each) => {
+    const found = word('what becomes of use past the limit', ['absorb', 'carry', 'alert'])(each);
+    return !isSpent(kind) || (found === 'carry' && !carries) ? each.expected(NO_CARRY) : found;
+  });
+  const carry = reading.optional('carry', (each) => {
+    if (!isSpent(kind) || !carries) return each.expected(NO_CARRY);
+    if (!each.object(['max'])) return undefined;
+    const max = each.at('max');
+    return max.isThere
+      ? readMargin(max, of, amount)
+      : max.expected('the most that is carried over: a share such as 20%, or an amount');
+  });
   return withoutAbsent({
     carryMax: carry?.units,
     carryShare: carry?.share,
@@ -141,30 +132,9 @@ export function readCarry(
   });
 }
 
-function readCarryMax(carry: Reading, of: Carrying): Margin | undefined {
-  if (!carry.object(['max']) || !checkCarries(carry, of) || typeof of.amount !== 'number') return undefined;
-  const max = carry.at('max');
-  if (!max.isThere) return max.expected('the most that is carried over: a share such as 20%, or an amount');
-  const read = readMargin(max, of.kind, of.amount);
-  return read !== undefined && read.units > of.amount ? max.expected('at most the limit itself') : read;
-}
-
-function checkCarries(reading: Reading, { kind, amount, per, subject }: Carrying): boolean {
-  if (amount === 'unlimited' || amount === 0) {
-    reading.expected('nothing: only a limit with an amount has something to carry over');
-  } else if (!isSpent(kind) || !CARRYING.includes(per)) {
-    reading.expected(`nothing: only ${SPENT_KINDS.join(' and ')} per ${CARRYING.join(', ')} carry over`);
-  } else if (subject === '') {
-    reading.expected('nothing: give the group or personal namespace a limit of its own to carry over');
-  } else return true;
-  return false;
-}
-
-/** More would be a stream of messages, not a warning. */
 const THRESHOLDS_MAX = 10;
 /** Above 100 for limits that only warn, and for what overran. */
 const PERCENT_MAX = 1_000;
-/** `forecast 100` */
 const FORECAST = /^forecast (\d{1,6})$/;
 
 /** Reads `thresholds: [50, 75, 90, 100]`, whole percent of the limit, and sorts them. `[]` sends no alerts. */
@@ -186,16 +156,14 @@ function readPercents(list: readonly Reading[]): readonly number[] {
   return percents.sort((a, b) => a - b);
 }
 
-/** The same for one limit, which may name percents of its forecast as well, `forecast 100`: only what is counted per period, and in one longer than an hour, is worth announcing. */
+/** The same for one limit, which may name percents of its forecast as well: `forecast 100`. */
 export function readLimitThresholds(
   reading: Reading,
   kind: LimitKind,
   per: string | undefined,
 ): Pick<Limit, 'thresholds' | 'forecastThresholds'> | undefined {
-  if (isAtOnce(kind))
-    return reading.expected(`nothing: ${kind} of running jobs rise and fall all day, in no period`);
-  if (per === 'minute' || per === 'hour')
-    return reading.expected(`nothing: every ${per} would announce them anew`);
+  if (isAtOnce(kind) || per === 'minute' || per === 'hour')
+    return reading.expected('nothing: only what is counted per day or longer has alerts');
   const list = listed(reading);
   const forecasts = list.filter(({ value }) => FORECAST.test(String(value)));
   if (per === 'once')

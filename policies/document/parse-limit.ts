@@ -9,6 +9,7 @@ import { isAtOnce, isAwaitable, isSpent, LIMIT_KINDS, type LimitKind, UNIT_OF } 
 import { withoutAbsent } from '../without-absent.ts';
 import { gitlabId, LIMIT_TEXTS, readName, readValidity, word } from './parse-entry.ts';
 import {
+  type Counted,
   readAmount,
   readCarry,
   readLimitThresholds,
@@ -23,7 +24,6 @@ export const LIMIT_KEYS: readonly string[] = ['id', ...LIMIT_KINDS, ...limitFiel
 
 export interface LimitDefaults {
   readonly fiscalStart: FiscalStart;
-  /** For budgets: money and minutes. */
   readonly thresholds?: readonly number[] | undefined;
 }
 
@@ -39,9 +39,9 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
   const isAnnounced = isSpent(kind) && per !== 'minute' && per !== 'hour';
   const byDefault = isCap(subject) ? [] : isAnnounced ? defaults.thresholds : undefined;
   const rest = {
-    ...readMargins(reading, kind, amount),
+    ...readMargins(reading, { kind, amount }),
     ...readCarry(reading, { kind, amount, per, subject }),
-    ...readCohort(reading, kind, amount, subject),
+    ...readCohort(reading, { kind, amount }, subject),
     ...readValidity(reading, period?.zone),
     ...withoutAbsent({
       whenUnreachable: reading.optional(
@@ -66,13 +66,10 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
 /** The router is not known to wait longer. */
 const WAIT_SECONDS_MAX = 60;
 
-/** Reads `20s` or `up to 20s`. */
 function readWait(reading: Reading, kind: LimitKind): number | undefined {
   if (!isAwaitable(kind))
-    return reading.refuse(
-      `is on a limit of ${kind}, of which no room comes back within seconds; only ${kindsText(isAwaitable)} can be waited for`,
-    );
-  const seconds = readDurationSeconds(reading.asText.replace(/^up to /, ''));
+    return reading.refuse(`is on a limit of ${kind}; only ${kindsText(isAwaitable)} can be waited for`);
+  const seconds = readDurationSeconds(reading.asText);
   return seconds !== undefined && seconds <= WAIT_SECONDS_MAX
     ? seconds * 1_000
     : reading.expected(`how long a job waits for room, such as 20s, at most ${WAIT_SECONDS_MAX}s`);
@@ -80,41 +77,29 @@ function readWait(reading: Reading, kind: LimitKind): number | undefined {
 
 const kindsText = (is: (kind: LimitKind) => boolean): string => listText(LIMIT_KINDS.filter(is), 'and');
 
-/** Fields that make no sense for one limit per pipeline. */
 const NOT_OF_CAPS = ['carry', 'overdraft', 'cohort', 'thresholds', 'when_unreachable'] as const;
 
 function refuseOnCap(reading: Reading, subject: string, per: Limit['per']): void {
   const cap = capOf(subject);
   if (cap === undefined) return;
   for (const key of NOT_OF_CAPS)
-    if (reading.at(key).isThere)
-      reading.at(key).refuse(`is on a limit for each ${cap.kind}, which has none; take it out`);
+    reading.optional(key, (each) => each.refuse(`is on a limit for each ${cap.kind}, which has none`));
   const ends = endsByItself(subject);
   if (per !== undefined && (per === 'once') !== ends)
-    reading
-      .at('per')
-      .expected(
-        ends
-          ? `once: it counts as long as the ${cap.kind} goes on`
-          : `a period that ends: each ${cap.kind} counts anew then`,
-      );
+    reading.at('per').expected(ends ? `once: each ${cap.kind} ends by itself` : 'a period that ends');
 }
 
 function readKind(reading: Reading): LimitKind | undefined {
   const [kind, ...more] = LIMIT_KINDS.filter((each) => reading.at(each).isThere);
-  if (kind === undefined)
-    return reading.refuse(
-      `has no number; expected one of ${LIMIT_KINDS.slice(0, -1).join(', ')} or ${LIMIT_KINDS.at(-1)}`,
-    );
-  if (more.length > 0)
-    return reading.refuse(`has ${kind} and ${more.join(' and ')}; write one limit for each`);
-  return kind;
+  if (kind !== undefined && more.length === 0) return kind;
+  return reading.refuse(
+    `has ${[kind, ...more].join(' and ') || 'no number'}; expected one of ${LIMIT_KINDS.join(', ')}`,
+  );
 }
 
 const SUBJECT_KEYS = ['group', 'project', 'runner_class', 'runner', 'user'] as const;
 const PLACE_KEYS = ['group', 'project'] as const;
 
-/** Reads the subject of a limit, or `{each: pipeline}`, optionally with `group: 101` or `project: 7`. */
 export function readLimitSubject(reading: Reading, runnerClasses: readonly string[]): string | undefined {
   if (!isRecord(reading.value) || !reading.at('each').isThere) return readSubject(reading, runnerClasses);
   const found = reading.fields(
@@ -129,7 +114,6 @@ export function readLimitSubject(reading: Reading, runnerClasses: readonly strin
   return capSubject(at, found.each);
 }
 
-/** Reads `instance`, `{group: 101}`, `{project: 7}`, `{runner_class: large}`, `{runner: 41}` or `{user: 5}` into a subject's key. */
 export function readSubject(reading: Reading, runnerClasses: readonly string[]): string | undefined {
   if (reading.value === 'instance') return 'instance';
   if (!isRecord(reading.value))
@@ -150,48 +134,35 @@ export function readSubject(reading: Reading, runnerClasses: readonly string[]):
 
 function readCohort(
   reading: Reading,
-  kind: LimitKind,
-  amount: number | 'unlimited' | undefined,
+  of: Counted,
   subject: string,
 ): Pick<Limit, 'cohort' | 'borrow' | 'borrowShare' | 'lend' | 'lendShare'> {
+  const { kind, amount } = of;
   const cohort = reading.at('cohort');
-  const parts = [reading.at('borrow'), reading.at('lend')] as const;
   if (!cohort.isThere) {
-    for (const each of parts)
-      if (each.isThere)
-        each.refuse('needs a cohort, such as `cohort: ci`: the limits it borrows from and lends to');
+    for (const key of ['borrow', 'lend'])
+      reading.optional(key, (each) => each.refuse('needs a cohort, such as `cohort: ci`'));
     return {};
   }
-  if (!isAtOnce(kind)) {
-    cohort.refuse(
-      `is on a limit of ${kind}, which is not given back; only ${kindsText(isAtOnce)} can be lent`,
-    );
-    return {};
-  }
-  if (!subject.startsWith('group/'))
-    cohort.refuse('is on a limit of no single group: only groups lend and borrow');
+  if (!isAtOnce(kind) || !subject.startsWith('group/') || amount === 'unlimited')
+    return cohort.refuse(`is only for limits of one group with an amount, of ${kindsText(isAtOnce)}`) ?? {};
   for (const key of ['soft', 'grace'])
-    if (reading.at(key).isThere)
-      reading.at(key).expected('nothing on a limit in a cohort: it borrows instead');
-  if (amount === 'unlimited')
-    cohort.refuse('is on an unlimited limit, which has nothing to lend and no need to borrow');
+    reading.optional(key, (each) => each.expected('nothing on a limit in a cohort: it borrows instead'));
   const name = readName(cohort);
-  if (name === undefined || typeof amount !== 'number') return {};
-  const [borrowing, lending] = parts.map((each) => {
-    if (!each.isThere) return undefined;
-    return each.value === 0 || each.value === '0' ? { units: 0 } : readMargin(each, kind, amount);
-  });
-  if (amount + (borrowing?.units ?? 0) > Number.MAX_SAFE_INTEGER)
-    parts[0].expected('less: limit and loan together are too large to count');
-  if (lending !== undefined && lending.units > amount)
-    parts[1].expected('at most as much as the limit itself');
+  if (name === undefined || amount === undefined) return {};
+  const part = (key: string, most: number) =>
+    reading.optional(key, (each) =>
+      each.value === 0 || each.value === '0' ? { units: 0, share: undefined } : readMargin(each, of, most),
+    );
+  const borrow = part('borrow', Number.MAX_SAFE_INTEGER - amount);
+  const lend = part('lend', amount);
   return {
     cohort: name,
-    ...(borrowing?.share === undefined
-      ? withoutAbsent({ borrow: borrowing?.units })
-      : { borrowShare: borrowing.share }),
-    ...(lending?.share === undefined
-      ? withoutAbsent({ lend: lending?.units })
-      : { lendShare: lending.share }),
+    ...withoutAbsent({
+      borrow: borrow?.share === undefined ? borrow?.units : undefined,
+      borrowShare: borrow?.share,
+      lend: lend?.share === undefined ? lend?.units : undefined,
+      lendShare: lend?.share,
+    }),
   };
 }

@@ -21,7 +21,6 @@ import { readInstant } from './values.ts';
 const LIMITS_MAX = 100_000;
 const ROLLOUTS_MAX = 100_000;
 const PERSONAL_MAX = 20;
-/** Each group of each job is compared with every one. */
 const GROUP_DEFAULTS_MAX = 200;
 
 const KEYS = [
@@ -48,9 +47,6 @@ export function parseLimits(
   return reading.result(limits);
 }
 
-/**
- * Reads a part of a valid document, without the check of counters per job, which needs the whole document.
- */
 export function parseLimitsPart(
   document: unknown,
   version: string,
@@ -113,7 +109,6 @@ function readPersonal(reading: Reading, defaults: LimitDefaults): readonly Limit
   });
 }
 
-/** Two limits of one kind and period would share a counter if they had no ids. */
 const refuseSecond = (reading: Reading, id: string, where: string): undefined =>
   reading.refuse(`is a second limit '${id}' ${where}; give each an id of its own, or keep one`);
 
@@ -128,7 +123,6 @@ const ROLLOUT = {
   capacity: word('a mode', MODES),
   security: (each: Reading) =>
     each.refuse('cannot be rolled out here; security modes live in the policy document only'),
-  // Written by edits.
   ...{ costSince: readTime, capacitySince: readTime, reported: readTime },
 };
 

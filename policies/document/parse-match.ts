@@ -20,14 +20,12 @@ export const CONDITION_KEYS: readonly string[] = [
 /** A match may also look at variables; who may pass a rule must not depend on what the job's author sets. */
 const MATCH_KEYS: readonly string[] = [...CONDITION_KEYS, 'variables'];
 
-/** GitLab's words for what started a pipeline. */
 export const PIPELINE_SOURCES: readonly string[] = [
   ...['push', 'web', 'trigger', 'schedule', 'api', 'external', 'pipeline', 'chat', 'webide'],
   ...['merge_request_event', 'external_pull_request_event', 'parent_pipeline', 'ondemand_dast_scan'],
   ...['ondemand_dast_validation', 'security_orchestration_policy', 'container_registry_push', 'duo_workflow'],
 ];
 
-/** A rule that names more is better written with a wildcard or on their parent. */
 const ENTRIES_MAX = 10_000;
 
 export function readMatch(reading: Reading, runnerClasses: readonly string[]): Match {
@@ -135,7 +133,6 @@ export const readValuesByName: Read<ReadonlyMap<string, readonly Wildcard[]>> = 
 
 const CONDITION = 'patterns of values, or true (set) or false (not set)';
 
-/** Reads `match.variables`: `{NAME: [patterns]}`, or `true` (set) and `false` (not set) instead of a list. */
 function readVariableConditions(reading: Reading): VariableConditions {
   const readPatterns = readSome(CONDITION, readPath);
   const named = readByName(reading, CONDITION, (each) =>

@@ -18,7 +18,6 @@ const KEYS = [
   ...['currency', 'zone', 'prices', 'estimate', 'platform', 'rules', 'variables', 'trust_variables'],
   ...['disclose', 'rollout', 'waiting', 'requeue', 'request_notes'],
 ];
-/** Far above any policy that people review. A job with an unknown group is checked against all rules. */
 const RULES_MAX = 20_000;
 const VARIABLES_MAX = 200;
 const GROUPS_MAX = 100_000;
@@ -27,7 +26,6 @@ const WAIT_WEIGHT_MAX = 100;
 const REQUEUE_GROUPS_MAX = 50;
 /** A pipeline is abandoned after a day. */
 const WITHIN_SECONDS_MAX = 86_400;
-/** Each has a token of its own. */
 const NOTE_GROUPS_MAX = 200;
 const PLATFORM_SUBJECTS_MAX = 100;
 
@@ -135,7 +133,6 @@ function readRolloutSettings(reading: Reading): RolloutSettings {
   };
 }
 
-/** Entries of a list, by their group; each group is named once. */
 function readByGroup<Entry extends { readonly group: number }>(
   reading: Reading,
   what: string,
@@ -196,7 +193,6 @@ const readRequestNotes = (reading: Reading): readonly number[] => [
   ...readByGroup(reading, '{group}', NOTE_GROUPS_MAX, (each) => each.fields(GROUP, {})).keys(),
 ];
 
-/** The names of all variables that rules compare, each once. What is wrong with a name is noted where its rule is read. */
 function comparedVariables(rules: Reading): readonly string[] {
   const written = Array.isArray(rules.value) ? (rules.value as readonly unknown[]) : [];
   const names = new Set(

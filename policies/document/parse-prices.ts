@@ -16,9 +16,7 @@ import { gitlabId, readDuration, readName, word } from './parse-entry.ts';
 import type { Read, Reading } from './reading.ts';
 import { QUANTITIES_EXPECTED, readDecimal, readInstant, readQuantityUnits } from './values.ts';
 
-/** A price list longer than this is no longer read by people. */
 const CLASSES_MAX = 500;
-/** Monthly prices for ten years. Older versions may go: records carry their own price. */
 const VERSIONS_MAX = 120;
 const TAGS_MAX = 50;
 const RUNNERS_MAX = 10_000;
@@ -106,7 +104,6 @@ const rate =
     return read.amount > MICROS_PER_MINUTE_MAX ? reading.expected(most) : read.amount;
   };
 
-/** Resources that a job of the class takes unless its variables say otherwise: `500m`, `2Gi`. */
 const taken =
   (resource: 'cpu' | 'memory'): Read<number> =>
   (reading) =>
@@ -122,7 +119,6 @@ const CLASS_OPTIONAL = {
   cpu: taken('cpu'),
   memory: taken('memory'),
   overwrites: readOverwrites,
-  /** Assumed duration of a job of the class before its runs are known. */
   estimate: readDuration,
 };
 

@@ -12,7 +12,6 @@ import type { Reading } from './reading.ts';
 import { readInstant } from './values.ts';
 
 const CLASSES: readonly RuleClass[] = ['cost', 'capacity', 'security'];
-/** A rule with more exemptions should be rewritten. */
 const EXEMPTIONS_MAX = 1_000;
 
 const NEEDED = { id: readName, mode: word('a mode', MODES) };

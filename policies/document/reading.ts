@@ -1,9 +1,6 @@
-/** No document is read past this: the first problems are enough to work on, and a list of a million is no help. */
 const PROBLEMS_MAX = 200;
-/** Longer than any value worth quoting. */
 const QUOTE_CHARACTERS_MAX = 60;
 
-/** Reads a value, or notes what is wrong with it and gives `undefined`. */
 export type Read<Value> = (reading: Reading) => Value | undefined;
 
 type Fields = Readonly<Record<string, Read<unknown>>>;
@@ -47,18 +44,15 @@ export class Reading {
     return this.value !== undefined && this.value !== null;
   }
 
-  /** The value if it is a text, else an empty one. */
   get asText(): string {
     return typeof this.value === 'string' ? this.value : '';
   }
 
-  /** Notes a problem here: what stands here, and what was expected. */
   refuse(message: string): undefined {
     this.note({ path: this.path, message });
     return undefined;
   }
 
-  /** `'hard' is no mode; expected off, shadow, warn or enforce`, or that it is missing. */
   expected(what: string): undefined {
     return this.refuse(this.isThere ? `${quote(this.value)}; expected ${what}` : `missing; expected ${what}`);
   }
@@ -78,7 +72,6 @@ export class Reading {
     return this.optional(key, (each) => each.boolean()) === true;
   }
 
-  /** An object of these fields; `undefined` if one that is needed is absent or wrong. */
   fields<Needed extends Fields, Optional extends Fields>(
     needed: Needed,
     optional: Optional,
@@ -96,7 +89,6 @@ export class Reading {
     return isWhole ? (found as Found<Needed, Optional>) : undefined;
   }
 
-  /** An object with no keys but these. `false` if it is no object at all. */
   object(keys: readonly string[]): boolean {
     if (!isRecord(this.value)) {
       this.expected(`an object with ${keys.join(', ')}`);
@@ -168,7 +160,6 @@ export class Reading {
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value of a document that is not read yet; undefined: there is none. */
 export const at = (value: unknown, key: string): unknown =>
   isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
@@ -184,12 +175,9 @@ function quote(value: unknown): string {
 const cut = (text: string): string =>
   text.length > QUOTE_CHARACTERS_MAX ? `${text.slice(0, QUOTE_CHARACTERS_MAX)}…` : text;
 
-/** More than this is another word, not a typing error. */
 const EDITS_MAX = 2;
-/** No key of ours is longer; a longer word is not compared. */
 const CHARACTERS_MAX = 40;
 
-/** The word that was probably meant, for "did you mean …?". */
 export function closest(word: string, words: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestEdits = EDITS_MAX + 1;
@@ -226,7 +214,6 @@ export type ParseResult<Value, Problem = string> =
 export interface DocumentProblem {
   readonly path: DocumentPath;
   readonly message: string;
-  /** It is the key that is wrong, not its value. */
   readonly atKey?: boolean;
 }
 
@@ -235,7 +222,7 @@ export type DocumentPath = readonly (string | number)[];
 const KEY_CHARACTERS_MAX = 60;
 
 /** `rules[2].match.groups[0]`; the document itself is `document`. */
-export function documentPathText(path: DocumentPath): string {
+function documentPathText(path: DocumentPath): string {
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;
@@ -246,6 +233,5 @@ export function documentPathText(path: DocumentPath): string {
   return text === '' ? 'document' : text;
 }
 
-/** `rules[2].mode: 'hard' is not a mode; expected off, shadow, warn or enforce`. */
 export const problemText = (problem: DocumentProblem): string =>
   `${documentPathText(problem.path)}: ${problem.message}`;

@@ -29,7 +29,6 @@ export function readInstant(text: string, edge: 'start' | 'end', zone = 'UTC'): 
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** GitLab's longest job timeout is a month. */
 const DURATION_SECONDS_MAX = 31 * 86_400;
 
 export const DURATION_EXPECTED = `a duration such as 90s, 10m or 2h, at most ${DURATION_SECONDS_MAX / 86_400}d`;
@@ -83,7 +82,6 @@ const refuse = (expected: string): { readonly ok: false; readonly expected: stri
   expected,
 });
 
-/** Counts CPU in thousandths and memory in bytes. */
 const NANOS_PER_UNIT = { cpu: NANOS_PER_MILLICPU, memory: NANOS_PER_BYTE } as const;
 
 export const QUANTITIES_EXPECTED = {
@@ -91,7 +89,6 @@ export const QUANTITIES_EXPECTED = {
   memory: 'bytes such as 256Gi, 512Mi or 64G',
 } as const;
 
-/** Reads `64`, `500m` or `256Gi` into whole millicpu or bytes; undefined for anything else, and for parts of a unit. */
 export function readQuantityUnits(value: unknown, resource: 'cpu' | 'memory'): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const quantity = parseQuantity(String(value));

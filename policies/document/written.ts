@@ -3,17 +3,13 @@ import { readInstant } from './values.ts';
 // Amounts as people write them: `9,50`, `1.234,50 €`, `EUR 12`, `+20%`. What could mean two things is asked about.
 
 export type WrittenAmount =
-  /** `isMoney`: it was written with the currency. */
   | { readonly ok: true; readonly text: string; readonly isMoney?: true }
   | { readonly ok: false; readonly message: string };
 
 interface AmountRead {
   readonly currency: string;
-  /** The decimal separator that the author declared. Absent: not declared. */
   readonly decimal?: '.' | ',';
-  /** It is money that is counted. @default true */
   readonly isMoney?: boolean;
-  /** The amount as it is, in the texts of limits.yaml: what `+20%` is of. */
   readonly was?: string | undefined;
 }
 
@@ -75,7 +71,6 @@ export function readWrittenAmount(
 
 const refused = (message: string): WrittenAmount => ({ ok: false, message });
 
-/** A share more or less than what there is, to the millionth, rounded down. */
 function shareOf(
   text: string,
   [, sign, whole = '', rest = '']: RegExpExecArray,
@@ -94,31 +89,13 @@ function shareOf(
   return { ok: true, text: `${micros / 1_000_000n}${decimals}${suffix}` };
 }
 
-// Days as people write them: `31.12.2026`, `12/31/2026`. Where day and month could change places it is asked.
-
-const YEAR_FIRST = /^(\d{4})[/.](\d{1,2})[/.](\d{1,2})$/;
-const YEAR_LAST = /^(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4})$/;
-const SHORT_YEAR = /^\d{1,2}[./-]\s?\d{1,2}[./-]\s?\d{2}$/;
-
-/** `2026-12-31`; instants, and what is no day, are given back as they are, for the limit's own reading. */
+/** `31.12.2026` → `2026-12-31`. Anything else is given back as it is, for the limit's own reading to refuse. */
 export function readWrittenDay(written: string): WrittenAmount {
   const text = written.trim();
-  if (SHORT_YEAR.test(text)) return refused(`'${text}' has a year of two digits: write it like 2026-12-31`);
-  const first = YEAR_FIRST.exec(text);
-  const last = YEAR_LAST.exec(text);
-  if (first === null && last === null) return { ok: true, text };
-  const days = first === null ? [] : [isoDay(first[1], first[2], first[3])];
-  if (last !== null) days.push(isoDay(last[4], last[3], last[1]));
-  // A day with dots puts the day first, wherever dots are written.
-  if (last !== null && last[2] !== '.') days.push(isoDay(last[4], last[1], last[3]));
-  const [day, other] = [...new Set(days.flat())];
-  if (day === undefined) return refused(`'${text}' is no day of the calendar: write it like 2026-12-31`);
-  if (other === undefined) return { ok: true, text: day };
-  return refused(`'${text}' may be ${day} or ${other}: write ${day}, or ${other}`);
-}
-
-/** None: no calendar has it. */
-function isoDay(year = '', month = '', day = ''): readonly string[] {
+  const [, day = '', month = '', year] = /^(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})$/.exec(text) ?? [];
+  if (year === undefined) return { ok: true, text };
   const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-  return Number(month) >= 1 && readInstant(iso, 'start') !== undefined ? [iso] : [];
+  return readInstant(iso, 'start') === undefined
+    ? refused(`'${text}' is no day of the calendar: write it like 2026-12-31`)
+    : { ok: true, text: iso };
 }

@@ -14,7 +14,6 @@ export const IMAGE_KEYS: readonly string[] = ['allow', 'deny', 'compare', 'tags'
 
 type ImageJudge = (image: string) => readonly (ImageReason | FieldMissingReason)[];
 
-/** More are better written with wildcards. */
 const PATTERNS_MAX = 1_000;
 const NOTHING: ReturnType<ImageJudge> = [];
 
@@ -92,10 +91,8 @@ function imageRefusal(
   };
 }
 
-/** Enough for a hint on one line. */
 const NEAREST_MAX = 3;
 
-/** The patterns that begin most like what was asked for, best first: usually a wrong tag or path. */
 const nearestPatterns = (text: string, patterns: readonly string[]): readonly string[] =>
   patterns.toSorted((a, b) => sharedStart(text, b) - sharedStart(text, a)).slice(0, NEAREST_MAX);
 
@@ -105,7 +102,6 @@ function sharedStart(a: string, b: string): number {
   return at;
 }
 
-/** Distributions that run a whole cluster in one container. */
 const CLUSTERS: readonly string[] = ['k3s', 'k3d', 'k0s', 'rke2', 'minikube', 'kicbase', 'microk8s'];
 
 /**

@@ -16,7 +16,6 @@ export const TAG_RULES: readonly TagRule[] = ['fixed', 'digest'];
 
 /** Name, tag and digest with room for the names of variables; longer is no reference and bounds every pattern here. */
 const CHARACTERS_MAX = 1_024;
-/** The longest repository with its registry that image tools take. */
 const NAME_CHARACTERS_MAX = 255;
 /** Hexadecimal digits by algorithm. Other algorithms are checked by shape only. */
 const HEX_DIGITS: ReadonlyMap<string, number> = new Map([
@@ -83,7 +82,6 @@ function isDigest(text: string): boolean {
   return digits === undefined || (encoded.length === digits && /^[0-9a-f]+$/.test(encoded));
 }
 
-/** Names of Docker Hub. An image without a registry is pulled from there. */
 const HUB_NAMES: readonly string[] = [
   'docker.io',
   'index.docker.io',
@@ -91,7 +89,6 @@ const HUB_NAMES: readonly string[] = [
   'registry.hub.docker.com',
 ];
 const HUB: ReadonlySet<string> = new Set(HUB_NAMES);
-/** The folder of images that Docker Hub names without one. */
 const OFFICIAL = 'library/';
 const HTTPS_PORT = ':443';
 /**
@@ -101,7 +98,6 @@ const HTTPS_PORT = ':443';
 const ANY_TAG = '\uFFFF';
 
 interface Spellings {
-  /** Spellings that pull the same image. */
   readonly same: readonly string[];
   /** Broader names of the image: with a digest, its tag alone, and any tag. */
   readonly related: readonly string[];
@@ -131,7 +127,6 @@ export function spellingsOf(image: string): Spellings {
   return { same: written(isLatest ? ['', ':latest'] : [`:${tag}`]), related: [] };
 }
 
-/** The repository under each name of its registry. */
 function namesOf(name: string): readonly string[] {
   const slash = name.indexOf('/');
   const first = slash === -1 ? '' : name.slice(0, slash);

@@ -9,11 +9,8 @@ export type ImageReason = ImageNotAllowedReason | ImageTagReason | PrivilegedRea
 export interface ImageNotAllowedReason {
   readonly code: 'IMAGE_NOT_ALLOWED';
   readonly image: string;
-  /** The closest allowed patterns, at most three. */
   readonly allowed: readonly string[];
-  /** The denied pattern that matched, if a deny list decided. */
   readonly denied?: string;
-  /** It is a service's image. */
   readonly service?: true;
 }
 
@@ -25,7 +22,6 @@ interface ImageTagReason {
   readonly service?: true;
 }
 
-/** An engine that runs containers of its own needs a privileged one. */
 interface PrivilegedReason {
   readonly code: 'PRIVILEGED_DENIED';
   readonly image: string;
@@ -82,26 +78,19 @@ export const privilegedDenied: ReasonText<PrivilegedReason> = {
   headline: ({ image, engine }) =>
     `${ENGINES[engine ?? 'docker'].what} (image ${quoted(image, 40)}) needs a privileged container: not allowed here.`,
   line: ({ image, engine }) =>
-    `image ${quoted(image, IMAGE_CHARACTERS_MAX)} runs ${ENGINES[engine ?? 'docker'].name} in a privileged container`,
-  advice: ({ image, engine }) => [
-    `Retrying will fail again. ${ENGINES[engine ?? 'docker'].instead}`,
-    ...(engine === undefined && !image.includes('dind')
-      ? ['For the docker command alone, a tag that says "cli" is enough.']
-      : []),
-  ],
+    `image ${quoted(image, IMAGE_CHARACTERS_MAX)} runs ${ENGINES[engine ?? 'docker'].what}`,
+  advice: ({ engine }) => [`Retrying will fail again. ${ENGINES[engine ?? 'docker'].instead}`],
 };
 
-const BUILD_OTHERWISE = 'Build images without Docker in Docker, e.g. with Buildah or rootless BuildKit.';
+const BUILD_OTHERWISE =
+  'Build images without Docker in Docker, e.g. with Buildah or rootless BuildKit; docker:cli has the command alone.';
 
-const ENGINES: Readonly<
-  Record<ContainerEngine, { readonly what: string; readonly name: string; readonly instead: string }>
-> = {
-  docker: { what: 'Docker in Docker', name: 'Docker', instead: BUILD_OTHERWISE },
-  podman: { what: 'Podman', name: 'Podman', instead: BUILD_OTHERWISE },
-  buildkit: { what: 'BuildKit with root', name: 'BuildKit', instead: 'Use a rootless tag of BuildKit.' },
+const ENGINES: Readonly<Record<ContainerEngine, { readonly what: string; readonly instead: string }>> = {
+  docker: { what: 'Docker in Docker', instead: BUILD_OTHERWISE },
+  podman: { what: 'Podman', instead: BUILD_OTHERWISE },
+  buildkit: { what: 'BuildKit with root', instead: 'Use a rootless tag of BuildKit.' },
   kubernetes: {
     what: 'A cluster in a container',
-    name: 'Kubernetes',
     instead: 'Test against a cluster that runs outside of the job.',
   },
 };

@@ -7,9 +7,7 @@ import type { Check, StatelessRuleKind } from './rule-kind.ts';
 const EXECUTORS = ['kubernetes', 'docker'] as const;
 type Executor = (typeof EXECUTORS)[number];
 const IDS_MAX = 1_000;
-/** As many as fit on a line. */
 const ALLOWED_TOLD_MAX = 10;
-/** More reasons would not help the reader. */
 const REASONS_MAX = 5;
 const ROOT = '0';
 /** Kubernetes and Docker both end here; beyond it a number might wrap to root. */
@@ -39,7 +37,6 @@ export const containerUser: StatelessRuleKind<ContainerUserReason> = {
   read: readRule,
 };
 
-/** One container's users, as the request has them. */
 interface ContainerUsers {
   readonly kubernetesUser?: string;
   readonly dockerUser?: string;
@@ -89,7 +86,7 @@ function readRule(reading: Reading): Check<ContainerUserReason> {
       };
       if (more.length > 0) return judge('user', text ?? '');
       return [
-        ...(required && user === '' ? [{ ...refusal('user', ''), executor }] : judge('user', user)),
+        ...(required && user === '' ? [refusal('user', '')] : judge('user', user)),
         ...judge('group', group),
       ];
     });
@@ -125,51 +122,37 @@ export interface ContainerUserReason {
   readonly part: 'user' | 'group';
   /** As written, e.g. `0`, `root`, `$USER_ID`; empty: none, where one must be named. */
   readonly asked: string;
-  /** The executor for which no user is named. */
-  readonly executor?: Executor;
-  /** Empty: any but root. */
   readonly allowed: readonly string[];
   /** Not a number, where Kubernetes needs one. */
   readonly invalid?: true;
   readonly service?: string;
 }
 
-const ASKED_CHARACTERS_MAX = 30;
-const SERVICE_CHARACTERS_MAX = 30;
-const LINE_SERVICE_CHARACTERS_MAX = 150;
+const NAME_CHARACTERS_MAX = 30;
+
+const allowedText = (allowed: readonly string[]): string =>
+  allowed.length === 0 ? 'any but root (0)' : listText(allowed, 'or');
 
 export const containerUserNotAllowed: ReasonText<ContainerUserReason> = {
   headline: ({ part, asked, invalid, service }) => {
-    const who =
-      service === undefined ? 'The container' : `Service ${quoted(service, SERVICE_CHARACTERS_MAX)}`;
+    const who = service === undefined ? 'The container' : `Service ${quoted(service, NAME_CHARACTERS_MAX)}`;
     if (asked === '') return `${who} has to name the ${part} it runs as here.`;
-    const named = `${part} ${quoted(asked, ASKED_CHARACTERS_MAX)}`;
-    return invalid
-      ? `${who} asks for ${named}; only a number is allowed here.`
-      : `${who} may not run as ${named} here.`;
+    const number = invalid ? ': only a number is allowed' : '';
+    return `${who} may not run as ${part} ${quoted(asked, NAME_CHARACTERS_MAX)} here${number}.`;
   },
-  line: ({ part, asked, allowed, invalid, service }) => {
-    const whose =
-      service === undefined ? 'of the job' : `of service ${quoted(service, LINE_SERVICE_CHARACTERS_MAX)}`;
-    const named =
-      asked === ''
-        ? `no container ${part} ${whose}`
-        : `container ${part} ${quoted(asked, ASKED_CHARACTERS_MAX)} ${whose}`;
-    if (invalid) return `${named}: not a number`;
-    return `${named}; allowed: ${allowed.length === 0 ? 'any but root' : listText(allowed, 'or')}`;
+  line: ({ part, asked, allowed, service }) => {
+    const whose = service === undefined ? 'the job' : `service ${quoted(service, 150)}`;
+    const named = asked === '' ? 'not named' : quoted(asked, NAME_CHARACTERS_MAX);
+    return `container ${part} of ${whose}: ${named}; allowed: ${allowedText(allowed)}`;
   },
-  advice: (reason, { disclosure }) => [`Retrying will fail again. ${remedy(reason, disclosure === 'none')}`],
+  advice: ({ part, allowed, invalid, service }, { disclosure }) => {
+    const key = part === 'user' ? '"user"' : 'the group in "user" (uid:gid)';
+    const where = service === undefined ? 'under "image:kubernetes" or "image:docker"' : 'of the service';
+    const to = disclosure === 'none' ? '' : ` to ${allowedText(allowed)}`;
+    return [
+      invalid
+        ? `Retrying will fail again. Write ${key} ${where} as a number, without a name or a variable.`
+        : `Retrying will fail again. Set ${key} ${where}${to}.`,
+    ];
+  },
 };
-
-function remedy(
-  { part, allowed, invalid, service, executor }: ContainerUserReason,
-  isDiscreet: boolean,
-): string {
-  const user = part === 'user' ? '"user"' : 'the group in "user" (uid:gid)';
-  const ofService = executor === undefined ? 'of the service' : `under "${executor}" of the service`;
-  const under = executor === undefined ? '"image:kubernetes" or "image:docker"' : `"image:${executor}"`;
-  const where = service === undefined ? `under ${under}` : ofService;
-  if (invalid) return `Write ${user} ${where} as a number, without a name or a variable.`;
-  if (isDiscreet) return `${executor === undefined ? 'Change' : 'Set'} ${user} ${where}.`;
-  return `Set ${user} ${where} to ${allowed.length === 0 ? 'anything but root (0)' : listText(allowed, 'or')}.`;
-}

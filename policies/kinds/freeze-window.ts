@@ -11,7 +11,6 @@ export interface FreezeSpan {
 
 export interface FreezeWindows {
   readonly absolute: readonly FreezeSpan[];
-  /** Those of the weekly ones that may be open at an instant. */
   readonly weeklyAt: (atMs: number) => readonly FreezeSpan[];
 }
 
@@ -37,7 +36,6 @@ export function frozenUntilMs({ absolute, weeklyAt }: FreezeWindows, atMs: numbe
   return Number.POSITIVE_INFINITY;
 }
 
-/** The last end of the windows an instant is in. */
 function latestEnd(spans: readonly FreezeSpan[], atMs: number): number | undefined {
   let latest: number | undefined;
   for (const { startMs, endMs } of spans) {
@@ -46,7 +44,6 @@ function latestEnd(spans: readonly FreezeSpan[], atMs: number): number | undefin
   return latest;
 }
 
-/** More than a year of days, each written alone. */
 const WINDOWS_MAX = 500;
 const DAY_MINUTES = 1_440;
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -109,17 +106,12 @@ function readTime(reading: Reading): number | undefined {
   return Number(hour) * 60 + Number(minute);
 }
 
-/** The same clock times on the same days of every week; at most 24 hours long. */
 export interface WeeklyWindow {
-  /** Weekdays on which it begins; 0 is Monday. */
   readonly days: ReadonlySet<number>;
-  /** Minute of the day on which it begins, 0–1439. */
   readonly fromMinute: number;
-  /** Above `fromMinute`; from 1440 on it is one of the next day. */
   readonly untilMinute: number;
 }
 
-/** Far more than one question looks at. */
 const DAYS_REMEMBERED_MAX = 200;
 
 /** The windows that may be open at an instant, on the calendar and the clocks of a zone; the same days come again and again. */
@@ -171,7 +163,6 @@ function shownMs(zone: string, atMs: number): number {
   return dayNumber(clock) * DAY_MS + clock.hour * HOUR_MS + clock.minute * MINUTE_MS;
 }
 
-/** The first instant at which the clocks show more than a time they never show. */
 function skipMs(zone: string, wantedMs: number): number {
   let before = wantedMs - BEFORE_MS;
   let after = wantedMs + AFTER_MS;

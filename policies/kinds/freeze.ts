@@ -4,12 +4,11 @@ import { readMatch } from '../document/parse-match.ts';
 import { Reading } from '../document/reading.ts';
 import type { Match } from '../match/match.ts';
 import { instantText, relativeText, untilText } from '../text/edge-text.ts';
-import { fitted, HEADLINE_CHARACTERS_MAX, oneLine, shortened } from '../text/plain-text.ts';
+import { cutLine, fitted, oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import { frozenUntilMs, readFreezeWindows } from './freeze-window.ts';
 import type { Check, KnownNames, StatelessRuleKind } from './rule-kind.ts';
 
-/** Stands on the page of every job it stops. */
 const WHY_CHARACTERS_MAX = 200;
 
 /** Nothing starts in what the rule matches during its windows, or, without any, as long as the rule is there. */
@@ -80,7 +79,6 @@ const named = (what: string, name: string | number | undefined): string =>
 
 export interface GroupFrozenReason {
   readonly code: 'GROUP_FROZEN';
-  /** For people: `everything`, `runner class gpu`, `group acme/payments`. */
   readonly frozenLabel: string;
   /** End of the freeze, Unix ms. Absent: someone has to lift it. */
   readonly untilMs?: number;
@@ -90,24 +88,19 @@ export interface GroupFrozenReason {
 }
 
 const LABEL_LINE_CHARACTERS_MAX = 100;
-/** Less of an explanation explains nothing. */
-const WHY_CHARACTERS_MIN = 15;
 
 export const groupFrozen: ReasonText<GroupFrozenReason> = {
   headline: (reason, { nowMs }) =>
-    fitted(reason.frozenLabel, (label, detail) => {
-      const { untilMs, zone } = reason;
-      if (untilMs === undefined) return explained(`CI is frozen for now: ${label}`, reason);
-      return detail === 'instant'
-        ? explained(`CI is frozen until ${untilText(untilMs, zone, nowMs)}: ${label}`, reason)
-        : explained(`CI is frozen (opens ${relativeText(nowMs, untilMs)}): ${label}`, reason);
+    fitted(reason.frozenLabel, (label) => {
+      const { untilMs } = reason;
+      const opens = untilMs === undefined ? 'for now' : `(opens ${relativeText(nowMs, untilMs)})`;
+      return cutLine(`CI is frozen ${opens}: ${label}${whyText(reason)}.`);
     }),
   discreetHeadline: () => 'CI is frozen for this job: it may not start now.',
   line: (reason) => {
     const { frozenLabel, untilMs, zone } = reason;
     const until = untilMs === undefined ? 'until somebody lifts it' : `until ${instantText(untilMs, zone)}`;
-    const why = whyOf(reason, WHY_CHARACTERS_MAX);
-    return `${shortened(oneLine(frozenLabel), LABEL_LINE_CHARACTERS_MAX)}: frozen ${until}${why === '' ? '' : `: ${why}`}`;
+    return `${shortened(oneLine(frozenLabel), LABEL_LINE_CHARACTERS_MAX)}: frozen ${until}${whyText(reason)}`;
   },
   advice: ({ untilMs, zone }, { nowMs }) => [
     untilMs === undefined
@@ -118,15 +111,5 @@ export const groupFrozen: ReasonText<GroupFrozenReason> = {
   faultless: true,
 };
 
-/** Adds as much of the reason as fits on the first line; all of it stands further down. */
-function explained(said: string, reason: GroupFrozenReason): string {
-  const room = HEADLINE_CHARACTERS_MAX - said.length - '. .'.length;
-  const why = whyOf(reason, Math.max(WHY_CHARACTERS_MIN, room));
-  return why === '' ? `${said}.` : `${said}. ${why}.`;
-}
-
-const whyOf = ({ why }: GroupFrozenReason, charactersMax: number): string =>
-  why === undefined ? '' : cutAtEnd(oneLine(why).replace(/[.\s]+$/, ''), charactersMax);
-
-const cutAtEnd = (text: string, charactersMax: number): string =>
-  text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 1).trimEnd()}…`;
+const whyText = ({ why }: GroupFrozenReason): string =>
+  why === undefined ? '' : `, because: ${shortened(oneLine(why).replace(/[.\s]+$/, ''), WHY_CHARACTERS_MAX)}`;

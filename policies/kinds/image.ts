@@ -5,7 +5,6 @@ import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.t
 
 const IMAGE_MISSING: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field: 'image' }];
 
-/** Which image a job may run in, and what its tag must be like. Its services have a rule of their own. */
 export const image: StatelessRuleKind<ImageReason> = {
   class: 'security',
   keys: IMAGE_KEYS,

@@ -29,7 +29,6 @@ const STATELESS_RULES = {
 
 export type StatelessKind = keyof typeof STATELESS_RULES;
 
-/** The reasons of all these kinds. */
 export type StatelessReason = {
   [Kind in StatelessKind]: (typeof STATELESS_RULES)[Kind] extends StatelessRuleKind<infer Own> ? Own : never;
 }[StatelessKind];
@@ -46,7 +45,6 @@ export const isCounted = (kind: RuleKind): kind is CountedKind => kind in COUNTE
 export const statelessRuleKind = (kind: StatelessKind): StatelessRuleKind<StatelessReason> =>
   STATELESS_RULES[kind] as StatelessRuleKind<StatelessReason>;
 
-/** Undefined: it is no kind, or one that counts. */
 export const statelessKindOf = (word: unknown): StatelessRuleKind<StatelessReason> | undefined =>
   typeof word === 'string' && Object.hasOwn(STATELESS_RULES, word)
     ? statelessRuleKind(word as StatelessKind)

@@ -12,11 +12,9 @@ import { oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
 
-/** Any value, no value, or values that match the pattern. */
 type Setting = true | false | Regex;
 type Settings = Readonly<Partial<Record<OverwriteName, Setting>>>;
 
-/** More reasons would not help the reader. */
 const REASONS_MAX = 10;
 const VARIABLES_MISSING: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field: 'variables' }];
 
@@ -133,7 +131,6 @@ const isReservedLabel = (value: string): boolean => RESERVED.test(value.split('=
 
 export interface OverwriteReason {
   readonly code: 'OVERWRITE_NOT_ALLOWED';
-  /** The name only; values are never shown. */
   readonly variable: string;
   /** `off`: may not be set at all. `pattern`: does not match it. `reserved`: `runner.gitlab.com` is read-only. */
   readonly why: 'off' | 'pattern' | 'reserved';
@@ -143,36 +140,27 @@ export interface OverwriteReason {
 const PATTERN_CHARACTERS_MAX = 100;
 const VARIABLE_CHARACTERS_MAX = 70;
 
-type Why = OverwriteReason['why'];
-type Told = Readonly<Record<Why, (pattern: string | undefined) => string>>;
-
-const HEADLINES: Readonly<Record<Why, string>> = {
+const HEADLINES: Readonly<Record<OverwriteReason['why'], string>> = {
   off: 'may not be set here',
   pattern: 'has a value that is not allowed here',
   reserved: 'may not set labels of runner.gitlab.com',
 };
-const LINES: Told = {
-  off: () => 'may not be set',
-  reserved: () => 'labels of runner.gitlab.com are read-only',
-  pattern: (pattern) =>
-    `its value ${pattern === undefined ? 'matches no allowed pattern' : `does not match ${pattern}`}`,
+const REMEDIES: Readonly<Record<OverwriteReason['why'], string>> = {
+  off: 'Remove the variable wherever it is set: in the job, the pipeline or the CI/CD settings.',
+  pattern: 'Give the variable another value, or remove it.',
+  reserved: 'Use another label.',
 };
-const REMEDIES: Told = {
-  off: () => 'Remove the variable wherever it is set: in the job, the pipeline or the CI/CD settings.',
-  reserved: () => 'Use another label.',
-  pattern: (pattern) =>
-    `Give the variable ${pattern === undefined ? 'another value' : `a value that matches ${pattern}`}, or remove it.`,
-};
-
-const patternOf = ({ pattern }: OverwriteReason): string | undefined =>
-  pattern === undefined ? undefined : shortened(oneLine(pattern), PATTERN_CHARACTERS_MAX);
 
 export const overwriteNotAllowed: ReasonText<OverwriteReason> = {
   headline: (reason) => `Variable ${name(reason)} ${HEADLINES[reason.why]}.`,
-  line: (reason) => `${name(reason)}: ${LINES[reason.why](patternOf(reason))}`,
+  line: (reason) => `${name(reason)} ${HEADLINES[reason.why]}${patternText(reason)}`,
   advice: (reason, { disclosure }) => [
-    `Retrying will fail again. ${REMEDIES[reason.why](disclosure === 'none' ? undefined : patternOf(reason))}`,
+    `Retrying will fail again. ${REMEDIES[reason.why]}`,
+    ...(disclosure === 'none' || reason.pattern === undefined ? [] : [`Allowed${patternText(reason)}`]),
   ],
 };
+
+const patternText = ({ pattern }: OverwriteReason): string =>
+  pattern === undefined ? '' : `: what matches ${shortened(oneLine(pattern), PATTERN_CHARACTERS_MAX)}`;
 
 const name = ({ variable }: OverwriteReason): string => shortened(oneLine(variable), VARIABLE_CHARACTERS_MAX);

@@ -3,11 +3,8 @@ import { listText, quoted, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import type { Check, StatelessRuleKind } from './rule-kind.ts';
 
-/** GitLab's words in `image: pull_policy`. */
 const PULL_POLICIES = ['always', 'if-not-present', 'never'] as const;
-/** Longer lists are cut; GitLab knows three policies. */
 const ASKED_MAX = 5;
-/** More reasons would not help the reader. */
 const REASONS_MAX = 5;
 
 /**
@@ -46,39 +43,35 @@ function readPullPolicy(reading: Reading): Check<PullPolicyReason> {
 
 export interface PullPolicyReason {
   readonly code: 'PULL_POLICY_NOT_ALLOWED';
-  /** Empty: none, where one must be named. */
   readonly asked: readonly string[];
   readonly allowed: readonly string[];
   readonly service?: string;
 }
 
-const IMAGE_CHARACTERS_MAX = 200;
+const containerText = (service: string | undefined, charactersMax: number): string =>
+  service === undefined ? 'this job' : `service ${quoted(service, charactersMax)}`;
 
 export const pullPolicyNotAllowed: ReasonText<PullPolicyReason> = {
   headline: ({ asked, service }) => {
-    const of = service === undefined ? 'of this job' : `of service ${quoted(service, 30)}`;
-    if (asked.length === 0) return `A pull policy ${of} must be named here.`;
-    const named = shortened(quotedList(asked), 40);
-    return asked.length === 1
-      ? `Pull policy ${named} ${of} is not allowed here.`
-      : `Pull policies ${named} ${of} are not allowed here.`;
+    const of = `of ${containerText(service, 30)}`;
+    return asked.length === 0
+      ? `A pull policy ${of} must be named here.`
+      : `Pull policy ${shortened(askedText(asked), 40)} ${of} is not allowed here.`;
   },
-  line: ({ asked, allowed, service }) => {
-    const whose = service === undefined ? 'image' : `service image ${quoted(service, IMAGE_CHARACTERS_MAX)}`;
-    const instead = allowed.length === 0 ? 'none is allowed' : `allowed: ${listText(allowed, 'or')}`;
-    if (asked.length === 0) return `no pull policy of the ${whose}; ${instead}`;
-    return `pull policy ${quotedList(asked)} of the ${whose}; ${instead}`;
-  },
-  advice: ({ asked, allowed, service }, { disclosure }) => {
+  line: ({ asked, allowed, service }) =>
+    `pull policy of ${containerText(service, 200)}: ${askedText(asked)}; allowed: ${listText(allowed, 'or')}`,
+  advice: ({ allowed, service }, { disclosure }) => {
     const key = service === undefined ? '"image:pull_policy" of the job' : '"pull_policy" of the service';
-    const change = `${asked.length === 0 ? 'Set' : 'Change'} ${key}`;
-    const told = allowed.length === 0 ? `Remove ${key}` : `Set ${key} to ${listText(allowed, 'or')}`;
-    return [`Retrying will fail again. ${disclosure === 'none' ? change : told}.`];
+    return [
+      `Retrying will fail again. Set ${key}${disclosure === 'none' ? '' : ` to ${listText(allowed, 'or')}`}.`,
+    ];
   },
 };
 
-const quotedList = (entries: readonly string[]): string =>
-  listText(
-    entries.map((each) => quoted(each, 20)),
-    'and',
-  );
+const askedText = (asked: readonly string[]): string =>
+  asked.length === 0
+    ? 'none'
+    : listText(
+        asked.map((each) => quoted(each, 20)),
+        'and',
+      );

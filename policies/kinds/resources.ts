@@ -8,11 +8,10 @@ import {
   resourceVariableName,
   type Setting,
 } from '../kubernetes/resource-variables.ts';
-import { firstFitting, oneLine, quoted, shortened } from '../text/plain-text.ts';
+import { cutLine, oneLine, quoted, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
 
-/** Enough to mend a job by; a job with a hundred services could have hundreds. */
 const REASONS_MAX = 10;
 const NONE: readonly ResourceReason[] = [];
 const VARIABLES_MISSING: FieldMissingReason = { code: 'FIELD_MISSING', field: 'variables' };
@@ -104,7 +103,6 @@ function againstSum(demand: ResourceDemand, cap: Cap): readonly ResourceReason[]
   if (unread.length > 0) return unread.map(invalid);
   const parts = settings.flatMap(({ quantity }) => quantity ?? []);
   const [first, ...others] = settings;
-  // The first of equal ones counts.
   const largest = others.reduce((most, each) => (nanosOf(most) >= nanosOf(each) ? most : each), first);
   const reason = largest && tooMuch(cap, largest, sumOfQuantities(parts));
   if (reason === undefined) return NONE;
@@ -135,7 +133,6 @@ const outside = (cap: Cap, setting: Setting, asked: Quantity): ResourceCap => ({
 const isSame = (one: ResourceReason, other: ResourceReason): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
-/** Which variable it is; its value stays here. */
 const named = ({ variable, service }: Setting): { readonly variable: string; readonly service?: string } =>
   service === undefined ? { variable } : { variable, service };
 
@@ -144,13 +141,11 @@ export interface ResourceCap {
   readonly resource: ResourceName;
   /** The variable that asks for too much; for a sum over containers the one that asks for most. */
   readonly variable: string;
-  /** The service's image, if the variable is its own. */
   readonly service?: string;
   /** The sum over the job's containers is too large, not this variable alone. */
   readonly sum?: true;
   /** The variable asks for less than `cap`, which is a floor. */
   readonly isFloor?: true;
-  /** Kubernetes quantities, e.g. `12`, `500m`, `6Gi`. */
   readonly asked: string;
   readonly cap: string;
 }
@@ -162,10 +157,8 @@ export interface InvalidResourceReason {
 }
 
 const SERVICE_CHARACTERS_MAX = 30;
-const LINE_SERVICE_CHARACTERS_MAX = 150;
-/** Kubernetes quantities are short. */
 const QUANTITY_CHARACTERS_MAX = 20;
-const VARIABLE_CHARACTERS_MAX = 70;
+const VARIABLE_CHARACTERS_MAX = 50;
 
 const RESOURCES: Readonly<Record<ResourceName, string>> = {
   cpu: 'CPU',
@@ -173,23 +166,18 @@ const RESOURCES: Readonly<Record<ResourceName, string>> = {
   'ephemeral-storage': 'ephemeral storage',
 };
 
-type NamedVariable = Pick<InvalidResourceReason, 'variable' | 'service'>;
-
 export const resourceCap: ReasonText<ResourceCap> = {
   headline: (reason) => capHeadline(reason, `: ${amountsOf(reason)}`),
   discreetHeadline: (reason) => capHeadline(reason, ''),
-  line: (reason) => {
-    const { resource, sum } = reason;
-    return sum
-      ? `${RESOURCES[resource]} of all containers of the job: ${amountsOf(reason)}; most of it by ${longName(reason)}`
-      : `${longName(reason)}: ${amountsOf(reason)}`;
-  },
+  line: (reason) =>
+    reason.sum
+      ? `${RESOURCES[reason.resource]} of all containers of the job: ${amountsOf(reason)}; most of it by ${name(reason)}`
+      : `${name(reason)}: ${amountsOf(reason)}`,
   advice: (reason, { disclosure }) => {
-    const { isFloor } = reason;
-    const to = disclosure === 'none' ? '' : ` to ${quantity(reason.cap)} or ${isFloor ? 'more' : 'less'}`;
-    return reason.sum
-      ? [`Retrying will fail again. Lower ${shortName(reason)} first: it asks for most of the sum.`]
-      : [`Retrying will fail again. ${isFloor ? 'Raise' : 'Lower'} ${shortName(reason)}${to}.`];
+    const { isFloor, sum } = reason;
+    const to =
+      disclosure === 'none' || sum ? '' : ` to ${quantity(reason.cap)} or ${isFloor ? 'more' : 'less'}`;
+    return [`Retrying will fail again. ${isFloor ? 'Raise' : 'Lower'} ${name(reason)}${to}.`];
   },
 };
 
@@ -198,35 +186,19 @@ const amountsOf = ({ asked, cap, isFloor }: ResourceCap): string =>
 
 function capHeadline(reason: ResourceCap, amounts: string): string {
   const resource = RESOURCES[reason.resource];
-  if (reason.sum)
-    return `The containers of this job together ask for more ${resource} than is allowed here${amounts}.`;
-  return withName(
-    reason,
-    `asks for ${reason.isFloor ? 'less' : 'more'} ${resource} than is allowed here${amounts}.`,
-  );
+  const who = reason.sum ? 'The containers of this job together ask for' : `${name(reason)} asks for`;
+  return cutLine(`${who} ${reason.isFloor ? 'less' : 'more'} ${resource} than allowed here${amounts}.`);
 }
 
-/** Says as much of the variable and its service as fits. */
-const withName = (reason: NamedVariable, says: string): string =>
-  firstFitting(`${longName(reason)} ${says}`, `${shortName(reason)} ${says}`, `${name(reason)} ${says}`);
-
 export const resourceInvalid: ReasonText<InvalidResourceReason> = {
-  headline: (reason) => withName(reason, 'is not a quantity that Kubernetes can read.'),
-  line: (reason) => `${longName(reason)}: no quantity that Kubernetes can read`,
+  headline: (reason) => cutLine(`${name(reason)} is not a quantity that Kubernetes can read.`),
+  line: (reason) => `${name(reason)}: no quantity that Kubernetes can read`,
   advice: () => [
     'Retrying will fail again. Write a number without variables in it: 2 or 500m for CPU, 512Mi or 4Gi for memory.',
   ],
 };
 
-const name = ({ variable }: NamedVariable): string => shortened(oneLine(variable), VARIABLE_CHARACTERS_MAX);
-
-const shortName = (reason: NamedVariable): string => serviceName(reason, SERVICE_CHARACTERS_MAX);
-
-const longName = (reason: NamedVariable): string => serviceName(reason, LINE_SERVICE_CHARACTERS_MAX);
-
-const serviceName = ({ variable, service }: NamedVariable, charactersMax: number): string =>
-  service === undefined
-    ? name({ variable })
-    : `${name({ variable })} of service ${quoted(service, charactersMax)}`;
+const name = ({ variable, service }: Pick<InvalidResourceReason, 'variable' | 'service'>): string =>
+  `${shortened(oneLine(variable), VARIABLE_CHARACTERS_MAX)}${service === undefined ? '' : ` of service ${quoted(service, SERVICE_CHARACTERS_MAX)}`}`;
 
 const quantity = (text: string): string => shortened(oneLine(text), QUANTITY_CHARACTERS_MAX);

@@ -11,13 +11,10 @@ export interface StatelessRuleKind<Own extends { readonly code: string }> {
   readonly keys: readonly string[];
   /** The check uses the job's groups and may be undecided without a directory. */
   readonly readsPlace?: true;
-  /** It looks at the values of variables that every deployment passes on. */
   readonly readsVariables?: true;
   /** A field it looks at whose absence means that there is none. */
   readonly alsoReads?: string;
-  /** The variables that a rule, as it is written, compares by name. */
   readonly comparedNames?: (rule: unknown) => readonly string[];
-  /** Reads its own keys once; problems are noted in `reading` and make the document invalid. */
   readonly read: (reading: Reading, names: KnownNames) => Check<Own>;
 }
 

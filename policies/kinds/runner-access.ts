@@ -8,9 +8,7 @@ import { firstFitting, oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import type { Check, KnownNames, StatelessRuleKind } from './rule-kind.ts';
 
-/** More are better written as one entry that names a parent group or a wildcard. */
 const ENTRIES_MAX = 1_000;
-/** Longer lists are not read. */
 const NEEDS_MAX = 5;
 /** Conditions on the caller; `runner_classes` selects the runners. */
 const WHO_KEYS = CONDITION_KEYS.filter((key) => !key.startsWith('runner_'));
@@ -59,7 +57,6 @@ function readEntry(reading: Reading, runnerClasses: readonly string[]): Conditio
   return readConditions(reading, runnerClasses);
 }
 
-/** Returns true if an entry holds, false if none does, or the missing field that would decide. */
 function opens(entries: readonly Conditions[], job: CheckedJob, isSecurity: boolean): boolean | string {
   let missing: string | undefined;
   for (const entry of entries) {
@@ -76,10 +73,6 @@ function opens(entries: readonly Conditions[], job: CheckedJob, isSecurity: bool
 export interface RunnerScope {
   readonly code: 'RUNNER_SCOPE';
   readonly runnerClass: string;
-  /**
-   * Conditions that would allow the job, for people: `protected refs`, `group 104`, `environment
-   * production`.
-   */
   readonly needs: readonly string[];
 }
 
@@ -87,38 +80,23 @@ const CLASS_CHARACTERS_MAX = 30;
 const NEED_CHARACTERS_MAX = 100;
 
 export const runnerScope: ReasonText<RunnerScope> = {
-  headline: (reason) =>
-    reason.needs.length === 0
-      ? closedText(reason)
-      : firstFitting(`${closedText(reason)} It is open to: ${needsText(reason)}.`, closedText(reason)),
+  headline: (reason) => firstFitting(`${closedText(reason)} ${openText(reason)}.`, closedText(reason)),
   discreetHeadline: (reason) => closedText(reason),
-  line: (reason) => {
-    const named =
-      reason.runnerClass === NO_CLASS
-        ? 'what belongs to no runner class'
-        : `runner class ${className(reason.runnerClass)}`;
-    return reason.needs.length === 0
-      ? `${named} is open to nobody`
-      : `${named} is open to: ${needsText(reason)}`;
-  },
-  advice: ({ needs }, { disclosure }) => [
+  line: (reason) => `${className(reason)}: ${openText(reason)}`,
+  advice: () => [
     'Retrying will fail again. Choose another runner with "tags:", or ask the team that runs CI for access.',
-    ...(disclosure === 'none' || needs.length === 0
-      ? []
-      : ['Or run the job where the class is open: see above.']),
   ],
 };
 
-const closedText = ({ runnerClass }: RunnerScope): string =>
-  runnerClass === NO_CLASS
-    ? 'This job may not run here: its tags belong to no runner class.'
-    : `This job may not use runner class ${className(runnerClass)}.`;
+const closedText = (reason: RunnerScope): string => `This job may not use ${className(reason)}.`;
 
 /** Each is a way in of its own and may have an `and` or a comma in it. */
-const needsText = ({ needs }: RunnerScope): string =>
-  needs
-    .slice(0, NEEDS_MAX)
-    .map((each) => shortened(oneLine(each), NEED_CHARACTERS_MAX))
-    .join('; or ');
+const openText = ({ needs }: RunnerScope): string =>
+  needs.length === 0
+    ? 'It is open to nobody'
+    : `It is open to: ${needs.map((each) => shortened(oneLine(each), NEED_CHARACTERS_MAX)).join('; or ')}`;
 
-const className = (name: string): string => shortened(oneLine(name), CLASS_CHARACTERS_MAX);
+const className = ({ runnerClass }: RunnerScope): string =>
+  runnerClass === NO_CLASS
+    ? 'runners whose tags belong to no runner class'
+    : `runner class ${shortened(oneLine(runnerClass), CLASS_CHARACTERS_MAX)}`;

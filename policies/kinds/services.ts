@@ -4,9 +4,7 @@ import type { ImageReason } from '../images/image-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
 
-/** A request with more services is not read at all. */
 const SERVICES_MAX = 100;
-/** More reasons would not help the reader. */
 const REASONS_MAX = 5;
 
 export const services: StatelessRuleKind<ImageReason | ServiceLimit> = {
@@ -48,9 +46,7 @@ export interface ServiceLimit {
 
 export const serviceLimit: ReasonText<ServiceLimit> = {
   headline: ({ services, servicesMax }) =>
-    servicesMax === 0
-      ? `This job has ${servicesText(services)}; none are allowed here.`
-      : `This job has ${servicesText(services)}; at most ${servicesMax} ${servicesMax === 1 ? 'is' : 'are'} allowed here.`,
+    `This job has ${servicesText(services)}; allowed here: at most ${servicesMax}.`,
   discreetHeadline: () => 'This job has more services than are allowed here.',
   line: ({ services, servicesMax }) => `${servicesText(services)}, at most ${servicesMax}`,
   advice: () => [

@@ -47,16 +47,9 @@ export const timeoutTooLong: ReasonText<TimeoutReason> = {
   advice: ({ timeoutSecondsMax }, { disclosure }) => [
     disclosure === 'none'
       ? 'Retrying will fail again. Set a shorter timeout in the job.'
-      : `Retrying will fail again. Add to the job:  timeout: ${yamlDuration(timeoutSecondsMax)}`,
+      : `Retrying will fail again. Add to the job:  timeout: ${Math.floor(timeoutSecondsMax / MINUTE_SECONDS)} minutes`,
     "A job without a timeout of its own takes the project's.",
   ],
 };
-
-/** As GitLab reads it: `60 minutes`. Rounded down, because it has to be allowed. */
-function yamlDuration(seconds: number): string {
-  if (seconds < MINUTE_SECONDS) return `${seconds} seconds`;
-  const minutes = Math.floor(seconds / MINUTE_SECONDS);
-  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
-}
 
 const className = (name: string): string => shortened(oneLine(name), CLASS_CHARACTERS_MAX);

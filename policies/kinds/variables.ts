@@ -2,13 +2,11 @@ import { COMPARED_MAX, checkCompared, readValuesByName } from '../document/parse
 import { at, keysOf, type Reading } from '../document/reading.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 import { listText, oneLine, shortened } from '../text/plain-text.ts';
-import type { AdviceContext, ReasonText } from '../text/reason-text.ts';
+import type { ReasonText } from '../text/reason-text.ts';
 import { comparedValue } from '../variables/compared-value.ts';
 import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
 
-/** More reasons would not help the reader. */
 const REASONS_MAX = 10;
-/** As many as fit on a line. */
 const ALLOWED_TOLD_MAX = 10;
 const NOT_SENT: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field: 'variables' }];
 
@@ -93,7 +91,6 @@ function comparedNames(rule: unknown): readonly string[] {
 
 export interface VariableReason {
   readonly code: 'VARIABLE_NOT_ALLOWED';
-  /** The name only; values are never shown. */
   readonly variable: string;
   /** `required`: not set. `pattern`: matches none of `allowed`. `denied`: must not be what it is. */
   readonly why: 'required' | 'pattern' | 'denied';
@@ -110,17 +107,20 @@ export const variableNotAllowed: ReasonText<VariableReason> = {
   line: (reason) => {
     const { why, allowed = [] } = reason;
     if (why === 'required') return `${name(reason)}: not set`;
-    const matches = why === 'denied' ? 'is denied' : `matches none of ${listText(allowed, 'or')}`;
-    return `${name(reason)}: its value ${matches}`;
+    return `${name(reason)}: its value ${why === 'denied' ? 'is denied' : `matches none of ${listText(allowed, 'or')}`}`;
   },
-  advice: (reason, context) => [`Retrying will fail again. ${remedy(reason, context)}`],
+  advice: (reason, { disclosure }) => {
+    const { why, allowed = [] } = reason;
+    if (why === 'required')
+      return [
+        `Retrying will fail again. Set ${name(reason)} in the job, the pipeline or the CI/CD settings.`,
+      ];
+    const value =
+      disclosure === 'none' || allowed.length === 0
+        ? 'another value'
+        : `a value that matches ${listText(allowed, 'or')}`;
+    return [`Retrying will fail again. Give the variable ${value}, or remove it.`];
+  },
 };
-
-function remedy(reason: VariableReason, { disclosure }: AdviceContext): string {
-  const { why, allowed = [] } = reason;
-  if (why === 'required') return `Set ${name(reason)} in the job, the pipeline or the CI/CD settings.`;
-  if (disclosure === 'none' || allowed.length === 0) return 'Give the variable another value, or remove it.';
-  return `Give the variable a value that matches ${listText(allowed, 'or')}, or remove it.`;
-}
 
 const name = ({ variable }: VariableReason): string => shortened(oneLine(variable), NAME_CHARACTERS_MAX);

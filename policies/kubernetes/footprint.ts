@@ -11,7 +11,6 @@ import {
   type Setting,
 } from './resource-variables.ts';
 
-/** CPU and memory that the runner's configuration requests for the build container. Whole units. */
 export interface FootprintDefaults {
   readonly millicpu?: number;
   readonly bytes?: number;
@@ -23,7 +22,6 @@ export interface FootprintDefaults {
  */
 export type Overwrites = ReadonlyMap<string, Quantity>;
 
-/** The size that the runners of a class give a job, and how far the job may overwrite it. */
 export interface RunnerSize {
   readonly footprint?: FootprintDefaults;
   /** Absent: unknown, so the larger of class and request counts. Empty: the job overwrites nothing. */
@@ -97,7 +95,6 @@ const smaller = (a: bigint, b: bigint = a): bigint => (a < b ? a : b);
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 export interface ResourceDemand extends Readonly<Record<ContainerKind, BoundSettings>> {
-  /** One for each of the job's services, in their order; `service` is what they get that ask for nothing. */
   readonly services: readonly BoundSettings[];
 }
 
@@ -106,7 +103,6 @@ export type Demand = Readonly<Record<ResourceName, ResourceDemand>>;
 /** Many rules ask about the same request: its variables are read once. */
 const known = new WeakMap<AdmissionRequest, { readonly demand: Demand | undefined }>();
 
-/** All a job's variables ask of Kubernetes; `undefined` if that is nothing at all, as with most jobs. */
 export function demandOf(request: AdmissionRequest): Demand | undefined {
   let found = known.get(request);
   if (found === undefined) {
@@ -142,7 +138,6 @@ function readDemand({ variables, services = [] }: AdmissionRequest, resource: Re
   };
 }
 
-/** Returns what each container of a job asks for: build, helper and services, in this order; those that ask for nothing have no entry. */
 export const containerSettingsOf = (
   { build, helper, services }: ResourceDemand,
   bound: Bound,

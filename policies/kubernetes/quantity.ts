@@ -1,4 +1,3 @@
-/** The suffix style, kept for output: `1Gi`, `1G`, `1e9`. */
 type QuantityFormat = 'binary' | 'decimal' | 'exponent';
 
 /** An amount as Kubernetes has it: exact, in billionths of a CPU or of a byte, and never negative here. */
@@ -11,12 +10,10 @@ export const QUANTITY_EXPECTED = 'a Kubernetes quantity from 0, such as 500m, 1.
 
 /** Longer texts are not real amounts, and parsing big numbers takes more than linear time. */
 const QUANTITY_CHARACTERS_MAX = 64;
-/** Far past any machine; keeps the numbers small enough to reckon with. */
 const EXPONENT_MAX = 99;
 
 const QUANTITY = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))([numkMGTPE]?|[KMGTPE]i|[eE]([+-]?\d+))$/;
 
-/** Powers of ten. */
 const DECIMAL_SUFFIXES: ReadonlyMap<string, number> = new Map([
   ['n', -9],
   ['u', -6],
@@ -29,10 +26,8 @@ const DECIMAL_SUFFIXES: ReadonlyMap<string, number> = new Map([
   ['P', 15],
   ['E', 18],
 ]);
-/** In rising powers of 1024, from the first. */
 const BINARY_SUFFIXES: readonly string[] = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-/** In one CPU or one byte. */
 const NANOS = 1_000_000_000n;
 export const NANOS_PER_BYTE = NANOS;
 export const NANOS_PER_MILLICPU = NANOS / 1000n;
@@ -97,7 +92,6 @@ function binaryText(whole: bigint): string {
   return `${mantissa}${suffix}`;
 }
 
-/** In the format of the first that is not 0, as Kubernetes adds. */
 export const sumOfQuantities = (quantities: readonly Quantity[]): Quantity => ({
   nanos: quantities.reduce((sum, each) => sum + each.nanos, 0n),
   format: quantities.find((each) => each.nanos !== 0n)?.format ?? 'decimal',
@@ -109,7 +103,6 @@ export function wholeUnits(nanos: bigint, nanosPerUnit: bigint): number | undefi
   return whole <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(whole) : undefined;
 }
 
-/** Moved by the given decimal places; what would be lost to the right rounds up. */
 function shifted(digits: bigint, places: number): bigint {
   if (places >= 0) return digits * 10n ** BigInt(places);
   const unit = 10n ** BigInt(-places);

@@ -8,7 +8,6 @@ import {
   resourceVariableName,
 } from './resource-variables.ts';
 
-/** One kind of container, the pod's own variables, or `job`: the pod and the sum over all containers. */
 type CapSubject = ContainerKind | 'job';
 
 export interface Cap {

@@ -1,7 +1,6 @@
 import type { ServiceRequest } from '../request/request.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
 
-/** The containers of a job's pod, and the pod as a whole. */
 export type ContainerKind = 'build' | 'helper' | 'service' | 'pod';
 
 export type Bound = 'request' | 'limit';
@@ -9,13 +8,10 @@ export type Bound = 'request' | 'limit';
 /** A variable that asks for an amount. Its value stays here: it could be anything. */
 export interface Setting {
   readonly variable: string;
-  /** The service's image, if the variable is its own. */
   readonly service?: string;
-  /** Absent: what the variable holds is no quantity. */
   readonly quantity?: Quantity;
 }
 
-/** Request and limit of one resource for one container. */
 export type BoundSettings = { readonly [bound in Bound]?: Setting };
 
 type Variables = Readonly<Record<string, string>>;
@@ -23,7 +19,6 @@ export type ResourceName = 'cpu' | 'memory' | 'ephemeral-storage';
 
 type Names = Readonly<Record<ResourceName, Readonly<Record<Bound, string>>>>;
 
-/** `KUBERNETES_CPU_REQUEST`, `KUBERNETES_HELPER_EPHEMERAL_STORAGE_LIMIT` … */
 const namesWith = (prefix: string): Names => {
   const bounds = (word: string): Readonly<Record<Bound, string>> => ({
     request: `${prefix}${word}_REQUEST`,
@@ -41,7 +36,6 @@ const NAMES: Readonly<Record<ContainerKind, Names>> = {
 
 const NOTHING: BoundSettings = {};
 
-/** The variable by which a job asks for it, e.g. `KUBERNETES_HELPER_MEMORY_LIMIT`. */
 export const resourceVariableName = (kind: ContainerKind, resource: ResourceName, bound: Bound): string =>
   NAMES[kind][resource][bound];
 
@@ -98,7 +92,6 @@ function settingIn(variables: Variables, variable: string, service?: string): Se
   };
 }
 
-/** Pod settings that a job may set through variables, besides resources. Each is a setting of the runner. */
 export const OVERWRITE_NAMES = [
   'namespace',
   'service_account',
@@ -113,7 +106,6 @@ export type OverwriteName = (typeof OVERWRITE_NAMES)[number];
 
 export interface OverwriteVariable {
   readonly overwrite: OverwriteName;
-  /** The variable's name, or the prefix of a family of names. */
   readonly name: string;
   readonly isPrefix: boolean;
 }
@@ -131,7 +123,6 @@ const OVERWRITE_VARIABLES: readonly OverwriteVariable[] = [
 
 const KUBERNETES = 'KUBERNETES_';
 
-/** Which overwrite a variable is, if it is one. */
 export function overwriteVariable(name: string): OverwriteVariable | undefined {
   if (!name.startsWith(KUBERNETES)) return undefined;
   return OVERWRITE_VARIABLES.find((each) =>

@@ -3,13 +3,11 @@ import type { CounterKey, LimitClaim } from '../claim.ts';
 import type { Violation } from '../reason.ts';
 import { isValidAt, periodAt } from './period.ts';
 
-/** Jobs that may pass limits and freezes that would stop them, for a short time. Never a rule of the policy. */
 export interface BreakGlass {
   readonly id: string;
   readonly subject: string;
   readonly users: ReadonlySet<number>;
   readonly protected: boolean;
-  /** Jobs that may start, per `per`. */
   readonly jobs: number;
   readonly per: 'hour' | 'day' | 'once';
   readonly fromMs: number;
@@ -21,7 +19,6 @@ export interface BreakGlass {
   readonly ticket?: string;
   readonly by?: string;
   readonly byUser?: number;
-  /** The review after use. Absent: not reviewed yet. */
   readonly reviewed?: BreakGlassReview;
 }
 
@@ -32,7 +29,7 @@ interface BreakGlassReview {
   readonly note?: string;
 }
 
-export const BREAK_GLASS_RULE = 'break-glass';
+const BREAK_GLASS_RULE = 'break-glass';
 
 /**
  * Returns the counter of its jobs. A break-glass that counts over its whole span is named by its last day,
@@ -73,7 +70,6 @@ export const breakGlassViolation = ({ id, reason, owner }: BreakGlass): Violatio
   exempt: true,
 });
 
-/** One job more that it let in. */
 export function breakGlassClaim(glass: BreakGlass, nowMs: number): LimitClaim {
   const counter = breakGlassCounter(glass, nowMs);
   const { id, jobs: bound } = glass;

@@ -2,7 +2,6 @@ import { remembered } from '../match/remember.ts';
 
 export interface CalendarDay {
   readonly year: number;
-  /** 1–12. */
   readonly month: number;
   readonly day: number;
 }
@@ -39,13 +38,10 @@ export const monthName = (month: number): string => MONTHS[month - 1] ?? String(
 
 export const dayLabel = ({ year, month, day }: CalendarDay): string => `${day} ${monthName(month)} ${year}`;
 
-/** `7` → `07`. */
 export const two = (number: number): string => String(number).padStart(2, '0');
 
-/** `2026-11-21`. */
 export const isoDay = ({ year, month, day }: CalendarDay): string => `${year}-${two(month)}-${two(day)}`;
 
-/** The day that {@link isoDay} wrote. */
 export function dayOfIso(text: string): CalendarDay {
   const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
   return { year, month, day };
@@ -114,7 +110,6 @@ export function isZone(zone: string): boolean {
   }
 }
 
-/** Calendar and clock in a zone; the month counts from 1. */
 interface ZonedClock extends CalendarDay {
   readonly hour: number;
   readonly minute: number;
@@ -151,7 +146,6 @@ export function hourOfWeek(zone: string, atMs: number): number {
   return weekday(dayNumber(clock)) * 24 + clock.hour;
 }
 
-/** Some 100 bytes each: a year of days in the zones of a deployment. */
 const STARTS_MAX = 10_000;
 const starts = new Map<string, number>();
 

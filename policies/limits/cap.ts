@@ -28,7 +28,6 @@ const CAP = /^(instance|group\/\d+|project\/\d+)\/each\/(\w+)(?:\/(.+))?$/s;
 const ENDING: readonly CapKind[] = ['pipeline', 'pipeline_job', 'merge_request'];
 const OF_USERS: readonly CapKind[] = ['user', 'bot'];
 
-/** `group/101`, `pipeline` → `group/101/each/pipeline`. */
 export const capSubject = (place: string, kind: CapKind): string => `${place}${EACH}${kind}`;
 
 /** The parts of a cap's subject, or of the subject of one of its counters; undefined: it is no cap's. */
@@ -44,7 +43,6 @@ export function capOf(
 
 export const isCap = (subject: string): boolean => subject.includes(EACH);
 
-/** Returns the group, project or instance that a cap is written for; other subjects unchanged. */
 export const placeOfSubject = (subject: string): string => capOf(subject)?.place ?? subject;
 
 export function userOfSubject(subject: string): string | undefined {
@@ -58,13 +56,11 @@ export function endsByItself(subject: string): boolean {
   return cap !== undefined && ENDING.includes(cap.kind);
 }
 
-/** Returns true if jobs of several root groups may claim it. */
 export const capSpansRoots = (subject: string): boolean => {
   const cap = capOf(subject);
   return cap?.place === 'instance' && OF_USERS.includes(cap.kind);
 };
 
-/** For people: `each pipeline`, `each job name`. */
 export const capWords = (kind: CapKind): string => `each ${CAP_WORDS[kind]}`;
 
 const CAP_WORDS: Readonly<Record<CapKind, string>> = {
@@ -79,7 +75,6 @@ const CAP_WORDS: Readonly<Record<CapKind, string>> = {
 
 /** Longer names share a counter with those that begin alike: a key has its bound. */
 const JOB_NAME_CHARACTERS_MAX = 200;
-/** Separators in the names of counters. */
 const SEPARATORS = /[%|#\n\r]/g;
 
 /** Pipelines that have a merge request: its own, and those they start in the same project. */
@@ -128,7 +123,6 @@ export function capNameOf(
   }
 }
 
-/** Its number in its project, where that was sent. */
 function mergeRequestLabel(id: number | undefined, { variables }: AdmissionRequest): string {
   const iid = variables?.CI_MERGE_REQUEST_IID;
   return iid !== undefined && /^\d{1,10}$/.test(iid) ? `merge request !${iid}` : `merge request ${id}`;

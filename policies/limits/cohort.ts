@@ -5,21 +5,18 @@ import { type Limit, shareOf } from './limit.ts';
 import { type LimitSet, limitAt, perSet } from './limits.ts';
 import { isValidAt } from './period.ts';
 
-/** Begins the subject of every counter of a cohort. */
 const COHORT = 'cohort/';
 
 export interface CohortTerms {
   /** Up to here a job uses what is its group's own; what goes further is borrowed. */
   readonly own: number;
   readonly most: number;
-  /** Asked next to the limit's own counter, in this order. */
   readonly counters: readonly CohortCounter[];
 }
 
 interface CohortCounter {
   readonly from: CohortPart['from'];
   readonly counter: CounterKey;
-  /** Above 0, unless no member owns or lends anything. */
   readonly bound: number;
 }
 
@@ -48,7 +45,6 @@ const ownOf = ({ amount }: Limit): number => (amount === 'unlimited' ? 0 : amoun
 export const borrowOf = (limit: Limit): number =>
   limit.borrowShare === undefined ? (limit.borrow ?? 0) : shareOf(ownOf(limit), limit.borrowShare);
 
-/** Returns the part of a limit's own amount that others may use while it is idle. */
 const lendOf = (limit: Limit): number => {
   const own = ownOf(limit);
   const lend = limit.lendShare === undefined ? (limit.lend ?? own) : shareOf(own, limit.lendShare);
@@ -86,7 +82,6 @@ export function cohortTermsOf(limit: Limit, set: LimitSet, nowMs: number): Cohor
   };
 }
 
-/** Returns the most cohort counters that a job may claim under a limit at any time. */
 export function mostCohortCounters({ cohort, kind, ...limit }: Limit, set: LimitSet): number {
   if (cohort === undefined) return 0;
   const members = indexOf(set).get(nameOf(cohort, kind)) ?? [];
@@ -96,7 +91,6 @@ export function mostCohortCounters({ cohort, kind, ...limit }: Limit, set: Limit
 const mayKeep = ({ lend, lendShare }: Pick<Limit, 'lend' | 'lendShare'>): boolean =>
   lend !== undefined || lendShare !== undefined;
 
-/** The claims of a job on the counters of a cohort. A limit that does not ask takes its whole amount without asking. */
 export const cohortClaims = (whole: LimitClaim, { counters }: CohortTerms): readonly LimitClaim[] =>
   counters
     .filter(({ from }) => whole.own !== undefined || from !== 'kept')

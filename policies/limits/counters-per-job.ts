@@ -10,7 +10,6 @@ export const COUNTERS_PER_JOB_MAX = 24;
 
 interface MostCounters {
   readonly counters: number;
-  /** The group whose jobs have them. */
   readonly group?: string;
 }
 
@@ -59,7 +58,6 @@ function heaviest(limits: LimitSet, kind: string, caps: ReadonlyMap<string, numb
   return [...counts.values()].sort((a, b) => b - a);
 }
 
-/** By the place they are written for: a job counts in one counter of each cap. */
 function capCounters(limits: LimitSet): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const [subject, list] of limits.bySubject) {

@@ -5,7 +5,6 @@ import type { Limit } from './limit.ts';
 
 export interface PatternDefault {
   readonly groups: Wildcard;
-  /** `subject` is empty: it is that of each group. */
   readonly limit: Limit;
 }
 

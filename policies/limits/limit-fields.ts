@@ -16,21 +16,17 @@ export interface LimitField {
    */
   readonly type: 'part' | 'choice' | 'word' | 'text' | 'day' | 'percents';
   readonly choices?: readonly string[];
-  /** Their texts in a form; that of '' if none is chosen. @default the choice */
   readonly choiceTexts?: Readonly<Record<string, string>>;
   /** For people: the heading of its form field, and a sentence for forms, the API and the command line. */
   readonly label: string;
   readonly help: string;
   readonly example?: string | readonly (string | number)[];
-  /** Column of the finance file. @default the name */
   readonly column?: string;
   /** Name in rows of the API, where it stands as it was written. @default left out, or part of another field */
   readonly row?: string;
-  /** Flag of `tollgate budget set`; absent: it has none. */
   readonly flag?: string;
   /** Limits whose form has it. The form of a new limit has all fields with this entry. @default none */
   readonly form?: (limit: FormLimit) => boolean;
-  /** As it was written; undefined: it was not. */
   readonly written: (limit: Limit) => Written | undefined;
   /** Its effect on jobs. More of it loosens the limit. Absent: it has no effect on jobs. `any`: every change may loosen it. */
   readonly reach?: ((limit: Limit) => number) | 'any';
@@ -45,18 +41,15 @@ const never = (): boolean => false;
 const isLent = ({ kind }: FormLimit): boolean => isAtOnce(kind);
 const isCounted = ({ per }: FormLimit): boolean => per !== undefined && per !== 'minute' && per !== 'hour';
 
-/** `80%`, `12.5%`. */
 const shareText = (parts: number | undefined): string | undefined =>
   parts === undefined ? undefined : `${parts / (SHARE_PARTS / 100)}%`;
 
-/** `2026-12-01T00:00:00Z`. */
 export const writtenInstant = (atMs: number | undefined): string | undefined =>
   atMs === undefined ? undefined : new Date(atMs).toISOString().replace('.000Z', 'Z');
 
 const graceOf = ({ graceAmount, amount }: Limit): number | undefined =>
   graceAmount === undefined || amount === 'unlimited' ? undefined : graceAmount - amount;
 
-/** In the order of forms, files and differences. */
 const LIMIT_FIELDS = [
   {
     name: 'soft',
@@ -250,7 +243,6 @@ const LIMIT_FIELDS = [
     flag: 'from',
     form: always,
     written: ({ fromMs }) => writtenInstant(fromMs),
-    // A later start lets more jobs pass.
     reach: ({ fromMs }) => fromMs ?? Number.NEGATIVE_INFINITY,
   },
   {
@@ -278,7 +270,6 @@ const LIMIT_FIELDS = [
 type Row = (typeof LIMIT_FIELDS)[number];
 export type LimitFieldName = Row['name'];
 
-/** The rows by their common type. */
 export const limitFields: readonly (LimitField & { readonly name: LimitFieldName })[] = LIMIT_FIELDS;
 
 type ValueOf<Field extends Row> = Field extends { readonly choices: readonly (infer Choice)[] }
@@ -291,18 +282,15 @@ type ValueOf<Field extends Row> = Field extends { readonly choices: readonly (in
       day: string;
     }[Exclude<Field['type'], 'choice'>];
 
-/** The values of an edit. `null` takes a field out. */
 export type LimitFieldValues = { readonly [Field in Row as Field['name']]?: ValueOf<Field> | null };
 
 type RowField = Extract<Row, { readonly row: string }>;
-/** The fields that rows of the API have, as they were written. */
 export type WrittenLimit = {
   readonly [Field in RowField as Field['row']]?: Field extends { readonly choices: readonly (infer Choice)[] }
     ? Choice
     : ValueOf<Field>;
 };
 
-/** The fields of a limit as rows of the API have them. */
 export const writtenLimit = (limit: Limit): WrittenLimit =>
   Object.fromEntries(
     limitFields.flatMap(({ row, written }) => {

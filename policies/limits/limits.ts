@@ -11,33 +11,26 @@ import { type FiscalStart, type Period, periodAt, validAt } from './period.ts';
 
 /** Modes of rule classes in a group or project and below, during a rollout. */
 export interface Rollout extends Readonly<Partial<Record<RolloutClass, Mode>>> {
-  /** Unix ms of each class's last step. Absent: unknown, because a file set it. */
   readonly sinceMs?: Readonly<Partial<Record<RolloutClass, number>>>;
-  /** When the owner last got the shadow report, Unix ms; absent: never. */
   readonly reportedMs?: number;
 }
 
 /** Not `security`: its modes live in the policy document alone. */
 export type RolloutClass = Exclude<RuleClass, 'security'>;
 
-/** All limits of a deployment at one moment, indexed by subject so that evaluation never scans them. */
 export interface LimitSet {
   readonly version: string;
-  /** Keyed by `subjectKey`, in document order. */
   readonly bySubject: ReadonlyMap<string, readonly Limit[]>;
-  /** Keyed by `subjectKey`: the instance, groups and projects. */
   readonly rollouts: ReadonlyMap<string, Rollout>;
   /** Default limits of personal namespaces; `subject` is empty here. */
   readonly personalDefault: readonly Limit[];
   /** Months of statements begin by it, and of limits that name no other. Absent: the calendar year. */
   readonly fiscalStart?: FiscalStart;
   readonly groupDefaults?: GroupDefaults;
-  /** Keyed by `subjectKey`. Absent: none. */
   readonly freezes?: ReadonlyMap<string, readonly Freeze[]>;
   readonly breakGlasses?: readonly BreakGlass[];
 }
 
-/** Returns the current period. Undefined for jobs in flight. */
 export const limitPeriod = ({ per, zone, fiscalStart }: Limit, nowMs: number): Period | undefined =>
   per === undefined ? undefined : periodAt(per, zone, nowMs, fiscalStart);
 
@@ -54,7 +47,6 @@ export const counterOf = (limit: Limit, nowMs: number): CounterKey => ({
 export function limitAt(limit: Limit, nowMs: number): Limit {
   const { amount: base, opening } = limit;
   const grants = grantsOf(limit);
-  // Most limits are what was written.
   if (base === 'unlimited' || (grants.length === 0 && opening === undefined)) return limit;
   const carried = opening?.period === limitPeriod(limit, nowMs)?.key ? (opening?.carried ?? 0) : 0;
   const amount = Math.max(0, base + carried) + grantedAt(grants, nowMs);
@@ -130,7 +122,6 @@ export function subjectLimitsOf(job: Job, set: LimitSet): readonly SubjectLimits
 
 type CapsByPlace = ReadonlyMap<string, readonly CapKind[]>;
 
-/** Computes something once for each set of limits. */
 export function perSet<Index>(make: (set: LimitSet) => Index): (set: LimitSet) => Index {
   const made = new WeakMap<LimitSet, { readonly index: Index }>();
   return (set) => {
@@ -170,14 +161,12 @@ function cappedLevels(job: Job, set: LimitSet, caps: CapsByPlace): readonly Subj
   });
 }
 
-/** Drops defaults for users who have their own limit of the same kind. */
 function withoutOwn(defaults: readonly Limit[], set: LimitSet, { placement, nowMs }: Job): readonly Limit[] {
   if (placement.userId === undefined) return defaults;
   const own = validAt(limitsOn(set, subjectKey({ kind: 'user', id: placement.userId })), nowMs);
   return defaults.filter(({ kind }) => !own.some((each) => each.kind === kind));
 }
 
-/** Lists all subjects of a job, with or without limits, in the same order. */
 export function subjectsOf({ request, placement, runnerClass }: Job): readonly JobSubject[] {
   const subjects: JobSubject[] = [];
   const add = (subject: string, label: () => string): void => {

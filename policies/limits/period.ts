@@ -17,7 +17,6 @@ export const PERIOD_KINDS = ['minute', 'hour', 'day', 'week', 'month', 'quarter'
 
 export type PeriodKind = (typeof PERIOD_KINDS)[number];
 
-/** Half-open: the instant `endMs` belongs to the next one. */
 export interface Period {
   /**
    * `2026-11-21T14:05Z`, `2026-11-21T14Z`, `2026-11-21`, `2026-W47`, `2026-11`, `2026-Q4`, `2026`, `once`; with a fiscal
@@ -26,9 +25,7 @@ export interface Period {
   readonly key: string;
   /** For people: `November 2026`, `week 47 of 2026`, `21 November 2026`, `Q4 2026`, `fiscal year 2026/27`. */
   readonly label: string;
-  /** -Infinity for `once`. */
   readonly startMs: number;
-  /** Infinity for `once`, which never resets. */
   readonly endMs: number;
 }
 
@@ -78,7 +75,6 @@ const ONCE: Period = {
   endMs: Number.POSITIVE_INFINITY,
 };
 
-/** The zone of a deployment may shift by half hours; UTC's minutes and hours never do. */
 function clockPeriod(
   nowMs: number,
   lengthMs: number,
@@ -119,7 +115,6 @@ function daysOf(kind: 'day' | 'week', today: CalendarDay): Days {
   };
 }
 
-/** Keys of months, quarters and years: the first day of the fiscal year follows where that is not 1 January. */
 const MONTHS = /^(\d{4})(?:-(?:Q([1-4])|(\d{2})))?(?:@(\d{2})-(\d{2}))?$/;
 
 /** The period of a key on UTC's calendar; undefined for `once`, `now` and other keys. */
@@ -130,7 +125,6 @@ function periodOfKey(key: string): { readonly kind: PeriodKind; readonly endMs: 
   if (/T\d{2}Z$/.test(key)) return of('hour', Date.parse(key.replace('Z', ':00Z')));
   if (/^\d{4}-\d{2}-\d{2}$/.test(key)) return of('day', Date.parse(key));
   const [, weekYear, week] = /^(\d{4})-W(\d{2})$/.exec(key) ?? [];
-  // 4 January is in week 1.
   if (weekYear !== undefined) return of('week', Date.UTC(Number(weekYear), 0, 7 * Number(week) - 3));
   const [, year, quarter, month, startMonth = '01', startDay = '01'] = MONTHS.exec(key) ?? [];
   if (year === undefined) return undefined;
@@ -164,7 +158,6 @@ export function overEverywhereMs(key: string): number {
   return period.endMs + (period.kind === 'minute' || period.kind === 'hour' ? 0 : DAY_MS);
 }
 
-/** Half-open, Unix ms; an edge that is absent is open. */
 export interface Validity {
   readonly fromMs?: number;
   readonly untilMs?: number;
@@ -182,7 +175,6 @@ export const FISCAL_KINDS = ['month', 'quarter', 'year'] as const;
 
 export type FiscalKind = (typeof FISCAL_KINDS)[number];
 
-/** The first day of the fiscal year, `MM-DD`. Months and quarters are counted from it. */
 export type FiscalStart = string;
 
 export const CALENDAR_YEAR: FiscalStart = '01-01';

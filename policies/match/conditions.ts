@@ -9,20 +9,17 @@ export interface Conditions {
   readonly groups?: readonly GroupCondition[];
   readonly projects?: readonly ProjectCondition[];
   readonly runnerClasses?: ReadonlySet<string>;
-  /** The runner has at least one. */
   readonly runnerTags?: ReadonlySet<string>;
   readonly runnerIds?: ReadonlySet<number>;
   readonly users?: ReadonlySet<number>;
   readonly refs?: readonly Wildcard[];
   readonly protected?: boolean;
-  /** `push`, `schedule`, `merge_request_event` … */
   readonly sources?: ReadonlySet<string>;
   readonly environments?: readonly Wildcard[];
   readonly jobs?: readonly Wildcard[];
   readonly variables?: VariableConditions;
 }
 
-/** The field of a request that each condition looks at first. */
 export const CONDITION_FIELDS: Readonly<Record<keyof Conditions, keyof AdmissionRequest>> = {
   groups: 'namespaceId',
   projects: 'projectId',
@@ -142,7 +139,6 @@ const isAmong = <Value>(
 const fitsOne = (wanted: readonly Wildcard[], value: string | undefined, field: string): ConditionResult =>
   value === undefined ? field : wanted.some((each) => each.matches(value));
 
-/** Returns false if one fails, else the missing field if one is unknown, else true. */
 function variablesHold(conditions: VariableConditions, request: AdmissionRequest): boolean | string {
   let all: string | true = true;
   for (const [name, wanted] of conditions) {
@@ -158,7 +154,6 @@ const valueHolds = (wanted: readonly Wildcard[] | boolean, value: string | undef
     ? wanted === (value !== undefined)
     : value !== undefined && wanted.some(({ matches }) => matches(value));
 
-/** A longer list is no hint. */
 const WORDS_MAX = 3;
 const WORD_CHARACTERS_MAX = 60;
 
@@ -186,7 +181,6 @@ const patternsOf = (wildcards: readonly Wildcard[]): readonly string[] =>
     pattern.length > WORD_CHARACTERS_MAX ? `${pattern.slice(0, WORD_CHARACTERS_MAX)}…` : pattern,
   );
 
-/** `a`, `a or b`, `a, b or c`, `a, b, c or others`. */
 function oneOf(words: readonly string[]): string {
   const told = words.length > WORDS_MAX ? [...words.slice(0, WORDS_MAX), 'others'] : words;
   return joinedText(told, 'or');

@@ -1,6 +1,5 @@
 import { type ConditionResult, type Conditions, GROUP, holds, type MatchInput } from './conditions.ts';
 
-/** All conditions that are there must hold; within one, any entry. No condition: every job. */
 export interface Match extends Conditions {
   /** The rule leaves a job alone that any of these conditions names. */
   readonly not?: Conditions;
@@ -42,7 +41,6 @@ export function failedCondition(match: Match, job: MatchInput): string | undefin
   return excluding === undefined ? undefined : `not.${excluding}`;
 }
 
-/** Returns false if one condition fails, else a missing field if one is unknown, else true. */
 export function allHold(conditions: Conditions, job: MatchInput): ConditionResult {
   let all: string | true = true;
   for (const name in conditions) {
@@ -63,7 +61,6 @@ function placeFirst(one: string, other: string): string {
   return isPlace(other) ? other : one;
 }
 
-/** Fields that a directory fills in. */
 export const isPlace = (field: string | undefined): boolean => field === GROUP || field === 'projectPath';
 
 export function missingFields(conditions: Conditions, job: MatchInput): readonly string[] {
@@ -76,7 +73,6 @@ export function missingFields(conditions: Conditions, job: MatchInput): readonly
   return fields;
 }
 
-/** One that holds is enough. */
 function anyHolds(conditions: Conditions, job: MatchInput): ConditionResult {
   let any: string | false = false;
   for (const name in conditions) {
@@ -91,7 +87,6 @@ function anyHolds(conditions: Conditions, job: MatchInput): ConditionResult {
 export interface Exemption {
   readonly conditions: Conditions;
   readonly reason: string;
-  /** Unix ms; from this instant on it counts no more. Absent: never ends. */
   readonly untilMs?: number;
   readonly ticket?: string;
 }

@@ -10,7 +10,6 @@ import { RE2JS, RE2JSSyntaxException } from 're2js';
  */
 export interface Regex {
   readonly pattern: string;
-  /** A text longer than {@link REGEX_TEXT_CHARACTERS_MAX} matches nothing. */
   matches(text: string): boolean;
 }
 
@@ -21,7 +20,6 @@ const REMEDY = String.raw`; write it as RE2 has it, with '\' before a character 
 /** Steps that one character can take at most; with the longest text that is tens of milliseconds. */
 const PROGRAM_SIZE_MAX = 1_000;
 
-/** `problem` says what is wrong with the pattern, where, and what to write instead. */
 type CompiledRegex =
   | { readonly ok: true; readonly regex: Regex }
   | { readonly ok: false; readonly problem: string };

@@ -1,4 +1,3 @@
-/** Enough for the images and paths of one rule. */
 const ANSWERS_MAX = 500;
 /** No real image or path is longer; what is made up to fill memory is not kept. */
 const TEXT_CHARACTERS_MAX = 512;

@@ -13,7 +13,6 @@ export interface Wildcard {
   matches(text: string): boolean;
 }
 
-/** Far above any image pattern; a bound for the steps of one match. */
 const PATTERN_CHARACTERS_MAX = 512;
 /** Each pair of braces multiplies the alternatives, as in `{a,b}{c,d}`. */
 const ALTERNATIVES_MAX = 64;
@@ -49,13 +48,11 @@ export function compileWildcard(pattern: string): CompiledWildcard {
   }
 }
 
-/** A character, an escaped one with its `\`, or {@link BEGIN}. */
 type Unit = string;
 
 /** Stands where an alternative begins: `**` counts as a component there, and stars that meet there are no `**`. */
 const BEGIN: Unit = '';
 
-/** `a{b,c}d` → `abd`, `acd`; braces may be nested and alternatives empty. */
 function alternativesOf(pattern: string): readonly (readonly Unit[])[] {
   let current: Unit[][] = [[]];
   const open: { readonly before: Unit[][]; readonly parts: Unit[][] }[] = [];
@@ -87,7 +84,6 @@ const RUN = '[^/]*';
 const COMPONENTS = '(?:[^/]*/)*';
 const REST = '.*';
 
-/** A pattern without braces as RE2 has it. */
 function regexOf(units: readonly Unit[]): string {
   const tokens: string[] = [];
   let startsComponent = true;

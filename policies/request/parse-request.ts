@@ -21,7 +21,6 @@ function refuse(problems: string[], path: string, value: unknown, expected: stri
 const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.length <= max;
 
-/** An entry of a list, which may be empty. */
 const entry: Read<string> = (value, path, problems) =>
   isText(value, TEXT_CHARACTERS_MAX)
     ? value
@@ -112,9 +111,10 @@ const FIELDS: Fields<Omit<AdmissionRequest, 'jobId'>> = {
   runnerTags: listOf(200, entry),
   suspicious: listOf(50, entry),
   variables,
-  /** More than a policy may compare. */
   hiddenVariables: listOf(200, entry),
 };
+
+export const ADMISSION_FIELDS: readonly string[] = ['jobId', ...Object.keys(FIELDS)];
 
 function readFields<Of>(
   input: Readonly<Record<string, unknown>>,

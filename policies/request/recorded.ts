@@ -2,7 +2,6 @@ import type { Placement } from '../placement.ts';
 import { withoutAbsent } from '../without-absent.ts';
 import type { AdmissionRequest, ServiceRequest } from './request.ts';
 
-/** Recorded as GitLab sent them. */
 const SERVICE_AS_SENT = ['pullPolicies', 'dockerUser', 'kubernetesUser'] as const;
 const RECORDED_AS_SENT = [
   ...SERVICE_AS_SENT,
@@ -17,11 +16,9 @@ const RECORDED_AS_SENT = [
  */
 export interface RecordedRequest extends Pick<AdmissionRequest, (typeof RECORDED_AS_SENT)[number]> {
   readonly services?: readonly RecordedService[];
-  /** Absent: GitLab sent none at all. */
   readonly variables?: RecordedVariables;
   /** Facts that GitLab did not send: the directory or a default of the policy stood in. */
   readonly filled?: readonly FilledFact[];
-  /** In full, where the fact was cut. */
   readonly jobName?: string;
   readonly projectPath?: string;
 }
@@ -54,7 +51,6 @@ export interface JobFacts {
   readonly costMicros: number;
   /** Settlement uses the price of the admission, even if prices change. */
   readonly microsPerMinute: number;
-  /** A begun minute costs a whole one; absent: its seconds. */
   readonly round?: 'minute';
   readonly priceVersion: string;
   readonly policyVersion: string;
@@ -68,7 +64,6 @@ export interface JobFacts {
   readonly outcome?: RanOutcome;
   /** Number of earlier tries. Absent if no job end had it, or in older records. */
   readonly retryCount?: number;
-  /** Whole seconds it was queued until a runner took it; absent likewise. */
   readonly queuedSeconds?: number;
   /** Fields that rules read. Absent if the record had no space, or in older records. */
   readonly asked?: RecordedRequest;
@@ -118,7 +113,6 @@ export function requestOfRecord(jobId: number, facts: JobFacts, recorded: Record
   };
 }
 
-/** Returns true if a variable of the job or a service was set and its value is lost. */
 export const variablesLost = ({ variables, services = [] }: RecordedRequest): boolean =>
   variables === 'some' || services.some((service) => service.variables === 'some');
 

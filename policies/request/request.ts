@@ -6,7 +6,6 @@
  * missing field follows its own `on_missing`.
  */
 export interface AdmissionRequest {
-  /** GitLab's job id: the ledger's key. A retried job has a new one. */
   readonly jobId: number;
   readonly jobName?: string;
   readonly jobStage?: string;
@@ -18,10 +17,8 @@ export interface AdmissionRequest {
   readonly scheduleDigest?: string;
 
   readonly projectId?: number;
-  /** Full path, `group/subgroup/project`. A label: ids decide. */
   readonly projectPath?: string;
   readonly projectVisibility?: string;
-  /** The group (or personal namespace) the project lives in. */
   readonly namespaceId?: number;
   /** The top-level group: the key of batching and of contention. */
   readonly rootNamespaceId?: number;
@@ -50,7 +47,6 @@ export interface AdmissionRequest {
   readonly runnerTags?: readonly string[];
   readonly runnerId?: number;
   readonly runnerUuid?: string;
-  /** The job's timeout bounds its cost. */
   readonly timeoutSeconds?: number;
 
   /** Absent: GitLab sent no variables at all. `{}`: it sent them and no allowlisted one is set. */

@@ -1,4 +1,3 @@
-/** The edges of a validity, on the calendar of their zone: by far the most begin and end with a day. */
 import {
   type CalendarDay,
   calendarDay,
@@ -14,7 +13,6 @@ import {
 /** Which edge of a half-open span: its first instant, or the first one after it. */
 export type Edge = 'start' | 'end';
 
-/** `1 Dec 2026 Europe/Berlin` or, of an end, `the end of 31 Dec 2026 Europe/Berlin`; the instant where no day begins or ends. */
 export function edgeText(atMs: number, edge: Edge, zone: string): string {
   const day = wholeDay(atMs, edge, zone);
   if (day === undefined) return instantText(atMs, zone);
@@ -46,17 +44,14 @@ function wholeDay(atMs: number, edge: Edge, zone: string): CalendarDay | undefin
   return edge === 'start' ? day : calendarDay(dayNumber(day) - 1);
 }
 
-/** An instant on the clock of a zone: `1 Dec 2026 00:00 Europe/Berlin`. */
 export function instantText(atMs: number, zone: string): string {
   const { year, month, day, hour, minute } = clockIn(zone, atMs);
   return `${day} ${monthName(month).slice(0, 3)} ${year} ${two(hour)}:${two(minute)} ${zone}`;
 }
 
-/** An instant on the clock of a zone and how far away it is: `1 Dec 2026 00:00 Europe/Berlin (in 9 days)`. */
 export const untilText = (atMs: number, zone: string, nowMs: number): string =>
   `${instantText(atMs, zone)} (${relativeText(nowMs, atMs)})`;
 
-/** Formats a distance in the largest fitting unit: `in 8 days`, `in 1 hour`, `in 12 minutes`. */
 export function relativeText(fromMs: number, toMs: number): string {
   const minutes = Math.max(0, Math.ceil((toMs - fromMs) / 60_000));
   if (minutes < 1) return 'now';

@@ -19,10 +19,8 @@ const EMOJI_JOINERS = /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200d
 export const visible = (text: string, instead: string): string =>
   text.replace(EMOJI_JOINERS, '').replace(INVISIBLE, instead);
 
-/** Text that is to stand within a line: line breaks are among what cannot be seen. */
 export const plain = (text: string): string => visible(text, ' ');
 
-/** The same of a text with lines. */
 export const plainLines = (text: string, instead = ' '): string =>
   text
     .split(/\r?\n/)
@@ -47,25 +45,18 @@ export const quoted = (text: string, charactersMax: number): string =>
 export const HEADLINE_CHARACTERS_MAX = 120;
 const LABEL_CHARACTERS_MIN = 12;
 
-/** Detail of an instant in a line: date and clock and distance, distance only, nothing. */
-export type Detail = 'instant' | 'relative' | 'none';
-
-const DETAILS: readonly Detail[] = ['instant', 'relative', 'none'];
-
-/** A first line about a subject. Says as much as fits; at last the name is shortened, because the numbers matter more. */
-export function fitted(subjectLabel: string, line: (label: string, detail: Detail) => string): string {
+/** A first line about a subject. If it is too long, the name is shortened, because the numbers matter more. */
+export function fitted(subjectLabel: string, line: (label: string) => string): string {
   const label = oneLine(subjectLabel);
-  const fitting = DETAILS.map((detail) => line(label, detail)).find(fits);
-  if (fitting !== undefined) return fitting;
-  const over = line(label, 'none').length - HEADLINE_CHARACTERS_MAX;
-  return cutLine(line(shortened(label, Math.max(LABEL_CHARACTERS_MIN, label.length - over)), 'none'));
+  const whole = line(label);
+  if (fits(whole)) return whole;
+  const kept = label.length - (whole.length - HEADLINE_CHARACTERS_MAX);
+  return cutLine(line(shortened(label, Math.max(LABEL_CHARACTERS_MIN, kept))));
 }
 
-/** Returns the first line that fits. Pass the most detailed one first. */
 export const firstFitting = (...lines: readonly [string, ...string[]]): string =>
   lines.find(fits) ?? cutLine(lines.at(-1) ?? lines[0]);
 
-/** The end goes if it must. */
 export const cutLine = (line: string): string =>
   plain(fits(line) ? line : `${line.slice(0, HEADLINE_CHARACTERS_MAX - 1)}…`);
 

@@ -24,7 +24,6 @@ export interface AdviceContext {
 
 /** Texts of one kind of reason. Texts from users are cleaned before use (`oneLine`, `quoted`). */
 export interface ReasonText<Of> {
-  /** The first line: what stopped the job, complete on its own, at most `HEADLINE_CHARACTERS_MAX`. */
   headline(reason: Of, context: HeadlineContext): string;
   /**
    * A headline without amounts or patterns of the rules. It may show values that the job's author wrote,

@@ -1,20 +1,19 @@
 import { STATELESS_TEXTS } from '../kinds/kinds.ts';
 import type { CodedReason, Reason, Violation } from '../reason.ts';
 import { limitLabelOf, limitName } from '../unit-texts.ts';
+import * as limits from './limit-texts.ts';
 import { cutLine, plain } from './plain-text.ts';
 import type { Disclosure, HeadlineContext, ReasonText } from './reason-text.ts';
-import { breakGlass, budgetExhausted } from './reasons/budget.ts';
-import { capacityFull, concurrencyFull, exceedsLimitAlone, softLimit, windowFull } from './reasons/quotas.ts';
-import { controllerError, fieldMissing } from './reasons/system.ts';
+import { controllerError, fieldMissing } from './system-texts.ts';
 
 const OWN_TEXTS = {
-  BUDGET_EXHAUSTED: budgetExhausted,
-  CONCURRENCY_FULL: concurrencyFull,
-  CAPACITY_FULL: capacityFull,
-  WINDOW_FULL: windowFull,
-  SOFT_LIMIT: softLimit,
-  EXCEEDS_LIMIT_ALONE: exceedsLimitAlone,
-  BREAK_GLASS: breakGlass,
+  BUDGET_EXHAUSTED: limits.budgetExhausted,
+  CONCURRENCY_FULL: limits.concurrencyFull,
+  CAPACITY_FULL: limits.capacityFull,
+  WINDOW_FULL: limits.windowFull,
+  SOFT_LIMIT: limits.softLimit,
+  EXCEEDS_LIMIT_ALONE: limits.exceedsLimitAlone,
+  BREAK_GLASS: limits.breakGlass,
   FIELD_MISSING: fieldMissing,
   CONTROLLER_ERROR: controllerError,
 };
@@ -26,7 +25,6 @@ export const REASON_TEXTS: { readonly [Code in Reason['code']]: ReasonText<Coded
 /** The texts for a reason. They are methods, whose parameters TypeScript compares loosely: give them this reason only. */
 export const textsFor = (reason: Reason): ReasonText<Reason> => REASON_TEXTS[reason.code];
 
-/** The first line: what stopped the job, complete on its own, at most `HEADLINE_CHARACTERS_MAX`. */
 export const headline = (reason: Reason, context: HeadlineContext): string =>
   cutLine(textsFor(reason).headline(reason, context));
 
@@ -35,7 +33,6 @@ export const discreetHeadline = (reason: Reason): string => {
   return cutLine(texts.discreetHeadline?.(reason) ?? texts.headline(reason, { currency: '', nowMs: 0 }));
 };
 
-/** One reason with its numbers, for the lines under the first. */
 export const reasonLine = (reason: Reason, currency: string): string =>
   plain(textsFor(reason).line(reason, currency));
 
@@ -55,7 +52,6 @@ const HARDNESS: Readonly<Partial<Record<Reason['code'], number>>> = {
   BUDGET_EXHAUSTED: 3,
   WINDOW_FULL: 3,
   CONTROLLER_ERROR: 2,
-  // These open when other jobs end.
   CAPACITY_FULL: 1,
   CONCURRENCY_FULL: 1,
   SOFT_LIMIT: 0,

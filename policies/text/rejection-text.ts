@@ -38,7 +38,6 @@ const NO_CURRENCY = 'units';
 
 export interface RejectionTextInput {
   readonly request: Pick<AdmissionRequest, 'jobId' | 'jobName'>;
-  /** Those that rejected: mode `enforce`. */
   readonly violations: readonly [Violation, ...Violation[]];
   /** Absent when nothing was evaluated, e.g. in the relay's fallback. */
   readonly terms?: Terms | undefined;
@@ -52,7 +51,6 @@ export interface RejectionTextInput {
   readonly detailsUrl?: string | undefined;
   readonly waitedMs?: number;
   readonly retried?: RequeueSettings | undefined;
-  /** Messages of the rules that rejected; see `footerOf`. */
   readonly footer?: string | undefined;
 }
 
@@ -88,7 +86,6 @@ const detailsLine = ({ detailsUrl, disclosure }: RejectionTextInput): string =>
     ? ''
     : `Details: ${oneLine(detailsUrl)}\n`;
 
-/** Waits below a second are not mentioned. */
 const waitedLines = ({ waitedMs = 0 }: RejectionTextInput): readonly string[] =>
   waitedMs < 1_000 ? [] : [`  It waited ${Math.floor(waitedMs / 1_000)} s for room.`];
 
@@ -172,10 +169,8 @@ function capped(first: string, lines: readonly string[], last: string): string {
   return `${text}\n${last}`;
 }
 
-/** `runner class small`, or that the job's tags belong to none and which one stands in. */
 export const classText = ({ runnerClass, unclassed }: Pick<Terms, 'runnerClass' | 'unclassed'>): string =>
   unclassed ? `no runner class, taken as ${oneLine(runnerClass)}` : `runner class ${oneLine(runnerClass)}`;
 
-/** The same where a table has a column for it. */
 export const classColumn = ({ runnerClass, unclassed }: Pick<Terms, 'runnerClass' | 'unclassed'>): string =>
   unclassed ? `none (${runnerClass})` : runnerClass;

@@ -5,7 +5,6 @@ export interface RunnerVariable {
   readonly raw: boolean | undefined;
 }
 
-/** The last one of this name, which is the one that counts; `undefined`: none came. */
 type FindVariable = (name: string) => RunnerVariable | undefined;
 
 /** Number of expansions: the Docker executor expands the image of the job twice. */
@@ -18,7 +17,6 @@ export interface RunnerVariables {
    */
   resolve(text: string, passes: Passes): string | undefined;
   valueFor(name: string): string | undefined;
-  /** Expands the value of a variable once more, as the Kubernetes executor does with `KUBERNETES_*`. */
   resolveOwn(variable: RunnerVariable): string | undefined;
 }
 
@@ -112,7 +110,6 @@ export function expandValue(text: string, lookUp: VariableLookup): string | unde
   return expanded.length > EXPANDED_CHARACTERS_MAX ? undefined : expanded;
 }
 
-/** `undefined` as a name: bad syntax, which is dropped. `''`: there is none, so the dollar stays. */
 interface Reference {
   readonly name: string | undefined;
   readonly end: number;

@@ -7,7 +7,6 @@ import { RelayError } from '../relay-error.ts';
 /** `fetch`, `keptFetch`, a route of `routes.ts`, or the admit app in this process. */
 export type Fetch = (url: string, init: RequestInit) => Promise<FetchAnswer>;
 
-/** The part of a `Response` that the relay reads. */
 export interface FetchAnswer {
   readonly status: number;
   readonly headers: Pick<Headers, 'get' | 'has'>;
@@ -77,8 +76,10 @@ async function post(
     await response.body?.cancel();
     const said = `${path} answered with status ${response.status}`;
     if (response.status === 429) {
-      const afterMs = retryAfterMs(response.headers.get('retry-after'), service.clock.nowMs());
-      return { kind: 'throttled', retryAfterMs: afterMs, error: new RelayError('admit_throttled', said) };
+      // A date, the other form, is not used by AWS.
+      const seconds = /^\d{1,8}$/.exec(response.headers.get('retry-after') ?? '')?.[0];
+      const retryAfterMs = seconds === undefined ? undefined : Number(seconds) * 1_000;
+      return { kind: 'throttled', retryAfterMs, error: new RelayError('admit_throttled', said) };
     }
     if (response.status === 408 || response.status >= 500) {
       return { kind: 'unreachable', cause: 'unreachable', error: unreachable(said) };
@@ -138,27 +139,10 @@ export async function readResponseText(response: FetchAnswer, bytesMax: number):
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
-    // Leaving the loop cancels the rest.
     if (bytes > bytesMax) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, bytes).toString('utf8');
-}
-
-/** A year. More is a mistake, and `Date` has bounds of its own. */
-const SECONDS_MAX = 31_536_000;
-
-/**
- * Reads a `Retry-After` header, in ms. Returns undefined if there is none or it is malformed.
- *
- * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
- */
-function retryAfterMs(header: string | null, nowMs: number): number | undefined {
-  const text = header?.trim() ?? '';
-  if (/^\d{1,8}$/.test(text)) return Math.min(Number(text), SECONDS_MAX) * 1_000;
-  // Dates begin with a weekday. `Date.parse` accepts many other texts.
-  const atMs = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }
 
 /**

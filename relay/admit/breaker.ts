@@ -17,7 +17,6 @@ interface Span {
   failed: number;
 }
 
-/** Older calls say nothing about the present. */
 const WINDOW_MS = 10_000;
 const SPAN_MS = 500;
 /** Below this share the retries within a deadline still get most jobs a decision; an open breaker admits them unmetered. */
@@ -37,12 +36,9 @@ export interface Permit {
   throttled(): void;
 }
 
-export interface Breaker {
-  allow(): Permit | undefined;
-  readonly state: BreakerState;
-}
+export type Breaker = ReturnType<typeof createBreaker>;
 
-export function createBreaker(monotonicMs: () => number, changed: (state: BreakerState) => void): Breaker {
+export function createBreaker(monotonicMs: () => number, changed: (state: BreakerState) => void) {
   let state: BreakerState = 'closed';
   /** Spans of the window with calls, oldest first. Counted while closed. */
   let recent: Span[] = [];
@@ -99,13 +95,13 @@ export function createBreaker(monotonicMs: () => number, changed: (state: Breake
   });
 
   return {
-    allow: () => {
+    allow: (): Permit | undefined => {
       if (state === 'closed') return permit(false);
       if (state === 'half_open' || monotonicMs() < pausedUntilMs) return undefined;
       become('half_open');
       return permit(true);
     },
-    get state() {
+    get state(): BreakerState {
       return state;
     },
   };

@@ -14,9 +14,7 @@ import {
   type UnmeteredResult,
   type WaitingTerms,
 } from '../../functions/core/contract/admissions.ts';
-import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { type BatchJob, SEND_MS_MIN } from '../commit/fair-queue.ts';
-import type { SendBatch } from '../commit/group-commit.ts';
 import type { Lanes } from '../commit/lanes.ts';
 import type { RelayObserver } from '../events.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from '../exchange.ts';
@@ -34,20 +32,13 @@ interface WaitingJobs {
   onHeadroom(headroom: readonly LimitRoom[]): void;
 }
 
-export interface HeadroomReport {
-  readonly headroom: readonly LimitRoom[];
-  readonly admitted: readonly AdmissionRequest[];
-  /** When the request left, monotonic. */
-  readonly sentAtMs: number;
-}
-
 interface ForwarderOptions extends AdmitService {
   readonly breaker: Breaker;
   readonly lanes?: Pick<Lanes, 'noteContended'>;
   readonly waiting?: WaitingJobs;
   readonly random: () => number;
   readonly observe: RelayObserver;
-  readonly onHeadroom?: (report: HeadroomReport) => void;
+  readonly onHeadroom?: (headroom: readonly LimitRoom[]) => void;
 }
 
 export interface UnmeteredPost {
@@ -56,25 +47,17 @@ export interface UnmeteredPost {
 }
 
 export type UnmeteredOutcome =
-  /** By job id. A missing job must be posted again. */
   | { readonly kind: 'reported'; readonly outcomes: ReadonlyMap<number, UnmeteredResult['outcome']> }
   /** The service refused the batch. `content`: because of its content, so another batch may pass. */
   | { readonly kind: 'refused'; readonly content: boolean }
   | { readonly kind: 'unreachable' };
 
-export interface Forwarder {
-  readonly send: SendBatch;
-  /** Posts decisions about different jobs. Never rejects. @param options.now - posts even if the breaker is open. */
-  readonly postUnmetered: (
-    answers: readonly UnmeteredPost[],
-    options: { readonly timeoutMs: number; readonly now?: boolean },
-  ) => Promise<UnmeteredOutcome>;
-}
+export type Forwarder = ReturnType<typeof createForwarder>;
 
 /** Bad request, too large, unprocessable: these concern the content. Any other status concerns the route or the relay. */
 const ABOUT_CONTENT: ReadonlySet<number> = new Set([400, 413, 422]);
 
-export function createForwarder(options: ForwarderOptions): Forwarder {
+export function createForwarder(options: ForwarderOptions) {
   const { clock, breaker, observe, waiting } = options;
 
   async function send(
@@ -88,17 +71,16 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     const named = batch === undefined ? '' : `"batch":${JSON.stringify(batch)},`;
     const jobIds = jobs.map(({ request }) => request.jobId);
     for (let attempt = 1; ; attempt += 1) {
-      const sentAtMs = clock.monotonicMs();
-      const leftMs = Math.floor(deadlineMs - sentAtMs);
+      const leftMs = Math.floor(deadlineMs - clock.monotonicMs());
       const permit = breaker.allow();
       if (permit === undefined) return all('circuit_open');
       const terms = waiting && `,"waiting":${JSON.stringify(waiting.terms(jobIds))}`;
       const body = `{${named}"requests":[${requests}],"remainingMs":${leftMs}${terms ?? ''}}`;
       const answer = await call(permit, ADMISSIONS_PATH, body, leftMs, (parsed) =>
-        verdictsIn(parsed, batch, jobs, jobIds, sentAtMs),
+        verdictsIn(parsed, batch, jobs, jobIds),
       );
       if (answer.kind === 'parsed') return answer.value;
-      const cause = causeOf(answer);
+      const cause = answer.kind === 'unreachable' ? answer.cause : CAUSES[answer.kind];
       if (attempt === TRIES_MAX || cause !== 'unreachable') return all(cause);
       const pauseMs = retryPauseMs(
         attempt,
@@ -116,7 +98,6 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     batch: string | undefined,
     jobs: readonly BatchJob[],
     jobIds: readonly number[],
-    sentAtMs: number,
   ): readonly LedgerVerdict[] | undefined {
     const read = readVerdicts(body, { batch, jobIds });
     if (read === undefined) return undefined;
@@ -133,13 +114,16 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       });
     }
     const headroom = readHeadroom(body);
-    const admitted = jobs.filter((_, index) => verdicts[index]?.outcome === 'admitted');
     waiting?.onHeadroom(headroom);
-    options.onHeadroom?.({ headroom, admitted: admitted.map(({ request }) => request), sentAtMs });
+    options.onHeadroom?.(headroom);
     return verdicts;
   }
 
-  const postUnmetered: Forwarder['postUnmetered'] = async (answers, { timeoutMs, now = false }) => {
+  /** Posts decisions about different jobs. Never rejects. @param now - posts even if the breaker is open. */
+  const postUnmetered = async (
+    answers: readonly UnmeteredPost[],
+    { timeoutMs, now = false }: { readonly timeoutMs: number; readonly now?: boolean },
+  ): Promise<UnmeteredOutcome> => {
     const permit = now ? (breaker.allow() ?? UNCOUNTED) : breaker.allow();
     if (permit === undefined) return { kind: 'unreachable' };
     const body = `{"answers":[${answers.map(({ json }) => json).join(',')}]}`;
@@ -186,16 +170,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 /** For a call against an open breaker: its outcome must not change the pause. */
 const UNCOUNTED: Permit = { succeeded: () => {}, failed: () => {}, throttled: () => {} };
 
-const causeOf = (failure: CallFailure): FallbackCause => {
-  switch (failure.kind) {
-    case 'unreachable':
-      return failure.cause;
-    case 'throttled':
-      return 'unreachable';
-    case 'refused':
-      return 'refused';
-  }
-};
+const CAUSES = { throttled: 'unreachable', refused: 'refused' } as const;
 
 /** The first pauses are short: most faults are a throttled burst, a closed connection or an ended container. */
 const PAUSE_MS_MIN = 50;

@@ -21,17 +21,13 @@ interface RequestedJobs {
   readonly jobIds: readonly number[];
 }
 
-interface ReadVerdicts {
-  /** One per requested job, in the same order. A missing or malformed decision is `undecided`. */
-  readonly verdicts: readonly LedgerVerdict[];
-  /** Jobs without a decision of their own. */
-  readonly unmatched: number;
-}
-
 type Entry = Readonly<Record<string, unknown>>;
 
-/** Reads `{batch?, decisions: [{jobId, …}]}`. Returns undefined for another form, or another batch. */
-export function readVerdicts(body: unknown, requested: RequestedJobs): ReadVerdicts | undefined {
+/**
+ * Reads `{batch?, decisions: [{jobId, …}]}`. Returns undefined for another form, or another batch; else one verdict per requested
+ * job, in the same order, and how many had no decision of their own.
+ */
+export function readVerdicts(body: unknown, requested: RequestedJobs) {
   const entries = entriesOf(body, 'decisions', requested);
   if (entries === undefined) return undefined;
   const byJob = byJobId(entries);
@@ -40,7 +36,7 @@ export function readVerdicts(body: unknown, requested: RequestedJobs): ReadVerdi
     if (decisionId !== undefined) jobsByDecision.set(decisionId, (jobsByDecision.get(decisionId) ?? 0) + 1);
   }
   let unmatched = 0;
-  const verdicts = requested.jobIds.map((jobId) => {
+  const verdicts = requested.jobIds.map((jobId): LedgerVerdict => {
     const decision = byJob.get(jobId);
     // The ledger keeps one decision per job, so two jobs under one id are a mistake.
     const isMatched = decision !== undefined && (jobsByDecision.get(decision.decisionId) ?? 0) < 2;
@@ -143,7 +139,6 @@ const isDecided = ({ decisionId, shadow, terms }: Entry): boolean =>
 const isRefusal = ({ text, violations }: Entry): boolean =>
   isFilled(text) && isViolations(violations) && violations.length > 0;
 
-/** DynamoDB's own bound on a key. */
 const COUNTER_CHARACTERS_MAX = 2_048;
 
 const isCounterName = (value: unknown): value is string =>

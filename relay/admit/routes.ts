@@ -88,25 +88,13 @@ function functionUrlEvent(request: {
   const { host } = new URL(INVOKE_URL);
   return {
     version: '2.0',
-    routeKey: '$default',
     rawPath: path,
     rawQueryString: '',
-    headers: {
-      'content-type': 'application/json',
-      'content-length': String(Buffer.byteLength(body)),
-      host,
-      'user-agent': userAgent,
-    },
+    headers: { 'content-type': 'application/json', host, 'user-agent': userAgent },
     requestContext: {
-      accountId: 'anonymous',
-      apiId: 'invoke',
       domainName: host,
-      domainPrefix: 'admit',
       http: { method, path, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent },
       requestId: randomUUID(),
-      routeKey: '$default',
-      stage: '$default',
-      time: new Date(nowMs).toISOString(),
       timeEpoch: nowMs,
     },
     body,
@@ -121,25 +109,22 @@ async function throttled({ headers, body }: FetchAnswer): Promise<Response> {
   return new Response(null, { status: 429, ...(after !== null && { headers: { 'retry-after': after } }) });
 }
 
-const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
-
 /** Reads the response that the handler returned. Undefined if the payload is not one. */
 function responseOf(payload: string): Response | undefined {
-  const result = parsed(payload);
-  if (!isRecord(result)) return undefined;
-  const { statusCode, body = '', isBase64Encoded = false } = result;
-  if (typeof statusCode !== 'number' || !Number.isInteger(statusCode) || statusCode < 200 || statusCode > 599)
-    return undefined;
-  if (typeof body !== 'string' || typeof isBase64Encoded !== 'boolean') return undefined;
-  if (BODILESS.has(statusCode)) return new Response(null, { status: statusCode });
-  const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
-  // Length and encoding in the handler's headers describe another message, so no header is kept.
-  return new Response(bytes, { status: statusCode, headers: { 'content-length': String(bytes.length) } });
-}
-
-function parsed(text: string): unknown {
+  let result: unknown;
   try {
-    return JSON.parse(text);
+    result = JSON.parse(payload);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(result)) return undefined;
+  const { statusCode: status, body = '', isBase64Encoded = false } = result;
+  if (typeof status !== 'number' || typeof body !== 'string' || typeof isBase64Encoded !== 'boolean')
+    return undefined;
+  const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
+  try {
+    // Length and encoding in the handler's headers describe another message, so no header is kept.
+    return new Response(bytes, { status, headers: { 'content-length': String(bytes.length) } });
   } catch {
     return undefined;
   }

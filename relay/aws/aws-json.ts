@@ -1,7 +1,7 @@
 /** Calls AWS services by their JSON protocol, without an SDK client: signing by hand takes a fraction of the CPU. */
 
 import { randomUUID } from 'node:crypto';
-import type { Beat, BeatSchema } from '../../functions/core/contract/admissions.ts';
+import type { Beat } from '../../functions/core/contract/admissions.ts';
 import {
   HEARTBEAT_ANSWER_WITHIN,
   HEARTBEAT_AT,
@@ -28,7 +28,6 @@ import { type Fetch, type FetchAnswer, readResponseText } from '../admit/admit-c
 
 export type AwsService = 'dynamodb' | 'lambda' | 'ssm';
 
-/** Regions in China have a domain of their own. */
 export const awsEndpoint = (service: AwsService, region: string): string =>
   `https://${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 
@@ -38,9 +37,7 @@ export interface AwsClient {
 }
 
 interface AwsCall {
-  /** `AmazonSSM.GetParameter`, `DynamoDB_20120810.PutItem` */
   readonly target: string;
-  /** The protocol's version: 1.0 for DynamoDB, 1.1 for SSM. */
   readonly version: '1.0' | '1.1';
   readonly input: object;
   readonly timeoutMs: number;
@@ -144,33 +141,34 @@ const HEARTBEAT_TIMEOUT_MS = 5_000;
 const HEARTBEAT_KEPT_SECONDS = 3_600;
 
 /** Overwrites the one item of this relay. @param heartbeat.relayId - new with every start of the process. */
-export function heartbeatWriter(
-  heartbeat: RelayTable & { readonly relayId: string },
-): (beat: Beat) => Promise<void> {
+export function heartbeatWriter(heartbeat: RelayTable & { readonly relayId: string }) {
   const { instance, relayId } = heartbeat;
-  return async (beat) => {
-    const { atMs, openStreams, schema, directoryAgeMs, breaker, policyVersion, answerWithinMs, waiting } =
-      beat;
-    const item = {
-      [PK]: { S: `${instance}${HEARTBEAT_PK_SUFFIX}` },
-      [SK]: { S: relayId },
-      [HEARTBEAT_AT]: { N: String(atMs) },
-      [HEARTBEAT_STREAMS]: { N: String(openStreams) },
-      ...(schema !== undefined && schemaItem(schema)),
-      ...(directoryAgeMs !== undefined && { [HEARTBEAT_DIRECTORY_AGE]: { N: String(directoryAgeMs) } }),
-      ...(breaker !== undefined && { [HEARTBEAT_BREAKER]: { S: breaker } }),
-      ...(policyVersion !== undefined && { [HEARTBEAT_POLICY]: { S: policyVersion } }),
-      ...(answerWithinMs !== undefined && { [HEARTBEAT_ANSWER_WITHIN]: { N: String(answerWithinMs) } }),
-      ...(waiting !== undefined && { [HEARTBEAT_WAITING]: { S: JSON.stringify(waiting) } }),
-      [TTL_ATTRIBUTE]: { N: String(Math.floor(atMs / 1_000) + HEARTBEAT_KEPT_SECONDS) },
+  return async (beat: Beat): Promise<void> => {
+    const { atMs, schema, waiting } = beat;
+    const values = {
+      [PK]: `${instance}${HEARTBEAT_PK_SUFFIX}`,
+      [SK]: relayId,
+      [HEARTBEAT_AT]: atMs,
+      [HEARTBEAT_STREAMS]: beat.openStreams,
+      [HEARTBEAT_SCHEMA]: schema?.source,
+      [HEARTBEAT_SCHEMA_HASH]: schema?.hash,
+      [HEARTBEAT_SCHEMA_STANDING]: schema?.standing,
+      [HEARTBEAT_SCHEMA_PLACEHOLDER]: schema?.placeholder || undefined,
+      [HEARTBEAT_DIRECTORY_AGE]: beat.directoryAgeMs,
+      [HEARTBEAT_BREAKER]: beat.breaker,
+      [HEARTBEAT_POLICY]: beat.policyVersion,
+      [HEARTBEAT_ANSWER_WITHIN]: beat.answerWithinMs,
+      [HEARTBEAT_WAITING]: waiting && JSON.stringify(waiting),
+      [TTL_ATTRIBUTE]: Math.floor(atMs / 1_000) + HEARTBEAT_KEPT_SECONDS,
     };
-    await putItem(heartbeat, item, HEARTBEAT_TIMEOUT_MS);
+    const item = Object.entries(values).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, attributeOf(value)] as const],
+    );
+    await putItem(heartbeat, Object.fromEntries(item), HEARTBEAT_TIMEOUT_MS);
   };
 }
 
-const schemaItem = ({ source, hash, placeholder, standing }: BeatSchema) => ({
-  [HEARTBEAT_SCHEMA]: { S: source },
-  ...(hash !== undefined && { [HEARTBEAT_SCHEMA_HASH]: { S: hash } }),
-  ...(standing !== undefined && { [HEARTBEAT_SCHEMA_STANDING]: { S: standing } }),
-  ...(placeholder === true && { [HEARTBEAT_SCHEMA_PLACEHOLDER]: { BOOL: true } }),
-});
+function attributeOf(value: string | number | boolean) {
+  if (typeof value === 'number') return { N: String(value) };
+  return typeof value === 'string' ? { S: value } : { BOOL: value };
+}

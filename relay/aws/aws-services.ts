@@ -1,34 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { Beat } from '../../functions/core/contract/admissions.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import type { Fetch } from '../admit/admit-call.ts';
 import { invokeRoute, urlRoute } from '../admit/routes.ts';
 import type { RelayConfig } from '../config.ts';
-import { type HeadroomTable, headroomTable } from '../fallback/headroom-snapshot.ts';
-import {
-  type AwsClient,
-  type AwsService,
-  awsJson,
-  heartbeatWriter,
-  journalWriter,
-  type WriteJournal,
-} from './aws-json.ts';
+import { headroomTable } from '../fallback/headroom-snapshot.ts';
+import { type AwsClient, type AwsService, awsJson, heartbeatWriter, journalWriter } from './aws-json.ts';
 import { type CredentialsProvider, signedFetch } from './signed-fetch.ts';
 
-/** Everything that the relay calls at AWS. Tables are absent if no setting names one. */
-export interface AwsServices {
-  readonly admitFetch: Fetch;
-  readonly parameter: (name: string) => Promise<string>;
-  readonly putHeartbeat: ((beat: Beat) => Promise<void>) | undefined;
-  readonly writeJournal: WriteJournal | undefined;
-  readonly headroom: HeadroomTable | undefined;
-}
-
-/** Asks for no credentials before the first call. */
+/** Everything that the relay calls at AWS. Tables are absent if no setting names one. Asks for no credentials before the first call. */
 export function awsServices(
   { admitRoute, aws }: Pick<RelayConfig, 'admitRoute' | 'aws'>,
   calls: { readonly fetch: Fetch; readonly credentials: CredentialsProvider; readonly nowMs: () => number },
-): AwsServices {
+) {
   const { fetch, nowMs } = calls;
   const { region = '', endpoints, heartbeat, journal } = aws;
   const signed = (service: AwsService): Fetch => signedFetch({ ...calls, region, service });
@@ -37,7 +20,7 @@ export function awsServices(
   const relayId = randomUUID();
   return {
     admitFetch: admitFetch(),
-    parameter: (name) => readParameter(ssm, name),
+    parameter: (name: string) => readParameter(ssm, name),
     writeJournal: journal && journalWriter({ ...dynamodb, ...journal, nowMs }),
     headroom: journal && headroomTable({ ...dynamodb, ...journal, relayId, nowMs }),
     putHeartbeat: heartbeat && heartbeatWriter({ ...dynamodb, ...heartbeat, relayId }),

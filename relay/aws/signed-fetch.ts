@@ -15,15 +15,6 @@ export type CredentialsProvider = () => Promise<{
  */
 export const awsCredentials = (): CredentialsProvider => defaultProvider();
 
-interface SigningOptions<Answer> {
-  readonly fetch: (url: string, init: RequestInit) => Promise<Answer>;
-  readonly credentials: CredentialsProvider;
-  readonly region: string;
-  /** The name of the service in signatures: `lambda`, `ssm`, `dynamodb`. */
-  readonly service: string;
-  readonly nowMs: () => number;
-}
-
 /**
  * Returns a `fetch` that signs every call (AWS signature version 4): method, path, all given headers and the body.
  *
@@ -31,13 +22,14 @@ interface SigningOptions<Answer> {
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
-export function signedFetch<Answer>({
-  fetch,
-  credentials,
-  region,
-  service,
-  nowMs,
-}: SigningOptions<Answer>): (url: string, init: RequestInit) => Promise<Answer> {
+export function signedFetch<Answer>(options: {
+  readonly fetch: (url: string, init: RequestInit) => Promise<Answer>;
+  readonly credentials: CredentialsProvider;
+  readonly region: string;
+  readonly service: string;
+  readonly nowMs: () => number;
+}): (url: string, init: RequestInit) => Promise<Answer> {
+  const { fetch, credentials, region, service, nowMs } = options;
   const signer = new SignatureV4({ credentials, region, service, sha256: NodeSha256 });
   return async (url, init) => {
     const { protocol, host, hostname, port, pathname, searchParams } = new URL(url);

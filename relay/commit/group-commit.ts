@@ -66,7 +66,6 @@ class Deadlines {
   #run(): void {
     this.#armed = undefined;
     const nowSpan = Math.floor(this.#clock.monotonicMs() / SPAN_MS);
-    // At most the spans of the longest deadline, e.g. 100 for 2 s.
     const due = [...this.#spans.keys()].filter((span) => span <= nowSpan).sort((a, b) => a - b);
     for (const span of due) {
       const runs = this.#spans.get(span);
@@ -100,7 +99,6 @@ interface GroupCommitOptions {
   readonly send: SendBatch;
   readonly clock: RelayClock;
   readonly observe: RelayObserver;
-  /** @default lanes without contention */
   readonly lanes?: Lanes;
   /** Runs after the current network read, so its questions share a batch: `setImmediate`. */
   readonly defer: (run: () => void) => void;
@@ -109,12 +107,7 @@ interface GroupCommitOptions {
   readonly newBatchId?: () => string;
 }
 
-export interface GroupCommit {
-  /** Resolves by `deadlineMs` (monotonic), never rejects. */
-  decide(request: AdmissionRequest, deadlineMs: number, sent?: SentListener): Promise<LedgerVerdict>;
-  readonly open: number;
-  close(): void;
-}
+export type GroupCommit = ReturnType<typeof createGroupCommit>;
 
 interface Lane {
   readonly name: string;
@@ -131,7 +124,7 @@ interface Batch {
   readonly forgetDeadline: () => void;
 }
 
-export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+export function createGroupCommit(options: GroupCommitOptions) {
   const { clock, lanes: plan = createLanes(clock) } = options;
   const jobs = new Map<number, BatchJob>();
   const lanes = new Map<string, Lane>();
@@ -139,6 +132,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const deadlines = new Deadlines(clock);
   let version = plan.version;
 
+  /** Resolves by `deadlineMs` (monotonic), never rejects. */
   function decide(
     request: AdmissionRequest,
     deadlineMs: number,
@@ -287,10 +281,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   return {
     decide,
-    get open() {
+    get open(): number {
       return jobs.size;
     },
-    close: () => {
+    close: (): void => {
       for (const job of [...jobs.values()]) {
         queue.remove(job);
         answer(job, undecided('stopping'));

@@ -24,7 +24,6 @@ const LOAD_MS = 250;
 /** A root with this rate and this share of all jobs fills batches alone. At half of both it is quiet again. */
 const BUSY_PER_SECOND = 20;
 const BUSY_SHARE = 1 / 8;
-/** Roots counted in one interval. With more, a relay has no time to count. */
 const COUNTED_MAX = 10_000;
 /** Joined lanes do not compete, so only time can show that they may part. Each new contention doubles the time. */
 const JOINED_MS_MIN = 10_000;
@@ -35,14 +34,7 @@ const REMEMBERED_MS = 600_000;
 const COUNTERS_MAX = 256;
 const JOINED_LANES_MAX = 64;
 
-export interface Lanes {
-  laneOf(root: string): string;
-  noteJob(root: string): void;
-  /** Jobs of these roots competed for a counter that several roots share: with each other, or with another relay. */
-  noteContended(counter: string, roots: readonly string[]): void;
-  /** Changes when some root may have another lane. */
-  readonly version: number;
-}
+export type Lanes = ReturnType<typeof createLanes>;
 
 interface ContendedCounter {
   readonly lanes: Set<string>;
@@ -51,10 +43,7 @@ interface ContendedCounter {
 }
 
 /** @param busyShare - share of the time since its last call that the relay was busy, 0 to 1. @default 0 */
-export function createLanes(
-  clock: Pick<RelayClock, 'monotonicMs'>,
-  busyShare: () => number = () => 0,
-): Lanes {
+export function createLanes(clock: Pick<RelayClock, 'monotonicMs'>, busyShare: () => number = () => 0) {
   let busy: ReadonlySet<string> = new Set();
   const counts = new Map<string, number>();
   let countedSinceMs = clock.monotonicMs();
@@ -107,6 +96,7 @@ export function createLanes(
     if (steps !== before) join(nowMs);
   }
 
+  /** Jobs of these roots competed for a counter that several roots share: with each other, or with another relay. */
   function noteContended(counter: string, roots: readonly string[]): void {
     const nowMs = clock.monotonicMs();
     const known = contended.get(counter);
@@ -146,13 +136,14 @@ export function createLanes(
   }
 
   return {
-    laneOf: (root) => {
+    laneOf: (root: string): string => {
       const lane = ownLaneOf(root);
       return joined.get(lane) ?? lane;
     },
     noteJob,
     noteContended,
-    get version() {
+    /** Changes when some root may have another lane. */
+    get version(): number {
       return version;
     },
   };

@@ -2,7 +2,7 @@
  * Decides while the ledger does not.
  *
  * 1. Rules that need no counter decide as always.
- * 2. A limit that rejected a job within the last minute still rejects.
+ * 2. A subject whose limit rejected a job within the last minute is rejected again.
  * 3. Causes that a job definition can bring about (unreadable, oversized) are admitted only a few times per project and hour.
  * 4. Limits admit within their last known headroom, or reject if the operator chose `reject`.
  */
@@ -15,50 +15,39 @@ import type { Violation } from '../../policies/reason.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { Rule } from '../../policies/rule.ts';
 import { footerOf, rejectionText } from '../../policies/text/rejection-text.ts';
-import type { FallbackCause, LedgerVerdict, RelayClock, RouterAnswer } from '../exchange.ts';
+import type { FallbackCause, RelayClock, RouterAnswer } from '../exchange.ts';
 import { wireReason } from '../wire/reason.ts';
 import type { Headroom } from './headroom.ts';
 import { RecentRejections } from './recent-rejections.ts';
 
-export interface StatelessCheck {
-  /** Returns the violations that reject this job. A rule that fails to evaluate rejects if its policy says so. */
-  violations(request: AdmissionRequest): readonly Violation[];
-  readonly violationsUnread: readonly Violation[];
-  footer(violations: readonly Violation[]): string | undefined;
-}
+type StatelessCheck = ReturnType<typeof statelessCheck>;
 
-/**
- * Evaluates the stateless rules of the policy, of any class. Without a policy there are none.
- *
- * @param directory - returns the current directory, or undefined if there is none or it is too old.
- */
+/** Evaluates the stateless rules of the policy, of any class. Without a policy there are none. */
 export function statelessCheck(
   policy: Policy | undefined,
   clock: Pick<RelayClock, 'nowMs'>,
   directory: () => Directory | undefined = () => undefined,
-): StatelessCheck {
-  if (policy === undefined) return { violations: () => [], violationsUnread: [], footer: () => undefined };
-  const closed = policy.rules.filter(
+) {
+  const closed = (policy?.rules ?? []).filter(
     (rule) => rule.stateless && rule.mode === 'enforce' && rule.onError === 'closed',
   );
-  const closes = new Map(closed.map((rule) => [rule.id, rule]));
   return {
-    violations: (request) => {
+    /** Returns the violations that reject this job. A rule that fails to evaluate rejects if its policy says so. */
+    violations: (request: AdmissionRequest): readonly Violation[] => {
+      if (policy === undefined) return [];
       const { violations, unevaluated } = evaluateStateless(request, {
         policy,
         directory: directory(),
         nowMs: clock.nowMs(),
       });
-      const enforced = violations.filter((violation) => violation.mode === 'enforce');
+      const failed = closed.filter(({ id }) => unevaluated.includes(id));
       return [
-        ...enforced,
-        ...unevaluated
-          .flatMap((id) => closes.get(id) ?? [])
-          .map((rule) => failedClosed(rule, 'the rule could not be evaluated')),
+        ...violations.filter((violation) => violation.mode === 'enforce'),
+        ...failed.map((rule) => failedClosed(rule, 'the rule could not be evaluated')),
       ];
     },
     violationsUnread: closed.map((rule) => failedClosed(rule, 'the question could not be read')),
-    footer: (violations) => footerOf(policy.rules, violations),
+    footer: (violations: readonly Violation[]) => footerOf(policy?.rules ?? [], violations),
   };
 }
 
@@ -78,7 +67,6 @@ interface FallbackOptions {
   readonly headroom?: Pick<Headroom, 'take'>;
   /** Returns the known ids of the groups that contain a job. @default those that its request names */
   readonly groupsAbove?: (request: AdmissionRequest) => readonly number[];
-  readonly unreadablePerHour?: number;
 }
 
 export interface FallbackAnswer {
@@ -87,27 +75,17 @@ export interface FallbackAnswer {
   readonly decision?: Decision;
 }
 
-export interface Fallback {
-  noted(request: AdmissionRequest, verdict: LedgerVerdict): void;
-  answer(request: AdmissionRequest, cause: FallbackCause): FallbackAnswer;
-  /**
-   * Decides about a job that could not be read. Without a project id the relay itself is at fault: neither a rule nor the
-   * allowance rejects, since they would reject every job.
-   */
-  answerUnread(projectId: number | undefined, cause: FallbackCause): FallbackAnswer;
-  /** Returns the operator's choice. Reads no other state and cannot fail. */
-  operatorsChoice(cause: FallbackCause): FallbackAnswer;
-}
+export type Fallback = ReturnType<typeof createFallback>;
 
 type Violations = readonly [Violation, ...Violation[]];
 
 const CAUSED_BY_JOB: ReadonlySet<FallbackCause> = new Set(['unreadable', 'oversized', 'invalid']);
 
-export function createFallback(options: FallbackOptions): Fallback {
+export function createFallback(options: FallbackOptions) {
   const { clock, stateless } = options;
   const monotonicMs = (): number => clock.monotonicMs();
-  const rejections = new RecentRejections(monotonicMs, options.groupsAbove);
-  const isAllowed = unreadableAllowance(monotonicMs, options.unreadablePerHour ?? UNREADABLE_PER_HOUR);
+  const rejections = new RecentRejections(monotonicMs, options.groupsAbove ?? (() => []));
+  const isAllowed = unreadableAllowance(monotonicMs);
 
   function answer(request: AdmissionRequest, cause: FallbackCause): FallbackAnswer {
     const [first, ...rest] = stateless.violations(request);
@@ -135,6 +113,10 @@ export function createFallback(options: FallbackOptions): Fallback {
     return rejected(refusal.violations, lines.join('\n'), decisionId);
   }
 
+  /**
+   * Decides about a job that could not be read. Without a project id the relay itself is at fault: neither a rule nor the
+   * allowance rejects, since they would reject every job.
+   */
   function answerUnread(projectId: number | undefined, cause: FallbackCause): FallbackAnswer {
     if (projectId === undefined) return operatorsChoice(cause);
     const [first, ...rest] = stateless.violationsUnread;
@@ -143,6 +125,7 @@ export function createFallback(options: FallbackOptions): Fallback {
     return operatorsChoice(cause);
   }
 
+  /** Reads no other state and cannot fail. */
   function operatorsChoice(cause: FallbackCause): FallbackAnswer {
     if (options.costAndCapacity === 'reject') return controllerError(cause, 'fallback');
     return { answer: { outcome: 'admitted' } };
@@ -169,7 +152,7 @@ export function createFallback(options: FallbackOptions): Fallback {
   ): FallbackAnswer {
     const decisionId = options.newDecisionId();
     const lines = [
-      `CONTROLLER_ERROR: Tollgate could not decide about this job (${EXPLAINED[cause]}).`,
+      `CONTROLLER_ERROR: Tollgate could not decide about this job (${cause.replaceAll('_', ' ')}).`,
       'This is not the fault of the job. Retry it later; if it fails again, tell whoever runs Tollgate.',
       `Decision ${decisionId}`,
     ];
@@ -191,24 +174,6 @@ export function createFallback(options: FallbackOptions): Fallback {
   return { noted: rejections.note, answer, answerUnread, operatorsChoice };
 }
 
-const EXPLAINED: Readonly<Record<FallbackCause, string>> = {
-  invalid: 'its admission request was not understood',
-  deadline: 'the decision took too long',
-  contended: 'too many jobs asked at the same moment',
-  unavailable: 'the ledger did not answer',
-  error: 'a part of it failed',
-  circuit_open: 'the deciding service is out of reach',
-  unreachable: 'the deciding service is out of reach',
-  refused: 'the deciding service refused the request',
-  malformed: 'the deciding service gave no proper answer',
-  queue_full: 'too many jobs were waiting',
-  unreadable: 'its admission request could not be read',
-  oversized: 'its admission request is too large',
-  stopping: 'it is being restarted',
-  abandoned: 'nobody waits for the answer any more',
-  schema_unproven: 'the schema of the router is not certain',
-};
-
 /** Unreadable requests admitted per project and hour: enough for an odd job, too few to run a pipeline on. */
 export const UNREADABLE_PER_HOUR = 20;
 const HOUR_MS = 3_600_000;
@@ -216,17 +181,15 @@ const HOUR_MS = 3_600_000;
 const PROJECTS_MAX = 10_000;
 
 /** Returns a function that takes one of a project's allowance for this hour, and returns false if none is left. */
-function unreadableAllowance(monotonicMs: () => number, perHour: number): (project: string) => boolean {
+function unreadableAllowance(monotonicMs: () => number): (project: string) => boolean {
   const takenBy = new Map<string, number>();
   let hour = Number.NEGATIVE_INFINITY;
   return (project) => {
     const nowHour = Math.floor(monotonicMs() / HOUR_MS);
-    if (nowHour !== hour) {
-      hour = nowHour;
-      takenBy.clear();
-    }
+    if (nowHour !== hour) takenBy.clear();
+    hour = nowHour;
     const taken = takenBy.get(project) ?? 0;
-    if (taken >= perHour) return false;
+    if (taken >= UNREADABLE_PER_HOUR) return false;
     keepLatest(takenBy, project, taken + 1, PROJECTS_MAX);
     return true;
   };

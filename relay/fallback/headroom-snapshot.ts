@@ -25,14 +25,12 @@ import {
   type HeadroomChange,
   type KeptHeadroom,
   type KeptHeadrooms,
-  SLOTS_MAX,
-  withoutEnded,
+  reasonOf,
 } from './headroom.ts';
 
 const gzip = promisify(gzipInto);
 const gunzip = promisify(gunzipInto);
 
-/** The form of the JSON text inside the item. */
 const TEXT_VERSION = 1;
 /** A snapshot that is older says nothing about a limit any more. */
 const AGE_MS_MAX = 24 * 3_600_000;
@@ -45,23 +43,13 @@ const TEXT_BYTES_MAX = 8 * 1024 * 1024;
 const RELAYS_READ_MAX = 16;
 /** A page of DynamoDB has 1 MB, a third more in base64. */
 const RESPONSE_BYTES_MAX = 2 * 1024 * 1024;
-/** The clock of another machine may be ahead by this much. */
 const SKEW_MS_MAX = 60_000;
 const WRITE_AFTER_MS = 1_000;
-/** The table did not take the last write. */
-const AGAIN_AFTER_MS = 10_000;
+const RETRY_AFTER_MS = 10_000;
 
-interface HeadroomTableOptions extends RelayTable {
-  readonly relayId: string;
-  readonly nowMs: () => number;
-}
-
-export interface HeadroomTable {
-  read(): Promise<readonly KeptHeadrooms[]>;
-  write(kept: KeptHeadrooms): Promise<void>;
-}
-
-export function headroomTable(options: HeadroomTableOptions): HeadroomTable {
+export function headroomTable(
+  options: RelayTable & { readonly relayId: string; readonly nowMs: () => number },
+) {
   const { table, instance, relayId, nowMs } = options;
   const pk = `${instance}${ROOMS_PK_SUFFIX}`;
   // Sorted by the start of the relay.
@@ -141,14 +129,11 @@ const isKept = (value: unknown): value is KeptHeadroom =>
   isRecord(value) &&
   readHeadroom({ room: [value.room] }).length === 1 &&
   [value.toldAtMs, value.left, value.spent].every(Number.isFinite) &&
-  (value.resetsAtMs === undefined || Number.isFinite(value.resetsAtMs)) &&
-  Array.isArray(value.slots) &&
-  value.slots.length <= SLOTS_MAX &&
-  value.slots.every((slot) => isRecord(slot) && Number.isFinite(slot.endsMs) && Number.isFinite(slot.amount));
+  (value.resetsAtMs === undefined || Number.isFinite(value.resetsAtMs));
 
 interface SnapshotsOptions {
   readonly left: readonly KeptHeadrooms[];
-  readonly write: HeadroomTable['write'];
+  readonly write: (kept: KeptHeadrooms) => Promise<void>;
   readonly clock: Pick<RelayClock, 'nowMs' | 'after'>;
   readonly headroom: Pick<Headroom, 'keep' | 'restore'>;
   readonly failed: (error: unknown) => void;
@@ -158,9 +143,10 @@ interface SnapshotsOptions {
 export class HeadroomSnapshots {
   readonly #options: SnapshotsOptions;
   #cancel: (() => void) | undefined;
-  #writing: Promise<boolean> | undefined;
+  #writing: Promise<void> | undefined;
+  /** The table lacks something. */
   #isBehind = false;
-  /** More was given meanwhile, or refused by headroom that the table does not have. */
+  /** This relay decides alone, so its replacement needs what the table lacks. */
   #isWanted = false;
   #hasLeft = false;
 
@@ -169,14 +155,13 @@ export class HeadroomSnapshots {
   }
 
   restore(): void {
-    const { left, headroom, clock } = this.#options;
-    headroom.restore(leastOf(left, clock.nowMs()));
+    this.#options.headroom.restore(leastOf(this.#options.left));
   }
 
   changed(how: HeadroomChange): void {
-    // A refusal changes nothing, but the next relay must know the headroom behind it.
     if (how !== 'refused') this.#isBehind = true;
-    if (how !== 'reported' && this.#isBehind) this.#plan(WRITE_AFTER_MS);
+    if (how !== 'reported' && this.#isBehind) this.#isWanted = true;
+    if (this.#isWanted) this.#plan(WRITE_AFTER_MS);
   }
 
   /** Writes a last time: the relay that follows may start in an outage. */
@@ -188,57 +173,43 @@ export class HeadroomSnapshots {
   }
 
   #plan(afterMs: number): void {
-    this.#isWanted = true;
     if (this.#hasLeft || this.#cancel !== undefined || this.#writing !== undefined) return;
     this.#cancel = this.#options.clock.after(afterMs, () => {
       this.#cancel = undefined;
-      this.#writing = this.#write().then((isWritten) => {
-        this.#writing = undefined;
-        if (this.#isWanted) this.#plan(isWritten ? WRITE_AFTER_MS : AGAIN_AFTER_MS);
-        return isWritten;
-      });
+      this.#writing = this.#write();
     });
   }
 
-  async #write(): Promise<boolean> {
+  async #write(): Promise<void> {
     this.#isBehind = false;
     this.#isWanted = false;
+    let nextMs = WRITE_AFTER_MS;
     try {
       await this.#options.write(this.#options.headroom.keep());
-      return true;
     } catch (error) {
       this.#isBehind = true;
       this.#isWanted = true;
+      nextMs = RETRY_AFTER_MS;
       this.#options.failed(error);
-      return false;
     }
+    this.#writing = undefined;
+    if (this.#isWanted) this.#plan(nextMs);
   }
 }
 
 /**
- * A relay cannot know which one it replaces. So each limit is as the newest snapshot has it, less the most that any relay gave:
- * all relays together then give at most what those snapshots left.
+ * A relay cannot know which one it replaces. So each limit is as the newest snapshot has it, less the most that any relay gave in
+ * that period: all relays together then give at most what those snapshots left.
  */
-function leastOf(left: readonly KeptHeadrooms[], nowMs: number): KeptHeadrooms {
-  const rooms = left
-    .flatMap((kept) => kept.rooms)
-    .map((room) => ({ ...room, ...withoutEnded(room, nowMs) }))
-    .sort((a, b) => a.toldAtMs - b.toldAtMs);
-  const byLimit = Map.groupBy(rooms, ({ room: { refusal } }) => limitOf(refusal.reason));
-  return {
-    rooms: [...byLimit.values()].flatMap((same) => {
-      const newest = same.at(-1);
-      if (newest === undefined) return [];
-      const most = same
-        .filter(({ resetsAtMs }) => resetsAtMs === newest.resetsAtMs)
-        .reduce((one, other) => (other.spent > one.spent ? other : one), newest);
-      return [{ ...newest, spent: most.spent, slots: most.slots }];
-    }),
-    given: left.flatMap(({ given }) => given),
-  };
+function leastOf(left: readonly KeptHeadrooms[]): KeptHeadrooms {
+  const rooms = left.flatMap((kept) => kept.rooms).sort((a, b) => b.toldAtMs - a.toldAtMs);
+  const newest = new Map<string, KeptHeadroom>();
+  for (const room of rooms) {
+    const { subject, limit } = reasonOf(room);
+    const name = `${subject}\n${limit}`;
+    const known = newest.get(name);
+    if (known === undefined) newest.set(name, { ...room });
+    else if (known.resetsAtMs === room.resetsAtMs) known.spent = Math.max(known.spent, room.spent);
+  }
+  return { rooms: [...newest.values()], given: left.flatMap(({ given }) => given) };
 }
-
-const limitOf = (reason: object): string => {
-  const { subject, limit } = reason as { readonly subject?: string; readonly limit?: string };
-  return `${subject}\n${limit}`;
-};

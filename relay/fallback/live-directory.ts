@@ -14,11 +14,9 @@ import type { RelayObserver } from '../events.ts';
 /** The sync runs every five minutes, so a minute's delay does not matter. A refresh is one small call. */
 const REFRESH_MS = 60_000;
 const RETRY_MS = 15_000;
-/** No job waits for a refresh. */
 const TIMEOUT_MS = 10_000;
 /** An hour covers an outage, and a listing of a large instance that takes several runs. Older parents may be wrong. */
 export const DIRECTORY_AGE_MS_MAX = 60 * 60_000;
-/** Enough for the largest directory, and for parts that change meanwhile. */
 const ROUNDS_MAX = 2 * Math.ceil(DIRECTORY_NAMES_MAX / DIRECTORY_PARTS_MAX);
 
 interface LiveDirectoryOptions extends AdmitService {
@@ -27,24 +25,16 @@ interface LiveDirectoryOptions extends AdmitService {
 }
 
 /** The groups of GitLab as the admit function knows them, for the time when it does not answer. */
-interface LiveDirectory {
-  start(): void;
-  stop(): void;
-  current(): Directory | undefined;
-  /** Returns the time since all groups were listed. Before the first directory: since the start. */
-  ageMs(): number;
-}
-
-export function createLiveDirectory(options: LiveDirectoryOptions): LiveDirectory {
+export function createLiveDirectory(options: LiveDirectoryOptions) {
   const { clock, observe } = options;
   let listedAtMs = clock.monotonicMs();
   let directory: Directory | undefined;
   let parts = new Map<string, HashedPart>();
-  /** Parts have changed since `directory` was built. */
-  let news = true;
+  let isStale = true;
   let cancelNext = (): void => {};
   let stopped = false;
 
+  /** Returns the time since all groups were listed. Before the first directory: since the start. */
   const ageMs = (): number => Math.max(0, clock.monotonicMs() - listedAtMs);
 
   async function refresh(): Promise<void> {
@@ -71,8 +61,8 @@ export function createLiveDirectory(options: LiveDirectoryOptions): LiveDirector
       if (received === 'not_live') return 'the groups of GitLab have not been listed yet';
       keep(received);
       if (parts.size === received.hashes.size) {
-        if (news) directory = assembled(parts.values());
-        news = false;
+        if (isStale) directory = assembled(parts.values());
+        isStale = false;
         listedAtMs = clock.monotonicMs() - received.ageMs;
         return undefined;
       }
@@ -81,7 +71,6 @@ export function createLiveDirectory(options: LiveDirectoryOptions): LiveDirector
     return `${DIRECTORY_PATH} did not come to an end`;
   }
 
-  /** Keeps changed parts, and those whose hash is still current. */
   function keep({ hashes, changed }: DirectoryParts): void {
     const kept = new Map<string, HashedPart>();
     for (const [name, hash] of hashes) {
@@ -90,7 +79,7 @@ export function createLiveDirectory(options: LiveDirectoryOptions): LiveDirector
       if (rows !== undefined) kept.set(name, { hash, rows });
       else if (before?.hash === hash) kept.set(name, before);
     }
-    news ||= changed.size > 0 || kept.size !== parts.size;
+    isStale ||= changed.size > 0 || kept.size !== parts.size;
     parts = kept;
   }
 
@@ -111,7 +100,6 @@ export const groupsAbove = (
 ): readonly number[] =>
   directory === undefined ? [] : placementOf(request, directory).ancestors.map(({ id }) => id);
 
-/** A response of the service: hashes of all parts, and the rows of changed parts. */
 interface DirectoryParts {
   readonly ageMs: number;
   readonly hashes: ReadonlyMap<string, string>;
@@ -133,19 +121,14 @@ function parseParts(body: unknown): DirectoryParts | 'not_live' | undefined {
   const { live, ageMs, parts, changed } = body;
   if (live !== true || !isRecord(parts) || !isRecord(changed)) return undefined;
   if (typeof ageMs !== 'number' || !Number.isFinite(ageMs) || ageMs < 0) return undefined;
-  const hashes = new Map<string, string>();
-  for (const [name, hash] of Object.entries(parts)) {
-    if (typeof hash !== 'string' || hash === '') return undefined;
-    hashes.set(name, hash);
-  }
-  if (hashes.size > DIRECTORY_NAMES_MAX) return undefined;
-  const rows = new Map<string, readonly DirectoryRow[]>();
-  for (const [name, some] of Object.entries(changed)) {
-    if (!hashes.has(name) || !Array.isArray(some) || !some.every(isRow)) return undefined;
-    rows.set(name, some);
-  }
-  return { ageMs, hashes, changed: rows };
+  const hashes = new Map(Object.entries(parts));
+  const areHashes = hashes.size <= DIRECTORY_NAMES_MAX && [...hashes.values()].every(isHash);
+  const rows = new Map(Object.entries(changed));
+  const areRows = [...rows].every(([name, some]) => hashes.has(name) && areDirectoryRows(some));
+  return areHashes && areRows ? ({ ageMs, hashes, changed: rows } as DirectoryParts) : undefined;
 }
+
+const isHash = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
 /** If two groups have one path, the group that the last listing had wins, then the younger one. */
 function assembled(parts: Iterable<HashedPart>): Directory {
@@ -165,11 +148,15 @@ const groupOf = ([id, parentId, path, code, personal]: DirectoryRow): DirectoryG
   };
 };
 
-const isRow = (value: unknown): value is DirectoryRow =>
-  Array.isArray(value) &&
-  value.length === 6 &&
-  value.every((cell, index) =>
-    index === 2
-      ? typeof cell === 'string' && cell !== '' && cell.length <= PATH_CHARACTERS_MAX
-      : Number.isSafeInteger(cell) && cell >= 0,
+const areDirectoryRows = (rows: unknown): boolean =>
+  Array.isArray(rows) &&
+  rows.every(
+    (row) =>
+      Array.isArray(row) &&
+      row.length === 6 &&
+      row.every((cell, index) =>
+        index === 2
+          ? typeof cell === 'string' && cell !== '' && cell.length <= PATH_CHARACTERS_MAX
+          : Number.isSafeInteger(cell) && cell >= 0,
+      ),
   );

@@ -7,21 +7,14 @@ import { decisionMs, type EventOf, type RelayEvent, type RelayObserver } from '.
 import type { RelayClock } from '../exchange.ts';
 import * as names from '../names.ts';
 
-/** The resolution of CloudWatch. */
 export const WRITE_EVERY_MS = 60_000;
-
-interface EmfWriter {
-  readonly observe: RelayObserver;
-  leave(): void;
-  stop(): void;
-}
 
 export function startEmf(options: {
   readonly deployment: string;
   readonly clock: RelayClock;
   readonly random: () => number;
   readonly write: (line: string) => void;
-}): EmfWriter {
+}) {
   const { deployment, clock, random, write } = options;
   const minute = new Minute(random);
   let leaving = false;
@@ -42,7 +35,7 @@ export function startEmf(options: {
 
   plan();
   return {
-    observe: (event) => minute.note(event),
+    observe: ((event) => minute.note(event)) satisfies RelayObserver,
     leave: () => {
       leaving = true;
     },
@@ -67,7 +60,6 @@ const row = <Type extends RelayEvent['type']>(
   read: (event: EventOf<Type>) => number | undefined = () => 1,
 ): Row => ({ type, metric, read: read as Row['read'] });
 
-/** Summed over the minute. */
 const SUMS = [
   row('question', names.RELAY_METRIC.questions),
   row('answered', names.RELAY_METRIC.admitted, ({ answer }) => Number(answer.outcome === 'admitted')),
@@ -77,6 +69,7 @@ const SUMS = [
   row('rejection_withheld', names.RELAY_METRIC.rejectionsWithheld),
   row('answer_refused', names.RELAY_METRIC.answersRefused),
   row('own_fault', names.RELAY_METRIC.ownFaults),
+  row('connected', names.RELAY_METRIC.reconnects, ({ again }) => Number(again)),
   row('unmetered', names.RELAY_METRIC.unmeteredDropped, ({ dropped }) => dropped),
 ];
 
@@ -91,7 +84,6 @@ const LEVELS = [
   row('directory', names.RELAY_METRIC.relayDirectoryAgeSeconds, ({ ageMs }) => Math.round(ageMs / 1_000)),
 ];
 
-/** All values of the minute, or a fair sample. */
 const SAMPLES = [
   row('answered', names.RELAY_METRIC.answerLatencyMs, (event) => Math.round(decisionMs(event) * 10) / 10),
   row('answered', names.RELAY_METRIC.waitMs, ({ waitedMs }) => waitedMs && Math.round(waitedMs)),
@@ -103,9 +95,6 @@ export class Minute {
   /** The value now, and the largest of this minute. */
   readonly #levels = new Map<Metric, { now: number; max: number }>();
   readonly #samples: ReadonlyMap<Metric, Sample>;
-  /** Covers the relay's whole life. */
-  #everConnected = false;
-  #reconnects = 0;
   #open = 0;
   #fewestOpen: number | undefined;
 
@@ -136,11 +125,9 @@ export class Minute {
     // Deployments without waiting jobs do not pay for this metric.
     if (taken.get(names.RELAY_METRIC.waiting)?.[0] === 0) taken.set(names.RELAY_METRIC.waiting, []);
     for (const [metric, sample] of this.#samples) taken.set(metric, sample.take());
-    taken.set(names.RELAY_METRIC.reconnects, [this.#reconnects]);
     if (!leaving) taken.set(names.RELAY_METRIC.streamsOpen, [this.#fewestOpen ?? this.#open]);
     this.#sums.clear();
     for (const level of this.#levels.values()) level.max = level.now;
-    this.#reconnects = 0;
     this.#fewestOpen = this.#open;
     return taken;
   }
@@ -149,24 +136,20 @@ export class Minute {
     if (event.type === 'streams') {
       this.#open = event.open;
       this.#fewestOpen = Math.min(this.#fewestOpen ?? event.open, event.open);
-    } else if (event.type === 'connected') {
-      if (this.#everConnected) this.#reconnects += 1;
+    } else if (event.type === 'connected' && !event.again) {
       // A relay that starts has no stream for a moment, which is no outage.
-      else this.#fewestOpen = undefined;
-      this.#everConnected = true;
+      this.#fewestOpen = undefined;
     }
   }
 }
 
-/** Forty values per second are kept whole. Of more, each has the same chance to be kept. */
+/** Forty values per second are kept whole. Of more, each has the same chance to be kept (reservoir sampling). */
 const SAMPLE_MAX = 2_400;
 
-/** A reservoir sample of the minute's values, with the largest one. */
 class Sample {
   readonly #random: () => number;
   #kept: number[] = [];
   #seen = 0;
-  #largest = Number.NEGATIVE_INFINITY;
 
   constructor(random: () => number) {
     this.#random = random;
@@ -174,20 +157,14 @@ class Sample {
 
   add(value: number): void {
     this.#seen += 1;
-    this.#largest = Math.max(this.#largest, value);
-    if (this.#kept.length < SAMPLE_MAX) {
-      this.#kept.push(value);
-      return;
-    }
-    const index = Math.floor(this.#random() * this.#seen);
+    const index = this.#seen <= SAMPLE_MAX ? this.#kept.length : Math.floor(this.#random() * this.#seen);
     if (index < SAMPLE_MAX) this.#kept[index] = value;
   }
 
   take(): readonly number[] {
-    const taken = this.#seen > SAMPLE_MAX ? [...this.#kept, this.#largest] : this.#kept;
+    const taken = this.#kept;
     this.#kept = [];
     this.#seen = 0;
-    this.#largest = Number.NEGATIVE_INFINITY;
     return taken;
   }
 }

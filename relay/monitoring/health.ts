@@ -1,6 +1,6 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import type { Beat, BeatSchema, WaitingLine } from '../../functions/core/contract/admissions.ts';
+import type { Beat, WaitingLine } from '../../functions/core/contract/admissions.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { BreakerState } from '../admit/breaker.ts';
 import type { RelayClock } from '../exchange.ts';
@@ -12,9 +12,7 @@ const DOWN_MS_MAX = 30_000;
 
 export interface RelayStatus {
   readonly state: string;
-  /** Streams that the router accepted. */
   readonly openStreams: number;
-  /** Part of `openStreams`: without a question. */
   readonly waitingStreams: number;
   readonly busyStreams: number;
   /** Time without a stream at the router. Undefined while there is one. */
@@ -28,7 +26,6 @@ export interface RelayStatus {
     readonly standing: SchemaState;
   };
   readonly breaker: BreakerState;
-  /** Jobs queued for the ledger or on their way to it. */
   readonly openJobs: number;
   /** Jobs that wait for headroom, and their longest wait queues. */
   readonly waitingJobs: number;
@@ -36,7 +33,6 @@ export interface RelayStatus {
   readonly unmeteredQueued: number;
   /** Since all groups of GitLab were listed. Before the first directory: since the start. */
   readonly directoryAgeMs: number;
-  /** There is a directory that is not too old to judge by. */
   readonly directoryKnown: boolean;
 }
 
@@ -87,13 +83,10 @@ export const HEARTBEAT_EVERY_MS = 30_000;
 
 interface HeartbeatOptions {
   readonly status: () => Pick<RelayStatus, 'downMs' | 'everConnected' | 'openStreams'> &
-    Partial<Pick<RelayStatus, 'directoryAgeMs' | 'breaker' | 'waitingLines'>> & {
-      readonly schema?: BeatSchema;
-    };
+    Partial<Pick<RelayStatus, 'directoryAgeMs' | 'breaker' | 'waitingLines'>> &
+    Pick<Beat, 'schema'>;
   readonly policyVersion: string | undefined;
-  /** @see Beat.answerWithinMs */
   readonly answerWithinMs?: number;
-  /** Has a timeout of its own. */
   readonly put: (beat: Beat) => Promise<void>;
   readonly clock: RelayClock;
   readonly failed: (error: unknown) => void;

@@ -10,7 +10,6 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** Log and metrics share one destination, so no line is torn by another. */
 export const standardOut = (): DestinationStream => pino.destination(1);
 
-/** JSON lines on stdout, where containers collect them. */
 export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
   const options = {
     level,
@@ -24,15 +23,9 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
 
 /** Longer than GitLab's paths are in practice. */
 const PATH_LENGTH_MAX = 255;
-/** A router's refusal is a sentence. */
 const REFUSAL_LENGTH_MAX = 200;
 /** A job has some two dozen counters at most. Its page names them all. */
 const NAMED_MAX = 10;
-
-const NOT_WRITTEN = {
-  journal: 'the journal was not written',
-  headroom: 'what is known to be left of limits was not written into the table',
-} as const;
 
 const SCHEMA_MESSAGE: Readonly<Record<SchemaState, string>> = {
   unproven: 'nothing is rejected before the schema is proven by questions of several projects',
@@ -74,26 +67,21 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
         warnOnce(`stream ${code} ${details}`, 'a stream failed', fields, onceOfQuestions);
       } else if (code !== 0) log.debug({ code, details, asked }, 'stream ended');
     },
-    unknown_fields: (event) => {
-      // Each field is a kind of its own, so combinations make no new kinds.
-      const due = event.fields
-        .toSorted()
-        .map((field) => ({ field, suppressed: onceOfFields.due(field) }))
-        .filter(({ suppressed }) => suppressed !== undefined);
-      if (due.length === 0) return;
-      const suppressed = Math.max(...due.map((each) => each.suppressed ?? 0));
-      const fields = due.map(({ field }) => field).join(' ');
-      log.warn({ fields, ...(suppressed > 0 && { suppressed }) }, 'the schema lacks fields that came');
+    unknown_fields: ({ fields }) => {
+      for (const field of fields)
+        warnOnce(field, 'the schema lacks a field that came', { field }, onceOfFields);
     },
     unreadable: ({ problem, sizeBytes }) =>
       warnOnce(problem, 'a question could not be read', { problem, sizeBytes }, onceOfQuestions),
     implausible: ({ jobId, why }) =>
       warnOnce(`implausible ${why}`, 'a question cannot be true as it was read', { jobId, why }),
     suspicious: ({ jobId, fields }) => log.warn({ jobId, fields }, 'variables contradict GitLab'),
-    schema: ({ standing, source, hash, placeholder }) => {
+    schema: ({ standing, source, hash: schemaHash, placeholder }) => {
       const isLoud = standing === 'suspect' || standing === 'placeholder';
-      const fields = { standing, schema: source, schemaHash: hash, placeholder };
-      log[isLoud ? 'error' : 'info'](fields, SCHEMA_MESSAGE[standing]);
+      log[isLoud ? 'error' : 'info'](
+        { standing, schema: source, schemaHash, placeholder },
+        SCHEMA_MESSAGE[standing],
+      );
     },
     rejection_withheld: ({ standing, code }) =>
       warnOnce(`withheld ${standing}`, `rejections withheld: the schema is ${standing}`, { standing, code }),
@@ -117,14 +105,14 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
         warnOnce('directory', 'the directory was not received', { problem, ageSeconds, groups });
     },
     breaker: ({ state }) => log.warn({ state }, 'circuit breaker'),
-    not_written: ({ where, error }) => warnOnce(`not written ${where}`, NOT_WRITTEN[where], { error }),
+    not_written: ({ where, error }) =>
+      warnOnce(`not written ${where}`, `the ${where} was not written into the table`, { error }),
     unmetered: ({ queued, dropped, lost }) => {
       if (lost === undefined) return;
       // A full queue loses one decision for each that comes. Other losses are rare, so each has a line with its ids.
       const suppressed = lost.why === 'queue_full' ? once.due('unmetered lost') : 0;
-      if (suppressed === undefined) return;
-      const fields = { ...lost, count: dropped, queued, ...(suppressed > 0 && { suppressed }) };
-      log.error(fields, 'fallback answers lost');
+      if (suppressed !== undefined)
+        log.error({ ...lost, count: dropped, queued, suppressed }, 'fallback answers lost');
     },
   };
   return (event) => (writers[event.type] as ((event: RelayEvent) => void) | undefined)?.(event);
@@ -167,9 +155,7 @@ function logAnswer(log: Logger, event: EventOf<'answered'>): void {
 
 /** One line stands for all of its kind for this long. */
 const ONCE_MS = 60_000;
-/** Kinds within that time. Further kinds share one line. */
 const KINDS_MAX = 100;
-/** The shared line is never dropped, so a flood cannot silence it. */
 const OTHERS = 'others';
 
 class LogThrottle {
@@ -188,16 +174,11 @@ class LogThrottle {
       known.suppressed += 1;
       return undefined;
     }
-    if (known === undefined && kind !== OTHERS) {
-      if (this.#kinds.size >= KINDS_MAX) this.#forgetExpired(nowMs);
+    if (known === undefined && kind !== OTHERS && this.#kinds.size >= KINDS_MAX) {
+      for (const [each, { quietUntilMs }] of this.#kinds) if (quietUntilMs <= nowMs) this.#kinds.delete(each);
       if (this.#kinds.size >= KINDS_MAX) return this.due(OTHERS);
     }
     this.#kinds.set(kind, { quietUntilMs: nowMs + ONCE_MS, suppressed: 0 });
     return known?.suppressed ?? 0;
-  }
-
-  #forgetExpired(nowMs: number): void {
-    for (const [kind, { quietUntilMs }] of this.#kinds)
-      if (quietUntilMs <= nowMs && kind !== OTHERS) this.#kinds.delete(kind);
   }
 }

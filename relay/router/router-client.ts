@@ -1,7 +1,6 @@
 /** AdmitJob and registration over grpc-js, with the values of GitLab Runner's client. No other file knows gRPC. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2';
 import {
   Client,
   type ClientDuplexStream,
@@ -25,43 +24,11 @@ import {
 import { type RouterTarget, readTls, type TlsFiles, type TlsMaterial } from './target.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
 
-/** Reads from Node's diagnostics channels what grpc-js does not expose. Both watch the whole process, which has one router. */
-interface Watch<T> {
-  current(): T;
-  stop(): void;
-}
-
 /**
- * Counts calls beyond MAX_CONCURRENT_STREAMS of their connection. Node holds them back until another call ends, so the
- * router cannot pick them.
+ * Keeps a proxy's last answer to `CONNECT hostPort`, which grpc-js does not expose: the HTTP status, or the error of the connection
+ * to it. Watches the whole process, which has one router.
  */
-function watchQueuedCalls(path: string): Watch<number> {
-  const calls = new Map<ClientHttp2Session, number>();
-  const created = (message: unknown): void => {
-    const { stream, headers } = message as { stream: ClientHttp2Stream; headers: OutgoingHttpHeaders };
-    const session = stream.session as ClientHttp2Session | undefined;
-    if (session === undefined || headers[':path'] !== path) return;
-    calls.set(session, (calls.get(session) ?? 0) + 1);
-    stream.once('close', () => {
-      const left = (calls.get(session) ?? 1) - 1;
-      if (left > 0) calls.set(session, left);
-      else calls.delete(session);
-    });
-  };
-  subscribe('http2.client.stream.created', created);
-  return {
-    current() {
-      let queued = 0;
-      for (const [session, open] of calls)
-        queued += Math.max(0, open - (session.remoteSettings?.maxConcurrentStreams ?? open));
-      return queued;
-    },
-    stop: () => unsubscribe('http2.client.stream.created', created),
-  };
-}
-
-/** Keeps a proxy's last answer to `CONNECT hostPort`: the HTTP status, or the error of the connection to it. */
-function watchProxy(hostPort: string): Watch<number | string | undefined> {
+function watchProxy(hostPort: string) {
   let last: number | string | undefined;
   const created = (message: unknown): void => {
     const { request } = message as { request: ClientRequest };
@@ -137,7 +104,6 @@ export interface RouterOptions extends ChannelNumbers {
   readonly version?: string;
   /** Writable folder for the tunnel's socket, ws and wss only. @default the system's temporary folder */
   readonly socketDir?: string;
-  readonly proxyFor?: (httpUrl: string) => string;
 }
 
 /**
@@ -154,7 +120,6 @@ class GrpcRouter implements Router {
   readonly #tunnel: Tunnel | undefined;
   readonly #options: RouterOptions;
   readonly #tls: TlsMaterial;
-  readonly #admitJobPath: string;
   readonly #unconnected = new Set<GrpcAdmitCall>();
   #ready = false;
   #closed = false;
@@ -162,12 +127,10 @@ class GrpcRouter implements Router {
   /** The token of the last AdmitJob call. Empty if there was none. */
   #tokenShown = '';
   #metadata = new Metadata();
-  readonly #queued: ReturnType<typeof watchQueuedCalls>;
   readonly #proxy: ReturnType<typeof watchProxy>;
 
   constructor(options: RouterOptions) {
     this.#options = options;
-    this.#admitJobPath = options.schema.admitJobPath;
     const { target } = options;
     this.#tls = readTls(options.tls);
     if (target.tunnel) {
@@ -179,10 +142,8 @@ class GrpcRouter implements Router {
         messageBytesMax: options.messageBytesMax ?? ROUTER_MESSAGE_BYTES_MAX,
         failed: (failure) => this.#dialFailed(failure),
         ...(options.socketDir === undefined ? {} : { socketDir: options.socketDir }),
-        ...(options.proxyFor === undefined ? {} : { proxyFor: options.proxyFor }),
       });
     }
-    this.#queued = watchQueuedCalls(this.#admitJobPath);
     this.#proxy = watchProxy(`${target.host}:${target.port}`);
     this.#client = this.#newClient();
     this.#watchConnection();
@@ -195,7 +156,12 @@ class GrpcRouter implements Router {
     if (typeof metadata === 'string') return new UnopenedCall(listener, STATUS.UNAUTHENTICATED, metadata);
     // The call must fail with its own dial, not with the one before.
     metadata.setOptions({ waitForReady: this.#tunnel?.failure() !== undefined });
-    const stream = this.#client.makeBidiStreamRequest(this.#admitJobPath, asBuffer, asIs, metadata);
+    const stream = this.#client.makeBidiStreamRequest(
+      this.#options.schema.admitJobPath,
+      asBuffer,
+      asIs,
+      metadata,
+    );
     const call = new GrpcAdmitCall(stream, listener, this.#ended);
     if (this.#ready) listener.onWaiting();
     else this.#unconnected.add(call);
@@ -214,10 +180,6 @@ class GrpcRouter implements Router {
     }
   }
 
-  queuedCalls(): number {
-    return this.#queued.current();
-  }
-
   register(instanceId: bigint): Promise<void> {
     return this.#announce(this.#options.schema.registerPath, 'AgentRegistrar.Register', instanceId);
   }
@@ -228,7 +190,6 @@ class GrpcRouter implements Router {
 
   close(): void {
     this.#closed = true;
-    this.#queued.stop();
     this.#proxy.stop();
     this.#client.close();
     this.#tunnel?.close();
@@ -369,9 +330,8 @@ class GrpcAdmitCall implements AdmitCall {
     stream.on('error', ignored);
   }
 
-  answer(bytes: Uint8Array, sent: () => void = ignored): boolean {
+  answer(bytes: Uint8Array): boolean {
     if (this.#ended) return false;
-    this.#stream.once('finish', sent);
     this.#stream.end(bytes);
     return true;
   }

@@ -8,19 +8,14 @@ export interface Router {
   admitJob(listener: AdmitCallListener): AdmitCall;
   /** Returns true if the token is not that of the last call. Cheap enough for every second. */
   tokenReplaced(): boolean;
-  /** Calls that a full connection (MAX_CONCURRENT_STREAMS) holds back in this process, unseen by the router. */
-  queuedCalls(): number;
   register(instanceId: bigint): Promise<void>;
   unregister(instanceId: bigint): Promise<void>;
   close(): void;
 }
 
 export interface AdmitCall {
-  /**
-   * Sends the answer and half-closes. Returns false if the call has ended. `sent` runs once the operating system has the bytes.
-   * Only the end of the call shows that the router read them.
-   */
-  answer(bytes: Uint8Array, sent?: () => void): boolean;
+  /** Sends the answer and half-closes. Returns false if the call has ended. Only its end shows that the router read the answer. */
+  answer(bytes: Uint8Array): boolean;
   cancel(): void;
 }
 
@@ -86,13 +81,11 @@ const NOT_WEBSOCKET =
   'this is not a WebSocket endpoint; check the URL, and that proxies on the way let upgrades pass';
 const NOT_READY = 'the router or a proxy in front of it is not ready';
 
-/** HTTP statuses that a router, an ingress or a proxy answers instead of opening a connection or a call. */
+/**
+ * HTTP statuses that a router, an ingress or a proxy answers instead of opening a connection or a call. Others up to 426 come from
+ * a server that knows no WebSocket.
+ */
 const HTTP: Readonly<Record<number, { readonly code: number; readonly remedy: string }>> = {
-  200: { code: STATUS.UNAVAILABLE, remedy: NOT_WEBSOCKET },
-  301: { code: STATUS.UNAVAILABLE, remedy: NOT_WEBSOCKET },
-  302: { code: STATUS.UNAVAILABLE, remedy: NOT_WEBSOCKET },
-  308: { code: STATUS.UNAVAILABLE, remedy: NOT_WEBSOCKET },
-  400: { code: STATUS.UNAVAILABLE, remedy: NOT_WEBSOCKET },
   401: { code: STATUS.UNAUTHENTICATED, remedy: TOKEN_REFUSED },
   403: { code: STATUS.PERMISSION_DENIED, remedy: TOKEN_REFUSED },
   404: {
@@ -100,7 +93,6 @@ const HTTP: Readonly<Record<number, { readonly code: number; readonly remedy: st
     remedy: 'nothing answers at this path; check the URL against kas.externalUrl of GET /api/v4/metadata',
   },
   407: { code: STATUS.UNAVAILABLE, remedy: `the proxy wants credentials. ${PROXY_CREDENTIALS}` },
-  426: { code: STATUS.UNAVAILABLE, remedy: NOT_WEBSOCKET },
   429: {
     code: STATUS.RESOURCE_EXHAUSTED,
     remedy: 'a proxy in front of the router limits new connections; raise its limit for the relays',
@@ -144,7 +136,10 @@ interface NetworkError {
 
 /** @param step - what was asked of the server: `the WebSocket upgrade`. */
 export function httpFailure(address: string, httpStatus: number, step: string): RouterFailure {
-  const { code, remedy } = HTTP[httpStatus] ?? { code: STATUS.UNAVAILABLE, remedy: NOT_READY };
+  const { code, remedy } = HTTP[httpStatus] ?? {
+    code: STATUS.UNAVAILABLE,
+    remedy: httpStatus <= 426 ? NOT_WEBSOCKET : NOT_READY,
+  };
   return failure(code, `${address}: HTTP ${httpStatus} at ${step}`, remedy);
 }
 

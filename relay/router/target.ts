@@ -1,7 +1,7 @@
 /** Reads the URL of the job router and the TLS files. */
-import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import { RelayError } from '../relay-error.ts';
+import { readSmallFile } from '../small-file.ts';
 
 export interface RouterTarget {
   readonly scheme: 'grpc' | 'grpcs' | 'ws' | 'wss';
@@ -101,32 +101,20 @@ export function readTls(files: TlsFiles = {}): TlsMaterial {
   if ((files.certFile === undefined) !== (files.keyFile === undefined)) {
     throw new RelayError('config_invalid', 'a client certificate needs its key, and a key its certificate');
   }
-  const ca = files.caPem === undefined ? undefined : checkedPem(files.caPem, 'the authority given by value');
+  const { caFile, caPem, certFile, keyFile } = files;
+  const ca =
+    caPem === undefined ? caFile && readPem(caFile) : checkedPem(caPem, 'the authority given by value');
   return {
-    ...(ca === undefined ? {} : { ca: withSystemAuthorities(Buffer.from(ca)) }),
-    ...(files.caFile === undefined ? {} : { ca: withSystemAuthorities(readPem(files.caFile)) }),
-    ...(files.certFile === undefined ? {} : { cert: readPem(files.certFile) }),
-    ...(files.keyFile === undefined ? {} : { key: readPem(files.keyFile) }),
+    // Like GitLab Runner's CA file, a private authority is added to the public ones.
+    ...(ca !== undefined && { ca: Buffer.from([...getCACertificates('default'), ca].join('\n')) }),
+    ...(certFile !== undefined && { cert: Buffer.from(readPem(certFile)) }),
+    ...(keyFile !== undefined && { key: Buffer.from(readPem(keyFile)) }),
   };
 }
 
-/** Like GitLab Runner's CA file, a private authority is added to the public ones. */
-const withSystemAuthorities = (pem: Buffer): Buffer =>
-  Buffer.from([...getCACertificates('default'), pem.toString()].join('\n'));
+const readPem = (file: string): string => checkedPem(readSmallFile(file, 'config_invalid'), file);
 
-function readPem(file: string): Buffer {
-  let pem: Buffer;
-  try {
-    pem = readFileSync(file);
-  } catch (cause) {
-    throw new RelayError('config_invalid', `${file} cannot be read; check the path and its rights`, {
-      cause,
-    });
-  }
-  return checkedPem(pem, file);
-}
-
-function checkedPem<Pem extends string | Buffer>(pem: Pem, where: string): Pem {
+function checkedPem(pem: string, where: string): string {
   if (pem.includes('-----BEGIN ')) return pem;
   throw new RelayError('config_invalid', `${where} is not PEM; convert it with openssl x509 -inform der`);
 }

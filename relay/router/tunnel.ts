@@ -38,25 +38,16 @@ interface TunnelOptions {
   /** The parent of the socket's private folder. @default the system's temporary folder */
   readonly socketDir?: string;
   readonly messageBytesMax: number;
-  /** The HTTP proxy for an http(s) URL, empty for none. @default HTTP(S)_PROXY and NO_PROXY */
-  readonly proxyFor?: (httpUrl: string) => string;
   /** Runs after a failed dial, for the calls that wait for it. */
   readonly failed: (failure: RouterFailure) => void;
 }
 
-export interface Tunnel {
-  readonly address: string;
-  failure(): RouterFailure | undefined;
-  /** Allows the next dial after a failure, because a call wants a connection. */
-  want(): void;
-  close(): void;
-}
+export type Tunnel = ReturnType<typeof openTunnel>;
 
 /** @throws {RelayError} `config_invalid`: no socket can be made in `socketDir`. */
-export function openTunnel(options: TunnelOptions): Tunnel {
+export function openTunnel(options: TunnelOptions) {
   const { url } = options;
   const { dir, path } = privateSocketPath(options.socketDir ?? tmpdir());
-  const proxyFor = options.proxyFor ?? getProxyForUrl;
   const sockets = new Set<Socket>();
   const held = new Set<Socket>();
   let holds = false;
@@ -81,7 +72,7 @@ export function openTunnel(options: TunnelOptions): Tunnel {
       queueMicrotask(() => failed(tokenFailure(messageOf(error))));
       return;
     }
-    const proxy = proxyFor(url.replace(/^ws/, 'http'));
+    const proxy = getProxyForUrl(url.replace(/^ws/, 'http'));
     const address = proxy === '' ? url : `${url} through the proxy ${URL.parse(proxy)?.host ?? ''}`;
     tie(socket, dial(options, token, proxy), { address, failed, opened });
   };
@@ -103,13 +94,14 @@ export function openTunnel(options: TunnelOptions): Tunnel {
 
   return {
     address: `unix:${path}`,
-    failure: () => failure,
-    want() {
+    failure: (): RouterFailure | undefined => failure,
+    /** Allows the next dial after a failure, because a call wants a connection. */
+    want(): void {
       holds = false;
       for (const socket of held) dialFor(socket);
       held.clear();
     },
-    close() {
+    close(): void {
       server.close();
       for (const socket of held) socket.destroy();
       // grpc-js closes the others once it has flushed them.
@@ -154,14 +146,17 @@ function dial(options: TunnelOptions, token: string, proxy: string): WebSocket {
   });
 }
 
-interface DialReport {
-  readonly address: string;
-  readonly failed: (why: RouterFailure) => void;
-  readonly opened: () => void;
-}
-
 /** Forwards bytes in both directions. Each end closes after the other, once all bytes are sent. */
-function tie(socket: Socket, ws: WebSocket, { address, failed, opened }: DialReport): void {
+function tie(
+  socket: Socket,
+  ws: WebSocket,
+  report: {
+    readonly address: string;
+    readonly failed: (why: RouterFailure) => void;
+    readonly opened: () => void;
+  },
+): void {
+  const { address, failed, opened } = report;
   let failure: RouterFailure | undefined;
   /** Keeps the first cause, because ending a handshake raises another error. */
   const fail = (why: RouterFailure): void => {

@@ -46,7 +46,6 @@ function readingOf({ kind }: Alias, { leaf, path }: ResolvedPath): ListReading |
 
 interface FieldSources {
   readonly field: Alias['field'] | 'variables';
-  /** Paths of the schema, best first, e.g. `job_info.project_id`. */
   readonly paths: readonly string[];
   readonly variables: readonly string[];
   readonly never: boolean;

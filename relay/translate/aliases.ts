@@ -60,14 +60,10 @@ const alias = (
   ...variables: readonly VariableAlias[]
 ): Alias => ({ field, kind, paths: paths.split(' ').filter((path) => path !== ''), variables });
 
-const ofImage = (paths: readonly string[]): string =>
-  paths
-    .map((path) => `image.${path}`)
-    .concat(paths.map((path) => `container.image.${path}`))
-    .join(' ');
-
 /** A number of seconds, or a `google.protobuf.Duration`. */
 const timeouts = (paths: string): string => paths.replaceAll(/\S+/g, '$& $&.seconds');
+
+const ofImage = (paths: readonly string[]): string => paths.map((path) => `image.${path}`).join(' ');
 
 /**
  * GitLab's versions send different fields under different names. The table has those seen or expected. Typed fields come before
@@ -78,102 +74,61 @@ const timeouts = (paths: string): string => paths.replaceAll(/\S+/g, '$& $&.seco
  */
 export const ALIASES: readonly Alias[] = [
   // The `id` of the question is last, because another service may number its questions.
-  alias('jobId', 'id', 'job_info.id job.id job_id build_id id', identity('CI_JOB_ID')),
-  alias('jobName', 'label', 'job_info.name job.name job_name', context('CI_JOB_NAME')),
-  alias('jobStage', 'label', 'job_info.stage job.stage job_stage', context('CI_JOB_STAGE')),
-  alias(
-    'pipelineId',
-    'id',
-    'job_info.pipeline_id pipeline.id job.pipeline_id pipeline_id',
-    context('CI_PIPELINE_ID'),
-  ),
-  alias(
-    'pipelineSource',
-    'text',
-    'job_info.pipeline_source pipeline.source pipeline_source',
-    context('CI_PIPELINE_SOURCE'),
-  ),
-  alias(
-    'mergeRequestId',
-    'id',
-    'job_info.merge_request_id merge_request.id merge_request_id',
-    context('CI_MERGE_REQUEST_ID'),
-  ),
+  alias('jobId', 'id', 'job_info.id job.id job_id id', identity('CI_JOB_ID')),
+  alias('jobName', 'label', 'job_info.name job_name', context('CI_JOB_NAME')),
+  alias('jobStage', 'label', 'job_info.stage job_stage', context('CI_JOB_STAGE')),
+  alias('pipelineId', 'id', 'job_info.pipeline_id pipeline_id', context('CI_PIPELINE_ID')),
+  alias('pipelineSource', 'text', 'job_info.pipeline_source pipeline_source', context('CI_PIPELINE_SOURCE')),
+  alias('mergeRequestId', 'id', 'job_info.merge_request_id merge_request_id', context('CI_MERGE_REQUEST_ID')),
   // GitLab sends no id of a schedule. Users write its description, so only a digest leaves the relay.
   alias('scheduleDigest', 'digest', '', context('CI_PIPELINE_SCHEDULE_DESCRIPTION')),
-  alias(
-    'projectId',
-    'id',
-    'job_info.project_id project.id job.project_id project_id',
-    identity('CI_PROJECT_ID'),
-  ),
+  alias('projectId', 'id', 'job_info.project_id project_id', identity('CI_PROJECT_ID')),
   alias(
     'projectPath',
     'text',
-    'job_info.project_full_path project.full_path project.path_with_namespace project_full_path project_path',
+    'job_info.project_full_path project_full_path project_path',
     identity('CI_PROJECT_PATH'),
   ),
   alias(
     'projectVisibility',
     'text',
-    'job_info.project_visibility project.visibility project_visibility',
+    'job_info.project_visibility project_visibility',
     context('CI_PROJECT_VISIBILITY'),
   ),
-  alias(
-    'namespaceId',
-    'id',
-    'job_info.namespace_id namespace.id project.namespace_id namespace_id',
-    identity('CI_PROJECT_NAMESPACE_ID'),
-  ),
-  alias(
-    'rootNamespaceId',
-    'id',
-    'job_info.root_namespace_id root_namespace.id project.root_namespace_id root_namespace_id',
-  ),
-  alias('organizationId', 'id', 'job_info.organization_id organization.id organization_id'),
+  alias('namespaceId', 'id', 'job_info.namespace_id namespace_id', identity('CI_PROJECT_NAMESPACE_ID')),
+  alias('rootNamespaceId', 'id', 'job_info.root_namespace_id root_namespace_id'),
+  alias('organizationId', 'id', 'job_info.organization_id organization_id'),
   // For a manual job the variable is the user who clicked, the typed field the user who started the pipeline.
-  alias('userId', 'id', 'job_info.user_id user.id user_id', trusted('GITLAB_USER_ID')),
+  alias('userId', 'id', 'job_info.user_id user_id', trusted('GITLAB_USER_ID')),
   // The name does not leave the relay. A service account with a custom name counts as a person.
   alias('byBot', 'bot', '', context('GITLAB_USER_LOGIN')),
-  alias('ref', 'text', 'git_info.ref git.ref ref', context('CI_COMMIT_REF_NAME')),
-  alias('refType', 'text', 'git_info.ref_type git.ref_type ref_type'),
-  alias(
-    'refProtected',
-    'boolean',
-    'git_info.protected git.protected ref_protected',
-    context('CI_COMMIT_REF_PROTECTED'),
-  ),
+  alias('ref', 'text', 'git_info.ref ref', context('CI_COMMIT_REF_NAME')),
+  alias('refType', 'text', 'git_info.ref_type ref_type'),
+  alias('refProtected', 'boolean', 'git_info.protected ref_protected', context('CI_COMMIT_REF_PROTECTED')),
   alias(
     'environment',
     'text',
-    'environment.name job_info.environment environment environment_name',
+    'environment.name job_info.environment environment',
     context('CI_ENVIRONMENT_NAME'),
   ),
   // Security rules judge the image, so a variable that users can set must not replace it unless trusted.
-  alias(
-    'image',
-    'container',
-    'image.name container.image.name image container.image image_name',
-    trusted('CI_JOB_IMAGE'),
-  ),
+  alias('image', 'container', 'image.name image', trusted('CI_JOB_IMAGE')),
   alias('pullPolicies', 'texts', ofImage(PULL_POLICY)),
   alias('dockerUser', 'container', ofImage(DOCKER_USER)),
   alias('kubernetesUser', 'container', ofImage(KUBERNETES_USER)),
   alias('services', 'services', 'services'),
-  alias('jobTags', 'texts', 'job_info.tags job_info.tag_list job.tags job.tag_list job_tags tags tag_list'),
+  alias('jobTags', 'texts', 'job_info.tags job_info.tag_list job_tags tags tag_list'),
   alias(
     'runnerTags',
     'texts',
-    'runner_info.tags runner_info.tag_list runner.tags runner.tag_list runner_tags',
+    'runner_info.tags runner_info.tag_list runner_tags',
     context('CI_RUNNER_TAGS'),
   ),
-  alias('runnerId', 'id', 'runner_info.id runner.id runner_id', context('CI_RUNNER_ID')),
-  alias('runnerUuid', 'label', 'runner_info.uuid runner.uuid runner_uuid'),
+  alias('runnerId', 'id', 'runner_info.id runner_id', context('CI_RUNNER_ID')),
+  alias('runnerUuid', 'label', 'runner_info.uuid runner_uuid'),
   alias(
     'timeoutSeconds',
     'seconds',
-    timeouts(
-      'runner_info.timeout runner_info.timeout_seconds runner.timeout job_info.timeout job.timeout timeout_seconds timeout',
-    ),
+    timeouts('runner_info.timeout job_info.timeout timeout_seconds timeout'),
   ),
 ];

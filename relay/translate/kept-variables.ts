@@ -84,13 +84,11 @@ export class KeptVariables {
   }
 }
 
-/** A variable's value as received. Undefined is an empty one. */
 export type RawValue = WireText | string | undefined;
 
 /** A text, or the bytes of a value that is too long to read. */
 export type VariableValue = string | Uint8Array;
 
-/** UTF-8 bytes per UTF-16 code unit, at most. */
 const BYTES_PER_LENGTH_MAX = 3;
 
 /** Decodes a value unless it is too long to be of use, such as a large file. */

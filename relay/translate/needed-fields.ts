@@ -5,21 +5,8 @@ import { PROJECTS_MIN } from '../wire/schema-proof.ts';
 
 type Field = keyof AdmissionRequest;
 
-/** Every job has these, so a few jobs without one are enough evidence. */
-const OF_EVERY_JOB: ReadonlySet<string> = new Set<Field>([
-  ...([
-    'projectId',
-    'projectPath',
-    'namespaceId',
-    'rootNamespaceId',
-    'pipelineId',
-    'pipelineSource',
-  ] as const),
-  ...(['userId', 'ref', 'jobName', 'jobStage', 'runnerId', 'timeoutSeconds', 'variables'] as const),
-]);
-const JOBS_MIN = 50;
-/** Other fields are rare: one job in a hundred may have an environment. */
-const JOBS_MIN_OTHERS = 1_000;
+/** Some fields are rare: one job in a hundred may have an environment. */
+export const JOBS_MIN = 1_000;
 /** Without these a charge is a guess. */
 const OF_COUNTED_RULES = ['projectId', 'timeoutSeconds'];
 
@@ -66,8 +53,7 @@ export class NeededFields {
       if (since === undefined || this.#missing.has(field)) continue;
       since.jobs += 1;
       if (since.projects.size < PROJECTS_MIN) since.projects.add(request.projectId);
-      const jobsMin = OF_EVERY_JOB.has(field) ? JOBS_MIN : JOBS_MIN_OTHERS;
-      if (since.jobs < jobsMin || since.projects.size < PROJECTS_MIN) continue;
+      if (since.jobs < JOBS_MIN || since.projects.size < PROJECTS_MIN) continue;
       this.#missing.add(field);
       this.#changed(this.missing);
     }

@@ -17,7 +17,6 @@ export type QuestionResult = {
   | {
       readonly ok: true;
       readonly request: AdmissionRequest;
-      /** Fields about which GitLab and a variable disagree: names, never values. */
       readonly suspicious: readonly string[];
     }
   | {
@@ -27,7 +26,6 @@ export type QuestionResult = {
       readonly problem: string;
       /** `schema`: no job can cause it, so the schema is of another version. `job`: too many or too large. */
       readonly blame: 'schema' | 'job';
-      /** The ids of typed fields, if those could be read. */
       readonly ids?: AdmissionRequest;
     }
 );
@@ -37,7 +35,6 @@ type Blame = Extract<QuestionResult, { readonly ok: false }>['blame'];
 export type ReadQuestion = (bytes: Uint8Array) => QuestionResult;
 
 interface ReaderOptions extends TranslatorOptions {
-  /** The bounds of one question. @default READING_BOUNDS */
   readonly newBudget?: () => ReadingBudget;
 }
 
@@ -143,7 +140,6 @@ type Plausibility =
 
 export type JudgePlausibility = (request: AdmissionRequest) => Plausibility;
 
-/** @param current - returns the directory, or undefined if there is none or it is too old. */
 export function plausibilityJudge(current: () => Directory | undefined): JudgePlausibility {
   const ownerByJob = new Map<number, string>();
   return (request) => {
@@ -168,7 +164,6 @@ function isAnotherJob(
   return false;
 }
 
-/** Returns true if id and path are two projects in the directory. */
 function contradicts(directory: Directory, { projectId, projectPath }: AdmissionRequest): boolean {
   if (projectId === undefined || projectPath === undefined) return false;
   const byPath = directory.projectByPath.get(pathKey(projectPath));

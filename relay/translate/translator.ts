@@ -1,15 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { DescMessage } from '@bufbuild/protobuf';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { type AliasSource, aliasSources } from './alias-sources.ts';
-import {
-  ALIASES,
-  type Alias,
-  type AliasKind,
-  LIST_LENGTH_MAX,
-  UNKNOWN,
-  type VariableAlias,
-} from './aliases.ts';
+import { aliasSources } from './alias-sources.ts';
+import { ALIASES, type AliasKind, LIST_LENGTH_MAX, UNKNOWN } from './aliases.ts';
 import { type AllowedVariables, variableAllowlist } from './kept-variables.ts';
 import { containerText, label, textField, wholeNumber } from './value-reader.ts';
 import {
@@ -37,8 +30,6 @@ export type Translation =
       readonly blame: 'schema' | 'job';
     };
 
-type Translate = (question: MessageObject) => Translation;
-
 export interface TranslatorOptions {
   readonly variables: AllowedVariables;
   /** Reads identity from variables too, which users can forge. */
@@ -47,23 +38,17 @@ export interface TranslatorOptions {
 
 type Draft = { -readonly [Name in keyof AdmissionRequest]?: unknown };
 
-interface Field {
-  readonly name: Alias['field'];
-  readonly kind: AliasKind;
-  readonly sources: readonly AliasSource[];
-  readonly variables: readonly VariableAlias[];
-}
+type Field = ReturnType<typeof fieldsOf>[number];
+
+const fieldsOf = (desc: DescMessage) =>
+  ALIASES.map((alias) => ({ ...alias, name: alias.field, sources: aliasSources(desc, alias) }));
 
 /** Resolves the alias table against a schema once. Returns a pure function that never throws. */
-export function compileTranslator(desc: DescMessage, options: TranslatorOptions): Translate {
-  const fields = ALIASES.map(
-    (alias): Field => ({
-      name: alias.field,
-      kind: alias.kind,
-      sources: aliasSources(desc, alias),
-      variables: alias.variables,
-    }),
-  );
+export function compileTranslator(
+  desc: DescMessage,
+  options: TranslatorOptions,
+): (question: MessageObject) => Translation {
+  const fields = fieldsOf(desc);
   const variables = findVariables(desc);
   const fateOf = variableAllowlist(options.variables);
   const { compared = [] } = options.variables;

@@ -75,7 +75,6 @@ function seconds(raw: unknown): unknown {
 const textOf = (raw: unknown): string | undefined =>
   typeof raw === 'string' && raw !== '' ? raw : undefined;
 
-/** A cut may split a surrogate pair. */
 const cut = (text: string, lengthMax: number): string => text.slice(0, lengthMax).toWellFormed();
 
 export function label(raw: unknown): string | undefined {
@@ -125,21 +124,14 @@ const WHOLE_NUMBERS: ReadonlySet<ScalarType> = new Set([
 ]);
 
 const isWholeNumber = (field: DescField): boolean =>
-  (field.fieldKind === 'scalar' && WHOLE_NUMBERS.has(field.scalar)) || isWrapper(field, /U?Int(32|64)Value$/);
+  field.fieldKind === 'scalar' && WHOLE_NUMBERS.has(field.scalar);
 const isTexts = (field: DescField): boolean =>
   field.fieldKind === 'list' && field.listKind === 'scalar' && field.scalar === ScalarType.STRING;
 const isTextField = (field: DescField): boolean =>
-  (field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING) || isWrapper(field, /StringValue$/);
+  field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING;
 const isBoolean = (field: DescField): boolean =>
-  (field.fieldKind === 'scalar' && field.scalar === ScalarType.BOOL) || isWrapper(field, /BoolValue$/);
+  field.fieldKind === 'scalar' && field.scalar === ScalarType.BOOL;
 
-/** protobuf-es unwraps `google.protobuf.*Value` fields to the value itself. */
-const isWrapper = (field: DescField, name: RegExp): boolean =>
-  field.fieldKind === 'message' &&
-  field.message.typeName.startsWith('google.protobuf.') &&
-  name.test(field.message.typeName);
-
-/** The reader of a list, and the fields that it reads of each message. */
 export interface ListReading {
   readonly read: ValueReader;
   readonly within: readonly WantedField[];
@@ -184,12 +176,7 @@ function readServices(
   return isTooLong ? [...(services ?? []).slice(0, LIST_LENGTH_MAX - 1), { name: UNKNOWN_END }] : services;
 }
 
-interface ServiceReader {
-  readonly read: (service: MessageObject) => ServiceRequest | undefined;
-  readonly wanted: readonly WantedField[];
-}
-
-function serviceReader(desc: DescMessage): ServiceReader | undefined {
+function serviceReader(desc: DescMessage) {
   const name = firstOf(desc, ['name', 'image'], isTextField);
   if (name === undefined) return undefined;
   const alias = firstOf(desc, ['alias'], isTextField);
@@ -217,7 +204,6 @@ function serviceReader(desc: DescMessage): ServiceReader | undefined {
       variables: variables && readServiceVariables(variables, service),
     };
     if (read.name === undefined) return undefined;
-    // A request has no undefined fields.
     return Object.fromEntries(
       Object.entries(read).filter(([, value]) => value !== undefined),
     ) as unknown as ServiceRequest;

@@ -5,7 +5,7 @@ import {
   type RunnerVariables,
   runnerVariables,
 } from '../../policies/variables/runner-variables.ts';
-import { isTextMap, type WantedField } from '../wire/plan.ts';
+import { isGroup, type WantedField } from '../wire/plan.ts';
 import {
   type Fate,
   isActedOn,
@@ -36,22 +36,11 @@ export type ValueForPod = (variable: {
   readonly raw: boolean | undefined;
 }) => string | undefined;
 
-export interface VariablesField {
-  readonly path: string;
-  readonly list: (message: MessageObject) => unknown;
-  readonly key: (entry: MessageObject) => unknown;
-  readonly value: (entry: MessageObject) => RawValue;
-  readonly flags: (entry: MessageObject) => VariableFlags;
-  /** Returns true if references in the value are not expanded, undefined if the schema lacks the flag. */
-  readonly raw: (entry: MessageObject) => boolean | undefined;
-  /** Names and flags, and values on demand. */
-  readonly wanted: WantedField;
-}
+export type VariablesField = NonNullable<ReturnType<typeof findVariables>>;
 
-/** Finds the repeated `{key, value, public, masked, file}` of a schema, or a map of texts. */
-export function findVariables(desc: DescMessage): VariablesField | undefined {
+/** Finds the repeated `{key, value, public, masked, file}` of a schema. */
+export function findVariables(desc: DescMessage) {
   const found = resolvePath(desc, 'variables') ?? resolvePath(desc, 'job_info.variables');
-  if (found !== undefined && isTextMap(found.leaf)) return mapOfVariables(found);
   if (found?.leaf.fieldKind !== 'list' || found.leaf.listKind !== 'message') return undefined;
   const entry = found.leaf.message;
   const key = resolvePath(entry, 'key') ?? resolvePath(entry, 'name');
@@ -64,28 +53,21 @@ export function findVariables(desc: DescMessage): VariablesField | undefined {
   return {
     path: found.path,
     list: found.get,
-    // Without presence a missing key is an empty one.
-    key: hasPresence(key.leaf) ? key.get : (message) => key.get(message) ?? '',
-    value: (message) => value.get(message) as RawValue,
-    flags: (message) => ({ public: isPublic(message), masked: masked(message), file: file(message) }),
+    key: hasPresence(key.leaf) ? key.get : (message: MessageObject): unknown => key.get(message) ?? '',
+    value: (message: MessageObject) => value.get(message) as RawValue,
+    flags: (message: MessageObject): VariableFlags => ({
+      public: isPublic(message),
+      masked: masked(message),
+      file: file(message),
+    }),
+    /** Returns true if references in the value are not expanded, undefined if the schema lacks the flag. */
     raw,
     wanted: {
       fields: found.fields,
       within: [...eager.map(({ fields }) => ({ fields })), { fields: value.fields, lazy: true }],
-    },
+    } satisfies WantedField,
   };
 }
-
-/** A map has no flags, so only GitLab's own context leaves the relay. */
-const mapOfVariables = ({ path, fields, get }: ResolvedPath): VariablesField => ({
-  path,
-  list: get,
-  key: (entry) => entry.key ?? '',
-  value: (entry) => entry.value as RawValue,
-  flags: () => ({ public: undefined, masked: undefined, file: undefined }),
-  raw: () => undefined,
-  wanted: { fields },
-});
 
 /** Reads a job's variables. Returns undefined without any, as from a GitLab that does not send them. */
 export function readJobVariables(
@@ -126,7 +108,6 @@ export function readJobVariables(
   return { kept: kept.all(), aliased, contested };
 }
 
-/** Reads a service's own variables. Returns undefined without any. */
 export function readServiceVariables(
   field: VariablesField,
   service: MessageObject,
@@ -202,7 +183,7 @@ export function resolvePath(desc: DescMessage, path: string): ResolvedPath | und
     const field: DescField | undefined = at?.fields.find(
       (candidate) => spelling(candidate.name) === spelling(segment),
     );
-    if (field === undefined) return undefined;
+    if (field === undefined || isGroup(field)) return undefined;
     fields.push(field);
     at = field.fieldKind === 'message' ? field.message : undefined;
   }
@@ -240,27 +221,16 @@ function propertyGetter(field: DescField): Getter {
 /** `FieldPresence.IMPLICIT` of google/protobuf/descriptor.proto: a zero value looks like an unset one. */
 const IMPLICIT = 2;
 
-/** Returns true if the wire distinguishes a zero value from an unset one. */
 export const hasPresence = (field: DescField): boolean => field.presence !== IMPLICIT;
 
 /** `job_info`, `jobInfo` and `JobInfo` are one name. */
 const spelling = (name: string): string => name.replaceAll('_', '').toLowerCase();
 
-/** Expands references in a job as the runner will, with the job's own variables. These stay in the relay. */
-interface Resolution {
-  readonly resolve: RunnerVariables['resolve'];
-  readonly valueForPod: ValueForPod;
-  /** Returns the variable as the job gets it: the last one of that name. */
-  readonly received: (name: string) => ReceivedVariable | undefined;
-}
-
-interface ReceivedVariable {
-  readonly flags: VariableFlags;
-  readonly value: string | undefined;
-}
-
-/** Reads the variables of a question on the first reference, because most jobs have none. */
-export function resolutionOf(field: VariablesField | undefined, question: MessageObject): Resolution {
+/**
+ * Expands references in a job as the runner will, with the job's own variables. These stay in the relay. They are read on the first
+ * reference, because most jobs have none.
+ */
+export function resolutionOf(field: VariablesField | undefined, question: MessageObject) {
   let read: { readonly variables: Received; readonly runner: RunnerVariables } | undefined;
   const known = () => {
     if (read === undefined) {
@@ -270,13 +240,15 @@ export function resolutionOf(field: VariablesField | undefined, question: Messag
     return read;
   };
   return {
-    resolve: (text, passes) => (text.includes('$') ? known().runner.resolve(text, passes) : text),
-    received(name) {
+    resolve: ((text, passes) =>
+      text.includes('$') ? known().runner.resolve(text, passes) : text) as Resolve,
+    /** Returns the variable as the job gets it: the last one of that name. */
+    received(name: string) {
       const { runner, variables } = known();
       const entry = variables.get(name);
       return entry && { flags: entry.flags, value: runner.valueFor(name) };
     },
-    valueForPod(variable) {
+    valueForPod(variable: Parameters<ValueForPod>[0]) {
       const { runner, variables } = known();
       const refersToKnown = (variable.value.match(/\w+/g) ?? []).some((name) => variables.has(name));
       return runner.resolveOwn(variable) ?? (refersToKnown ? undefined : variable.value);
@@ -284,7 +256,6 @@ export function resolutionOf(field: VariablesField | undefined, question: Messag
   };
 }
 
-/** By name. Values are decoded on demand. */
 type Received = ReadonlyMap<
   string,
   { readonly flags: VariableFlags; readonly variable: () => RunnerVariable }
@@ -313,13 +284,6 @@ function receivedVariable(
   return { value: typeof value === 'string' ? value : undefined, raw: field.raw(entry) };
 }
 
-interface ComparedVariables {
-  /** The variables that leave the relay, compared ones with the value that the job gets. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** Compared ones that are set to a hidden or unknown value. */
-  readonly hidden: readonly string[];
-}
-
 const NONE: readonly string[] = [];
 
 /**
@@ -331,10 +295,10 @@ const NONE: readonly string[] = [];
 export function withCompared(
   kept: ReadonlyMap<string, string>,
   names: readonly string[],
-  received: (name: string) => ReceivedVariable | undefined,
+  received: ReturnType<typeof resolutionOf>['received'],
   fateOf: (name: string, flags: VariableFlags) => Fate,
   contested: ReadonlySet<string>,
-): ComparedVariables {
+) {
   if (names.length === 0) return { variables: Object.fromEntries(kept), hidden: NONE };
   const variables = new Map(kept);
   const hidden: string[] = [];

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { RelayError } from '../relay-error.ts';
-import { encodeAdmitted, encodeRejected, parseSchema } from './schema.ts';
+import { parseSchema } from './schema.ts';
 
 export interface DeployableDescriptors {
   readonly bytes: Uint8Array;
@@ -39,19 +39,8 @@ export function readDeployableDescriptors(file: string): DeployableDescriptors {
   } catch (cause) {
     throw new RelayError('schema_invalid', `${THE_FILE} cannot be read; ${FETCH_REMEDY}`, { cause });
   }
-  const schema = parseSchema(bytes, THE_FILE);
-  try {
-    encodeAdmitted(schema);
-    encodeRejected(schema, 'a reason');
-  } catch (cause) {
-    if (cause instanceof RelayError) throw cause;
-    throw new RelayError(
-      'schema_invalid',
-      `${THE_FILE} has an answer of another kind than "admitted" or "rejected" with a text; ${FETCH_REMEDY}`,
-      { cause },
-    );
-  }
-  if (isPlaceholder(bytes)) {
+  parseSchema(bytes, THE_FILE);
+  if (canonical(bytes).equals(canonical(readFileSync(PLACEHOLDER)))) {
     throw new RelayError(
       'schema_invalid',
       `${THE_FILE} is the placeholder of this repository, whose field numbers are made up; ${FETCH_REMEDY}`,
@@ -62,15 +51,10 @@ export function readDeployableDescriptors(file: string): DeployableDescriptors {
   return { bytes, sha256, fileName: `${sha256}.binpb`, version: lockedVersion(file) };
 }
 
-/** Compares content, so another name or a rebuild with comments changes nothing. */
-function isPlaceholder(bytes: Uint8Array): boolean {
-  return canonical(bytes).equals(canonical(readFileSync(PLACEHOLDER)));
-}
-
+/** Comments and positions do not affect the wire, so another name or a rebuild with comments changes nothing. */
 function canonical(bytes: Uint8Array): Buffer {
   const set = fromBinary(FileDescriptorSetSchema, bytes);
   for (const file of set.file) {
-    // Comments and positions do not affect the wire.
     delete file.sourceCodeInfo;
     delete file.$unknown;
   }

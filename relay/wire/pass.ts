@@ -106,67 +106,6 @@ const TOO_DEEP = `nested deeper than ${DEPTH_MAX} messages`;
 const CUT_OFF = 'cut off';
 const VARINT_BYTES_MAX = 10;
 
-/** Skips fields like `BinaryReader.skip`, but makes no object per field and counts fields in groups. */
-export class Skipper {
-  readonly #bytes: Uint8Array;
-  readonly #reader: BinaryReader;
-  readonly #budget: ReadingBudget;
-
-  constructor(bytes: Uint8Array, reader: BinaryReader, budget: ReadingBudget) {
-    this.#bytes = bytes;
-    this.#reader = reader;
-    this.#budget = budget;
-  }
-
-  /** Starts after the tag. @throws {RangeError} if the field is malformed or cut off. */
-  skip(wireType: WireType, no: number, depth: number): void {
-    const reader = this.#reader;
-    switch (wireType) {
-      case WireType.Varint:
-        this.#varint();
-        break;
-      case WireType.Bit64:
-        reader.pos += 8;
-        break;
-      case WireType.Bit32:
-        reader.pos += 4;
-        break;
-      case WireType.LengthDelimited: {
-        const length = reader.uint32();
-        reader.pos += length;
-        break;
-      }
-      case WireType.StartGroup:
-        this.#group(no, depth);
-        break;
-      default:
-        throw new RangeError('the end of a group that did not begin');
-    }
-    if (reader.pos > reader.len) throw new RangeError(CUT_OFF);
-  }
-
-  #varint(): void {
-    const reader = this.#reader;
-    const last = reader.pos + VARINT_BYTES_MAX - 1;
-    while ((this.#bytes[reader.pos] ?? 0) & 0x80) {
-      if (reader.pos === last) throw new RangeError(`a varint of more than ${VARINT_BYTES_MAX} bytes`);
-      reader.pos += 1;
-    }
-    reader.pos += 1;
-  }
-
-  #group(no: number, depth: number): void {
-    if (depth >= DEPTH_MAX) throw new RangeError(TOO_DEEP);
-    for (;;) {
-      const [inner, wireType] = this.#reader.tag();
-      this.#budget.takeTag();
-      if (wireType !== WireType.EndGroup) this.skip(wireType, inner, depth + 1);
-      else if (inner === no) return;
-      else throw new RangeError('the end of another group');
-    }
-  }
-}
-
 /** A text that is decoded on demand, because most variables are never read. */
 export class WireText {
   readonly sizeBytes: number;
@@ -209,7 +148,6 @@ interface OneofChoice {
 
 /** A router of another version sends a handful. Thousands would be an attack on the log. */
 export const FIELDS_MAX = 32;
-const NO_GROUP = 0;
 
 export class Pass {
   /** Fields that the schema lacks, once each: `job_info.21:varint`. At most {@link FIELDS_MAX}. */
@@ -221,32 +159,30 @@ export class Pass {
   unknownBytes = 0;
   readonly #reader: BinaryReader;
   readonly #budget: ReadingBudget;
-  readonly #skipper: Skipper;
+  readonly #bytes: Uint8Array;
   readonly #noted = new Set<number>();
 
   constructor(bytes: Uint8Array, budget: ReadingBudget) {
     this.#reader = new BinaryReader(bytes);
     this.#budget = budget;
-    this.#skipper = new Skipper(bytes, this.#reader, budget);
+    this.#bytes = bytes;
   }
 
   /** @throws if the bytes are not a protobuf message (cut off, bad tag, too deep), or the budget is spent. */
   read(plan: MessagePlan, into: MessageDraft): void {
-    this.#message(plan, into, this.#reader.len, NO_GROUP, 0);
+    this.#message(plan, into, this.#reader.len, 0);
   }
 
-  /** Up to `end`, or to the end of the group. */
-  #message(plan: MessagePlan, into: MessageDraft, end: number, group: number, depth: number): void {
+  #message(plan: MessagePlan, into: MessageDraft, end: number, depth: number): void {
     if (depth > DEPTH_MAX) throw new RangeError(TOO_DEEP);
     const reader = this.#reader;
     while (reader.pos < end) {
       const from = reader.pos;
       const [no, wireType] = reader.tag();
       this.#budget.takeTag();
-      if (wireType === WireType.EndGroup && no === group) return;
       const field = plan.fields.get(no);
       if (field === undefined || !fits(field, wireType)) {
-        this.#skipper.skip(wireType, no, depth);
+        this.#skip(wireType, no, depth);
         this.unknownBytes += reader.pos - from;
         this.#note(plan, field, no, wireType);
       } else {
@@ -254,39 +190,29 @@ export class Pass {
       }
       if (reader.pos > end) throw new RangeError(TOO_LONG);
     }
-    if (group !== NO_GROUP) throw new RangeError('a group without an end');
   }
 
   #field(field: FieldPlan, into: MessageDraft, end: number, wireType: WireType, depth: number): void {
     switch (field.use) {
       case 'skip':
-        this.#skipper.skip(wireType, field.number, depth);
+        this.#skip(wireType, field.number, depth);
         return;
       case 'look':
         this.#within(field, {}, end, depth);
         return;
       case 'displace':
-        if (field.decode === undefined) this.#skipper.skip(wireType, field.number, depth);
-        else if (field.decode(this.#reader) === undefined) return;
+        this.#skip(wireType, field.number, depth);
         put(into, field, undefined);
         return;
-      case 'scalar': {
-        const value = field.decode?.(this.#reader);
-        if (value !== undefined) put(into, field, value);
+      case 'scalar':
+        put(into, field, field.decode?.(this.#reader));
         return;
-      }
       case 'text':
         put(into, field, this.#text(field));
         return;
       case 'lazy':
         put(into, field, new WireText(this.#reader, field.strict, this.#budget));
         return;
-      case 'wrapper': {
-        const holder: MessageDraft = { value: into[field.key] ?? field.zero };
-        this.#within(field, holder, end, depth);
-        put(into, field, holder.value);
-        return;
-      }
       case 'message': {
         const value = (current(into, field) as MessageDraft | undefined) ?? {};
         put(into, field, value);
@@ -303,7 +229,7 @@ export class Pass {
     const items = (into[field.key] as unknown[] | undefined) ?? [];
     into[field.key] = items;
     if (items.length >= field.itemsMax) {
-      this.#skipper.skip(wireType, field.number, depth);
+      this.#skip(wireType, field.number, depth);
     } else if (field.use === 'texts') {
       items.push(this.#text(field));
     } else {
@@ -317,14 +243,10 @@ export class Pass {
   #within(field: FieldPlan, into: MessageDraft, end: number, depth: number): void {
     const { within } = field;
     if (within === undefined) throw new TypeError(`${field.path} has no plan`);
-    if (field.wireType === WireType.StartGroup) {
-      this.#message(within, into, end, field.number, depth + 1);
-      return;
-    }
     const length = this.#reader.uint32();
     const itsEnd = this.#reader.pos + length;
     if (itsEnd > end) throw new RangeError(TOO_LONG);
-    this.#message(within, into, itsEnd, NO_GROUP, depth + 1);
+    this.#message(within, into, itsEnd, depth + 1);
   }
 
   #text(field: FieldPlan): string {
@@ -346,6 +268,58 @@ export class Pass {
       if (reader.pos > reader.len) throw error;
       this.invalidText ??= field.path;
       return '';
+    }
+  }
+
+  /**
+   * Skips a field, starting after the tag, like `BinaryReader.skip`, but makes no object per field and counts fields in groups.
+   *
+   * @throws {RangeError} if the field is malformed or cut off.
+   */
+  #skip(wireType: WireType, no: number, depth: number): void {
+    const reader = this.#reader;
+    switch (wireType) {
+      case WireType.Varint:
+        this.#skipVarint();
+        break;
+      case WireType.Bit64:
+        reader.pos += 8;
+        break;
+      case WireType.Bit32:
+        reader.pos += 4;
+        break;
+      case WireType.LengthDelimited: {
+        const length = reader.uint32();
+        reader.pos += length;
+        break;
+      }
+      case WireType.StartGroup:
+        this.#skipGroup(no, depth);
+        break;
+      default:
+        throw new RangeError('the end of a group that did not begin');
+    }
+    if (reader.pos > reader.len) throw new RangeError(CUT_OFF);
+  }
+
+  #skipVarint(): void {
+    const reader = this.#reader;
+    const last = reader.pos + VARINT_BYTES_MAX - 1;
+    while ((this.#bytes[reader.pos] ?? 0) & 0x80) {
+      if (reader.pos === last) throw new RangeError(`a varint of more than ${VARINT_BYTES_MAX} bytes`);
+      reader.pos += 1;
+    }
+    reader.pos += 1;
+  }
+
+  #skipGroup(no: number, depth: number): void {
+    if (depth >= DEPTH_MAX) throw new RangeError(TOO_DEEP);
+    for (;;) {
+      const [inner, wireType] = this.#reader.tag();
+      this.#budget.takeTag();
+      if (wireType !== WireType.EndGroup) this.#skip(wireType, inner, depth + 1);
+      else if (inner === no) return;
+      else throw new RangeError('the end of another group');
     }
   }
 

@@ -2,9 +2,8 @@
  * A plan says by field number if a field is decoded or skipped. It is compiled once per schema. A plan is a tree, so each part
  * knows its path from the top of the question.
  */
-import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 
 export interface WantedField {
   readonly fields: readonly DescField[];
@@ -17,17 +16,7 @@ export interface WantedField {
 }
 
 /** `look`: notes unknown and contradicted fields within. `displace`: not read, but replaces another field of its oneof. */
-type FieldUse =
-  | 'skip'
-  | 'look'
-  | 'displace'
-  | 'scalar'
-  | 'text'
-  | 'lazy'
-  | 'wrapper'
-  | 'message'
-  | 'texts'
-  | 'messages';
+type FieldUse = 'skip' | 'look' | 'displace' | 'scalar' | 'text' | 'lazy' | 'message' | 'texts' | 'messages';
 
 export interface FieldPlan extends Pick<WireForm, 'wireType' | 'mayBePacked'> {
   readonly use: FieldUse;
@@ -37,18 +26,13 @@ export interface FieldPlan extends Pick<WireForm, 'wireType' | 'mayBePacked'> {
   readonly key: string;
   /** The property of its oneof, if it is in one. */
   readonly oneof: string | undefined;
-  /** For a number. Returns undefined for an enum value that the schema does not have. */
   readonly decode: DecodeNumber | undefined;
-  /** For a wrapper (`google.protobuf.BoolValue`): the value of an empty one. */
-  readonly zero: unknown;
-  /** For a text: it must be UTF-8. */
   readonly strict: boolean;
   readonly itemsMax: number;
   readonly within: MessagePlan | undefined;
 }
 
 export interface MessagePlan {
-  /** Unique within a plan. */
   readonly id: number;
   /** Empty, or `image.executor_opts.`. */
   readonly path: string;
@@ -101,23 +85,14 @@ function wantedTree(wanted: readonly WantedField[]): WantedTree {
 }
 
 function compile(desc: DescMessage, tree: WantedTree, path: string, nextId: NextId): MessagePlan {
-  const fields = desc.fields.map((field) => {
+  const fields = desc.fields.map((field): FieldPlan => {
     const wanted = tree.get(field);
-    const plan = basicPlan(
-      field,
-      path,
-      wanted === undefined ? useUnread(field, tree) : useRead(field, wanted),
-    );
-    if (wanted === undefined) return plan;
+    if (wanted === undefined) return basicPlan(field, path, useUnread(field, tree));
     const { message } = wireFormOf(field);
-    if (plan.use === 'messages' && field.fieldKind === 'map')
-      return { ...plan, itemsMax: wanted.itemsMax, within: mapEntryPlan(plan, nextId) };
-    if (message === undefined) return { ...plan, itemsMax: wanted.itemsMax };
-    const within = isWrapperDesc(message) ? wantedTree([{ fields: message.fields }]) : wanted.within;
     return {
-      ...plan,
+      ...basicPlan(field, path, useRead(field, wanted)),
       itemsMax: wanted.itemsMax,
-      within: compile(message, within, `${path}${field.name}.`, nextId),
+      within: message && compile(message, wanted.within, `${path}${field.name}.`, nextId),
     };
   });
   return { id: nextId(), path, fields: byNumber(fields) };
@@ -126,7 +101,7 @@ function compile(desc: DescMessage, tree: WantedTree, path: string, nextId: Next
 function compileLook(desc: DescMessage, path: string, nextId: NextId): MessagePlan {
   const fields = desc.fields.map((field): FieldPlan => {
     const { message } = wireFormOf(field);
-    if (message === undefined) return basicPlan(field, path, 'skip');
+    if (message === undefined || isGroup(field)) return basicPlan(field, path, 'skip');
     let within: MessagePlan | undefined;
     return {
       ...basicPlan(field, path, 'look'),
@@ -153,7 +128,6 @@ function basicPlan(field: DescField, path: string, use: FieldUse): FieldPlan {
     key: field.localName,
     oneof: field.oneof?.localName,
     decode: numberDecoder(field),
-    zero: use === 'wrapper' && field.message ? zeroOf(field.message) : undefined,
     strict: 'utf8Validation' in field && field.utf8Validation,
     itemsMax: 0,
     within: undefined,
@@ -163,7 +137,9 @@ function basicPlan(field: DescField, path: string, use: FieldUse): FieldPlan {
 const useUnread = (field: DescField, tree: WantedTree): FieldUse =>
   field.oneof?.fields.some((sibling) => tree.has(sibling)) ? 'displace' : 'skip';
 
+/** Maps and groups are skipped: no GitLab has them. */
 function useRead(field: DescField, wanted: Wanted): FieldUse {
+  if (isGroup(field)) return 'skip';
   switch (field.fieldKind) {
     case 'scalar':
       if (field.scalar === ScalarType.STRING) return wanted.lazy ? 'lazy' : 'text';
@@ -171,56 +147,23 @@ function useRead(field: DescField, wanted: Wanted): FieldUse {
     case 'enum':
       return 'scalar';
     case 'message':
-      // As in protobuf-es, a wrapper in a oneof is not unwrapped.
-      return isWrapperDesc(field.message) && field.oneof === undefined ? 'wrapper' : 'message';
+      return 'message';
     case 'list':
       if (field.listKind === 'message') return 'messages';
       return field.listKind === 'scalar' && field.scalar === ScalarType.STRING ? 'texts' : 'skip';
     case 'map':
-      return isTextMap(field) ? 'messages' : 'skip';
+      return 'skip';
   }
 }
 
-export const isTextMap = (field: DescField): boolean =>
-  field.fieldKind === 'map' && field.mapKey === ScalarType.STRING && field.scalar === ScalarType.STRING;
+/** A message in proto2's or an edition's other encoding. */
+export const isGroup = (field: DescField): boolean => wireFormOf(field).wireType === WireType.StartGroup;
 
-/** On the wire a map is a list of messages with key and value. */
-function mapEntryPlan({ path }: FieldPlan, nextId: NextId): MessagePlan {
-  const text = {
-    wireType: WireType.LengthDelimited,
-    mayBePacked: false,
-    oneof: undefined,
-    decode: undefined,
-  };
-  const plain = { ...text, zero: undefined, strict: true, itemsMax: 0, within: undefined };
-  const fields: readonly FieldPlan[] = [
-    { ...plain, use: 'text', number: 1, key: 'key', path: `${path}.key` },
-    { ...plain, use: 'lazy', number: 2, key: 'value', path: `${path}.value` },
-  ];
-  return { id: nextId(), path: `${path}.`, fields: byNumber(fields) };
-}
-
-function zeroOf({ fields: [value] }: DescMessage): unknown {
-  if (value?.fieldKind !== 'scalar') return undefined;
-  return value.scalar === ScalarType.STRING ? '' : value.scalar === ScalarType.BOOL ? false : 0;
-}
-
-/** Reads a number or boolean at the reader's position. */
 type DecodeNumber = (reader: BinaryReader) => unknown;
 
 function numberDecoder(field: DescField): DecodeNumber | undefined {
-  if (field.fieldKind === 'scalar') return BY_SCALAR[field.scalar];
-  return field.fieldKind === 'enum' ? enumDecoder(field.enum) : undefined;
-}
-
-/** A value that a closed enum does not have leaves the field as it was. */
-function enumDecoder({ open, values }: DescEnum): DecodeNumber {
-  if (open) return (reader) => reader.int32();
-  const known = new Set(values.map((value) => value.number));
-  return (reader) => {
-    const value = reader.int32();
-    return known.has(value) ? value : undefined;
-  };
+  if (field.fieldKind === 'enum') return BY_SCALAR[ScalarType.INT32];
+  return field.fieldKind === 'scalar' ? BY_SCALAR[field.scalar] : undefined;
 }
 
 const BY_SCALAR: Readonly<Partial<Record<ScalarType, DecodeNumber>>> = {

@@ -85,20 +85,17 @@ function proving(state: ProofState, evidence: Evidence): ProofState {
   return proven ? start('proven') : { ...state, jobs, projects };
 }
 
-export interface SchemaProof {
-  note(evidence: Evidence): void;
-  readonly standing: SchemaState;
-}
+export type SchemaProof = ReturnType<typeof createSchemaProof>;
 
-export function createSchemaProof(trust: SchemaTrust, changed: (standing: SchemaState) => void): SchemaProof {
+export function createSchemaProof(trust: SchemaTrust, changed: (standing: SchemaState) => void) {
   let state = INITIAL[trust];
   return {
-    note: (evidence) => {
+    note: (evidence: Evidence): void => {
       const before = state.standing;
       state = noted(state, evidence);
       if (state.standing !== before) changed(state.standing);
     },
-    get standing() {
+    get standing(): SchemaState {
       return state.standing;
     },
   };

@@ -52,30 +52,24 @@ export function encodeRejected(schema: AnswerSchema, reason: string): Uint8Array
  * @throws {RelayError} `schema_invalid` naming message, field and remedy.
  */
 function checkAnswerVariants(schema: AnswerSchema): void {
-  checkVariant(schema, 'admitted', encodeAdmitted);
-  const rejected = checkVariant(schema, 'rejected', (of) => encodeRejected(of, SAMPLE_REASON));
-  const { field, reasonField } = variantFields(schema, 'rejected');
-  const reason = reasonField && reflect(field.message, rejected).get(reasonField);
-  if (reason !== SAMPLE_REASON) throw variantError(schema, 'rejected', 'does not bring its reason back');
-}
-
-function checkVariant(
-  schema: AnswerSchema,
-  name: VariantName,
-  encode: (schema: AnswerSchema) => Uint8Array,
-): Message {
-  let answer: Message;
-  try {
-    answer = fromBinary(schema.answer, encode(schema));
-  } catch (cause) {
-    if (cause instanceof RelayError) throw cause;
-    throw variantError(schema, name, 'cannot be encoded', cause);
+  const variants = [
+    ['admitted', () => encodeAdmitted(schema)],
+    ['rejected', () => encodeRejected(schema, SAMPLE_REASON)],
+  ] as const;
+  for (const [name, encode] of variants) {
+    const { field, reasonField } = variantFields(schema, name);
+    let answer: Message;
+    try {
+      answer = fromBinary(schema.answer, encode());
+    } catch (cause) {
+      throw variantError(schema, name, 'cannot be encoded', cause);
+    }
+    const read = reflect(schema.answer, answer);
+    const isAlone = schema.answer.fields.every((each) => read.isSet(each) === (each === field));
+    const reason = reasonField && isAlone && reflect(field.message, read.get(field).message).get(reasonField);
+    if (!isAlone || (reasonField !== undefined && reason !== SAMPLE_REASON))
+      throw variantError(schema, name, 'is not read back as it was written');
   }
-  const read = reflect(schema.answer, answer);
-  const set = schema.answer.fields.filter((field) => read.isSet(field)).map((field) => field.name);
-  if (set.join() !== name)
-    throw variantError(schema, name, `is read back as ${set.join(' and ') || 'nothing'}`);
-  return read.get(variantFields(schema, name).field).message;
 }
 
 function variantOf(schema: AnswerSchema, name: VariantName, reason: string | undefined): Message {
@@ -177,11 +171,12 @@ export function parseSchema(bytes: Uint8Array, source: string): WireSchema {
     );
   }
   const register = findMethod(registry, 'AgentRegistrar', 'Register');
+  const unregister = findMethod(registry, 'AgentRegistrar', 'Unregister');
   const hash = descriptorsHash(bytes);
   const schema: WireSchema = {
     admitJobPath: methodPath(admitJob),
     registerPath: register && methodPath(register),
-    unregisterPath: mapDefined(findMethod(registry, 'AgentRegistrar', 'Unregister'), methodPath),
+    unregisterPath: unregister && methodPath(unregister),
     question: admitJob.output,
     answer: admitJob.input,
     registerRequest: register?.input,
@@ -215,9 +210,6 @@ function findMethod(registry: FileRegistry, service: string, method: string): De
 const lastPart = (typeName: string): string => typeName.slice(typeName.lastIndexOf('.') + 1);
 
 const methodPath = (method: DescMethod): string => `/${method.parent.typeName}/${method.name}`;
-
-const mapDefined = <T, R>(value: T | undefined, map: (value: T) => R): R | undefined =>
-  value === undefined ? undefined : map(value);
 
 const schemaError = (source: string, problem: string, cause?: unknown): RelayError =>
   new RelayError('schema_invalid', `${source} ${problem}`, { cause });

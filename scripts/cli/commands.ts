@@ -42,7 +42,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   }),
   ...rows(() => import('./statement/statement.ts'), {
     statement: 'Prints the charges of a group for a month: for people, as CSV or FOCUS, with corrections',
-    'report chargeback': 'Prints the charges of a group for a month; the same as tollgate statement',
   }),
   ...rows(() => import('./statement/closed.ts'), {
     'statement closed':
@@ -116,12 +115,10 @@ export const COMMANDS: readonly CommandEntry[] = [
   }),
   ...rows(() => import('./limits/views.ts'), {
     'limits show': 'Shows which limits are live, who made them so, when and why; or the document itself',
-    'limits sets': 'Lists the last sets of limits, newest first',
     'limits check': 'Checks the live limits against the policy here, before it is deployed',
   }),
   ...rows(() => import('./limits/publish.ts'), {
     'limits publish': 'Makes a limits document live, whole or not at all, without a deploy',
-    'limits retired': 'Lists plans and saved views that are left in the table and ignored',
   }),
   ...rows(() => import('./tables/directory.ts'), {
     'directory show': 'Shows the groups and projects that Tollgate knows, and the groups above one',
@@ -139,8 +136,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     'policy diff': 'Compares two policies and shows which changes tighten or loosen',
   }),
   ...rows(() => import('./policy/import-command.ts'), {
-    'policy import':
-      "Makes rules from a GitLab Runner's config.toml, and lists where policy and Runner contradict",
+    'policy import': "Makes rules from a GitLab Runner's config.toml",
   }),
   ...rows(() => import('./policy/test-command.ts'), {
     'policy test': 'Checks that the policies decide as their fixtures expect',

@@ -1,18 +1,9 @@
 import { resolve } from 'node:path';
-import { stringify } from 'yaml';
-import { decimal } from '../../functions/answers/statement/csv.ts';
 import type { Statement } from '../../functions/answers/statement/model.ts';
-import { isRecord } from '../../policies/document/reading.ts';
 import { readDecimal } from '../../policies/document/values.ts';
-import {
-  type PriceTable,
-  pricesAt,
-  priceVersions,
-  type RunnerClass,
-  runnerClassNames,
-} from '../../policies/price.ts';
+import { runnerClassNames } from '../../policies/price.ts';
 import { durationText, moneyText } from '../../policies/unit-texts.ts';
-import { locatePolicy } from '../policy/read-documents.ts';
+import { readPolicy } from '../policy/read-documents.ts';
 import { type TerminalIo, UsageError } from '../terminal/command.ts';
 import { command, print } from '../terminal/define-command.ts';
 import { orElse, required, text, word } from '../terminal/flags.ts';
@@ -30,9 +21,8 @@ const MICROS_PER_UNIT = 1_000_000;
 
 const pricesCompare = command({
   name: 'prices compare',
-  about: `Compares a cloud bill with what was charged: the real cost of a minute of each runner class in a month, and prices that would
-have paid the bill, as policy.yaml has them. Nothing is changed. The bill is a FOCUS export as CSV (.gz is unpacked). A tag
-names the runner class of a line; lines without a class are summed in a separate row. The cost is EffectiveCost: savings
+  about: `Compares a cloud bill with what was charged: the real cost of a minute of each runner class in a month, next to its price.
+Nothing is changed. The bill is a FOCUS export as CSV (.gz is unpacked). A tag names the runner class of a line; lines without a class are summed in a separate row. The cost is EffectiveCost: savings
 plans and reservations count where they are used.
 
 Days and months of bills are in UTC, charges are by those of $TOLLGATE_ROLLUP_ZONE. Jobs are read for it, until ninety days
@@ -49,13 +39,12 @@ after the month.`,
     ...LEDGER_FLAGS,
     ...RULES_FLAGS,
   },
-  json: 'one JSON object, the proposal as YAML in it',
   examples: ['tollgate prices compare bill.csv.gz --month 2026-10 --rate 0.92'],
   exits: { ...LEDGER_EXITS, 3: 'wrong usage, or a file that is no bill of the month' },
   run: async ({ flags, words: { bill: file } }, io) => {
     const { tag, rate } = flags;
     const { month, ...span } = flags.month;
-    const { model: policy, document } = locatePolicy(rulesFiles(flags, io).policy);
+    const policy = readPolicy(rulesFiles(flags, io).policy);
     const bill = await readBill(resolve(io.cwd, file), { tag, ...span });
     if (bill.lines === 0)
       throw new UsageError(
@@ -68,32 +57,16 @@ after the month.`,
     const statement = await statementOfAll(month, flags, io);
     const names = runnerClassNames(policy.prices);
     const comparison = comparePrices(bill, rate ?? MICROS_PER_UNIT, chargedByClass(statement), names);
-    const inForce = pricesAt(policy.prices, span.endMs - 1);
-    const rates = new Map<string, Rates>();
-    for (const row of comparison.classes) {
-      const current = inForce.classes.find(({ name }) => name === row.runnerClass);
-      const figure = current && proposedRates(row, current);
-      if (figure !== undefined) rates.set(row.runnerClass, figure);
-    }
-    const written = isRecord(document.value) ? document.value.prices : undefined;
-    const proposal = rates.size === 0 ? undefined : pricesYaml(written, policy.prices, rates, io.nowMs());
     const { currency, lines, linesOfOtherMonths } = bill;
     const { total } = comparison;
     const value = {
       ...{ month, currency: policy.currency, bill: { currency, lines, linesOfOtherMonths } },
       ...comparison,
-      proposal,
     };
     return print(io, flags, value, () => {
       const paint = paintWhen(io.colours);
       const head = `${month}, ${policy.currency}: charged ${money(total.chargedMicros, policy.currency)}, the bill is ${money(total.billMicros, policy.currency)}`;
-      return [
-        `${paint.strong(head)}\n\n${rowsText(comparison, paint, io.columns)}\n`,
-        notesText(comparison, bill, tag),
-        proposal === undefined
-          ? `No prices are proposed: no class has both minutes and costs.\n`
-          : `Prices that would have paid the cost of the classes; the rest of the bill is in none of them:\n\n${proposal}`,
-      ].join('');
+      return `${paint.strong(head)}\n\n${rowsText(comparison, paint, io.columns)}${notesText(comparison, bill, tag)}`;
     });
   },
 });
@@ -134,23 +107,23 @@ function rowsText(
   paint: Paint,
   columns: number,
 ): string {
-  const minute = (micros: number | undefined): string => (micros === undefined ? '' : moneyText(micros));
-  const line = (name: string, seconds: number, ...micros: readonly (number | undefined)[]) => [
-    ...[printable(name), durationText(seconds), ...micros.map(minute)],
-  ];
-  const titles = ['class', right('ran')];
-  const money = ['charged', 'cost', 'charged a minute', 'cost a minute'].map(amounts);
+  const money = (micros: number | undefined): string => (micros === undefined ? '' : moneyText(micros));
+  const rows = classes.map((row) => [
+    ...[
+      printable(row.runnerClass),
+      durationText(row.seconds),
+      money(row.chargedMicros),
+      money(row.billMicros),
+    ],
+    ...[money(row.chargedMicrosPerMinute), money(row.billMicrosPerMinute)],
+  ]);
+  const titles = ['charged', 'cost', 'charged a minute', 'cost a minute'].map(amounts);
   return table(
-    [...titles, ...money],
+    ['class', right('ran'), ...titles],
     [
-      ...classes.map((row) =>
-        line(
-          ...([row.runnerClass, row.seconds, row.chargedMicros, row.billMicros] as const),
-          ...[row.chargedMicrosPerMinute, row.billMicrosPerMinute],
-        ),
-      ),
-      ['other', '', '', moneyText(otherBillMicros), '', ''],
-      line('total', total.seconds, total.chargedMicros, total.billMicros, undefined, undefined),
+      ...rows,
+      ['other', '', '', money(otherBillMicros), '', ''],
+      ['total', durationText(total.seconds), money(total.chargedMicros), money(total.billMicros), '', ''],
     ],
     columns,
     paint.dim,
@@ -169,19 +142,15 @@ function notesText(
     otherValues.length > 0 &&
       `Values of ${printable(tag)} that are no class: ${otherValues.map(printable).join(', ')}.`,
   ].filter(Boolean);
-  return notes.length === 0 ? '' : `${notes.join('\n')}\n\n`;
+  return notes.map((note) => `\n${note}\n`).join('');
 }
 
-// Compares the bill of runner classes with their charges. Pure.
-
-/** A class's sum on the month's statement. */
 interface ChargedSum {
   readonly seconds: number;
   readonly micros: number;
 }
 
 type PriceComparison = ReturnType<typeof comparePrices>;
-type ClassCostRow = PriceComparison['classes'][number];
 
 const OTHER_VALUES_MAX = 5;
 
@@ -214,7 +183,6 @@ export function comparePrices(
     classes,
     // Lines without the tag, or with a value that is no class: the rest of the total, so that rounding loses nothing.
     otherBillMicros: billMicros - classes.reduce((sum, row) => sum + row.billMicros, 0),
-    // Most expensive first.
     otherValues: others
       .sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0))
       .slice(0, OTHER_VALUES_MAX)
@@ -236,80 +204,5 @@ function roundedMicros(scaled: bigint): number {
 }
 
 const perMinute = (micros: number, seconds: number): number => Math.round((micros / seconds) * 60);
-
-const RATES = {
-  microsPerMinute: 'rate_per_minute',
-  microsPerCpuHour: 'rate_per_cpu_hour',
-  microsPerGibHour: 'rate_per_gib_hour',
-} as const;
-/** Rates of a class, micro-units. */
-type Rates = Partial<Record<keyof typeof RATES, number>>;
-
-/**
- * Rates at which the class would have brought in what it cost: the cost of a minute; or, where requests or begun minutes
- * count, every rate by the same factor. Undefined: nothing ran, the bill has nothing of it, or it was free.
- */
-export function proposedRates(row: ClassCostRow, current: RunnerClass): Rates | undefined {
-  const { seconds, billMicros, chargedMicros } = row;
-  if (seconds <= 0 || billMicros <= 0) return undefined;
-  const { microsPerCpuHour, microsPerGibHour, round } = current;
-  if (microsPerCpuHour === undefined && microsPerGibHour === undefined && round === undefined)
-    return { microsPerMinute: Math.ceil((billMicros * 60) / seconds) };
-  if (chargedMicros <= 0) return undefined;
-  const names = Object.keys(RATES) as (keyof Rates)[];
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const micros = current[name];
-      return micros === undefined ? [] : [[name, Math.ceil((micros * billMicros) / chargedMicros)]];
-    }),
-  );
-}
-
-/**
- * `prices` of policy.yaml with one version more, in force from the next month on: the newest one with other rates.
- *
- * @param written - `prices` as the document has them.
- */
-function pricesYaml(
-  written: unknown,
-  table: PriceTable,
-  rates: ReadonlyMap<string, Rates>,
-  nowMs: number,
-): string {
-  const versions: readonly unknown[] = Array.isArray(written) ? written : [written];
-  const newest = versions.at(-1);
-  const { classes, version: _, from: __, allow_jump: ___, ...rest } = isRecord(newest) ? newest : {};
-  const from = nextMonth(Math.max(nowMs, table.later?.at(-1)?.fromMs ?? nowMs));
-  const taken = new Set(priceVersions(table).map(({ version }) => version));
-  const month = from.slice(0, 7);
-  const proposed = {
-    version: taken.has(month) ? `${month}-bill` : month,
-    from,
-    ...rest,
-    classes: Array.isArray(classes) ? classes.map((each) => withRates(each, rates)) : [],
-  };
-  // Rates are read as text; as numbers they need no quotes, and have too few digits to change.
-  const plain = (key: unknown, value: unknown): unknown =>
-    typeof key === 'string' && key.startsWith('rate_per_') ? Number(value) : value;
-  return stringify({ prices: [...versions, proposed] }, plain, {
-    lineWidth: 120,
-    aliasDuplicateObjects: false,
-  });
-}
-
-function withRates(written: unknown, rates: ReadonlyMap<string, Rates>): unknown {
-  if (!isRecord(written) || typeof written.name !== 'string') return written;
-  const own = Object.entries(rates.get(written.name) ?? {}).map(([name, micros]) => [
-    RATES[name as keyof Rates],
-    decimal(micros),
-  ]);
-  return { ...written, ...Object.fromEntries(own) };
-}
-
-/** The first day of the next month in UTC: `2026-12-01`. */
-function nextMonth(nowMs: number): string {
-  const now = new Date(nowMs);
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString().slice(0, 10);
-}
 
 export const commands = [pricesCompare];

@@ -26,7 +26,6 @@ export const LEDGER_FLAGS = {
   ),
 };
 
-/** Exit codes of commands that read a ledger. */
 export const LEDGER_EXITS = { 1: 'the ledger does not answer' } as const;
 
 export interface LedgerFlags {

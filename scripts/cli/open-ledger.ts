@@ -1,7 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { ReadResult } from '../../functions/answers/health/evidence.ts';
-import type { DirectoryTable } from '../../functions/core/directory/directory-table.ts';
-import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
+import { type DirectoryTable, DynamoDirectoryTable } from '../../functions/core/directory/directory-table.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import {
   type CanaryOutcome,
@@ -13,8 +12,7 @@ import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { dynamoInstanceRegister, type KnownInstance } from '../../functions/core/ledger/instances.ts';
 import type { LedgerStore, RewriteStore } from '../../functions/core/ledger/store.ts';
 import { dynamoPseudonymKeys, type PseudonymKeys } from '../../functions/core/ledger/user-ids.ts';
-import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
-import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
+import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/limit-table.ts';
 import { dynamoRequeueLists, type RequeueLists } from '../../functions/core/requeue-list.ts';
 import { dynamoSheetStore, type SheetStore } from '../../functions/core/sheets/sheet-store.ts';
 import { dynamoUserSessions, type UserSessions } from '../../functions/core/signin/dynamo-session-store.ts';
@@ -38,18 +36,13 @@ import { PLAYED_GITLAB } from '../local/options.ts';
 import { standIn, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
 
-/** An open ledger. */
 export interface LedgerAccess extends NamedBooks {
   readonly store: LedgerStore;
-  /** Limits in the same table; absent: none. */
   readonly limits?: LimitTable;
   readonly directory?: DirectoryTable;
   readonly usage?: RollupStore;
-  /** Packed usage, for reports. */
   readonly sheets?: Pick<SheetStore, 'read'>;
-  /** Months that were closed. */
   readonly chain?: StatementChain;
-  /** Prices that were deployed. */
   readonly prices?: PriceEditionStore;
   /** Removes user names; only if opened for repair. */
   readonly names?: NamesOfUsers;
@@ -57,9 +50,7 @@ export interface LedgerAccess extends NamedBooks {
   readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
   /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
   readonly scope?: () => Promise<ControllerScope | undefined>;
-  /** Result of the last canary. @throws {LedgerError} */
   readonly canary?: () => Promise<CanaryOutcome | undefined>;
-  /** Which rejected jobs are to be retried. */
   readonly requeue?: Pick<RequeueLists, 'read'>;
   readonly close: () => Promise<void>;
 }
@@ -75,7 +66,6 @@ export type OpenLedger = Open<LedgerAccess>;
 
 type Open<Opened> = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<Opened>;
 
-/** Opens (or what a test puts in place of it), runs, and always closes. */
 export async function withOpened<Opened extends Pick<LedgerAccess, 'close'>, T>(
   open: Open<Opened>,
   flags: LedgerFlags,
@@ -95,21 +85,13 @@ const ATTEMPTS_MAX = 4;
 const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 
-/**
- * Opens the ledger that the flags name. Nothing is written, not even a table that is missing.
- *
- * @throws {UsageError} for flags that make no sense, {Error} with the remedy when there is no such ledger here.
- */
+/** Nothing is written. @throws {UsageError} for wrong flags, {Error} with the remedy when there is no such ledger. */
 export const openLedger: OpenLedger = (flags, io) => openFor(false, flags, io);
 
 /** The ledger with the right to write, for `rebuild --repair`, `rebuild --usage`, `reconcile` and `forget user`. */
 export const openToRepair: OpenLedger = (flags, io) => openFor(true, flags, io);
 
-/**
- * Opens books that a command can do without, and says why there are none.
- *
- * @throws {UsageError} for wrong flags, {Error} where a ledger was named and cannot be opened.
- */
+/** Opens books that a command can do without. @throws {UsageError} {Error} where a ledger was named and cannot be opened. */
 export async function openIfAny<T>(
   open: Open<T>,
   flags: LedgerFlags,
@@ -133,12 +115,10 @@ const openFor = async (repairs: boolean, flags: LedgerFlags, io: Pick<TerminalIo
 export const openToEdit = async (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) =>
   accessTo(await openTableAccess(flags, io, 1));
 
-/** What every store of an instance is made of. */
 export const partsOf = ({ table, instance }: Pick<TableAccess, 'table' | 'instance'>) => ({
   ...{ table, instance, clock: systemClock, random: Math.random },
 });
 
-/** The stores in a table. */
 export function accessTo({ table, ...opened }: TableAccess, repairs = false) {
   const parts = partsOf({ table, instance: opened.instance });
   const store = new DynamoStore(parts);
@@ -161,7 +141,6 @@ export function accessTo({ table, ...opened }: TableAccess, repairs = false) {
   } satisfies LedgerAccess;
 }
 
-/** The table of a ledger. */
 export interface TableAccess extends NamedBooks {
   readonly table: ItemTable;
   readonly close: () => Promise<void>;
@@ -193,7 +172,6 @@ export async function openRegister(flags: LedgerFlags, io: Pick<TerminalIo, 'env
   return { register: dynamoInstanceRegister(opened), table: opened, description, close };
 }
 
-/** Gives a table the name that its keys begin with. */
 async function named(opened: OpenTable, place: LedgerPlace): Promise<TableAccess> {
   const { kind, instance: named, gitlab } = place;
   const known = await dynamoInstanceRegister(opened).list();
@@ -241,13 +219,11 @@ function openTable(
   };
 }
 
-/** The opened instance. */
 interface NamedBooks {
   /** For people: `table tollgate-ledger`. */
   readonly description: string;
   /** The GitLab it is about, a host: begins every key. */
   readonly instance: string;
-  /** GitLab's address, if stored. */
   readonly gitlabUrl?: string;
 }
 
@@ -256,10 +232,8 @@ interface InstanceAsked {
   readonly named: string | undefined;
   /** Address of the GitLab that the command asks; undefined if it asks none, or if --instance names its books. */
   readonly gitlab: string | undefined;
-  /** Stored instances. */
   readonly known: readonly KnownInstance[];
   readonly kind: LedgerPlace['kind'];
-  /** For people: the ledger. */
   readonly where: string;
 }
 
@@ -268,11 +242,7 @@ type Books = Omit<KnownInstance, 'openedAtMs'>;
 /** The command asks a GitLab whose books are not in this ledger. */
 class NoBooksOfGitLab extends UsageError {}
 
-/**
- * Chooses the books that a command reads: those of the GitLab it asks, those it names, or the latest.
- *
- * @throws {UsageError} with the names and the remedy, {NoBooksOfGitLab} where all books are those of other GitLabs.
- */
+/** Chooses the books: those of the GitLab it asks, those it names, or the latest. @throws {UsageError} {NoBooksOfGitLab} */
 export function whichInstance(asked: InstanceAsked): Books {
   const { gitlab, known, where } = asked;
   if (gitlab === undefined) return namedOrLatest(asked);
@@ -320,7 +290,6 @@ export function readOnly(store: LedgerStore): LedgerStore {
   return storeWith(store, { transact: refuse, announce: refuse });
 }
 
-/** The same table with functions of its own. */
 export const storeWith = (store: LedgerStore, own: Partial<LedgerStore>): LedgerStore => ({
   transact: (writes, options) => store.transact(writes, options),
   announce: (announcement, options) => store.announce(announcement, options),

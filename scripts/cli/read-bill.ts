@@ -35,11 +35,7 @@ const ROW_CHARACTERS_MAX = 1024 * 1024;
 /** A tag of runner classes has a few values; one with more is another tag. */
 const VALUES_MAX = 10_000;
 
-/**
- * Reads a CSV file; `.gz` is unpacked.
- *
- * @throws {UsageError} for a file that is not a FOCUS bill, or has two currencies.
- */
+/** `.gz` is unpacked. @throws {UsageError} for a file that is not a FOCUS bill, or has two currencies. */
 export async function readBill(file: string, { tag, startMs, endMs }: BillTerms): Promise<BillSum> {
   const parts = new Map<string | undefined, bigint>();
   const sum = { currency: undefined as string | undefined, lines: 0, linesOfOtherMonths: 0 };

@@ -17,7 +17,6 @@ interface RolloutFormat {
   readonly nowMs: number;
 }
 
-/** One line for each class of each group. */
 export const rolloutTable = (rows: readonly RolloutRow[], { columns, paint, nowMs }: RolloutFormat): string =>
   table(
     [
@@ -64,18 +63,6 @@ function nextText({ next, needs }: RolloutClassRow, paint: Paint): string {
   return `${next}: ${missing.length === 0 ? paint.good('ready') : missing.join('; ')}`;
 }
 
-/** Every need with its numbers, met or not. */
-export const rolloutNeedsText = ({ classes }: RolloutRow, paint: Paint): string =>
-  classes
-    .filter(({ next }) => next !== undefined)
-    .flatMap((each) => [
-      `${each.class}: ${each.step} → ${each.next}\n`,
-      ...each.needs.map(
-        (need) => `  ${need.met ? paint.good('met    ') : paint.bad('missing')}  ${rolloutNeedText(need)}\n`,
-      ),
-    ])
-    .join('');
-
 /** `acme  cost  shadow → warn` */
 export const stepsText = (moved: readonly RolloutStepRow[], columns: number): string =>
   table(
@@ -89,21 +76,15 @@ export const stepsText = (moved: readonly RolloutStepRow[], columns: number): st
     columns,
   );
 
-/** Text of the forecast. */
-export function forecastText(
-  { jobs, wouldFail, days, rows, jobsRead }: RolloutForecast,
-  columns: number,
-): string {
+export function forecastText({ jobs, wouldFail, days, rows }: RolloutForecast, columns: number): string {
   const head = `If enforced now: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs of the last ${days} days would have failed that run as it is.\n`;
-  const shown = rows.flatMap(({ path, rule, limitLabel: limit, code, jobs: count, examples }) => [
-    ['', path, rule, `${code}${limit === undefined ? '' : `  ${limit}`}`, shadowCount(count)],
-    ...examples.map(({ jobId, url }) => ['', '', '', url ?? `job ${jobId}`, '']),
+  const shown = rows.map(({ path, rule, limitLabel = '', code, jobs: count, examples: [example] }) => [
+    ...[path, rule, `${code}  ${limitLabel}`, shadowCount(count)],
+    ...[example?.url ?? (example === undefined ? '' : `job ${example.jobId}`)],
   ]);
-  const read = `Read ${jobsRead.toLocaleString('en-US')} ${jobsRead === 1 ? 'record' : 'records'}.\n`;
-  return `${head}${rows.length === 0 ? '' : table([{}, {}, {}, {}, { align: 'right' }], shown, columns)}${read}`;
+  return `${head}${table([{}, {}, {}, { align: 'right' }, {}], shown, columns)}`;
 }
 
-/** Rows that stay, with reasons. */
 export const heldText = (held: readonly RolloutRow[], paint: Paint): string =>
   held
     .map((row) => {

@@ -1,4 +1,3 @@
-/** The rollout: each group's step between watching and enforcing. */
 import type {
   RolloutForecast,
   RolloutMovedView,
@@ -25,25 +24,17 @@ import {
 } from './api/api-in-process.ts';
 import { type BudgetContext, withBudget } from './api/open-api.ts';
 import {
+  ACTOR_FLAG,
   BASE_FLAG,
   BUDGET_FLAGS,
   REASON_FLAG,
   readActor,
   readReason,
-  readRights,
   subjectOfWord,
-  WHO_FLAGS,
 } from './budget/arguments.ts';
 import { printRefusal } from './budget/change-text.ts';
 import { editBase } from './budget/edits.ts';
-import {
-  forecastText,
-  heldText,
-  rolloutName,
-  rolloutNeedsText,
-  rolloutTable,
-  stepsText,
-} from './rollout-text.ts';
+import { forecastText, heldText, rolloutName, rolloutTable, stepsText } from './rollout-text.ts';
 
 const GROUPS_MAX = 100;
 const GROUPS = severalWords(
@@ -62,7 +53,7 @@ and of capacity (jobs at once). A group inherits its parent's step; top-level gr
 Days are those with jobs since the step began, four weeks at most. "violations" are those of rules of the class that
 decisions recorded; a job that breaks several counts for each. tollgate rollout next counts the jobs that would fail.
 "asked" is the share of jobs that GitLab asked about.`,
-    words: { groups: { ...GROUPS, help: `only these, with every need: ${GROUPS.help}` } },
+    words: { groups: { ...GROUPS, help: `only these: ${GROUPS.help}` } },
     flags: BUDGET_FLAGS,
     examples: [`tollgate ${name}`, `tollgate ${name} acme/payments instance`],
     exits: { 0: 'listed' },
@@ -72,10 +63,7 @@ decisions recorded; a job that breaks several counts for each. tollgate rollout 
         const rows = groups.length === 0 ? whole.rows : await namedRows(groups, budget.api, budget);
         const paint = paintWhen(io.colours);
         return print(io, flags, { ...whole, rows, total: rows.length }, () =>
-          [
-            rolloutTable(rows, { columns: io.columns, paint, nowMs: whole.nowMs }),
-            ...(groups.length > 0 ? rows.map((row) => `\n${rolloutNeedsText(row, paint)}`) : []),
-          ].join(''),
+          rolloutTable(rows, { columns: io.columns, paint, nowMs: whole.nowMs }),
         );
       }),
   });
@@ -84,7 +72,7 @@ const MOVE_FLAGS = {
   all: toggle('all groups that tollgate rollout lists'),
   class: choice('<class>', 'only rules of (default: both): ', ROLLOUT_CLASSES),
   reason: REASON_FLAG,
-  ...WHO_FLAGS,
+  actor: ACTOR_FLAG,
   base: BASE_FLAG,
   ...BUDGET_FLAGS,
 };
@@ -162,7 +150,7 @@ function move(io: TerminalIo, { flags, which, step, dryRun }: MoveAsked): Promis
   const actor = readActor(flags, io);
   const why = dryRun ? 'dry run' : readReason(flags.reason);
   return withBudget(flags, io, async (budget) => {
-    const api = budget.apiOf(actor, readRights(flags, budget.directory));
+    const api = budget.apiOf(actor);
     const base = await editBase(budget, flags.base);
     const rows = which === 'all' ? (await wholeRollout(api)).rows : await namedRows(which, api, budget);
     const forecast = step.direction === 'next' ? await forecastOf(rows, step, api, io) : undefined;
@@ -226,7 +214,6 @@ async function forecastOf(
   );
 }
 
-/** Most reports that one call makes. */
 const REPORTS_MAX = 20;
 
 const rolloutReport = command({
@@ -241,7 +228,7 @@ const rolloutReport = command({
     topic: text('<arn>', `the SNS topic of owners (default: $${ENV_THRESHOLDS_TOPIC})`),
     told: toggle('records that you informed the owners yourself; sends nothing'),
     reason: text('<text>', 'for the change log (default: shadow report)'),
-    ...WHO_FLAGS,
+    actor: ACTOR_FLAG,
     base: text('none', 'no set of limits was ever published, and this begins the first'),
     ...BUDGET_FLAGS,
     console: text('<url>', 'address of the console, for the link in the message'),
@@ -258,7 +245,7 @@ const rolloutReport = command({
     const why = readReason(flags.reason ?? 'shadow report');
     const topic = flags.topic ?? (io.env[ENV_THRESHOLDS_TOPIC] || undefined);
     return withBudget({ ...flags, topic }, io, async (budget) => {
-      const api = budget.apiOf(actor, readRights(flags, budget.directory));
+      const api = budget.apiOf(actor);
       const base = await editBase(budget, flags.base);
       const format = { currency: budget.policy.currency, json: flags.json, io };
       const rows =
@@ -306,7 +293,6 @@ const reportsText = (reports: RolloutReportedView['reports'], paint: Paint): str
 
 const PAGE_ROWS = '100';
 
-/** Reads all rows. */
 async function wholeRollout(api: ApiClient): Promise<RolloutView> {
   const pages = await allPages((from) =>
     answeredInProcess(api.rollout.$get({ query: { max: PAGE_ROWS, ...from } })),

@@ -24,7 +24,6 @@ export interface RulesFlags {
   readonly directory?: string | undefined;
 }
 
-/** The documents a question is asked of. */
 export interface FileRules {
   readonly policy: Policy;
   readonly limits: LimitSet;
@@ -50,14 +49,9 @@ export function readRules(flags: RulesFlags, io: Pick<TerminalIo, 'cwd' | 'root'
   return { policy, directory, limits: readLimits(files.limits, policy, directory) };
 }
 
-/** No job waits for it. */
 const TIMEOUT_MS = 15_000;
 
-/**
- * The groups of a named file, else the last ones that GitLab listed, as for jobs; the project's until there are any.
- *
- * @throws {DocumentError} {DirectoryError}
- */
+/** The groups of a named file, else the last ones that GitLab listed; the project's until there are any. */
 export async function directoryInForce(
   flags: RulesFlags,
   groups: DirectoryTable | undefined,
@@ -68,12 +62,7 @@ export async function directoryInForce(
   return whole?.directory ?? readDirectory(rulesFiles(flags, io).directory);
 }
 
-/**
- * Returns the rules in force: this policy, with published limits and stored groups of the table. Named files
- * override them; without published data the project's files apply.
- *
- * @throws {DocumentError} also if published limits do not fit the policy. {LimitsError} {DirectoryError}
- */
+/** This policy, with published limits and stored groups of the table unless files are named. @throws {DocumentError} also if they do not fit. */
 export async function openRulesInForce(
   flags: RulesFlags,
   { limits, directory: groups }: Pick<LedgerAccess, 'limits' | 'directory'>,

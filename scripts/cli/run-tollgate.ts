@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { closest } from '../../policies/document/reading.ts';
-import { isAlive, ledgerFolder, ledgerNowMs, readLedgerClock } from '../local/ledger-folder.ts';
+import { isAlive, ledgerFolder, ledgerNowMs, readLedgerNote } from '../local/ledger-folder.ts';
 import { DocumentError } from '../policy/yaml-document.ts';
 import {
   type Command,
@@ -49,13 +49,11 @@ export async function runTollgate(
   }
 }
 
-/** Version of the package this runs from. @throws {Error} */
 function versionIn(root: string): string {
   const { version }: { version?: unknown } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return String(version);
 }
 
-/** Nothing after `--` is a flag. */
 const flagsOf = (args: readonly string[]): readonly string[] => {
   const end = args.indexOf('--');
   return end === -1 ? args : args.slice(0, end);
@@ -67,14 +65,11 @@ type Chosen =
   | {
       readonly kind: 'command';
       readonly entry: CommandEntry;
-      /** Only its help is wanted. */
       readonly help: boolean;
-      /** Arguments after the command's name. */
       readonly rest: readonly string[];
     };
 
 const HELP: ReadonlySet<string> = new Set(['--help', '-h']);
-/** No name has more words. */
 const NAME_WORDS_MAX = 3;
 
 /** @throws {UsageError} if no command is called like this. */
@@ -154,11 +149,7 @@ interface FailureJson {
   };
 }
 
-/**
- * Prints what went wrong, without a stack: the messages are written for users.
- *
- * @param command - '' if the failure came before one was found.
- */
+/** @param command - '' if the failure came before one was found. */
 function printFailure(error: unknown, command: string, json: boolean, io: TerminalIo): ExitCode {
   const failure = failureOf(error, io.cwd);
   const { code, message, problems } = failure.error;
@@ -189,14 +180,9 @@ function failureOf(error: unknown, cwd: string): FailureJson {
 const on = (setting: string | undefined): boolean =>
   setting !== undefined && setting !== '' && setting !== '0';
 
-/** Stack traces are for developers. */
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? '') : '');
 
-/**
- * Returns the ledger's clock: the local one runs faster during `npm start`. All others use real time.
- *
- * @param args - of the command
- */
+/** Returns the ledger's clock: the local one runs faster during `npm start`. */
 function commandClock(
   { flags }: Pick<Command, 'flags'>,
   args: readonly string[],
@@ -204,7 +190,7 @@ function commandClock(
 ): () => number {
   const ledger = flagIn(args, 'ledger');
   const isLocal = ledger === undefined ? flags.ledger === TABLE_FLAGS.ledger : ledger === 'local';
-  const note = isLocal ? readLedgerClock(ledgerFolder(io.root)) : undefined;
+  const note = isLocal ? readLedgerNote(ledgerFolder(io.root)) : undefined;
   const gitlab = flagIn(args, 'gitlab');
   const instance =
     flagIn(args, 'instance') ?? (gitlab === undefined ? undefined : URL.parse(gitlab)?.hostname);

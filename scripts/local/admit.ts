@@ -12,11 +12,9 @@ import type { Fetch } from '../../relay/admit/admit-call.ts';
 import { readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 import { type LoopbackServer, serveOnLoopback } from './loopback.ts';
 
-/** The admit function on loopback: the app that Lambda runs, behind a socket. */
 export interface AdmitServer extends LoopbackServer {
   readonly rulesFor: RulesInForce['rulesFor'];
   readonly directoryFor: RulesInForce['directoryFor'];
-  /** All limits in force: those of the rules until a set is published. */
   limits(): Promise<LimitSet>;
 }
 
@@ -52,7 +50,6 @@ export async function publishedFact(table: LimitTable): Promise<Readonly<Record<
 
 const POINTER_TIMEOUT_MS = 5_000;
 
-/** Stands for a URL; nothing is sent there. */
 export const INLINE_URL = 'http://admit.inline';
 
 /** The admit function inside this process: the same routes and contract, without a network. */

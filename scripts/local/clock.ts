@@ -1,4 +1,3 @@
-/** The machine's clock, a faster one, one that moves by hand, and virtual time. */
 import type { LedgerClock } from '../../functions/core/environment/environment.ts';
 import type { RelayClock } from '../../relay/exchange.ts';
 
@@ -18,7 +17,6 @@ export const machineClock: Clock = {
   },
 };
 
-/** Returns the same clock with a `stop` that cancels all pending timers. */
 export function stoppable(clock: WallClock): WallClock & { stop(): void } {
   const pending = new Set<() => void>();
   return {
@@ -69,16 +67,12 @@ export function fastClock(speed = SPEED, beginsMs = Date.now()): FastClock {
   };
 }
 
-/** A clock that moves only by `advance`; `sleep` moves it immediately. */
 export interface HandClock extends Clock {
   readonly timers: number;
-  /** Runs the timers that come due, each at its own time. A negative time steps back. */
   advance(ms: number): void;
-  /** Like `advance`, but never back: a timer of an earlier moment runs now. */
   advanceTo(atMs: number): void;
 }
 
-/** The time of day is in whole ms, as wall clocks have it. */
 export function handClock(startMs = 0): HandClock {
   let nowMs = startMs;
   const due = new Set<{ atMs: number; run: () => void }>();
@@ -125,10 +119,8 @@ interface Timer {
 export class VirtualTime implements Clock {
   readonly #startMs: number;
   #nowMs = 0;
-  /** In the order they run; timers of one moment in the order they were set. */
   readonly #timers: Timer[] = [];
 
-  /** @param startMs - the wall clock when the monotonic one is at 0. */
   constructor(startMs = 0) {
     this.#startMs = startMs;
   }
@@ -174,5 +166,4 @@ export class VirtualTime implements Clock {
   }
 }
 
-/** Resolves in the event loop's check phase, when every promise that can move has moved. */
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

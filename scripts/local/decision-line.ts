@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Reason } from '../../policies/reason.ts';
 import { oneLine } from '../../policies/text/plain-text.ts';
-import { amountText, bareAmountText, limitLabelOf } from '../../policies/unit-texts.ts';
+import { amountText } from '../../policies/unit-texts.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { cutToColumns } from '../terminal/table.ts';
 
@@ -9,7 +9,6 @@ export type AnsweredEvent = Extract<RelayEvent, { readonly type: 'answered' }>;
 
 const WIDTHS = { progress: 7, job: 20, group: 14, cost: 9 } as const;
 
-/** Pads a name, or cuts its middle. */
 const toWidth = (text: string, width: number): string => {
   if (text.length <= width) return text.padEnd(width);
   const tail = Math.floor((width - 1) / 2);
@@ -26,7 +25,6 @@ const cells = (progress: string, job: string, group: string, cost: string): stri
 
 export const decisionHeader = `${cells('', 'job', 'group', 'cost')}decision`;
 
-/** One decision on one line, with the limit that made it. @param columns of the terminal; `Infinity` for files. */
 export function decisionLine(
   answered: AnsweredEvent,
   progress: string,
@@ -59,7 +57,6 @@ function verdictOf({ decision, via, answer, cause }: AnsweredEvent) {
     : ({ style: 'yellow', text: `admitted  ${would.join('; ')}` } as const);
 }
 
-/** Names the part of the job or of the policy that a reason is about. */
 const SUBJECT_FIELDS = ['image', 'variable', 'runnerClass', 'breakGlass', 'frozenLabel', 'field', 'part'];
 
 /** Code and subject, e.g. `BUDGET_EXHAUSTED money-month of group acme/payments`. */
@@ -68,32 +65,4 @@ function reasonShort(reason: Reason): string {
   const part = SUBJECT_FIELDS.find((field) => field in reason);
   if (part === undefined) return reason.code;
   return `${reason.code} ${oneLine(String((reason as unknown as Record<string, unknown>)[part]))}`;
-}
-
-/** A limit that rejected for the first time in this run and its period. */
-export interface ExhaustedLimit {
-  readonly subject: string;
-  readonly limit: string;
-  readonly text: string;
-}
-
-/** Returns a function that finds the limits which a decision shows to be exhausted for the first time. */
-export function exhaustionWatch(currency: string): (answered: AnsweredEvent) => readonly ExhaustedLimit[] {
-  const known = new Set<string>();
-  return ({ decision }) => {
-    if (decision?.outcome !== 'rejected') return [];
-    return decision.violations.flatMap(({ reason }) => {
-      if (!('committed' in reason) || reason.code === 'SOFT_LIMIT') return [];
-      const { limit, subjectLabel, periodLabel, committed, settled, limitAmount, asked, unit } = reason;
-      const key = `${subjectLabel} ${limit} ${periodLabel ?? ''}`;
-      if (known.has(key)) return [];
-      known.add(key);
-      // `acme/payments` of `group acme/payments`, as in the decisions above it.
-      const subject = limitLabelOf(reason).replace(/^(group|project) /, '');
-      const [spent, held] = [bareAmountText(settled, unit), bareAmountText(committed - settled, unit)];
-      const period = periodLabel === undefined ? '' : ` for ${oneLine(periodLabel)}`;
-      const text = `${subject} has run out: ${spent} spent + ${held} held of ${amountText(limitAmount, unit, currency)}${period}, the job needs ${bareAmountText(asked, unit)}`;
-      return [{ subject, limit, text }];
-    });
-  };
 }

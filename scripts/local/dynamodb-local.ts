@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,12 +17,10 @@ import { ledgerTable } from '../../functions/core/store/operation.ts';
 import { loopbackPort } from './loopback.ts';
 
 export interface DynamoDbLocal {
-  /** `http://127.0.0.1:8000` */
   readonly endpoint: string;
   stop(): Promise<void>;
 }
 
-/** The start takes 2 to 4 s on an idle machine. */
 const START_TIMEOUT_MS = 180_000;
 const STOP_TIMEOUT_MS = 5_000;
 const POLL_MS = 50;
@@ -36,9 +34,6 @@ const EMULATOR = fileURLToPath(
   new URL('../../node_modules/amplify-dynamodb-simulator/emulator', import.meta.url),
 );
 
-/** Returns true if `java` runs here. DynamoDB Local needs Java 8 or newer. */
-export const javaAvailable = (): boolean => spawnSync('java', ['-version'], { stdio: 'ignore' }).status === 0;
-
 /**
  * Starts DynamoDB Local, in memory, from the jar of a development dependency, and waits until it answers. It ends with
  * this process.
@@ -46,7 +41,7 @@ export const javaAvailable = (): boolean => spawnSync('java', ['-version'], { st
  * @throws {Error} if Java or the jar is missing, or it does not answer within 3 min.
  */
 export async function startDynamoDbLocal(): Promise<DynamoDbLocal> {
-  if (!javaAvailable()) {
+  if (spawnSync('java', ['-version'], { stdio: 'ignore' }).status !== 0) {
     throw new Error(
       'DynamoDB Local needs Java 8 or newer, and "java -version" does not run: install one (e.g. openjdk-17-jre-headless)',
     );
@@ -66,7 +61,8 @@ export async function startDynamoDbLocal(): Promise<DynamoDbLocal> {
     await stop();
     throw error;
   }
-  letGo(child);
+  child.unref();
+  if (child.stdin instanceof Socket) child.stdin.unref();
   return { endpoint, stop };
 }
 
@@ -90,22 +86,11 @@ function launch(port: number): ChildProcess {
   const places = [`-Djava.io.tmpdir=${scratch}`, '-Djava.library.path=./DynamoDBLocal_lib'];
   const java = [...JVM, ...places, '-jar', 'DynamoDBLocal.jar'];
   const server = [...java, '-sharedDb', '-disableTelemetry', '-port', String(port), '-inMemory'];
-  if (process.platform === 'win32') {
-    const child = spawn('java', server, { cwd: EMULATOR, stdio: ['pipe', 'ignore', 'ignore'] });
-    child.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
-    return child;
-  }
   return spawn('sh', ['-c', KEEPER, scratch, 'java', ...server], {
     cwd: EMULATOR,
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-}
-
-/** Lets this program end although the child runs. */
-function letGo(child: ChildProcess): void {
-  child.unref();
-  if (child.stdin instanceof Socket) child.stdin.unref();
 }
 
 async function untilItAnswers(endpoint: string, child: ChildProcess): Promise<void> {
@@ -124,23 +109,18 @@ async function untilItAnswers(endpoint: string, child: ChildProcess): Promise<vo
 }
 
 /** An unsigned GET is refused with 400. */
-async function answers(endpoint: string): Promise<boolean> {
-  try {
-    const response = await fetch(endpoint, { signal: AbortSignal.timeout(1_000) });
-    await response.arrayBuffer();
-    return response.status === 400;
-  } catch {
-    return false;
-  }
-}
+const answers = (endpoint: string): Promise<boolean> =>
+  fetch(endpoint, { signal: AbortSignal.timeout(1_000) }).then(
+    ({ status }) => status === 400,
+    () => false,
+  );
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.ref();
   const ended = new Promise((done) => child.once('exit', done));
   child.stdin?.destroy();
-  // On Windows there is no shell that reads the pipe.
-  const timer = setTimeout(() => child.kill('SIGKILL'), process.platform === 'win32' ? 0 : STOP_TIMEOUT_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
   await ended;
   clearTimeout(timer);
 }
@@ -149,11 +129,9 @@ interface TableStreamOptions {
   readonly client: DynamoDBStreamsClient;
   readonly tableName: string;
   readonly signal: AbortSignal;
-  /** Waits after a round in which no shard had a record. */
   readonly pause: () => Promise<void>;
 }
 
-/** Lambda's default batch size. */
 const BATCH_MAX = 100;
 const CALL_TIMEOUT_MS = 5_000;
 

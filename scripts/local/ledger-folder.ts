@@ -1,4 +1,3 @@
-/** The ledger folder of `npm start`: the table's file, its notes, and its lock. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,16 +10,13 @@ import { isBusy, SqliteTable } from './sqlite-table.ts';
 const TABLE_FILE = 'ledger.sqlite';
 const LOCK_FILE = 'npm-start.sqlite';
 
-/** Below the project's folder. @param root - with a slash at its end */
 export const ledgerFolder = (root: string): string => `${root}.tollgate/ledger`;
 
-/** Opens the ledger for a command next to `npm start`; undefined: there is none. */
 export function openKept(dataDir: string): SqliteTable | undefined {
   const file = join(dataDir, TABLE_FILE);
   return existsSync(file) ? new SqliteTable({ file, makes: false, nowMs: systemClock.nowMs }) : undefined;
 }
 
-/** The ledger for `npm start`, alone of its kind until it lets go. */
 interface OwnLedger {
   readonly table: SqliteTable;
   close(): void;
@@ -55,7 +51,6 @@ export function openOwn(dataDir: string, fresh: boolean): OwnLedger {
 /** A lock that nothing refers to any more would be collected, and let go of. */
 const held = new Set<DatabaseSync>();
 
-/** A lock that the system releases when this program ends. */
 function locked(dataDir: string): DatabaseSync {
   let lock: DatabaseSync | undefined;
   try {
@@ -70,7 +65,6 @@ function locked(dataDir: string): DatabaseSync {
       throw new UsageError(
         `${dataDir} is in use: another npm start runs here. Let it end first, or say --memory`,
       );
-    // SQLite has codes of its own.
     const isSqlite = codeOf(error) === 'ERR_SQLITE_ERROR' && error instanceof Error;
     const cause = isSqlite ? `${error.message}; check the rights of the folder` : systemCause(error);
     throw new UsageError(`${dataDir}: cannot keep a ledger: ${cause}, or say --memory`);
@@ -96,8 +90,8 @@ function openTable(file: string, fresh: boolean): SqliteTable {
   }
 }
 
-/** The clock of the ledger, as the program wrote it that has the ledger open, or had it last. */
-interface LedgerClockNote {
+/** The clock of the ledger and its last job id, as the program wrote it that has the ledger open, or had it last. */
+interface LedgerNote {
   readonly instance: string;
   /** The ledger's time at `realMs`, both Unix ms. */
   readonly atMs: number;
@@ -105,47 +99,28 @@ interface LedgerClockNote {
   /** Speed relative to ours while that program runs. Afterwards the clock stands until ours has caught up. */
   readonly pace: number;
   readonly pid: number;
-}
-
-/** The end of the last run in this folder: its time ran ahead of ours, and its job ids are taken. */
-interface LeftOff {
-  /** On the jobs' clock, Unix ms. */
-  readonly atMs: number;
   readonly jobId: number;
 }
 
-const CLOCK_FILE = 'clock.json';
-const LEFT_OFF_FILE = 'left-off.json';
+const NOTE_FILE = 'clock.json';
 
-/** Returns undefined if there is no note, or none that can be read. */
-export function readLedgerClock(dataDir: string): LedgerClockNote | undefined {
-  const { instance, ...read } = readNote(dataDir, CLOCK_FILE);
-  const numbers = [read.atMs, read.realMs, read.pace, read.pid];
-  if (typeof instance !== 'string' || !numbers.every(Number.isFinite)) return undefined;
-  const [atMs = 0, realMs = 0, pace = 0, pid = 0] = numbers.map(Number);
-  return { instance, atMs, realMs, pace, pid };
+export function readLedgerNote(dataDir: string): LedgerNote | undefined {
+  try {
+    const read: unknown = JSON.parse(readFileSync(join(dataDir, NOTE_FILE), 'utf8'));
+    if (!isRecord(read) || typeof read.instance !== 'string') return undefined;
+    const numbers = [read.atMs, read.realMs, read.pace, read.pid, read.jobId];
+    return numbers.every(Number.isFinite) ? (read as unknown as LedgerNote) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-export function writeLedgerClock(dataDir: string, note: LedgerClockNote): void {
-  if (existsSync(dataDir)) writeNote(dataDir, CLOCK_FILE, note);
+export function writeLedgerNote(dataDir: string, note: LedgerNote): void {
+  if (existsSync(dataDir)) writeFileSync(join(dataDir, NOTE_FILE), `${JSON.stringify(note)}\n`);
 }
-
-/** Returns undefined if there was no run, or its note cannot be read. */
-export function readLeftOff(dataDir: string): LeftOff | undefined {
-  const { atMs, jobId } = readNote(dataDir, LEFT_OFF_FILE);
-  if (!Number.isSafeInteger(atMs) || !Number.isSafeInteger(jobId)) return undefined;
-  return { atMs: Number(atMs), jobId: Number(jobId) };
-}
-
-export const writeLeftOff = (dataDir: string, leftOff: LeftOff): void =>
-  writeNote(dataDir, LEFT_OFF_FILE, leftOff);
 
 /** The ledger's time, never behind ours. @param isAlive - true if the program that wrote the note runs */
-export function ledgerNowMs(
-  { atMs, realMs, pace }: LedgerClockNote,
-  nowMs: number,
-  isAlive: boolean,
-): number {
+export function ledgerNowMs({ atMs, realMs, pace }: LedgerNote, nowMs: number, isAlive: boolean): number {
   const shownMs = isAlive ? atMs + Math.max(0, nowMs - realMs) * pace : atMs;
   return Math.max(nowMs, Math.round(shownMs));
 }
@@ -158,15 +133,3 @@ export function isAlive(pid: number): boolean {
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
-
-function readNote(dataDir: string, name: string): Readonly<Record<string, unknown>> {
-  try {
-    const read: unknown = JSON.parse(readFileSync(join(dataDir, name), 'utf8'));
-    return isRecord(read) ? read : {};
-  } catch {
-    return {};
-  }
-}
-
-const writeNote = (dataDir: string, name: string, note: object): void =>
-  writeFileSync(join(dataDir, name), `${JSON.stringify(note)}\n`);

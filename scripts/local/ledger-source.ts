@@ -12,8 +12,7 @@ import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { dynamoInstanceRegister, type KnownInstance } from '../../functions/core/ledger/instances.ts';
 import type { Ledger } from '../../functions/core/ledger/ledger.ts';
 import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
-import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
-import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
+import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/limit-table.ts';
 import { dynamoSheetStore, type SheetStore } from '../../functions/core/sheets/sheet-store.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
 import type { SessionStore } from '../../functions/core/signin/model.ts';
@@ -31,23 +30,17 @@ export interface LocalLedger {
   readonly ledger: Ledger;
   readonly store: LedgerStore & InboxStore;
   readonly keys: LedgerKeys;
-  /** The GitLab host that keys begin with. */
   readonly instance: string;
   readonly marks: SweepMarkStore;
   readonly reported: ReportedEnds;
-  /** Published sets of limits. */
   readonly limits: LimitTable;
-  /** Usage by day, which pages show. */
   readonly usage: RollupStore;
   readonly sessions: SessionStore;
   readonly chain: StatementChain;
-  /** Results of comparing counters with their jobs. */
   readonly recounts: RecountOutcomes;
-  /** Usage packed for reports. */
   readonly sheets: SheetStore;
   /** The table's stream from now on. After the signal it yields what is already written, then ends. */
   stream(signal: AbortSignal): AsyncIterable<readonly ItemChangeRecord[]>;
-  /** The place of the ledger, for people. */
   readonly description: string;
   stop(): void;
 }
@@ -58,20 +51,13 @@ interface LedgerPlace {
    * @throws {UsageError} if it cannot choose.
    */
   readonly whose: (known: readonly KnownInstance[]) => Omit<KnownInstance, 'openedAtMs'>;
-  /** Undefined: in memory. */
   readonly dataDir: string | undefined;
   readonly fresh: boolean;
   readonly clock: LedgerClock;
 }
 
-/** Time between two looks at the changes of other programs. */
 const STREAM_PAUSE_MS = 200;
 
-/**
- * Opens the file in `dataDir`, or a ledger in memory.
- *
- * @throws {UsageError} if another `npm start` uses that folder.
- */
 export async function openLocalLedger({ whose, dataDir, fresh, clock }: LedgerPlace): Promise<LocalLedger> {
   const { table, close } = dataDir === undefined ? inMemory() : openOwn(dataDir, fresh);
   try {

@@ -26,15 +26,12 @@ import { PAST_RUNNERS } from './past-month.ts';
 interface LocalConsoleOptions {
   readonly policy: Policy;
   readonly directory: Directory | undefined;
-  /** The limits of the file: in force until a set is published, and the base of the first edit. */
   readonly limits: LimitSet;
   readonly limitsDocument: LimitsDocument;
-  /** IANA zone of the days of usage. */
   readonly zone: string;
   /** The jobs' clock. Sessions use the machine's. */
   readonly clock: { nowMs(): number };
   readonly onTrouble: (text: string) => void;
-  /** Called for a message to an owner, which this machine does not deliver. */
   readonly onMail: (message: Message) => void;
 }
 
@@ -42,7 +39,6 @@ interface App {
   fetch(request: Request): Response | Promise<Response>;
 }
 
-/** Live jobs read to find a recent job id. */
 const LIVE_JOBS_MAX = 1_000;
 
 const STARTING: App = { fetch: () => new Response('Tollgate is starting.\n', { status: 503 }) };

@@ -23,24 +23,10 @@ import { sweep } from '../../functions/sweep/sweep.ts';
 import { pathKey } from '../../policies/directory.ts';
 import type { Clock } from './clock.ts';
 import { newSigningToken, playGitLab } from './gitlab/local-gitlab.ts';
-import type { HookCounters } from './gitlab/webhooks.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { serveOnLoopback } from './loopback.ts';
 
-interface LocalEndsOptions {
-  readonly ledger: LocalLedger;
-  /** Charges jobs without a decision, and finds the top-level group of a project. */
-  readonly rules: Pick<RulesInForce, 'rulesFor' | 'directoryFor'>;
-  readonly clock: Clock;
-  readonly seed: number;
-  readonly onTrouble: (text: string) => void;
-}
-
-export interface EndsSummary extends SettledBy {
-  readonly webhooks: Readonly<HookCounters>;
-  readonly sweeps: number;
-  readonly holdsLeft: number;
-}
+export type EndsSummary = ReturnType<Awaited<ReturnType<typeof openLocalEnds>>['summary']>;
 
 /** The longest job runs for 12 minutes of its clock, little more than a second. */
 const LIVING_MS_MAX = 20_000;
@@ -52,11 +38,14 @@ const SWEEP_AGAIN_MS = 250;
 const FOREVER_MS = Number.MAX_SAFE_INTEGER;
 const HOLDS_COUNTED_MAX = 10_000;
 
-export async function openLocalEnds(options: LocalEndsOptions) {
-  const { rules, clock, seed, onTrouble } = options;
-  const { ledger, store, keys, marks, reported, stream } = options.ledger;
+export async function openLocalEnds(
+  { ledger, store, keys, marks, reported, stream }: LocalLedger,
+  rules: Pick<RulesInForce, 'rulesFor' | 'directoryFor'>,
+  clock: Clock,
+  onTrouble: (text: string) => void,
+) {
   const groups = (await rules.directoryFor([]))?.groupByPath;
-  const settled = settledJobs();
+  const settled = { webhook: 0, sweep: 0 };
   const signingToken = newSigningToken();
   let received = 0;
   const inbox: InboxStore = {
@@ -70,22 +59,19 @@ export async function openLocalEnds(options: LocalEndsOptions) {
   const settleServer = await serveOnLoopback(
     createSettleApp({ inbox, secrets, clock, random: Math.random, log: silentLog }),
   );
-  const played = playGitLab({
-    clock,
-    seed,
-    hookFor: (projectPath) => {
-      const groupId = groups?.get(pathKey(projectPath.split('/')[0] ?? ''))?.id ?? 1;
-      return {
-        url: groupHookUrl(`${settleServer.url}${JOBS_PATH}`, groupId),
-        signingToken: groupHookKey(signingToken, groupId),
-      };
-    },
-    onEndLost: (jobId) => settled.webhookLost(jobId),
+  const played = playGitLab(clock, (projectPath) => {
+    const groupId = groups?.get(pathKey(projectPath.split('/')[0] ?? ''))?.id ?? 1;
+    return {
+      url: groupHookUrl(`${settleServer.url}${JOBS_PATH}`, groupId),
+      signingToken: groupHookKey(signingToken, groupId),
+    };
   });
   const rest = await played.gitlab.listen();
 
   const settling = (program: 'webhook' | 'sweep') => ({
-    ledger: settled.countFor(program, ledger),
+    ledger: counting(ledger, (count) => {
+      settled[program] += count;
+    }),
     currentRules: rules.rulesFor,
     clock,
     log: silentLog,
@@ -131,7 +117,6 @@ export async function openLocalEnds(options: LocalEndsOptions) {
     gitlabUrl: rest.url,
     play: played.play,
     living: played.living,
-    /** Waits, for a bounded time, until every job has ended in GitLab and then in the ledger. */
     async finish(): Promise<void> {
       await until(() => played.living() === 0, LIVING_MS_MAX);
       await played.gitlab.hooksIdle();
@@ -143,12 +128,7 @@ export async function openLocalEnds(options: LocalEndsOptions) {
         await clock.sleep(SWEEP_AGAIN_MS);
       }
     },
-    summary: (): EndsSummary => ({
-      ...settled.counts,
-      webhooks: played.gitlab.counters.hooks,
-      sweeps: sweeper.runs(),
-      holdsLeft,
-    }),
+    summary: () => ({ ...settled, webhooks: played.gitlab.counters.hooks, holdsLeft }),
     jobs: () => played.gitlab.jobs(),
     async close(): Promise<void> {
       played.gitlab.stop();
@@ -161,47 +141,26 @@ export async function openLocalEnds(options: LocalEndsOptions) {
   };
 }
 
-/** The number of jobs that ran and were settled, by the program that settled them first. */
-interface SettledBy {
-  readonly webhook: number;
-  readonly sweep: number;
-  /** Part of `sweep`: their webhook was lost. */
-  readonly healed: number;
-}
+type Settle = Ledger['settle'];
 
-function settledJobs() {
-  const counts = { webhook: 0, sweep: 0, healed: 0 };
-  /** Jobs whose last webhook was lost. */
-  const lost = new Set<number>();
-  type Settle = Ledger['settle'];
-  /** Jobs that this call settles count for a program. */
+function counting(ledger: Ledger, onSettled: (count: number) => void): Ledger {
   const counted =
-    (program: 'webhook' | 'sweep', call: Settle): Settle =>
+    (call: Settle): Settle =>
     async (jobs, accepts) => {
       const outcomes = await call(jobs, accepts);
-      jobs.forEach(({ jobId }, index) => {
-        if (outcomes[index] !== 'applied') return;
-        counts[program] += 1;
-        if (lost.delete(jobId) && program === 'sweep') counts.healed += 1;
-      });
+      onSettled(outcomes.filter((outcome) => outcome === 'applied').length);
       return outcomes;
     };
   return {
-    counts,
-    webhookLost: (jobId: number): void => void lost.add(jobId),
-    countFor: (program: 'webhook' | 'sweep', ledger: Ledger): Ledger => ({
-      ...ledger,
-      settle: counted(program, ledger.settle),
-      recordBypass: counted(program, ledger.recordBypass as Settle) as Ledger['recordBypass'],
-    }),
+    ...ledger,
+    settle: counted(ledger.settle),
+    recordBypass: counted(ledger.recordBypass as Settle) as Ledger['recordBypass'],
   };
 }
 
-/** A batch that fails more often is left to the sweep. */
 const TRIES_MAX = 3;
 const RETRY_MS = 200;
 
-/** Settles the jobs whose ends arrive in the table's stream, as Lambda runs the stream program. */
 function readInbox(
   stream: AsyncIterable<readonly TableStreamRecord[]>,
   deps: ConsumeDeps & { readonly pause: (delayMs: number) => Promise<void> },
@@ -238,7 +197,6 @@ function readInbox(
 export const SWEEP_EVERY_MS = 3_000;
 
 function startSweeper(sweep: () => Promise<SweepReport>, onTrouble: (text: string) => void) {
-  let runs = 0;
   let isBusy = false;
   let last: Promise<void> = Promise.resolve();
   const run = async (): Promise<void> => {
@@ -246,13 +204,11 @@ function startSweeper(sweep: () => Promise<SweepReport>, onTrouble: (text: strin
     try {
       const { gitlabSilent } = await sweep();
       if (gitlabSilent) onTrouble('sweep: GitLab does not answer, holds stay as they are');
-      runs += 1;
     } catch (error) {
       onTrouble(`sweep: ${error instanceof Error ? error.message : String(error)}; the next one goes on`);
     }
     isBusy = false;
   };
-  /** Sweeps once more, after a sweep that is under way. */
   const once = (): Promise<void> => {
     last = last.then(run);
     return last;
@@ -262,7 +218,6 @@ function startSweeper(sweep: () => Promise<SweepReport>, onTrouble: (text: strin
   }, SWEEP_EVERY_MS);
   return {
     once,
-    runs: () => runs,
     stop: (): Promise<void> => {
       clearInterval(timer);
       return last;
@@ -270,7 +225,6 @@ function startSweeper(sweep: () => Promise<SweepReport>, onTrouble: (text: strin
   };
 }
 
-/** Ends of the pilot's jobs are settled together, as behind webhooks. */
 const FLUSH_EVERY_MS = 100;
 
 /**
@@ -294,7 +248,6 @@ export function estimatedEnds({ settle }: Pick<Ledger, 'settle'>) {
       const endedAtMs = Date.now() + estimateSeconds * 1000;
       running.set(jobId, { jobId, durationSeconds: estimateSeconds, endedAtMs });
     },
-    /** Ends the jobs that still run, and settles everything. */
     async close(): Promise<void> {
       clearInterval(timer);
       flush(Number.POSITIVE_INFINITY);
@@ -304,7 +257,6 @@ export function estimatedEnds({ settle }: Pick<Ledger, 'settle'>) {
 }
 
 const LEFTOVERS_AT_ONCE = 100;
-/** More than any run leaves behind. */
 const ROUNDS_MAX = 100;
 const READ_TIMEOUT_MS = 5_000;
 

@@ -2,14 +2,11 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { serve } from '@hono/node-server';
 
-/** An app on its own port of loopback. */
 export interface LoopbackServer {
-  /** `http://127.0.0.1:8000` */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** @param port - @default any free one */
 export function serveOnLoopback(
   app: {
     fetch(request: Request): Response | Promise<Response>;
@@ -34,7 +31,6 @@ export function serveOnLoopback(
   });
 }
 
-/** Returns a free port of loopback. @throws {Error} if there is none */
 export async function loopbackPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,31 +1,24 @@
 import type { KnownInstance } from '../../functions/core/ledger/instances.ts';
 import { ENV_CA_FILE } from '../../relay/names.ts';
 import { UsageError } from '../terminal/command.ts';
-import { parseInput, readChoice, text, toggle, whole } from '../terminal/flags.ts';
+import { parseInput, text, toggle, whole } from '../terminal/flags.ts';
 
 export interface StartOptions {
-  /** A real router instead of the local one. */
   readonly router: string | undefined;
   readonly tokenFile: string | undefined;
-  /** The GitLab behind the router. */
   readonly gitlabUrl: string | undefined;
   readonly protoFile: string | undefined;
   readonly allowPlaintextRouter: boolean;
   readonly pipeline: string | undefined;
   readonly jobs: number | undefined;
-  /** Questions a second. */
   readonly rate: number;
-  readonly forever: boolean;
   readonly json: boolean;
-  /** The console stays after the jobs. */
   readonly console: boolean;
   readonly memory: boolean;
   readonly fresh: boolean;
-  readonly transport: 'ws' | 'grpc';
   readonly policyFile: string;
   readonly limitsFile: string;
   readonly directoryFile: string | undefined;
-  readonly seed: number;
 }
 
 export const HELP = `Tollgate on this machine: ledger, admit, settle and sweep, a job router with its relay, a GitLab, and a real pipeline.
@@ -39,12 +32,9 @@ Replay
   --pipeline <dir | .gitlab-ci.yml>   whose jobs to replay (default: scripts/local/pipelines/web-shop)
   --jobs <n>                          how many jobs (default: the pipeline once, or again until 160)
   --rate <n>                          questions a second (default 20)
-  --forever                           start over at the end, until interrupted; then the last jobs end, which takes seconds
   --console                           keep the console up after the jobs, until interrupted. Without it the console is
                                       there while the jobs run. It begins with a month of made-up jobs, which count
                                       in the limits; with --json there is neither
-  --transport ws | grpc               how the relay reaches the local router (default ws, as GitLab offers it)
-  --seed <n>                          which projects the jobs land in (default 1)
 
 Rules and ledger
   --policy <file>, --limits <file>, --directory <file>
@@ -63,31 +53,30 @@ Pilot
                                       that network can then answer for every job. Never needed with wss:// or grpcs://
 
 Output
-  --json                              one JSON object per line: decision, ran_out, figures; the last is the summary
+  --json                              one JSON object per line: decision, figures; the last is the summary
   --help
 
 Exit codes: 0 done, 1 failed, 3 wrong usage or invalid documents`;
 
-/** @throws {UsageError} naming the flag, the value and the expected one. */
 export function parseOptions(args: readonly string[], root: string): StartOptions | 'help' {
   if (args.includes('--help') || args.includes('-h')) return 'help';
   const [word, off] = [text('<text>', ''), toggle('')];
   const number = (min: number, max: number) => text('<number>', '', whole(min, max));
   const flags = {
     ...{ router: word, 'token-file': word, gitlab: word, proto: word },
-    ...{ 'allow-plaintext-router': off, forever: off, console: off, memory: off, fresh: off },
-    ...{ pipeline: word, jobs: number(1, 1_000_000), rate: number(1, 10_000), transport: word },
-    ...{ seed: number(0, 2 ** 32 - 1), policy: word, limits: word, directory: word },
+    ...{ 'allow-plaintext-router': off, console: off, memory: off, fresh: off },
+    ...{ pipeline: word, jobs: number(1, 1_000_000), rate: number(1, 10_000) },
+    ...{ policy: word, limits: word, directory: word },
   };
   const values = parseInput(args, flags, {}).flags;
-  const { router, json, console, forever } = values;
+  const { router, json, console } = values;
   if (router !== undefined && values['token-file'] === undefined)
     throw new UsageError("--router needs --token-file with the controller's token (glrct-…)");
   const isLocal = router === undefined;
   const misplaced = isLocal
     ? (['token-file', 'gitlab', 'proto'] as const)
-    : (['pipeline', 'jobs', 'rate', 'forever', 'transport', 'seed'] as const);
-  const flag = misplaced.find((each) => values[each] !== undefined && values[each] !== false);
+    : (['pipeline', 'jobs', 'rate'] as const);
+  const flag = misplaced.find((each) => values[each] !== undefined);
   if (flag !== undefined)
     throw new UsageError(
       isLocal
@@ -96,10 +85,8 @@ export function parseOptions(args: readonly string[], root: string): StartOption
     );
   if (console && (!isLocal || json))
     throw new UsageError(`--console has no meaning with --${json ? 'json' : 'router'}: it is for people`);
-  if (forever && values.jobs !== undefined)
-    throw new UsageError('--jobs has no meaning with --forever: it goes on until Ctrl-C');
   return {
-    ...{ router, json, console, forever, memory: values.memory, fresh: values.fresh },
+    ...{ router, json, console, memory: values.memory, fresh: values.fresh },
     tokenFile: values['token-file'],
     gitlabUrl: values.gitlab === undefined ? undefined : plainUrl('gitlab', values.gitlab),
     protoFile: values.proto,
@@ -107,15 +94,12 @@ export function parseOptions(args: readonly string[], root: string): StartOption
     pipeline: values.pipeline,
     jobs: values.jobs,
     rate: values.rate ?? 20,
-    transport: readChoice('transport', values.transport ?? 'ws', ['ws', 'grpc']),
     policyFile: values.policy ?? `${root}policies/policy.yaml`,
     limitsFile: values.limits ?? `${root}policies/limits.yaml`,
     directoryFile: values.directory ?? (router === undefined ? `${root}policies/directory.yaml` : undefined),
-    seed: values.seed ?? 1,
   };
 }
 
-/** Removes a slash at the end. */
 function plainUrl(flag: string, text: string): string {
   const url = /^https?:\/\//.test(text) ? URL.parse(text) : null;
   if (url === null || url.username !== '' || url.password !== '')

@@ -33,16 +33,13 @@ export interface PastMonthOptions extends CountUsageDeps {
   readonly ledger: Pick<LocalLedger, 'store' | 'keys' | 'usage'>;
   readonly rulesFor: RulesInForce['rulesFor'];
   readonly directory: Directory;
-  /** The month ends before this day (UTC). */
   readonly nowMs: number;
-  /** Called before some days are written, with the number of missing days that are written. */
-  readonly onDays?: (done: number, total: number) => void;
+  readonly onDays?: (missing: number) => void;
 }
 
 export const PAST_DAYS = 30;
 /** Hours at which jobs ask: few jobs together, because a group may have few slots. */
 const WAVE_HOURS = [9, 14] as const;
-/** Days counted together: about a hundred jobs, as many as a stream's batch. */
 const DAYS_AT_ONCE = 6;
 const DEADLINE_MS = 30_000;
 const TIMEOUT_MS = 10_000;
@@ -61,9 +58,9 @@ export async function loadPastMonth(options: PastMonthOptions): Promise<number> 
     projects.map(({ id, groupId }) => ({ jobId: 1, projectId: id, namespaceId: groupId })),
   );
   const scales = scalesOf(directory, rules.limits, nowMs);
+  onDays?.(missing.length);
   let jobs = 0;
   for (let done = 0; done < missing.length; done += DAYS_AT_ONCE) {
-    onDays?.(done, missing.length);
     const some = missing.slice(done, done + DAYS_AT_ONCE);
     const planned = some.map((day) => ({ day, jobs: jobsOfDay(day, directory, scales) }));
     // The first job of a day marks it as loaded, so it comes last. Repeating a job changes nothing.
@@ -76,7 +73,6 @@ export async function loadPastMonth(options: PastMonthOptions): Promise<number> 
   return jobs;
 }
 
-/** Decides, charges and counts jobs. @returns the number of their records. */
 async function live(
   days: readonly { readonly day: number; readonly jobs: readonly PastJob[] }[],
   options: PastMonthOptions,
@@ -124,7 +120,6 @@ async function liveWave(
 export interface CountUsageDeps {
   readonly ledger: Pick<LocalLedger, 'keys' | 'usage'>;
   readonly directory: Directory | undefined;
-  /** Zone of the days of usage. */
   readonly zone: string;
   readonly clock: Parameters<typeof rollUp>[1]['clock'];
   readonly onTrouble: (text: string) => void;
@@ -134,7 +129,6 @@ const TRIES_MAX = 3;
 /** Leaves the machine to decisions: a job that is written several times meanwhile is counted once. */
 const PAUSE_MS = 1_000;
 
-/** Counts stream records. Counting a record again changes nothing. */
 async function countUsage(
   Records: readonly TableStreamRecord[],
   { ledger, directory, zone, clock, onTrouble }: CountUsageDeps,
@@ -148,7 +142,6 @@ async function countUsage(
   onTrouble('some jobs are not counted in what the console shows of the past');
 }
 
-/** Counts everything that is written from now on. */
 export function startUsageCounter(deps: CountUsageDeps & { readonly ledger: LocalLedger }) {
   const read = async (signal: AbortSignal): Promise<void> => {
     try {
@@ -187,7 +180,6 @@ interface PastJob {
   readonly request: AdmissionRequest & Required<Pick<AdmissionRequest, Known>>;
   readonly runsSeconds: number;
   readonly outcome: RanOutcome;
-  /** Earlier runs of the same job. */
   readonly retryCount: number;
   readonly queuedSeconds: number;
   /** The job runs without a decision, because its runner bypasses the router. */
@@ -198,13 +190,11 @@ interface PastJob {
 const JOBS_A_DAY = 24;
 const WORKING_DAYS = 21;
 const PROJECTS_MAX = 20;
-/** Ids of a day's jobs. */
 const IDS_A_DAY = 500;
 /** Share of a budget that the made-up month uses: a run then finds room and exhausts it. */
 const BUDGET_SHARE = 0.25;
 /** Average cost of a job at the prices of policies/policy.yaml. */
 const USUAL_MICROS = 210_000;
-/** Bounds on the factor between these jobs and the usual ones. */
 const SCALE = { least: 0.05, most: 3 } as const;
 const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {
   small: [],
@@ -213,12 +203,10 @@ const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {
 };
 const FAILS_SHARE = 0.06;
 const CANCELED_SHARE = 0.02;
-/** Share of jobs that are the retry of a failed one. */
 const RETRIES_SHARE = 0.05;
 /** Most jobs find a runner soon, and some wait in a long queue. */
 const QUEUED_MEDIAN_SECONDS = 18;
 const QUEUED_SIGMA = 1.6;
-/** Users who can sign in here. */
 const PAST_USERS = [42, 43, 44] as const;
 
 /** The month's runners for the console. Their ids are above those of a run's runners. */
@@ -230,7 +218,6 @@ export const PAST_RUNNERS: ReadonlyMap<number, RunnerDetail> = new Map([
   [2031, { description: 'linux-large-1', version: '18.11.2' }],
 ]);
 
-/** One project in three has its own runners: one always bypasses the router, and one sometimes. */
 function runnerOf({ runnerClass }: JobKind, place: number, index: number) {
   const ofItsOwn = place % 3 === 2;
   const turn = Math.floor(index / 2) % 4;
@@ -243,13 +230,11 @@ function runnerOf({ runnerClass }: JobKind, place: number, index: number) {
 /** Job ids of runs begin here, above those of any made-up day of this century. */
 export const FIRST_RUN_JOB_ID = 25_000_000;
 
-/** Days are counted from 1 January 1970, UTC. */
 export const firstJobId = (day: number): number => day * IDS_A_DAY;
 
 const pastProjects = ({ projectById }: Directory): readonly DirectoryProject[] =>
   [...projectById.values()].slice(0, PROJECTS_MAX);
 
-/** @param scales - how much longer the jobs of a project are than usual ones, by its id. */
 function jobsOfDay(
   day: number,
   directory: Directory,
@@ -257,7 +242,6 @@ function jobsOfDay(
 ): readonly PastJob[] {
   const projects = pastProjects(directory);
   const random = seededRandom(day);
-  // At least one: the first job marks the day as loaded.
   const count = Math.max(1, Math.round((JOBS_A_DAY * weightOfDay(day)) / Math.max(...WEEKDAY_WEIGHTS)));
   const jobs: PastJob[] = [];
   for (let pipeline = 0; jobs.length < count; pipeline += 1) {

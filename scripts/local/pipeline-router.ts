@@ -22,33 +22,20 @@ import type { AdmissionResult } from './router/admission.ts';
 import { startLocalRouter } from './router/local-router.ts';
 import type { JobQuestion } from './router/messages.ts';
 
-/** A short pipeline runs several times, as in real groups, until a budget is exhausted. */
 const JOBS_MIN = 160;
 
-/** Gives the job to a runner; `admit` asks the router's controllers. */
 type Play = (question: JobQuestion, admit: () => Promise<AdmissionResult>) => Promise<void>;
 
 const TOKEN = 'glrct-local-not-a-secret';
 /** If decisions take longer than this, requests slow down: a slow machine shows decisions, not fallbacks. */
 const ANSWER_SECONDS = 0.5;
-/** Enough for a few groups at the same time. */
 const OPEN_MIN = 8;
 
-/**
- * Returns the file of the pipeline to replay: the given one, or the sample.
- *
- * @throws {UsageError} if the given one does not exist, or is a folder without a pipeline.
- */
 export const choosePipeline = (asked: string | undefined, root: string): string =>
   asked === undefined
     ? resolve(root, 'scripts/local/pipelines/web-shop')
     : pipelineFile(asked, process.cwd()).file;
 
-/**
- * Starts a job router on loopback that sends the jobs of a pipeline to its controller.
- *
- * @param firstJobId - the first id of jobs, and of pipelines.
- */
 export async function openLocalRouter(
   options: StartOptions,
   pipelinePath: string,
@@ -62,34 +49,23 @@ export async function openLocalRouter(
   }
   const projects = projectsOf(directory);
   const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
-  const url = options.transport === 'ws' ? router.wsUrl : router.grpcUrl;
-  if (url === undefined) throw new Error(`the local router has no ${options.transport} listener`);
   let asked = 0;
-  const total = options.forever ? undefined : (options.jobs ?? Math.max(JOBS_MIN, pipeline.jobs.length));
+  const total = options.jobs ?? Math.max(JOBS_MIN, pipeline.jobs.length);
   return {
-    url,
+    url: router.wsUrl ?? '',
     token: TOKEN,
     facts: pipelineFacts(relative(process.cwd(), pipelinePath), pipeline),
     total,
-    /** Plays every job; resolves when all are decided, or `stopped` returns true. */
     async run(stopped: () => boolean, play: Play): Promise<void> {
       await router.until(() => router.waitingStreams() > 0, { what: 'a relay that waits for questions' });
       await replay(
-        pipelineQuestions(pipeline.jobs, {
-          projects,
-          seed: options.seed,
-          count: total ?? Number.POSITIVE_INFINITY,
-          firstJobId,
-          firstPipelineId: firstJobId,
-        }),
-        {
-          ratePerSecond: options.rate,
-          ask: (question) => {
-            asked += 1;
-            return play(question, () => router.admit(question));
-          },
-          stopped,
+        pipelineQuestions(pipeline.jobs, projects, total, firstJobId),
+        options.rate,
+        (question) => {
+          asked += 1;
+          return play(question, () => router.admit(question));
         },
+        stopped,
       );
     },
     lastJobId: () => firstJobId + asked,
@@ -107,7 +83,6 @@ function projectsOf(directory: Directory): readonly PipelineProject[] {
   }));
 }
 
-/** Facts about the pipeline for people: its size, and the rules and includes that are left open. */
 function pipelineFacts(
   path: string,
   { jobs, notRead }: Pick<ExpandedPipeline, 'jobs' | 'notRead'>,
@@ -125,59 +100,39 @@ function pipelineFacts(
   };
 }
 
-/** Sends requests at a steady rate, several at the same time; resolves when all are decided. */
 async function replay<Q>(
   questions: Iterable<Q>,
-  options: {
-    readonly ratePerSecond: number;
-    readonly ask: (question: Q) => Promise<unknown>;
-    readonly stopped: () => boolean;
-  },
+  ratePerSecond: number,
+  ask: (question: Q) => Promise<unknown>,
+  stopped: () => boolean,
 ): Promise<void> {
   let dueMs = performance.now();
-  const openMax = Math.max(OPEN_MIN, Math.ceil(options.ratePerSecond * ANSWER_SECONDS));
+  const openMax = Math.max(OPEN_MIN, Math.ceil(ratePerSecond * ANSWER_SECONDS));
   const open = new Set<Promise<unknown>>();
-  const everyMs = 1_000 / options.ratePerSecond;
+  const everyMs = 1_000 / ratePerSecond;
   for (const question of questions) {
-    if (options.stopped()) break;
+    if (stopped()) break;
     const waitMs = dueMs - performance.now();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     while (open.size >= openMax) await Promise.race(open);
     // Delayed requests are not made up for: that would be a burst.
     dueMs = Math.max(dueMs, performance.now() - everyMs) + everyMs;
-    const answered: Promise<unknown> = options.ask(question).finally(() => open.delete(answered));
+    const answered: Promise<unknown> = ask(question).finally(() => open.delete(answered));
     open.add(answered);
   }
   await Promise.all(open);
 }
 
-export interface QuestionOptions {
-  readonly projects: readonly PipelineProject[];
-  /** The same seed gives the same questions. @default 1 */
-  readonly seed?: number;
-  /** Number of requests; `Infinity` never ends. @default one for every job */
-  readonly count?: number;
-  /** The first job id. Ids are unique in GitLab, so a second run needs another one. @default 1 */
-  readonly firstJobId?: number;
-  /** @default 1 */
-  readonly firstPipelineId?: number;
-}
-
-/** GitLab's own default. */
 const TIMEOUT_SECONDS = 3_600;
 
-/**
- * Yields the admission requests of a pipeline's jobs, again and again in the pipeline's order, each in a random project.
- * The jobs of one pass in one project share a pipeline.
- */
 export function* pipelineQuestions(
   jobs: readonly PipelineJob[],
-  options: QuestionOptions,
+  projects: readonly PipelineProject[],
+  count: number,
+  firstJobId: number,
 ): Generator<JobQuestion> {
-  if (jobs.length === 0) throw new Error('the pipeline has no jobs; nothing can be asked');
-  const { projects, count = jobs.length, firstJobId = 1 } = options;
-  const random = seededRandom(options.seed ?? 1);
-  let nextPipelineId = options.firstPipelineId ?? 1;
+  const random = seededRandom(1);
+  let nextPipelineId = firstJobId;
   let runs = new Map<PipelineProject, PipelineRun>();
   for (let index = 0; index < count; index += 1) {
     const place = index % jobs.length;
@@ -190,7 +145,6 @@ export function* pipelineQuestions(
   }
 }
 
-/** One admission request, in the field names of the wire message. */
 function jobQuestion(job: PipelineJob, jobId: number, run: PipelineRun): JobQuestion {
   const { project } = run;
   const { image } = job;

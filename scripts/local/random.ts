@@ -9,22 +9,17 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Returns the quantile of sorted numbers; NaN if there are none. */
 export const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
-/** Weight of each hour of a day: work starts at eight, noon is a break, and schedules run at two in the night. */
 const HOUR_WEIGHTS = [
   1, 1, 6, 2, 1, 1, 2, 8, 30, 60, 75, 70, 45, 65, 80, 75, 60, 40, 20, 10, 6, 4, 2, 1,
 ] as const;
-/** Monday to Sunday. */
 export const WEEKDAY_WEIGHTS = [90, 110, 115, 110, 80, 8, 6] as const;
 
 export interface JobKind {
   readonly name: string;
-  /** The median of the projects' medians, which are log-normal. */
   readonly medianSeconds: number;
-  /** Spread of one project's runs around its median. */
   readonly sigma: number;
   readonly runnerClass: 'small' | 'medium' | 'large';
   readonly timeoutSeconds: number;
@@ -43,12 +38,10 @@ export const STAGES: readonly (readonly JobKind[])[] = [
   ],
   [{ name: 'deploy', medianSeconds: 90, sigma: 0.8, runnerClass: 'small', timeoutSeconds: 3_600 }],
 ];
-/** Not every pipeline runs every job. */
 const JOB_CHANCE = 0.85;
 
 const HOUR_MS = 3_600_000;
 
-/** Draws the jobs of one pipeline. A stage begins when the last job of the stage before has ended. */
 export function drawPipeline<Job extends { readonly endsAtMs: number }>(
   startMs: number,
   random: () => number,
@@ -93,7 +86,6 @@ export function startsWithin(
   return (random) => startMs + indexAt(ends, random()) * HOUR_MS + random() * HOUR_MS;
 }
 
-/** Returns the end of each weight's share on a scale from 0 to 1. */
 export function shareEnds(weights: readonly number[]): readonly number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   let until = 0;
@@ -103,7 +95,6 @@ export function shareEnds(weights: readonly number[]): readonly number[] {
   });
 }
 
-/** Returns the index of the first end above the share. */
 export function indexAt(ends: readonly number[], share: number): number {
   let low = 0;
   let high = ends.length - 1;
@@ -115,7 +106,6 @@ export function indexAt(ends: readonly number[], share: number): number {
   return low;
 }
 
-/** Draws a log-normal sample by its median (Box–Muller). */
 export const logNormal = (median: number, sigma: number, random: () => number): number =>
   median * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()));
 

@@ -25,15 +25,13 @@ import {
 } from './past-month.ts';
 import type { Screen } from './screen.ts';
 
-/** Returns undefined for the pilot and with --json, where the console is not used. */
 export async function startRunConsole(
   options: StartOptions,
   rules: Rules,
   clock: FastClock,
-  { trouble: onTrouble, mailed: onMail, loading }: Pick<Screen, 'trouble' | 'mailed' | 'loading'>,
+  { trouble: onTrouble, mailed: onMail, note }: Pick<Screen, 'trouble' | 'mailed' | 'note'>,
 ) {
   if (options.router !== undefined || options.json) return undefined;
-  // A run without the console does not wait for its modules.
   const { startLocalConsole } = await import('./local-console.ts');
   const { policy, limits, directory } = rules;
   const { value } = readYaml(options.limitsFile);
@@ -52,20 +50,18 @@ export async function startRunConsole(
   let counter: ReturnType<typeof startUsageCounter> | undefined;
   return {
     url: served.url,
-    /** Resolves when all jobs are counted in the usage that it shows. */
     counted: async (): Promise<void> => counter?.idle(),
     async stop(): Promise<void> {
       await served.stop();
       await counter?.stop();
     },
-    /** Loads the month before today into the ledger and shows it. @returns facts for people. */
     async open(
       ledger: LocalLedger,
       rulesFor: RulesInForce['rulesFor'],
       firstRunJobId: number,
     ): Promise<Readonly<Record<string, string>>> {
       const deps = { ledger, directory, zone, clock, onTrouble };
-      const month = directory && (await pastMonth({ ...deps, directory, rulesFor, loading }));
+      const month = directory && (await pastMonth({ ...deps, directory, rulesFor, note }));
       if (directory !== undefined) await closeLocalMonths({ ...deps, policy, limits, directory });
       const known = [firstRunJobId, firstJobId(Math.floor(clock.nowMs() / DAY_MS))];
       await packLocalJobs({ ...deps, knownJobIds: known });
@@ -77,33 +73,30 @@ export async function startRunConsole(
         ...month,
         console: served.url,
         'sign in': `as ${people.join(', ')}; no password`,
-        closes: options.console || options.forever ? INTERRUPTED : JOBS_THROUGH,
+        closes: options.console ? 'with Ctrl-C' : JOBS_THROUGH,
       };
     },
   };
 }
 
-const INTERRUPTED = 'with Ctrl-C';
 const JOBS_THROUGH = 'when the jobs are through; npm start -- --console keeps it up until Ctrl-C';
 
-/** @returns a fact for people */
 async function pastMonth({
-  loading,
+  note,
   ...options
-}: Omit<PastMonthOptions, 'nowMs' | 'onDays'> & Pick<Screen, 'loading'>): Promise<{
+}: Omit<PastMonthOptions, 'nowMs' | 'onDays'> & Pick<Screen, 'note'>): Promise<{
   readonly month?: string;
 }> {
   const days = `of the last ${PAST_DAYS} days`;
   try {
-    const jobs = await loadPastMonth({ ...options, nowMs: options.clock.nowMs(), onDays: loading });
+    const onDays = (days: number): void =>
+      note(`month     ${days} days of made-up jobs for the console's pages …`);
+    const jobs = await loadPastMonth({ ...options, nowMs: options.clock.nowMs(), onDays });
     if (jobs === 0) return { month: `made-up jobs ${days}, there already` };
     return { month: `${jobs} made-up jobs ${days}, for the console's pages; they count in the limits` };
   } catch (error) {
-    // The jobs run without it.
     options.onTrouble(`the made-up month is not whole (${String(error)}); the next start goes on with it`);
     return {};
-  } finally {
-    loading();
   }
 }
 
@@ -116,13 +109,11 @@ function zoneOf({ bySubject }: LimitSet): string {
 interface Nightly {
   readonly ledger: LocalLedger;
   readonly directory: Directory;
-  /** IANA zone of the days of usage. */
   readonly zone: string;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
   readonly onTrouble: (text: string) => void;
 }
 
-/** Each nightly program gets this long; the next start continues. */
 const WORK_MS_MAX = 2_000;
 const READ_TIMEOUT_MS = 5_000;
 
@@ -134,7 +125,6 @@ async function attempt(onTrouble: Nightly['onTrouble'], failed: string, work: ()
   }
 }
 
-/** Closes past months, as a deployment does at night. */
 export const closeLocalMonths = (deps: Nightly & Pick<Rules, 'policy' | 'limits'>): Promise<void> =>
   attempt(deps.onTrouble, 'months are not closed', async () => {
     const { chain, instance, usage, sheets } = deps.ledger;
@@ -148,7 +138,6 @@ export const closeLocalMonths = (deps: Nightly & Pick<Rules, 'policy' | 'limits'
       deps.onTrouble(`months of ${failed} groups are not closed; the next start goes on with it`);
   });
 
-/** Packs job costs for reports. @param deps.knownJobIds - ids of recently decided jobs */
 export const packLocalJobs = (
   deps: Omit<Nightly, 'directory'> & { readonly knownJobIds: readonly number[] },
 ): Promise<void> =>

@@ -12,55 +12,51 @@ import { trustIn } from '../../relay/wire/schema-proof.ts';
 import { UsageError } from '../terminal/command.ts';
 import { publishedFact, serveAdmit } from './admit.ts';
 import { fastClock, SPEED } from './clock.ts';
-import { type AnsweredEvent, exhaustionWatch } from './decision-line.ts';
+import type { AnsweredEvent } from './decision-line.ts';
 import { WEBHOOK_FAULTS } from './gitlab/local-gitlab.ts';
 import type { LocalJob } from './gitlab/state.ts';
-import { ledgerFolder, readLeftOff, writeLedgerClock, writeLeftOff } from './ledger-folder.ts';
+import { ledgerFolder, readLedgerNote, writeLedgerNote } from './ledger-folder.ts';
 import { openLocalLedger } from './ledger-source.ts';
 import { estimatedEnds, openLocalEnds, SWEEP_EVERY_MS, settleLeftovers } from './local-ends.ts';
 import { type StartOptions, whoseJobs } from './options.ts';
 import { FIRST_RUN_JOB_ID } from './past-month.ts';
 import { choosePipeline, openLocalRouter } from './pipeline-router.ts';
 import { startRunConsole } from './run-console.ts';
-import type { Figures, Screen } from './screen.ts';
-import { DecisionTally, limitFigures, type Summary } from './summary.ts';
+import type { Screen } from './screen.ts';
+import { DecisionTally, limitFigures } from './summary.ts';
 
 const IDS_RESERVED = 10_000_000;
 
-interface RunResult {
-  readonly summary: Summary;
-  /** The jobs of the local GitLab; empty against a real one. */
-  readonly jobs: readonly Readonly<LocalJob>[];
-}
+const FIGURES_EVERY_MS = 2_000;
 
-/** Starts everything, runs until the pipeline ends or `stop` aborts, and stops everything again. */
 export async function run(
   options: StartOptions,
   rules: Rules,
   root: string,
   screen: Screen,
   stop: AbortSignal,
-): Promise<RunResult> {
+) {
   const pipeline = options.router === undefined ? choosePipeline(options.pipeline, root) : undefined;
-  const { memory, fresh, seed } = options;
-  /** Undefined: nothing is read from or written to the disk. */
+  const { memory, fresh } = options;
   const dataDir = memory ? undefined : ledgerFolder(root);
-  const leftOff = fresh || dataDir === undefined ? undefined : readLeftOff(dataDir);
-  const firstJobId = (leftOff?.jobId ?? FIRST_RUN_JOB_ID) + 1;
-  const fast = fastClock(SPEED, Math.max(Date.now(), leftOff?.atMs ?? 0));
+  const before = fresh || dataDir === undefined ? undefined : readLedgerNote(dataDir);
+  const firstJobId = (before?.jobId ?? FIRST_RUN_JOB_ID) + 1;
+  const fast = fastClock(SPEED, Math.max(Date.now(), before?.atMs ?? 0));
   const clock = pipeline === undefined ? systemClock : fast;
   const onTrouble = (text: string): void => screen.trouble(text);
   const [ledger, desk] = await Promise.all([
     openLocalLedger({ whose: whoseJobs(options), dataDir, fresh, clock }),
     startRunConsole(options, rules, fast, screen),
   ]);
-  // Commands in other terminals use the ledger's time.
-  const noteClock = (pace: number): void => {
+  const note = (pace: number, jobId: number): void => {
     if (dataDir === undefined) return;
     const { instance } = ledger;
-    writeLedgerClock(dataDir, { instance, atMs: clock.nowMs(), realMs: Date.now(), pace, pid: process.pid });
+    const times = { atMs: clock.nowMs(), realMs: Date.now(), pace };
+    writeLedgerNote(dataDir, { instance, ...times, pid: process.pid, jobId });
   };
-  noteClock(pipeline === undefined ? 1 : SPEED);
+  // Reserves ids in case the run is killed before it writes its last one.
+  const lastReserved = pipeline === undefined ? firstJobId - 1 : firstJobId + IDS_RESERVED;
+  note(pipeline === undefined ? 1 : SPEED, lastReserved);
   await settleLeftovers(ledger.store, ledger.ledger, clock.nowMs());
   const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock, desk?.url);
   const consoleFacts = await desk?.open(ledger, admit.rulesFor, firstJobId);
@@ -68,24 +64,17 @@ export async function run(
     pipeline !== undefined && rules.directory !== undefined
       ? {
           router: await openLocalRouter(options, pipeline, rules.directory, firstJobId),
-          ends: await openLocalEnds({ ledger, rules: admit, clock: fast, seed, onTrouble }),
+          ends: await openLocalEnds(ledger, admit, fast, onTrouble),
         }
       : undefined;
-  const noteLeftOff = (jobId: number): void => {
-    if (dataDir !== undefined) writeLeftOff(dataDir, { atMs: clock.nowMs(), jobId });
-  };
-  // Reserves ids in case the run is killed before it writes its last one.
-  if (local !== undefined) noteLeftOff(firstJobId + IDS_RESERVED);
   const pilot = local === undefined ? estimatedEnds(ledger.ledger) : undefined;
 
   const tally = new DecisionTally();
-  const newlyExhausted = exhaustionWatch(rules.policy.currency);
   let decided = 0;
   const answered = (event: AnsweredEvent): void => {
     decided += 1;
     tally.add(event);
     screen.answered(event, decided, local?.router.total);
-    for (const ranOut of newlyExhausted(event)) screen.ranOut(ranOut);
     const { request, decision } = event;
     if (request !== undefined && decision?.outcome === 'admitted')
       pilot?.start(request.jobId, decision.terms?.estimateSeconds ?? 0);
@@ -106,23 +95,15 @@ export async function run(
 
   const limitsNow = async () =>
     limitFigures(await admit.limits(), rules.directory, ledger.ledger, clock.nowMs());
-  const limitsBefore = await limitsNow();
   const startedMs = performance.now();
-  const figuresNow = async (): Promise<Figures> => ({
-    limits: await limitsNow(),
-    elapsedMs: performance.now() - startedMs,
-    timeMs: clock.nowMs(),
-    decided,
-    total: local?.router.total,
-    running: local?.ends.living() ?? pilot?.running() ?? 0,
-  });
-  let shown = '';
-  const figures = repeat(screen.figuresEveryMs, async () => {
-    const now = await figuresNow();
-    // A pilot may wait for hours, and its log must not grow meanwhile.
-    const said = JSON.stringify([now.decided, now.running, now.limits]);
-    if (said !== shown) screen.figures(now);
-    shown = said;
+  let shown = -1;
+  const figures = repeat(FIGURES_EVERY_MS, async () => {
+    if (decided === shown) return;
+    shown = decided;
+    screen.figures({
+      ...{ limits: await limitsNow(), elapsedMs: performance.now() - startedMs, decided },
+      running: local?.ends.living() ?? pilot?.running() ?? 0,
+    });
   });
   relay.start();
   if (local === undefined) await aborted(stop);
@@ -132,25 +113,25 @@ export async function run(
     await local.ends.finish();
   }
   await figures.stop();
-  const summary = tally.summary(await limitsNow(), limitsBefore, local?.ends.summary());
+  const summary = tally.summary(await limitsNow(), local?.ends.summary());
   screen.finished(summary);
   await relay.stop();
   await desk?.counted();
   if (desk !== undefined && options.console && !stop.aborted) {
     fast.slowDown();
-    noteClock(1);
-    screen.stays(desk.url);
+    note(1, lastReserved);
+    screen.note(`\nThe console stays at ${desk.url} until Ctrl-C; time goes at its usual pace again.`);
     await aborted(stop);
-  } else if (desk !== undefined && !stop.aborted) screen.closed();
+  }
   await desk?.stop();
   await local?.router.close();
   await local?.ends.close();
   await pilot?.close();
   await admit.stop();
   ledger.stop();
-  noteClock(0);
-  if (local !== undefined) noteLeftOff(local.router.lastJobId());
-  return { summary, jobs: [...(local?.ends.jobs() ?? [])] };
+  note(0, local?.router.lastJobId() ?? lastReserved);
+  const jobs: readonly Readonly<LocalJob>[] = [...(local?.ends.jobs() ?? [])];
+  return { summary, jobs };
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>
@@ -184,7 +165,6 @@ function localFacts({
   };
 }
 
-/** Calls `work` at intervals, never twice at the same time. The next call repeats a failed one. */
 function repeat(everyMs: number, work: () => Promise<void>): { stop(): Promise<void> } {
   let busy: Promise<void> | undefined;
   const timer = setInterval(() => {
@@ -213,7 +193,6 @@ const FLAGS: Readonly<Record<string, string>> = {
 /** No job waits for a decision of the demo, which shows decisions and not fallbacks, also on a slow machine. */
 const LOCAL_DEADLINE_MS = 10_000;
 
-/** Creates a relay for the local router, or for the real one in the options. It is not started yet. */
 function newRelay(
   options: StartOptions,
   router: { readonly url: string; readonly token: string } | undefined,
@@ -248,7 +227,6 @@ function newRelay(
   });
 }
 
-/** Errors about settings name the flags instead. */
 function inFlags<T>(read: () => T): T {
   try {
     return read();
@@ -260,7 +238,6 @@ function inFlags<T>(read: () => T): T {
   }
 }
 
-/** Returns one line about an event that a person should see. */
 function troubleText(event: RelayEvent): string | undefined {
   switch (event.type) {
     case 'backing_off':

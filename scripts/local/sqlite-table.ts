@@ -26,7 +26,6 @@ import {
 } from '../../functions/core/store/table-evaluation.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
 
-/** A stream record with both images, as DynamoDB writes it. */
 export interface ItemChangeRecord extends TableStreamRecord {
   readonly dynamodb: {
     readonly SequenceNumber: string;
@@ -36,9 +35,7 @@ export interface ItemChangeRecord extends TableStreamRecord {
 }
 
 interface SqliteTableOptions {
-  /** `:memory:` keeps nothing. */
   readonly file: string;
-  /** Creates a file that is missing or empty. */
   readonly makes: boolean;
   /** Ages the tokens of transactions: the real time, which all programs share. */
   readonly nowMs: () => number;
@@ -48,11 +45,8 @@ interface SqliteTableOptions {
 const SCHEMA_VERSION = 1;
 /** SQLite blocks this program for at most this long while another one writes; a write takes a millisecond. */
 const BUSY_MS = 500;
-/** A reader that falls further behind misses changes, as one of DynamoDB's stream does after a day. */
 const JOURNAL_MAX = 20_000;
-/** Old entries of the journal and old tokens are deleted once per this many changes. */
 const TRIM_EVERY = 1_000;
-/** Lambda's default batch size. */
 export const STREAM_BATCH_MAX = 100;
 
 const WRITES: ReadonlySet<keyof Operations> = new Set([
@@ -132,7 +126,6 @@ export class SqliteTable implements ItemTable {
     })();
   }
 
-  /** Deletes everything, also for other programs that have the file open. */
   empty(): void {
     this.#inTransaction(() =>
       this.#database.exec('DELETE FROM items; DELETE FROM tokens; DELETE FROM journal'),
@@ -155,7 +148,6 @@ export class SqliteTable implements ItemTable {
       this.#sql.commit.run();
       return result;
     } catch (error) {
-      // After some faults SQLite has rolled back on its own.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw error;
     }
@@ -183,7 +175,6 @@ const tableStatements = (database: DatabaseSync) => ({
   ),
 });
 
-/** `at` is the order of scans: it rises with every new item. */
 const ITEMS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS items (
     at INTEGER PRIMARY KEY, pk TEXT NOT NULL, sk TEXT NOT NULL, due_pk TEXT, due_at REAL, item TEXT NOT NULL,
@@ -226,10 +217,8 @@ function recordIn({
   };
 }
 
-/** The low byte of a result code, https://sqlite.org/rescode.html. */
 const SQLITE_BUSY = 5;
 
-/** True if another program holds the file. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
 
@@ -335,7 +324,6 @@ export class SqliteItems implements KeptItems {
     this.#sql.forget.run(this.#nowMs() - TOKEN_MEMORY_MS);
   }
 
-  /** Deletes items that DynamoDB's TTL would have deleted by then. */
   collectGarbage(nowMs: number): void {
     this.#sql.expire.run(nowMs);
   }
@@ -343,7 +331,6 @@ export class SqliteItems implements KeptItems {
 
 const itemIn = ({ item }: Record<string, unknown>): Item => itemOfText(String(item));
 
-/** JSON has no bytes. */
 function itemText(item: Item): string {
   const written: Record<string, unknown> = {};
   for (const name in item) {

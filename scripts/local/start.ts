@@ -1,4 +1,3 @@
-/** `npm start`: ledger, admit function, job router and relay on this machine, and a real pipeline to decide about. */
 import { fileURLToPath } from 'node:url';
 import { PipelineError } from '../cli/pipeline/pipeline-error.ts';
 import { DocumentError } from '../policy/read-documents.ts';
@@ -19,7 +18,6 @@ async function main(): Promise<number> {
   const rules = readLocalRules(options);
   const stop = new AbortController();
   const interrupted = (): void => {
-    // A second signal ends the process immediately.
     if (stop.signal.aborted) process.exit(130);
     stop.abort();
   };

@@ -5,27 +5,25 @@ import { systemClock } from '../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { dynamoClient, dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import { systemRelayClock } from '../../relay/relay.ts';
-import { ensureTable, startDynamoDbLocal } from '../local/dynamodb-local.ts';
+import { ensureTable } from '../local/dynamodb-local.ts';
 import { quantile } from '../local/random.ts';
 import { runProgram } from '../terminal/program.ts';
 import { countingStore } from './bench/counting-store.ts';
 import { closedLoop, sides } from './bench/load.ts';
 
-const USAGE = `npm run bench:aws -- --yes | --local
+const USAGE = `npm run bench:aws -- --yes
 
 Creates the table "tollgate-bench-…" in the account and region of your AWS settings, runs one transaction per job, group
 commit with one relay and with two relays against one hot group for 20 s each with 64 jobs in flight, and deletes the table.
 It costs about $0.10 to $0.50 of write units. Nothing else in the account is read or changed.
 
-  --yes    I understand that
-  --local  against DynamoDB Local instead: it shows that the program works, but DynamoDB Local never conflicts
+  --yes  I understand that
 
 Exit codes: 0 done, 1 failed, 3 wrong usage`;
 
 const INSTANCE = 'bench.example.com';
 const IN_FLIGHT = 64;
 const FOR_MS = 20_000;
-/** A new table and its connections answer the first requests slowly. */
 const WARM_UP_MS = 5_000;
 const SIDES = { 'one transaction per job': 0, 'group commit, one relay': 1, 'group commit, two relays': 2 };
 const clock = { ...systemRelayClock, sleep: systemClock.sleep };
@@ -53,15 +51,12 @@ async function measure(client: DynamoDBClient, tableName: string, relays: number
 }
 
 async function main(): Promise<number> {
-  const { yes, local } = parseArgs({
-    options: { yes: { type: 'boolean' }, local: { type: 'boolean' } },
-  }).values;
-  if (!yes && !local) {
-    console.error(`This writes to a table in your AWS account: pass --yes or --local.\n\n${USAGE}`);
+  const { yes } = parseArgs({ options: { yes: { type: 'boolean' } } }).values;
+  if (!yes) {
+    console.error(`This writes to a table in your AWS account: pass --yes.\n\n${USAGE}`);
     return 3;
   }
-  const database = local ? await startDynamoDbLocal() : undefined;
-  const client = dynamoClient(database?.endpoint);
+  const client = dynamoClient();
   const tableName = `tollgate-bench-${Date.now()}`;
   await ensureTable(client, tableName);
   try {
@@ -69,14 +64,13 @@ async function main(): Promise<number> {
     await measure(client, tableName, 1, WARM_UP_MS);
     const rows: Record<string, object> = {};
     for (const [side, relays] of Object.entries(SIDES))
-      rows[side] = await measure(client, tableName, relays, local ? FOR_MS / 10 : FOR_MS);
+      rows[side] = await measure(client, tableName, relays, FOR_MS);
     console.table(rows);
     return 0;
   } finally {
     await client
       .send(new DeleteTableCommand({ TableName: tableName }))
       .catch((error) => console.error(`Delete the table ${tableName}: that failed here.`, error));
-    await database?.stop();
   }
 }
 

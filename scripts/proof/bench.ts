@@ -1,5 +1,3 @@
-/** `npm run bench`: every promised figure, measured here. See USAGE. */
-
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -37,30 +35,21 @@ async function main(): Promise<number> {
   if (only !== undefined && BENCH_PARTS[only] === undefined)
     throw new TypeError(`--only is "${only}"; expected one of ${Object.keys(BENCH_PARTS).join(', ')}`);
   const figures: Figure[] = [];
-  const partSeconds: Record<string, number> = {};
-  const startedMs = performance.now();
   for (const name of Object.keys(BENCH_PARTS)) {
     if (only !== undefined && only !== name) continue;
     console.error(`measuring ${name} …`);
-    const partStartedMs = performance.now();
     const onAgain = (time: number, of: number): void =>
       console.error(`measuring ${name} again (${time} of ${of}): a ratio was missed …`);
     figures.push(...(await medianOfTries(() => measurePart(name), onAgain)));
-    partSeconds[name] = secondsSince(partStartedMs);
   }
   const report = {
     node: process.version,
-    seconds: Math.round(secondsSince(startedMs)),
-    partSeconds,
     figures: figures.map((figure) => ({ ...figure, reached: reached(figure) })),
   };
   mkdirSync(`${root}.tollgate`, { recursive: true });
   writeFileSync(`${root}.tollgate/bench.json`, `${JSON.stringify(report, null, 2)}\n`);
-  const table = `\n${renderTable(figures)}\n\n${report.seconds} s on Node ${process.version}`;
-  console.log(json ? JSON.stringify(report) : table);
+  console.log(json ? JSON.stringify(report) : `\n${renderTable(figures)}`);
   return figures.every(reached) ? 0 : 1;
 }
-
-const secondsSince = (startedMs: number): number => Math.round((performance.now() - startedMs) / 100) / 10;
 
 await runProgram(main, 'npm run bench -- --help', (error) => error instanceof TypeError);

@@ -1,5 +1,3 @@
-/** `npm run capacity`: jobs a second against p99, undecided, units and cost, and what breaks first. See USAGE. */
-
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -7,35 +5,28 @@ import { PRICES } from '../cli/cost/prices.ts';
 import { runProgram } from '../terminal/program.ts';
 import { type LoadOutcome, type LoadPoint, measureLoad } from './bench/load.ts';
 
-const USAGE = `npm run capacity [-- --quick]
+const USAGE = `npm run capacity
 
 Measures 1, 64 and 1000 root groups, with 1, 2 and 4 relays and with one transaction per job, with own limits and with one of the
 instance besides, at rising rates in virtual time, and writes docs/capacity.md. Takes some minutes; the same on any machine.
-
-  --quick  prints the first two rates of each curve, and writes nothing
 
 Exit codes: 0 done, 3 wrong usage`;
 
 const ROOTS = [1, 64, 1_000] as const;
 const SIDES = [1, 2, 4, 'naive'] as const;
 const PER_SECOND = [100, 250, 500, 1_000, 2_000, 3_000, 5_000, 8_000] as const;
-const QUICK = 2;
 /** A curve is followed until more than this share is undecided, and holds below the other one. */
 const UNDECIDED_BROKEN = 0.05;
 const UNDECIDED_HELD = 0.001;
-/** The table shows latency and cost of each curve at this rate, in jobs a second. */
 const SHOWN_PER_SECOND = 1_000;
 /** Fewer conflicts per job mean that the lane waits for its own transactions. */
 const CONFLICTS_FEW = 1;
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 
-async function measureCurve(
-  curve: Omit<LoadPoint, 'perSecond'>,
-  rates: readonly number[],
-): Promise<readonly LoadOutcome[]> {
+async function measureCurve(curve: Omit<LoadPoint, 'perSecond'>): Promise<readonly LoadOutcome[]> {
   const outcomes: LoadOutcome[] = [];
-  for (const perSecond of rates) {
+  for (const perSecond of PER_SECOND) {
     const outcome = await measureLoad({ ...curve, perSecond });
     outcomes.push(outcome);
     console.error(
@@ -47,22 +38,18 @@ async function measureCurve(
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: { quick: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-  });
+  const { values } = parseArgs({ options: { help: { type: 'boolean', short: 'h' } } });
   if (values.help) {
     console.log(USAGE);
     return 0;
   }
-  const rates = values.quick ? PER_SECOND.slice(0, QUICK) : PER_SECOND;
   const outcomes: LoadOutcome[] = [];
   for (const isShared of [false, true])
     for (const roots of ROOTS)
-      for (const relays of SIDES) outcomes.push(...(await measureCurve({ roots, relays, isShared }, rates)));
+      for (const relays of SIDES) outcomes.push(...(await measureCurve({ roots, relays, isShared })));
   const { writeUnit } = PRICES['us-east-1'];
   const page = capacityPage(outcomes, (writeUnit.usd / writeUnit.per) * 1_000_000);
-  if (values.quick) console.log(page);
-  else writeFileSync(`${docs}capacity.md`, page);
+  writeFileSync(`${docs}capacity.md`, page);
   return 0;
 }
 
@@ -71,7 +58,6 @@ const curveOf = ({ roots, relays, isShared }: LoadPoint): string =>
     relays === 'naive' ? 'a transaction per job' : relays === 1 ? '1 relay' : `${relays} relays`
   }, ${isShared ? 'own and shared limits' : 'own limits'}`;
 
-/** Names the cause that stops a curve, from its last point. */
 export function breaksBy(points: readonly LoadOutcome[]): string {
   const last = points.at(-1);
   if (last === undefined || last.undecidedShare <= UNDECIDED_HELD) return 'holds';
@@ -122,6 +108,5 @@ ${rows.join('\n')}
 `;
 }
 
-// Also when scripts/pinned.mjs runs it.
 if (process.argv[1] === fileURLToPath(import.meta.url))
   await runProgram(main, 'npm run capacity -- --help', (error) => error instanceof TypeError);

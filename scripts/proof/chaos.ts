@@ -1,28 +1,23 @@
-/** `npm run chaos`: relays, functions and table as processes, broken one after the other while jobs are asked. See USAGE. */
-
 import { parseArgs } from 'node:util';
 import { runProgram } from '../terminal/program.ts';
-import { FAULTS } from './chaos/faults.ts';
-import { chaosHolds, chaosText, runChaos } from './chaos/run-chaos.ts';
+import { chaosHolds, chaosText, runChaos } from './chaos/run.ts';
+import { FAULTS } from './chaos/scene.ts';
 
-const PER_SECOND = 20;
 const MINUTES = { min: 0.1, max: 120, usual: 10 };
 const SEED_MAX = 0xffff_ffff;
 
 const USAGE = `npm run chaos [-- --seed <n>] [--minutes <n>] [--json]
 
-Two relays, the bundled functions and DynamoDB Local as processes, a router that asks ${PER_SECOND} jobs a second under a shared cap that
-is always full, and one fault after the other in an order that the seed decides. At every commit no limit is passed by what
-the ledger admitted; at the end every question has an answer and a place in the books, and a recount finds no drift. Only rejections
-that died with a killed relay are in no books: nothing ran.
+Two relays, the bundled functions and DynamoDB Local as processes, a router that asks under a shared cap that is always full, and
+one fault after the other. At every commit no limit is passed by what the ledger admitted; at the end every request has
+a response and a record, and a recount finds no drift. Only rejections that died with a killed relay have no record.
 Needs Java for DynamoDB Local.
 
-  --seed <n>     order, length and place of the faults, and the jobs; the machine decides what they meet  [random]
-  --minutes <n>  how long things break, ${MINUTES.min} to ${MINUTES.max}  [${MINUTES.usual}]
+  --seed <n>     order, length and place of the faults, and the jobs  [random]
+  --minutes <n>  duration, ${MINUTES.min} to ${MINUTES.max}  [${MINUTES.usual}]
   --json         print JSON instead of lines
 
-Faults:
-${FAULTS.map(({ name }) => `  ${name}`).join('\n')}
+Faults: ${Object.keys(FAULTS).join('; ')}
 
 Exit codes: 0 everything holds, 1 something does not, 3 wrong usage`;
 
@@ -46,13 +41,8 @@ async function main(): Promise<number> {
   if (!(minutes >= MINUTES.min && minutes <= MINUTES.max))
     throw new TypeError(`--minutes is "${values.minutes}"; expected ${MINUTES.min} to ${MINUTES.max}`);
   console.error(`seed ${seed}, ${minutes} min`);
-  const result = await runChaos({
-    seed,
-    minutes,
-    perSecond: PER_SECOND,
-    onProgress: (text) => console.error(text),
-  });
-  console.log(values.json ? JSON.stringify({ seed, minutes, ...result }, undefined, 2) : chaosText(result));
+  const result = await runChaos(seed, minutes, console.error);
+  console.log(values.json ? JSON.stringify(result, undefined, 2) : chaosText(result));
   return chaosHolds(result) ? 0 : 1;
 }
 

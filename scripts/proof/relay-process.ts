@@ -1,5 +1,3 @@
-/** The relay as a process, for programs that test it from outside. */
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -14,7 +12,6 @@ const LINES_KEPT = 30;
 const CONNECT_MS_MAX = 30_000;
 const POLL_MS = 50;
 
-/** Resolves with true once the condition holds, with false if it does not in time. */
 export async function until(
   condition: () => Promise<boolean> | boolean,
   withinMs = 10_000,
@@ -31,7 +28,6 @@ export interface RelaySettings {
   readonly router: {
     readonly url: string;
     readonly descriptors: string;
-    /** Certificate file. */
     readonly authority: string | undefined;
   };
   readonly admitUrl: string;
@@ -45,7 +41,6 @@ export interface RelaySettings {
   readonly onLine?: (line: string) => void;
 }
 
-/** Counts by the relay: name in `/metrics`, its label, and name in the CloudWatch lines. */
 const COUNTS = {
   questions: [names.METRIC_QUESTIONS, '', names.RELAY_METRIC.questions],
   admitted: [names.METRIC_DECISIONS, 'outcome="admitted"', names.RELAY_METRIC.admitted],
@@ -99,26 +94,20 @@ export async function startRelay(settings: RelaySettings) {
   const health = async () =>
     (await (await get('/healthz')).json()) as { readonly openJobs: number; readonly waitingStreams: number };
   return {
-    /** Reads `/metrics`, while it lives. */
     counts: async () => {
       const text = await metrics();
-      // `unheard`: responses that did not reach the router.
       const unheard = sumOf(text, names.METRIC_UNHEARD);
       return { ...countsBy(([name, label]) => sumOf(text, name, label)), unheard };
     },
-    /** Reads one gauge of `/metrics`; 0 before it was set. */
     gauge: async (name: string): Promise<number> => sumOf(await metrics(), name),
     health,
-    /** Resolves when a stream waits at the router. */
     connected: async (): Promise<void> => {
       if (!(await until(async () => (await health()).waitingStreams > 0, CONNECT_MS_MAX)))
         throw new Error('the relay did not connect');
     },
     /** Counts from the CloudWatch lines, complete once the relay has ended. */
     written: () => countsBy(([, , { name }]) => sums[name] ?? 0),
-    /** User and system time so far; undefined where the system does not report it. */
     cpuMs: (): number | undefined => cpuMsOf(child.pid ?? 0),
-    /** Sends SIGTERM and resolves with the exit code. */
     drain: async (): Promise<number | null> => {
       child.kill('SIGTERM');
       return closed;
@@ -128,7 +117,6 @@ export async function startRelay(settings: RelaySettings) {
       await closed;
     },
     signal: (name: 'SIGSTOP' | 'SIGCONT'): void => void child.kill(name),
-    /** The last lines without decisions. */
     lines: lines as readonly string[],
   };
 }
@@ -137,7 +125,6 @@ function environmentOf(settings: RelaySettings, healthPort: number): NodeJS.Proc
   const { router } = settings;
   return {
     PATH: process.env.PATH,
-    // A relay that is killed leaves its socket's folder there.
     TMPDIR: dirname(settings.tokenFile),
     [names.ENV_ROUTER_URL]: router.url,
     [names.ENV_ROUTER_TOKEN_FILE]: settings.tokenFile,
@@ -152,7 +139,6 @@ function environmentOf(settings: RelaySettings, healthPort: number): NodeJS.Proc
   };
 }
 
-/** Sums all series of one name in Prometheus's text form, or those with a label. */
 const sumOf = (metrics: string, name: string, label = ''): number =>
   metrics
     .split('\n')

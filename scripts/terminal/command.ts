@@ -17,15 +17,12 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export interface TerminalIo {
   /** Results; ends no line on its own. */
   readonly out: (text: string) => void;
-  /** Problems and progress. */
   readonly err: (text: string) => void;
   /** True if results go to a terminal with colours. */
   readonly colours: boolean;
   /** True if errors go to a terminal, which shows progress. */
   readonly progress: boolean;
-  /** Columns of the terminal; results for a file are not cut. */
   readonly columns: number;
-  /** Folder the command was called from. */
   readonly cwd: string;
   /** The project's own folder, with its `policies/`; ends with a slash. */
   readonly root: string;
@@ -41,24 +38,18 @@ export const standIn = <Real>({ standIns }: Pick<TerminalIo, 'standIns'>, real: 
 
 /** One command of `tollgate`: `policy validate`, `check` … Made from a row by `command()` of define-command.ts. */
 export interface Command {
-  /** Words after `tollgate`. */
   readonly name: string;
   /** The whole help text, without a line break at its end. */
   readonly help: string;
-  /** Without `--json`. */
   readonly flags: FlagTable;
   readonly examples: readonly string[];
-  /** Reads the arguments. @throws {UsageError} */
   readonly parse: (args: readonly string[]) => unknown;
   /** @throws {UsageError} for wrong flags, {DocumentError} for invalid documents: shown without a stack, exit 3. */
   readonly run: (args: readonly string[], io: TerminalIo) => Promise<ExitCode>;
 }
 
-/** A command's entry; commands are loaded on demand. */
 export interface CommandEntry {
-  /** Words after `tollgate`. */
   readonly name: string;
-  /** One line for the list of commands. */
   readonly summary: string;
   readonly load: () => Promise<Command>;
 }

@@ -18,7 +18,6 @@ export interface CommandRow<Flags extends FlagTable, Words extends WordTable> {
   readonly examples: readonly [string, ...string[]];
   /** Where they differ from {@link EXITS}. */
   readonly exits?: Partial<Readonly<Record<ExitCode, string>>>;
-  /** @throws {UsageError} for wrong flags, {DocumentError} for invalid documents: shown without a stack, exit 3. */
   readonly run: (input: Parsed<Flags, Words>, io: TerminalIo) => Promise<ExitCode>;
 }
 
@@ -28,10 +27,8 @@ const EXITS: Partial<Readonly<Record<ExitCode, string>>> = {
   [EXIT.invalid]: 'wrong usage',
 };
 const COLUMNS = 110;
-/** Help of words and flags begins here. */
 const LABEL_COLUMNS = 23;
 
-/** Makes a command from its row. */
 export function command<const Flags extends FlagTable, const Words extends WordTable>(
   row: CommandRow<Flags, Words>,
 ): Command {
@@ -49,7 +46,6 @@ export function command<const Flags extends FlagTable, const Words extends WordT
   };
 }
 
-/** Prints a value as JSON, or the text for people. */
 export function print(
   io: Pick<TerminalIo, 'out'>,
   { json }: { readonly json: boolean },
@@ -60,7 +56,6 @@ export function print(
   return EXIT.ok;
 }
 
-/** Lines of a help text, two columns. */
 export function flagLines(flags: FlagTable): string {
   return Object.entries(flags)
     .map(([name, { takes, help }]) => helpLine(`--${name}${takes === '' ? '' : ` ${takes}`}`, help))

@@ -9,10 +9,7 @@ export interface Flag<Value = unknown> {
   readonly help: string;
   readonly isRepeated: boolean;
   readonly isRequired: boolean;
-  /**
-   * @param given - values as typed; `['']` for a switch that is given.
-   * @throws {UsageError} naming the flag, the value and what is expected.
-   */
+  /** @param given - as typed; `['']` for a switch. @throws {UsageError} naming the flag, the value and what is expected. */
   readonly read: (given: readonly string[], name: string) => Value;
 }
 
@@ -23,10 +20,8 @@ export type ValuesOf<Table> = {
     : never;
 };
 
-/** Converts one value. @throws {UsageError} */
 export type Reader<Value> = (text: string, flag: string) => Value;
 
-/** A flag without a value. */
 export const toggle = (help: string): Flag<boolean> => ({
   takes: '',
   help,
@@ -48,7 +43,6 @@ export function text(takes: string, help: string, read: Reader<unknown> = (given
   };
 }
 
-/** A flag that takes a value each time it is given. */
 export const texts = (takes: string, help: string): Flag<readonly string[]> => ({
   takes,
   help,
@@ -57,7 +51,6 @@ export const texts = (takes: string, help: string): Flag<readonly string[]> => (
   read: (given) => given,
 });
 
-/** The help lists the choices after its text. */
 export const choice = <const Choice extends string>(
   takes: string,
   help: string,
@@ -77,7 +70,6 @@ export const required = <Value>(flag: Flag<Value>): Flag<Exclude<Value, undefine
   },
 });
 
-/** The help shows the default. */
 export const orElse = <Value>(
   flag: Flag<Value>,
   value: Exclude<Value, undefined>,
@@ -92,7 +84,6 @@ export const whole =
   (given, flag) =>
     readWhole(flag, given, min, max);
 
-/** Argument of a command that is not a flag. */
 export interface Word<Value = unknown> {
   /** In the usage line: `<group>`, `[<edit>]`, `<group> …`. */
   readonly shown: string;
@@ -128,7 +119,6 @@ export const severalWords = (
   [min, max]: readonly [min: number, max: number],
 ): Word<readonly string[]> => ({ shown, help, min, max, read: (given) => given });
 
-/** Offered by every command. */
 export const JSON_FLAG = { json: toggle('one JSON object') };
 
 export interface Parsed<Flags, Words> {
@@ -136,12 +126,7 @@ export interface Parsed<Flags, Words> {
   readonly words: ValuesOf<Words>;
 }
 
-/**
- * Reads flags as `--name value` or `--name=value`, in any order with words. After `--` every argument is a word.
- *
- * @param expects - the words, for error messages: `a group and an amount such as +200`.
- * @throws {UsageError} for unknown flags, flags given twice or without a value, and missing or additional words.
- */
+/** Flags and words come in any order; after `--` every argument is a word. @throws {UsageError} */
 export function parseInput<Flags extends FlagTable, Words extends WordTable>(
   args: readonly string[],
   flags: Flags,

@@ -2,13 +2,7 @@ import { UsageError } from './command.ts';
 import { hasReaderLeft } from './sink.ts';
 import { systemCause, systemFailure } from './system-failure.ts';
 
-/**
- * Runs a program with a stdout of its own and ends the process. Failures are lines on stderr.
- *
- * @param main - returns the exit code; usage errors and invalid files end with 3, other failures with 1.
- * @param isInput - recognizes errors about what the user gave.
- * @param help - the command that prints the usage.
- */
+/** Ends the process: usage errors and `isInput` ones with 3, other failures with 1. @param help - the command that prints the usage. */
 export async function runProgram(
   main: () => Promise<number>,
   help: string,

@@ -1,11 +1,7 @@
 import type { Writable } from 'node:stream';
 import { codeOf, systemCause } from './system-failure.ts';
 
-/**
- * Writes to a stream. After its first failure the rest is dropped.
- *
- * @param onFailure - gets one line; not called for a reader that left (`tollgate … | head`), which is no failure.
- */
+/** After the first failure the rest is dropped. A reader that left (`tollgate … | head`) is no failure. */
 export function sink(stream: Writable, onFailure: (line: string) => void): (text: string) => void {
   let isOpen = true;
   stream.on('error', (error) => {

@@ -4,13 +4,11 @@ import { printablePainted } from './paint.ts';
 export interface TerminalColumn {
   /** Above the column. Either all columns have one, or none has. */
   readonly title?: string;
-  /** Numbers stand right. @default 'left' */
   readonly align?: 'left' | 'right';
   /** Aligns amounts to the same number of decimals, `2.500` above `0.125`. */
   readonly even?: true;
 }
 
-/** A column of numbers. */
 export const right = (title: string): TerminalColumn => ({ title, align: 'right' });
 /** A column of amounts, all with the same number of decimals. */
 export const amounts = (title: string): TerminalColumn => ({ title, align: 'right', even: true });
@@ -19,10 +17,7 @@ const GAP = '  ';
 /** Narrower than this a terminal wraps the text itself better than we cut it. */
 const COLUMNS_MIN = 40;
 
-/**
- * Rows under each other in aligned columns, each line with its break. A column may be its title alone. The last column is cut to what is left of
- * `columns`, with `…` at its end; `Number.POSITIVE_INFINITY` for files.
- */
+/** Aligned rows. A column may be its title alone. The last one is cut to the width; `Number.POSITIVE_INFINITY` for files. */
 export function table(
   titled: readonly (string | TerminalColumn)[],
   rows: readonly (readonly string[])[],
@@ -54,7 +49,6 @@ export function firstRows(
 }
 
 interface FirstRows {
-  /** @default 40 */
   readonly max?: number;
   readonly width: number;
   readonly dim: (text: string) => string;

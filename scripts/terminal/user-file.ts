@@ -1,7 +1,6 @@
 /** Files that a user names, and the sentences about them: the file, the cause and the remedy. Contents are never quoted. */
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from './command.ts';
 import { codeOf, systemCause } from './system-failure.ts';
 
@@ -9,17 +8,10 @@ export const STANDARD_INPUT = 0;
 
 /** The documents of the largest instances have some MB. */
 const BYTES_MAX = 16 * 1024 * 1024;
-/** A pipe that is silent for longer was named by mistake, or has no writer. */
-const SILENCE_MS_MAX = 10_000;
 const PAUSE_MS = 20;
 const CHUNK_BYTES = 64 * 1024;
 
-/**
- * Reads UTF-8 text.
- *
- * @param named - the words for the file in errors.
- * @throws {UsageError} for a file that is missing, a folder, unreadable, silent, too large or binary.
- */
+/** @param named - the file in errors. @throws {UsageError} for a file that is missing, a folder, unreadable, too large or binary. */
 export function readUserFile(
   file: string | typeof STANDARD_INPUT,
   named = String(file),
@@ -47,7 +39,6 @@ export function readUserFileIfThere(file: string, named = file, bytesMax = BYTES
   }
 }
 
-/** Reads text of any encoding. @throws {UsageError} like {@link readUserFile} */
 export function readUserBytes(
   file: string | typeof STANDARD_INPUT,
   named = String(file),
@@ -55,11 +46,7 @@ export function readUserBytes(
 ): Buffer<ArrayBuffer> {
   const pieces: Buffer[] = [];
   let bytes = 0;
-  for (const piece of piecesOf(file, named)) {
-    if (piece === undefined) {
-      Atomics.wait(SLEEPER, 0, 0, PAUSE_MS);
-      continue;
-    }
+  for (const piece of streamUserFile(file, named)) {
     pieces.push(piece);
     bytes += piece.length;
     if (bytes > bytesMax)
@@ -68,43 +55,22 @@ export function readUserBytes(
   return Buffer.concat(pieces);
 }
 
-const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
-
-/** Reads a file of any size. @throws {UsageError} for a file that is missing, a folder, unreadable or silent. */
-export async function* streamUserFile(file: string, named = file): AsyncGenerator<Buffer> {
-  for (const piece of piecesOf(file, named)) {
-    if (piece === undefined) await sleep(PAUSE_MS);
-    else yield piece;
-  }
-}
-
-/** Yields undefined while a pipe has nothing to read. */
-function* piecesOf(file: string | typeof STANDARD_INPUT, named: string): Generator<Buffer | undefined> {
+/** Reads a file of any size. @throws {UsageError} for a file that is missing, a folder or unreadable. */
+export function* streamUserFile(
+  file: string | typeof STANDARD_INPUT,
+  named = String(file),
+): Generator<Buffer> {
   const isNamed = file !== STANDARD_INPUT;
   try {
-    // Opening a pipe without a writer would otherwise block.
-    const handle = isNamed ? openSync(file, constants.O_RDONLY | constants.O_NONBLOCK) : STANDARD_INPUT;
+    const handle = isNamed ? openSync(file, constants.O_RDONLY) : STANDARD_INPUT;
     try {
-      const stats = fstatSync(handle);
-      if (stats.isDirectory()) throw new UsageError(`${named}: is a folder; expected a file`);
-      // A named pipe ends before its first writer comes.
-      let hasBegun = !(isNamed && stats.isFIFO());
-      let heardAtMs = performance.now();
+      if (fstatSync(handle).isDirectory()) throw new UsageError(`${named}: is a folder; expected a file`);
       for (;;) {
         const piece = Buffer.allocUnsafe(CHUNK_BYTES);
         const read = readSome(handle, piece);
-        if (read === 0 && hasBegun) return;
-        if (read > 0) {
-          hasBegun = true;
-          heardAtMs = performance.now();
-          yield piece.subarray(0, read);
-          continue;
-        }
-        if (performance.now() - heardAtMs >= SILENCE_MS_MAX)
-          throw new UsageError(
-            `${named}: gave nothing for ${SILENCE_MS_MAX / 1_000} s; expected a file, or a pipe whose writer ends`,
-          );
-        yield undefined;
+        if (read === 0) return;
+        if (read > 0) yield piece.subarray(0, read);
+        else Atomics.wait(SLEEPER, 0, 0, PAUSE_MS);
       }
     } finally {
       if (isNamed) closeSync(handle);
@@ -115,7 +81,9 @@ function* piecesOf(file: string | typeof STANDARD_INPUT, named: string): Generat
   }
 }
 
-/** Returns -1 while there is nothing to read. */
+const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
+
+/** Returns -1 while a pipe has nothing to read. */
 function readSome(handle: number, piece: Buffer): number {
   try {
     return readSync(handle, piece);
@@ -125,12 +93,7 @@ function readSome(handle: number, piece: Buffer): number {
   }
 }
 
-/**
- * Makes missing folders, too.
- *
- * @param flag - `wx` fails if the file is there.
- * @throws {UsageError} if the file cannot be written.
- */
+/** Makes missing folders, too. @param flag - `wx` fails if the file is there. @throws {UsageError} */
 export function writeUserFile(file: string, text: string, named = file, flag: 'w' | 'wx' = 'w'): void {
   try {
     mkdirSync(dirname(file), { recursive: true });

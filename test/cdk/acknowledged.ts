@@ -1,6 +1,6 @@
 /** Findings of cdk-nag's AwsSolutions and of CloudFormation Guard's Control Tower rules that stay, and why. */
 export interface Acknowledged {
-  readonly rule: string;
+  readonly rule: string | RegExp;
   /** Matches the construct's path, or the logical id. */
   readonly where: RegExp;
   readonly reason: string;
@@ -37,34 +37,14 @@ export const ACKNOWLEDGED: readonly Acknowledged[] = [
     reason: 'Actions that know no resources; every one of them is listed with its reason in wildcards.ts.',
   },
   {
-    rule: 'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ssm:<AWS::Region>:<AWS::AccountId>:parameter/tollgate/prod/limits/*]',
-    where: /SsmLimits\/Program\/Role\/DefaultPolicy\/Resource$/,
+    rule: /^AwsSolutions-IAM5\[Resource::.*:parameter\/tollgate\/\w+\/(?:limits|requeue|notes)\/\*\]$/,
+    where: /(?:SsmLimits|Requeue|Notices)\/Program\/Role\/DefaultPolicy\/Resource$/,
     reason: 'All parameters below one path: one for each group, made by others.',
   },
   {
-    rule: 'AwsSolutions-IAM5[Resource::arn:aws:ssm:eu-central-1:111122223333:parameter/tollgate/private/limits/*]',
-    where: /SsmLimits\/Program\/Role\/DefaultPolicy\/Resource$/,
-    reason: 'Likewise, where account and region are set.',
-  },
-  {
-    rule: 'AwsSolutions-IAM5[Resource::arn:aws:ssm:eu-central-1:111122223333:parameter/tollgate/private/requeue/*]',
-    where: /Requeue\/Program\/Role\/DefaultPolicy\/Resource$/,
-    reason: 'All tokens below one path: one for each group that agreed, put there by others.',
-  },
-  {
-    rule: 'AwsSolutions-IAM5[Resource::arn:aws:ssm:eu-central-1:111122223333:parameter/tollgate/private/notes/*]',
-    where: /Notices\/Program\/Role\/DefaultPolicy\/Resource$/,
-    reason: 'Likewise, of the groups whose merge requests are written to.',
-  },
-  {
-    rule: 'AwsSolutions-IAM5[Resource::Tollgate-prod-State:ExportsOutputFnGetAttExportBucketFD42BCEDArnE2211EEB/v1/*]',
+    rule: /^AwsSolutions-IAM5\[Resource::Tollgate-\w+-State:ExportsOutputFnGetAttExportBucket\w+\/v1\/\*\]$/,
     where: /Rollup\/Program\/Role\/DefaultPolicy\/Resource$/,
     reason: 'New objects below one path of one bucket, named by what is in them.',
-  },
-  {
-    rule: 'AwsSolutions-IAM5[Resource::Tollgate-private-State:ExportsOutputFnGetAttExportBucketFD42BCEDArnE2211EEB/v1/*]',
-    where: /Rollup\/Program\/Role\/DefaultPolicy\/Resource$/,
-    reason: 'Likewise, in the other deployment.',
   },
   {
     rule: 'AwsSolutions-S1',
@@ -129,26 +109,16 @@ export const ACKNOWLEDGED: readonly Acknowledged[] = [
     reason: 'The account keeps the right to administer its own key; no other statement may create grants.',
   },
   {
-    rule: 'lambda_function_public_access_prohibited_check',
-    where: /SettleProgramFunctioninvokefunction/,
+    rule: /^lambda_function_(?:public_access_prohibited|url_auth)_check$/,
+    where: /SettleProgramFunction/,
     reason:
       'GitLab cannot sign for AWS. The program checks GitLab’s own signature before it reads a byte, and its concurrency is bounded.',
   },
   {
-    rule: 'lambda_function_url_auth_check',
-    where: /SettleProgramFunctionFunctionUrl/,
-    reason: 'As lambda_function_public_access_prohibited_check.',
-  },
-  {
-    rule: 'lambda_function_public_access_prohibited_check',
-    where: /ConsoleProgramFunctioninvokefunction/,
+    rule: /^lambda_function_(?:public_access_prohibited|url_auth)_check$/,
+    where: /ConsoleProgramFunction/,
     reason:
       'Browsers cannot sign for AWS. Signing in with GitLab is the door, and behind it everybody sees their own groups; its concurrency is bounded.',
-  },
-  {
-    rule: 'lambda_function_url_auth_check',
-    where: /ConsoleProgramFunctionFunctionUrl/,
-    reason: 'As lambda_function_public_access_prohibited_check.',
   },
   {
     rule: 'lambda_inside_vpc_check',

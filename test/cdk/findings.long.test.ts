@@ -27,7 +27,7 @@ const guarded = ({ app, stacks }: Synthesized): readonly Finding[] =>
     );
 
 const explains = ({ rule, where }: Acknowledged, finding: Finding): boolean =>
-  rule === finding.rule && where.test(finding.where);
+  (typeof rule === 'string' ? rule === finding.rule : rule.test(finding.rule)) && where.test(finding.where);
 
 describe('cdk-nag and CloudFormation Guard', () => {
   const found: Finding[] = [];

@@ -4,7 +4,6 @@ import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
-import { schemaVariant } from '../../scripts/local/router/schemas.ts';
 import { renamedAndRenumbered } from '../support/relay/schema-variants.ts';
 import { DESCRIPTORS } from './descriptors.ts';
 import { type Synthesized, synthesize } from './synthesized.ts';
@@ -49,21 +48,6 @@ describe('a deployment without the descriptors of its GitLab is refused before a
     const refused = refusalOf('relay/wire/nobody-fetched-it.binpb');
     expect(refused).toContain('gitlab.descriptors is "relay/wire/nobody-fetched-it.binpb"');
     expect(refused).toContain(`cannot be read; fetch those of your GitLab's version with: ${FETCH}`);
-  });
-
-  test('the file is something else', () => {
-    expect(refusalOf(fileWith('syntax = "proto3";'))).toContain('is not a complete FileDescriptorSet');
-  });
-
-  test('it does not describe the question', () => {
-    expect(refusalOf(fileWith(toBinary(FileDescriptorSetSchema, parsed(new Uint8Array()))))).toContain(
-      'has no RunnerControllerService.AdmitJob',
-    );
-  });
-
-  test.each(['admitted', 'rejected'])('it has no answer "%s"', (arm) => {
-    const bytes = schemaVariant({ removed: { AdmitJobResponse: [arm] } });
-    expect(refusalOf(fileWith(bytes))).toContain(`"${arm}"`);
   });
 
   test.each([

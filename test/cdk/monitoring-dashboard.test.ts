@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { alarmsFor } from '../../cdk/monitoring/alarms/alarms.ts';
 import { FUNCTION_METRICS, METRIC_NAMESPACE } from '../../functions/names.ts';
 import { RELAY_METRICS } from '../../relay/names.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
-import { dashboardOf, RUNBOOK_URL, UNMEASURED, WATCHED, type Widget } from './monitored.ts';
+import { dashboardOf, UNMEASURED, WATCHED, type Widget } from './monitored.ts';
 import { DEFAULTS, PRIVATE, type Synthesized, synthesize } from './synthesized.ts';
 
 /** https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_limits.html */
@@ -87,22 +86,6 @@ describe.each(SETTINGS)('the dashboard of %s', (name) => {
     expect(shown.length).toBeGreaterThan(10);
     expect(shown.filter((each) => !EMITTED.includes(each) && !AWS_METRICS.includes(each))).toEqual([]);
   });
-
-  test('speaks of no series in a formula that the widget does not have', () => {
-    for (const widget of boardOf(name).widgets) {
-      const ids = metricsOf(widget).flatMap((cells) => {
-        const { id } = (cells.at(-1) ?? {}) as { readonly id?: string };
-        return id === undefined ? [] : [id];
-      });
-      for (const cells of metricsOf(widget).filter(isMath)) {
-        const { expression } = cells[0] as { readonly expression: string };
-        const words = (expression.match(/[a-z]\w*/gi) ?? []).filter((word) => word !== word.toUpperCase());
-        expect(words.filter((word) => !ids.includes(word))).toEqual([]);
-        // CloudWatch's own bound on an expression.
-        expect(expression.length).toBeLessThanOrEqual(1_024);
-      }
-    }
-  });
 });
 
 describe('the dashboard', () => {
@@ -113,15 +96,6 @@ describe('the dashboard', () => {
         .map((cells) => named(cells).slice(0, 2).join(' ')),
     );
     expect(EMITTED.filter((each) => !shown.has(each))).toEqual([]);
-  });
-
-  test('begins with what is wrong and the one command that disarms', () => {
-    const [words, status, numbers] = boardOf('WATCHED').widgets;
-    expect(words?.properties.markdown).toContain('glab runner-controller update 7 --state dry_run');
-    expect(status?.type).toBe('alarm');
-    // The composite, too.
-    expect(status?.properties.alarms).toHaveLength(ALL_ALARMS.length + 1);
-    expect(numbers?.properties.view).toBe('singleValue');
   });
 
   test.each(ALL_ALARMS.map(({ name }) => name))('has a graph of %s with its threshold', (name) => {
@@ -137,28 +111,5 @@ describe('the dashboard', () => {
     expect(graph?.properties.period).toBe((spec?.periodMinutes ?? 0) * 60);
     const [first = []] = graph === undefined ? [] : metricsOf(graph);
     if (isMath(first)) expect((first[0] as { expression: string }).expression).toBe(spec?.formula);
-  });
-
-  test('links every alarm to its section, and names it where there is no address', () => {
-    const words = (name: string): string =>
-      boardOf(name)
-        .widgets.filter(({ type }) => type === 'text')
-        .map(({ properties }) => properties.markdown)
-        .join('\n');
-    for (const { name } of ALL_ALARMS) {
-      expect(words('WATCHED')).toContain(`[${name}](${RUNBOOK_URL}#${name.toLowerCase()})`);
-    }
-    for (const { name } of alarmsFor({
-      relays: 2,
-      deadlineMs: 2_000,
-      failurePolicy: 'admit',
-      watchdog: false,
-      console: false,
-      notices: true,
-      metrics: true,
-    })) {
-      expect(words('DEFAULTS')).toContain(`**${name}**`);
-    }
-    expect(words('DEFAULTS')).not.toContain('](');
   });
 });

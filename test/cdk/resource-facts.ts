@@ -36,14 +36,22 @@ const FACTS: Readonly<Record<string, readonly string[]>> = {
     'DesiredCount',
     'DeploymentConfiguration.MinimumHealthyPercent',
     'DeploymentConfiguration.MaximumPercent',
+    'DeploymentConfiguration.DeploymentCircuitBreaker',
     'NetworkConfiguration.AwsvpcConfiguration.AssignPublicIp',
     'PlatformVersion',
   ],
-  'AWS::ECS::TaskDefinition': ['Cpu', 'Memory', 'RuntimePlatform.CpuArchitecture'],
+  'AWS::ECS::TaskDefinition': [
+    ...['Cpu', 'Memory', 'RuntimePlatform.CpuArchitecture', 'Volumes'],
+    ...['User', 'ReadonlyRootFilesystem', 'LinuxParameters', 'MountPoints', 'HealthCheck', 'StopTimeout'].map(
+      (name) => `ContainerDefinitions.0.${name}`,
+    ),
+  ],
   'AWS::Events::Rule': [
     'ScheduleExpression',
     'EventPattern.source',
     'EventPattern.detail-type',
+    'EventPattern.detail',
+    'EventPattern.resources',
     'State',
     'Targets.0.Arn',
   ],
@@ -66,6 +74,7 @@ const FACTS: Readonly<Record<string, readonly string[]>> = {
   'AWS::Lambda::Function': [
     'FunctionName',
     'Role',
+    'Runtime',
     'Timeout',
     'MemorySize',
     'ReservedConcurrentExecutions',

@@ -15,6 +15,7 @@ import {
   readWatchdogConfig,
 } from '../../functions/core/environment/settings.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
+import { ledgerTable } from '../../functions/core/store/operation.ts';
 import {
   BUNDLES,
   DEFAULTS,
@@ -51,20 +52,11 @@ const rightsOf = (synthesized: Synthesized, role: string): string =>
   textOf(one(synthesized, 'AWS::IAM::Policy', `${role}DefaultPolicy`).Properties);
 
 describe('every function', () => {
-  test('runs its own bundle on Node 24 and arm64, with a memory and an end', () => {
+  test('has a bundle of its own', () => {
     const functions = closed.resources('AWS::Lambda::Function').map(([, { Properties }]) => Properties);
     expect(functions.map(({ FunctionName }) => FunctionName).sort()).toEqual(
       BUNDLES.map((name) => `tollgate-private-${name}`).sort(),
     );
-    for (const each of functions) {
-      expect(each).toMatchObject({
-        Runtime: 'nodejs24.x',
-        Architectures: ['arm64'],
-        Handler: 'handler.handler',
-      });
-      expect(each.MemorySize).toBeGreaterThanOrEqual(256);
-      expect(each.Timeout).toBeGreaterThanOrEqual(10);
-    }
   });
 
   test.each([
@@ -98,59 +90,16 @@ describe('every function', () => {
     });
     expect(rightsOf(closed, 'SettleProgramRole')).toContain(':parameter/tollgate/private/webhook-secrets');
     expect(rightsOf(closed, 'SweepProgramRole')).toContain(':parameter/tollgate/private/gitlab-token');
+    const readers = closed
+      .resources('AWS::IAM::Policy')
+      .filter(([, { Properties }]) => /private\/(?:console-token|signin-secret)/.test(textOf(Properties)))
+      .map(([where]) => where.split('/')[1]);
+    expect(readers).toEqual([expect.stringMatching(/^ConsoleProgramRole/)]);
     for (const synthesized of [standard, closed, several]) {
       expect(synthesized.resources('AWS::SSM::Parameter')).toEqual([]);
       expect(synthesized.resources('AWS::SecretsManager::Secret')).toEqual([]);
       expect(textOf(synthesized.stacks)).not.toContain('{{resolve:');
     }
-  });
-});
-
-describe('the admit function', () => {
-  test('is reached by a Function URL that takes signed calls only', () => {
-    expect(one(standard, 'AWS::Lambda::Url', 'AdmitProgram').Properties.AuthType).toBe('AWS_IAM');
-    const permissions = standard.resources('AWS::Lambda::Permission');
-    expect(permissions.filter(([where]) => where.includes('/Admit'))).toEqual([]);
-  });
-
-  test('lets the relay call its URL, which asks for both rights, and invoke it by no other way', () => {
-    const rights = rightsOf(standard, 'RelayTaskTaskRole');
-    expect(rights).toContain('lambda:InvokeFunctionUrl');
-    expect(rights).toMatch(
-      /"Action":"lambda:InvokeFunction","Condition":\{"Bool":\{"lambda:InvokedViaFunctionUrl":"true"\}\}/,
-    );
-  });
-
-  test('has no URL at all on the route invoke', () => {
-    expect(closed.resources('AWS::Lambda::Url').filter(([where]) => where.includes('/Admit'))).toEqual([]);
-    expect(rightsOf(closed, 'RelayTaskTaskRole')).toContain('lambda:InvokeFunction"');
-    expect(rightsOf(closed, 'RelayTaskTaskRole')).not.toContain('InvokeFunctionUrl');
-  });
-});
-
-describe('the settle endpoint', () => {
-  test('is public for GitLab, by both permissions that a URL asks for', () => {
-    expect(one(standard, 'AWS::Lambda::Url', 'SettleProgram').Properties.AuthType).toBe('NONE');
-    const permissions = standard
-      .resources('AWS::Lambda::Permission')
-      .filter(([where]) => where.includes('/SettleProgram'))
-      .map(([, { Properties }]) => [
-        Properties.Action,
-        Properties.FunctionUrlAuthType,
-        Properties.InvokedViaFunctionUrl,
-      ]);
-    expect(permissions.sort()).toEqual([
-      ['lambda:InvokeFunction', undefined, true],
-      ['lambda:InvokeFunctionUrl', 'NONE', undefined],
-    ]);
-  });
-
-  test('is the only one that is', () => {
-    const open = standard
-      .resources('AWS::Lambda::Permission')
-      .filter(([, { Properties }]) => Properties.Principal === '*')
-      .map(([where]) => where.split('/')[1]);
-    expect(open.every((id) => id?.startsWith('SettleProgram'))).toBe(true);
   });
 });
 
@@ -211,23 +160,6 @@ describe('what runs by the clock', () => {
     );
     expect(textOf(ofTable.map(({ Action }) => Action))).not.toMatch(/Update|Delete|Scan|Batch/);
   });
-
-  test('what asks a private GitLab is inside of its network, and nothing else is', () => {
-    const inside = closed
-      .resources('AWS::Lambda::Function')
-      .filter(([, { Properties }]) => Properties.VpcConfig !== undefined)
-      .map(([, { Properties }]) => Properties.FunctionName);
-    expect(inside.sort()).toEqual([
-      'tollgate-private-console',
-      'tollgate-private-directory',
-      'tollgate-private-doctor',
-      'tollgate-private-notices',
-      'tollgate-private-requeue',
-      'tollgate-private-sweep',
-      'tollgate-private-watchdog',
-    ]);
-    expect(textOf(standard.resources('AWS::Lambda::Function'))).not.toContain('VpcConfig');
-  });
 });
 
 describe('deployments of one account', () => {
@@ -244,26 +176,34 @@ describe('deployments of one account', () => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
-  test('ask their own GitLab', () => {
-    const instances = several
-      .resources('AWS::Lambda::Function')
-      .filter(([where]) => where.includes('/AdmitProgram'))
-      .map(([where, { Properties }]) => [
-        where.split('/')[0],
-        Properties.Environment.Variables.TOLLGATE_GITLAB_INSTANCE,
-      ]);
-    expect(Object.fromEntries(instances)).toEqual({
-      'Tollgate-staging-Service': 'gitlab.corp.test',
-      'Tollgate-prod-Service': 'gitlab.corp.test',
-      'Tollgate-prod-emea-Service': 'gitlab.emea.test',
-    });
-  });
-
   test('hold on to their own books', () => {
     for (const { name, template } of several.stacks.filter((stack) => stack.name.endsWith('Service'))) {
       const imports = textOf(template).match(/"Fn::ImportValue":"([^:]+):/g) ?? [];
       const state = name.replace('Service', 'State');
       expect(new Set(imports)).toEqual(new Set([`"Fn::ImportValue":"${state}:`]));
     }
+  });
+});
+
+describe('the table', () => {
+  test('has the keys, the index and the stream that the programs are tested on', () => {
+    const [[, table] = []] = standard.resources('AWS::DynamoDB::Table');
+    const { AttributeDefinitions, ...tested } = ledgerTable('any');
+    const byName = (definitions: readonly { readonly AttributeName?: string | undefined }[] = []) =>
+      definitions.toSorted((a, b) => String(a.AttributeName).localeCompare(String(b.AttributeName)));
+    expect(byName(table?.Properties.AttributeDefinitions)).toEqual(byName(AttributeDefinitions));
+    for (const name of ['KeySchema', 'GlobalSecondaryIndexes', 'BillingMode'] as const)
+      expect(table?.Properties[name]).toEqual(tested[name]);
+    expect(table?.Properties.StreamSpecification.StreamViewType).toBe(
+      tested.StreamSpecification?.StreamViewType,
+    );
+  });
+
+  test('has no copy outside where the settings say so, and the bucket stays', () => {
+    const [first] = DEFAULTS;
+    const without = synthesize([{ ...first, state: { exportDays: 0 } } as Deployment]);
+    expect(textOf(without.resources('AWS::IAM::Policy'))).not.toContain('"s3:');
+    const [[, bucket] = []] = without.resources('AWS::S3::Bucket');
+    expect(bucket?.Properties.LifecycleConfiguration.Rules).toMatchObject([{ ExpirationInDays: 1 }]);
   });
 });

@@ -82,20 +82,3 @@ test(
   },
   TIMEOUT_MS,
 );
-
-test(
-  'a clone that has no descriptors of its GitLab yet is told how to get them',
-  async () => {
-    const out = mkdtempSync(join(tmpdir(), 'tollgate-cdk-'));
-    const nowhere = ['-c', 'gitlabDescriptors=relay/wire/nobody-fetched-it.binpb'];
-    const { code, text } = await cdk('synth', '--quiet', '--output', out, ...nowhere);
-    expect(code).not.toBe(0);
-    expect(text).toContain('[settings_invalid] 1 setting is wrong:');
-    expect(text).toContain(
-      'gitlab.descriptors is "relay/wire/nobody-fetched-it.binpb" (-c gitlabDescriptors)',
-    );
-    expect(text).toContain('npm run proto:sync -- --ref v18.9.0');
-    expect(text).not.toMatch(/^\s+at /m);
-  },
-  TIMEOUT_MS,
-);

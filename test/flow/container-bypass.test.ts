@@ -10,22 +10,16 @@ const DIGEST = `@sha256:${'0123456789abcdef'.repeat(4)}`;
 
 const ENGINES: readonly (readonly [string, (readonly QuestionVariable[])?])[] = [
   ['docker:28-dind'],
-  ['docker:28'],
   ['Docker.io/library/docker:dind'],
   [`docker:28-cli${DIGEST}`],
   ['registry.example.com:5000/tools/docker-in-docker:1'],
   ['example/dockerd:docker-in-docker'],
   ['cruizba/ubuntu-dind:podman'],
   ['quay.io/podman/stable:v5'],
-  ['quay.io/containers/podman'],
-  ['example/podman-ci:5'],
   ['rancher/k3s:v1.34.1-k3s1'],
-  ['ghcr.io/k3d-io/k3d:5'],
   ['kindest/node:v1.34.0'],
-  ['registry.example.com/mirror/kind:1'],
   ['gcr.io/k8s-minikube/kicbase:v0.0.48'],
   ['moby/buildkit:v0.25.0'],
-  ['$ENGINE', [set('ENGINE', 'docker:28-dind')]],
   [
     '$REGISTRY/$NAME:$VERSION',
     [set('REGISTRY', 'quay.io/podman'), set('NAME', 'stable'), set('VERSION', '5')],
@@ -71,22 +65,17 @@ test('an engine behind a masked variable is a missing field, of the image as of 
 const NGINX = [
   'nginx',
   'nginx:latest',
-  'library/nginx',
-  'docker.io/nginx',
   'docker.io/library/nginx:latest',
   'Docker.IO/library/nginx',
-  'index.docker.io/nginx',
   'index.docker.io/library/nginx:latest',
   'registry-1.docker.io/library/nginx',
   'docker.io:443/nginx:latest',
   `nginx${DIGEST}`,
-  `nginx:latest${DIGEST}`,
   `index.docker.io/library/nginx${DIGEST}`,
 ];
 const MINER = [
   'registry.example.com/evil/miner:1.2',
   'registry.example.com:443/evil/miner:1.2',
-  'REGISTRY.example.com/evil/miner:1.2',
   `registry.example.com/evil/miner:1.2${DIGEST}`,
   `registry.example.com/evil/miner${DIGEST}`,
 ];
@@ -109,12 +98,10 @@ test.each([
 test.each<[AdmissionRequest['image'], readonly string[], boolean, string]>([
   ['docker.io/library/golang:1.26', ['golang:1.*'], true, 'another spelling of an allowed image is allowed'],
   ['golang:1.26', ['docker.io/library/golang:*'], true, 'whichever of both is written'],
-  ['golang', ['golang:latest'], true, 'no tag is latest'],
   [`golang:1.26${DIGEST}`, [`golang${DIGEST}`], true, 'beside a digest the tag does not count'],
   [`golang:1.26${DIGEST}`, ['golang:1.26'], false, 'so a digest is not allowed by its tag'],
   [`golang${DIGEST}`, ['golang:*'], false, 'nor by any tag'],
   ['evil.example/golang:1.26', ['golang:*'], false, 'another registry is another image'],
-  ['registry.example.com:5000/a:1', ['registry.example.com/a:1'], false, 'so is another port'],
   ['example/golang:1.26', ['golang:*'], false, 'and another folder'],
   ['golang:$V', ['golang:*'], false, 'what a variable will be is not known'],
 ])('normalised, %s is compared with %j, allowed %s: %s', (name, allow, allowed) => {
@@ -153,11 +140,6 @@ test.each<[string, object, number]>([
   expect(
     codesOf(required, translated({ image: { name: 'a', ...USERS }, services: [container], variables })),
   ).toEqual(refused);
-});
-
-test('only executors that count need a user', () => {
-  const image = { name: 'a', executor_opts: { kubernetes: { user: '1000' } } };
-  expect(codesOf({ ...required, executors: ['kubernetes'] }, translated({ image }))).toEqual([]);
 });
 
 test('where a pull policy is required, a container that names none is refused', () => {

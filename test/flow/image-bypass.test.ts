@@ -14,11 +14,6 @@ const ATTEMPTS: readonly (readonly [string, string, readonly QuestionVariable[]]
     `golang:${'$E'.repeat(20)}$V`,
     [E, set('V', 'latest')],
   ],
-  [
-    'references that leave the list',
-    `golang:${'$E'.repeat(21)}$V`,
-    [E, set('V', `x@sha256:${'a'.repeat(64)}`)],
-  ],
   ['a hundred references before a registry', `${'$E'.repeat(100)}$V`, [E, set('V', EVIL)]],
   ['a masked tag', 'golang:$V', [set('V', '1.2/../evil', { masked: true })]],
   [
@@ -27,7 +22,6 @@ const ATTEMPTS: readonly (readonly [string, string, readonly QuestionVariable[]]
     [set('V', 'x', { masked: true })],
   ],
   ['a masked image', '$V', [set('V', EVIL, { masked: true })]],
-  ['braces around a masked tag', '$' + '{V}:1', [set('V', 'golang', { masked: true })]],
   [
     'a plain value that a masked one replaces',
     'golang:$V',
@@ -37,33 +31,23 @@ const ATTEMPTS: readonly (readonly [string, string, readonly QuestionVariable[]]
   ['a file, which becomes a path', 'registry.example.com/$V', [set('V', 'a:1', { file: true })]],
   ['a plain value that a second one replaces', '$V', [set('V', 'golang:1.22'), set('V', EVIL)]],
   ['a name that did not come, as of a secret', 'golang:1.$V', []],
-  ['an unknown registry', '$V/golang:1', []],
   ['two dollars', 'golang:$$V', [set('V', 'latest/x')]],
-  ['four dollars', 'golang:$$$$V', [set('V', 'x')]],
   ['two dollars in front of a whole name', '$$V', [set('V', EVIL)]],
   ['a value that refers to another', '$A', [set('A', '$V'), set('V', EVIL)]],
-  ['a chain of three', '$A', [set('A', '$B'), set('B', '$V'), set('V', EVIL)]],
   ['a chain behind an allowed prefix', 'golang:$A', [set('A', '$B'), set('B', '$C'), set('C', '$D')]],
-  ['a variable that refers to itself', 'golang:$A', [set('A', '$A')]],
   ['two that refer to each other', 'golang:$A', [set('A', '$B'), set('B', '$A')]],
   ['a raw value that the second pass expands', 'golang:$A', [set('A', '$V', { raw: true }), set('V', '1/x')]],
   ['a raw value that names a foreign image', '$A', [set('A', '$V', { raw: true }), set('V', EVIL)]],
   ['a value with a masked reference', 'golang:$A', [set('A', '1.$V'), set('V', 'x', { masked: true })]],
   ['a value that grows too long', 'golang:$V', [set('V', 'x'.repeat(1_024))]],
   ['values that grow too long together', `golang:${'$V'.repeat(300)}`, [set('V', 'xxxx')]],
-  ['an odd name in braces', 'golang:${' + 'V-1.22}', [set('V', 'x')]],
-  ['a brace that is not closed', 'golang:${' + 'x', [set('x', '1')]],
   ['a job input', 'golang:${' + '{ job.inputs.tag }}', []],
-  ['a pipeline input', 'golang:$[[ inputs.tag ]]', []],
   ['a flag of the runner', 'golang:1.$FF_NETWORK_PER_BUILD', [set('FF_NETWORK_PER_BUILD', '22')]],
   ['a version that the runner sets itself', 'golang:1.$CI_RUNNER_VERSION', [set('CI_RUNNER_VERSION', '22')]],
-  ['the temporary folder', 'golang:1.$RUNNER_TEMP_PROJECT_DIR', [set('RUNNER_TEMP_PROJECT_DIR', '22')]],
   ['a dollar at the end', 'golang:1.22$', []],
-  ['a dollar before a sign', 'golang:1.22$.', []],
   ['a percent sign, which the runner leaves', '%V%', [set('V', 'golang:1.22')]],
   ['the shell\u2019s own names around a registry', '$@$V$*', [set('V', EVIL)]],
   ['a dollar that a value lends', 'golang:$A{V}', [set('A', '$$'), set('V', '1/x')]],
-  ['a masked name in a digest', 'golang:1@$V', [set('V', 'x', { masked: true })]],
 ];
 
 test.each(ATTEMPTS)('an allow list does not admit %s: %s', (_, name, variables) => {
@@ -80,12 +64,9 @@ test('a schema that cannot say which values are raw leaves a value with a refere
 });
 
 test.each<[string, string, readonly QuestionVariable[]]>([
-  ['golang:1.22', `golang:${'$E'.repeat(40)}$V`, [E, set('V', '1.22')]],
   ['golang:1.22', '$A', [set('A', '$B:$V'), set('B', 'golang'), set('V', '1.22')]],
   ['golang:1.22', '$A', [set('A', 'golang:$V', { raw: true }), set('V', '1.22')]],
   ['golang:1.22', 'golang:$$V', [set('V', '1.22')]],
-  ['golang:1.22', 'golang:$1$V$*', [set('V', '1.22')]],
-  ['golang:1.22', 'golang:${' + '}$V', [set('V', '1.22')]],
 ])('%s is admitted, written as %s', (image, name, variables) => {
   const request = translated({ image: { name }, variables });
   expect(request.image).toBe(image);
@@ -107,11 +88,6 @@ test.each(['$U', '1000:$U', '$$U'])('a user that cannot be told is not allowed: 
   expect(reasonsOf({ kind: 'container-user' }, request)).toHaveLength(2);
 });
 
-test('where GitLab sends no variables, a reference is unknown', () => {
-  const request = translated({ image: { name: 'golang:$V' } });
-  expect(reasonsOf({ kind: 'image', allow: ['golang:*'] }, request)).toHaveLength(1);
-});
-
 test('with a deny list alone, what cannot be told is a missing field; on_missing decides', () => {
   const request = translated({ image: { name: '$V' }, services: [{ name: '$V' }] });
   expect(reasonsOf({ kind: 'image', deny: ['evil*/**'] }, request)).toEqual([
@@ -129,16 +105,4 @@ test.each<[string, readonly QuestionVariable[]]>([
   ['[set]', [set('A', '8', { masked: true }), set('KUBERNETES_CPU_REQUEST', '$A')]],
 ])('a quantity is %s to the rules, as it is to the runner', (value, variables) => {
   expect(translated({ variables }).variables).toEqual({ KUBERNETES_CPU_REQUEST: value });
-});
-
-test('a pattern that excludes a letter is not met by a reference that hides it', () => {
-  const namespace = { kind: 'overwrites', namespace: '^[^p]+$' };
-  const of = (...entries: readonly QuestionVariable[]) =>
-    reasonsOf(
-      namespace,
-      translated({ variables: [...entries, set('KUBERNETES_NAMESPACE_OVERWRITE', 'c$V')] }),
-    );
-  expect(of(set('V', 'prod'))).toHaveLength(1);
-  expect(of(set('V', 'prod', { masked: true }))).toHaveLength(1);
-  expect(of(set('V', 'i'))).toEqual([]);
 });

@@ -15,7 +15,7 @@ import { dynamoEstimateSource } from '../../functions/core/estimates/estimate-so
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { createLimitsDesk } from '../../functions/core/limits/create-limits-desk.ts';
-import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
+import { DynamoLimitTable } from '../../functions/core/limits/limit-table.ts';
 import { publishLimits } from '../../functions/core/limits/publish-limits.ts';
 import { rulesInForce } from '../../functions/core/rules.ts';
 import { MemoryTable } from '../../functions/core/store/memory-table.ts';

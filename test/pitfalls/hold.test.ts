@@ -1,29 +1,7 @@
 import { expect, test } from 'vitest';
-import { historyEstimator } from '../../policies/estimate.ts';
-import { NO_HISTORY, type ProjectHistory, withRuns } from '../../policies/run-history.ts';
 import { aJob, count, MINUTE_MS, neverRan, ONE, ran, range, wordOf, world } from './world.ts';
 
 const budget = (money: number) => [{ on: { group: 100 }, money, per: 'month' }];
-const runsOf = (jobName: string, ...seconds: readonly number[]) =>
-  seconds.map((each) => ({ jobName, runnerClass: 'small', seconds: each, endedAtMs: 0 }));
-const estimating = (history: ProjectHistory) =>
-  historyEstimator((projectId) => (projectId === 1 ? history : undefined));
-const HOUR = 3_600;
-
-test('parallel: 50 — one history for all, as many admitted as fit, and what settles for less lets the others in', async () => {
-  const history = withRuns(NO_HISTORY, runsOf('rspec 7/50', 300, 300, 300));
-  const { ask, hear, committed, drift } = world({ limits: budget(10), estimator: estimating(history) });
-  const jobs = range(1, 50).map((jobId) =>
-    aJob(jobId, { jobName: `rspec ${jobId}/50`, timeoutSeconds: HOUR }),
-  );
-  const words = (await ask(jobs)).map(wordOf);
-  expect([count(words, 'admitted'), count(words, 'BUDGET_EXHAUSTED')]).toEqual([20, 30]);
-  await hear(...range(1, 20).map((jobId) => ran(jobId, 60)));
-  expect(await committed('group/100')).toBe(2 * ONE);
-  const retried = jobs.slice(20).map((job) => ({ ...job, jobId: job.jobId + 1_000 }));
-  expect(count((await ask(retried)).map(wordOf), 'admitted')).toBe(16);
-  expect(await drift()).toEqual([]);
-});
 
 test('a retry: 2 storm: retries of rejected jobs leave no trace, those of failed jobs each pay for what they ran', async () => {
   const { ask, hear, committed, settled, drift } = world({ limits: budget(5) });

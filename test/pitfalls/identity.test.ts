@@ -50,35 +50,6 @@ test('a transfer to another top group: what is held settles where it was admitte
   expect(await drift()).toEqual([]);
 });
 
-test('path case makes no other group where GitLab sends no ids', async () => {
-  const { outcome, committed } = world({ limits: [budget(101, 2)] });
-  const named = (jobId: number, projectPath: string) => {
-    const { projectId: _, namespaceId: __, rootNamespaceId: ___, ...job } = aJob(jobId, { projectPath });
-    return job;
-  };
-  const paths = ['acme/payments/api', 'ACME/Payments/api', 'acme/PAYMENTS/API'];
-  const words = [];
-  for (const [index, path] of paths.entries()) words.push(await outcome(named(index + 1, path)));
-  expect(words).toEqual(['admitted', 'admitted', 'BUDGET_EXHAUSTED']);
-  expect(await committed('group/101')).toBe(2 * ONE);
-});
-
-test('unicode in paths and names is counted, recorded and told as it is; written otherwise it is the same group by its id', async () => {
-  const name = 'Lösung ▸ 測試 🚀';
-  const path = 'größe/проект';
-  const directory = directoryOf([group(100, 'größe'), group(300, path, 100)]);
-  const { ask, record } = world({ limits: [budget(300, 1)], directory });
-  const job = (jobId: number) =>
-    aJob(jobId, { namespaceId: 300, projectPath: `${path}/тест`, jobName: name });
-  const [, rejected] = await ask([job(1), job(2)]);
-  expect(rejected).toMatchObject({ outcome: 'rejected', text: expect.stringContaining(path) });
-  expect((await record(1))?.facts).toMatchObject({ jobName: name, projectPath: `${path}/тест` });
-  const decomposed = `${path}/т`.normalize('NFD');
-  expect((await ask([aJob(3, { namespaceId: 300, projectPath: decomposed })]))[0]).toMatchObject({
-    outcome: 'rejected',
-  });
-});
-
 test('child, parent and multi-project pipelines: each job is paid by the group of its own project, whoever triggered it', async () => {
   const { outcome, committed } = world({ limits: [budget(104), budget(102)] });
   await outcome(aJob(1, { pipelineId: 1, pipelineSource: 'push' }));

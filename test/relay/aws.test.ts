@@ -31,11 +31,6 @@ describe('SSM', () => {
         }),
       name: 'AccessDenied',
     },
-    {
-      response: () => Response.json({ __type: 'not a name <not-a-secret>' }, { status: 500 }),
-      name: 'Error',
-    },
-    { response: () => new Response('not-a-secret'), name: 'Error' },
     { response: () => Response.json({ Parameter: { Value: 7 } }), name: 'Error' },
     { response: () => new Response('x'.repeat(65 * 1024)), name: 'Error' },
   ])('what is no answer fails as $name, and is not quoted', async ({ response, name }) => {
@@ -100,17 +95,6 @@ describe('the token in a parameter', () => {
     token.refresh();
     await setImmediate();
     expect(token.read()).toBe('glrct-three');
-  });
-
-  test('a token that was put in the place of a valid one is taken within ten minutes, with one look', async () => {
-    const { clock, parameterStore, opening } = parameter('glrct-one', 'glrct-two');
-    const token = await opening;
-    clock.advance(599_000);
-    expect([token.read(), parameterStore.reads]).toEqual(['glrct-one', 1]);
-    clock.advance(1_000);
-    for (let stream = 0; stream < 8; stream += 1) token.read();
-    await setImmediate();
-    expect([token.read(), parameterStore.reads]).toEqual(['glrct-two', 2]);
   });
 });
 

@@ -17,12 +17,9 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { readDeployments } from '../../cdk/settings/read-deployments.ts';
-import { deployments } from '../../cdk/tollgate.config.ts';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { VERSION } from '../../relay/version.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
-import { bundledDescriptors } from '../../scripts/build/bundle.ts';
 import { loopbackPort } from '../../scripts/local/loopback.ts';
 import type { LocalRouter } from '../../scripts/local/router/local-router.ts';
 import { renumbered, writeRenumbered } from '../../scripts/local/router/schemas.ts';
@@ -217,13 +214,6 @@ test('by Invoke, without the WebSocket tunnel it needs no folder that it may wri
   expect(output.text).not.toContain('not written');
 });
 
-test('SIGTERM ends a relay that waits for its token', async () => {
-  const { relay, output } = await deployed('wss://kas.example.test', 'url');
-  await said(relay, output, 'a parameter could not be read');
-  relay.kill('SIGTERM');
-  expect((await once(relay, 'close'))[0]).toBe(0);
-});
-
 test('without the descriptors of its deployment it does not start: it has no placeholder to fall back to', () => {
   const { status, stderr } = spawnSync(node, [join(app, 'relay.mjs')], {
     cwd: app,
@@ -237,33 +227,6 @@ test('without the descriptors of its deployment it does not start: it has no pla
   expect(status).toBe(1);
   expect(stderr).toContain('[schema_invalid]');
   expect(readdirSync(app, { recursive: true })).not.toContain('default.binpb');
-});
-
-test('npm run bundle refuses the placeholder for a relay, and says what to do', () => {
-  const placeholder = join(root, 'relay/wire/default.binpb');
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    [join(root, 'scripts/build/bundle.ts'), 'relay', '--descriptors', placeholder],
-    { cwd: folder, encoding: 'utf8' },
-  );
-  expect(status).toBe(1);
-  expect(stderr).toContain('default.binpb: the file is the placeholder of this repository');
-  expect(stderr).toContain('npm run proto:sync -- --ref v18.9.0');
-  expect(stderr).not.toMatch(/^\s+at /m);
-});
-
-test('npm run bundle without a folder takes the descriptors that the settings name, or names the problem with them', async () => {
-  const outcomeOf = async (read: () => unknown) => {
-    try {
-      return await read();
-    } catch (error) {
-      return String(error);
-    }
-  };
-  const named = await outcomeOf(() =>
-    readDeployments(deployments, {}).map(({ gitlab }) => gitlab.descriptors),
-  );
-  expect(await outcomeOf(() => bundledDescriptors(undefined))).toEqual(named);
 });
 
 test('the relay’s version is that of package.json', () => {

@@ -28,7 +28,6 @@ function stuckRelay() {
         return call.accept();
       },
       tokenReplaced: () => false,
-      queuedCalls: () => 0,
       register: async () => {},
       unregister: never,
       close: () => {},

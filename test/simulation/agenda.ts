@@ -1,6 +1,5 @@
 /** Work by time, earliest first; equal times in the order they were added. */
 export class Agenda<T> {
-  /** Latest first, so that the next entry is at the end. */
   readonly #entries: { readonly atMs: number; readonly value: T }[] = [];
 
   get nextMs(): number {
@@ -18,7 +17,6 @@ export class Agenda<T> {
     entries.splice(low, 0, { atMs, value });
   }
 
-  /** Takes the next entry if it is due. */
   take(untilMs: number): T | undefined {
     return this.nextMs <= untilMs ? this.#entries.pop()?.value : undefined;
   }

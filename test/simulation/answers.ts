@@ -16,7 +16,7 @@ import {
   type Sums,
 } from './rulebook/asked-claims.ts';
 import { REJECTION_STANDS_MS } from './rulebook/charges.ts';
-import { boundAt, type RuleSet } from './rulebook/rule-set.ts';
+import type { RuleSet } from './rulebook/rule-set.ts';
 
 interface AnswersOptions extends BirthDeps {
   readonly books: Books;
@@ -25,31 +25,23 @@ interface AnswersOptions extends BirthDeps {
 /** The place of a job in a relay's wait queues. */
 export interface ExpectedTurn {
   readonly waitedMs: number;
-  /** It is admitted or rejected now. */
   readonly isLast: boolean;
-  /** Counters that other jobs wait for, or that it may not take from yet. */
   readonly awaited: ReadonlySet<string>;
 }
 
-/** The state of the world when a call began. */
 interface Asked {
   readonly call: OpenCall;
-  readonly ruleSet: number;
   readonly atMs: number;
   readonly records: ReadonlyMap<number, JobRecord | undefined>;
-  /** Number of different jobs in the call. */
-  readonly jobs: number;
 }
 
 export interface Prediction {
   readonly ask: ExpectedAsk;
   readonly state: 'admitted' | 'rejected';
   readonly generation: number;
-  /** It was decided before. */
   readonly isRepeated: boolean;
   readonly refusedBy: readonly string[];
   readonly fitted: readonly boolean[];
-  /** How long it may wait. 0: it is decided now. */
   readonly waitMs: number;
 }
 
@@ -107,7 +99,6 @@ export class ExpectedAnswers {
     });
   }
 
-  /** Holds also while other programs are at the same jobs and counters. */
   check({ jobId }: TrueJob, outcome: HoldOutcome, asked: Asked, nowMs: number): void {
     if (outcome.outcome === 'waiting') {
       const isUnwritten = this.#options.books.records.get(jobId) === asked.records.get(jobId);
@@ -146,12 +137,8 @@ export class ExpectedAnswers {
       !isAgain || stands(before, asked.atMs) || stands(before, nowMs),
       `job ${jobId} was rejected ${ageMs} ms ago and is so again`,
     );
-    // The answer of another call has the figures of then.
-    if (birth !== undefined && birth.call !== asked.call.id) return;
-    for (const violation of outcome.violations) this.#checkViolation(jobId, violation, asked, nowMs);
   }
 
-  /** Holds where nothing came between. */
   checkExactly(job: TrueJob, outcome: HoldOutcome, expected: Prediction | undefined): void {
     if (expected === undefined) {
       must(outcome.outcome !== 'undecided', `nothing disturbed job ${job.jobId}, and it is undecided`);
@@ -185,32 +172,6 @@ export class ExpectedAnswers {
         fitted.get(counter) === expected.fitted[index],
         `job ${job.jobId} fits ${counter}: ${fitted.get(counter)}`,
       );
-  }
-
-  #checkViolation(jobId: number, { reason }: Violation, asked: Asked, nowMs: number): void {
-    if (!('limitAmount' in reason)) throw new Error(`job ${jobId} was rejected for ${reason.code}`);
-    const { ruleSets, books } = this.#options;
-    const { subject, limit, limitAmount } = reason;
-    const bounds = ruleSets
-      .slice(asked.ruleSet)
-      .flatMap((ruleSet) =>
-        ruleSet.limits.flatMap((each) =>
-          each.subject === subject && each.id === limit && each.mode === 'enforce'
-            ? [boundAt(each, ruleSet, asked.atMs), boundAt(each, ruleSet, nowMs)]
-            : [],
-        ),
-      );
-    const named = `${subject} ${limit}`;
-    must(bounds.includes(limitAmount), `job ${jobId}: limit of ${limitAmount} on ${named}, not ${bounds}`);
-    const committed = 'committed' in reason ? reason.committed : 0;
-    must(
-      limitAmount === 0 || committed + reason.asked > limitAmount,
-      `job ${jobId} would have fitted: ${committed} and ${reason.asked} of ${limitAmount} on ${named}`,
-    );
-    // The earlier of several jobs of one call count for the later.
-    if (asked.jobs > 1 || committed === 0) return;
-    const shown = books.shown(subject, limit);
-    must(shown.includes(committed), `job ${jobId} read ${committed} on ${named}, which showed ${shown}`);
   }
 }
 

@@ -1,29 +1,15 @@
-/** After the last sweep: nothing is held, and what is charged is what GitLab ran. */
 import type { Counter, JobRecord } from '../../functions/core/ledger/ledger.ts';
 import { counterName } from '../../policies/claim.ts';
 import { ranSeconds, type TrueJob } from './gitlab.ts';
 import { chargeOf } from './rulebook/charges.ts';
 import type { World } from './world.ts';
 
-export interface Audit {
-  /** Jobs in another state than GitLab's, or charged with another amount. */
-  readonly wrongJobs: number;
-  /** Counters that are not the sum of their jobs' charges. */
-  readonly wrongCounters: number;
-  /** committed − settled of all counters. */
-  readonly heldLeft: number;
-  readonly liveLeft: number;
-  /** Counters that a rebuild would change. */
-  readonly drift: number;
-  readonly problems: readonly string[];
-  readonly records: readonly JobRecord[];
-  readonly counters: readonly Counter[];
-}
-
 const PROBLEMS_MAX = 5;
 
-/** @param heard - jobs whose end settlement has read */
-export async function audit(world: World, heard: ReadonlySet<number> = new Set()): Promise<Audit> {
+export async function audit(
+  world: World,
+  heard: ReadonlySet<number> = new Set(),
+): Promise<readonly string[]> {
   const { store, books, gitlab, findings, rollup } = world;
   const problems: string[] = [];
   const records = new Map<number, JobRecord>();
@@ -32,39 +18,31 @@ export async function audit(world: World, heard: ReadonlySet<number> = new Set()
     if (item.kind === 'record') records.set(item.record.jobId, item.record);
     if (item.kind === 'counter') counters.push(item.counter);
   }
-  const wrong = (problem: string): 1 => {
-    if (problems.length < PROBLEMS_MAX) problems.push(problem);
-    return 1;
+  const must = (holds: boolean, problem: () => string): void => {
+    if (!holds && problems.length < PROBLEMS_MAX) problems.push(problem());
   };
-  const must = (holds: boolean, problem: () => string): 0 | 1 => (holds ? 0 : wrong(problem()));
-  let wrongJobs = 0;
   for (const job of gitlab.jobs.values()) {
     const state = records.get(job.jobId)?.state ?? 'nothing';
     const lawful = lawfulStates(job, heard.has(job.jobId));
-    wrongJobs += must(
-      lawful.includes(state),
-      () => `job ${job.jobId} (${job.status}) is ${state}, expected ${lawful}`,
-    );
+    must(lawful.includes(state), () => `job ${job.jobId} (${job.status}) is ${state}, expected ${lawful}`);
   }
   const spent = new Map<string, number>();
   const explained = [...records.values()].filter((record) => books.isExplained(record));
-  wrongJobs += must(explained.length === records.size, () => 'a record has claims that no rule explains');
+  must(explained.length === records.size, () => 'a record has claims that no rule explains');
   for (const record of explained) {
     const decided = books.decided(record);
     for (const claim of decided.ask.claims)
       spent.set(claim.counter, (spent.get(claim.counter) ?? 0) + chargeOf(claim, decided));
   }
-  let [wrongCounters, heldLeft] = [0, 0];
   for (const { key, committed, settled } of counters) {
     const name = counterName(key);
     const ran = spent.get(name) ?? 0;
     spent.delete(name);
-    heldLeft += Math.abs(committed - settled);
     must(committed === settled, () => `${committed - settled} is still held on ${name}`);
-    wrongCounters += must(settled === ran, () => `${name} shows ${settled} spent, GitLab ran ${ran}`);
+    must(settled === ran, () => `${name} shows ${settled} spent, GitLab ran ${ran}`);
   }
   for (const [name, sum] of spent)
-    wrongCounters += must(sum === 0, () => `${sum} was spent on ${name}, which was never written`);
+    must(sum === 0, () => `${sum} was spent on ${name}, which was never written`);
   must(records.size === books.records.size, () => 'the table has other records than were written');
   const { ledger } = world.process('settle');
   const due = await ledger.dueJobs(Number.MAX_SAFE_INTEGER, 100);
@@ -78,11 +56,7 @@ export async function audit(world: World, heard: ReadonlySet<number> = new Set()
       findings,
     );
   }
-  problems.push(...findings.comparisons.examples);
-  return {
-    ...{ wrongJobs, wrongCounters, heldLeft, liveLeft: due.length, drift: drift.length, problems },
-    ...{ records: explained, counters },
-  };
+  return [...problems, ...findings.comparisons.examples];
 }
 
 /** A job that ran is settled, and one that never ran is not. The outcome of a job that GitLab deleted may be lost. */

@@ -6,16 +6,12 @@ import { groupIdsOf, type SimulatedGitLab, type TrueJob } from './gitlab.ts';
 import { AskedClaims, type ExpectedAsk, neverFits, type RunEstimates } from './rulebook/asked-claims.ts';
 import type { RuleSet } from './rulebook/rule-set.ts';
 
-/** A record as it was first written. */
 export interface Birth {
   readonly ruleSet: number;
-  /** The claims are in the order of the record's. */
   readonly ask: ExpectedAsk;
   readonly state: JobRecord['state'];
   readonly unchecked: JobRecord['unchecked'];
-  /** The call that asked. */
   readonly call: number;
-  /** Number of the commit. */
   readonly commit: number;
 }
 
@@ -25,7 +21,6 @@ export interface BirthDeps {
   readonly estimates: RunEstimates;
 }
 
-/** A job without admission that is found later than this belongs to the day it is found. */
 const LATE_MS = 28 * 24 * 3_600_000;
 
 /** The inputs of a decision travel as its policy version: set of rules, clock of the deciding process, call. */
@@ -115,7 +110,6 @@ function momentsOf(record: JobRecord, job: TrueJob, ruleSet: RuleSet, atMs: numb
   }
   const groups = [...job.askedIn];
   if (record.answered === 'fallback')
-    // A relay's clock may be ahead: the record then has the time of the report.
     return job.fallback.flatMap((answer) =>
       (answer.answered === 'rejected') === (record.state === 'REJECTED')
         ? groups.map((groupId) => ({ groupId, askedAtMs: Math.min(answer.atMs, atMs) }))

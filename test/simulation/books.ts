@@ -19,17 +19,14 @@ import { chargeOf, type DecidedJob } from './rulebook/charges.ts';
 interface BooksOptions extends BirthDeps {
   readonly findings: Findings;
   readonly chargeUnknown: 'hold' | 'nothing';
-  /** Called with each record as it is written. */
   readonly onRecord: (record: JobRecord) => void;
 }
 
-/** committed, fitted, settled, and the unchecked parts of committed by cause. */
 type Amounts = readonly number[];
 
 const CAUSES: readonly UncheckedCause[] = ['exempt', 'unmetered', 'bypass'];
 const NOTHING: Amounts = [0, 0, 0, 0, 0, 0];
 
-/** One admission request of a relay, and the books when it was sent. */
 export interface OpenCall {
   readonly id: number;
   readonly commit: number;
@@ -40,22 +37,14 @@ export interface OpenCall {
 export class Books {
   readonly records = new Map<number, JobRecord>();
   readonly entries = new Map<number, CorrectionEntry[]>();
-  /** Due times of live jobs. */
   readonly due = new Map<number, number>();
-  /** By the writes to the counters. */
   readonly counters = new Map<string, Amounts>();
-  /** By the records and entries. */
   readonly #sums = new Map<string, Amounts>();
-  /** Keyed by `<job>/<generation>`. */
   readonly births = new Map<string, Birth>();
   /** The commit since which a job may run by its record. */
   readonly liveSince = new Map<number, number>();
   readonly #settledAt = new Map<string, string>();
   readonly #calls = new Set<OpenCall>();
-  /** Amounts that counters showed since the oldest open call. */
-  readonly #shown = new Map<string, number[]>();
-  /** Counters by limit. */
-  readonly #countersOf = new Map<string, string[]>();
   readonly #options: BooksOptions;
   commits = 0;
 
@@ -77,8 +66,10 @@ export class Books {
       if (write.kind === 'entry') this.#takeEntry(write.entry, touched);
       if (write.kind === 'counter') {
         const causes = CAUSES.map((cause) => write.unchecked[cause] ?? 0);
-        this.#takeCounter(counterName(write.key), [write.committed, write.fitted, write.settled, ...causes]);
-        touched.add(counterName(write.key));
+        const name = counterName(write.key);
+        const added = [write.committed, write.fitted, write.settled, ...causes];
+        this.counters.set(name, plus(this.counters.get(name) ?? NOTHING, added));
+        touched.add(name);
       }
     }
     for (const name of touched) {
@@ -103,15 +94,6 @@ export class Books {
 
   closeCall(call: OpenCall): void {
     this.#calls.delete(call);
-    if (this.#calls.size === 0) this.#shown.clear();
-  }
-
-  /** Amounts that the counters of a limit showed since the oldest open call. */
-  shown(subject: string, limit: string): readonly number[] {
-    return (this.#countersOf.get(`${subject}|${limit}`) ?? []).flatMap((name) => [
-      this.counters.get(name)?.[0] ?? 0,
-      ...(this.#shown.get(name) ?? []),
-    ]);
   }
 
   sumsOf(counter: string): Sums {
@@ -204,7 +186,6 @@ export class Books {
     this.births.set(`${jobId}/${generation}`, { ...birth, ask });
   }
 
-  /** A retry that was not asked about has the reservation of the rejected job. */
   #handedOver(record: JobRecord, writes: readonly Write[]): void {
     const { jobId, state } = record;
     const [from] = writes.flatMap((write) =>
@@ -307,20 +288,6 @@ export class Books {
     this.#sums.set(name, plus(this.#sums.get(name) ?? NOTHING, added));
   }
 
-  #takeCounter(name: string, added: Amounts): void {
-    if (!this.counters.has(name)) {
-      const limit = name.slice(0, name.lastIndexOf('|'));
-      this.#countersOf.set(limit, [...(this.#countersOf.get(limit) ?? []), name]);
-    }
-    const before = this.counters.get(name) ?? NOTHING;
-    const after = plus(before, added);
-    this.counters.set(name, after);
-    if (this.#calls.size === 0) return;
-    const shown = this.#shown.get(name) ?? [before[0] ?? 0];
-    shown.push(after[0] ?? 0);
-    this.#shown.set(name, shown);
-  }
-
   #checkState(record: JobRecord): void {
     this.#chargedByItsState(record);
     this.#isAsGitLabReports(record);
@@ -359,7 +326,6 @@ export class Books {
       must(charge === 0, `job ${jobId} still pays ${charge} on ${name}`);
   }
 
-  /** Only GitLab ends a job. */
   #isAsGitLabReports({ jobId, state, generation, durationSeconds }: JobRecord): void {
     const job = this.#options.gitlab.byId(jobId);
     const ran = ranSeconds(job);

@@ -6,11 +6,8 @@ import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type ParseResult, problemText } from '../../policies/document/reading.ts';
 import { type CountedUnit, groupChainOf, type RuleSet, type WrittenLimit } from './rulebook/rule-set.ts';
 
-/** The company apart from its tree, which sets of rules change. */
 export interface Company {
-  /** Last parts of paths, by group and project id. */
   readonly names: ReadonlyMap<number, string>;
-  /** Runner classes; a tag of the same name makes a job one of the class. */
   readonly classes: readonly string[];
   readonly estimateSeconds: number;
 }
@@ -99,7 +96,6 @@ const KEY: Readonly<Record<CountedUnit, string>> = {
   jobs: 'jobs',
 };
 
-/** `group/101` → `{ group: 101 }`, `runner-class/large` → `{ runner_class: large }`. */
 function onOf(subject: string): Record<string, number | string> | string {
   if (subject === 'instance') return subject;
   const [kind = '', name = ''] = subject.split('/');
@@ -112,10 +108,8 @@ function written(amount: WrittenLimit['amount'], unit: CountedUnit | undefined):
   return unit === 'seconds' ? amount / 60 : amount;
 }
 
-/** `2026-11-21T12:00+00:00`: whole minutes. */
 const instant = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, 16)}+00:00`;
 
-/** 61 300 → `0.061300` */
 const decimal = (micros: number): string =>
   `${Math.floor(micros / MICROS)}.${String(micros % MICROS).padStart(6, '0')}`;
 

@@ -1,6 +1,5 @@
 /** Counts the comparisons with the rulebook and keeps what differs. */
 
-/** The comparisons, each counted as often as it happens. */
 export const COMPARED = {
   answers: 'answers: admitted or rejected, and by which limits',
   claims: 'claims of a decision: counter, amount, whether it asks',
@@ -16,7 +15,6 @@ export interface Comparisons {
   readonly counts: Readonly<
     Record<ComparedFigure, { readonly compared: number; readonly otherwise: number }>
   >;
-  /** The first few, in words. */
   readonly examples: readonly string[];
 }
 
@@ -28,7 +26,6 @@ export class Findings {
   ) as Record<ComparedFigure, { compared: number; otherwise: number }>;
   readonly errors: unknown[] = [];
 
-  /** @param check - throws if something differs */
   compare(what: ComparedFigure, check: () => void): void {
     const count = this.#counts[what];
     count.compared += 1;

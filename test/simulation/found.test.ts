@@ -1,4 +1,3 @@
-/** Plans that broke a promise once. */
 import { expect, test } from 'vitest';
 import type { Action, Plan } from './plan.ts';
 import { run } from './run.ts';

@@ -15,31 +15,23 @@ import { Agenda } from './agenda.ts';
 import type { AskedJob } from './rulebook/asked-claims.ts';
 import { groupChainOf, type RuleSet } from './rulebook/rule-set.ts';
 
-/** The fixed facts of a job. */
 export interface JobPlan extends AskedJob {
   readonly pipelineId: number;
   readonly runnerId: number;
-  /** The request names no runner. */
   readonly withoutRunner?: boolean;
-  /** A version of GitLab that leaves out the duration. */
   readonly withoutDuration?: boolean;
 }
 
 export interface TrueJob extends JobPlan {
   readonly createdAtMs: number;
   status: Extract<JobStatus, 'pending' | 'running' | 'success' | 'failed' | 'canceled'>;
-  /** The first answer that the router received. */
   heard?: 'admitted' | 'rejected';
   startedAtMs?: number;
   finishedAtMs?: number;
   failureReason?: string;
-  /** Deleted with its project: GitLab answers 404. */
   removed: boolean;
-  /** GitLab retries a job once. */
   retried: boolean;
-  /** The groups of its project when the job was asked about. */
   readonly askedIn: Set<number>;
-  /** Fallback answers, by the relays' clocks. */
   readonly fallback: { readonly answered: 'admitted' | 'rejected'; readonly atMs: number }[];
 }
 
@@ -63,19 +55,16 @@ interface GitLabOptions {
   };
   readonly runnerIds: readonly number[];
   readonly jobsPerPage: number;
-  /** Called with each webhook that GitLab sends. */
   readonly onHook: (job: TrueJob, truth: JobTruth) => void;
 }
 
 export class SimulatedGitLab {
   readonly jobs = new Map<number, TrueJob>();
-  /** Changes that are still to come. */
   readonly agenda = new Agenda<() => void>();
   availability: Availability = 'answers';
   /** False: the token is not an administrator's. It lists nothing, and every job is a 404. */
   tokenSees = true;
   readonly #options: GitLabOptions;
-  /** By list and status asked for; newest first. */
   readonly #lists = new Map<string, TrueJob[]>();
   /** First pages until one of their jobs changes: nearly every sweep reads the same. */
   readonly #pages = new Map<string, JobsPage>();
@@ -101,7 +90,6 @@ export class SimulatedGitLab {
     return job;
   }
 
-  /** The router's request, as a relay translates it. */
   requestOf(job: TrueJob): AdmissionRequest {
     const { jobId, jobName, pipelineId, projectId, runnerClass, timeoutSeconds, runnerId } = job;
     const { path, groupIds } = this.#options.placeOf(projectId);
@@ -130,7 +118,6 @@ export class SimulatedGitLab {
     this.#changed(job);
   }
 
-  /** The router rejects the job: it shows as running for a moment. */
   refuse(job: TrueJob, fromMs: number, untilMs: number): void {
     job.startedAtMs = fromMs;
     job.failureReason = REJECTED_BY_ROUTER;
@@ -143,14 +130,12 @@ export class SimulatedGitLab {
     this.#forgetPages(job);
   }
 
-  /** Applies the changes that are due. */
   catchUp(): void {
     const nowMs = this.#options.nowMs();
     for (let change = this.agenda.take(nowMs); change !== undefined; change = this.agenda.take(nowMs))
       change();
   }
 
-  /** @param step - awaited before GitLab looks and before its answer arrives */
   api(step: () => Promise<void>): GitLab {
     const answer = async <T>(look: () => T, isForAdministrators: boolean): Promise<T> => {
       await step();
@@ -245,7 +230,6 @@ const runningLists = ({ projectId, runnerId }: TrueJob): readonly string[] => [
   `runners/${runnerId} running`,
 ];
 
-/** Root first. */
 export const groupIdsOf = (
   projectId: number,
   { groupOf, parentOf }: Pick<RuleSet, 'groupOf' | 'parentOf'>,

@@ -11,7 +11,6 @@ import { ZONE_OF_LATE_DAYS } from './month/shape.ts';
 import type { Parts } from './parts.ts';
 import type { EstimateBasis } from './rulebook/asked-claims.ts';
 
-/** The same but for some methods. */
 const but = <T extends object>(original: T, other: Partial<T>): T =>
   new Proxy(original, {
     get: (target, name) => {
@@ -20,7 +19,6 @@ const but = <T extends object>(original: T, other: Partial<T>): T =>
     },
   });
 
-/** Every admission asks something else. */
 const asking = (change: (ask: HoldAsk) => HoldAsk): Partial<Parts> => ({
   ledger: (ledger) => ({
     ...ledger,
@@ -76,7 +74,6 @@ function withoutExemptions(rules: Rules): Rules {
   return { ...rules, policy: { ...rules.policy, rules: asked, ruleIndex: ruleIndexOf(asked) } };
 }
 
-/** Each group of the record becomes the one at the same depth above the job's group now. */
 function onPresentParents(record: JobRecord, { directory }: Rules): JobRecord {
   const { groupId, groupIds = [] } = record.facts;
   const present = directory?.chainById.get(groupId ?? 0) ?? [];
@@ -100,7 +97,6 @@ const otherQueue = (change: (options: WaitQueueOptions) => WaitQueueOptions): Pa
   waiting: (options) => new WaitQueue(change(options)),
 });
 
-/** Other parts for records that are held, by the rules of now. */
 function holdsByRulesOfNow(change: (record: JobRecord, rules: Rules, nowMs: number) => JobRecord) {
   let rules: Rules | undefined;
   let nowMs = () => 0;
@@ -137,7 +133,6 @@ function firstLimitsForEver(): Partial<Parts> {
 export interface Mutant {
   readonly fault: string;
   readonly parts: () => Partial<Parts>;
-  /** @default default */
   readonly estimate?: EstimateBasis;
   /** It shows only once these days are over. */
   readonly days?: number;

@@ -9,10 +9,8 @@ import { WaitQueue, type WaitQueueOptions } from '../../relay/wait-queue.ts';
 export interface Parts {
   readonly rules: (rules: Rules) => Rules;
   readonly ledger: (ledger: Ledger, clock: LedgerClock) => Ledger;
-  /** The table as the ledger sees it: commits are watched behind it. */
   readonly table: (table: LedgerStore) => LedgerStore;
   readonly rollupTable: (table: RollupStore) => RollupStore;
-  /** The queue of each relay in which jobs wait. */
   readonly waiting: (options: WaitQueueOptions) => WaitQueue;
 }
 

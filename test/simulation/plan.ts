@@ -12,59 +12,9 @@ interface PlannedJob {
   readonly runnerClass: string;
   readonly runnerId: number;
   readonly timeoutSeconds: number;
-  /** It runs whatever the router answers: the controller is in dry run, or was never asked. */
   readonly runsAnyway: boolean;
   readonly withoutDuration: boolean;
 }
-
-type Act<Kind extends string, Fields> = { readonly do: Kind } & Readonly<Fields>;
-/** Steps after which the program dies; null: it lives. */
-type Death = number | null;
-type Answer = 'admitted' | 'rejected';
-
-export type Action =
-  /** A relay asks about a batch. `heard`: the router receives the answers. */
-  | Act<
-      'ask',
-      {
-        relay: number;
-        jobs: readonly number[];
-        leftMs: number;
-        heard: boolean;
-        fallback: Answer;
-        dieAfter: Death;
-      }
-    >
-  | Act<'postUnmetered', { relay: number; dieAfter: Death }>
-  | Act<'loseRelay', { relay: number }>
-  /** The router had no answer. */
-  | Act<'refuse', { job: number }>
-  /** Of the jobs that may start. */
-  | Act<'start', { pick: number }>
-  /** Of the jobs that run; `canceled` also of those that wait. */
-  | Act<'end', { pick: number; how: 'success' | 'failed' | 'canceled' }>
-  | Act<'remove', { job: number }>
-  /** A rejected job is retried with a reservation. From then on its index means the new job. */
-  | Act<'retry', { job: number; keptMinutes: number; dieAfter: Death }>
-  /** Of the webhooks on their way, in any order. */
-  | Act<'deliver', { pick: number; again: 'no' | 'repeat' | 'resend' }>
-  | Act<'lose', { pick: number }>
-  | Act<'consume', { count: number; dieAfter: Death }>
-  | Act<'sweep', { by: number; dieAfter: Death }>
-  | Act<'rollUp', { count: number; again: number }>
-  | Act<'rebuild', object>
-  | Act<'price', { small: number; large: number; inMinutes: number }>
-  | Act<'limit', { limit: number; tenths: number | 'unlimited' }>
-  | Act<'grant', { limit: number; tenths: number; hours: number }>
-  | Act<'move', { what: 'group' | 'project' }>
-  /** The clock of a program's host is off. */
-  | Act<'step', { process: number; minutes: number }>
-  | Act<'gitlab', { availability: Availability }>
-  /** The token is replaced, between two calls of a program at the earliest. */
-  | Act<'token', { sees: boolean }>
-  /** Seconds, or to just before the end of the day or month in the company's zone. */
-  | Act<'advance', { by: number | 'day' | 'month' }>
-  | Act<'together', { actions: readonly Action[] }>;
 
 export interface Plan {
   /** Shortly before a month, a year or summer time ends. */
@@ -75,7 +25,6 @@ export interface Plan {
   /** Taken one by one by the operations of the table. */
   readonly faults: readonly (StoreFault | null)[];
   readonly chargeUnknown: 'hold' | 'nothing';
-  /** Webhooks that are still on their way when the actions are over. */
   readonly lastHooks: 'arrive' | 'arrive late' | 'are lost';
 }
 
@@ -136,17 +85,11 @@ export const FIRST_RULES: RuleSet = {
   groupOf: byId({ 1001: 103, 1002: 104, 1003: 101, 1004: 200 }),
 };
 
-/** Weights of what a plan has more of. */
 export interface Flavour {
-  /** Concurrent actions. */
   readonly together: number;
-  /** Edits, moves, clocks and ends of months. */
   readonly edits: number;
-  /** GitLab away, and removed projects. */
   readonly outages: number;
-  /** Each kind of fault, among 8 operations that work. */
   readonly faults: number;
-  /** Deaths of a program, among 6 calls that end. */
   readonly deaths: number;
 }
 
@@ -179,64 +122,108 @@ const fault = (weight: number): fc.Arbitrary<StoreFault | null> =>
     { weight, arbitrary: fc.constant({ kind: 'slow' as const, latencyMs: 900 }) },
   );
 
-type Drawn<Kind extends Action['do']> = {
-  readonly [Field in Exclude<keyof Extract<Action, { do: Kind }>, 'do'>]: fc.Arbitrary<
-    Extract<Action, { do: Kind }>[Field]
-  >;
-};
-
-function simple({ edits, outages, deaths }: Flavour): fc.Arbitrary<Action> {
-  const weighed: { readonly weight: number; readonly arbitrary: fc.Arbitrary<Action> }[] = [];
-  const add = <Kind extends Action['do']>(weight: number, kind: Kind, fields: Drawn<Kind>): void => {
-    const arbitrary = fc.record({ do: fc.constant(kind), ...fields }) as unknown as fc.Arbitrary<Action>;
-    if (weight > 0) weighed.push({ weight, arbitrary });
-  };
+/** Weight and fields of each action. `dieAfter`: steps after which the program dies; null: it lives. */
+function draws({ edits, outages, deaths }: Flavour) {
   const dieAfter = fc.oneof(
     { weight: 6, arbitrary: fc.constant(null) },
     { weight: deaths, arbitrary: fc.nat({ max: 8 }) },
   );
   const index = fc.nat({ max: JOBS - 1 });
-  const which = fc.constantFrom(0, 1);
-  const limitIndex = fc.nat({ max: FIRST_LIMITS.length - 1 });
-  add(9, 'ask', {
-    relay: which,
-    jobs: fc.array(index, { minLength: 1, maxLength: 4 }),
-    leftMs: fc.constantFrom(2_000, 2_000, 2_000, 30_000, 400, 100),
-    heard: fc.constantFrom(true, true, true, false),
-    fallback: fc.constantFrom('admitted' as const, 'admitted' as const, 'rejected' as const),
-    dieAfter,
-  });
-  add(3, 'retry', { job: index, keptMinutes: fc.constantFrom(0, 3), dieAfter });
-  add(2, 'postUnmetered', { relay: which, dieAfter });
-  add(1, 'loseRelay', { relay: which });
-  add(1, 'refuse', { job: index });
-  add(7, 'start', { pick: index });
-  const hows = ['success', 'success', 'failed', 'canceled'] as const;
-  add(6, 'end', { pick: index, how: fc.constantFrom(...hows) });
-  const agains = ['no', 'no', 'repeat', 'resend'] as const;
-  add(6, 'deliver', { pick: fc.nat({ max: 20 }), again: fc.constantFrom(...agains) });
-  add(2, 'lose', { pick: fc.nat({ max: 20 }) });
-  add(5, 'consume', { count: fc.integer({ min: 1, max: 6 }), dieAfter });
-  add(4, 'sweep', { by: which, dieAfter });
-  add(1, 'rollUp', { count: fc.nat({ max: 9 }), again: fc.nat({ max: 3 }) });
-  add(1, 'rebuild', {});
-  add(4, 'advance', { by: fc.constantFrom(1, 47, 61, 130, 601, 5_001, 5_001) });
-  const states = ['answers', 'answers', 'away', 'rate-limited', 'token-expired'] as const;
-  add(outages, 'gitlab', { availability: fc.constantFrom(...states) });
-  add(outages, 'remove', { job: index });
-  add(edits, 'price', {
-    small: fc.constantFrom(61_301, 20_001, 100_003),
-    large: fc.constantFrom(360_011, 200_003),
-    inMinutes: fc.constantFrom(0, 1, 30, 1_500),
-  });
-  add(edits + 1, 'limit', {
-    limit: limitIndex,
-    tenths: fc.constantFrom<number | 'unlimited'>(0, 1, 5, 10, 20, 'unlimited'),
-  });
-  add(edits, 'grant', { limit: limitIndex, tenths: fc.constantFrom(3, 10), hours: fc.constantFrom(1, 30) });
-  add(edits, 'move', { what: fc.constantFrom('group' as const, 'project' as const) });
-  add(edits, 'advance', { by: fc.constantFrom<'day' | 'month' | number>('day', 'day', 'month', 90_000) });
-  return fc.oneof(...weighed);
+  const which = fc.constantFrom<number[]>(0, 1);
+  const limit = fc.nat({ max: FIRST_LIMITS.length - 1 });
+  const pick = fc.nat({ max: 20 });
+  const states: readonly Availability[] = ['answers', 'answers', 'away', 'rate-limited', 'token-expired'];
+  return {
+    /** A relay asks about a batch. `heard`: the router receives the answers. */
+    ask: [
+      9,
+      {
+        relay: which,
+        jobs: fc.array(index, { minLength: 1, maxLength: 4 }),
+        leftMs: fc.constantFrom(2_000, 2_000, 2_000, 30_000, 400, 100),
+        heard: fc.constantFrom(true, true, true, false),
+        fallback: fc.constantFrom('admitted' as const, 'admitted' as const, 'rejected' as const),
+        dieAfter,
+      },
+    ],
+    /** A rejected job is retried with a reservation. From then on its index means the new job. */
+    retry: [3, { job: index, keptMinutes: fc.constantFrom(0, 3), dieAfter }],
+    postUnmetered: [2, { relay: which, dieAfter }],
+    loseRelay: [1, { relay: which }],
+    refuse: [1, { job: index }],
+    start: [7, { pick: index }],
+    /** Of the jobs that run; `canceled` also of those that wait. */
+    end: [
+      6,
+      {
+        pick: index,
+        how: fc.constantFrom<('success' | 'failed' | 'canceled')[]>(
+          'success',
+          'success',
+          'failed',
+          'canceled',
+        ),
+      },
+    ],
+    /** Of the webhooks on their way, in any order. */
+    deliver: [
+      6,
+      { pick, again: fc.constantFrom<('no' | 'repeat' | 'resend')[]>('no', 'no', 'repeat', 'resend') },
+    ],
+    lose: [2, { pick }],
+    consume: [5, { count: fc.integer({ min: 1, max: 6 }), dieAfter }],
+    sweep: [4, { by: which, dieAfter }],
+    rollUp: [1, { count: fc.nat({ max: 9 }), again: fc.nat({ max: 3 }) }],
+    rebuild: [1, {}],
+    /** Seconds, or to just before the end of the day or month in the company's zone. */
+    advance: [
+      4 + edits,
+      {
+        by: fc.oneof(
+          { weight: 4, arbitrary: fc.constantFrom(1, 47, 61, 130, 601, 5_001, 5_001) },
+          {
+            weight: edits,
+            arbitrary: fc.constantFrom('day' as const, 'day' as const, 'month' as const, 90_000),
+          },
+        ),
+      },
+    ],
+    gitlab: [outages, { availability: fc.constantFrom(...states) }],
+    remove: [outages, { job: index }],
+    price: [
+      edits,
+      {
+        small: fc.constantFrom(61_301, 20_001, 100_003),
+        large: fc.constantFrom(360_011, 200_003),
+        inMinutes: fc.constantFrom(0, 1, 30, 1_500),
+      },
+    ],
+    limit: [
+      edits + 1,
+      { limit, tenths: fc.constantFrom<(number | 'unlimited')[]>(0, 1, 5, 10, 20, 'unlimited') },
+    ],
+    grant: [edits, { limit, tenths: fc.constantFrom(3, 10), hours: fc.constantFrom(1, 30) }],
+    move: [edits, { what: fc.constantFrom('group' as const, 'project' as const) }],
+  } satisfies Record<string, [weight: number, fields: Record<string, fc.Arbitrary<unknown>>]>;
+}
+
+type Draws = ReturnType<typeof draws>;
+type Drawn<Fields> = {
+  readonly [Field in keyof Fields]: Fields[Field] extends fc.Arbitrary<infer Value> ? Value : never;
+};
+export type Action =
+  | { readonly [Kind in keyof Draws]: { readonly do: Kind } & Drawn<Draws[Kind][1]> }[keyof Draws]
+  /** The token is replaced, between two calls of a program at the earliest. */
+  | { readonly do: 'token'; readonly sees: boolean }
+  | { readonly do: 'step'; readonly process: number; readonly minutes: number }
+  | { readonly do: 'together'; readonly actions: readonly Action[] };
+
+function simple(flavour: Flavour): fc.Arbitrary<Action> {
+  const weighed = Object.entries(draws(flavour)).map(([kind, [weight, fields]]) => ({
+    weight: weight as number,
+    arbitrary: fc.record({ do: fc.constant(kind), ...(fields as object) }) as unknown as fc.Arbitrary<Action>,
+  }));
+  return fc.oneof(...weighed.filter(({ weight }) => weight > 0));
 }
 
 export function plans(flavour: Flavour): fc.Arbitrary<Plan> {
@@ -277,7 +264,6 @@ export function plans(flavour: Flavour): fc.Arbitrary<Plan> {
 const MINUTE_MS = 60_000;
 type Edit = Extract<Action, { do: 'price' | 'limit' | 'grant' | 'move' }>;
 
-/** The set of rules after an edit; undefined: it would change nothing. */
 export function edited(action: Edit, before: RuleSet, nowMs: number): RuleSet | undefined {
   const { prices, limits, grants, parentOf, groupOf } = before;
   const minuteMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;

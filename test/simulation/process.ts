@@ -21,7 +21,6 @@ export class Interleaver {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** @throws the first failure once all tasks have ended, or if the tasks wait for each other */
   async run(tasks: readonly (() => Promise<unknown>)[]): Promise<void> {
     let over: PromiseSettledResult<unknown>[] | undefined;
     void Promise.allSettled(tasks.map((task) => task())).then((results) => {
@@ -41,14 +40,12 @@ export class Interleaver {
 }
 
 export interface ProcessOptions {
-  /** Absent: programs take turns only where they wait for each other. */
   readonly interleaver: Interleaver | undefined;
   readonly clock: HandClock;
   readonly store: LedgerStore & InboxStore;
   readonly parts: Parts;
   readonly random: () => number;
   readonly newToken: () => string;
-  /** How far the clock of its host is off, ms. */
   readonly skewMs: () => number;
 }
 
@@ -90,7 +87,6 @@ export class Process {
     this.#stepsLeft = steps;
   }
 
-  /** Between two calls: others may come first, and a dead program never goes on. */
   async step(): Promise<void> {
     if (this.#interleaver === undefined) return;
     if (this.#stepsLeft <= 0) {
@@ -102,7 +98,6 @@ export class Process {
     if (this.#isDead) await new Promise<never>(() => {});
   }
 
-  /** A step before the table is asked and one before its answer arrives. */
   #stepped(store: LedgerStore & InboxStore): LedgerStore & InboxStore {
     const between = async <T>(call: () => Promise<T>): Promise<T> => {
       await this.step();

@@ -4,7 +4,6 @@ import type { MemoryStore, StoreFault, StoreOperation } from '../../functions/co
 import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
 import type { Books } from './books.ts';
 
-/** Faults of reads are asked for before the books are. */
 export function quickReads(
   store: MemoryStore,
   { records, due }: Books,

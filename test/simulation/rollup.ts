@@ -44,7 +44,6 @@ export class Rollup {
     return this.#images.length - this.#position;
   }
 
-  /** Delivers the next images, again from the first that failed, as the event source does. */
   async deliver(count: number): Promise<void> {
     const until = Math.min(this.#images.length, this.#position + count);
     while (this.#position < until) {
@@ -53,7 +52,6 @@ export class Rollup {
     }
   }
 
-  /** Delivers images of before once more, without those that came after them. */
   async repeat(from: number, count: number): Promise<void> {
     await this.#rollUp(from, Math.min(this.#position, from + count));
   }
@@ -79,7 +77,6 @@ export class Rollup {
       findings.compare('usage', () => must(false, `usage of ${name} belongs to no job`));
   }
 
-  /** @returns the first image that failed */
   async #rollUp(from: number, until: number): Promise<number | undefined> {
     const { keys, clock, random, directory, zone } = this.#options;
     const Records = this.#images.slice(from, until).map((record, index) => ({
@@ -90,7 +87,6 @@ export class Rollup {
       { Records },
       {
         ...{ store: this.#table, keys, random, log: silentLog, placeOf: placeBy(directory(), zone) },
-        // Nothing waits for the rollup, so its pauses are not the simulation's.
         clock: { nowMs: () => clock.nowMs(), sleep: async () => {} },
       },
     );

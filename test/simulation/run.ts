@@ -17,15 +17,11 @@ import { dayIn } from './rulebook/rule-set.ts';
 import { onlyUnavailable, PROCESSES, type ProcessName, World } from './world.ts';
 
 const MINUTE_MS = 60_000;
-/** Longer than any timeout and the grace after it. */
 const EVERYTHING_DUE_MS = 2 * DAY_MS + HOUR_MS;
-/** A table without faults needs a few rounds. */
 const ROUNDS_MAX = 20;
-/** GitLab gives up a job that no runner takes. */
 const WAITS_MS_MAX = 5 * DAY_MS;
 const ROUTER_MS = 200;
 
-/** @throws the first broken promise */
 export async function run(plan: Plan): Promise<World> {
   const simulation = new Simulation(plan);
   await simulation.safety();
@@ -38,16 +34,12 @@ class Simulation {
   readonly #plan: Plan;
   readonly #interleaver: Interleaver;
   readonly #faults: Plan['faults'][number][] = [];
-  /** The present job of each index. */
   readonly #jobs = new Map<number, TrueJob>();
-  /** Webhooks on their way. */
   readonly #hooks: { readonly id: string; readonly truth: JobTruth }[] = [];
   /** The inbox as the table's stream brings it: in order, and again from the first that failed. */
   readonly #stream: { readonly record: TableStreamRecord; readonly jobId: number }[] = [];
   #read = 0;
-  /** Jobs whose end settlement has read. */
   readonly #heard = new Set<number>();
-  /** Fallback answers that each relay has not posted yet. */
   readonly #unmetered: [UnmeteredAnswer[], UnmeteredAnswer[]] = [[], []];
   #deliveries = 0;
 
@@ -65,7 +57,6 @@ class Simulation {
   }
 
   async safety(): Promise<void> {
-    // From here on the search for jobs without admission looks: older jobs are not its own.
     await this.#all([() => this.#sweep('sweep 0', null)]);
     this.#faults.push(...this.#plan.faults);
     for (const action of this.#plan.actions) {
@@ -113,7 +104,7 @@ class Simulation {
     let problems: readonly string[] = [];
     await this.#all([
       async () => {
-        problems = (await audit(world, this.#heard)).problems;
+        problems = await audit(world, this.#heard);
       },
     ]);
     must(problems.length === 0, problems[0] ?? '');
@@ -212,7 +203,6 @@ class Simulation {
     }
   }
 
-  /** Runs a program until it is done or dead. */
   async #within<T>(
     name: ProcessName,
     dieAfter: number | null,
@@ -224,7 +214,6 @@ class Simulation {
     process.dieAfter(Number.POSITIVE_INFINITY);
   }
 
-  /** Ids are given when a job first matters. */
   #job(index: number): TrueJob {
     const at = index % this.#plan.jobs.length;
     const known = this.#jobs.get(at);
@@ -232,7 +221,6 @@ class Simulation {
     if (known !== undefined) return known;
     must(plan !== undefined, 'a plan has at least one job');
     const jobId = this.world.gitlab.jobs.size + 1;
-    // Only retries of a job have its name in its pipeline, as in GitLab.
     const jobName = `unit ${Math.floor(jobId / 3)}`;
     return this.#create(at, { ...plan, jobName, pipelineId: 5_000 + (jobId % 3), jobId });
   }
@@ -319,7 +307,6 @@ class Simulation {
     this.world.gitlab.end(job, how, this.world.clock.nowMs());
   }
 
-  /** As the requeue does it: reserve, ask GitLab for the retry, hand over. */
   async #retry({ job: index, keptMinutes, dieAfter }: Extract<Action, { do: 'retry' }>): Promise<void> {
     const job = this.#job(index);
     await this.#within('requeue', dieAfter, async (process) => {
@@ -406,7 +393,6 @@ class Simulation {
   }
 }
 
-/** To 2 s before the next day or month begins in the company's zone. */
 function millisecondsOf(by: number | 'day' | 'month', nowMs: number): number {
   if (typeof by === 'number') return by * 1000;
   const part = (atMs: number): string => dayIn(ZONE, atMs).slice(0, by === 'day' ? 10 : 7);

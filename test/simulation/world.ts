@@ -19,12 +19,7 @@ import { LedgerError } from '../../functions/core/store/table-failure.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
 import type { SweepReport } from '../../functions/sweep/report.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
-import {
-  type Estimator,
-  historyEstimator,
-  timeoutEstimator,
-  timeoutSeconds,
-} from '../../policies/estimate.ts';
+import { type Estimator, historyEstimator, timeoutEstimator } from '../../policies/estimate.ts';
 import { NO_HISTORY, type ProjectHistory, withRuns } from '../../policies/run-history.ts';
 import { type HandClock, handClock } from '../../scripts/local/clock.ts';
 import { seededRandom } from '../../scripts/local/random.ts';
@@ -50,7 +45,6 @@ export interface WorldOptions {
   readonly seed: number;
   readonly startMs: number;
   readonly company: Company;
-  /** In the order of their times; more may be added. */
   readonly ruleSets: RuleSet[];
   readonly estimate: EstimateBasis;
   readonly chargeUnknown: 'hold' | 'nothing';
@@ -65,15 +59,12 @@ export interface WorldOptions {
   readonly parts?: Partial<Parts>;
   readonly onHook: (job: TrueJob, truth: JobTruth) => void;
   readonly onReceived?: (item: InboxItem) => void;
-  /** Called with each record as it is written. */
   readonly onRecord?: (record: JobRecord) => void;
 }
 
 export interface AdmitCall {
   readonly leftMs: number;
-  /** Absent: the relay keeps no job waiting. */
   readonly terms?: WaitingTerms;
-  /** The expected place of a job in the relay's wait queues. */
   readonly turnOf?: (jobId: number) => ExpectedTurn;
 }
 
@@ -89,7 +80,6 @@ export class World {
   readonly ruleSets: RuleSet[];
   readonly skewMs = new Map<ProcessName, number>();
   readonly parts: Parts;
-  /** Failed operations of the table. */
   faults = 0;
   /** One thing happens at a time. */
   isCalm = true;
@@ -118,9 +108,7 @@ export class World {
     this.#estimator =
       estimate === 'history'
         ? historyEstimator((projectId) => this.#histories.get(projectId))
-        : estimate === 'timeout'
-          ? { estimateSeconds: timeoutSeconds }
-          : timeoutEstimator;
+        : timeoutEstimator;
     const { clock, findings } = this;
     this.gitlab = new SimulatedGitLab({
       ...{ nowMs: clock.nowMs, runnerIds: options.runnerIds, jobsPerPage: options.jobsPerPage },
@@ -167,7 +155,6 @@ export class World {
     this.gitlab.catchUp();
   }
 
-  /** Number of the set of rules in force. */
   get ruleSetNumber(): number {
     const { ruleSets } = this;
     const before = this.#position;
@@ -226,7 +213,7 @@ export class World {
     const id = this.#newCall();
     const call = books.openCall(id);
     const asked = {
-      ...{ call, ruleSet: this.ruleSetNumber, atMs: process.clock.nowMs(), jobs: new Set(jobs).size },
+      ...{ call, atMs: process.clock.nowMs() },
       records: new Map(jobs.map(({ jobId }) => [jobId, books.records.get(jobId)])),
     };
     const { faults } = this;
@@ -264,7 +251,6 @@ export class World {
     });
   }
 
-  /** @returns undefined if the table did not answer: the next run goes on */
   sweep(process: Process): Promise<SweepReport | undefined> {
     const settling = this.decideDeps(process);
     return sweep({
@@ -293,7 +279,6 @@ export class World {
   }
 }
 
-/** With less time a call may end undecided. */
 const ENOUGH_MS = 2_000;
 const UNANSWERED: HoldOutcome = { outcome: 'undecided', cause: 'unavailable' };
 

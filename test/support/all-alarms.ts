@@ -1,7 +1,6 @@
 import type { AlarmInput, AlarmSpec } from '../../cdk/monitoring/alarms/alarm-spec.ts';
 import { alarmsFor } from '../../cdk/monitoring/alarms/alarms.ts';
 
-/** A deployment that has every part. */
 export const EVERY_PART: AlarmInput = {
   relays: 2,
   deadlineMs: 2_000,
@@ -14,5 +13,4 @@ export const EVERY_PART: AlarmInput = {
   metrics: true,
 };
 
-/** Every alarm that any deployment can have. */
 export const ALL_ALARMS: readonly AlarmSpec[] = alarmsFor(EVERY_PART);

@@ -22,7 +22,6 @@ export const INSTANCE = 'bundles.example.com';
 export const WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of these tests only').toString('base64')}`;
 export const GITLAB_TOKEN = 'glpat-of-these-tests-only';
 
-/** A server on loopback for one test file. */
 export interface Fake {
   readonly url: string;
   close(): void;
@@ -46,7 +45,6 @@ export async function aFake(
   };
 }
 
-/** As much of SSM as reading a parameter takes. */
 export const fakeParameters = (values: Readonly<Record<string, string>>): Promise<Fake> =>
   aFake((_, body, response) => {
     const { Name } = JSON.parse(body) as { Name: string };
@@ -65,7 +63,6 @@ export interface Rig {
   close(): Promise<void>;
 }
 
-/** @param endpoint - of DynamoDB Local. */
 export function aRig(endpoint: string): Rig {
   mkdirSync(BUNDLES, { recursive: true });
   const folder = newRunFolder(BUNDLES);
@@ -103,7 +100,6 @@ export function aRig(endpoint: string): Rig {
   };
 }
 
-/** What a Function URL gets back. */
 export interface UrlAnswer {
   readonly statusCode: number;
   readonly body: string;
@@ -119,10 +115,8 @@ export interface DeliveryOptions {
   readonly base64?: boolean;
 }
 
-/** The top-level group of the rig's projects. */
 const HOOK_GROUP = 100;
 
-/** A webhook of the group as GitLab sends it through the Function URL. */
 export function delivery(body: string, { id, secret, sentAt, base64 }: DeliveryOptions): unknown {
   const at = sentAt ?? new Date();
   return documentedUrlEvent({

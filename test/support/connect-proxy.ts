@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 
 interface ConnectProxyOptions {
-  /** `user:password` that it wants. @default none */
   readonly credentials?: string;
   /** The port here that it connects to, whatever was asked for. @default the one asked for */
   readonly leadsTo?: number;

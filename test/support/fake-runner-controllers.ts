@@ -10,7 +10,6 @@ export interface FakeController {
   readonly scopes?: { readonly instance: boolean; readonly runnerIds: readonly number[] };
 }
 
-/** GitLab's administration of runner controllers, in memory. */
 export function fakeRunnerControllers(controllers: readonly FakeController[]) {
   const known = new Map(controllers.map((each) => [each.id, each]));
   let [refuses, ignores, changes, silent] = [false, false, 0, false];

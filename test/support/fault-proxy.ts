@@ -3,7 +3,6 @@ import { connect, createServer, type Socket } from 'node:net';
 /** A TCP proxy on loopback that can lose bytes, connections and itself. */
 export interface FaultProxy {
   readonly port: number;
-  /** Connections made so far. */
   readonly connections: number;
   /** From now on every byte vanishes, both ways, and nobody is told: a half-open connection. */
   blackHole(): void;

@@ -1,4 +1,3 @@
-/** A finished job as GitLab sends it, with the keys of its newest versions; `changes` replace top-level keys. */
 export const aJobHook = (changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({
   object_kind: 'build',
   ref: 'main',

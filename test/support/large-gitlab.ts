@@ -55,7 +55,6 @@ export function largeGitLab({
         calls.projects += 1;
         return { projects: [] };
       },
-      group: async (id) => (id <= groups ? groupOf(id) : undefined),
       project: async (id) => (id <= projects ? projectOf(id) : undefined),
     },
   };

@@ -24,9 +24,7 @@ export const MINUTE_MS = 60_000;
 export interface SyncBench {
   readonly local: LocalGitLab;
   readonly places: PlaceBook;
-  /** Path and query of each call of GitLab. */
   readonly calls: string[];
-  /** Called before GitLab answers. */
   before: (call: string) => void;
   readonly gitlab: GitLabDirectory;
   readonly table: DirectoryTable;
@@ -36,7 +34,6 @@ export interface SyncBench {
   reader(packed?: Directory): DirectoryStore;
 }
 
-/** A GitLab and a table in memory; waits take no time. */
 export function syncBench(
   options: { fault?: (operation: DirectoryOperation) => DirectoryFault; table?: DirectoryTable } = {},
 ): SyncBench & { readonly memory: MemoryDirectoryTable } {

@@ -1,11 +1,11 @@
-import { type AlarmInput, type AlarmSpec, COMPOSITE } from './alarm-spec.ts';
+import { type AlarmInput, type AlarmRow, COMPOSITE } from './alarm-spec.ts';
 
 /** A share of the deadline: what takes longer leaves no room for one bad moment. */
 const LATENCY_SHARE_MAX = 0.75;
 /** Per cent. One cold start a minute stays below it, a ledger that is down does not. */
 const FALLBACK_SHARE_MAX = 10;
 
-const relayDisconnected: AlarmSpec = {
+const relayDisconnected: AlarmRow = {
   name: 'RelayDisconnected',
   severity: 'page',
   says: 'No relay has a stream at the job router: GitLab fails every job it would ask about while the controller is enabled.',
@@ -19,69 +19,56 @@ const relayDisconnected: AlarmSpec = {
   toldBy: COMPOSITE.name,
 };
 
-const relayMissing = ({ relays }: AlarmInput): AlarmSpec => ({
+const relayMissing = ({ relays }: AlarmInput): AlarmRow => ({
   name: 'RelayMissing',
-  severity: 'ticket',
   says: `Fewer than ${relays} relays hold streams: the next one that fails takes admissions with it.`,
   // A relay without a stream is none, however alive. One value a relay and minute, so five for each in a period.
   // None with a stream anywhere is RelayDisconnected alone.
-  formula: `IF(streamsMost < 1, ${relays}, IF(streamsFewest < 1, relayMinutes / 5 - 1, relayMinutes / 5))`,
+  formula: `IF(streamsMost < 1, ${relays}, IF(streamsOpen < 1, relayMinutes / 5 - 1, relayMinutes / 5))`,
   label: 'Relays with streams',
-  graph: 'Relays with streams',
+  graph: true,
   periodMinutes: 5,
   // A minute's value may fall into the next period; half a relay is no relay too few.
   breach: ['below', relays - 0.5],
   periods: 3,
-  // No relay at all is RelayDisconnected, which pages.
-  missing: 'notBreaching',
 });
 
-const fallbackShare = ({ failurePolicy }: AlarmInput): AlarmSpec => ({
+const fallbackShare = ({ failurePolicy }: AlarmInput): AlarmRow => ({
   name: 'FallbackShare',
   severity: 'page',
   says:
     failurePolicy === 'admit'
       ? `More than ${FALLBACK_SHARE_MAX} % of the answers came without the ledger: jobs run past their limits.`
       : `More than ${FALLBACK_SHARE_MAX} % of the answers came without the ledger: jobs fail by our own fault.`,
-  formula: 'IF(questions > 0, 100 * fallbacks / questions, 0)',
+  formula: 'IF(questions > 0, 100 * fallbackAnswers / questions, 0)',
   label: 'Answers without the ledger, % of questions',
   periodMinutes: 1,
   breach: ['above', FALLBACK_SHARE_MAX],
   periods: 5,
   breaching: 3,
-  // Relays write zeros, too; without any value there is no relay, which is RelayDisconnected.
-  missing: 'notBreaching',
   toldBy: COMPOSITE.name,
 });
 
-const latencyNearDeadline = ({ deadlineMs }: AlarmInput): AlarmSpec => ({
+const latencyNearDeadline = ({ deadlineMs }: AlarmInput): AlarmRow => ({
   name: 'LatencyNearDeadline',
-  severity: 'ticket',
   says: `One answer in a hundred takes more than ${LATENCY_SHARE_MAX * 100} % of the ${deadlineMs} ms it may take.`,
-  formula: 'latencyP99',
+  formula: 'answerLatencyMs',
   label: 'p99',
   periodMinutes: 5,
   breach: ['above', deadlineMs * LATENCY_SHARE_MAX],
   periods: 3,
-  // Without requests nothing waited.
-  missing: 'notBreaching',
 });
 
-const fallbackAnswersLost: AlarmSpec = {
+const fallbackAnswersLost: AlarmRow = {
   name: 'FallbackAnswersLost',
-  severity: 'ticket',
   says: 'Answers that a relay gave without the ledger never reached it: those jobs are charged only when they end, as bypass.',
   formula: 'unmeteredDropped',
   label: 'Fallback answers lost',
   periodMinutes: 5,
-  breach: ['above', 0],
-  periods: 1,
-  // Relays write zeros, too; without any value there is no relay, which is RelayDisconnected.
-  missing: 'notBreaching',
 };
 
 /** GitLab's requests get correct decisions in time. */
-export const answerAlarms = (watched: AlarmInput): readonly AlarmSpec[] => [
+export const answerAlarms = (watched: AlarmInput): readonly AlarmRow[] => [
   relayDisconnected,
   fallbackShare(watched),
   ...(watched.relays > 1 ? [relayMissing(watched)] : []),
@@ -90,20 +77,16 @@ export const answerAlarms = (watched: AlarmInput): readonly AlarmSpec[] => [
 ];
 
 /** Inputs of decisions: limits and the group directory. */
-export const ruleAlarms: readonly AlarmSpec[] = [
+export const ruleAlarms: readonly AlarmRow[] = [
   {
     name: 'LimitsUnreadable',
-    severity: 'ticket',
     says: 'Limits cannot be read, or a parameter with limits is invalid: the last valid ones stay in force.',
     formula: 'limitsUnreadable',
     label: 'Times the limits could not be read',
     graph: 'Limits',
     periodMinutes: 5,
-    breach: ['above', 0],
     periods: 3,
     breaching: 2,
-    // Written only when it happens.
-    missing: 'notBreaching',
   },
   {
     name: 'RejectedShare',
@@ -114,13 +97,9 @@ export const ruleAlarms: readonly AlarmSpec[] = [
     graph: 'Rejected share',
     periodMinutes: 15,
     breach: ['above', 50],
-    periods: 1,
-    // Relays write zeros, too; without any value there is no relay, which is RelayDisconnected.
-    missing: 'notBreaching',
   },
   {
     name: 'UnknownGroups',
-    severity: 'ticket',
     says: 'Jobs come from groups that are not in the directory: only some of their limits apply.',
     formula: 'unknownGroups',
     label: 'Admissions of unknown groups',
@@ -129,45 +108,37 @@ export const ruleAlarms: readonly AlarmSpec[] = [
     // A new group is unknown until the next sync, a few minutes.
     breach: ['above', 20],
     periods: 2,
-    // Written only when it happens.
-    missing: 'notBreaching',
   },
   {
     name: 'DirectoryStale',
-    severity: 'ticket',
     says: 'The groups of GitLab have not been listed to their end for two hours: groups that moved keep their old limits.',
     // A GitLab that answered no sweep for an hour lists no groups, either: that is SweepFailing alone.
-    formula: 'IF(FILL(gitlabSilentThroughout, 0) > 0, 0, directoryAge)',
+    formula: 'IF(FILL(gitlabSilentThroughout, 0) > 0, 0, directoryAgeSeconds)',
     label: 'Since all groups were listed, seconds',
     graph: 'Age of the directory',
     periodMinutes: 60,
     breach: ['above', 7_200],
-    periods: 1,
     // Every run says how old it is, from the first complete listing on: no value is no run, or never a listing.
     missing: 'breaching',
   },
   {
     name: 'RelayDirectoryStale',
-    severity: 'ticket',
     says: 'A relay has not received the list of groups for half an hour: after an hour its fallback cannot tell rules by group.',
     // A relay's directory is never newer than the table's; DirectoryStale reports an old table.
-    formula: 'IF(FILL(directoryAge, 3600) > 1800, 0, relayDirectoryAge)',
+    formula: 'IF(FILL(directoryAgeSeconds, 3600) > 1800, 0, relayDirectoryAgeSeconds)',
     label: 'Age of the oldest list of groups in a relay, seconds',
     graph: 'Age of the directory in relays',
     // Two listings in it, so that the clock's own jitter leaves none empty.
     periodMinutes: 10,
     breach: ['above', 1_800],
     periods: 2,
-    // Every relay says it each minute; without any value there is no relay, which is RelayDisconnected.
-    missing: 'notBreaching',
   },
 ];
 
 /** The admit function and its table, by AWS's own metrics: they cost nothing and are there when ours are not. */
-export const ledgerAlarms: readonly AlarmSpec[] = [
+export const ledgerAlarms: readonly AlarmRow[] = [
   {
     name: 'AdmitErrors',
-    severity: 'ticket',
     says: 'The admit function fails or is throttled; relays answer such batches by themselves.',
     // A function that is only throttled has no errors to count.
     formula: 'FILL(admitErrors, 0) + FILL(admitThrottles, 0)',
@@ -176,12 +147,9 @@ export const ledgerAlarms: readonly AlarmSpec[] = [
     breach: ['above', 4],
     periods: 3,
     breaching: 2,
-    // No calls means no errors; if calls stay away though GitLab asks, the relays fall back and FallbackShare pages.
-    missing: 'notBreaching',
   },
   {
     name: 'TableThrottled',
-    severity: 'ticket',
     says: 'DynamoDB throttles the table: admissions are tried again and take longer.',
     // Each is written only while it happens, so either may be absent.
     formula: 'FILL(readThrottles, 0) + FILL(writeThrottles, 0)',
@@ -191,7 +159,5 @@ export const ledgerAlarms: readonly AlarmSpec[] = [
     breach: ['above', 300],
     periods: 3,
     breaching: 2,
-    // DynamoDB writes this metric only while it throttles.
-    missing: 'notBreaching',
   },
 ];

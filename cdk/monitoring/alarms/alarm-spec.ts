@@ -1,33 +1,46 @@
-/** An alarm as data: nothing here loads the CDK. Rule 14: name, severity, breach, and why silence is good or bad. */
+/** An alarm as data: nothing here loads the CDK. */
 
 /** `page` alerts on-call; `ticket` can wait for the next morning. */
 export type AlarmSeverity = 'page' | 'ticket';
 
-export interface AlarmSpec {
+/** An alarm as it is written down; {@link complete} adds the defaults. */
+export interface AlarmRow {
   /** Heading of its section in cdk/RUNBOOK.md. */
   readonly name: string;
-  readonly severity: AlarmSeverity;
-  /** The problem in one sentence. */
+  /** @default 'ticket' */
+  readonly severity?: AlarmSeverity;
   readonly says: string;
   /** Arithmetic on series, as CloudWatch writes it. */
   readonly formula: string;
-  /** Label of the value on the graph. */
   readonly label: string;
   readonly periodMinutes: number;
-  readonly breach: readonly ['above' | 'below', number];
-  /** Number of periods to look at, */
-  readonly periods: number;
+  /** @default ['above', 0] */
+  readonly breach?: readonly ['above' | 'below', number];
+  /** Number of periods to look at. @default 1 */
+  readonly periods?: number;
   /** Number of periods that must breach. @default all */
   readonly breaching?: number;
-  /** Treatment of a period without a value. Each spec explains its own. */
-  readonly missing: 'breaching' | 'notBreaching';
+  /**
+   * Treatment of a period without a value. Most metrics are written only when something happens, or by relays and sweeps, whose
+   * silence RelayDisconnected and SweepFailing report. @default 'notBreaching'
+   */
+  readonly missing?: 'breaching' | 'notBreaching';
   /** Sent by the composite only, so that one outage is one page. */
   readonly toldBy?: typeof COMPOSITE.name;
-  /** Title of its own graph, in the row of the alarms it is listed with. Absent: it shares a graph of dashboard-rows.ts. */
-  readonly graph?: string;
+  /**
+   * Title of its own graph, in the row of the alarms it is listed with; true: its label. Absent: it shares a graph of
+   * dashboard-rows.ts.
+   */
+  readonly graph?: string | true;
 }
 
-/** Settings that alarms depend on. */
+export type AlarmSpec = AlarmRow & Required<Pick<AlarmRow, 'severity' | 'breach' | 'periods' | 'missing'>>;
+
+export const complete = (row: AlarmRow): AlarmSpec => ({
+  ...{ severity: 'ticket', breach: ['above', 0], periods: 1, missing: 'notBreaching' },
+  ...row,
+});
+
 export interface AlarmInput {
   readonly relays: number;
   readonly deadlineMs: number;
@@ -35,11 +48,9 @@ export interface AlarmInput {
   readonly watchdog: boolean;
   readonly console: boolean;
   readonly notices: boolean;
-  /** True if jobs are retried for lack of slots. */
   readonly requeue?: boolean;
   /** Minutes between notices to owners. @default 15 */
   readonly noticesMinutes?: number;
-  /** True if our own metrics exist. */
   readonly metrics: boolean;
 }
 

@@ -2,7 +2,7 @@ import { FUNCTION_METRICS } from '../../../functions/names.ts';
 import { RELAY_METRICS, RELAY_WAITING_METRICS } from '../../../relay/names.ts';
 import { needsOwnMetrics, seriesIn } from '../series.ts';
 import { answerAlarms, ledgerAlarms, ruleAlarms } from './admissions.ts';
-import type { AlarmInput, AlarmSpec } from './alarm-spec.ts';
+import { type AlarmInput, type AlarmSpec, complete } from './alarm-spec.ts';
 import { deskAlarms, endsOfJobsAlarms, readingAlarms, truthAlarms } from './programs.ts';
 
 /** The alarms of a deployment. Those of AWS alone are left if there are no metrics of ours. */
@@ -15,7 +15,9 @@ export const alarmsFor = (watched: AlarmInput): readonly AlarmSpec[] =>
     ...truthAlarms(watched),
     ...ruleAlarms,
     ...deskAlarms(watched),
-  ].filter(({ formula }) => watched.metrics || !needsOwnMetrics(formula));
+  ]
+    .filter(({ formula }) => watched.metrics || !needsOwnMetrics(formula))
+    .map(complete);
 
 // Counts the CloudWatch resources of a deployment for `tollgate cost`. It does not load the CDK.
 

@@ -1,11 +1,11 @@
-import { type AlarmInput, type AlarmSpec, COMPOSITE } from './alarm-spec.ts';
+import { type AlarmInput, type AlarmRow, COMPOSITE } from './alarm-spec.ts';
 
 /** Per cent. An odd job stays below it; a field that GitLab moved does not. */
 const UNREADABLE_SHARE_MAX = 5;
 /** Fewer per hour are exceptions, whatever their share, on a site with few requests. */
 const UNREADABLE_MIN = 3;
 
-const schemaSuspect: AlarmSpec = {
+const schemaSuspect: AlarmRow = {
   name: 'SchemaSuspect',
   severity: 'page',
   says: 'The job router seems to speak another schema than the descriptors of the relays: nothing is rejected.',
@@ -13,87 +13,62 @@ const schemaSuspect: AlarmSpec = {
   label: 'Schema is suspect, 1 or 0',
   graph: 'Schema',
   periodMinutes: 1,
-  breach: ['above', 0],
   periods: 2,
-  // Relays write zeros, too; without any value there is no relay, which is RelayDisconnected.
-  missing: 'notBreaching',
   toldBy: COMPOSITE.name,
 };
 
-const ownFaults: AlarmSpec = {
+const ownFaults: AlarmRow = {
   name: 'OwnFaults',
   severity: 'page',
   says: 'A part of a relay fails by its own mistake: the jobs it concerns run past their limits.',
   formula: 'ownFaults',
   label: 'Mistakes of the relays themselves',
-  graph: 'Mistakes of the relays themselves',
+  graph: true,
   periodMinutes: 5,
-  breach: ['above', 0],
-  periods: 1,
-  // Relays write zeros, too; without any value there is no relay, which is RelayDisconnected.
-  missing: 'notBreaching',
   toldBy: COMPOSITE.name,
 };
 
-const unreadableQuestions: AlarmSpec = {
+const unreadableQuestions: AlarmRow = {
   name: 'UnreadableQuestions',
-  severity: 'ticket',
   says: `More than ${UNREADABLE_SHARE_MAX} % of the questions of an hour could not be read: their jobs run unjudged and unrecorded.`,
   // SchemaSuspect already reports a bad schema, which makes most requests unreadable.
-  formula: `IF(schemaSuspect < 1 && unreadable >= ${UNREADABLE_MIN}, 100 * unreadable / questions, 0)`,
+  formula: `IF(schemaSuspect < 1 && unreadableQuestions >= ${UNREADABLE_MIN}, 100 * unreadableQuestions / questions, 0)`,
   label: `Unreadable questions, %, from ${UNREADABLE_MIN} on`,
   periodMinutes: 60,
   breach: ['above', UNREADABLE_SHARE_MAX],
-  periods: 1,
-  // No requests.
-  missing: 'notBreaching',
 };
 
-const rejectionsWithheld: AlarmSpec = {
+const rejectionsWithheld: AlarmRow = {
   name: 'RejectionsWithheld',
-  severity: 'ticket',
   says: 'For longer than a start takes, jobs are admitted that would be rejected if the schema of the relays were proven.',
   // SchemaSuspect already reports a bad schema, which withholds all rejections.
-  formula: 'IF(schemaSuspect > 0, 0, withheld)',
+  formula: 'IF(schemaSuspect > 0, 0, rejectionsWithheld)',
   label: 'Rejections withheld',
-  graph: 'Rejections withheld',
+  graph: true,
   periodMinutes: 15,
-  breach: ['above', 0],
   periods: 2,
-  // Relays write zeros, too; without any value nothing was asked of a relay.
-  missing: 'notBreaching',
 };
 
-const answersRefused: AlarmSpec = {
+const answersRefused: AlarmRow = {
   name: 'AnswersRefused',
-  severity: 'ticket',
   says: 'The job router does not accept decisions of the relays: what becomes of these jobs is GitLab’s own choice.',
   formula: 'answersRefused',
   label: 'Decisions not accepted',
-  graph: 'Decisions not accepted',
+  graph: true,
   periodMinutes: 15,
-  breach: ['above', 0],
-  periods: 1,
-  // Relays write zeros, too; without any value nothing was answered.
-  missing: 'notBreaching',
 };
 
-const fieldsMissing: AlarmSpec = {
+const fieldsMissing: AlarmRow = {
   name: 'FieldsMissing',
-  severity: 'ticket',
   says: 'Rules need fields that GitLab does not send, or not any more: they follow their on_missing for every job.',
   formula: 'fieldsMissing',
   label: 'Fields that rules need and that do not come',
-  graph: 'Fields that rules need and that do not come',
+  graph: true,
   periodMinutes: 15,
-  breach: ['above', 0],
-  periods: 1,
-  // Relays write zeros, too; without any value no relay reads anything.
-  missing: 'notBreaching',
 };
 
 /** Requests are readable and processing does not fail. */
-export const readingAlarms: readonly AlarmSpec[] = [
+export const readingAlarms: readonly AlarmRow[] = [
   schemaSuspect,
   ownFaults,
   unreadableQuestions,
@@ -103,95 +78,73 @@ export const readingAlarms: readonly AlarmSpec[] = [
 ];
 
 /** The ledger agrees with GitLab and with its own records. */
-const truth: readonly AlarmSpec[] = [
+const truth: readonly AlarmRow[] = [
   {
     name: 'SweepFailing',
-    severity: 'ticket',
     says: 'The sweep has not run, or GitLab has not answered it, for a quarter of an hour: leaked holds stay.',
-    formula: 'gitlabSilent',
+    formula: 'gitLabSilent',
     label: 'GitLab did not answer the sweep',
     periodMinutes: 5,
-    breach: ['above', 0],
     periods: 3,
     // It runs every minute and says 0 or 1 each time: no value is no run, or one that crashed.
     missing: 'breaching',
   },
   {
     name: 'HoldsOverdue',
-    severity: 'ticket',
     says: 'A hold that ought to have ended is half an hour overdue: a budget shows more held than there is.',
-    formula: 'oldestDue',
+    formula: 'oldestDueAgeSeconds',
     label: 'Age of the oldest overdue hold, seconds',
     periodMinutes: 10,
     breach: ['above', 1_800],
     periods: 3,
-    // No value is no sweep, which is SweepFailing.
-    missing: 'notBreaching',
   },
   {
     name: 'Drift',
-    severity: 'ticket',
     says: 'The recount did not run, failed, is late, or found counters that do not show what their records make.',
     formula: [
       // The sweep runs each minute: a full day of runs without a drift count means that the recount is missing
       // or late.
       'IF(FILL(sweepRuns, 0) > 1440, FILL(driftedCounters, 1), FILL(driftedCounters, 0))',
-      // A run that crashed has found nothing out.
       'FILL(driftErrors, 0)',
     ].join(' + '),
     label: 'Counters that drift, and recounts that failed or did not run',
     graph: 'Drift, by day',
     // A round takes a day and at most an hour more.
     periodMinutes: 26 * 60,
-    breach: ['above', 0],
-    periods: 1,
-    // No sweep either, which is SweepFailing.
-    missing: 'notBreaching',
   },
   {
     name: 'HealthProblems',
-    severity: 'ticket',
     says: 'The hourly look found something that no other alarm tells of (tokens, licence, webhooks, clocks, scope, GitLab newer than its descriptors), or has not run twice.',
     // Two looks in a period: after as many minutes of sweeps a period without a look is one that was missed.
     formula: 'IF(FILL(sweepRuns, 0) > 100, FILL(healthProblems, 1), FILL(healthProblems, 0))',
     label: 'Found by the hourly look, or no look',
     graph: 'Found by the hourly look',
     periodMinutes: 120,
-    breach: ['above', 0],
-    periods: 1,
-    // No sweep either, which is SweepFailing.
-    missing: 'notBreaching',
   },
   {
     name: 'UnadmittedShare',
-    severity: 'ticket',
     says: 'More than 5 % of the jobs that ran had not been admitted: runners or flags pass Tollgate by.',
     formula: 'IF(ranJobs > 20, 100 * bypassJobs / ranJobs, 0)',
     label: 'Jobs without an admission, % of those that ran',
     periodMinutes: 60,
     breach: ['above', 5],
-    periods: 1,
-    // No value is no sweep, which is SweepFailing.
-    missing: 'notBreaching',
   },
 ];
 
 /** Only where there is one. AWS's metric: it must not depend on anything of ours. */
-const watchdogFailing: AlarmSpec = {
+const watchdogFailing: AlarmRow = {
   name: 'WatchdogFailing',
-  severity: 'ticket',
   says: 'The watchdog does not run, or could not reach GitLab when it had to: nobody would disarm the controller.',
   formula: 'watchdogErrors',
   label: 'Errors of the watchdog',
   graph: 'Watchdog',
   periodMinutes: 5,
-  breach: ['above', 0],
   periods: 3,
   // Lambda counts the errors of each run, zero included, and it runs every minute: no value is no run.
   missing: 'breaching',
 };
 
-export const truthAlarms = ({ watchdog }: AlarmInput): readonly AlarmSpec[] => [
+export const truthAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
   ...truth,
   ...(watchdog ? [watchdogFailing] : []),
 ];
@@ -200,10 +153,9 @@ export const truthAlarms = ({ watchdog }: AlarmInput): readonly AlarmSpec[] => [
 const UNREAD_SECONDS = 3_600;
 
 /** From a job's end to its charge: webhook, inbox, stream. */
-export const endsOfJobsAlarms: readonly AlarmSpec[] = [
+export const endsOfJobsAlarms: readonly AlarmRow[] = [
   {
     name: 'WebhookSilence',
-    severity: 'ticket',
     says: 'Jobs are admitted, but their ends hardly arrive: GitLab tells none, deliveries are refused, or nobody reads the inbox. Holds wait for the sweep.',
     formula: [
       // A hundred an hour is more than attackers try, and each may have been the end of a job.
@@ -218,54 +170,40 @@ export const endsOfJobsAlarms: readonly AlarmSpec[] = [
     breach: ['below', 20],
     // Jobs of a night may all take longer than an hour.
     periods: 2,
-    // No admissions, no job ends and no refusals.
-    missing: 'notBreaching',
   },
   {
     name: 'StreamBehind',
-    severity: 'ticket',
     says: 'Ended jobs are charged, or usage is summed up, more than five minutes late.',
     formula: [
       // The rollup reads each settlement within about a minute; settlements without rollup calls mean that it
       // is not running.
-      `IF(FILL(settlementLag, -1) > -1 && FILL(rollupCalls, 0) < 1, ${UNREAD_SECONDS},`,
+      `IF(FILL(settlementLagSeconds, -1) > -1 && FILL(rollupCalls, 0) < 1, ${UNREAD_SECONDS},`,
       // Each is written only while there is something to read. Ages come in milliseconds.
-      'MAX([FILL(settlementLag, 0), FILL(settleAge, 0) / 1000, FILL(rollupAge, 0) / 1000]))',
+      'MAX([FILL(settlementLagSeconds, 0), FILL(settleAge, 0) / 1000, FILL(rollupAge, 0) / 1000]))',
     ].join(' '),
     label: 'Seconds behind',
     periodMinutes: 5,
     breach: ['above', 300],
     periods: 3,
-    // No job ended, so nothing is late.
-    missing: 'notBreaching',
   },
   {
     name: 'DeadLetters',
-    severity: 'ticket',
     says: 'A reader of the table’s stream gave up on something.',
     formula: 'FILL(settleLetters, 0) + FILL(rollupLetters, 0)',
     label: 'Dead letters that wait',
     graph: 'Dead letters',
     periodMinutes: 15,
-    breach: ['above', 0],
-    periods: 1,
-    // SQS stops reporting an idle queue, which is empty.
-    missing: 'notBreaching',
   },
   {
     name: 'RollupLeavesOut',
-    severity: 'ticket',
     says: 'Owners of limits could not be told of a threshold, or the stream has items that nobody can read.',
     formula: 'rollupLeftOut',
     label: 'Items passed over and counters not told of',
     graph: 'Left out of usage and mails',
     periodMinutes: 5,
-    breach: ['above', 0],
     // A topic that refuses once takes the same with the next batch.
     periods: 3,
     breaching: 2,
-    // Written only when it happens.
-    missing: 'notBreaching',
   },
   {
     name: 'AdmittedYetFailed',
@@ -277,40 +215,33 @@ export const endsOfJobsAlarms: readonly AlarmSpec[] = [
     periodMinutes: 15,
     // One or two are answers that arrived too late. Where answers are misread, every job fails.
     breach: ['above', 2],
-    periods: 1,
-    // No job ended and no sweep ran: the latter is SweepFailing.
-    missing: 'notBreaching',
   },
 ];
 
 /** Some runs of each program in it, so that the clock's own jitter leaves none empty. */
 const PERIOD_MINUTES = 15;
-/** ssm-limits runs once in five minutes. */
 const RUN_MINUTES = 5;
 
 /** Alarms of the console and the notices. They use AWS metrics, which are free and independent of ours. */
-export const deskAlarms = (watched: AlarmInput): readonly AlarmSpec[] => [
+export const deskAlarms = (watched: AlarmInput): readonly AlarmRow[] => [
   deskFailing(watched),
   ...(watched.notices && minutesOf(watched) > PERIOD_MINUTES ? [noticesSilent(minutesOf(watched))] : []),
 ];
 
 const minutesOf = ({ noticesMinutes = PERIOD_MINUTES }: AlarmInput): number => noticesMinutes;
 
-const deskFailing = (watched: AlarmInput): AlarmSpec => ({
+const deskFailing = (watched: AlarmInput): AlarmRow => ({
   name: 'DeskFailing',
-  severity: 'ticket',
   says: 'People cannot see or change limits or are not told: the console breaks, or what runs for limits and retries by the clock fails or does not run.',
   formula: [
     'ssmLimitsErrors',
     ...(watched.notices ? [noticesIn(watched)] : []),
     ...(watched.requeue ? ['requeueErrors'] : []),
-    // Without requests nothing failed.
     ...(watched.console ? ['FILL(consoleBroken, 0)', 'FILL(consoleThrottles, 0)'] : []),
   ].join(' + '),
   label: 'Pages and runs that failed',
-  graph: 'Pages and runs that failed',
+  graph: true,
   periodMinutes: PERIOD_MINUTES,
-  breach: ['above', 0],
   // A single failure is fixed by a reload or the next run.
   periods: 2,
   // Lambda counts the errors of each run, zero included, and each of these runs in every period: no value is no run.
@@ -321,14 +252,12 @@ const deskFailing = (watched: AlarmInput): AlarmSpec => ({
 const noticesIn = (watched: AlarmInput): string =>
   minutesOf(watched) > PERIOD_MINUTES ? 'FILL(noticesErrors, 0)' : 'noticesErrors';
 
-/** Used only if notices run less often than every quarter of an hour. */
-const noticesSilent = (everyMinutes: number): AlarmSpec => {
+const noticesSilent = (everyMinutes: number): AlarmRow => {
   const periodMinutes = 2 * everyMinutes;
   // Allow missing runs: a deployment may skip one.
   const runs = Math.floor((0.9 * periodMinutes) / RUN_MINUTES);
   return {
     name: 'NoticesSilent',
-    severity: 'ticket',
     says: 'Owners of limits are not told what happened to them: the program that does has missed two of its times.',
     // A whole period of runs of the other program by the clock: so long the deployment is there.
     formula: `IF(FILL(ssmLimitsCalls, 0) < ${runs}, 1, FILL(noticesCalls, 0))`,
@@ -336,8 +265,5 @@ const noticesSilent = (everyMinutes: number): AlarmSpec => {
     graph: 'Times that owners were told',
     periodMinutes,
     breach: ['below', 1],
-    periods: 1,
-    // Neither of both ran, which is DeskFailing.
-    missing: 'notBreaching',
   };
 };

@@ -12,8 +12,6 @@ export interface RejectionRow extends Pick<Violation, 'rule' | 'class' | 'mode'>
   readonly limit?: string;
   readonly code: string;
   readonly jobs: number;
-  /** Part of `jobs`: further tries of a job. */
-  readonly repeats: number;
   /** Charges or estimates of the jobs, micro-units. */
   readonly costMicros: number;
   readonly firstAtMs: number;
@@ -33,7 +31,6 @@ interface RejectedJob {
   readonly record: JobRecord;
   readonly violations: readonly Violation[];
   readonly costMicros?: number;
-  readonly repeats?: boolean;
 }
 
 /** Groups × rules × limits: jobs of further rows are only in the totals. */
@@ -51,12 +48,11 @@ export class RejectionRows {
     this.#rows = new Map(rows.map((row) => [rejectionKey(row), { ...row }]));
   }
 
-  add({ record, violations, costMicros = record.facts.costMicros, repeats = false }: RejectedJob): void {
+  add({ record, violations, costMicros = record.facts.costMicros }: RejectedJob): void {
     // A job counts once per limit, however many violations there are.
     for (const row of new Set(violations.map((violation) => this.#rowOf(record, violation)))) {
       if (row === undefined) continue;
       row.jobs += 1;
-      if (repeats) row.repeats += 1;
       row.costMicros += costMicros;
       row.lastAtMs = record.decidedAtMs;
       row.examples = [exampleOf(record), ...row.examples].slice(0, EXAMPLES_MAX);
@@ -77,7 +73,7 @@ export class RejectionRows {
     const row: RejectionRow = {
       ...withoutAbsent({ rootId, groupId, projectPath, limit }),
       ...{ rule, class: ruleClass, mode, code: reason.code },
-      ...{ jobs: 0, repeats: 0, costMicros: 0, firstAtMs: decidedAtMs, lastAtMs: decidedAtMs, examples: [] },
+      ...{ jobs: 0, costMicros: 0, firstAtMs: decidedAtMs, lastAtMs: decidedAtMs, examples: [] },
     };
     const key = rejectionKey(row);
     const known = this.#rows.get(key);

@@ -154,10 +154,12 @@ export class Replay {
     const ranUntilMs = neverRan ? decidedAtMs + durationSeconds * 1000 : endedAtMs;
     if (ranUntilMs === undefined) return;
     const atMs = ranUntilMs + waitedMs;
-    const changes = changesAt(atMs, now, record, durationSeconds).map(({ name, write }) => {
-      const { committed, fitted, settled } = write;
-      return { name, change: { committed, fitted, settled } };
-    });
+    const changes = changesAt(atMs, now, record, durationSeconds).map(
+      ({ key, committed, fitted, settled }) => ({
+        name: counterName(key),
+        change: { committed, fitted, settled },
+      }),
+    );
     if (changes.length > 0) this.#ends.add({ atMs, jobId, changes });
   }
 }

@@ -9,7 +9,7 @@ import { firstOfMonth, type GroupSum, groupSum, usedTogether } from '../../core/
 import type { CallerView, ReadContext } from '../reading/context.ts';
 import { poolKey } from '../reading/limits-now.ts';
 import { readManyDays } from '../reading/read-sums.ts';
-import { ancestorsOf, byPath, type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
+import { ancestorsOf, byPath, subjectLabelOf } from '../reading/scope.ts';
 import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
 import { freezeRows, frozenNow, limitRows } from '../status/limit-row.ts';
 import type { LimitRow } from '../status/model.ts';
@@ -18,21 +18,16 @@ import { compareRisks, refusalsNow, riskOf } from '../status/risk.ts';
 import { isBudget, leading, limitsInForce } from '../status/subject-limits.ts';
 import type { GroupRow, MeteredUsage, OverviewQuery } from './model.ts';
 
-/** The instance, a project, runner class, runner or user. */
-interface OtherPlace {
-  /** `project/7`, `runner-class/large`, `runner/41`, `user/5` */
+export interface RowPlace {
+  /** `group/101`, `instance`, `project/7`, `runner-class/large`, `runner/41`, `user/5` */
   readonly subject: string;
-  /** Full path of a project, name of a class, else the subject. */
   readonly path: string;
+  readonly group?: DirectoryGroup;
 }
 
-export type RowPlace = DirectoryGroup | OtherPlace;
-
-export const isGroup = (place: RowPlace): place is DirectoryGroup => !('subject' in place);
-
-/** `group/101`, `project/7` */
-export const subjectOfPlace = (place: RowPlace): string =>
-  isGroup(place) ? `group/${place.id}` : place.subject;
+export const groupPlaceOf = (group: DirectoryGroup): RowPlace => ({
+  ...{ subject: `group/${group.id}`, path: group.path, group },
+});
 
 /**
  * Builds rows of at most 101 places. Reads counters and eight weeks of usage per row, in batches of a hundred, and the
@@ -47,14 +42,14 @@ export async function groupRows(
 ): Promise<readonly GroupRow[]> {
   const { limits, directory, nowMs } = view;
   const { policy, zone } = reading;
-  const all = places.map((place) => ({ place, havings: limitsInForce(subjectOfPlace(place), view) }));
+  const all = places.map((place) => ({ place, havings: limitsInForce(place.subject, view) }));
   const monthFrom = firstOfMonth(zone, nowMs);
   const history = historySpan(today(zone, nowMs));
   const budgets = all.flatMap(({ havings }) => havings.filter(({ limit }) => isBudget(limit)));
   const [counters, usage] = await Promise.all([
     reading.counters.fresh(budgets.map(({ limit }) => counterOf(limit, nowMs))),
     readManyDays(
-      places.map(subjectOfPlace),
+      places.map(({ subject }) => subject),
       { from: Math.min(monthFrom, history.from), to: history.to },
       reading,
     ),
@@ -63,12 +58,11 @@ export async function groupRows(
   const rowOf = limitRows({ limits, directory, policy, counters, usage, refusals, nowMs });
   const pools = reading.pools(limits, directory);
   return all.map(({ place, havings }): GroupRow => {
-    const subject = subjectOfPlace(place);
+    const { subject } = place;
     const budget = firstToRunOut(havings.filter(({ limit }) => isBudget(limit)).map(rowOf));
     const grants = havings.flatMap(({ limit }) => limit.grants ?? []);
     return {
-      subject,
-      ...positionOf(place, view),
+      ...{ subject, ...positionOf(place, view) },
       others: havings.length - (budget === undefined ? 0 : 1),
       metered: meteredOf(usage.get(subject) ?? [], monthFrom),
       grants: grants.filter(({ untilMs }) => nowMs < untilMs).length,
@@ -81,15 +75,15 @@ export async function groupRows(
   });
 }
 
-function positionOf(place: RowPlace, { directory, places: { childrenOf }, scope }: CallerView) {
-  if (!isGroup(place)) return { path: place.path, depth: 0, children: 0, personal: false };
-  const { id, parentId, path, personal } = place;
-  const chain = directory.chainById.get(id) ?? [place];
-  const depth = chain.filter((group) => group.id !== id && scope.seesGroup(group.id)).length;
+function positionOf({ path, group }: RowPlace, { directory, places: { childrenOf }, scope }: CallerView) {
+  if (group === undefined) return { path, depth: 0, children: 0, personal: false };
+  const { id, parentId, personal } = group;
+  const above = (directory.chainById.get(id) ?? []).filter(
+    (each) => each.id !== id && scope.seesGroup(each.id),
+  );
   return {
-    groupId: id,
+    ...{ groupId: id, path, personal, depth: above.length, children: childrenOf.get(id)?.length ?? 0 },
     ...(parentId !== undefined && scope.seesGroup(parentId) && { parentId }),
-    ...{ path, depth, personal, children: childrenOf.get(id)?.length ?? 0 },
   };
 }
 
@@ -106,34 +100,30 @@ export function firstToRunOut(rows: readonly LimitRow[]): LimitRow | undefined {
   return first && others.reduce((best, row) => (isAbove(row, best) ? row : best), first);
 }
 
-export const meteredOf = (days: readonly DayUsage[], fromDay: number): MeteredUsage => ({
+const meteredOf = (days: readonly DayUsage[], fromDay: number): MeteredUsage => ({
   ...usedTogether(days.filter(({ number }) => number >= fromDay)),
   sinceDay: dayText(fromDay),
 });
 
 /**
- * Sums the rows of one level of the tree, compared with this month's days of the group above. Undefined: the rows are not
- * a level, or the group above is not visible.
+ * Compares the rows of one level of the tree with this month's days of the group above. Undefined: the group above is not
+ * visible.
  *
  * @throws {LedgerError}
  */
 export async function levelSum(
-  under: OverviewQuery['under'],
+  under: NonNullable<OverviewQuery['under']>,
   rows: readonly GroupRow[],
   { places, scope, nowMs }: CallerView,
   { zone, usage }: ReadContext,
 ): Promise<GroupSum | undefined> {
-  if (under === undefined || !(under === 'roots' ? scope.seesAll : scope.seesGroup(under))) return undefined;
+  if (!(under === 'roots' ? scope.seesAll : scope.seesGroup(under))) return undefined;
   const subject = under === 'roots' ? 'instance' : `group/${under}`;
   const from = firstOfMonth(zone, nowMs);
   const days = await readDays([subject], { from, to: today(zone, nowMs) }, usage);
   const below = under === 'roots' ? rows.length : (places.childrenOf.get(under)?.length ?? 0);
-  return groupSum(
-    subject,
-    meteredOf(days.get(subject) ?? [], from),
-    rows.map(({ metered }) => metered),
-    below,
-  );
+  const listed = rows.map(({ metered }) => metered);
+  return groupSum(subject, meteredOf(days.get(subject) ?? [], from), listed, below);
 }
 
 const SEARCH_CHARACTERS_MAX = 200;
@@ -146,18 +136,21 @@ export const searchKey = (search = ''): string => pathKey(search.trim().slice(0,
  */
 export function matchingPlaces(
   { search: text, under, mine }: OverviewQuery,
-  { limits, places, directory, scope }: CallerView,
+  view: CallerView,
 ): readonly RowPlace[] {
+  const { limits, directory, scope } = view;
   const search = searchKey(text);
-  const groups = groupsUnder(under, places, scope).filter(
-    (group) =>
-      (search === '' || pathKey(group.path).includes(search)) &&
-      (mine !== true || scope.ownsGroup(group.id)) &&
-      (!group.personal || search !== '' || limitsOn(limits, subjectOfPlace(group)).length > 0),
-  );
+  const groups = groupsUnder(under, view)
+    .filter(
+      ({ id, path, personal }) =>
+        (search === '' || pathKey(path).includes(search)) &&
+        (mine !== true || scope.ownsGroup(id)) &&
+        (!personal || search !== '' || limitsOn(limits, `group/${id}`).length > 0),
+    )
+    .map(groupPlaceOf);
   // A level of the tree has only groups.
   if (under !== undefined) return groups;
-  const others = [...limits.bySubject].flatMap(([subject, own]): OtherPlace[] => {
+  const others = [...limits.bySubject].flatMap(([subject, own]): RowPlace[] => {
     if (subject === 'instance' || subject.startsWith('group/') || isCap(subject) || !scope.sees(subject))
       return [];
     if (search === '' && !own.some(isBudget)) return [];
@@ -171,13 +164,11 @@ export function matchingPlaces(
 
 function groupsUnder(
   under: OverviewQuery['under'],
-  { groups, childrenOf }: Places,
-  scope: Scope,
+  { places: { groups, childrenOf }, scope }: CallerView,
 ): readonly DirectoryGroup[] {
-  if (under === 'roots')
-    return groups.filter(
-      ({ id, parentId }) => scope.seesGroup(id) && (parentId === undefined || !scope.seesGroup(parentId)),
-    );
-  if (under !== undefined) return scope.seesGroup(under) ? (childrenOf.get(under) ?? []) : [];
-  return scope.seesAll ? groups : groups.filter(({ id }) => scope.seesGroup(id));
+  if (typeof under === 'number') return scope.seesGroup(under) ? (childrenOf.get(under) ?? []) : [];
+  const seen = scope.seesAll ? groups : groups.filter(({ id }) => scope.seesGroup(id));
+  return under === undefined
+    ? seen
+    : seen.filter(({ parentId }) => parentId === undefined || !scope.seesGroup(parentId));
 }

@@ -8,7 +8,6 @@ import {
   maybe,
   micros,
   mode,
-  oneOf,
   orNone,
   ruleKind,
   subject,
@@ -162,23 +161,6 @@ const UsageViewSchema = z
     ),
     otherProjectsMicros: micros('Other projects, and days before `topFromDay`.'),
     topFromDay: day('First day that `topProjects` covers.'),
-    topJobs: list(
-      z.object({
-        projectId: count(),
-        path: text(),
-        job: text('Its name.'),
-        runs: count('Recorded runs.'),
-        usualSeconds: amount('Median, seconds.'),
-      }),
-      'Job names of the most expensive projects by usual duration, longest first, at most 20.',
-    ),
-    runnerClasses: list(
-      z.object({ name: text(), micros: micros(), seconds: amount(), jobs: count() }),
-      'Most expensive first, at most 20. Of groups and projects: packed days from the first of the month of `topFromDay`.',
-    ),
-    otherClassesMicros: micros(
-      'Jobs without a class, earlier days, and days of groups and projects not packed yet.',
-    ),
     rejections: RejectionsSchema,
   })
   .openapi('Usage');
@@ -245,35 +227,6 @@ const BurnUpSchema = z
 
 export type BurnUpChart = z.infer<typeof BurnUpSchema>;
 
-const BudgetAgreementSchema = z
-  .object({
-    subject: subject(),
-    limit: text('Its id.'),
-    unit,
-    period: text('`2026-11`'),
-    counterAmount: amount('Amount on the counter.'),
-    usageAmount: amount('Sum of the period’s days: money includes held amounts, minutes only ended jobs.'),
-    cause: maybe(
-      oneOf(
-        ['other_zone', 'not_added_up', 'not_counted'],
-        'Only if both differ. `other_zone`: the limit’s days begin at other instants. `not_added_up`: the counter has more, jobs decided just now or manual corrections. `not_counted`: the days have more, jobs from before the limit or while it was off.',
-      ),
-    ),
-    records: maybe(
-      z.object({
-        recountedAtMs: instantMs(),
-        counterBeyond: orNone(
-          amount(),
-          'Counter less its records. Absent: too many counters differ to list all.',
-        ),
-      }),
-      'Absent: this period was not recounted yet.',
-    ),
-  })
-  .openapi('BudgetAgreement', { description: 'Comparison of counter, usage and records of a budget.' });
-
-export type BudgetAgreement = z.infer<typeof BudgetAgreementSchema>;
-
 export const SubjectViewSchema = z
   .object({
     set: orNone(text('The set of limits; absent: none was ever live.')),
@@ -302,7 +255,6 @@ export const SubjectViewSchema = z
     ),
     pools: list(PoolNoteSchema.extend({ limit: text('Id of the limit.') })),
     burnUp: maybe(BurnUpSchema),
-    agreements: list(BudgetAgreementSchema, 'One for each budget in force.'),
     usage: UsageViewSchema,
     grants: list(GrantRowSchema),
     freezes: list(FreezeRowSchema, 'In force and to come, its own and those from above.'),

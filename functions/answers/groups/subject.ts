@@ -13,7 +13,7 @@ import { isForecastable, SPENT_KINDS, UNIT_OF } from '../../../policies/unit.ts'
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { zoneOfSubject } from '../../core/limits/plan-edits.ts';
 import { mayDo } from '../../core/limits/rights.ts';
-import { firstOfMonth, groupSum } from '../../core/usage/sums.ts';
+import { firstOfMonth } from '../../core/usage/sums.ts';
 import { rejectedJobs } from '../job/recorded-job.ts';
 import { visibleHistory } from '../limits/edits.ts';
 import { type Caller, type CallerView, type ReadContext, rightsOf, viewOf } from '../reading/context.ts';
@@ -25,8 +25,7 @@ import type { LimitRow } from '../status/model.ts';
 import { aheadOf, testedSpan, usedOn } from '../status/outlook.ts';
 import { refusalsNow } from '../status/risk.ts';
 import { allSubjectLimits, isBudget, limitsInForce } from '../status/subject-limits.ts';
-import { agreementOf } from './agreement.ts';
-import { firstToRunOut, groupRows, meteredOf } from './group-rows.ts';
+import { firstToRunOut, groupPlaceOf, groupRows, levelSum } from './group-rows.ts';
 import type { BurnUpChart, SubjectQuery, SubjectRights, SubjectView } from './model.ts';
 import { usageView } from './usage.ts';
 
@@ -68,16 +67,14 @@ export const subjectViewOf =
     const burnUp = charted && burnUpOf(charted, usage, nowMs, todayNumber);
     const chartFrom = charted && chartStart(charted.period, charted.zone, todayNumber);
     const span = { from: (burnUp && chartFrom) ?? monthFrom, to: todayNumber };
-    const children = subject.startsWith('group/')
-      ? (places.childrenOf.get(Number(subject.slice(6))) ?? [])
-      : [];
-    const [used, latest, above, history, childRows, recount] = await Promise.all([
+    const group = subject.startsWith('group/') ? Number(subject.slice(6)) : undefined;
+    const children = (group && places.childrenOf.get(group)) || [];
+    const [used, latest, above, history, childRows] = await Promise.all([
       usageView(subject, usage, span, directory, reading),
       rejectedJobs(subject, view, reading),
       limitsAbove(subject, view, reading),
       visibleHistory({ subject, max: HISTORY_MAX }, scope, reading),
-      groupRows(children.slice(0, CHILDREN_MAX), view, reading),
-      reading.recounts?.read(),
+      groupRows(children.slice(0, CHILDREN_MAX).map(groupPlaceOf), view, reading),
     ]);
     const caps = CAP_KINDS.flatMap((each) => limitsOn(limits, capSubject(subject, each)));
     const pools = reading.pools(limits, directory);
@@ -98,7 +95,6 @@ export const subjectViewOf =
         return note === undefined ? [] : [{ ...note, limit: id }];
       }),
       ...(burnUp !== undefined && { burnUp }),
-      agreements: rows.flatMap((row) => agreementOf(row, { days: usage, zone, nowMs, recount }) ?? []),
       usage: { ...used, rejections: { ...used.rejections, latest } },
       grants: grantRows(havings, nowMs),
       freezes: freezeRows(subject, view),
@@ -106,13 +102,9 @@ export const subjectViewOf =
       history,
       children: childRows,
       childCount: children.length,
-      ...(children.length > 0 && {
-        childrenSum: groupSum(
-          subject,
-          meteredOf(usage, monthFrom),
-          childRows.map(({ metered }) => metered),
-          children.length,
-        ),
+      ...withoutAbsent({
+        childrenSum:
+          childRows.length > 0 && group ? await levelSum(group, childRows, view, reading) : undefined,
       }),
       may: subjectRightsOf(subject, caller, view),
     };

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { AdminRefusal } from '../../core/gitlab/admin-calls.ts';
 
-/** Something that could be asked, or why it could not be. */
 export type ReadResult<T> = { readonly known: true; readonly value: T } | Unread;
 
 export interface Unread {
@@ -20,7 +19,7 @@ export interface DeployedEvidence {
   readonly descriptorsVersion: string | undefined;
 }
 
-/** GitLab's side, for callers with a token; each part separately. Instants are Unix ms. */
+/** GitLab's side, for callers with a token. Instants are Unix ms. */
 export type GitLabEvidence = Reads<{
   /** The token in use; without `expiresAtMs` it does not expire. */
   accessToken: { active: boolean; expiresAtMs?: number };
@@ -50,28 +49,20 @@ export interface BrokenWebhook {
 }
 
 const HealthFindingSchema = z.object({
-  /** One thing that was looked at, such as `relays` or `counters`. */
   about: z.string(),
   /** `unknown`: it could not be looked at, and `text` says why. */
   severity: z.enum(['ok', 'warning', 'problem', 'unknown']),
   text: z.string(),
-  /** Absent: none is needed. */
   remedy: z.exactOptional(z.string()),
   /** The alarm that covers it; absent: none. */
   alarm: z.exactOptional(z.string()),
 });
 
-/** Jobs that were decided on a day of usage so far: the next health check knows by it which came after this one. */
-const DayDecisionsSchema = z.object({ day: z.string(), decided: z.int(), rejected: z.int() });
-
 export const HealthViewSchema = z.object({
   /** Unix ms. */
   checkedAtMs: z.number(),
-  /** Number of problems. */
   problems: z.int(),
   findings: z.array(HealthFindingSchema).readonly(),
-  /** Absent: usage could not be read. */
-  decisions: z.exactOptional(DayDecisionsSchema),
 });
 
 export type HealthFinding = Readonly<z.infer<typeof HealthFindingSchema>>;

@@ -134,26 +134,19 @@ export const GITLAB_CHECKS: HealthChecks = {
       if (groups === 0) return unknown(`no top-level group was looked at${left}`);
       if (broken.length === 0)
         return ok(`each of ${counted(groups, 'top-level group')} sends its job events${left}`);
-      const named = Map.groupBy(broken, ({ standing }) => standing).entries();
-      const texts = [...named].map(([standing, some]) => {
-        const paths = some.slice(0, GROUPS_NAMED).map(({ group }) => group);
-        return `${WORDS[standing]}: ${paths.join(', ')}${some.length > GROUPS_NAMED ? ' …' : ''}`;
-      });
+      const named = broken.slice(0, GROUPS_NAMED).map(({ group, standing }) => `${group} ${WORDS[standing]}`);
+      const more = broken.length > GROUPS_NAMED ? ' …' : '';
       return problem(
-        `${broken.length} of ${counted(groups, 'top-level group')} ${texts.join('; ')}${left}`,
+        `${broken.length} of ${counted(groups, 'top-level group')}: ${named.join('; ')}${more}${left}`,
         'tollgate gitlab setup makes and repairs them; until then the sweep finds the ends of their jobs',
       );
     }),
 
   canary: ({ canary, beats, gitlabVersion, nowMs }) =>
-    known(canary, (outcome) =>
-      judgeCanary(
-        outcome,
-        beats.known ? heardAmong(beats.value, nowMs) : [],
-        gitlabVersion.known ? gitlabVersion.value : undefined,
-        nowMs,
-      ),
-    ),
+    known(canary, (outcome) => {
+      const heard = beats.known ? heardAmong(beats.value, nowMs) : [];
+      return judgeCanary(outcome, heard, gitlabVersion.known ? gitlabVersion.value : undefined, nowMs);
+    }),
 
   'clock of GitLab': ({ gitlabAheadMs }) =>
     known(gitlabAheadMs, (aheadMs) => {
@@ -169,11 +162,11 @@ export const GITLAB_CHECKS: HealthChecks = {
 };
 
 const WORDS: Readonly<Record<BrokenWebhook['standing'], string>> = {
-  missing: 'have no webhook',
-  off: 'have one that sends no job events',
-  disabled: 'have one that GitLab disabled because it failed',
-  failing: 'have one whose last deliveries failed',
-  rewritten: 'have one with a template, which changes what it sends',
+  missing: 'has no webhook',
+  off: 'has one that sends no job events',
+  disabled: 'has one that GitLab disabled because it failed',
+  failing: 'has one whose last deliveries failed',
+  rewritten: 'has one with a template, which changes what it sends',
 };
 
 const numbersOf = (version: string): readonly number[] =>
@@ -192,8 +185,7 @@ const unproven = (text: string) =>
   warning(text, 'tollgate gitlab canary proves both, on a runner of its own');
 
 /**
- * Judges if the canary proved both decisions. A proof is one of a version and of descriptors; what was found under others
- * says nothing of now.
+ * Judges if the canary proved both decisions, for this version of GitLab and these descriptors.
  *
  * @param heard - relays that run; empty: unknown
  */
@@ -205,19 +197,18 @@ export function judgeCanary(
 ): HealthJudgement {
   if (outcome === undefined)
     return unproven('never proven: whether GitLab takes "admitted" and "rejected" for what they are');
-  const { admitted, rejected } = outcome;
-  const agoMs = nowMs - outcome.checkedAtMs;
-  const ago = agoMs < MINUTE_MS ? 'just now' : `${span(agoMs)} ago`;
+  const { admitted, rejected, checkedAtMs, descriptors } = outcome;
+  const ago = nowMs - checkedAtMs < MINUTE_MS ? 'just now' : `${span(nowMs - checkedAtMs)} ago`;
   if (gitlabVersion !== undefined && gitlabVersion !== outcome.gitlabVersion)
     return unproven(
       `not proven since GitLab became ${gitlabVersion}: the last canary was on ${outcome.gitlabVersion}, ${ago}`,
     );
-  const descriptors = new Set(heard.flatMap(({ schema }) => schema?.hash ?? []));
-  if (descriptors.size > 0 && !descriptors.has(outcome.descriptors))
+  const hashes = [...new Set(heard.flatMap(({ schema }) => schema?.hash ?? []))];
+  if (hashes.length > 0 && !hashes.includes(descriptors))
     return unproven(
-      `not proven with the descriptors ${[...descriptors].join(', ')}: the last canary had ${outcome.descriptors}, ${ago}`,
+      `not proven with the descriptors ${hashes.join(', ')}: the last canary had ${descriptors}, ${ago}`,
     );
-  const on = `on GitLab ${outcome.gitlabVersion} with descriptors ${outcome.descriptors}, ${ago}`;
+  const on = `on GitLab ${outcome.gitlabVersion} with descriptors ${descriptors}, ${ago}`;
   const found = [admitted, rejected];
   if (found.includes('contrary'))
     return problem(

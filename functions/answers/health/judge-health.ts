@@ -24,15 +24,6 @@ const SCOPE_OLD_MS = 10 * MINUTE_MS;
 const COVERAGE_MIN = 0.95;
 /** As the alarm UnadmittedShare: with fewer jobs an hour it says nothing. */
 const JOBS_PER_HOUR_MIN = 20;
-/** With fewer decisions a single pipeline is a large share. */
-const DECIDED_MIN = 20;
-/** A rise of ten points, and to twice the usual share at least: what owners would call a jump. */
-const JUMP_MIN = 0.1;
-
-const shareOf = ({ decided, rejected }: { readonly decided: number; readonly rejected: number }): number =>
-  decided === 0 ? 0 : rejected / decided;
-const percent = (share: number): string => `${Math.round(share * 100)} %`;
-
 const PART_CHECKS: HealthChecks = {
   directory: ({ directoryListedAtMs, nowMs }) =>
     known(directoryListedAtMs, (listedAtMs) => {
@@ -106,39 +97,21 @@ const PART_CHECKS: HealthChecks = {
       return problem(text, remedy, busy ? 'UnadmittedShare' : undefined);
     }),
 
-  rejections: ({ rejections, deployed, nowMs }) =>
-    known(rejections, ({ recent, week, edits, policyBefore }) => {
-      const [share, usual] = [shareOf(recent), shareOf(week)];
-      const text = `${percent(share)} of ${counted(recent.decided, 'decision')} were rejected, ${percent(usual)} in the week before`;
-      if (recent.decided < DECIDED_MIN || share < usual + JUMP_MIN || share < 2 * usual) return ok(text);
-      const policy = deployed.known ? deployed.value.policyVersion : undefined;
-      const changes = [
-        ...(policy !== policyBefore && policyBefore !== undefined ? [`policy ${policy} was deployed`] : []),
-        ...edits.map(({ edit, atMs, actor }) => `edit ${edit} by ${actor} ${span(nowMs - atMs)} ago`),
-      ];
-      return problem(
-        `${text}. Changes before it: ${changes.join(', ') || 'none'}`,
-        'runbook: RejectedShare',
-        share > 0.5 ? 'RejectedShare' : undefined,
-      );
-    }),
-
   rights: (evidence) => {
     const failed = Object.entries(READS_OF).flatMap(([name, what]) => {
       const read = evidence[name as keyof typeof READS_OF];
       return read.known ? [] : [{ ...read, what }];
     });
-    const listOf = (cause: string): string =>
-      failed.flatMap((each) => (each.cause === cause ? [each.what] : [])).join(', ');
-    const [denied, throttled] = [listOf('denied'), listOf('throttled')];
-    if (denied !== '') {
-      const actions = new Set(failed.flatMap(({ why }) => ACTION.exec(why)?.[1] ?? []));
+    const denied = failed.filter(({ cause }) => cause === 'denied');
+    const throttled = failed.filter(({ cause }) => cause === 'throttled').map(({ what }) => what);
+    if (denied.length > 0) {
+      const actions = new Set(denied.flatMap(({ why }) => ACTION.exec(why)?.[1] ?? []));
       return problem(
-        `AWS refuses ${[...actions].join(', ') || 'a read'}: ${denied}`,
-        'the hourly look has its rights from cdk/constructs/table-rights.ts: deploy again; at a terminal, take a role that may read the table',
+        `AWS refuses ${[...actions].join(', ') || 'a read'}: ${denied.map(({ what }) => what).join(', ')}`,
+        'deploy again; at a terminal, take a role that may read the table',
       );
     }
-    if (throttled !== '') return alarmed(`DynamoDB throttles: ${throttled}`, 'TableThrottled');
+    if (throttled.length > 0) return alarmed(`DynamoDB throttles: ${throttled.join(', ')}`, 'TableThrottled');
     const reads = Object.keys(READS_OF).length;
     return ok(`${reads - failed.length} of ${reads} reads of the table were answered`);
   },
@@ -152,7 +125,6 @@ const READS_OF = {
   recount: 'the recount',
   scope: 'the scope',
   coverage: 'usage',
-  rejections: 'edits of limits',
 } as const satisfies Partial<Record<keyof HealthEvidence, string>>;
 
 /** As IAM names what it refuses. */
@@ -167,12 +139,10 @@ export const judgeHealth = (evidence: HealthEvidence): readonly HealthFinding[] 
 
 export async function readHealth(deps: HealthReadDeps): Promise<HealthView> {
   const evidence = await readEvidence(deps);
-  const { nowMs, rejections } = evidence;
   const findings = judgeHealth(evidence);
   return {
-    checkedAtMs: nowMs,
+    checkedAtMs: evidence.nowMs,
     problems: findings.filter(({ severity }) => severity === 'problem').length,
     findings,
-    ...(rejections.known && { decisions: rejections.value.today }),
   };
 }

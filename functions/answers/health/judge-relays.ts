@@ -59,25 +59,18 @@ export const RELAY_CHECKS: HealthChecks = {
         : ok(text);
     }),
 
-  waiting: ofHeard((heard, { nowMs }) => {
-    const lines = waitingLines(heard, nowMs).map((line) => waitingText(line, `group ${line.root}`));
-    return ok(lines.join('; ') || 'no job waits for room');
-  }),
-
   descriptors: ofHeard((heard) => {
-    const having = (is: (schema: NonNullable<RelayBeat['schema']>) => boolean) =>
-      namesOf(heard.filter(({ schema }) => schema !== undefined && is(schema)));
-    const guessed = having(({ placeholder }) => placeholder === true);
-    if (guessed !== '')
+    const guessed = heard.filter(({ schema }) => schema?.placeholder === true);
+    if (guessed.length > 0)
       return problem(
-        `${guessed}: the descriptors are the placeholder of this repository, so every job is admitted`,
+        `${namesOf(guessed)}: the descriptors are the placeholder of this repository, so every job is admitted`,
         "npm run proto:sync -- --ref v<version of GitLab's agent server>, then deploy",
         'RejectionsWithheld',
       );
-    const suspect = having(({ standing }) => standing === 'suspect');
-    if (suspect !== '')
+    const suspect = heard.filter(({ schema }) => schema?.standing === 'suspect');
+    if (suspect.length > 0)
       return problem(
-        `${suspect}: recent questions contradict the descriptors, so nothing is rejected`,
+        `${namesOf(suspect)}: recent questions contradict the descriptors, so nothing is rejected`,
         'runbook: Upgrading GitLab',
         'SchemaSuspect',
       );
@@ -118,16 +111,13 @@ export const RELAY_CHECKS: HealthChecks = {
 
   'policy of the relays': ofHeard((heard, { deployed }) => {
     const functions = deployed.known ? deployed.value.policyVersion : undefined;
-    const versions = new Set(heard.flatMap(({ policyVersion }) => policyVersion ?? []));
-    const all = new Set([...versions, ...(functions === undefined ? [] : [functions])]);
-    const told = heard.map(
-      ({ relayId, policyVersion = 'an unknown one' }) => `${relayId} has ${policyVersion}`,
-    );
-    if (versions.size === 0 || functions === undefined)
-      return unknown(`${told.join(', ')}; the functions' is not known before the hourly look`);
-    return all.size === 1
+    const known = heard.filter(({ policyVersion }) => policyVersion !== undefined);
+    const told = known.map(({ relayId, policyVersion }) => `${relayId} has ${policyVersion}`).join(', ');
+    if (known.length === 0 || functions === undefined)
+      return unknown(`${told}; the functions' is not known before the hourly look`);
+    return known.every(({ policyVersion }) => policyVersion === functions)
       ? ok(`${functions}, as the functions have it`)
-      : warning(`${told.join(', ')}, the functions have ${functions}`, DEPLOYING);
+      : warning(`${told}, the functions have ${functions}`, DEPLOYING);
   }),
 };
 

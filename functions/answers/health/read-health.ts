@@ -1,23 +1,18 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { DirectoryError } from '../../core/directory/directory-table.ts';
-import { DynamoDirectoryTable } from '../../core/directory/dynamo-directory-table.ts';
+import { DirectoryError, DynamoDirectoryTable } from '../../core/directory/directory-table.ts';
 import { directoryListedAtMs } from '../../core/directory/hand-out.ts';
 import type { LedgerClock } from '../../core/environment/environment.ts';
 import { dynamoRecountOutcomes } from '../../core/ledger/checkpoints.ts';
 import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../core/ledger/controller.ts';
-import { DynamoLimitTable } from '../../core/limits/dynamo-limit-table.ts';
-import { readHistory } from '../../core/limits/limit-reads.ts';
-import { LimitsError } from '../../core/limits/limit-table.ts';
+import { DynamoLimitTable, LimitsError } from '../../core/limits/limit-table.ts';
 import { singleItem } from '../../core/store/calls.ts';
 import { readRelayBeats } from '../../core/store/health-items.ts';
 import { ledgerKeys } from '../../core/store/keys.ts';
 import type { InstanceTable } from '../../core/store/operation.ts';
 import { LedgerError } from '../../core/store/table-failure.ts';
 import { DynamoRollupStore } from '../../core/usage/rollup-store.ts';
-import type { Usage } from '../../core/usage/usage.ts';
 import { coverageViewOf } from '../groups/coverage.ts';
 import { placesNow } from '../reading/limits-now.ts';
-import { dayText, readDays, today } from '../reading/usage-days.ts';
 import {
   type DeployedEvidence,
   type GitLabEvidence,
@@ -33,7 +28,6 @@ export interface HealthReadDeps extends InstanceTable {
   readonly zone: string;
   /** Settings of the deployed functions. @throws {LedgerError} */
   readonly deployed: () => Promise<DeployedEvidence>;
-  /** GitLab's side; without a token, the reason why it is unknown. */
   readonly gitlab: () => Promise<GitLabEvidence>;
 }
 
@@ -56,7 +50,6 @@ const readsOf = (deps: HealthReadDeps) => ({
   scope: () => dynamoControllerScope(deps).read(),
   canary: () => dynamoCanaryOutcomes(deps).read(),
   coverage: () => readCoverage(deps),
-  rejections: () => readRejections(deps),
   deployed: deps.deployed,
 });
 
@@ -122,45 +115,9 @@ async function readCoverage(deps: HealthReadDeps) {
     ran: view?.total.ran ?? 0,
     bypass: view?.total.bypass ?? 0,
     bypassingRunnerIds: bypassing.map(({ runnerId }) => runnerId),
-    /** All of them. */
     bypassingRunners: view?.runnersBypassing ?? 0,
   };
 }
-
-/** An edit and the one that mended it, and a few that have nothing to do with it. */
-const EDITS_NAMED = 3;
-const WEEK_DAYS = 7;
-
-/** Reads the decisions since the health check before, and the changes before them. @throws {LedgerError} */
-async function readRejections(deps: HealthReadDeps) {
-  const to = today(deps.zone, deps.clock.nowMs());
-  const [kept, days, { entries }] = await Promise.all([
-    dynamoHealthLook(deps).read(),
-    readDays(['instance'], { from: to - WEEK_DAYS, to }, new DynamoRollupStore(deps)),
-    readHistory({ max: EDITS_NAMED }, new DynamoLimitTable(deps)),
-  ]);
-  const usages = days.get('instance') ?? [];
-  const now = decisionsIn(usages.slice(WEEK_DAYS));
-  const before = kept?.view.decisions;
-  const isSameDay = before?.day === dayText(to);
-  return {
-    today: { day: dayText(to), ...now },
-    /** Since the health check before, or today if that was on another day. */
-    recent: isSameDay
-      ? { decided: now.decided - before.decided, rejected: now.rejected - before.rejected }
-      : now,
-    week: decisionsIn(usages.slice(0, WEEK_DAYS)),
-    /** Edits of limits, freezes and rollout, newest first. */
-    edits: entries.map(({ edit, atMs, actor }) => ({ edit, atMs, actor })),
-    /** The policy that the health check before saw. */
-    policyBefore: kept?.deployed.policyVersion,
-  };
-}
-
-const decisionsIn = (usages: readonly Usage[]) => ({
-  decided: usages.reduce((sum, { admitted, rejected }) => sum + admitted + rejected, 0),
-  rejected: usages.reduce((sum, { rejected }) => sum + rejected, 0),
-});
 
 const VIEW = 'vw';
 const POLICY = 'po';
@@ -171,7 +128,7 @@ interface KeptLook {
   readonly deployed: DeployedEvidence;
 }
 
-/** The result of the last hourly check: one item, which each look replaces. Undefined: none, or of a newer program. */
+/** The result of the last hourly check. Undefined: none, or of a newer program. */
 export function dynamoHealthLook({ table, instance }: InstanceTable) {
   const text = (value: string | undefined) => (value === undefined ? undefined : { S: value });
   return singleItem<KeptLook>({

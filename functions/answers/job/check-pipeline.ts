@@ -1,6 +1,6 @@
 /** Decides about each job of a pipeline as if it came now, without a trace in the ledger. */
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
-import { type Directory, pathKey } from '../../../policies/directory.ts';
+import { type Directory, findGroup, findProject } from '../../../policies/directory.ts';
 import { type Evaluation, evaluate } from '../../../policies/evaluate.ts';
 import { limitAt, limitOfCounter, limitPeriod } from '../../../policies/limits/limits.ts';
 import { requestOfRecord } from '../../../policies/request/recorded.ts';
@@ -170,22 +170,19 @@ function placeOf(
   { project, group }: AskedPipeline,
   { roles: { jobOfProjectId } }: Caller,
   scope: Scope,
-  { projectById, projectByPath, groupById, groupByPath, chainById }: Directory,
+  directory: Directory,
 ) {
   const idsOf = (namespaceId: number) => ({
     namespaceId,
-    ...withoutAbsent({ rootNamespaceId: chainById.get(namespaceId)?.[0]?.id }),
+    ...withoutAbsent({ rootNamespaceId: directory.chainById.get(namespaceId)?.[0]?.id }),
   });
   if (project === undefined && jobOfProjectId === undefined) {
-    const known = typeof group === 'string' ? groupByPath.get(pathKey(group)) : groupById.get(group ?? 0);
+    const known = findGroup(group ?? 0, directory);
     if (known === undefined || !scope.seesGroup(known.id)) return undefined;
     const request: Partial<AdmissionRequest> = idsOf(known.id);
     return { subject: `group/${known.id}`, request };
   }
-  const known =
-    typeof project === 'string'
-      ? projectByPath.get(pathKey(project))
-      : projectById.get(project ?? jobOfProjectId ?? 0);
+  const known = findProject(project ?? jobOfProjectId, directory);
   const subject = `project/${known?.id}`;
   if (known === undefined || group !== undefined || !scope.sees(subject)) return undefined;
   return { subject, request: { projectId: known.id, projectPath: known.path, ...idsOf(known.groupId) } };

@@ -88,7 +88,6 @@ export const explainJob =
           retry: await retriedOf(record, reading),
           rejectionText: textThen(record, rules, using, consoleUrl),
         }),
-        notRecorded: notRecorded(record, again),
       },
     };
   };
@@ -142,12 +141,9 @@ function ruleRows(
   const present = policy.rules.map(({ id, kind, mode }): ExplainedRuleRow => {
     const result = again?.results.find((each) => each.id === id);
     const rule = { id, kind, mode: result?.mode ?? mode, atDecision: of(id, recorded) };
-    if (again === undefined || now === undefined || result === undefined)
-      return { ...rule, whyNot: 'the question was not kept' };
-    if (again.needUser.has(id)) return { ...rule, whyNot: 'needs the user, whose id is not kept any more' };
-    if (again.unknownRules.has(id))
-      return { ...rule, whyNot: "needs variables' values, which are never kept" };
-    return { ...rule, now: ruleNowOf(result, now, using) };
+    if (now === undefined || result === undefined) return { ...rule, whyNot: 'the question was not kept' };
+    const whyNot = again?.unknownRules.get(id);
+    return whyNot === undefined ? { ...rule, now: ruleNowOf(result, now, using) } : { ...rule, whyNot };
   });
   const ids = new Set(present.map(({ id }) => id));
   const others = new Set([...recorded, ...current].map(({ rule }) => rule).filter((id) => !ids.has(id)));
@@ -160,31 +156,5 @@ function ruleRows(
         ? { ...row, now: { outcome: 'matched', violations } }
         : { ...row, whyNot: 'no rule of the policy any more' };
     }),
-  ];
-}
-
-function notRecorded(record: JobRecord, again: ReevaluatedJob | undefined): string[] {
-  const missing: string[] = [];
-  if (again === undefined)
-    missing.push(
-      'What the rules looked at: the record had no room for it, or is of an older version. So they cannot be asked again.',
-    );
-  const needUser = [...(again?.needUser ?? [])];
-  const needVariables = [...(again?.unknownRules ?? [])].filter((id) => !needUser.includes(id));
-  if (needVariables.length > 0)
-    missing.push(
-      `Variables' values, on purpose. So these rules cannot be asked again: ${needVariables.join(', ')}.`,
-    );
-  if (needUser.length > 0)
-    missing.push(
-      `Who started it: 90 days after a job a pseudonym stands for the user. So these rules cannot be asked again: ${needUser.join(', ')}.`,
-    );
-  if (record.answered === 'fallback' && record.violations.length === 0 && record.state === 'REJECTED')
-    missing.push("The fallback's own reason: it is in the relay's log.");
-  if (record.facts.policyVersion === '') missing.push('The version of the policy.');
-  return [
-    ...missing,
-    'What counters showed that had room: only one that refuses is written down, with its numbers.',
-    'Rules that had nothing against the job then: silence and no match look alike.',
   ];
 }

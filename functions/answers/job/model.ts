@@ -25,6 +25,7 @@ const terms = {
   policyVersion: text(),
 };
 const outcome = z.enum(['admitted', 'rejected']);
+const placeLabel = text('Path of the group or project, or the subject itself.');
 
 const ViolationLineSchema = z
   .object({
@@ -45,7 +46,6 @@ const ruleNow = z.object({
   violations: list(ViolationLineSchema),
 });
 
-/** A rule of the policy, evaluated for a job now. */
 const RuleNowSchema = z.object({ id: text(), kind: text(), mode, now: ruleNow }).openapi('AskedRule');
 
 export type RuleNowRow = z.infer<typeof RuleNowSchema>;
@@ -66,7 +66,7 @@ export type ExplainedRuleRow = z.infer<typeof RuleRowSchema>;
 const CounterSchema = z
   .object({
     subject: subject(),
-    label: text('Path of the group or project, or the subject itself.'),
+    label: placeLabel,
     limit: text('Its id.'),
     period: text('`2026-11`'),
     unit,
@@ -88,11 +88,8 @@ const CounterSchema = z
       bound: maybe(limitAmount('Absent: the limit does not exist any more.')),
       left: maybe(amount()),
       mode: maybe(mode),
-      wait: maybe(text('How long jobs wait for room, as `20s`. Absent: they are rejected immediately.')),
-      whenUnreachable: maybe(
-        oneOf(OUTAGE_POLICIES),
-        'Decision about jobs while the counter is unreachable. Absent: that of its rule or kind.',
-      ),
+      wait: maybe(text('How long jobs wait for room, as `20s`.')),
+      whenUnreachable: maybe(oneOf(OUTAGE_POLICIES), 'Absent: that of its rule or kind.'),
     }),
   })
   .openapi('ExplainedCounter');
@@ -105,10 +102,7 @@ const RejectionSchema = z
     others: list(z.string(), 'Other reasons, one line each.'),
     advice: list(z.string(), 'Advice of its message, for reasons other than budgets.'),
     renewsAtMs: maybe(instantMs('Start of the limit’s next period, Unix ms.')),
-    owner: maybe(
-      z.object({ name: text('As in the limits.'), contact: maybe(text()) }),
-      'Owner of the limit.',
-    ),
+    owner: maybe(z.object({ name: text(), contact: maybe(text()) }), 'Owner of the limit.'),
     classes: list(
       z.object({
         runnerClass: text(),
@@ -118,13 +112,9 @@ const RejectionSchema = z
       }),
       'Cheaper classes with which it would be admitted now, cheapest first.',
     ),
-    timeoutSeconds: maybe(amount('Longest timeout in whole minutes with which it would be admitted now.')),
     request: maybe(
       z.object({
-        subject: subject(),
-        label: text('Path of the group or project.'),
-        limit: text('Its id.'),
-        unit,
+        ...{ subject: subject(), label: placeLabel, limit: text('Its id.'), unit },
         amount: text('The missing amount, as a grant is written: `0.50`.'),
         fromDay: text('`2026-11-21`'),
         untilDay: text('The last day: the end of the period.'),
@@ -159,7 +149,7 @@ const RetrySchema = z
 
 export type JobRetry = z.infer<typeof RetrySchema>;
 
-const waitSeconds = maybe(amount('How long it would first wait for room. Absent: it would not wait.'));
+const waitSeconds = maybe(amount('How long it would first wait for room.'));
 
 /** One decision, limited to what the caller may see. */
 export const ExplainedSchema = z
@@ -199,7 +189,6 @@ export const ExplainedSchema = z
     rejection: maybe(RejectionSchema, 'Absent: it was not rejected.'),
     retry: maybe(RetrySchema, 'If only room was missing, and its group enabled retries.'),
     rejectionText: maybe(text('As on the job page, with today’s footers and disclosure.')),
-    notRecorded: list(z.string(), 'Facts that are not recorded, one sentence each.'),
   })
   .openapi('Explanation');
 
@@ -208,10 +197,8 @@ export type ExplainedTerms = JobExplanation['atDecision'];
 
 export type JobAnswer =
   | { readonly outcome: 'found'; readonly explanation: JobExplanation }
-  /** No record, expired, another generation, or not visible. */
-  | { readonly outcome: 'unknown'; readonly sentence: string }
-  /** The word names no job. */
-  | { readonly outcome: 'unreadable'; readonly sentence: string };
+  /** `unknown`: no record, expired, another generation, or not visible. `unreadable`: the word names no job. */
+  | { readonly outcome: 'unknown' | 'unreadable'; readonly sentence: string };
 
 /** More than the default maximum of jobs in a GitLab pipeline. */
 const CHECKED_JOBS_MAX = 1_000;
@@ -222,15 +209,11 @@ const ID_MAX = 999_999_999_999_999;
 
 const name = z.string().min(1).max(NAME_CHARACTERS_MAX);
 const image = z.string().max(IMAGE_CHARACTERS_MAX);
-const user = z.string().max(NAME_CHARACTERS_MAX);
 const positive = z.int().positive().max(ID_MAX);
 const few = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).max(LIST_MAX).readonly();
 const variables = z.record(name, image).refine((all) => Object.keys(all).length <= LIST_MAX, 'too many');
-const containers = {
-  pullPolicies: maybe(few(name)),
-  dockerUser: maybe(user),
-  kubernetesUser: maybe(user),
-};
+const user = maybe(z.string().max(NAME_CHARACTERS_MAX));
+const containers = { pullPolicies: maybe(few(name)), dockerUser: user, kubernetesUser: user };
 
 const AskedPipelineJobSchema = z
   .strictObject({
@@ -304,17 +287,13 @@ export type CheckedJobRow = z.infer<typeof CheckedJobSchema>;
 
 const LimitLeftSchema = z
   .object({
-    subject: subject(),
-    label: text('Path of the group or project.'),
-    limit: text('Its id.'),
-    unit,
-    mode,
+    ...{ subject: subject(), label: placeLabel, limit: text('Its id.'), unit, mode },
     asked: amount('Estimate for the whole pipeline; of jobs at once, for its largest stage.'),
     jobs: count('Number of jobs that claim it.'),
     amount: amount('In force.'),
     left: amount('Left now. Below 0: exceeded.'),
     fits: flag('Enough is left.'),
-    periodLabel: maybe(text('For people: `November 2026`. Absent: a limit of jobs at once.')),
+    periodLabel: maybe(text('`November 2026`. Absent: a limit of jobs at once.')),
     renewsAtMs: maybe(instantMs('Start of its next period, Unix ms.')),
   })
   .openapi('LimitLeft');
@@ -337,7 +316,5 @@ export type CheckedPipeline = z.infer<typeof CheckedPipelineSchema>;
 
 export type PipelineAnswer =
   | { readonly outcome: 'checked'; readonly pipeline: CheckedPipeline }
-  /** The project, group or job does not exist, or is not visible. */
-  | { readonly outcome: 'unknown' }
-  /** The recorded job has no stored request. */
-  | { readonly outcome: 'unrecorded' };
+  /** `unknown`: project, group or job does not exist, or is not visible. `unrecorded`: the job has no stored request. */
+  | { readonly outcome: 'unknown' | 'unrecorded' };

@@ -58,8 +58,6 @@ export async function remediesOf(
   // Only limits refuse, by an estimate: a smaller estimate may pass.
   const isEstimate = refused.length === current.length && refused.every(({ unit }) => unitRow(unit).guessed);
   const tried = now?.outcome === 'rejected' && isEstimate ? again : undefined;
-  // A fitting timeout reveals the remaining amount.
-  const mayShowTimeout = using.disclosure === 'all' || refused.every(isSeen);
   const wanted = refused.find(({ subject }) => using.scope.sees(subject) && REQUESTABLE.test(subject));
   const ofLimit = isOfLimit(reason) ? reason : undefined;
   const recipient =
@@ -74,7 +72,6 @@ export async function remediesOf(
     classes: tried ? await fittingClasses(record, tried, context) : [],
     ...withoutAbsent({
       owner: recipient && { name: recipient.owner, ...withoutAbsent({ contact: recipient.contact }) },
-      timeoutSeconds: tried && mayShowTimeout ? fittingTimeout(record, tried, context) : undefined,
       request: wanted && grantRequestFor(wanted, rules),
     }),
   };
@@ -88,29 +85,6 @@ const isAdmitted = (
   counters: CountersByName,
   nowMs: number,
 ): boolean => job !== undefined && decideNow(job, counters, nowMs, claims).outcome === 'admitted';
-
-/** Finds the longest timeout in whole minutes with which it would be admitted; its claims only grow with it. */
-function fittingTimeout(
-  record: JobRecord,
-  { evaluation }: ReevaluatedJob,
-  { rules, counters }: RejectionContext,
-): number | undefined {
-  let [most, tooLong] = [0, Math.ceil(evaluation.terms.estimateSeconds / 60)];
-  while (most + 1 < tooLong) {
-    const between = Math.floor((most + tooLong) / 2);
-    const other = reevaluate(withTimeout(record, between * 60), rules);
-    if (isAdmitted(other, record, counters, rules.nowMs)) most = between;
-    else tooLong = between;
-  }
-  return most === 0 ? undefined : most * 60;
-}
-
-function withTimeout(record: JobRecord, timeoutSeconds: number): JobRecord {
-  const { asked } = record.facts;
-  const filled = (asked?.filled ?? []).filter((field) => field !== 'timeoutSeconds');
-  const facts = { ...record.facts, timeoutSeconds, ...(asked && { asked: { ...asked, filled } }) };
-  return { ...record, facts };
-}
 
 /** Lists cheaper classes with which it would be admitted, cheapest first. */
 async function fittingClasses(

@@ -26,11 +26,9 @@ import type { JobRecord } from '../../core/ledger/ledger.ts';
 export type EvaluationRules = Pick<EvaluationContext, 'policy' | 'limits' | 'directory' | 'estimator'>;
 
 /** Result of one rule for one request. */
-export interface RuleResult extends Pick<Rule, 'id' | 'kind' | 'class' | 'mode' | 'stateless' | 'onMissing'> {
-  /** The line it adds to the rejection text. */
-  readonly message?: string;
+export interface RuleResult extends Pick<Rule, 'id' | 'kind' | 'mode' | 'onMissing' | 'message'> {
   readonly outcome: RuleOutcome;
-  /** Missing fields of the request that the rule needs, with any `on_missing`. */
+  /** Fields of the request that the rule needs. */
   readonly missing: readonly string[];
   /** Missing fields by which `not` or an exemption could still exclude the job. */
   readonly unproven: readonly string[];
@@ -70,9 +68,9 @@ export function ruleResults(
     const isExempt = outcome.outcome === 'exempt';
     if (!rule.stateless && (isExempt || outcome.outcome === 'matched'))
       governing.add({ rule, mode, exempt: isExempt });
-    const { id, kind, class: ruleClass, stateless, onMissing, message } = rule;
+    const { id, kind, onMissing, message } = rule;
     return {
-      ...{ id, kind, class: ruleClass, mode, stateless, onMissing, ...withoutAbsent({ message }) },
+      ...{ id, kind, mode, onMissing, ...withoutAbsent({ message }) },
       ...{ outcome, missing, unproven },
       violations: evaluation.violations.filter((each) => each.rule === id),
       claims: evaluation.claims.filter((each) => each.rule === id && each.part === undefined),
@@ -86,11 +84,7 @@ export function ruleResults(
   });
 }
 
-interface Found {
-  readonly outcome: RuleOutcome;
-  readonly missing?: readonly string[];
-  readonly unproven?: readonly string[];
-}
+type Found = Pick<RuleResult, 'outcome'> & Partial<Pick<RuleResult, 'missing' | 'unproven'>>;
 
 function outcomeOf(rule: Rule, mode: Mode, job: Job, evaluation: Evaluation): Found {
   if (mode === 'off') return { outcome: { outcome: 'off' } };
@@ -111,31 +105,28 @@ function outcomeOf(rule: Rule, mode: Mode, job: Job, evaluation: Evaluation): Fo
     return { outcome: { outcome: 'missing' }, missing: [match.field] };
   const doubt = match.matches === true ? match.unproven : match.field;
   const exemption = exemptionOf(rule.exempt, job, job.nowMs).unproven;
-  return applied(
-    rule,
-    job,
-    [doubt, exemption].filter((field) => field !== undefined),
-  );
+  const { isUndecided, missing } = missingFor(rule, job);
+  return {
+    outcome: { outcome: isUndecided ? 'missing' : 'matched' },
+    ...{ missing, unproven: [doubt, exemption].filter((field) => field !== undefined) },
+  };
 }
 
-/** Outcome of a rule that applies. */
-function applied(rule: Rule, job: Job, unproven: readonly string[]): Found {
+/** Missing fields of a rule that applies; without them nothing may be left to decide. */
+function missingFor(
+  rule: Rule,
+  job: Job,
+): { readonly isUndecided: boolean; readonly missing: readonly string[] } {
   if (!rule.stateless) {
     // Limits of groups are not checked for an unknown group.
-    const unplaced = job.placement.ancestors.length === 0;
-    return {
-      outcome: { outcome: unplaced ? 'missing' : 'matched' },
-      missing: unplaced ? ['namespaceId'] : [],
-      unproven,
-    };
+    const isUndecided = job.placement.ancestors.length === 0;
+    return { isUndecided, missing: isUndecided ? ['namespaceId'] : [] };
   }
   const reasons = rule.check(job);
   const fields = reasons.flatMap((reason) => (reason.code === 'FIELD_MISSING' ? [reason.field] : []));
-  const onlyMissing = fields.length > 0 && fields.length === reasons.length;
   return {
-    outcome: { outcome: onlyMissing ? 'missing' : 'matched' },
+    isUndecided: fields.length > 0 && fields.length === reasons.length,
     missing: [...new Set(fields)],
-    unproven,
   };
 }
 
@@ -180,11 +171,12 @@ const tagsText = (tags: readonly string[] | undefined): string | undefined =>
 /** A recorded job, evaluated by current rules. */
 export interface ReevaluatedJob extends Evaluated {
   readonly results: readonly RuleResult[];
-  /** Rules that need data that was not kept. Their result is unknown, so they have no violations. */
-  readonly unknownRules: ReadonlySet<string>;
-  /** Rules that need the user, whose id is removed later. */
-  readonly needUser: ReadonlySet<string>;
+  /** Rules that need data that was not kept, and which. Their result is unknown, so they have no violations. */
+  readonly unknownRules: ReadonlyMap<string, string>;
 }
+
+const NEEDS_USER = 'needs the user, whose id is not kept any more';
+const NEEDS_VARIABLES = "needs variables' values, which are never kept";
 
 /** Evaluates a recorded job again. Undefined: the record does not have the request. */
 export function reevaluate(record: JobRecord, rules: EvaluationContext): ReevaluatedJob | undefined {
@@ -194,13 +186,12 @@ export function reevaluate(record: JobRecord, rules: EvaluationContext): Reevalu
   const results = ruleResults(request, rules, rules.nowMs);
   const lost = variablesLost(asked);
   const comparing = new Set(rules.policy.rules.filter(comparesVariables).map(({ id }) => id));
-  const needVariables = results.filter(
-    ({ id, kind, missing }) =>
-      comparing.has(id) ||
-      (lost && (readsVariables({ kind }) || missing.some((field) => field.includes('variables')))),
-  );
-  const needUser = results.filter(({ missing }) => userPseudonym !== undefined && missing.includes('userId'));
-  const unknownRules = new Set([...needVariables, ...needUser].map(({ id }) => id));
+  const unknownRules = new Map<string, string>();
+  for (const { id, kind, missing } of results) {
+    const readsLost = readsVariables({ kind }) || missing.some((field) => field.includes('variables'));
+    if (userPseudonym !== undefined && missing.includes('userId')) unknownRules.set(id, NEEDS_USER);
+    else if (comparing.has(id) || (lost && readsLost)) unknownRules.set(id, NEEDS_VARIABLES);
+  }
   const isKnown = ({ rule }: { readonly rule: string }): boolean => !unknownRules.has(rule);
   const { breakGlass, ...evaluation } = evaluate(request, rules);
   return {
@@ -212,8 +203,6 @@ export function reevaluate(record: JobRecord, rules: EvaluationContext): Reevalu
         breakGlass: { ...breakGlass, violations: breakGlass.violations.filter(isKnown) },
       }),
     },
-    results,
-    unknownRules,
-    needUser: new Set(needUser.map(({ id }) => id)),
+    ...{ results, unknownRules },
   };
 }

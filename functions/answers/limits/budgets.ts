@@ -1,7 +1,7 @@
 /**
  * All limits in force that a caller sees.
  *
- * 1. Read one counter per limit; if there are several pages, copies of counters.
+ * 1. Read one counter per limit; of thousands copies, and those of the {@link LEADING_MAX} fullest again.
  * 2. Forecast the {@link FORECAST_MAX} fullest, from eight weeks of days, and read which budgets refuse jobs.
  * 3. Rank, count and filter by the risk of the rows.
  * 4. Read the counters of the page again, and the alerts that owners got.
@@ -15,9 +15,8 @@ import { limitAt } from '../../../policies/limits/limits.ts';
 import { compareTexts } from '../../../policies/text/plain-text.ts';
 import { findRecipient } from '../../core/notify/recipient.ts';
 import { searchKey } from '../groups/group-rows.ts';
-import { shareOf } from '../groups/overview.ts';
 import { type Caller, type CallerView, pageOf, type ReadContext, viewOf } from '../reading/context.ts';
-import { type CountersByName, rankedNow } from '../reading/counters-now.ts';
+import { type CountersByName, layered } from '../reading/counters-now.ts';
 import { readManyDays } from '../reading/read-sums.ts';
 import { ancestorsOf, subjectLabelOf, subjectsAbove, userLabels } from '../reading/scope.ts';
 import { today, type UsageBySubject } from '../reading/usage-days.ts';
@@ -32,7 +31,7 @@ import {
   refusalsNow,
   riskOf,
 } from '../status/risk.ts';
-import { type CountedLimit, groupOfSubject, limitsInForce } from '../status/subject-limits.ts';
+import { type CountedLimit, countedLimits, shareOf } from '../status/subject-limits.ts';
 import { type BudgetRow, type Budgets, type BudgetsQuery, SUBJECT_KINDS } from './budgets-model.ts';
 
 const FORECAST_MAX = 400;
@@ -49,37 +48,35 @@ export const budgetsOf =
     const { policy } = reading;
     const order = asked.sort ?? (asked.holding === undefined ? 'trouble' : 'closest');
     const tested = asked.holding !== undefined;
-
-    const all = matchingLimits(asked, view, reading);
     const keysOf = (some: readonly CountedLimit[]) =>
       some.flatMap(({ limit, counter }) => {
         if (isCap(limit.subject)) return [];
         return limit.cohort === undefined ? [counter] : rowCounters(limit, limits, nowMs);
       });
-    const isOnePage = all.length <= (asked.max ?? ROWS.usual);
-    const { counters, isCopied } = isOnePage
-      ? { counters: await reading.counters.fresh(keysOf(all)), isCopied: false }
-      : await reading.counters.recent(keysOf(all));
+    const freshOf = (some: readonly CountedLimit[]) => reading.counters.fresh(keysOf(some));
 
-    const fullest = fullestFirst(usedAtLeast(all, asked.percentMin, counters, nowMs), counters, nowMs);
-    const usage = await usageOf(fullest.filter(isForecast).slice(0, FORECAST_MAX), tested, nowMs, reading);
+    const all = matchingLimits(asked, view);
+    const isOnePage = all.length <= (asked.max ?? ROWS.usual);
+    const { counters: copies, isCopied } = isOnePage
+      ? { counters: await freshOf(all), isCopied: false }
+      : await reading.counters.recent(keysOf(all));
+    const fullest = fullestFirst(usedAtLeast(all, asked.percentMin, copies, nowMs), copies, nowMs);
+    const leaders = fullest.filter(isForecast).slice(0, FORECAST_MAX);
+    const counters = isCopied ? layered(await freshOf(fullest.slice(0, LEADING_MAX)), copies) : copies;
+    const usage = await usageOf(leaders, tested, nowMs, reading);
     const refusals = await refusalsNow(usage, nowMs, reading);
     const basis = { limits, directory, policy, nowMs, tested, refusals };
-    const ranked = await rankedNow(fullest, { counters, isCopied }, reading.counters, {
-      levelOf: (counted) => {
-        const rowOf = limitRows({ ...basis, usage, counters: counted });
-        return (each) => riskOf(rowOf(each));
-      },
-      ...{ compare: compareRisks, leadingMax: LEADING_MAX },
-      keysOf: (each) => keysOf([each]),
-    });
+    const rankedRow = limitRows({ ...basis, usage, counters });
+    const ranked = fullest
+      .map((each) => ({ each, level: riskOf(rankedRow(each)) }))
+      .sort((a, b) => compareRisks(a.level, b.level));
     const matches = (level: RiskLevel): boolean =>
       asked.trouble === undefined || (asked.trouble === 'used-up' ? isUsedUp : isAtRisk)(level);
     const found = ranked.filter(({ level }) => matches(level)).map(({ each }) => each);
     const { rows: shown, ...page } = pageOf(inOrder(found), asked, ROWS);
     const unforecast = shown.filter((each) => isForecast(each) && !usage.has(each.limit.subject));
     const [now, alerts, more] = await Promise.all([
-      isOnePage ? counters : reading.counters.fresh(keysOf(shown)),
+      isOnePage ? counters : freshOf(shown),
       alertsOfLimits(shown, reading, nowMs),
       usageOf(unforecast.slice(0, FORECAST_MAX), tested, nowMs, reading),
     ]);
@@ -93,7 +90,7 @@ export const budgetsOf =
     const usedUp = count(isUsedUp);
     return {
       ...(set !== undefined && { set }),
-      ...{ currency: policy.currency, nowMs, total: found.length, first: page.first },
+      ...{ currency: policy.currency, nowMs, total: found.length },
       rows: fresh.map(
         (row, index): BudgetRow => ({
           ...row,
@@ -102,30 +99,21 @@ export const budgetsOf =
           canRunOut: canRunOut(row),
         }),
       ),
-      ...page.next,
-      ...page.previous,
-      refusing: count(isRefusing),
-      usedUp,
+      ...{ first: page.first, ...page.next, ...page.previous },
+      ...{ refusing: count(isRefusing), usedUp, forecastMax: FORECAST_MAX },
       runsOut: count((level) => isAtRisk(level) || isUsedUp(level)) - usedUp,
-      forecastMax: FORECAST_MAX,
     };
 
     function inOrder(some: readonly CountedLimit[]): readonly CountedLimit[] {
-      switch (order) {
-        case 'trouble':
-          return some;
-        case 'fullest':
-          return fullestFirst(some, counters, nowMs);
-        case 'name':
-          return some
-            .map((each) => ({ each, name: subjectLabelOf(each.limit.subject, directory) }))
-            .sort((a, b) => compareTexts(a.name, b.name))
-            .map(({ each }) => each);
-        case 'closest': {
-          const kept = new Set(some);
-          return all.filter((each) => kept.has(each));
-        }
-      }
+      if (order === 'trouble') return some;
+      if (order === 'fullest') return fullestFirst(some, counters, nowMs);
+      const kept = new Set(some);
+      const closest = all.filter((each) => kept.has(each));
+      if (order === 'closest') return closest;
+      return closest
+        .map((each) => ({ each, name: subjectLabelOf(each.limit.subject, directory) }))
+        .sort((a, b) => compareTexts(a.name, b.name))
+        .map(({ each }) => each);
     }
   };
 
@@ -167,21 +155,15 @@ const fullestFirst = (
     .map(({ each }) => each);
 
 /** Selects limits from memory. */
-function matchingLimits(
-  asked: BudgetsQuery,
-  view: CallerView,
-  { countedLimits }: ReadContext,
-): readonly CountedLimit[] {
-  const { limits, directory, nowMs } = view;
-  const counted = countedLimits(limits, directory, nowMs);
+function matchingLimits(asked: BudgetsQuery, view: CallerView): readonly CountedLimit[] {
+  const { directory } = view;
+  const limitsOf = countedLimits(view);
   const search = searchKey(asked.search);
   return subjectsAsked(asked, search, view).flatMap((subject) => {
     if (asked.kind !== undefined && kindOf(subject) !== asked.kind) return [];
-    const group = groupOfSubject(subject, directory);
-    const inForce = group ? counted.ofGroup(group) : limitsInForce(subject, view).map(counted.counted);
     const isFound =
       search === '' || `${pathKey(subjectLabelOf(subject, directory))} ${subject}`.includes(search);
-    return inForce.filter(
+    return limitsOf(subject).filter(
       ({ limit }) =>
         (asked.unit === undefined || limit.kind === asked.unit) &&
         (asked.holding !== undefined || limit.mode !== 'off') &&

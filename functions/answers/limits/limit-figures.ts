@@ -1,5 +1,5 @@
 /** Last year's use and forecast of each limit, for the columns of an export. */
-import { type DailyUsage, expectedUse, historyBefore } from '../../../policies/forecast.ts';
+import { type DailyUsage, dailyRate, historyBefore } from '../../../policies/forecast.ts';
 import { calendarDay, dayIn, dayNumber, dayStartMs } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';
@@ -97,11 +97,10 @@ function figures(limit: Limit, days: Float64Array, first: number, nowMs: number)
   );
   const history = historyBefore(daily, first + days.length);
   const next = limitPeriod(limit, period?.endMs ?? nowMs);
-  let forecast = 0;
-  if (history !== undefined && next !== undefined) {
-    const expected = expectedUse(history);
-    for (let day = dayOf(next.startMs); day < dayOf(next.endMs); day += 1) forecast += expected(day);
-  }
+  const forecast =
+    history === undefined || next === undefined
+      ? 0
+      : dailyRate(history) * (dayOf(next.endMs) - dayOf(next.startMs));
   return {
     last_year_mean: Math.round(periods.reduce((total, each) => total + each, 0) / periods.length),
     last_year_most: Math.round(Math.max(...periods)),

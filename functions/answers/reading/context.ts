@@ -18,7 +18,6 @@ import type { PriceEditionStore } from '../../core/statements/price-editions.ts'
 import type { AlertRecordStore } from '../../core/thresholds/alert-records.ts';
 import type { CounterSnapshots } from '../../core/usage/counter-snapshot.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
-import type { countedLimitsNow } from '../status/subject-limits.ts';
 import type { CurrentCounters } from './counters-now.ts';
 import type { CurrentLimits, Pools } from './limits-now.ts';
 import { NOWHERE, type Places, type Scope, scopeOf } from './scope.ts';
@@ -89,7 +88,6 @@ export interface ReadContext extends ReadingDeps {
   readonly counters: CurrentCounters;
   readonly limits: () => Promise<CurrentLimits>;
   readonly pools: (limits: LimitSet, directory: Directory) => Pools;
-  readonly countedLimits: ReturnType<typeof countedLimitsNow>;
 }
 
 /** Current limits and groups, and what the caller sees of them. */

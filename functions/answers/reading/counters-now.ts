@@ -2,11 +2,8 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { HOUR_MS } from '../../../policies/limits/calendar.ts';
 import type { Counter, Ledger } from '../../core/ledger/ledger.ts';
-import {
-  type CounterSnapshot,
-  type CounterSnapshots,
-  isInSnapshot,
-} from '../../core/usage/counter-snapshot.ts';
+import { type CounterSnapshot, isInSnapshot } from '../../core/usage/counter-snapshot.ts';
+import type { ReadingDeps } from './context.ts';
 
 /** Keyed by `counterName`; counters without use may be missing. */
 export type CountersByName = Pick<ReadonlyMap<string, Counter>, 'get'>;
@@ -27,39 +24,12 @@ interface RecentCounters {
   readonly counters: CountersByName;
   /** Time of the oldest read, Unix ms. */
   readonly sinceMs: number;
-  /** Some are from the snapshot: read the leaders again. */
+  /** Some are from the snapshot: read those that matter again. */
   readonly isCopied: boolean;
 }
 
-interface RankOrder<Each, Level> {
-  readonly levelOf: (counters: CountersByName) => (each: Each) => Level;
-  readonly compare: (a: Level, b: Level) => number;
-  /** Counters of its level; no other entry uses them. */
-  readonly keysOf: (each: Each) => readonly CounterKey[];
-  /** Number of leaders that are read fresh. */
-  readonly leadingMax: number;
-}
-
-/** Ranks by counters, stable. If counters are copies, those of the leaders are read and ranked again. @throws {LedgerError} */
-export async function rankedNow<Each, Level>(
-  all: readonly Each[],
-  { counters, isCopied }: Pick<RecentCounters, 'counters' | 'isCopied'>,
-  kept: Pick<CurrentCounters, 'fresh'>,
-  { levelOf, compare, keysOf, leadingMax }: RankOrder<Each, Level>,
-): Promise<readonly { readonly each: Each; readonly level: Level }[]> {
-  const ranked = (some: readonly Each[], by: CountersByName) => {
-    const level = levelOf(by);
-    return some.map((each) => ({ each, level: level(each) })).sort((a, b) => compare(a.level, b.level));
-  };
-  const first = ranked(all, counters);
-  if (!isCopied) return first;
-  const leaders = first.slice(0, leadingMax).map(({ each }) => each);
-  const now = layered(await kept.fresh(leaders.flatMap(keysOf)), counters);
-  return [...ranked(leaders, now), ...first.slice(leadingMax)].sort((a, b) => compare(a.level, b.level));
-}
-
 /** Looks into both maps: copying thousands of counters would take longer. */
-const layered = (first: CountersByName, second: CountersByName): CountersByName => ({
+export const layered = (first: CountersByName, second: CountersByName): CountersByName => ({
   get: (name) => first.get(name) ?? second.get(name),
 });
 
@@ -72,14 +42,13 @@ const FROM_SNAPSHOT_MIN = 1_000;
 const SNAPSHOT_AGE_MS_MAX = 2.5 * HOUR_MS;
 const SNAPSHOT_KEPT_MS = 60_000;
 
-interface CountersNowDeps {
+export function countersNow({
+  ledger,
+  clock,
+  counterSnapshots,
+}: Pick<ReadingDeps, 'clock' | 'counterSnapshots'> & {
   readonly ledger: Pick<Ledger, 'readCounters'>;
-  readonly clock: { nowMs(): number };
-  /** @default every counter is read on its own */
-  readonly counterSnapshots?: Pick<CounterSnapshots, 'read'>;
-}
-
-export function countersNow({ ledger, clock, counterSnapshots }: CountersNowDeps): CurrentCounters {
+}): CurrentCounters {
   let kept: { readonly snapshot: CounterSnapshot | undefined; readonly atMs: number } | undefined;
   const snapshotNow = async (): Promise<CounterSnapshot | undefined> => {
     const nowMs = clock.nowMs();

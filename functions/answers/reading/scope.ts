@@ -103,6 +103,15 @@ export function byPath(a: { readonly path: string }, b: { readonly path: string 
   return a.path === b.path ? 0 : a.path < b.path ? -1 : 1;
 }
 
+/** Path of a recorded job's group: that of the directory, else of its project's path, else the id. */
+export function groupLabelOf(
+  { groupId, projectPath = '' }: { readonly groupId?: number; readonly projectPath?: string },
+  { groupById }: Directory,
+): string {
+  const above = projectPath.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
+  return groupById.get(groupId ?? 0)?.path || above || String(groupId ?? 'unknown');
+}
+
 /** Groups of a subject, topmost first, including a group itself; empty if it is in none. */
 export function ancestorsOf(subject: string, { chainById, projectById }: Directory): readonly PlacedGroup[] {
   const [kind, id] = subject.split('/');

@@ -2,8 +2,8 @@
 
 import { amountText, countText, durationText } from '../../../policies/unit-texts.ts';
 import { emptySum } from '../../core/sheets/sheet-rows.ts';
-import { csv, csvField, decimal, type FocusFields, focusCharge } from '../statement/csv.ts';
-import { hasOthers, type SpendFigures, type SpendLine, type SpendList, type SpendReport } from './model.ts';
+import { csv, csvField, decimal } from '../statement/csv.ts';
+import { hasOthers, type SpendFigures, type SpendList, type SpendReport } from './model.ts';
 import { figuresOf } from './read-spend.ts';
 
 /** Figures after the first columns of both files, named like `ran_rejected`. */
@@ -47,38 +47,6 @@ export function groupsCsv({ fromDay, toDay, currency, lines }: SpendList, isFirs
     ]),
   ]);
 }
-
-// Spend of every group as a FOCUS 1.2 dataset, CSV. A group is one charge of the period at the average price
-// of its minutes, for its own projects; subgroups have their own charges.
-
-/** Leaves out uncharged groups. @param isFirst - adds the header line */
-export function spendFocusCsv(list: SpendList, isFirst: boolean): string {
-  const columns = Object.keys(focusFields(NOTHING, list));
-  const charged = list.lines.filter(({ micros, seconds }) => micros !== 0 || seconds !== 0);
-  const rows = charged.map((line) => focusFields(line, list));
-  return csv([...(isFirst ? [columns] : []), ...rows.map((row) => columns.map((name) => row[name] ?? ''))]);
-}
-
-function focusFields(line: SpendLine, list: SpendList): FocusFields {
-  const { micros, seconds, jobs, groupId, path, rootId, rootPath } = line;
-  const { instance, currency, startMs, endMs, fromDay, toDay } = list;
-  // Jobs with an unknown end are charged without seconds, so there is no price per minute.
-  const isPriced = seconds > 0;
-  return {
-    ...focusCharge({
-      ...{ micros, seconds, jobs, isPriced, instance, currency },
-      ...{ billing: { startMs, endMs }, charged: { startMs, endMs } },
-      account: { ...(rootId !== undefined && { id: rootId }), name: rootPath ?? 'All groups' },
-      ...(groupId !== undefined && { subAccount: { id: groupId, name: path } }),
-      category: isPriced ? 'Usage' : 'Adjustment',
-      description: `Runner minutes: ${jobs === 1 ? '1 job' : `${jobs} jobs`} from ${fromDay} to ${toDay}`,
-    }),
-    x_JobsRejected: String(line.rejected),
-    x_JobsNeverRan: String(line.neverRan),
-  };
-}
-
-const NOTHING: SpendLine = { path: '', withBelowMicros: 0, beforeMicros: 0, ...figuresOf(emptySum()) };
 
 // Texts about retries and queue times, for page and terminal. Missing values are unknown, not 0.
 

@@ -21,7 +21,14 @@ import { type RejectionRow, RejectionRows } from '../backtest/rejection-rows.ts'
 import { reportJobUrl } from '../job/recorded-job.ts';
 import { judgeEdits } from '../limits/edits.ts';
 import { type Caller, type CallerView, pageOf, type ReadContext, viewOf } from '../reading/context.ts';
-import { limitLabel, type Places, subjectLabelOf, subjectOfLimit, userLabels } from '../reading/scope.ts';
+import {
+  groupLabelOf,
+  limitLabel,
+  type Places,
+  subjectLabelOf,
+  subjectOfLimit,
+  userLabels,
+} from '../reading/scope.ts';
 import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
 import type {
   RolloutClassRow,
@@ -221,10 +228,9 @@ function forecastRow(
   directory: Directory,
 ): RolloutForecast['rows'][number] {
   const group = groupId === undefined ? undefined : `group/${groupId}`;
-  const above = projectPath?.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
   return {
     ...withoutAbsent({ group, limit }),
-    path: directory.groupById.get(groupId ?? 0)?.path ?? (above || (group ?? 'no known group')),
+    path: groupLabelOf({ ...withoutAbsent({ groupId, projectPath }) }, directory),
     ...{ rule, code, jobs },
     examples: examples.slice(0, EXAMPLES_MAX).map((job) => {
       const { jobId, decidedAtMs: atMs, projectPath: path } = job;

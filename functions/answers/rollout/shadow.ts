@@ -10,12 +10,7 @@ import { type Caller, type CallerView, pageOf, type ReadContext, viewOf } from '
 import { ancestorsOf, subjectLabelOf } from '../reading/scope.ts';
 import { dayText, readDays, today } from '../reading/usage-days.ts';
 import { limitRows } from '../status/limit-row.ts';
-import {
-  allSubjectLimits,
-  limitModes,
-  limitsOfGroupNow,
-  type SubjectLimit,
-} from '../status/subject-limits.ts';
+import { allSubjectLimits, limitModes, limitsInForce, type SubjectLimit } from '../status/subject-limits.ts';
 import { limitWords } from '../status/texts.ts';
 import type { ShadowQuery, ShadowRow, ShadowView } from './model.ts';
 
@@ -79,9 +74,10 @@ export const shadowViewOf =
 /** Lists the requested top, one level below a requested group, and groups with limits in mode shadow or warn. */
 function subjectsAsked(
   { group, project }: ShadowQuery,
-  { limits, places, directory, scope, nowMs }: CallerView,
+  view: CallerView,
   watches: (having: SubjectLimit) => boolean,
 ): readonly string[] {
+  const { places, directory, scope } = view;
   if (project !== undefined) {
     const subject = `project/${project}`;
     return directory.projectById.has(project) && scope.sees(subject) ? [subject] : [];
@@ -91,7 +87,7 @@ function subjectsAsked(
     group === undefined || (directory.chainById.get(id) ?? []).some((each) => each.id === group);
   const watching = places.groups.filter(
     (each) =>
-      isBelow(each.id) && scope.seesGroup(each.id) && limitsOfGroupNow(each, limits, nowMs).some(watches),
+      isBelow(each.id) && scope.seesGroup(each.id) && limitsInForce(`group/${each.id}`, view).some(watches),
   );
   const tops = group === undefined ? [...scope.groupIds] : [group];
   const children = group === undefined ? [] : (places.childrenOf.get(group) ?? []).map(({ id }) => id);

@@ -1,11 +1,11 @@
-import { type Directory, pathKey } from '../../../policies/directory.ts';
+import { type Directory, findGroup } from '../../../policies/directory.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { wasBelowPath, wasInGroup } from '../../core/truth/job-charge.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import { BELOW_COUNTS, ROOT_JOBS, type UsageTally } from '../../core/usage/usage.ts';
 import { type DaySpan, type DayTally, readTallies } from '../reading/usage-days.ts';
 
-/** The word for everything there is; a group that is called so is meant first. */
+/** A group with this name takes precedence. */
 const EVERYTHING = 'instance';
 
 /** The group whose jobs a statement bills: those that were decided in it or below it. */
@@ -22,10 +22,11 @@ export interface BilledGroup {
 
 /** @param text - an id, a full path or `instance`. */
 export function billedGroup(text: string, directory: Directory): BilledGroup {
-  const { groupByPath, groupById } = directory;
-  if (text === EVERYTHING && !groupByPath.has(EVERYTHING))
+  if (text === EVERYTHING && !directory.groupByPath.has(EVERYTHING))
     return { label: 'all groups', unknown: false, subject: EVERYTHING, counts: () => true };
-  const id = /^\d{1,15}$/.test(text) ? Number(text) : groupByPath.get(pathKey(text))?.id;
+  const group = findGroup(text, directory);
+  // Days and records know the id of a group that is gone.
+  const id = group?.id ?? (/^\d{1,15}$/.test(text) ? Number(text) : undefined);
   if (id === undefined)
     return {
       label: text,
@@ -33,7 +34,6 @@ export function billedGroup(text: string, directory: Directory): BilledGroup {
       subject: undefined,
       counts: (record) => wasBelowPath(record, text, directory),
     };
-  const group = groupById.get(id);
   return {
     id,
     label: group?.path ?? text,

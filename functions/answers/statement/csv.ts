@@ -25,10 +25,7 @@ export function csvField(text: string): string {
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-// One charge for runner minutes as a row of a FOCUS 1.2 dataset. There are no discounts, so all four costs are the same, and its
-// price is the average of its minutes.
-//
-// @see https://focus.finops.org/focus-specification/v1-2/
+// FOCUS 1.2: https://focus.finops.org/focus-specification/v1-2/
 
 interface SpanMs {
   readonly startMs: number;
@@ -45,29 +42,33 @@ interface FocusCharge {
   readonly currency: string;
   readonly billing: SpanMs;
   readonly charged: SpanMs;
-  /** The charged account; without an id, the whole GitLab. */
+  /** Without an id, the whole GitLab. */
   readonly account: { readonly id?: number | string; readonly name: string };
-  /** The group that the jobs are of. */
   readonly subAccount?: { readonly id: number | string; readonly name: string };
   readonly category: 'Usage' | 'Adjustment';
-  readonly isCorrection?: boolean;
+  readonly isCorrection: boolean;
   readonly description: string;
   readonly invoiceId?: number;
   readonly priceVersions?: readonly string[];
 }
 
-/** Columns of FOCUS in their order, fields as CSV; further `x_` columns may follow. */
+/** Columns in their order, fields as CSV; further `x_` columns may follow. */
 export type FocusFields = Readonly<Record<string, string>>;
+
+/** All rows have the same columns. */
+export const focusRows = (rows: readonly FocusFields[]): string =>
+  csv([Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))]);
 
 const SKU = 'runner-minutes';
 
+/** One charge for runner minutes at their average price. There are no discounts, so all four costs are the same. */
 export function focusCharge(charge: FocusCharge): FocusFields {
   const { micros, seconds, isPriced, billing, charged, account, subAccount, invoiceId, priceVersions } =
     charge;
   const cost = decimal(micros);
   const instance = csvField(charge.instance);
   const minutes = seconds / 60;
-  const unitPrice = shortDecimal(minutes === 0 ? 0 : micros / 1_000_000 / minutes);
+  const unitPrice = shortDecimal(minutes === 0 ? 0 : micros / MICROS / minutes);
   const ifPriced = (text: string): string => (isPriced ? text : '');
   return {
     BilledCost: cost,
@@ -78,7 +79,7 @@ export function focusCharge(charge: FocusCharge): FocusFields {
     BillingPeriodEnd: utcSecond(billing.endMs),
     BillingPeriodStart: utcSecond(billing.startMs),
     ChargeCategory: charge.category,
-    ChargeClass: charge.isCorrection === true ? 'Correction' : '',
+    ChargeClass: charge.isCorrection ? 'Correction' : '',
     ChargeDescription: csvField(charge.description),
     ChargeFrequency: 'Usage-Based',
     ChargePeriodEnd: utcSecond(charged.endMs),
@@ -121,31 +122,21 @@ export function shortDecimal(value: number): string {
   return digits === '-0' ? '0' : digits;
 }
 
-/** ISO 8601 in UTC, whole seconds, as FOCUS wants them. */
+/** FOCUS wants whole seconds. */
 const utcSecond = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, 19)}Z`;
 
-// A closed statement as rows that add up to what is due, and as CSV.
+// A closed statement as rows that add up to what is due.
 
 type ClosedStatement = ClosedMonths['statements'][number];
+type ClosedRow = ReturnType<typeof closedRows>[number];
 
-interface ClosedRow {
-  readonly kind: 'usage' | 'adjustment';
-  /** A day, or the month that it is about. */
-  readonly when: string;
-  readonly jobs: number;
-  readonly seconds: number;
-  readonly micros: number;
-  readonly about: string;
-}
-
-export const closedRows = ({ lines, adjustments }: ClosedStatement): readonly ClosedRow[] => [
-  ...lines.map(({ day, ...line }): ClosedRow => ({ kind: 'usage', when: day, ...line, about: '' })),
-  ...adjustments.map(
-    ({ month, jobs, seconds, micros, number, corrections }): ClosedRow => ({
-      ...{ kind: 'adjustment', when: month, jobs, seconds, micros },
-      about: `statement ${number}, ${corrections} corrections`,
-    }),
-  ),
+/** `when`: a day, or the adjusted month. */
+export const closedRows = ({ lines, adjustments }: ClosedStatement) => [
+  ...lines.map(({ day, ...line }) => ({ kind: 'usage' as const, when: day, ...line, about: '' })),
+  ...adjustments.map(({ month, jobs, seconds, micros, number, corrections }) => ({
+    ...{ kind: 'adjustment' as const, when: month, jobs, seconds, micros },
+    about: `statement ${number}, ${corrections} corrections`,
+  })),
 ];
 
 export const closedCsv = (statement: ClosedStatement): string =>
@@ -158,21 +149,17 @@ export const closedCsv = (statement: ClosedStatement): string =>
     ]),
   ]);
 
-// A closed statement as a FOCUS 1.2 dataset, CSV. A closed month has days and no runner classes, so a day is one charge at the
-// average price of its minutes. What turned out later is a correction.
-
-export const closedFocusCsv = (statement: ClosedStatement): string => {
-  const rows = closedRows(statement).map((row) => focusFields(row, statement));
-  const columns = Object.keys(rows[0] ?? {});
-  return csv([columns, ...rows.map((row) => columns.map((name) => row[name] ?? ''))]);
-};
+/** A closed month has days and no runner classes, so a day is one charge. What turned out later is a correction. */
+export const closedFocusCsv = (statement: ClosedStatement): string =>
+  focusRows(closedRows(statement).map((row) => focusFields(row, statement)));
 
 function focusFields(row: ClosedRow, statement: ClosedStatement): FocusFields {
-  const { kind, jobs, seconds, micros } = row;
+  const { kind, jobs, seconds, micros, when, about } = row;
   const { instance, subject, group, currency, startMs, endMs, number, priceVersions, sha256 } = statement;
   // Jobs with an unknown end are charged without seconds, so there is no price per minute.
   const isPriced = kind === 'usage' && (seconds > 0 || micros === 0);
   const payer = subject === 'instance' ? undefined : { id: subject.slice('group/'.length), name: group };
+  const counted = jobs === 1 ? '1 job' : `${jobs} jobs`;
   return {
     ...focusCharge({
       ...{ micros, seconds, jobs, isPriced, instance, currency, priceVersions },
@@ -181,24 +168,20 @@ function focusFields(row: ClosedRow, statement: ClosedStatement): FocusFields {
       ...(payer !== undefined && { subAccount: payer }),
       category: kind === 'usage' && !isPriced ? 'Adjustment' : 'Usage',
       isCorrection: kind === 'adjustment',
-      description: describedCharge(row),
+      description:
+        kind === 'usage' ? `Runner minutes: ${counted} on ${when}` : `Late truth about ${when}: ${about}`,
       invoiceId: number,
     }),
-    x_AdjustedMonth: kind === 'adjustment' ? csvField(row.when) : '',
+    x_AdjustedMonth: kind === 'adjustment' ? csvField(when) : '',
     x_StatementSha256: sha256,
   };
-}
-
-function describedCharge({ kind, when, jobs, about }: ClosedRow): string {
-  const counted = jobs === 1 ? '1 job' : `${jobs} jobs`;
-  return kind === 'usage' ? `Runner minutes: ${counted} on ${when}` : `Late truth about ${when}: ${about}`;
 }
 
 /** The day, cut to the month; what is of no day is of the whole month. */
 function chargePeriod(
   { kind, when }: ClosedRow,
   { startMs, endMs, zone, usageZone = zone }: ClosedStatement,
-): { readonly startMs: number; readonly endMs: number } {
+): SpanMs {
   if (kind !== 'usage') return { startMs, endMs };
   for (let atMs = startMs; atMs < endMs; ) {
     const day = periodAt('day', usageZone, atMs);

@@ -1,16 +1,9 @@
-import {
-  amount,
-  count,
-  flag,
-  instantMs,
-  list,
-  maybe,
-  micros,
-  oneOf,
-  onlyTrue,
-  text,
-  z,
-} from '../reading/schema.ts';
+import { amount, count, flag, instantMs, list, maybe, micros, oneOf, text, z } from '../reading/schema.ts';
+
+const month = text('`2026-10`; `2026-10@06` begins on the 6th.');
+const zone = text('IANA zone of the deployment’s accounting, and so of days and months.');
+const endMs = instantMs('Unix ms; the first instant after it.');
+const instance = text('The GitLab of the jobs, a host.');
 
 const StatementLineSchema = z
   .object({
@@ -41,7 +34,6 @@ const StatementLineSchema = z
         unchecked: maybe(
           oneOf(['exempt', 'unmetered', 'bypass'], 'Charged without a check, for this reason.'),
         ),
-        user: maybe(text('Who started it, on request: an id or a pseudonym.')),
       }),
     ),
   })
@@ -49,17 +41,12 @@ const StatementLineSchema = z
 
 export const StatementSchema = z
   .object({
-    month: text('`2026-10`; `2026-10@06` begins on the 6th.'),
-    zone: text('IANA zone of the deployment’s accounting, and so of days and months.'),
-    startMs: instantMs('Unix ms.'),
-    endMs: instantMs('Unix ms; the first instant after it.'),
+    ...{ month, zone, startMs: instantMs(), endMs, instance },
     group: text('Its path, or `all groups`.'),
     currency: text('ISO 4217.'),
-    instance: text('The GitLab of the jobs, a host.'),
     ledger: text('Name of the ledger, for people.'),
     writtenAtMs: instantMs(),
     by: z.enum(['day', 'job']),
-    withUsers: maybe(onlyTrue('Lines of jobs name their users.')),
     lines: list(StatementLineSchema),
     totals: z.object({
       jobs: count('Charged jobs.'),
@@ -75,7 +62,7 @@ export const StatementSchema = z
   .openapi('Statement', { description: 'Charge of a group and everything below it for a month.' });
 
 export type Statement = z.infer<typeof StatementSchema>;
-export type StatementLine = z.infer<typeof StatementLineSchema>;
+export type StatementLine = Statement['lines'][number];
 
 export interface StatementQuery {
   /** `2026-10` */
@@ -84,8 +71,6 @@ export interface StatementQuery {
   readonly group: string;
   /** @default `day` */
   readonly by?: Statement['by'];
-  /** Lines of jobs name their users. @default false */
-  readonly withUsers?: boolean;
   /** Every line has its project, runner class and price. Days lack these, so every job is read. @default false */
   readonly withPrices?: boolean;
 }
@@ -103,12 +88,7 @@ const ClosedStatementSchema = z
     number: count('1, 2, 3 … of the instance, without gaps.'),
     subject: text('`group/101` or `instance`.'),
     group: text('Its path on the day of the closing.'),
-    month: text('`2026-10`; `2026-10@06` begins on the 6th.'),
-    zone: text('IANA zone of the deployment’s accounting, and so of the month and its days.'),
-    startMs: instantMs(),
-    endMs: instantMs('Unix ms; the first instant after it.'),
-    closedAtMs: instantMs(),
-    instance: text('The GitLab of the jobs, a host.'),
+    ...{ month, zone, startMs: instantMs(), endMs, closedAtMs: instantMs(), instance },
     currency: text('ISO 4217.'),
     priceVersions: list(z.string(), 'Price lists in force in the month.'),
     usageZone: maybe(text('IANA zone of the days, if an older version took the month from a limit.')),
@@ -120,7 +100,7 @@ const ClosedStatementSchema = z
         month: text('The adjusted month.'),
         number: count('Its statement.'),
         jobs: count('Additional jobs.'),
-        corrections: count('Corrections of jobs.'),
+        corrections: count(),
         seconds: z.number(),
         micros: micros(),
       }),
@@ -135,9 +115,7 @@ const ClosedStatementSchema = z
       dueMicros: micros('Sum of both: the amount due.'),
     }),
     previousSha256: text('Hash of the group’s previous statement; empty for its first.'),
-    sha256: text(
-      'Hash of the statement without this field, as JSON without spaces, keys in alphabetical order.',
-    ),
+    sha256: text('Of the statement without this field, as JSON without spaces, keys in alphabetical order.'),
   })
   .openapi('ClosedStatement', { description: 'A closed month of a group; it never changes.' });
 
@@ -149,15 +127,12 @@ export const ClosedMonthsSchema = z
       z.object({
         month: text(),
         number: count(),
-        cause: oneOf(
-          ['text', 'link'],
-          '`text`: the text does not match its hash. `link`: the previous month differs or is gone.',
-        ),
+        cause: oneOf(['text', 'link'], '`link`: the previous month differs or is gone.'),
       }),
-      'The first statement that was changed. Absent: none.',
+      'The first statement that was changed.',
     ),
   })
-  .openapi('ClosedMonths', { description: 'The closed months of a group, checked.' });
+  .openapi('ClosedMonths');
 
 export const StatementNumbersSchema = z
   .object({
@@ -173,23 +148,21 @@ export const StatementNumbersSchema = z
         .openapi('StatementNumber'),
     ),
     last: count('The highest number.'),
-    next: maybe(count('First number of the next page. Absent: this is the last page.')),
+    next: maybe(count('First number of the next page.')),
   })
-  .openapi('StatementNumbers', { description: 'Numbers of closed statements.' });
+  .openapi('StatementNumbers');
 
 export type ClosedMonths = z.infer<typeof ClosedMonthsSchema>;
 export type StatementNumbers = z.infer<typeof StatementNumbersSchema>;
 
 export const DeployedPricesSchema = z
   .object({
-    handoverMs: count(
-      'Time before and after a change in which either price may apply: deployments take a while.',
-    ),
+    handoverMs: count('Time around a change in which either price may apply: deployments take a while.'),
     changes: list(
       z.object({
         number: count('1, 2, 3 …, without gaps.'),
         seenAtMs: instantMs('When these prices were first seen deployed. Unix ms.'),
-        policyVersion: text('Of the policy document with these prices.'),
+        policyVersion: text(),
         editionSha256: text('Hash of the text of the prices.'),
         previousSha256: text('Hash of the previous change; empty for the first.'),
         text: text('The hashed text: the five fields above as JSON, in alphabetical order.'),
@@ -198,13 +171,10 @@ export const DeployedPricesSchema = z
       'All changes, in order.',
     ),
     editions: list(
-      z.object({
-        sha256: text(),
-        text: text('`currency` and `prices` of the policy document, as JSON.'),
-      }),
+      z.object({ sha256: text(), text: text('`currency` and `prices` of the policy document, as JSON.') }),
       'The prices that applied in the span; lost ones are missing.',
     ),
   })
-  .openapi('DeployedPrices', { description: 'Prices by time of deployment.' });
+  .openapi('DeployedPrices');
 
 export type DeployedPrices = z.infer<typeof DeployedPricesSchema>;

@@ -11,13 +11,10 @@ import type { BilledGroup } from './billed.ts';
 import type { Statement, StatementLine } from './model.ts';
 
 interface TallyOptions {
-  /** The first instant of the month, and the first that is no part of it, Unix ms. */
   readonly startMs: number;
   readonly endMs: number;
   readonly zone: string;
   readonly by: Statement['by'];
-  /** Adds the user to a job's line. @default false */
-  readonly withUsers?: boolean;
   readonly billed: Pick<BilledGroup, 'id' | 'counts'>;
   readonly directory: Directory;
 }
@@ -95,7 +92,6 @@ function addCharge(
   const known = lines.get(key);
   if (known === undefined && lines.size >= LINES_MAX)
     throw new Error(`the statement has more than ${LINES_MAX} lines: use --by day, or a smaller group`);
-  const user = options.withUsers ? userOf(facts) : undefined;
   lines.set(key, {
     ...{ day: day.key, dayStartMs: day.startMs, dayEndMs: day.endMs, ...place, ...terms },
     ...{ jobs: (known?.jobs ?? 0) + 1, seconds: (known?.seconds ?? 0) + seconds },
@@ -103,24 +99,21 @@ function addCharge(
     ...(job !== undefined && {
       job: {
         ...{ id: jobId, decisionId: decisionIdOf(record) },
-        ...withoutAbsent({ name, pipelineId, unchecked, user }),
+        ...withoutAbsent({ name, pipelineId, unchecked }),
       },
     }),
   });
 }
 
-const userOf = ({ userId, userPseudonym }: JobRecord['facts']): string | undefined =>
-  userId === undefined ? userPseudonym : String(userId);
-
 /** Ids decide; paths are those of the directory, else of the record. */
 function placeOf({ facts }: JobRecord, { groupById, projectById }: Directory) {
-  const { rootId, groupId, projectId } = facts;
-  const above = facts.projectPath?.slice(0, Math.max(0, facts.projectPath.lastIndexOf('/')));
+  const { rootId, groupId, projectId, projectPath } = facts;
+  const above = projectPath?.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
   return withoutAbsent({
     ...{ rootId, groupId, projectId },
     rootPath: groupById.get(rootId ?? 0)?.path ?? above?.split('/')[0],
     groupPath: groupById.get(groupId ?? 0)?.path ?? above,
-    projectPath: projectById.get(projectId ?? 0)?.path ?? facts.projectPath,
+    projectPath: projectById.get(projectId ?? 0)?.path ?? projectPath,
   });
 }
 

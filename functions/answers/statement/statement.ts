@@ -14,11 +14,7 @@ import { tallyJobs } from './statement-tally.ts';
 /** The ledger keeps a month's records at least this long after the month. */
 const KEPT_MS = 90 * DAY_MS;
 
-/**
- * Users of jobs are shown only to callers who see everything.
- *
- * @throws {LedgerError}; {Error} with the remedy if there are too many lines
- */
+/** @throws {LedgerError}; {Error} with the remedy if there are too many lines */
 export const statementOf =
   (reading: ReadContext) =>
   async (asked: StatementQuery, caller: Caller): Promise<StatementAnswer> => {
@@ -38,7 +34,6 @@ export const statementOf =
     if (month === undefined) return unreadable('expected a month like 2026-10');
     if (month.from > today(zone, nowMs)) return unreadable('has not begun; expected a month up to now');
     const { by = 'day' } = asked;
-    const withUsers = asked.withUsers === true && scope.seesAll;
     const span = monthSpanMs(month, zone);
     const head = {
       ...{ month: month.key, zone, ...span, group: label, currency: policy.currency },
@@ -54,38 +49,30 @@ export const statementOf =
       if (needsJobs) return { outcome: 'only_days' };
       const days = await dayLines(subject, month, directory, zone, usage);
       if (days.lines.length === 0 && billed.unknown) return { outcome: 'unknown_group' };
-      const notes = [...days.notes, ...unfinished];
-      return { outcome: 'stated', statement: { ...head, by: 'day', ...days, notes } };
+      return {
+        outcome: 'stated',
+        statement: { ...head, by: 'day', ...days, notes: [DAYS_NOTE, ...unfinished] },
+      };
     }
     if (jobs === undefined) return { outcome: 'unknown_group' };
     const { hasJobs, jobsInNoGroup, ...tally } = await tallyJobs(
-      { ...span, zone, by, withUsers, billed, directory },
+      { ...span, zone, by, billed, directory },
       jobs,
     );
     if (billed.unknown && !hasJobs) return { outcome: 'unknown_group' };
-    return {
-      outcome: 'stated',
-      statement: {
-        ...{ ...head, by, ...(withUsers && { withUsers }), ...tally },
-        notes: [
-          ...(billed.unknown
-            ? [`The directory does not know ${label}: groups below it may be missing.`]
-            : []),
-          ...(jobsInNoGroup === 0
-            ? []
-            : [
-                `Jobs of this month whose group nobody knew when they were decided: ${jobsInNoGroup}. No group is charged for them.`,
-              ]),
-          ...unfinished,
-          ...(isLongOver
-            ? [
-                'The month is over for more than 90 days: records of its jobs may be gone, and lines with them.',
-              ]
-            : []),
-        ],
-      },
-    };
+    const notes = [
+      billed.unknown && `The directory does not know ${label}: groups below it may be missing.`,
+      jobsInNoGroup > 0 &&
+        `Jobs of this month whose group nobody knew when they were decided: ${jobsInNoGroup}. No group is charged for them.`,
+      ...unfinished,
+      isLongOver &&
+        'The month is over for more than 90 days: records of its jobs may be gone, and lines with them.',
+    ].filter((note) => note !== false);
+    return { outcome: 'stated', statement: { ...head, by, ...tally, notes } };
   };
+
+const DAYS_NOTE =
+  'Lines are days of the whole group, corrections are in them. Jobs whose end nobody knows are charged, and are no part of jobs and seconds.';
 
 const unreadable = (sentence: string) => ({ outcome: 'unreadable', asked: 'month', sentence }) as const;
 
@@ -96,7 +83,7 @@ async function dayLines(
   { chainById, groupById }: Directory,
   zone: string,
   usage: NonNullable<StatementBooks['usage']>,
-): Promise<Pick<Statement, 'lines' | 'totals' | 'notes'>> {
+): Promise<Pick<Statement, 'lines' | 'totals'>> {
   const { charged, all, isCharged, heldMicros } = await billedDays(subject, month, usage);
   const { days, jobs, seconds, micros } = isCharged ? charged : all;
   const groupId = Number(subject.slice('group/'.length));
@@ -113,8 +100,5 @@ async function dayLines(
       };
     }),
     totals: { jobs, seconds, micros, correctedMicros: 0, lateMicros: 0, openJobs: 0, heldMicros },
-    notes: [
-      'Lines are days of the whole group, corrections are in them. Jobs whose end nobody knows are charged, and are no part of jobs and seconds.',
-    ],
   };
 }

@@ -1,7 +1,6 @@
 /** Builds the row of a limit from its counter, usage and alerts. Every list and page uses it. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import type { Directory } from '../../../policies/directory.ts';
-import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { capOf, isCap } from '../../../policies/limits/cap.ts';
 import { type CohortTerms, cohortTermsOf } from '../../../policies/limits/cohort.ts';
 import { grantedAt, grantsOf, type Limit } from '../../../policies/limits/limit.ts';
@@ -60,12 +59,8 @@ export function limitRows(basis: RowBasis): (having: SubjectLimit | CountedLimit
     const mayRefuse = checked === 'enforce' && inForce && canRunOut(limit);
     const opened = limit.opening !== undefined && limit.opening.period === period?.key;
     return {
-      subject: limit.subject,
-      id: limit.id,
-      kind: limit.kind,
-      unit: limit.unit,
-      amount,
-      baseAmount: written.amount,
+      ...{ subject: limit.subject, id: limit.id, kind: limit.kind, unit: limit.unit, zone: limit.zone },
+      ...{ amount, baseAmount: written.amount, mode: limit.mode, inForce },
       granted: grantedAt(grantsOf(written), nowMs),
       carried: opened ? (limit.opening?.carried ?? 0) : 0,
       ...writtenLimit(written),
@@ -76,14 +71,9 @@ export function limitRows(basis: RowBasis): (having: SubjectLimit | CountedLimit
       }),
       ...thresholdsOf(limit, settled, committed, forecast),
       ...alertRows(alerts?.get(counterId), amount),
-      zone: limit.zone,
-      mode: limit.mode,
       ...(checked !== limit.mode && { rolledOutAs: checked }),
       ...(counted !== undefined && {
-        settled: final,
-        held: committed - final,
-        fitted,
-        left: counted - committed,
+        ...{ settled: final, held: committed - final, fitted, left: counted - committed },
         percent: percentOf(committed, counted),
       }),
       ...withoutAbsent({
@@ -92,7 +82,6 @@ export function limitRows(basis: RowBasis): (having: SubjectLimit | CountedLimit
         ...{ fromMs, untilMs },
       }),
       ...(byDefault && { byDefault: true }),
-      inForce,
     };
   };
 }
@@ -160,7 +149,6 @@ function forecastFor(
   return forecastOf({ usage, kind, committed, left, nowMs, endMs: period.endMs, zone, tested });
 }
 
-/** Oldest first. */
 export type AlertsByCounter = ReadonlyMap<string, readonly AlertRecord[]>;
 
 /** Reads the alerts of the current periods; skips limits without alerts. @throws {LedgerError} */
@@ -189,44 +177,33 @@ export async function alertsOfLimits(
 
 const ALERTS_SHOWN_MAX = 10;
 
-/** The latest first. */
+/** Those of the amount in force, the latest first; the highest of several levels reached together comes first. */
 function alertRows(
   records: readonly AlertRecord[] | undefined,
   amount: Limit['amount'],
 ): Pick<LimitRow, 'alerts'> {
   if (records === undefined) return {};
-  const rows = records.map(
-    ({ owner, ...record }): AlertRow => ({
-      ...record,
-      addressee: owner,
-      ...(record.limitAmount !== amount && { withdrawn: true }),
-    }),
-  );
   const lastMs = ({ channels }: AlertRow): number => Math.max(0, ...channels.map(({ atMs }) => atMs));
-  // List the highest of several levels reached together first.
-  rows.sort((a, b) => lastMs(b) - lastMs(a) || b.levelAmount - a.levelAmount);
+  const rows = records
+    .filter(({ limitAmount }) => limitAmount === amount)
+    .map(({ owner, ...record }): AlertRow => ({ ...record, addressee: owner }))
+    .sort((a, b) => lastMs(b) - lastMs(a) || b.levelAmount - a.levelAmount);
   return { alerts: rows.slice(0, ALERTS_SHOWN_MAX) };
 }
 
-/** Recent grants explain a higher limit last week. */
-const OVER_SHOWN_MS = 30 * DAY_MS;
-const GRANT_ORDER: Readonly<Record<GrantRow['state'], number>> = { in_force: 0, to_come: 1, over: 2 };
-
-/** In force first, then those to come, then those that are over. */
-export function grantRows(havings: readonly SubjectLimit[], nowMs: number): readonly GrantRow[] {
-  const grants = havings.flatMap(({ limit }) => (limit.grants ?? []).map((grant) => ({ limit, ...grant })));
-  return grants
-    .filter(({ untilMs }) => untilMs >= nowMs - OVER_SHOWN_MS)
-    .map(({ limit, amount, fromMs, untilMs, reason, ticket, id }): GrantRow => {
-      const state = nowMs < fromMs ? 'to_come' : nowMs < untilMs ? 'in_force' : 'over';
-      const remainingMs = state === 'over' ? 0 : (state === 'to_come' ? fromMs : untilMs) - nowMs;
-      return {
-        ...{ limit: limit.id, unit: limit.unit, amount, fromMs, untilMs, zone: limit.zone, reason },
-        ...{ state, remainingMs, ...withoutAbsent({ id, ticket }) },
-      };
-    })
-    .sort((a, b) => GRANT_ORDER[a.state] - GRANT_ORDER[b.state] || a.untilMs - b.untilMs);
-}
+/** In force first, then those to come. */
+export const grantRows = (havings: readonly SubjectLimit[], nowMs: number): readonly GrantRow[] =>
+  havings
+    .flatMap(({ limit }) => (limit.grants ?? []).map((grant) => ({ limit, ...grant })))
+    .filter(({ untilMs }) => nowMs < untilMs)
+    .map(({ limit, amount, fromMs, untilMs, reason, ticket, id }) => ({
+      ...{ limit: limit.id, unit: limit.unit, amount, fromMs, untilMs, zone: limit.zone, reason },
+      ...{
+        state: nowMs < fromMs ? ('to_come' as const) : ('in_force' as const),
+        ...withoutAbsent({ id, ticket }),
+      },
+    }))
+    .sort((a, b) => (a.state === b.state ? a.untilMs - b.untilMs : a.state === 'in_force' ? -1 : 1));
 
 /** Freezes in force and to come, its own first, then those of everything above. */
 export function freezeRows(

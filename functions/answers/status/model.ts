@@ -31,6 +31,9 @@ export const PeriodRowSchema = z
   })
   .openapi('Period');
 
+const low = maybe(amount('Lower end of the range that four of five such forecasts stay in.'));
+const high = maybe(amount('Upper end of this range. Absent: unknown, or not requested.'));
+
 const TestedForecastsSchema = z
   .object({
     months: count('Whole months of the last nine.'),
@@ -41,16 +44,13 @@ const TestedForecastsSchema = z
         month: text('`2026-10`'),
         daysOver: count('Days of the month that were over.'),
         forecast: amount('The month’s use, as forecast on that day.'),
-        low: maybe(amount()),
-        high: maybe(amount()),
+        ...{ low, high },
         outcome: amount('The month’s real use.'),
       }),
       'Oldest first.',
     ),
   })
-  .openapi('TestedForecasts', {
-    description: 'Errors of past forecasts. Each month is forecast after 7, 14 and 21 of its days.',
-  });
+  .openapi('TestedForecasts', { description: 'Each month is forecast after 7, 14 and 21 of its days.' });
 
 export type TestedForecasts = z.infer<typeof TestedForecastsSchema>;
 
@@ -59,8 +59,7 @@ const ForecastRowSchema = z
     outcome: z.enum(['runs_out', 'lasts', 'used_up']),
     atMs: maybe(instantMs('Unix ms; only with `runs_out`.')),
     atEndAmount: maybe(amount('Use at the end of the period.')),
-    atEndLow: maybe(amount('Lower end of the range that four of five such forecasts stay in.')),
-    atEndHigh: maybe(amount('Upper end of this range. Absent: unknown, or not requested.')),
+    ...{ atEndLow: low, atEndHigh: high },
     tested: maybe(TestedForecastsSchema),
   })
   .openapi('Forecast', {
@@ -84,9 +83,8 @@ const AlertRowSchema = z
   .object({
     level: text('`90 %`, `soft`, `overdraft` or `forecast 100 %`.'),
     measure: oneOf(ALERT_MEASURES, 'What reached the level: spent, spent and held, or forecast.'),
-    levelAmount: amount('The level then.'),
-    limitAmount: amount('The limit then.'),
-    withdrawn: maybe(onlyTrue('The limit has another amount now, and so other levels.')),
+    levelAmount: amount(),
+    limitAmount: amount(),
     addressee: text('The recipient, as the limits named it then.'),
     channels: list(
       z.object({
@@ -139,11 +137,11 @@ export const LimitRowSchema = z
           reached: z.boolean(),
         }),
       ),
-      'Levels of alerts, lowest first. Absent: none.',
+      'Levels of alerts, lowest first.',
     ),
     alerts: maybe(
       list(AlertRowSchema),
-      'Alerts of this period, sent or to be sent, latest first. Absent: none, or not recorded.',
+      'Alerts of this period and amount, latest first. Absent: not recorded.',
     ),
     borrowed: maybe(amount('Used above its own amount, from other limits of the cohort.')),
     shared: maybe(
@@ -152,7 +150,7 @@ export const LimitRowSchema = z
         used: amount('Part of it in use.'),
         mayBorrow: amount('How far this limit may exceed its amount.'),
       }),
-      'Shared by the cohort now. Absent: it is in none.',
+      'Shared by the cohort now.',
     ),
     per: maybe(periodKind),
     period: maybe(PeriodRowSchema),
@@ -167,10 +165,7 @@ export const LimitRowSchema = z
     left: maybe(amount('Below 0: exceeded.')),
     percent: maybe(count('Settled and held, percent of the amount, rounded down: 100 only if used up.')),
     forecast: maybe(ForecastRowSchema),
-    refusing: maybe(
-      RefusingRowSchema,
-      'It refuses jobs now. Absent: it does not, or is not a budget of a day or longer.',
-    ),
+    refusing: maybe(RefusingRowSchema, 'It refuses jobs now.'),
     ...writtenFields,
     fromMs: maybe(instantMs('Unix ms; not in force before.')),
     untilMs: maybe(instantMs('Unix ms; not in force from then on.')),
@@ -185,10 +180,7 @@ export type LimitRow = z.infer<typeof LimitRowSchema>;
 export const DayTotalSchema = z.object({ day: day(), total: amount() });
 
 /** Forecast total of a coming day. */
-export const DayForecastSchema = DayTotalSchema.extend({
-  low: maybe(amount('Lower end of the range that four of five such forecasts stay in.')),
-  high: maybe(amount('Upper end of this range.')),
-});
+export const DayForecastSchema = DayTotalSchema.extend({ low, high });
 
 export type DayForecast = z.infer<typeof DayForecastSchema>;
 
@@ -217,8 +209,7 @@ export const GrantRowSchema = z
     zone: text('IANA zone of the limit, and so of these dates.'),
     reason: text(),
     ticket: maybe(text()),
-    state: oneOf(['to_come', 'in_force', 'over'], 'Those that are over are listed for 30 days.'),
-    remainingMs: amount('Milliseconds until it ends, or until it begins.'),
+    state: z.enum(['to_come', 'in_force']),
   })
   .openapi('GrantState');
 
@@ -229,9 +220,6 @@ export const PoolNoteSchema = z
     childrenAmount: amount('Sum of the closest limits below.'),
     children: count(),
     unlimited: count('Part of `children` that the sum leaves out.'),
-    larger: list(
-      z.string(),
-      'Paths of children with a larger or no amount, which this limit bounds; at most ten.',
-    ),
+    larger: list(z.string(), 'Paths of children with a larger or no amount; at most ten.'),
   })
   .openapi('Pool', { description: 'A limit below the sum of its children: first come, first served.' });

@@ -1,7 +1,7 @@
-/** Expected use of coming days, by weekday and trend. Pure. */
+/** Expected use of coming days. Pure. */
 import {
   type DailyUsage,
-  expectedUse,
+  dailyRate,
   HISTORY_DAYS,
   historyBefore,
   runOut,
@@ -75,13 +75,13 @@ export function aheadOf(input: Omit<ForecastInput, 'left'>): readonly DayForecas
   const daily = dailyOf(usage, kind);
   const history = historyBefore(daily, first);
   if (history === undefined || !Number.isFinite(endMs)) return [];
-  const expected = expectedUse(history);
+  const perDay = dailyRate(history);
   const ahead: number[] = [];
   let startMs = startOf(zone, first);
   for (let day = first; day < first + DAYS_MAX && startMs < endMs; day += 1) {
     const nextMs = startOf(zone, day + 1);
     const left = (nextMs - Math.max(startMs, nowMs)) / (nextMs - startMs);
-    ahead.push(expected(day) * left);
+    ahead.push(perDay * left);
     startMs = nextMs;
   }
   const known = tested === true ? historyBefore(daily, first, TESTED_DAYS) : undefined;

@@ -6,7 +6,6 @@ import { joinedText } from '../../../policies/text/plain-text.ts';
 import { UNIT_OF } from '../../../policies/unit.ts';
 import { amountText, bareAmountText, UNIT_TEXTS } from '../../../policies/unit-texts.ts';
 import type { Oversubscription } from '../../core/limits/edit-model.ts';
-import type { BudgetAgreement } from '../groups/model.ts';
 import type { AlertRow, LimitRow } from './model.ts';
 
 /** `next alert at 90 %`; undefined: no alerts. */
@@ -19,57 +18,41 @@ export function nextAlertText({ thresholds = [] }: Pick<LimitRow, 'thresholds'>)
 
 /** `alerts at 50 %, 75 % and 90 %` */
 export const alertsText = ({ thresholds = [] }: Pick<LimitRow, 'thresholds'>): string | undefined =>
-  thresholds.length === 0 ? undefined : `alerts at ${joined(thresholds.map(({ name }) => levelText(name)))}`;
+  thresholds.length === 0
+    ? undefined
+    : `alerts at ${joinedText(
+        thresholds.map(({ name }) => levelText(name)),
+        'and',
+      )}`;
 
-interface LastAlert {
-  /** `failed`: at least one channel did not accept it. `unknown`: a level is reached, and no alert is recorded. */
-  readonly state: 'told' | 'failed' | 'unknown';
-  readonly text: string;
-}
-
-/** `payments-leads told at 75 % by mail on 21 Nov 2026 10:05 Europe/Berlin`; undefined: no alert was sent. */
-export function lastAlertOf(row: LimitRow, currency: string): LastAlert | undefined {
-  const { alerts, thresholds = [], amount } = row;
-  if (alerts === undefined) return undefined;
+/** `payments-leads told at 75 % by mail on 21 Nov 2026 10:05 Europe/Berlin`; undefined: no alert of this amount was sent. */
+export function lastAlertOf({ alerts = [], zone }: LimitRow) {
   const [last] = alerts;
-  const reached = thresholds.findLast(({ reached, name }) => reached && !name.startsWith('forecast'));
-  const isRecorded =
-    reached === undefined ||
-    alerts.some(
-      ({ limitAmount, levelAmount, measure }) =>
-        measure !== 'forecast' && limitAmount === amount && levelAmount >= reached.amount,
-    );
-  if (!isRecorded)
-    return { state: 'unknown', text: `${levelText(reached.name)} reached, no message about it is noted` };
   if (last === undefined) return undefined;
-  return { state: last.channels.some(isFailed) ? 'failed' : 'told', text: alertText(last, row, currency) };
-}
-
-function alertText(alert: AlertRow, { unit, zone }: LimitRow, currency: string): string {
-  const { addressee, level, limitAmount, withdrawn, channels } = alert;
-  const of = withdrawn ? ` of ${amountText(limitAmount, unit, currency)}, before the limit was changed,` : '';
-  const taken = channels.filter((each) => !isFailed(each));
-  const ways = [...taken, ...channels.filter(isFailed)].map(({ channel, outcome, atMs }) => {
-    const when = instantText(atMs, zone);
-    return outcome === 'failed'
-      ? `no answer from ${CHANNELS[channel]} since ${when}`
-      : `by ${CHANNELS[channel]} on ${when}`;
-  });
+  const { addressee, level, channels } = last;
+  const taken = channels.filter(({ outcome }) => outcome === 'taken');
+  const failed = channels.filter(({ outcome }) => outcome === 'failed');
+  const ways = [
+    ...taken.map(({ channel, atMs }) => `by ${CHANNELS[channel]} on ${instantText(atMs, zone)}`),
+    ...failed.map(
+      ({ channel, atMs }) => `no answer from ${CHANNELS[channel]} since ${instantText(atMs, zone)}`,
+    ),
+  ].join('; ');
   const told = taken.length > 0 ? 'told' : 'not told';
-  return `${addressee} ${told} at ${levelText(level)}${of}${taken.length > 0 ? '' : ':'} ${ways.join('; ')}`;
+  return {
+    /** `failed`: at least one channel did not accept it. */
+    state: failed.length > 0 ? ('failed' as const) : ('told' as const),
+    text: `${addressee} ${told} at ${levelText(level)}${taken.length > 0 ? '' : ':'} ${ways}`,
+  };
 }
 
-const joined = (words: readonly string[]): string => joinedText(words, 'and');
-const isFailed = ({ outcome }: AlertRow['channels'][number]): boolean => outcome === 'failed';
 const CHANNELS: Readonly<Record<AlertRow['channels'][number]['channel'], string>> = {
   ...{ topic: 'mail', slack: 'Slack', teams: 'Teams' },
 };
 const LEVELS: Readonly<Record<string, string>> = { soft: 'the soft part', overdraft: 'overdraft' };
 const levelText = (name: string): string => LEVELS[name] ?? name;
 
-/**
- * `Forecast 812.40 EUR (770.10 to 861.00); over the last 6 months it was off by 7.3 % on average.` Undefined: no forecast.
- */
+/** `Forecast 812.40 EUR (770.10 to 861.00); over the last 6 months it was off by 7.3 % on average.` Undefined: no forecast. */
 export function forecastText({ forecast, unit }: LimitRow, currency: string): string | undefined {
   const { atEndAmount, atEndLow, atEndHigh, tested } = forecast ?? {};
   if (atEndAmount === undefined) return undefined;
@@ -121,42 +104,13 @@ export function poolText(
   amount: number,
   format: (amount: number) => string,
 ): string {
-  const numbered = children - unlimited;
-  const limits = (count: number): string => `${count.toLocaleString('en-US')} limit${count === 1 ? '' : 's'}`;
-  const be = unlimited === 1 ? 'is' : 'are';
-  if (numbered === 0) return `${limits(unlimited)} below ${be} unlimited, above the ${format(amount)} here`;
+  const limits = (count: number, one: string, many: string): string =>
+    count === 1 ? `1 limit below ${one}` : `${count.toLocaleString('en-US')} limits below ${many}`;
+  const numbered = limits(children - unlimited, 'comes', 'come');
   const compared = childrenAmount > amount ? 'more than' : 'within';
-  const sum = `${limits(numbered)} below ${numbered === 1 ? 'comes' : 'come'} to ${format(childrenAmount)}, ${compared} the ${format(amount)} here`;
-  return unlimited === 0 ? sum : `${sum}, and ${unlimited.toLocaleString('en-US')} more ${be} unlimited`;
+  const here = `the ${format(amount)} here`;
+  return [
+    ...(children > unlimited ? [`${numbered} to ${format(childrenAmount)}, ${compared} ${here}`] : []),
+    ...(unlimited > 0 ? [`${limits(unlimited, 'is', 'are')} unlimited, above ${here}`] : []),
+  ].join('; ');
 }
-
-/** Compares counter, usage and statement; `fits`: all known figures agree. @param zone - of the recount's time */
-export function agreementText(
-  { unit, counterAmount, usageAmount, cause, records }: BudgetAgreement,
-  currency: string,
-  zone: string,
-): { readonly tone: 'fits' | 'differs'; readonly text: string } {
-  const difference = (amount: number): string =>
-    `${amountText(Math.abs(amount), unit, currency)} ${amount > 0 ? 'more' : 'less'}`;
-  const when = records && instantText(records.recountedAtMs, zone);
-  const usage =
-    cause === undefined
-      ? 'Counter = usage.'
-      : `The counter has ${difference(counterAmount - usageAmount)} than the days of usage: ${CAUSES[cause]}.`;
-  const beyond = records?.counterBeyond;
-  let statement = `Counter = statement (recounted ${when}).`;
-  if (records === undefined)
-    statement = 'Not recounted in this period yet; that takes a day, and a week in a large table.';
-  else if (beyond !== 0)
-    statement = `It had ${beyond === undefined ? 'another amount' : difference(beyond)} than the records that statements are made of (recounted ${when}): see tollgate rebuild.`;
-  if (cause === undefined && beyond === 0)
-    return { tone: 'fits', text: `Counter = usage = statement (recounted ${when}).` };
-  const fits = cause === undefined && records === undefined;
-  return { tone: fits ? 'fits' : 'differs', text: `${usage} ${statement}` };
-}
-
-const CAUSES: Readonly<Record<NonNullable<BudgetAgreement['cause']>, string>> = {
-  other_zone: 'the limit begins its days in another time zone than usage does',
-  not_added_up: 'jobs that were decided just now, or corrections by hand',
-  not_counted: 'jobs from before this limit counted, or from while it was off',
-};

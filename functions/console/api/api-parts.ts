@@ -1,4 +1,3 @@
-/** Shared parts of routes: context, errors, schemas of requests and responses. */
 import { createRoute, type Hook, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Directory } from '../../../policies/directory.ts';
@@ -20,15 +19,11 @@ export interface ApiDeps {
   readonly desk: LimitsDesk;
   readonly read: ConsoleReader;
   readonly policy: Policy;
-  /** Names the groups of a file. */
   readonly directory: () => Promise<Directory | undefined>;
   readonly clock: { nowMs(): number };
-  /** The console's address; absent: unknown. */
   readonly origin?: string;
-  /** Sends owners the shadow report; absent: not possible here. */
   readonly tellOwner?: ReportSender;
   readonly log: Log;
-  /** Source in the change log. @default 'api' */
   readonly source?: string;
   /** Receives errors answered with 500 or 503, for a caller in the same process. @default only the log, without a message */
   readonly onFailure?: (error: Error) => void;
@@ -53,7 +48,6 @@ const DeniedSchema = z
 const some = <Schema extends z.ZodType>(schema: Schema, description: string) =>
   z.array(schema).optional().openapi({ description });
 
-/** The problem and its remedy, as in the sign-in. */
 const ErrorSchema = z
   .object({
     error: z.object({
@@ -87,7 +81,6 @@ export const apiError = (code: string, message: string, remedy: string): ApiErro
   error: { code, message, remedy },
 });
 
-/** Adds the problems with their places. */
 export const withProblems = (
   error: ApiError,
   problems: readonly { readonly path: readonly (string | number)[]; readonly message: string }[],
@@ -119,10 +112,8 @@ export function tooOften(c: ApiContext, retryAfterSeconds: number) {
   return c.json(TOO_OFTEN, 429);
 }
 
-/** Longer lists do not help. */
 const PROBLEMS_MAX = 50;
 
-/** Answers an invalid request with all its problems. */
 export const invalidHook: Hook<unknown, SignInEnv, string, Response | undefined> = (result, c) => {
   if (result.success) return undefined;
   const problems = result.error.issues.slice(0, PROBLEMS_MAX).map(({ path, message }) => ({
@@ -143,31 +134,46 @@ export const jsonAnswer = <Schema extends z.ZodType>(schema: Schema, description
   content: { 'application/json': { schema } },
 });
 
-type ErrorTexts = Readonly<Record<number, string>>;
+const ERROR_TEXTS = {
+  403: 'Not with your roles; `denied` says who may',
+  404: 'No such thing, or not in one of your groups',
+  409: 'Decided before, or too many requests are waiting already',
+  412: 'Others changed the limits since `If-Match`; `mine` and `theirs` show both',
+  413: 'Too large',
+  422: 'Cannot be done; `problems` says why',
+  428: '`If-Match` is missing, or something has to be confirmed',
+  429: 'Asked too often; `retry-after` says when again',
+} as const;
+type ErrorStatus = keyof typeof ERROR_TEXTS;
 
-/** The response of a success, and those with an error by status. */
-export const answers = <Schema extends z.ZodType, const Texts extends ErrorTexts = Record<never, string>>(
-  schema: Schema,
-  description: string,
-  texts?: Texts,
-) => ({ 200: jsonAnswer(schema, description), ...errors(texts ?? ({} as Texts)) });
-
-export const errors = <const Texts extends ErrorTexts>(texts: Texts) =>
+export const errors = <Status extends ErrorStatus>(statuses: readonly Status[]) =>
   Object.fromEntries(
-    Object.entries(texts).map(([status, text]) => [status, jsonAnswer(ErrorSchema, text)]),
-  ) as { readonly [Status in keyof Texts]: ReturnType<typeof jsonAnswer<typeof ErrorSchema>> };
+    statuses.map((status) => [status, jsonAnswer(ErrorSchema, ERROR_TEXTS[status])]),
+  ) as Readonly<Record<Status, ReturnType<typeof jsonAnswer<typeof ErrorSchema>>>>;
 
 type Request = NonNullable<RouteConfig['request']>;
 
 const routeBy =
   <const Method extends 'get' | 'post'>(method: Method) =>
-  <Path extends string, R extends Request, Responses extends RouteConfig['responses']>(
+  <
+    Path extends string,
+    Schema extends z.ZodType,
+    R extends Request = Record<never, never>,
+    Status extends ErrorStatus = never,
+  >(
     path: Path,
     summary: string,
-    request: R,
-    responses: Responses,
+    schema: Schema,
+    request: R = {} as R,
+    statuses: readonly Status[] = [],
   ) =>
-    createRoute({ method, path, summary, request, responses });
+    createRoute({
+      method,
+      path,
+      summary,
+      request,
+      responses: { 200: jsonAnswer(schema, 'Done'), ...errors(statuses) },
+    });
 export const getRoute = routeBy('get');
 export const postRoute = routeBy('post');
 
@@ -179,7 +185,6 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
 export const text = (max: number) => z.string().max(max);
 export const whole = z.coerce.number().int();
 export const upTo = (max: number) => whole.min(1).max(max).optional();
-/** `group/101` */
 export const subject = text(255).openapi({
   example: 'group/101',
   description: '`instance`, `group/101`, `project/7`, `runner-class/large`',
@@ -195,7 +200,6 @@ export const baseHeader = z.object({
   'if-match': z.string().max(100).optional().openapi({ example: '"b1946ac92492d2347c6235b4"' }),
 });
 
-/** Cursor of a list or count. */
 export const cursor = z
   .string()
   .max(100)
@@ -204,9 +208,7 @@ export const cursor = z
 
 type Present<Shape> = { [Key in keyof Shape]: Exclude<Shape[Key], undefined> };
 
-/** Drops undefined values. */
 export const present = <Shape extends object>(asked: Shape) => withoutAbsent(asked) as Present<Shape>;
 
-/** Responds with 404 to undefined. */
 export const found = <View extends object>(c: ApiContext, view: View | undefined) =>
   view === undefined ? c.json(NOT_THERE, 404) : c.json(view, 200);

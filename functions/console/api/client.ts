@@ -3,9 +3,7 @@ import { hc } from 'hono/client';
 import { API_PATH, type Api } from './create-api.ts';
 
 interface ApiClientOptions {
-  /** `https://budget.example.com` */
   readonly origin: string;
-  /** The session's; needed for everything that changes something. */
   readonly csrfToken?: string;
   /** Session of a user on a terminal, or a job's `id_token`; needs no `csrfToken`. */
   readonly session?: string;

@@ -27,7 +27,6 @@ import { rolloutRoutes } from './rollout-routes.ts';
 export const API_PATH = '/api/v1';
 const DOCUMENT_PATH = '/openapi.json';
 const RETRY_AFTER_SECONDS = '2';
-/** Tables that do not answer now. */
 const UNANSWERED: ReadonlySet<string> = new Set(['LimitsError', 'LedgerError', 'DirectoryError']);
 
 /** Access by method and path below `/api/v1`, enforced first. Other routes are denied. */
@@ -116,7 +115,6 @@ export function createApi(deps: ApiDeps) {
   return api;
 }
 
-/** Every route may also answer with other errors: signed out, invalid, or our failure. */
 function documentOf(api: OpenAPIHono<SignInEnv>) {
   const document = api.getOpenAPI31Document({
     openapi: '3.1.0',

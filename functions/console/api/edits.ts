@@ -1,4 +1,3 @@
-/** Edits in requests: their schemas, the edits they mean, and the response to their outcome. */
 import {
   type LimitFieldName,
   type LimitFieldValues,
@@ -16,7 +15,6 @@ import {
   type ApplyOutcome,
   type EditAuthor,
   type LimitEdit,
-  type LimitRequest,
   type LiveLimits,
   type RoleName,
   SCALED_KINDS,
@@ -174,7 +172,6 @@ export const VerdictSchema = z
 
 type EditShape = z.infer<typeof EditSchema>;
 export type EditsShape = readonly EditShape[];
-/** Becomes an edit that restores the document before the last edit. */
 type UndoShape = Extract<EditShape, { kind: 'undo' }>;
 
 /** JSON has no `undefined`, so absent fields are really absent. */
@@ -186,7 +183,6 @@ function editOf(edit: Exclude<EditShape, UndoShape>): LimitEdit {
 
 const IF_MATCH = /^"([^"]{1,80})"$/;
 
-/** Base set of edits; `missing`: not given. */
 export function baseOf(header: string | undefined): { readonly base: string | undefined } | 'missing' {
   const set = IF_MATCH.exec(header ?? '')?.[1];
   if (set === undefined) return 'missing';
@@ -195,7 +191,6 @@ export function baseOf(header: string | undefined): { readonly base: string | un
 
 export const etagOf = (set: string | undefined): string => `"${set ?? NO_SET}"`;
 
-/** The author's reason and confirmation. */
 export interface EditReason {
   readonly why: string;
   readonly confirmed?: boolean | undefined;
@@ -211,28 +206,22 @@ export const editedBy = (
   ...(confirmed === true && { confirmed }),
 });
 
-type MeantEdits =
-  | {
-      readonly ok: true;
-      readonly edits: readonly LimitEdit[];
-      /** Undefined: none is live. */
-      readonly base: string | undefined;
-    }
-  | { readonly ok: false; readonly status: 412 | 422 | 428; readonly body: ApiError };
-type Refused = Extract<MeantEdits, { ok: false }>;
+type Refused = ReturnType<typeof refused>;
+const refused = (status: 412 | 422 | 428, body: ApiError) => ({ ok: false, status, body }) as const;
 
 /** Converts edits of a request to those of limit editing, with their base. @param header - `If-Match` */
 export async function meantEdits(
   sent: EditsShape,
   header: string | undefined,
   desk: Pick<LimitsDesk, 'live' | 'at'>,
-  sees: (subject: string) => boolean,
-): Promise<MeantEdits> {
+): Promise<
+  Refused | { readonly ok: true; readonly edits: readonly LimitEdit[]; readonly base: string | undefined }
+> {
   const given = baseOf(header);
-  if (given === 'missing') return { ok: false, status: 428, body: NO_BASE };
+  if (given === 'missing') return refused(428, NO_BASE);
   const { base } = given;
   const stale = (live: LiveLimits | undefined): Refused =>
-    ({ ok: false, ...outcomeAnswer({ outcome: 'stale', live }, sees) }) as Refused;
+    refused(412, outcomeAnswer({ outcome: 'stale', live }, () => true).body as ApiError);
   const isUndo = (edit: EditsShape[number]): edit is UndoShape => edit.kind === 'undo';
   const undo = sent.find(isUndo);
   if (undo === undefined) {
@@ -250,10 +239,8 @@ export async function meantEdits(
   return last.base === base ? { ok: true, edits: last.edits, base } : stale(await desk.live());
 }
 
-const invalidUndo = (message: string): Refused => ({
-  ...{ ok: false, status: 422 },
-  body: withProblems(INVALID, [{ path: ['edits', 0, 'edit'], message }]),
-});
+const invalidUndo = (message: string): Refused =>
+  refused(422, withProblems(INVALID, [{ path: ['edits', 0, 'edit'], message }]));
 
 export const AppliedSchema = z
   .object({
@@ -275,25 +262,27 @@ export const FiledSchema = z
   })
   .openapi('Filed');
 
-type OutcomeAnswer =
-  | { readonly status: 200; readonly body: z.infer<typeof AppliedSchema> }
-  | {
-      readonly status: 202;
-      readonly body: Omit<z.infer<typeof FiledSchema>, 'request'> & { readonly request: LimitRequest };
-    }
-  | { readonly status: 403 | 404 | 409 | 412 | 422 | 428; readonly body: ApiError };
+type OutcomeAnswer = ReturnType<typeof outcomeAnswer>;
+
+const refusal = <const Status extends 403 | 404 | 409 | 412 | 422 | 428>(status: Status, body: ApiError) => ({
+  status,
+  body,
+});
 
 /** Converts the outcome of an edit to a response. @param sees - hides rows of other subjects */
-export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => boolean): OutcomeAnswer {
+export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => boolean) {
   const visible = (rows: readonly ChangeRow[] | undefined): ChangeRow[] | undefined =>
     rows?.filter(({ subject }) => sees(subject));
   switch (outcome.outcome) {
     case 'live':
-      return { status: 200, body: { outcome: 'live', ...outcome.pointer, rows: outcome.rows } };
+      return { status: 200, body: { outcome: 'live', ...outcome.pointer, rows: outcome.rows } } as const;
     case 'unchanged':
-      return { status: 200, body: { outcome: 'unchanged', set: undefined, ...outcome.pointer, rows: [] } };
+      return {
+        status: 200,
+        body: { outcome: 'unchanged', set: undefined, ...outcome.pointer, rows: [] },
+      } as const;
     case 'invalid':
-      return { status: 422, body: withProblems(INVALID, outcome.problems) };
+      return refusal(422, withProblems(INVALID, outcome.problems));
     case 'stale': {
       const { pointer, change } = outcome.live ?? {};
       const { set = '', edit = 0 } = pointer ?? {};
@@ -302,32 +291,28 @@ export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => 
         ...withoutAbsent({ base: change.base }),
       };
       const [mine, theirs] = [visible(outcome.mine), visible(outcome.theirs)];
-      return { status: 412, body: { ...STALE, ...withoutAbsent({ live, mine, theirs }) } };
+      return refusal(412, { ...STALE, ...withoutAbsent({ live, mine, theirs }) });
     }
     case 'forbidden': {
-      if (outcome.denied.some(({ row }) => !sees(row.subject))) return { status: 404, body: NOT_THERE };
+      if (outcome.denied.some(({ row }) => !sees(row.subject))) return refusal(404, NOT_THERE);
       const denied = outcome.denied.map((denial) => ({
         ...denial,
         sentence: `to ${ACT_WORDS[denial.act]} you must be ${whoMayText(denial.act, denial.needs)}`,
       }));
       const who = outcome.denied.map(({ act, needs }) => whoMayText(act, needs));
-      return { status: 403, body: { ...forbidden([...new Set(who)]), denied } };
+      return refusal(403, { ...forbidden([...new Set(who)]), denied });
     }
     case 'needs_confirmation':
-      return {
-        status: 428,
-        body: { ...UNCONFIRMED, rows: [...outcome.rows], lockout: [...outcome.lockout] },
-      };
+      return refusal(428, { ...UNCONFIRMED, rows: [...outcome.rows], lockout: [...outcome.lockout] });
     case 'needs_approval': {
       const { rows, by, request } = outcome;
-      if (request === undefined) return { status: 409, body: { ...needsApproval(by), rows: [...rows] } };
+      if (request === undefined) return refusal(409, { ...needsApproval(by), rows: [...rows] });
       const who = whoMayText('approve', by);
-      return { status: 202, body: { outcome: 'needs_approval', rows, by, who, request } };
+      return { status: 202, body: { outcome: 'needs_approval', rows, by, who, request } } as const;
     }
   }
 }
 
-/** Responds to an edit. */
 export function respond(c: ApiContext, answer: OutcomeAnswer) {
   if (answer.status === 200) return c.json(answer.body, 200);
   return answer.status === 202 ? c.json(answer.body, 202) : c.json(answer.body, answer.status);

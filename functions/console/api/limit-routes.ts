@@ -1,5 +1,4 @@
-/** Limits, their edits, and their file for spreadsheets. Every change goes through the desk, and needs its base set. */
-import { OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   BacktestSchema,
@@ -26,10 +25,10 @@ import {
   type ApiContext,
   type ApiDeps,
   type ApiError,
-  answers,
   apiError,
   baseHeader,
   cursor,
+  errors,
   getRoute,
   invalidHook,
   jsonAnswer,
@@ -75,70 +74,55 @@ const LiveSetSchema = z
   })
   .openapi('LiveSet');
 
+const CHANGES = [403, 404, 409, 412, 422, 428] as const;
 const filed = jsonAnswer(FiledSchema, 'Another person has to approve it; a request is filed');
-const changed = {
-  ...answers(AppliedSchema, 'It is live, or was so before', {
-    403: 'Not with your roles; `denied` says who may',
-    404: 'No such subject, or not in one of your groups',
-    409: 'Needs approval, and too many requests are waiting already',
-    412: 'Others changed the limits since `If-Match`; `mine` and `theirs` show both',
-    422: 'Cannot be done; `problems` says why',
-    428: '`If-Match` is missing, or something has to be confirmed',
-  }),
-  202: filed,
-};
-const JUDGED = {
-  404: 'No such subject, or not in one of your groups',
-  412: 'Their base is gone, or not the last edit any more',
-  422: 'Cannot be done; `problems` says why',
-  428: '`If-Match` is missing',
-} as const;
+const JUDGES = [404, 412, 422, 428] as const;
 
-const live = getRoute(
-  '/limits',
-  'The live set of limits; its name is the ETag',
-  {},
-  answers(LiveSetSchema, 'Who made it live, when and why'),
-);
-const history = getRoute(
-  '/limits/history',
-  'Changes of limits, newest first',
-  {
-    query: z.object({
-      subject: z.string().max(255).optional(),
-      before: z.coerce.number().int().positive().optional(),
-      max: z.coerce.number().int().min(1).max(100).default(20),
-    }),
-  },
-  answers(HistoryPageSchema, 'A page of edits'),
-);
+const live = getRoute('/limits', 'The live set of limits; its name is the ETag', LiveSetSchema);
+const history = getRoute('/limits/history', 'Changes of limits, newest first', HistoryPageSchema, {
+  query: z.object({
+    subject: z.string().max(255).optional(),
+    before: z.coerce.number().int().positive().optional(),
+    max: z.coerce.number().int().min(1).max(100).default(20),
+  }),
+});
 const preview = postRoute(
   '/limits/preview',
   'Effect of edits; changes nothing',
+  PreviewSchema,
   { headers: baseHeader, body: jsonBody(PreviewAskedSchema) },
-  answers(PreviewSchema, 'Differences, run-out dates, and jobs that would have been stopped', JUDGED),
+  JUDGES,
 );
 const backtest = {
   ...postRoute(
     '/limits/backtest',
     'Jobs of the last days that edits would have failed; changes nothing',
+    BacktestSchema,
     { headers: baseHeader, query: z.object({ cursor }), body: jsonBody(PreviewAskedSchema) },
-    answers(BacktestSchema, 'Jobs by edited subject: with the edits, without them, and as recorded', {
-      ...JUDGED,
-      429: 'Asked too often; `retry-after` says when again',
-    }),
+    [...JUDGES, 429],
   ),
   description:
     'Replays the jobs, oldest first, as many as one request may read. Send the same again with the `next` of the answer as `cursor`, until it has none.',
 };
 
-const edit = <Path extends string, Schema extends z.ZodType>(path: Path, summary: string, schema: Schema) =>
-  postRoute(path, summary, { headers: baseHeader, body: jsonBody(schema) }, changed);
+const edit = <Path extends string, Schema extends z.ZodType>(path: Path, summary: string, schema: Schema) => {
+  const route = postRoute(
+    path,
+    summary,
+    AppliedSchema,
+    { headers: baseHeader, body: jsonBody(schema) },
+    CHANGES,
+  );
+  return { ...route, responses: { ...route.responses, 202: filed } };
+};
 const editById = <Path extends string, Schema extends z.ZodType>(
   path: Path,
   summary: string,
   schema: Schema,
-) => postRoute(path, summary, { headers: baseHeader, params: textId, body: jsonBody(schema) }, changed);
+) => {
+  const route = edit(path, summary, schema);
+  return { ...route, request: { ...route.request, params: textId } };
+};
 
 const edits = edit('/limits/edits', 'Makes edits live, all or none', EditsSchema);
 const grant = edit('/grants', 'Grants more for a time', GrantSchema);
@@ -148,77 +132,67 @@ const lift = editById('/freezes/{id}/lift', 'Lifts a freeze', WhySchema);
 const glass = edit('/breakglass', 'Lets named users or protected refs pass limits for a time', GlassSchema);
 const endGlass = editById('/breakglass/{id}/end', 'Ends a break-glass', WhySchema);
 const review = editById('/breakglass/{id}/review', 'Records the review of a break-glass', ReviewSchema);
-const glasses = getRoute(
-  '/breakglass',
-  'Break-glasses and their use',
-  {},
-  answers(list(BreakGlassStateSchema), 'Newest first'),
-);
+const glasses = getRoute('/breakglass', 'Break-glasses and their use', list(BreakGlassStateSchema));
 
 /** As spreadsheets of some countries write it. */
 const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
-const csvFormat = {
-  dialect: z.enum(['comma', 'semicolon']).default('comma'),
-  decimal: z.enum(['.', ',']).optional().openapi({ description: 'Left out: as usual with the dialect.' }),
-};
+const csvFormat = { dialect: z.enum(['comma', 'semicolon']).default('comma') };
 const csv = { 'text/csv': { schema: z.string() } };
 const yes = z.literal('yes').optional();
 
-const download = {
-  ...getRoute(
-    '/limits.csv',
-    'All limits in force as CSV, without grants, freezes and rollouts. Before any set is live these are the ones packed with the deployment',
-    { query: z.object(csvFormat) },
-    { 200: { description: 'RFC 4180, UTF-8', content: csv } },
-  ),
+const download = createRoute({
+  method: 'get',
+  path: '/limits.csv',
+  summary: 'All limits in force as CSV, without grants, freezes and rollouts',
   description:
     'Next to the amount are `last_year_mean`, `last_year_most` (use of a period, within the last 365 days) and `forecast` (use of the next period). An import ignores these columns.',
-};
+  request: { query: z.object(csvFormat) },
+  responses: { 200: { description: 'RFC 4180, UTF-8', content: csv } },
+});
 
-const upload = {
-  ...postRoute(
-    '/limits/import',
-    'Makes an edited file live, all rows or none',
-    {
-      headers: baseHeader,
-      query: z.object({
-        ...csvFormat,
-        prune: yes.openapi({ description: 'Removes limits that the file does not name.' }),
-        from: z.string().max(40).optional().openapi({
-          description:
-            'A future day, `2027-01-01`: limits that differ end the day before, and others take over.',
-        }),
-        dry_run: yes.openapi({ description: 'Only shows the effect.' }),
-        backtest: yes.openapi({
-          description: 'With `dry_run`: also counts the jobs of the last days that would have failed.',
-        }),
-        cursor,
-        confirmed: yes,
-        why: z.string().min(1).max(500),
-        name: z.string().max(100).default('limits.csv'),
-      }),
-      body: { required: true, content: csv },
-    },
-    {
-      ...changed,
-      ...answers(
-        z.union([AppliedSchema, ImportPreviewSchema]).openapi('Imported'),
-        'The result, or with `dry_run` the effect',
-      ),
-    },
-  ),
+const upload = createRoute({
+  method: 'post',
+  path: '/limits/import',
+  summary: 'Makes an edited file live, all rows or none',
   description: 'The column `version` of a file names the set it is an edit of; without it, `If-Match` does.',
-};
+  request: {
+    headers: baseHeader,
+    query: z.object({
+      ...csvFormat,
+      prune: yes.openapi({ description: 'Removes limits that the file does not name.' }),
+      from: z.string().max(40).optional().openapi({
+        description:
+          'A future day, `2027-01-01`: limits that differ end the day before, and others take over.',
+      }),
+      dry_run: yes.openapi({ description: 'Only shows the effect.' }),
+      backtest: yes.openapi({
+        description: 'With `dry_run`: also counts the jobs of the last days that would have failed.',
+      }),
+      cursor,
+      confirmed: yes,
+      why: z.string().min(1).max(500),
+      name: z.string().max(100).default('limits.csv'),
+    }),
+    body: { required: true, content: csv },
+  },
+  responses: {
+    200: jsonAnswer(
+      z.union([AppliedSchema, ImportPreviewSchema]).openapi('Imported'),
+      'The result, or with `dry_run` the effect',
+    ),
+    202: filed,
+    ...errors(CHANGES),
+  },
+});
 
 export function limitRoutes({ desk, read, policy, directory, clock, source }: ApiDeps) {
-  const meant = async (c: ApiContext, sent: EditsShape) =>
-    meantEdits(sent, c.req.header('if-match'), desk, await read.sight(c.var.user));
+  const meant = (c: ApiContext, sent: EditsShape) => meantEdits(sent, c.req.header('if-match'), desk);
 
   /** Subjects that are not visible do not exist for the caller. */
   async function apply(c: ApiContext, sent: EditsShape, reason: EditReason) {
     const { user } = c.var;
     const sees = await read.sight(user);
-    const found = await meantEdits(sent, c.req.header('if-match'), desk, sees);
+    const found = await meant(c, sent);
     if (!found.ok) return respond(c, found);
     const isHidden = found.edits.some((each) => 'subject' in each && !sees(each.subject));
     if (isHidden) return respond(c, { status: 404, body: NOT_THERE });
@@ -226,7 +200,6 @@ export function limitRoutes({ desk, read, policy, directory, clock, source }: Ap
     return respond(c, outcomeAnswer(await desk.apply(found.edits, by), sees));
   }
 
-  /** The reason of these edits is that of the log. */
   const applyShape = (
     c: ApiContext,
     kind: 'grant' | 'freeze' | 'breakglass',
@@ -342,13 +315,8 @@ export function limitRoutes({ desk, read, policy, directory, clock, source }: Ap
     });
 }
 
-function dialectOf(asked: {
-  readonly dialect: 'comma' | 'semicolon';
-  readonly decimal?: CsvDialect['decimal'] | undefined;
-}): CsvDialect {
-  const usual = asked.dialect === 'semicolon' ? SEMICOLON_CSV : PLAIN_CSV;
-  return { ...usual, decimal: asked.decimal ?? usual.decimal };
-}
+const dialectOf = ({ dialect }: { readonly dialect: 'comma' | 'semicolon' }): CsvDialect =>
+  dialect === 'semicolon' ? SEMICOLON_CSV : PLAIN_CSV;
 
 const otherVersion = (version: string, matched: string): CsvProblem => ({
   line: 0,

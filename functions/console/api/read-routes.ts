@@ -1,4 +1,3 @@
-/** Routes that read: groups, limits, jobs, usage, reports and statements. */
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -22,9 +21,9 @@ import {
   RISK_FILTERS,
   SUBJECT_KINDS,
 } from '../../answers/limits/budgets-model.ts';
-import { SPEND_KEYS, type SpendAnswer, SpendReportSchema } from '../../answers/report/model.ts';
+import { SPEND_KEYS, SpendReportSchema } from '../../answers/report/model.ts';
 import { TOP_MAX } from '../../answers/report/report.ts';
-import { groupsCsv, spendFocusCsv } from '../../answers/report/spend-text.ts';
+import { groupsCsv } from '../../answers/report/spend-text.ts';
 import { ShadowViewSchema } from '../../answers/rollout/model.ts';
 import {
   ClosedMonthsSchema,
@@ -36,7 +35,6 @@ import type { SignInEnv } from '../../core/signin/model.ts';
 import {
   type ApiContext,
   type ApiDeps,
-  answers,
   apiError,
   errors,
   found,
@@ -44,6 +42,7 @@ import {
   invalidHook,
   jsonBody,
   NOT_THERE,
+  postRoute,
   present,
   subject,
   text,
@@ -61,17 +60,10 @@ const anyGroup = text(255).min(1).openapi({ description: 'An id, a full path, or
 const about = <Schema extends z.ZodType>(schema: Schema, description: string): Schema =>
   schema.openapi({ description });
 
-const UNKNOWN = { 404: 'No such thing, or not in one of your groups' } as const;
-const NO_GROUP = { 404: 'No such group, or not one of yours' } as const;
 const chart = z.object({ limit: text(100).optional() });
 const numberId = z.object({
   id: whole.positive().openapi({ param: { name: 'id', in: 'path' }, example: 101 }),
 });
-const subjectAnswers = answers(
-  SubjectViewSchema,
-  'Its limits with their numbers, usage, rejections, grants and history',
-  UNKNOWN,
-);
 
 const groups = z.object({
   search: text(200).optional(),
@@ -115,7 +107,6 @@ const month = z.object({
 const statement = z.object({
   group: anyGroup,
   by: z.enum(['day', 'job']).default('day'),
-  with_users: about(yes, 'With `by=job`: who started it. Only for finance and administrators.'),
   with_prices: about(yes, 'Only with runner class and price on every line, as FOCUS needs them.'),
 });
 
@@ -130,26 +121,26 @@ const spendQuery = {
   compare: about(z.literal('no').optional(), 'Without the previous period.'),
 };
 
-/** Some 2.5 MB of FOCUS: a response may have 6. */
+/** Some 1 MB: a response may have 6. */
 const LINES_A_PAGE = 4_000;
-const spendList = getRoute(
-  '/report.csv',
-  'Every group with the cost of its own projects',
-  {
+const spendList = createRoute({
+  method: 'get',
+  path: '/report.csv',
+  summary: 'Every group with the cost of its own projects',
+  request: {
     query: z.object({
       ...spendQuery,
-      form: z.enum(['groups', 'focus']).default('groups').openapi({ description: '`focus`: FOCUS 1.2.' }),
       page: whole.min(0).max(1_000).default(0),
     }),
   },
-  {
+  responses: {
     200: {
       description: 'A page; the header `next-page` has the number of the next one, which has no column names',
       content: { 'text/csv': { schema: z.string() } },
     },
-    ...errors({ ...NO_GROUP, 422: 'No such period; `problems` says why' }),
+    ...errors([404, 422]),
   },
-);
+});
 
 /** A thousand jobs of some 250 bytes. */
 const CHECK_BYTES_MAX = 256 * 1024;
@@ -169,24 +160,19 @@ const ONLY_DAYS = apiError(
   'Ask without `by=job` and `with_prices`; `npx tollgate statement --with-prices` reads the jobs of the last 90 days.',
 );
 
-const check = createRoute({
-  method: 'post',
-  path: '/check',
-  summary: 'Decisions about the jobs of a pipeline as of now, and remaining amounts of their limits',
+const check = {
+  ...postRoute(
+    '/check',
+    'Decisions about the jobs of a pipeline as of now, and remaining amounts of their limits; nothing is held',
+    CheckedPipelineSchema,
+    { body: jsonBody(AskedPipelineSchema) },
+    [404, 413],
+  ),
   middleware: bodyLimit({ maxSize: CHECK_BYTES_MAX, onError: (c: Context) => c.json(TOO_LARGE, 413) }),
-  request: { body: jsonBody(AskedPipelineSchema) },
-  responses: answers(CheckedPipelineSchema, 'Job by job; nothing is held', {
-    404: 'No such project, group or job, or not one of yours',
-    413: 'Too large',
-  }),
-});
-
-type Unreadable = Pick<Extract<SpendAnswer, { outcome: 'unreadable' }>, 'sentence'> & {
-  readonly asked: string;
 };
 
-const unreadable = (what: 'reported' | 'stated', { asked, sentence }: Unreadable) =>
-  withProblems(apiError('invalid', `This cannot be ${what}: see the problems.`, 'Correct it.'), [
+const unreadable = ({ asked, sentence }: { readonly asked: string; readonly sentence: string }) =>
+  withProblems(apiError('invalid', 'This cannot be reported: see the problems.', 'Correct it.'), [
     { path: [asked], message: sentence },
   ]);
 
@@ -194,93 +180,84 @@ export function readRoutes({ read }: ApiDeps) {
   const showSubject = async (c: ApiContext, of: string, { limit }: z.infer<typeof chart>) =>
     found(c, await read.subject(of, present({ limit }), c.var.user));
   return new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
-    .openapi(getRoute('/me', 'Who you are here', {}, answers(MeSchema, 'Roles and groups')), async (c) =>
+    .openapi(getRoute('/me', 'Your roles and groups', MeSchema), async (c) =>
       c.json(await read.me(c.var.user), 200),
     )
     .openapi(
-      getRoute(
-        '/groups',
-        'Your groups, those that run out first at the top',
-        { query: groups },
-        answers(OverviewSchema, 'A page of groups'),
-      ),
+      getRoute('/groups', 'Your groups, those that run out first at the top', OverviewSchema, {
+        query: groups,
+      }),
       async (c) => {
         const { mine, ...asked } = c.req.valid('query');
         return c.json(await read.overview(present({ ...asked, mine: mine && true }), c.var.user), 200);
       },
     )
     .openapi(
-      getRoute('/groups/{id}', 'One group', { params: numberId, query: chart }, subjectAnswers),
+      getRoute('/groups/{id}', 'One group', SubjectViewSchema, { params: numberId, query: chart }, [404]),
       async (c) => showSubject(c, `group/${c.req.valid('param').id}`, c.req.valid('query')),
     )
     .openapi(
-      getRoute('/projects/{id}', 'One project', { params: numberId, query: chart }, subjectAnswers),
+      getRoute('/projects/{id}', 'One project', SubjectViewSchema, { params: numberId, query: chart }, [404]),
       async (c) => showSubject(c, `project/${c.req.valid('param').id}`, c.req.valid('query')),
     )
     .openapi(
       getRoute(
         '/runner-classes/{name}',
         'One runner class',
+        SubjectViewSchema,
         { params: z.object({ name: text(100).min(1) }), query: chart },
-        subjectAnswers,
+        [404],
       ),
       async (c) => showSubject(c, `runner-class/${c.req.valid('param').name}`, c.req.valid('query')),
     )
-    .openapi(getRoute('/instance', 'The whole GitLab', { query: chart }, subjectAnswers), async (c) =>
-      showSubject(c, 'instance', c.req.valid('query')),
+    .openapi(
+      getRoute('/instance', 'The whole GitLab', SubjectViewSchema, { query: chart }, [404]),
+      async (c) => showSubject(c, 'instance', c.req.valid('query')),
     )
     .openapi(
-      getRoute(
-        '/budgets',
-        'Every limit in force with its counter, the highest risk first',
-        { query: budgets },
-        answers(BudgetsSchema, 'A page of limits'),
-      ),
+      getRoute('/budgets', 'Every limit in force with its counter, the highest risk first', BudgetsSchema, {
+        query: budgets,
+      }),
       async (c) => {
         const { percent_min: percentMin, caps, ...rest } = c.req.valid('query');
-        return c.json(
-          await read.budgets(present({ ...rest, percentMin, caps: caps && true }), c.var.user),
-          200,
-        );
+        const asked = present({ ...rest, percentMin, caps: caps && true });
+        return c.json(await read.budgets(asked, c.var.user), 200);
       },
     )
     .openapi(
       getRoute(
         '/limits/own',
         'The limits written on a subject itself, in force now or not',
-        { query: z.object({ subject }) },
-        answers(OwnLimitsSchema, 'Those that edits of it can be about'),
+        OwnLimitsSchema,
+        {
+          query: z.object({ subject }),
+        },
       ),
       async (c) => c.json(await read.ownLimits(c.req.valid('query').subject, c.var.user), 200),
     )
     .openapi(
-      getRoute(
-        '/exceptions',
-        'Grants, freezes and break-glasses, with their ids',
-        {
-          query: z.object({
-            subject: about(subject.optional(), 'Only those of it and of subjects above it.'),
-          }),
-        },
-        answers(ExceptionsSchema, 'Those that are not over yet'),
-      ),
+      getRoute('/exceptions', 'Grants, freezes and break-glasses that are not over yet', ExceptionsSchema, {
+        query: z.object({ subject: about(subject.optional(), 'Only those of it and of subjects above it.') }),
+      }),
       async (c) => c.json(await read.exceptions(c.req.valid('query').subject, c.var.user), 200),
     )
     .openapi(
       getRoute(
         '/usage',
-        'Day by day',
+        'Totals day by day',
+        UsageDaysViewSchema,
         { query: z.object({ subject: text(255), days: upTo(92) }) },
-        answers(UsageDaysViewSchema, 'Totals of each day', UNKNOWN),
+        [404],
       ),
       async (c) => found(c, await read.usage(present(c.req.valid('query')), c.var.user)),
     )
     .openapi(
       getRoute(
         '/jobs/{word}',
-        'Why a job was decided as it was',
+        'Why a job was decided as it was: rules and counters, then and now',
+        ExplainedSchema,
         { params: jobWord },
-        answers(ExplainedSchema, 'Rules and counters, then and now', { ...UNKNOWN, 422: 'It names no job' }),
+        [404, 422],
       ),
       async (c) => {
         const answer = await read.job(c.req.valid('param').word, c.var.user);
@@ -291,20 +268,18 @@ export function readRoutes({ read }: ApiDeps) {
       },
     )
     .openapi(
-      getRoute(
-        '/shadow',
-        'Effects of limits and rules in mode shadow or warn',
-        { query: z.object({ days: upTo(62), group: positive, project: positive, ...paging }) },
-        answers(ShadowViewSchema, 'By group or project, and rule'),
-      ),
+      getRoute('/shadow', 'Effects of limits and rules in mode shadow or warn', ShadowViewSchema, {
+        query: z.object({ days: upTo(62), group: positive, project: positive, ...paging }),
+      }),
       async (c) => c.json(await read.shadow(present(c.req.valid('query')), c.var.user), 200),
     )
     .openapi(
       getRoute(
         '/coverage',
         'Share of jobs with an admission request, and runners that bypass it',
+        CoverageViewSchema,
         { query: coverage },
-        answers(CoverageViewSchema, 'In all, by group and by runner', UNKNOWN),
+        [404],
       ),
       async (c) => found(c, await read.coverage(present(c.req.valid('query')), c.var.user)),
     )
@@ -314,36 +289,26 @@ export function readRoutes({ read }: ApiDeps) {
       return c.json(answer.outcome === 'unknown' ? NOT_THERE : NOT_RECORDED, 404);
     })
     .openapi(
-      getRoute(
-        '/reconciliation',
-        'Comparison of counters and statements',
-        {},
-        answers(ReconciliationSchema, 'Of the counters you see'),
-      ),
+      getRoute('/reconciliation', 'Comparison of counters and statements', ReconciliationSchema),
       async (c) => c.json(await read.reconciliation(c.var.user), 200),
     )
     .openapi(
       getRoute(
         '/closed-statements',
-        'The closed months of a group, with their hashes, checked',
+        'The closed months of a group with their hashes, and the first that was changed',
+        ClosedMonthsSchema,
         { query: z.object({ group: anyGroup }) },
-        answers(ClosedMonthsSchema, 'By month, and the first that was changed', NO_GROUP),
+        [404],
       ),
       async (c) => found(c, await read.closedMonths(c.req.valid('query').group, c.var.user)),
     )
     .openapi(
       getRoute(
         '/prices',
-        'Deployed prices by time, to recompute charges',
-        {
-          query: z.object({
-            from: about(whole, 'Unix ms.'),
-            until: about(whole, 'Unix ms, the first instant after.'),
-          }),
-        },
-        answers(DeployedPricesSchema, 'All changes, and the prices that applied in the span', {
-          404: 'Prices are not kept here',
-        }),
+        'Deployed prices by time, to recompute charges; Unix ms, `until` is the first instant after',
+        DeployedPricesSchema,
+        { query: z.object({ from: whole, until: whole }) },
+        [404],
       ),
       async (c) => {
         const { from, until } = c.req.valid('query');
@@ -353,11 +318,10 @@ export function readRoutes({ read }: ApiDeps) {
     .openapi(
       getRoute(
         '/closed-statements/numbers',
-        'Numbers of the closed statements of all groups',
+        'Numbers of the closed statements of all groups; a gap means that one is gone',
+        StatementNumbersSchema,
         { query: z.object({ from: about(whole.min(1).default(1), '`next` of the previous page.') }) },
-        answers(StatementNumbersSchema, 'In a row; a gap means that one is gone', {
-          404: 'Months are not closed here',
-        }),
+        [404],
       ),
       async (c) => found(c, await read.statementNumbers(c.req.valid('query').from)),
     )
@@ -365,55 +329,48 @@ export function readRoutes({ read }: ApiDeps) {
       getRoute(
         '/statements/{month}',
         'Charge of a group and everything below it for a month',
+        StatementSchema,
         { params: month, query: statement },
-        answers(StatementSchema, 'Lines and totals', {
-          ...NO_GROUP,
-          422: 'No such month, or only days are kept of it; `problems` says which',
-        }),
+        [404, 422],
       ),
       async (c) => {
-        const { group, by, with_users, with_prices } = c.req.valid('query');
-        const flags = { withUsers: with_users === 'yes', withPrices: with_prices === 'yes' };
-        const answer = await read.statement({ ...c.req.valid('param'), group, by, ...flags }, c.var.user);
+        const { group, by, with_prices } = c.req.valid('query');
+        const asked = { ...c.req.valid('param'), group, by, withPrices: with_prices === 'yes' };
+        const answer = await read.statement(asked, c.var.user);
         if (answer.outcome === 'stated') return c.json(answer.statement, 200);
         if (answer.outcome === 'unknown_group') return c.json(NOT_THERE, 404);
-        return c.json(answer.outcome === 'only_days' ? ONLY_DAYS : unreadable('stated', answer), 422);
+        return c.json(answer.outcome === 'only_days' ? ONLY_DAYS : unreadable(answer), 422);
       },
     )
     .openapi(
       getRoute(
         '/report',
         'Spend of a period by one key, next to the previous period',
+        SpendReportSchema,
         {
           query: z.object({
             ...{ ...spendQuery, project: positive, top: upTo(TOP_MAX) },
             by: about(z.enum(SPEND_KEYS).optional(), 'Left out: the next level down.'),
           }),
         },
-        answers(SpendReportSchema, 'Rows, the others as one, and the total', {
-          404: 'No such group or project, or not one of yours',
-          422: 'No such period, or not by this key; `problems` says which',
-        }),
+        [404, 422],
       ),
       async (c) => {
         const { compare, ...asked } = c.req.valid('query');
         const answer = await read.spend({ ...asked, compare: compare !== 'no' }, c.var.user);
         if (answer.outcome === 'reported') return c.json(answer.report, 200);
-        return answer.outcome === 'unknown_group'
-          ? c.json(NOT_THERE, 404)
-          : c.json(unreadable('reported', answer), 422);
+        return answer.outcome === 'unknown_group' ? c.json(NOT_THERE, 404) : c.json(unreadable(answer), 422);
       },
     )
     .openapi(spendList, async (c) => {
-      const { compare, form, page, ...asked } = c.req.valid('query');
+      const { compare, page, ...asked } = c.req.valid('query');
       const answer = await read.spendList({ ...asked, compare: compare !== 'no' }, c.var.user);
       if (answer.outcome === 'unknown_group') return c.json(NOT_THERE, 404);
-      if (answer.outcome === 'unreadable') return c.json(unreadable('reported', answer), 422);
+      if (answer.outcome === 'unreadable') return c.json(unreadable(answer), 422);
       const { lines } = answer.list;
       const end = (page + 1) * LINES_A_PAGE;
       const part = { ...answer.list, lines: lines.slice(page * LINES_A_PAGE, end) };
       if (end < lines.length) c.header('next-page', String(page + 1));
-      const csv = form === 'focus' ? spendFocusCsv(part, page === 0) : groupsCsv(part, page === 0);
-      return c.body(csv, 200, { 'content-type': 'text/csv; charset=utf-8' });
+      return c.body(groupsCsv(part, page === 0), 200, { 'content-type': 'text/csv; charset=utf-8' });
     });
 }

@@ -1,5 +1,4 @@
-/** Requests for more, and their decisions. */
-import { OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import {
   DecidedRequestSchema,
   LimitRequestSchema,
@@ -7,13 +6,12 @@ import {
 } from '../../answers/limits/edit-models.ts';
 import { actingUser } from '../../answers/reading/context.ts';
 import { list } from '../../answers/reading/schema.ts';
-import type { DecideOutcome, GrantAsk, LimitRequest, RequestVerdict } from '../../core/limits/edit-model.ts';
+import type { DecideOutcome, GrantAsk, RequestVerdict } from '../../core/limits/edit-model.ts';
 import { whoMayText } from '../../core/limits/rights.ts';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import {
   type ApiDeps,
   type ApiError,
-  answers,
   apiError,
   errors,
   getRoute,
@@ -27,38 +25,23 @@ import {
 } from './api-parts.ts';
 import { AskSchema, forbidden, VerdictSchema } from './edits.ts';
 
-const waiting = getRoute(
-  '/requests',
-  'Yours, and those of your groups',
-  {},
-  answers(list(RequestRowSchema), 'Newest first'),
-);
-
-const file = postRoute(
-  '/requests',
-  'Requests more',
-  { body: jsonBody(AskSchema) },
-  {
+const file = createRoute({
+  method: 'post',
+  path: '/requests',
+  summary: 'Requests more',
+  request: { body: jsonBody(AskSchema) },
+  responses: {
     201: jsonAnswer(LimitRequestSchema, 'It waits for a decision'),
-    ...errors({
-      403: 'Not with your roles',
-      404: 'No such subject, or not in one of your groups',
-      409: 'Too many are waiting',
-      422: 'Cannot be granted; `problems` says why',
-    }),
+    ...errors([403, 404, 409, 422]),
   },
-);
+});
 
 const decide = postRoute(
   '/requests/{id}/decision',
   'Approves, which grants the amount or makes the edit live, or declines',
+  DecidedRequestSchema,
   { params: textId, body: jsonBody(VerdictSchema) },
-  answers(DecidedRequestSchema, 'Its current state', {
-    403: 'Not with your roles, or it is your own',
-    404: 'No such request, or it expired',
-    409: 'It was decided before, others edit at the same time, or the limits were changed',
-    422: 'The grant no longer fits; `problems` says why',
-  }),
+  [403, 404, 409, 422],
 );
 
 const INVALID = apiError(
@@ -69,18 +52,18 @@ const INVALID = apiError(
 const OWN = apiError('own', 'This is a request of your own; somebody else decides.', 'Wait, or ask them.');
 const STALE = apiError(
   'stale',
-  'The limits it changes were changed meanwhile, so nothing was changed.',
-  'Decline it, and have it asked for again.',
+  'The limits it changes were changed meanwhile.',
+  'Decline it, and ask again.',
 );
-const BUSY = apiError(
-  'busy',
-  'Others edit the limits at the same time, again and again.',
-  'Decide once more.',
-);
+const BUSY = apiError('busy', 'Others edit the limits at the same time.', 'Decide once more.');
 
 export const requestRoutes = ({ desk, read }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
-    .openapi(waiting, async (c) => c.json(await read.requests(c.var.user), 200))
+
+    .openapi(
+      getRoute('/requests', 'Yours, and those of your groups, newest first', list(RequestRowSchema)),
+      async (c) => c.json(await read.requests(c.var.user), 200),
+    )
     .openapi(file, async (c) => {
       const { user } = c.var;
       const asked = c.req.valid('json');
@@ -113,38 +96,34 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
       return status === 200 ? c.json(body, status) : c.json(body, status);
     });
 
-type Decided =
-  | {
-      readonly status: 200;
-      readonly body: LimitRequest & { readonly live?: { readonly set: string; readonly edit: number } };
-    }
-  | { readonly status: 403 | 404 | 409 | 422; readonly body: ApiError };
-
-function decided(outcome: DecideOutcome): Decided {
+function decided(outcome: DecideOutcome) {
+  const refused = <const Status extends 403 | 404 | 409 | 422>(status: Status, body: ApiError) => ({
+    status,
+    body,
+  });
   switch (outcome.outcome) {
     case 'approved': {
       const { set, edit } = outcome.pointer;
-      return { status: 200, body: { ...outcome.request, live: { set, edit } } };
+      return { status: 200, body: { ...outcome.request, live: { set, edit } } } as const;
     }
     case 'declined':
-      return { status: 200, body: outcome.request };
+      return { status: 200, body: outcome.request } as const;
     case 'unknown':
-      return { status: 404, body: NOT_THERE };
+      return refused(404, NOT_THERE);
     case 'decided': {
       const { decidedBy = 'Somebody', state } = outcome.request;
-      const message = `${decidedBy} has ${state} it already.`;
-      return { status: 409, body: apiError('decided', message, 'Nothing is left to do.') };
+      return refused(
+        409,
+        apiError('decided', `${decidedBy} has ${state} it already.`, 'Nothing is left to do.'),
+      );
     }
     case 'forbidden':
-      return {
-        status: 403,
-        body: outcome.own === true ? OWN : forbidden([whoMayText(outcome.act, outcome.needs)]),
-      };
+      return refused(403, outcome.own === true ? OWN : forbidden([whoMayText(outcome.act, outcome.needs)]));
     case 'invalid':
-      return { status: 422, body: withProblems(INVALID, outcome.problems) };
+      return refused(422, withProblems(INVALID, outcome.problems));
     case 'stale':
-      return { status: 409, body: STALE };
+      return refused(409, STALE);
     case 'busy':
-      return { status: 409, body: BUSY };
+      return refused(409, BUSY);
   }
 }

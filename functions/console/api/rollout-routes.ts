@@ -1,4 +1,3 @@
-/** Rollout from shadow to enforcement: state, forecast, moves and reports. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { MODES } from '../../../policies/mode.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -16,7 +15,6 @@ import { moveRollout, reportRollout } from '../move-rollout.ts';
 import {
   type ApiContext,
   type ApiDeps,
-  answers,
   apiError,
   baseHeader,
   cursor,
@@ -41,7 +39,8 @@ const why = z.string().min(1).max(300).openapi({ description: 'Shown in the log.
 
 const list = getRoute(
   '/rollout',
-  'Rollout steps of groups, and requirements of the next',
+  'Rollout steps of the instance, top-level groups and subjects with their own, and requirements of the next',
+  RolloutViewSchema,
   {
     query: z.object({
       subject: subject.optional().openapi({ description: 'Only this one, even without its own step.' }),
@@ -49,20 +48,17 @@ const list = getRoute(
       max: upTo(100),
     }),
   },
-  answers(RolloutViewSchema, 'The instance, top-level groups, and subjects with their own step'),
 );
 
 const forecast = postRoute(
   '/rollout/forecast',
   'Jobs of the last days that would have failed, were these enforced; changes nothing',
+  RolloutForecastSchema,
   {
     query: z.object({ cursor }),
     body: jsonBody(z.strictObject({ subjects }).openapi('RolloutForecastAsked')),
   },
-  answers(RolloutForecastSchema, 'By group, rule and reason, with jobs', {
-    404: 'No such subject, or not in one of your groups',
-    429: 'Asked too often; `retry-after` says when again',
-  }),
+  [404, 429],
 );
 
 const MoveSchema = z
@@ -79,27 +75,18 @@ const MoveSchema = z
   })
   .openapi('RolloutMove');
 
-const refused = {
-  403: 'Not with your roles; `denied` says who may',
-  404: 'No such subject, or not in one of your groups',
-  409: 'Needs approval, and too many requests are waiting already',
-  412: 'Others changed the limits since `If-Match`',
-  422: 'Cannot be done',
-} as const;
-
 const move = postRoute(
   '/rollout/moves',
   'Moves subjects to the next step if its requirements are met, or back immediately',
+  RolloutMovedSchema,
   { headers: baseHeader, body: jsonBody(MoveSchema) },
-  answers(RolloutMovedSchema, 'Moved subjects, and those that lack a requirement', {
-    ...refused,
-    428: '`If-Match` is missing, or something has to be confirmed: `force` confirms it',
-  }),
+  [403, 404, 409, 412, 422, 428],
 );
 
 const report = postRoute(
   '/rollout/reports',
   'Sends owners the shadow report, and records the time',
+  RolloutReportedSchema,
   {
     body: jsonBody(
       z
@@ -113,11 +100,7 @@ const report = postRoute(
         .openapi('RolloutReport'),
     ),
   },
-  answers(RolloutReportedSchema, 'Sent messages, or their texts if owners cannot be reached', {
-    ...refused,
-    412: 'Others change the limits all the time',
-    428: 'Something has to be confirmed',
-  }),
+  [403, 404, 409, 412, 422, 428],
 );
 
 const NEEDS_APPROVAL = apiError(

@@ -21,7 +21,7 @@ ul,ol{margin:.5rem 0;padding-left:1.25rem}
 a{color:var(--link);text-underline-offset:.15em;text-decoration-thickness:1px}
 a:hover{text-decoration-thickness:2px}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:3px}
-code,pre,.id{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.92em}
+code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.92em}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--faint);border:1px solid var(--line);border-radius:6px;padding:.75rem;margin:.5rem 0}
 small,.soft{color:var(--soft)}small{font-size:.86rem}
 .skip{position:absolute;left:-100vw;top:0;background:var(--card);padding:.5rem 1rem;z-index:2}
@@ -73,14 +73,13 @@ th:last-child,td:last-child{padding-right:0}
 tbody tr:last-child>*{border-bottom:0}
 thead th{font-size:.82rem;font-weight:600;color:var(--soft);vertical-align:bottom;white-space:nowrap}
 tbody th{font-weight:500}
-thead a{color:inherit}
 tbody tr:hover{background:color-mix(in srgb,var(--faint) 60%,transparent)}
 .n{text-align:right;white-space:nowrap}
 .when{white-space:nowrap}
 .path{overflow-wrap:anywhere}
 tbody th small{display:block}.path small a{white-space:nowrap}
 @media(min-width:720px){.job{min-width:20rem}}
-th[rowspan]{border-bottom:0}tbody+tbody{border-top:1px solid var(--line)}
+tbody+tbody{border-top:1px solid var(--line)}
 td.bar-cell{width:22%;min-width:9rem}td .bar{margin:.28rem 0}
 .ro{white-space:nowrap}
 .bar{display:block;width:100%;height:12px;border-radius:3px;overflow:hidden;background:var(--track)}
@@ -90,8 +89,6 @@ td.bar-cell{width:22%;min-width:9rem}td .bar{margin:.28rem 0}
 .bar .edge{fill:var(--card)}
 .held-line{stroke:var(--spent)}
 .held-ground{fill:var(--track)}.held-over{stroke:var(--bad)}
-.heat{--cell:26px;table-layout:fixed}.heat thead td{width:3rem}.heat th,.heat td{padding:0 1px;border:0;text-align:center;font-size:.72rem;color:var(--soft)}.heat tbody th{padding-top:.3rem;text-align:left}.heat abbr{text-decoration:none}.heat tbody td{height:calc(var(--cell) + 1.25rem);vertical-align:bottom;background:linear-gradient(var(--spent),var(--spent)) 50% calc((var(--cell) - var(--size,0px))/2 + 2px)/var(--size,0px) var(--size,0px) no-repeat}
-.heat1{--size:calc(var(--cell)/9)}.heat2{--size:calc(var(--cell)*2/9)}.heat3{--size:calc(var(--cell)*3/9)}.heat4{--size:calc(var(--cell)*4/9)}.heat5{--size:calc(var(--cell)*5/9)}.heat6{--size:calc(var(--cell)*6/9)}.heat7{--size:calc(var(--cell)*7/9)}.heat8{--size:calc(var(--cell)*8/9)}.heat9{--size:var(--cell)}
 .key{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;color:var(--soft);font-size:.86rem;margin:.4rem 0;padding:0;list-style:none}
 .key svg{width:22px;height:11px;vertical-align:-1px;margin-right:.35rem;border-radius:2px;background:var(--track)}
 .tag{display:inline-block;font-size:.8rem;line-height:1.3;padding:.06rem .42rem;border-radius:4px;border:1px solid var(--line);color:var(--soft);background:var(--faint);white-space:nowrap;font-weight:500}
@@ -114,7 +111,7 @@ dl.facts div{display:contents}dl.facts dt{color:var(--soft)}dl.facts dd{margin:0
 .chart .area{fill:var(--spent);opacity:.16}.chart .line{fill:none;stroke:var(--spent);stroke-width:2.2;stroke-linejoin:round}
 .chart .ahead{fill:none;stroke:var(--spent);stroke-width:1.8;stroke-dasharray:2 5;stroke-linecap:round}
 .chart .band{fill:var(--spent);opacity:.22}.chart.sample .band{stroke:var(--spent);stroke-width:9}
-.chart .now{stroke:var(--soft);stroke-width:1}.chart .dot{fill:var(--card);stroke:var(--mark);stroke-width:2}
+.chart .dot{fill:var(--card);stroke:var(--mark);stroke-width:2}
 .chart.for-narrow{display:none}.chart.sample{display:inline-block;width:22px;height:11px;margin:0 .35rem 0 0;background:none;vertical-align:-1px}
 .chart .dot-text{fill:var(--ink);font-weight:600}
 form{margin:0}
@@ -122,7 +119,6 @@ label,legend{font-weight:550}
 fieldset{border:1px solid var(--line);border-radius:6px;margin:0 0 .9rem;padding:.6rem .85rem}
 .field{margin:0 0 .9rem;max-width:34rem}
 .field small{display:block;margin-top:.2rem}.field label small{display:inline;font-weight:400;margin-left:.25rem}
-.fields{display:grid;gap:0 1rem;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));max-width:56rem}
 input,select,textarea,button,.button{font:inherit;color:inherit;border-radius:6px;border:1px solid color-mix(in srgb,var(--soft) 65%,var(--line));background:var(--card);padding:.36rem .6rem;min-height:2.15rem}
 input[type=checkbox],input[type=radio]{min-height:0;width:1.05rem;height:1.05rem;accent-color:var(--accent);vertical-align:-.15rem;margin:0 .4rem 0 0}
 input[type=file]{padding:.3rem;max-width:100%}
@@ -160,7 +156,6 @@ button[aria-busy=true]{opacity:.6;cursor:progress}
 fieldset>legend+p{margin-top:0}
 details>summary{cursor:pointer;color:var(--link)}
 @media(max-width:719px){.wide,.chart.for-wide{display:none}.chart.for-narrow{display:block}main{padding-top:.9rem}h1{font-size:1.28rem}
-.heat{--cell:10px}.heat thead td{width:2rem}.heat tbody th{padding:0}.heat thead th{text-align:left;overflow:visible}.heat tbody td{height:20px}.heat tbody td span{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .stack,.stack tbody,.stack tbody th,.stack tbody td{display:block}
 .stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .stack tbody tr{display:flex;flex-wrap:wrap;justify-content:space-between;gap:.1rem 1rem;padding:.55rem 0;border-bottom:1px solid var(--line)}
@@ -171,7 +166,7 @@ details>summary{cursor:pointer;color:var(--link)}
 .stack td[data-l]::before{content:attr(data-l) " ";color:var(--soft)}
 .scroll{margin:0 -.75rem;padding:0 .75rem}.card{padding:.75rem}
 input,select,textarea,button,.button{min-height:2.5rem}.when,.ro,button,.button{white-space:normal}.top>div{gap:.2rem 1rem}.who{margin-left:auto}.top nav{order:3;flex:1 1 100%;min-width:0}
-.top nav ul{gap:0 1rem}th[rowspan]{min-width:9rem}}
+.top nav ul{gap:0 1rem}}
 `;
 
 /**

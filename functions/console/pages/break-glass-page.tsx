@@ -5,14 +5,12 @@ import { doneText, formatOf, type PageRoutes, send } from './page-deps.ts';
 import { distance, edge, number, type PageFormat, pageCount } from './parts/amounts.tsx';
 import { address, button, Done, Facts, type Markup, Plain, soft, subjectLink } from './parts/layout.tsx';
 
-/** Break-glasses of all visible groups. */
 export const breakGlassRoutes: PageRoutes = (app, deps) => {
   app.get('/break-glass', async (c) =>
     send(c, breakGlassPage(await deps.read.breakGlasses(c.var.user), doneText(c), formatOf(c, deps))),
   );
 };
 
-/** Lists break-glasses with remaining amounts and reviews. */
 function breakGlassPage(
   all: readonly BreakGlassState[],
   done: string | undefined,
@@ -31,12 +29,7 @@ function breakGlassPage(
       }
     >
       <Done text={done} />
-      {all.length === 0 && (
-        <Plain>
-          No jobs were let in by breaking glass.
-          {may && ' To open one for a group, go to its page and choose “Break glass”.'}
-        </Plain>
-      )}
+      {all.length === 0 && <Plain>No jobs were let in by breaking glass.</Plain>}
       {all.map((each) => breakGlassCard(each, format))}
     </ConsolePage>
   );
@@ -63,10 +56,7 @@ function breakGlassCard(glass: BreakGlassState, format: PageFormat): Markup {
     const name = glass.userNames?.[user];
     return name === undefined ? String(user) : `${name} (${user})`;
   });
-  const whose =
-    users.length > 0
-      ? `jobs of ${users.length === 1 ? 'user' : 'users'} ${names.join(', ')}`
-      : 'the jobs of all users';
+  const whose = users.length > 0 ? `jobs of users ${names.join(', ')}` : 'the jobs of all users';
   const edit = (kind: string, text: string): Markup =>
     button(
       address('/edit', {
@@ -76,12 +66,13 @@ function breakGlassCard(glass: BreakGlassState, format: PageFormat): Markup {
       text,
     );
   const mayEdit = mayOpen('GET /edit', format.user.roles);
+  const closed = fromMs > nowMs ? 'to come' : 'over';
   return (
     <article class="card" aria-labelledby={`g-${id}`}>
       <h2 id={`g-${id}`}>
         <span>
           {subjectLink(subject, path ?? (subject === 'instance' ? 'The whole GitLab' : subject))}{' '}
-          <span class={open ? 'tag bad' : 'tag'}>{stateText(glass, nowMs)}</span>{' '}
+          <span class={open ? 'tag bad' : 'tag'}>{open ? 'open' : closed}</span>{' '}
           {toReview && <span class="tag warn">to review</span>}
         </span>
         {soft(by !== undefined && `by ${by}, `, distance(fromMs, nowMs))}
@@ -93,12 +84,7 @@ function breakGlassCard(glass: BreakGlassState, format: PageFormat): Markup {
         of={[
           ['Whose', `${whose}${glass.protected ? ' on protected refs' : ''}`],
           ['Let in', `${number(used)} of ${pageCount(jobs, 'job')}${per === 'once' ? '' : ` per ${per}`}`],
-          [
-            'Until',
-            <>
-              {edge(untilMs, 'end', { zone })} ({distance(untilMs, nowMs)})
-            </>,
-          ],
+          ['Until', edge(untilMs, 'end', { zone })],
           ['Reviewed', glass.reviewedBy && [`by ${glass.reviewedBy}`, glass.note].filter(Boolean).join(': ')],
         ]}
       />
@@ -108,9 +94,4 @@ function breakGlassCard(glass: BreakGlassState, format: PageFormat): Markup {
       </div>
     </article>
   );
-}
-
-function stateText({ open, fromMs }: BreakGlassState, nowMs: number): string {
-  if (open) return 'open';
-  return fromMs > nowMs ? 'to come' : 'over';
 }

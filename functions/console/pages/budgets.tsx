@@ -18,7 +18,6 @@ import {
   type PageRoutes,
   query,
   queryCursor,
-  queryNumber,
   queryOf,
   send,
 } from './page-deps.ts';
@@ -29,7 +28,6 @@ import {
   limitColumns,
   limitWords,
   modeTag,
-  nextAlertText,
   number,
   type PageFormat,
   pageCount,
@@ -52,9 +50,7 @@ import { KIND_TAGS } from './parts/tables.tsx';
 
 /** A line is about one and a half kilobytes: a page stays below 100 KB. */
 const ROWS = 50;
-const PERCENT_MAX = 1_000;
 
-/** Every limit the user may see, ranked by trouble. */
 export const budgetsRoutes: PageRoutes = (app, deps) => {
   app.get('/budgets', async (c) => {
     const asked = budgetsAsked(c);
@@ -63,20 +59,16 @@ export const budgetsRoutes: PageRoutes = (app, deps) => {
   });
 };
 
-function budgetsAsked(c: PageContext): BudgetsQuery {
-  const over = queryNumber(c, 'over');
-  return {
-    ...withoutAbsent({
-      search: query(c, 'q'),
-      kind: queryOf(c, 'kind', SUBJECT_KINDS),
-      unit: queryOf(c, 'unit', LIMIT_KINDS),
-      trouble: queryOf(c, 'trouble', RISK_FILTERS),
-      percentMin: over === undefined ? undefined : Math.min(over, PERCENT_MAX),
-      cursor: queryCursor(c),
-    }),
-    ...{ sort: queryOf(c, 'sort', BUDGET_ORDERS) ?? 'trouble', caps: true, max: ROWS },
-  };
-}
+const budgetsAsked = (c: PageContext): BudgetsQuery => ({
+  ...withoutAbsent({
+    search: query(c, 'q'),
+    kind: queryOf(c, 'kind', SUBJECT_KINDS),
+    unit: queryOf(c, 'unit', LIMIT_KINDS),
+    trouble: queryOf(c, 'trouble', RISK_FILTERS),
+    cursor: queryCursor(c),
+  }),
+  ...{ sort: queryOf(c, 'sort', BUDGET_ORDERS) ?? 'trouble', caps: true, max: ROWS },
+});
 
 const KINDS: readonly (readonly [SubjectKind, string])[] = [
   ['instance', 'The whole GitLab'],
@@ -100,48 +92,25 @@ const ORDERS: ChoiceList = [
 ];
 
 function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat): Markup {
-  const { first, rows, total, next, previous, refusing, usedUp, runsOut, forecastMax, set } = budgets;
-  const { search, kind, unit, trouble, percentMin: over, sort } = asked;
+  const { first, rows, total, next, previous, refusing, usedUp, runsOut } = budgets;
+  const { search, kind, unit, trouble, sort } = asked;
   const to = (cursor: string): string =>
-    address('/budgets', { q: search, kind, unit, trouble, over, sort, cursor });
-  const figure = (count: number, tone: string, text: string): Markup => (
-    <>
-      , <strong class={count > 0 ? tone : ''}>{number(count)}</strong> {text}
-    </>
-  );
+    address('/budgets', { q: search, kind, unit, trouble, sort, cursor });
   return (
     <ConsolePage
       title="Every limit"
       at="/"
       user={format.user}
-      about={
-        <>
-          {pageCount(total, 'limit')}
-          {figure(refusing, 'bad-text', 'refusing jobs')}
-          {figure(usedUp, 'bad-text', 'used up')}
-          {figure(runsOut, 'warn-text', 'running out before the period ends')}.
-          {total > forecastMax && ` Forecasts cover the ${forecastMax} fullest.`}
-          {set === undefined && ' No limits were made live yet: those packed with the deployment hold.'}
-        </>
-      }
+      about={`${pageCount(total, 'limit')}, ${number(refusing)} refusing jobs, ${number(usedUp)} used up, ${number(runsOut)} running out before the period ends.`}
     >
       <BudgetTabs at="/budgets" />
-      <section class="card" aria-labelledby="limits">
-        <h2 id="limits" class="hidden">
-          Limits
-        </h2>
+      <section class="card" aria-label="Limits">
         <form class="filters" method="get" action="/budgets" role="search" data-at-once>
           {searchField('Search limits', search, 'Part of a path, name or owner')}
           {choice('Whose', 'kind', kind, [['', 'Everybody’s'], ...KINDS])}
           {choice('Counts', 'unit', unit, [['', 'Anything'], ...UNITS])}
           {choice('Trouble', 'trouble', trouble, TROUBLES)}
           {choice('Order', 'sort', sort, ORDERS)}
-          {over !== undefined && (
-            <label>
-              Used, at least %
-              <input type="text" name="over" inputmode="numeric" size={5} value={String(over)} />
-            </label>
-          )}
           <button>Show</button>
         </form>
         {rows.length === 0 ? (
@@ -151,7 +120,7 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
         ) : (
           <>
             {BAR_KEY}
-            <Table label="Limits" caption="Limits and how they stand" columns={columns(format)} rows={rows} />
+            <Table label="Limits" columns={columns(format)} rows={rows} />
             <PageLinks previous={previous && to(previous)} next={next && to(next)}>
               {number(first)}–{number(first + rows.length - 1)} of {number(total)}
             </PageLinks>
@@ -162,60 +131,37 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
   );
 }
 
-function columns(format: PageFormat): readonly Column<BudgetRow>[] {
-  const [runsOut, ...others] = limitColumns<BudgetRow>(
+const columns = (format: PageFormat): readonly Column<BudgetRow>[] => [
+  { head: 'Whose', isName: true, style: 'path', cell: (row) => nameCell(row) },
+  ...limitColumns<BudgetRow>(
     {
       mayEdit: mayOpen('GET /edit', format.user.roles),
       limitOf: (row) => (row.each === undefined ? row : undefined),
       without: (row) => ({ Use: soft('each has its own'), Limit: limitAmountWords(row, format) }),
     },
     format,
-  ).toReversed();
-  return [
-    { head: 'Whose', isName: true, style: 'path', cell: nameCell },
-    ...others.toReversed(),
-    {
-      ...{ head: 'Runs out', style: 'ro' },
-      cell: (row) => (
-        <>
-          {runsOut?.cell(row)}
-          {row.each === undefined && alertLines(row, format)}
-        </>
-      ),
-    },
-  ];
-}
-
-function alertLines(row: BudgetRow, { currency }: PageFormat): Markup {
-  const last = lastAlertOf(row, currency);
-  return (
-    <>
-      <div>{soft(nextAlertText(row))}</div>
-      {last !== undefined && (
-        <div>
-          <small class={last.state === 'failed' ? 'warn-text' : 'soft'}>{last.text}</small>
-        </div>
-      )}
-    </>
-  );
-}
+  ),
+];
 
 function nameCell(row: BudgetRow): Markup {
   const { subject, path, id, each } = row;
-  const kind = each === undefined ? KIND_TAGS[subject.slice(0, subject.indexOf('/'))] : undefined;
+  const isCap = each !== undefined;
+  const kind = isCap ? undefined : KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
   const href = subjectHref(subject);
+  const last = isCap ? undefined : lastAlertOf(row);
   const facts = [
-    each === undefined ? limitWords(row) : `${limitWords(row)} of ${capWords(each)}`,
+    isCap ? `${limitWords(row)} of ${capWords(each)}` : limitWords(row),
     row.period?.label,
     row.byDefault && 'by default',
   ];
-  const name = each === undefined ? pathMarkup(path) : path;
-  const limit = row.canRunOut && each === undefined ? id : undefined;
+  const name = isCap ? path : pathMarkup(path);
+  const limit = row.canRunOut && !isCap ? id : undefined;
   return (
     <>
       {href === undefined ? name : <a href={address(href, { limit })}>{name}</a>}{' '}
       {kind !== undefined && <span class="tag">{kind}</span>} {modeTag(row.rolledOutAs ?? row.mode)}
       {soft(facts.filter(Boolean).join(' · '))}
+      {last && <small class={last.state === 'failed' ? 'warn-text' : 'soft'}>{last.text}</small>}
     </>
   );
 }

@@ -3,21 +3,19 @@ import { coverageShareText } from '../../answers/groups/coverage.ts';
 import type { CoverageView, CoveredGroup } from '../../answers/groups/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageRoutes, queryCursor, queryNumber, send } from './page-deps.ts';
-import { daySpan, number, type PageFormat, pageCount, shortDayLabel } from './parts/amounts.tsx';
+import { daySpan, number, type PageFormat, pageCount } from './parts/amounts.tsx';
 import {
   address,
   Card,
   type Column,
   DaysForm,
   Facts,
-  hidden,
   type Markup,
   Note,
   PageLinks,
   Plain,
   pathMarkup,
   soft,
-  subjectHref,
   Table,
 } from './parts/layout.tsx';
 import { sendUnknown } from './problem-page.tsx';
@@ -28,7 +26,6 @@ const DAYS = 7;
 const RUNNERS = 60;
 const GROUPS_SHOWN = 60;
 
-/** Which jobs GitLab asked about, and which runners pass by. */
 export const coverageRoutes: PageRoutes = (app, deps) => {
   app.get('/coverage', async (c) => {
     const days = SPANS.find((each) => each === queryNumber(c, 'days')) ?? DAYS;
@@ -65,8 +62,7 @@ const coveragePage = (shown: CoverageShown, { user }: PageFormat): Markup => {
     >
       {total.ran + total.ranRejected === 0 ? (
         <Plain>
-          <strong>No job has ended in these days.</strong> A job is counted when GitLab reports its end, by
-          webhook or to the sweep.
+          <strong>No job has ended in these days.</strong>
         </Plain>
       ) : (
         <>
@@ -92,25 +88,11 @@ const totalCard = ({ total }: CoverageView): Markup => (
         ['Asked ÷ ran', coverageShareText(total.share), total.bypass === 0 ? 'good-text' : 'warn-text'],
         ['Ran', number(total.ran)],
         ['Asked about', number(total.asked)],
-        [
-          'Passed by',
-          <>
-            {number(total.bypass)}
-            {total.lastBypassDay !== undefined && soft(`last on ${shortDayLabel(total.lastBypassDay)}`)}
-          </>,
-        ],
+        ['Passed by', number(total.bypass)],
+        ['Ran although rejected', total.ranRejected > 0 && number(total.ranRejected)],
       ]}
     />
-    <p class="soft">
-      Jobs that bypassed Tollgate ran unchecked and were charged afterwards.
-      {total.ranRejected > 0 && (
-        <>
-          {' '}
-          Of the jobs asked about {pageCount(total.ranRejected, 'job')} ran although rejected: see the{' '}
-          <a href="/shadow">shadow report</a>.
-        </>
-      )}
-    </p>
+    <p class="soft">Jobs that passed by ran unchecked and were charged afterwards.</p>
   </Card>
 );
 
@@ -121,24 +103,16 @@ function runnersCard({ view, days, group }: CoverageShown): Markup {
   const more = shown.length === runners.length ? next : undefined;
   return (
     <Card id="runners" title="Runners that pass by">
-      {shown.length === 0 ? (
-        <p>
-          {runnersTotal === 0
-            ? 'No runner is known by its id.'
-            : 'GitLab asked about every job of these runners.'}
-        </p>
-      ) : (
+      {shown.length > 0 && (
         <Table
           label="Runners that pass by"
           columns={[
             {
               ...{ head: 'Runner', isName: true },
-              cell: ({ runnerId, description, version = 'version not known' }) => (
-                <>
-                  {description ?? `Runner ${runnerId}`}
-                  {soft(description === undefined ? version : `runner ${runnerId}, ${version}`)}
-                </>
-              ),
+              cell: ({ runnerId, description = `Runner ${runnerId}`, version }) => [
+                description,
+                soft(version),
+              ],
             },
             ...countColumns<(typeof shown)[number]>().slice(1),
             { head: 'Remedy', style: 'job', cell: ({ remedy }) => remedy },
@@ -146,9 +120,7 @@ function runnersCard({ view, days, group }: CoverageShown): Markup {
           rows={shown}
         />
       )}
-      {apart > 0 && (
-        <p>Besides: {pageCount(apart, 'job')} on runners that GitLab did not name, or on others.</p>
-      )}
+      {apart > 0 && <p>Besides: {pageCount(apart, 'job')} on runners that are not known.</p>}
       <PageLinks next={more && address('/coverage', { days, group, cursor: more })}>
         {runnersBypassing} of {pageCount(runnersTotal, 'runner')}
       </PageLinks>
@@ -156,21 +128,18 @@ function runnersCard({ view, days, group }: CoverageShown): Markup {
   );
 }
 
-type Counts = Omit<CoverageView['otherGroups'], 'ran'> &
-  Partial<Pick<CoveredGroup, 'ran' | 'share' | 'lastBypassDay'>>;
+type Counts = Omit<CoverageView['otherGroups'], 'ran'> & Partial<Pick<CoveredGroup, 'ran' | 'share'>>;
 
 const countColumns = <Row extends Counts>(): readonly Column<Row>[] => [
-  { head: 'Ran', style: 'n', label: 'ran', cell: ({ ran = 0 }) => number(ran) },
-  { head: 'Asked', style: 'n', label: 'asked', cell: ({ asked }) => number(asked) },
+  { head: 'Ran', style: 'n', cell: ({ ran = 0 }) => number(ran) },
+  { head: 'Asked', style: 'n', cell: ({ asked }) => number(asked) },
   {
-    ...{ head: 'Passed by', style: 'n', label: 'passed by', cell: ({ bypass }) => number(bypass) },
+    head: 'Passed by',
+    style: 'n',
+    cell: ({ bypass }) => number(bypass),
     tone: ({ bypass }) => (bypass > 0 ? 'warn-text' : ''),
   },
-  { head: 'Share', style: 'n', label: 'share', cell: ({ share }) => coverageShareText(share) },
-  {
-    ...{ head: 'Last', style: 'when', label: 'last' },
-    cell: ({ lastBypassDay }) => (lastBypassDay === undefined ? '–' : shortDayLabel(lastBypassDay)),
-  },
+  { head: 'Share', style: 'n', cell: ({ share }) => coverageShareText(share) },
 ];
 
 const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): Markup => (
@@ -181,14 +150,9 @@ const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): Markup
         {
           ...{ head: 'Group', isName: true, style: 'path' },
           cell: ({ subject, path }) => (
-            <>
-              <a href={address('/coverage', { days, group: subject.slice('group/'.length) })}>
-                {pathMarkup(path)}
-              </a>{' '}
-              <small>
-                <a href={subjectHref(subject)}>limits{hidden(` of ${path}`)}</a>
-              </small>
-            </>
+            <a href={address('/coverage', { days, group: subject.slice('group/'.length) })}>
+              {pathMarkup(path)}
+            </a>
           ),
         },
         ...countColumns<CoveredGroup>(),
@@ -201,14 +165,10 @@ const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): Markup
                 Group: <span class="soft">Projects right here, and groups not listed</span>,
                 ...{ Ran: number(otherGroups.ran), Asked: number(otherGroups.asked) },
                 'Passed by': number(otherGroups.bypass),
-                Share: coverageShareText(otherGroups.asked / otherGroups.ran),
               },
             ]
           : []
       }
     />
-    {groups.length > GROUPS_SHOWN && (
-      <p class="soft">The {GROUPS_SHOWN} groups with most jobs that passed by.</p>
-    )}
   </Card>
 );

@@ -22,7 +22,6 @@ import { shadowRoutes } from './shadow.tsx';
 import { statementPageRoutes } from './statements.tsx';
 import { subjectRoutes } from './subject/subject-page.tsx';
 
-/** Every page with its routes; who may open them stands in page-access.ts. */
 const PAGES: readonly PageRoutes[] = [
   ...[overviewRoutes, budgetsRoutes, subjectRoutes, jobRoutes, goRoutes, shadowRoutes, rolloutPageRoutes],
   ...[statementPageRoutes, coverageRoutes, reportPageRoutes, breakGlassRoutes, historyRoutes, meRoutes],

@@ -11,16 +11,12 @@ interface Frame {
   /** Which entry of the navigation this is. */
   readonly at: NavigationHref | 'none';
   readonly user: Reader;
-  /** @default the title */
   readonly heading?: Child;
-  /** Below the heading. */
   readonly about?: Child;
-  /** Links up from here. */
   readonly crumbs?: readonly Child[] | undefined;
   readonly actions?: Child;
 }
 
-/** A page for signed-in users. */
 export function ConsolePage(parts: PropsWithChildren<Frame>): Markup {
   const { title, at, user, heading = title, about, crumbs = [], actions, children } = parts;
   return (
@@ -94,7 +90,6 @@ const waitingCount = ({ waiting = 0 }: Reader): Markup | '' =>
     </>
   );
 
-/** A page that needs no sign-in. */
 export const BarePage = ({ title, children }: PropsWithChildren<Pick<Frame, 'title'>>): Markup => (
   <Document title={title}>
     <header class="top">
@@ -142,7 +137,6 @@ const Document = ({ title, children }: PropsWithChildren<Pick<Frame, 'title'>>):
   </>
 );
 
-/** Reachable pages by name. */
 export const reachable = ({ roles }: Pick<User, 'roles'>) => [
   ...NAVIGATION.filter(({ href }) => mayOpen(`GET ${href}`, roles)),
   { href: '/me', text: 'My account' },

@@ -17,7 +17,16 @@ import {
 } from './page-deps.ts';
 import { distance, instant, number, type PageFormat, pageCount } from './parts/amounts.tsx';
 import { field } from './parts/form-field.tsx';
-import { button, Card, Done, type Markup, Note, PageLinks, PostForm, subjectLink } from './parts/layout.tsx';
+import {
+  button,
+  Card,
+  Done,
+  type Markup,
+  NotConfirmed,
+  PageLinks,
+  PostForm,
+  subjectLink,
+} from './parts/layout.tsx';
 import { confirmPart, historyPart, previewPart, type ValidPreview } from './parts/preview-part.tsx';
 import { changeTable, ROWS_SHOWN } from './parts/tables.tsx';
 import { type Problem, respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
@@ -25,7 +34,6 @@ import { type Problem, respondToEdit, sendProblem, sendUnknown } from './problem
 const ENTRIES = 30;
 const WHY_CHARACTERS_MAX = 500;
 
-/** The log of edits, one edit with all its differences, and taking the last one back: `GET` shows what it would do, `POST` does it. */
 export const historyRoutes: PageRoutes = (app, deps) => {
   const { desk, read } = deps;
   const editOf = (c: PageContext): number => readWholeNumber(c.req.param('edit')) ?? 0;
@@ -163,11 +171,11 @@ const PROBLEMS: Readonly<Record<'not_last' | 'nothing_live' | 'gone' | 'invalid'
   gone: problem(
     'Too old to take back',
     'The version before this edit was kept for 90 days and is gone.',
-    'Edit the limits themselves: the history still says what they were.',
+    'Edit the limits themselves.',
   ),
   invalid: problem(
     'It cannot be taken back',
-    'The limits from before do not fit the rules that are in force now, so nothing was changed.',
+    'The limits from before do not fit the rules that are in force now.',
     'Edit the limits themselves.',
   ),
 };
@@ -187,11 +195,7 @@ const undoPage = ({ edit, why, preview, unconfirmed }: UndoShown, format: PageFo
     crumbs={[HISTORY, <a href={`/history/${edit}`}>Edit {edit}</a>]}
     about={why}
   >
-    {unconfirmed && (
-      <Note tone="bad" role="alert">
-        <strong>Not taken back:</strong> this is a large change and needs to be confirmed.
-      </Note>
-    )}
+    {unconfirmed && <NotConfirmed />}
     {previewPart(preview, format)}
     <PostForm user={format.user} class="card" action={`/history/${edit}/undo`}>
       {field(

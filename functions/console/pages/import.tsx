@@ -28,9 +28,9 @@ import {
   send,
   sendCsv,
 } from './page-deps.ts';
-import { instant, limitWords, number, type PageFormat, pageAmount, pageCount } from './parts/amounts.tsx';
+import { instant, limitWords, type PageFormat, pageAmount, pageCount } from './parts/amounts.tsx';
 import { field, hiddenFields, type Values } from './parts/form-field.tsx';
-import { button, Card, type Markup, Note, NotSaved, PostForm, Table } from './parts/layout.tsx';
+import { button, Card, type Markup, NotConfirmed, Note, PostForm, Table } from './parts/layout.tsx';
 import { confirmPart, countedFor, previewPart, SAVE_FORM, type ValidPreview } from './parts/preview-part.tsx';
 import { respondToEdit, type Stale } from './problem-page.tsx';
 
@@ -45,7 +45,6 @@ const NAME_CHARACTERS_MAX = 100;
 /** Excel reads a UTF-8 file without it as Windows-1252 and garbles the umlauts of group paths and owners. */
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** `GET /import`, `GET /export.csv`; `POST /import` first shows what a file would do, then does it. */
 export const importRoutes: PageRoutes = (app, deps) => {
   app.get('/import', (c) => send(c, importPage(c.var.user, [], {})));
 
@@ -102,11 +101,9 @@ interface Draft {
   readonly base: string | undefined;
   readonly totals: readonly TotalChange[];
   readonly unnamed: number;
-  /** Interpretations of the file's format, if it varies. */
   readonly notes: readonly string[];
 }
 
-/** Reads an uploaded file as one edit of the live limits. */
 async function drafted(
   deps: PagesDeps,
   { bytes }: Upload,
@@ -140,7 +137,6 @@ const AGAIN = {
   hint: 'Download the file as it is now, make your changes in it, and upload it again.',
 } as const;
 
-/** Shows what a file does, or does it. */
 async function taken(c: PageContext, deps: PagesDeps, upload: Upload, values: Values): Promise<Response> {
   const { user } = c.var;
   const format = formatOf(c, deps);
@@ -170,20 +166,6 @@ async function taken(c: PageContext, deps: PagesDeps, upload: Upload, values: Va
   });
 }
 
-const check = (
-  type: 'radio' | 'checkbox',
-  name: string,
-  value: string,
-  chosen: boolean,
-  text: string,
-): Markup => (
-  <label class="check">
-    <input type={type} name={name} value={value} checked={chosen} />
-    {text}
-  </label>
-);
-
-/** The page to download and upload limits as CSV. */
 const importPage = (user: User, problems: readonly CsvProblem[], values: Values): Markup => (
   <ConsolePage
     title="CSV"
@@ -199,10 +181,7 @@ const importPage = (user: User, problems: readonly CsvProblem[], values: Values)
     )}
     <div class="two">
       <Card id="down" title="1. Download">
-        <p>
-          All limits in force, one a row, with the last year’s use and the forecast next to the amount.
-          Grants, freezes and break-glass are not in it and stay as they are.
-        </p>
+        <p>All limits in force, one a row, with the last year’s use and the forecast.</p>
         <div class="actions">
           {button('/export.csv', 'CSV with commas')}
           {button('/export.csv?dialect=semicolon', 'CSV with semicolons, decimals with a comma')}
@@ -214,29 +193,15 @@ const importPage = (user: User, problems: readonly CsvProblem[], values: Values)
             <label for="f-file">File</label>
             <input id="f-file" type="file" name="file" accept=".csv,text/csv" required />
           </div>
-          <fieldset>
-            <legend>Format</legend>
-            {check(
-              ...(['radio', 'dialect', 'comma', values.dialect !== 'semicolon'] as const),
-              'commas between cells, decimals like 500.25',
-            )}
-            {check(
-              ...(['radio', 'dialect', 'semicolon', values.dialect === 'semicolon'] as const),
-              'semicolons between cells, decimals like 500,25',
-            )}
-          </fieldset>
-          {check(
-            'checkbox',
-            'prune',
-            'yes',
-            values.prune === 'yes',
-            'Remove limits that are not in the file',
-          )}
-          <p class="soft">Without it, missing rows change nothing.</p>
+          {field({ name: 'dialect', label: 'Format', required: true, options: DIALECTS }, values)}
+          <label class="check">
+            <input type="checkbox" name="prune" value="yes" checked={values.prune === 'yes'} />
+            Remove limits that are not in the file
+          </label>
           {field(
             {
               ...{ name: 'from', label: 'In force from', max: 40 },
-              hint: 'A day like 1.1.2027 on which the periods of the changed limits begin. They end the day before, and the new ones take over.',
+              hint: 'A day like 1.1.2027 on which periods of the changed limits begin. They end the day before.',
             },
             values,
           )}
@@ -247,12 +212,16 @@ const importPage = (user: User, problems: readonly CsvProblem[], values: Values)
   </ConsolePage>
 );
 
+const DIALECTS = [
+  ['comma', 'commas between cells, decimals like 500.25'],
+  ['semicolon', 'semicolons between cells, decimals like 500,25'],
+] as const;
+
 interface ImportShown extends Draft {
   readonly name: string;
   readonly preview: ValidPreview;
   /** Values of the second step: the stored file and its options. */
   readonly values: Values;
-  /** Absent: not counted yet. */
   readonly exact?: BacktestAnswer | undefined;
   readonly unconfirmed?: true;
 }
@@ -268,14 +237,9 @@ function importPreviewPage(shown: ImportShown, format: PageFormat): Markup {
       heading={name}
       about={`Not saved yet: ${pageCount(preview.rows.length, 'difference')}${values.from ? `, in force from ${values.from}` : ''}. All of them or none.`}
     >
-      {unconfirmed && <NotSaved why="there are large changes that need to be confirmed" />}
+      {unconfirmed && <NotConfirmed />}
       {notes.length > 0 && (
-        <Note
-          lines={[
-            ...notes.slice(0, NOTES_SHOWN),
-            ...(rest > 0 ? [`and ${pageCount(rest, 'more cell')}`] : []),
-          ]}
-        >
+        <Note lines={[...notes.slice(0, NOTES_SHOWN), rest > 0 && `and ${pageCount(rest, 'more cell')}`]}>
           <strong>Read as:</strong>
         </Note>
       )}
@@ -284,8 +248,7 @@ function importPreviewPage(shown: ImportShown, format: PageFormat): Markup {
         {unnamed > 0 && (
           <p>
             {pageCount(unnamed, 'limit')} that the file does not name{' '}
-            {values.prune === 'yes' ? <strong class="warn-text">will be removed</strong> : 'stay as they are'}
-            .
+            {values.prune === 'yes' ? 'will be removed' : 'stay as they are'}.
           </p>
         )}
       </Card>
@@ -306,22 +269,19 @@ function importPreviewPage(shown: ImportShown, format: PageFormat): Markup {
 }
 
 const totalsTable = (totals: readonly TotalChange[], format: PageFormat): Markup => {
-  const sum = ({ unit }: TotalChange, { amount }: TotalChange['before']): string =>
-    pageAmount(Number(amount), unit, format);
+  const side = ({ unit }: TotalChange, { amount, limits }: TotalChange['before']): string =>
+    `${pageAmount(Number(amount), unit, format)} in ${pageCount(limits, 'limit')}`;
   return (
     <Table
       label="Totals"
-      caption="All limits of a kind that are in force at a date, before and after"
       columns={[
         { head: 'Limits', isName: true, cell: limitWords },
         {
-          ...{ head: 'In force', label: 'in force' },
+          head: 'In force',
           cell: ({ since }) => (since === undefined ? 'now' : ['from ', instant(since.atMs, since)]),
         },
-        { head: 'Count before', style: 'n', label: 'count', cell: ({ before }) => number(before.limits) },
-        { head: 'Count after', style: 'n', label: 'then', cell: ({ after }) => number(after.limits) },
-        { head: 'Sum before', style: 'n', label: 'sum', cell: (total) => sum(total, total.before) },
-        { head: 'Sum after', style: 'n', label: 'then', cell: (total) => sum(total, total.after) },
+        { head: 'Before', style: 'n', cell: (total) => side(total, total.before) },
+        { head: 'After', style: 'n', cell: (total) => side(total, total.after) },
       ]}
       rows={totals}
     />

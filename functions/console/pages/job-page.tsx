@@ -10,21 +10,11 @@ import type {
 import { jobPagePath } from '../../core/notify/console-links.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageContext, type PageRoutes, query, send } from './page-deps.ts';
-import {
-  distance,
-  instant,
-  modeTag,
-  OUTAGE_TEXTS,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-} from './parts/amounts.tsx';
+import { distance, instant, modeTag, type PageFormat, pageAmount, pageCount } from './parts/amounts.tsx';
 import {
   Card,
-  type Column,
   Facts,
   joined,
-  List,
   type Markup,
   Note,
   outside,
@@ -37,7 +27,6 @@ import { type JobPageProps, rejectionPart } from './rejection-part.tsx';
 const WORD_CHARACTERS_MAX = 500;
 const REQUESTS_SHOWN = 5;
 
-/** A job is asked for by a word, and explained. */
 export const jobRoutes: PageRoutes = (app, deps) => {
   const show = async (c: PageContext, word: string): Promise<Response> => {
     const { user } = c.var;
@@ -158,7 +147,7 @@ const detailParts = (job: JobExplanation, format: PageFormat): Markup => (
         />
       </Card>
       <Card id="terms" title="Expected cost">
-        {termsTable(job, format)}
+        {termsFacts(job, format)}
       </Card>
     </div>
     {job.rejectionText !== undefined && (
@@ -172,47 +161,35 @@ const detailParts = (job: JobExplanation, format: PageFormat): Markup => (
     <Card id="rules" title="Rules">
       {rulesPart(job.rules)}
     </Card>
-    {job.notRecorded.length > 0 && (
-      <Card id="unknown" title="Not known">
-        <List of={job.notRecorded} />
-      </Card>
-    )}
   </>
 );
 
-function termsTable({ atDecision, now, currency }: JobExplanation, format: PageFormat): Markup {
-  const rows: readonly (readonly [string, (terms: ExplainedTerms) => string])[] = [
-    ['Runner class', ({ runnerClass }) => runnerClass],
-    ['Estimate', ({ estimateSeconds }) => durationText(estimateSeconds)],
-    ['Price per minute', ({ microsPerMinute }) => amountText(microsPerMinute, 'micros', currency)],
-    ['Cost', ({ costMicros }) => pageAmount(costMicros, 'micros', format)],
-    ['Prices', ({ priceVersion }) => priceVersion],
-    ['Policy', ({ policyVersion }) => policyVersion],
+/** Estimate and price of the decision; those of now where they differ. */
+function termsFacts({ atDecision, now, currency }: JobExplanation, format: PageFormat): Markup {
+  const texts = (terms: ExplainedTerms): readonly (readonly [string, string])[] => [
+    ['Runner class', terms.runnerClass],
+    ['Estimate', durationText(terms.estimateSeconds)],
+    ['Price per minute', amountText(terms.microsPerMinute, 'micros', currency)],
+    ['Cost', pageAmount(terms.costMicros, 'micros', format)],
+    ['Prices', terms.priceVersion],
+    ['Policy', terms.policyVersion],
   ];
-  const column = (head: string, terms: ExplainedTerms): Column<(typeof rows)[number]> => ({
-    ...{ head, label: head.toLowerCase(), cell: ([, told]) => told(terms) },
-  });
+  const later = new Map(now && texts(now));
   return (
-    <Table
-      label="Expected cost then and now"
-      columns={[
-        { head: 'What', isName: true, isHidden: true, cell: ([name]) => name },
-        column('Then', atDecision),
-        ...(now === undefined ? [] : [column('Now', now)]),
-      ]}
-      rows={rows}
+    <Facts
+      of={texts(atDecision).map(([name, text]) => {
+        const other = later.get(name);
+        return [name, other === undefined || other === text ? text : `${text}, now ${other}`];
+      })}
     />
   );
 }
 
-/** The limits a job counted on, then and now. */
 function countersPart({ counters, countersHidden }: JobExplanation, format: PageFormat): Markup {
-  const money =
-    (told: (now: ExplainedCounter['now']) => number | 'unlimited' | undefined) =>
-    ({ now, unit }: ExplainedCounter): string => {
-      const amount = told(now);
-      return typeof amount === 'number' ? pageAmount(amount, unit, format) : (amount ?? '–');
-    };
+  const amount = (
+    now: ExplainedCounter['now'][keyof ExplainedCounter['now']],
+    unit: ExplainedCounter['unit'],
+  ) => (typeof now === 'number' ? pageAmount(now, unit, format) : '–');
   return (
     <>
       {counters.length === 0 ? (
@@ -220,16 +197,11 @@ function countersPart({ counters, countersHidden }: JobExplanation, format: Page
       ) : (
         <Table
           label="Limits"
-          caption="Limits it counted on, then and now"
           columns={[
             { head: 'Limit', isName: true, style: 'path', cell: counterName },
             { head: 'Then', style: 'full', cell: (counter) => thenText(counter, format) },
-            {
-              ...{ head: 'Now spent and held', style: 'n', label: 'now' },
-              cell: money(({ settled, held }) => settled + held),
-            },
-            { head: 'Limit now', style: 'n', label: 'of', cell: money(({ bound }) => bound) },
-            { head: 'Left now', style: 'n', label: 'left', cell: money(({ left }) => left) },
+            { head: 'Limit now', style: 'n', cell: ({ now, unit }) => amount(now.bound, unit) },
+            { head: 'Left now', style: 'n', cell: ({ now, unit }) => amount(now.left, unit) },
           ]}
           rows={counters}
         />
@@ -249,7 +221,6 @@ const counterName = ({ subject, label, limit, period, now }: ExplainedCounter): 
           period !== 'now' && period,
           now.mode && modeTag(now.mode),
           now.wait && `jobs wait ${now.wait}`,
-          now.whenUnreachable && `${OUTAGE_TEXTS[now.whenUnreachable]} while it cannot be asked`,
         ].filter(Boolean),
         ' · ',
       ),
@@ -260,40 +231,41 @@ const counterName = ({ subject, label, limit, period, now }: ExplainedCounter): 
 function thenText({ atDecision, unit }: ExplainedCounter, format: PageFormat): Markup {
   if (atDecision === undefined) return <span class="soft">not asked</span>;
   const { seen, jobHeld, checked } = atDecision;
-  const told = (whole: number): string => pageAmount(whole, unit, format);
+  const amount = (whole: number): string => pageAmount(whole, unit, format);
   if (seen === undefined)
     return (
       <>
-        {told(jobHeld)} held {!checked && <span class="tag">not checked</span>}
+        {amount(jobHeld)} held {!checked && <span class="tag">not checked</span>}
       </>
     );
   return (
     <>
-      <strong class="bad-text">refused:</strong> {told(seen.left)} left of {told(seen.bound)}, it asked for{' '}
-      {told(seen.asked)}
+      <strong class="bad-text">refused:</strong> {amount(seen.left)} left of {amount(seen.bound)}, it asked
+      for {amount(seen.asked)}
     </>
   );
 }
 
-/** Rules with a result, then or now; others are folded away. */
 function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
   const mattered = rules.filter(hasResult);
-  const silent = rules.filter((rule) => !hasResult(rule));
+  const silent = rules.length - mattered.length;
   return (
     <>
-      {mattered.length > 0 ? (
-        ruleTable(mattered, 'Rules with something against it')
-      ) : (
-        <p>No rule had anything against it, and none has now.</p>
+      {mattered.length > 0 && (
+        <Table
+          label="Rules, then and now"
+          columns={[
+            {
+              ...{ head: 'Rule', isName: true },
+              cell: ({ id, kind, mode }) => [<code>{id}</code>, ' ', soft(`${kind} ${mode}`)],
+            },
+            { head: 'Then', style: 'full', cell: ({ atDecision }) => violations(atDecision) },
+            { head: 'Now', style: 'full', cell: nowText },
+          ]}
+          rows={mattered}
+        />
       )}
-      {silent.length > 0 && (
-        <details>
-          <summary>
-            {pageCount(silent.length, mattered.length > 0 ? 'other rule' : 'rule')} with nothing against it
-          </summary>
-          {ruleTable(silent, 'Rules with nothing against it')}
-        </details>
-      )}
+      {silent > 0 && <p class="soft">{pageCount(silent, 'rule')} with nothing against it.</p>}
     </>
   );
 }
@@ -301,22 +273,6 @@ function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
 const hasResult = ({ atDecision, now }: ExplainedRuleRow): boolean =>
   atDecision.length > 0 ||
   (now !== undefined && (now.violations.length > 0 || now.outcome === 'missing' || now.outcome === 'failed'));
-
-const ruleTable = (rules: readonly ExplainedRuleRow[], label: string): Markup => (
-  <Table
-    label={label}
-    caption={`${label}, then and now`}
-    columns={[
-      {
-        ...{ head: 'Rule', isName: true },
-        cell: ({ id, kind, mode }) => [<code>{id}</code>, ' ', soft(`${kind} ${mode}`)],
-      },
-      { head: 'Then', style: 'full', label: 'Then:', cell: ({ atDecision }) => violations(atDecision) },
-      { head: 'Now', style: 'full', label: 'Now:', cell: nowText },
-    ]}
-    rows={rules}
-  />
-);
 
 const NOW_WORDS: Readonly<Record<NonNullable<ExplainedRuleRow['now']>['outcome'], string>> = {
   matched: 'nothing against it',

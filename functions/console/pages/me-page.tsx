@@ -2,10 +2,9 @@ import type { MeAnswer } from '../../answers/groups/me.ts';
 import type { OwnSessionRow } from '../../core/signin/sessions.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageRoutes, readValues, send } from './page-deps.ts';
-import { distance, type PageFormat, pageCount } from './parts/amounts.tsx';
-import { Card, hidden, List, type Markup, PostForm, Table } from './parts/layout.tsx';
+import { distance, type PageFormat } from './parts/amounts.tsx';
+import { Card, DO, hidden, List, type Markup, PostForm, Table } from './parts/layout.tsx';
 
-/** The user, the user's rights and sessions. */
 export const meRoutes: PageRoutes = (app, deps) => {
   const { read, sessions, log } = deps;
   app.get('/me', async (c) => {
@@ -43,46 +42,27 @@ const mePage = (me: MeAnswer, sessions: readonly OwnSessionRow[], format: PageFo
     <Card id="may" title="Your rights">
       {me.roles.length === 0 && (
         <p>
-          <strong>You are signed in, and nothing is yours to see.</strong> Ask the platform team which groups
-          give rights.
+          <strong>You are signed in, and nothing is yours to see.</strong> Ask the platform team.
         </p>
       )}
       <List of={me.roles.map((role) => ROLE_SENTENCES[role])} />
       <p class="soft">Rights come from your groups in GitLab, and are read again every 15 minutes.</p>
-      {me.waiting > 0 && (
-        <p>
-          <a href="/requests">{pageCount(me.waiting, 'request')}</a> {me.waiting === 1 ? 'waits' : 'wait'} for
-          a decision that you may take.
-        </p>
-      )}
     </Card>
     {(me.seesAll || me.groups.length > 0) && (
       <Card id="see" title="Groups you see">
-        {me.seesAll ? (
-          <p>The whole GitLab.</p>
-        ) : (
-          <Table
-            label="Groups you see"
-            columns={[
-              {
-                ...{ head: 'Group and all below', isName: true, style: 'path' },
-                cell: ({ id, path }) => <a href={`/groups/${id}`}>{path}</a>,
-              },
-              { head: 'As', cell: ({ role }) => role },
-            ]}
-            rows={me.groups}
-          />
-        )}
+        <List
+          of={
+            me.seesAll
+              ? ['The whole GitLab']
+              : me.groups.map(({ id, path, role }) => [<a href={`/groups/${id}`}>{path}</a>, `, as ${role}`])
+          }
+        />
       </Card>
     )}
     {sessions.length > 0 && sessionsCard(sessions, format)}
-    <PostForm user={format.user} class="actions" action="/signout">
-      <button>Sign out</button>
-    </PostForm>
   </ConsolePage>
 );
 
-/** A user's sessions, each with a button to end it. */
 const sessionsCard = (all: readonly OwnSessionRow[], { user, nowMs }: PageFormat): Markup => {
   const ago = (ms: number): string => distance(nowMs - ms, nowMs);
   return (
@@ -98,10 +78,10 @@ const sessionsCard = (all: readonly OwnSessionRow[], { user, nowMs }: PageFormat
               </>
             ),
           },
-          { head: 'Signed in', label: 'signed in', cell: ({ beganAgoMs }) => ago(beganAgoMs) },
-          { head: 'Last seen', label: 'seen', cell: ({ seenAgoMs }) => ago(seenAgoMs) },
+          { head: 'Signed in', cell: ({ beganAgoMs }) => ago(beganAgoMs) },
+          { head: 'Last seen', cell: ({ seenAgoMs }) => ago(seenAgoMs) },
           {
-            ...{ head: 'Do', isHidden: true },
+            head: DO,
             cell: ({ isThis, handle, beganAgoMs }) =>
               !isThis && (
                 <PostForm user={user} action="/me/sessions">
@@ -120,10 +100,7 @@ const sessionsCard = (all: readonly OwnSessionRow[], { user, nowMs }: PageFormat
           </button>
         </PostForm>
       )}
-      <p class="soft">
-        Sign out a session that you do not know, and change your password in GitLab. Each session ends after
-        ten hours.
-      </p>
+      <p class="soft">Each session ends after ten hours.</p>
     </Card>
   );
 };

@@ -15,10 +15,9 @@ import {
 } from './page-deps.ts';
 import {
   BAR_KEY,
-  Bar,
-  barOf,
   distance,
   leftOfText,
+  limitBar,
   number,
   type PageFormat,
   pageAmount,
@@ -36,12 +35,10 @@ import {
   type Markup,
   PageLinks,
   searchField,
-  soft,
 } from './parts/layout.tsx';
 import { groupTable } from './parts/tables.tsx';
 import { sendUnknown } from './problem-page.tsx';
 
-/** All visible budgets, flat or by level. */
 export const overviewRoutes: PageRoutes = (app, deps) => {
   app.get('/', async (c) => {
     const asked = overviewAsked(c);
@@ -56,7 +53,7 @@ export const overviewRoutes: PageRoutes = (app, deps) => {
 
 /** A line is about one and a half kilobytes: a page stays below 100 KB. */
 const ROWS = 50;
-/** Age of the directory that shows a warning; it is synced every few minutes. */
+/** The directory is synced every few minutes. */
 const DIRECTORY_OLD_MS = 3_600_000;
 const SORTS: readonly (readonly [OverviewOrder, string])[] = [
   ['runs-out-first', 'Runs out first'],
@@ -71,13 +68,10 @@ const VIEWS: ChoiceList = [
 function overviewAsked(c: PageContext): OverviewQuery {
   const search = query(c, 'q');
   const tree = query(c, 'view') === 'tree' ? ('roots' as const) : undefined;
+  const sorts = SORTS.map(([sort]) => sort);
   return withoutAbsent({
     search,
-    sort: queryOf(
-      c,
-      'sort',
-      SORTS.map(([sort]) => sort),
-    ),
+    sort: queryOf(c, 'sort', sorts),
     // Searches cover all levels.
     under: search === undefined ? (queryNumber(c, 'under') ?? tree) : undefined,
     mine: query(c, 'mine') === '1' || undefined,
@@ -86,7 +80,7 @@ function overviewAsked(c: PageContext): OverviewQuery {
   });
 }
 
-/** The steps of the tree down to a group; undefined: it is not theirs to see. */
+/** The path down to a group, topmost first; undefined: it is not theirs to see. */
 async function groupsAbove(c: PageContext, { read }: PagesDeps, under: OverviewQuery['under']) {
   if (typeof under !== 'number') return [];
   const view = await read.subject(`group/${under}`, {}, c.var.user);
@@ -98,16 +92,14 @@ async function groupsAbove(c: PageContext, { read }: PagesDeps, under: OverviewQ
 interface OverviewShown {
   readonly overview: Overview;
   readonly asked: OverviewQuery;
-  /** The path down to the group whose children are shown, topmost first. */
-  readonly above: readonly { readonly id: string; readonly path: string }[];
+  readonly above: NonNullable<Awaited<ReturnType<typeof groupsAbove>>>;
 }
 
 function overviewPage({ overview, asked, above }: OverviewShown, format: PageFormat): Markup {
   const { user } = format;
-  const { first, rows, total, next, previous, unranked, sum } = overview;
+  const { first, rows, total, next, previous, sum } = overview;
   const here = above.at(-1);
   const { search, sort, under, mine } = asked;
-  const hasFilter = search !== undefined || under !== undefined || mine === true;
   const to = (cursor: string): string =>
     address('/', {
       ...{ q: search, sort, cursor, mine: mine && 1 },
@@ -130,26 +122,24 @@ function overviewPage({ overview, asked, above }: OverviewShown, format: PageFor
     >
       {mayOpen('GET /budgets', user.roles) && <BudgetTabs at="/" />}
       {instanceCard(overview, format)}
-      <section class="card" aria-labelledby="groups">
-        <h2 id="groups" class="hidden">
-          Groups
-        </h2>
-        {(total > 0 || hasFilter) && (
-          <form class="filters" method="get" action="/" role="search" data-at-once>
-            {searchField('Search budgets', search, 'Part of a path or name')}
-            {choice('Order', 'sort', sort ?? 'runs-out-first', SORTS)}
-            {choice('Show', 'view', under === undefined ? 'all' : 'tree', VIEWS)}
-            {user.roles.ownedGroupIds.length > 0 && (
-              <label class="check">
-                <input type="checkbox" name="mine" value="1" checked={mine === true} />
-                Only mine
-              </label>
-            )}
-            <button>Show</button>
-          </form>
-        )}
+      <section class="card" aria-label="Groups">
+        <form class="filters" method="get" action="/" role="search" data-at-once>
+          {searchField('Search budgets', search, 'Part of a path or name')}
+          {choice('Order', 'sort', sort ?? 'runs-out-first', SORTS)}
+          {choice('Show', 'view', under === undefined ? 'all' : 'tree', VIEWS)}
+          {user.roles.ownedGroupIds.length > 0 && (
+            <label class="check">
+              <input type="checkbox" name="mine" value="1" checked={mine === true} />
+              Only mine
+            </label>
+          )}
+          <button>Show</button>
+        </form>
         {rows.length === 0 ? (
-          emptyNote(hasFilter)
+          <p>
+            <strong>There is nothing to see here.</strong> <a href="/">Show all</a>, or{' '}
+            <a href="/me">see your rights</a>.
+          </p>
         ) : (
           <>
             {BAR_KEY}
@@ -158,8 +148,7 @@ function overviewPage({ overview, asked, above }: OverviewShown, format: PageFor
               mayEdit: mayOpen('GET /edit', user.roles),
             })}
             <PageLinks previous={previous && to(previous)} next={next && to(next)}>
-              {number(first)}–{number(first + rows.length - 1)} of {number(total)}{' '}
-              {unranked > 0 && soft(`(${pageCount(unranked, 'group')} without a budget come last, by path)`)}
+              {number(first)}–{number(first + rows.length - 1)} of {number(total)}
             </PageLinks>
           </>
         )}
@@ -168,32 +157,16 @@ function overviewPage({ overview, asked, above }: OverviewShown, format: PageFor
   );
 }
 
-const emptyNote = (hasFilter: boolean): Markup =>
-  hasFilter ? (
-    <p>
-      Nothing you may see is like this. <a href="/">Show all</a>.
-    </p>
-  ) : (
-    <p>
-      <strong>There is nothing to see yet.</strong> Groups appear as soon as they were read from GitLab. You
-      see groups in which you are a member. If one is missing, ask the platform team whether it is connected.{' '}
-      <a href="/me">See your rights</a>.
-    </p>
-  );
-
 function aboutText({ total, others, directoryAtMs, set }: Overview, { nowMs }: PageFormat): Markup {
   const isOld = directoryAtMs === undefined || nowMs - directoryAtMs > DIRECTORY_OLD_MS;
   return (
     <>
       {pageCount(total - others, 'group')}
-      {others > 0 &&
-        ` and ${pageCount(others, 'other budget')}, of projects, runner classes, runners or users`}
-      . {set === undefined && 'No limits were made live yet: those packed with the deployment hold. '}
+      {others > 0 && ` and ${pageCount(others, 'other budget')}`}.{' '}
+      {set === undefined && 'No limits were made live yet: those packed with the deployment hold. '}
       {isOld && (
         <strong class="warn-text">
-          {directoryAtMs === undefined
-            ? 'The groups were never read from GitLab.'
-            : `The list of groups was last read from GitLab ${distance(directoryAtMs, nowMs)}.`}
+          Groups read from GitLab: {directoryAtMs === undefined ? 'never' : distance(directoryAtMs, nowMs)}.
         </strong>
       )}
     </>
@@ -204,25 +177,19 @@ function instanceCard({ instance }: Overview, format: PageFormat): Markup | '' {
   if (instance === undefined) return '';
   const { budget, metered } = instance;
   const title = <a href="/instance">The whole GitLab</a>;
-  const used = (spent: string, held: string): string => `${spent} spent and ${held} held`;
-  if (budget?.settled === undefined || budget.amount === 'unlimited') {
-    const [spent, held] = [metered.settledMicros, metered.heldMicros].map((each) =>
-      pageAmount(each, 'micros', format),
-    );
+  if (budget === undefined)
     return (
       <Card id="whole" title={title} aside="no budget of its own">
         <p>
-          {used(spent ?? '', held ?? '')} this month, in {pageCount(metered.jobs, 'job')}.
+          {pageAmount(metered.settledMicros, 'micros', format)} spent and{' '}
+          {pageAmount(metered.heldMicros, 'micros', format)} held this month.
         </p>
       </Card>
     );
-  }
-  const { settled, held = 0, unit, amount, period } = budget;
   return (
-    <Card id="whole" title={title} aside={period?.label}>
-      <Bar {...barOf(settled, amount, budget)} />
+    <Card id="whole" title={title} aside={budget.period?.label}>
+      {limitBar(budget)}
       <p>
-        {used(pageAmount(settled, unit, format), pageAmount(held, unit, format))};{' '}
         {leftOfText(budget, format)}. Runs out: {runsOut(budget, format.nowMs)}
       </p>
     </Card>

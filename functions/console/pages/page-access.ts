@@ -4,7 +4,6 @@ import type { Roles } from '../../core/signin/model.ts';
 import { type AccessTable, ANYBODY, EDIT, EVERYTHING, LOOK, mayEnter, whoMayEnter } from '../access.ts';
 import type { PageContext } from './page-deps.ts';
 
-/** Keyed by method and path. */
 export const PAGE_ACCESS: AccessTable = {
   // Users without a role get an explanation here.
   'GET /': ANYBODY,
@@ -26,7 +25,7 @@ export const PAGE_ACCESS: AccessTable = {
   'GET /statements/:month': LOOK,
   'GET /statements/:month/:file': LOOK,
   'GET /reports': LOOK,
-  'GET /reports/:file{spend.csv|groups.csv|focus.csv}': LOOK,
+  'GET /reports/:file{spend.csv|groups.csv}': LOOK,
   'GET /break-glass': LOOK,
   'GET /history': LOOK,
   'GET /history/:edit': LOOK,
@@ -44,7 +43,6 @@ export const PAGE_ACCESS: AccessTable = {
   'GET /export.csv': EVERYTHING,
 };
 
-/** Top links, if reachable. */
 export const NAVIGATION = [
   { href: '/', text: 'Budgets' },
   { href: '/requests', text: 'Requests' },
@@ -61,10 +59,8 @@ export const NAVIGATION = [
 
 export type NavigationHref = (typeof NAVIGATION)[number]['href'];
 
-/** @param route - `GET /import` */
 export const mayOpen = (route: string, roles: Roles): boolean => mayEnter(PAGE_ACCESS, route, roles);
 
-/** `of finance or an administrator`. */
 export const whoMayOpen = (route: string): string => whoMayEnter(PAGE_ACCESS, route);
 
 /** The page a request is for: `GET /jobs/:word`. Undefined: there is none, only what catches the rest. */

@@ -34,7 +34,6 @@ export async function readValues(c: PageContext): Promise<Values> {
 export const query = (c: PageContext, name: string, charactersMax = 255): string | undefined =>
   c.req.query(name)?.trim().slice(0, charactersMax) || undefined;
 
-/** The text if it is one of these values. */
 export const queryOf = <Value extends string>(
   c: PageContext,
   name: string,
@@ -49,16 +48,13 @@ export const queryNumber = (c: PageContext, name: string): number | undefined =>
 const REPORT_DAYS = 14;
 const REPORT_DAYS_MAX = 62;
 
-/** Over how many days a shadow report counts. */
 export const readReportDays = (text: string | undefined): number =>
   Math.min(REPORT_DAYS_MAX, Math.max(1, readWholeNumber(text) ?? REPORT_DAYS));
 
 const CURSOR_CHARACTERS_MAX = 1_000;
 
-/** End of the previous page. */
 export const queryCursor = (c: PageContext): string | undefined => query(c, 'cursor', CURSOR_CHARACTERS_MAX);
 
-/** Result text of the previous page. */
 export function doneText(c: PageContext): string | undefined {
   const saved = query(c, 'saved');
   if (saved === 'nothing') return 'Nothing was changed: it is like that already.';
@@ -83,13 +79,11 @@ export interface PagesDeps {
   readonly tellOwner?: ReportSender;
   /** Checks signed links to requests; absent: none is taken. */
   readonly checkApproval?: ApprovalCheck;
-  /** Sessions of users; absent: not shown. */
   readonly sessions?: OwnSessions;
   readonly log: Log;
 }
 
 export type PageContext = Context<SignInEnv>;
-/** Adds the routes of a page. */
 export type PageRoutes = (app: Hono<SignInEnv>, deps: PagesDeps) => void;
 
 export const formatOf = (c: PageContext, { policy, zone, clock }: PagesDeps): PageFormat => ({

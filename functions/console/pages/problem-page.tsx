@@ -13,11 +13,9 @@ export interface Problem {
   readonly title: string;
   readonly sentence: Child;
   readonly remedy: Child;
-  /** Page to go on to. @default the budgets */
   readonly link?: readonly [href: string, text: string];
 }
 
-/** One thing that stands in the way, and the way on. */
 const problemPage = (user: User, { title, sentence, remedy, link }: Problem): Markup => (
   <ConsolePage title={title} at="none" user={user}>
     <div class="card">
@@ -28,7 +26,6 @@ const problemPage = (user: User, { title, sentence, remedy, link }: Problem): Ma
   </ConsolePage>
 );
 
-/** Problems of the sign-in, in the console's layout. */
 export const renderNotice: RenderNotice = async ({ title, sentence, remedy, link }) =>
   String(
     <BarePage title={title}>
@@ -55,13 +52,11 @@ export const sendUnknown = (c: PageContext) =>
     {
       title: 'Not here',
       sentence: 'There is no such page, or it is about a group you may not see.',
-      remedy:
-        'You see groups in which you are a member in GitLab, and all below them. The sender of a link may see more.',
+      remedy: 'You see groups in which you are a member in GitLab, and all below them.',
     },
     404,
   );
 
-/** Lists refused changes with the missing right. */
 const forbiddenProblem = (user: User, denied: readonly Denial[], back: string): Problem => ({
   title: 'Not yours to change',
   sentence: (
@@ -93,30 +88,29 @@ const RIGHTS = (
   </>
 );
 
-/** A restricted page. @param who - `of finance or an administrator` */
+/** @param who - `of finance or an administrator` */
 export const closedPage = (user: User, who: string): Markup =>
   problemPage(user, {
     title: 'Not yours to open',
     sentence: `To open this page you must be ${who}. You are signed in as ${user.username}.`,
-    remedy: <>{RIGHTS} The platform team gives them, or an owner of the group in GitLab.</>,
+    remedy: RIGHTS,
   });
 
 type NeedsApproval = Extract<ApplyOutcome, { outcome: 'needs_approval' }>;
 
-/** Nothing changes before another user approves. */
 function approvalProblem({ by, request }: NeedsApproval, back: string): Problem {
   const who = whoMayText('approve', by);
   if (request === undefined)
     return {
       title: 'Needs approval',
-      sentence: `Nothing was changed: this must be approved by another user, who is ${who}.`,
+      sentence: `Nothing was changed: another user, who is ${who}, must approve this.`,
       remedy: 'Too many requests are waiting already: some must be decided or expire first.',
       link: [back, 'Back'],
     };
   return {
     title: 'Request filed',
     sentence: `Nothing is changed yet: another user, who is ${who}, must approve it.`,
-    remedy: 'You find it under “Requests”, and so do they.',
+    remedy: 'It is listed under “Requests”.',
     link: ['/requests', 'To the requests'],
   };
 }

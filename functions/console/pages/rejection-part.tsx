@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
 import { unitRow } from '../../../policies/unit.ts';
-import { amountText } from '../../../policies/unit-texts.ts';
 import { waitText } from '../../answers/job/decision-lines.ts';
 import type { JobExplanation, JobRejection, JobRetry } from '../../answers/job/model.ts';
 import { BECAME } from '../../answers/job/retried.ts';
@@ -24,11 +23,9 @@ export interface JobPageProps {
   readonly job: JobExplanation;
   /** Its page in GitLab or, where that is not known, here. */
   readonly link: string;
-  /** Requests made because of it. */
   readonly requests: readonly RequestRow[];
 }
 
-/** Reasons of a rejection, remedies, and a filled-in request for more. Empty for an admitted job. */
 export function rejectionPart(shown: JobPageProps, format: PageFormat): Markup | '' {
   const { job, requests } = shown;
   const { rejection, now, retry } = job;
@@ -83,21 +80,19 @@ export function rejectionPart(shown: JobPageProps, format: PageFormat): Markup |
 
 /** Its group agreed that jobs which found no room are retried. */
 function retryText(retry: JobRetry, format: PageFormat): Child {
-  const { state, retries, retriesMax, untilMs, newJobId, retriedAtMs, became = 'unasked', why } = retry;
-  const consent = <>with the consent of {subjectLink(`group/${retry.groupId}`, 'its group')}</>;
-  if (newJobId !== undefined && retriedAtMs !== undefined)
+  const { state, retries, retriesMax, untilMs, newJobId, became = 'unasked', why } = retry;
+  if (newJobId !== undefined)
     return (
       <>
-        It was retried as <a href={jobPagePath(newJobId)}>job {newJobId}</a> on {instant(retriedAtMs, format)}
-        : {BECAME[became]}. That was retry {retries} of {retriesMax}, {consent}.
+        Retried as <a href={jobPagePath(newJobId)}>job {newJobId}</a>: {BECAME[became]}. That was retry{' '}
+        {retries} of {retriesMax}, with the consent of {subjectLink(`group/${retry.groupId}`, 'its group')}.
       </>
     );
   if (state === 'over') return `It is not retried any more: ${why}.`;
   return (
     <>
-      <strong>It is retried when there is room,</strong> {consent}: at most{' '}
-      {retriesMax === 1 ? 'once' : `${retriesMax} times`}, until {instant(untilMs, format)} (
-      {distance(untilMs, format.nowMs)}).{why !== undefined && ` So far: ${why}.`}
+      <strong>It is retried when there is room,</strong> at most {retriesMax} times until{' '}
+      {instant(untilMs, format)}.{why !== undefined && ` So far: ${why}.`}
     </>
   );
 }
@@ -106,39 +101,27 @@ const retryLink = ({ job }: JobExplanation): Markup | string =>
   job.url === undefined ? '' : outside(job.url, 'Retry it in GitLab');
 
 function helpLines(rejection: JobRejection, hasForm: boolean, format: PageFormat): readonly Child[] {
-  const { classes, timeoutSeconds, renewsAtMs, owner, advice } = rejection;
-  const lines: Child[] = [...advice];
-  for (const { runnerClass, tags, microsPerMinute, costMicros } of classes)
-    lines.push(
+  const { classes, renewsAtMs, owner, advice } = rejection;
+  return [
+    ...advice,
+    ...classes.map(({ runnerClass, tags, costMicros }) => (
       <>
-        A cheaper runner: <strong>{runnerClass}</strong> (<code>tags: [{tags.join(', ')}]</code>) at{' '}
-        {amountText(microsPerMinute, 'micros', format.currency)} a minute now. The job would cost{' '}
-        {pageAmount(costMicros, 'micros', format)} and fit.
-      </>,
-    );
-  if (timeoutSeconds !== undefined)
-    lines.push(
-      <>
-        A shorter timeout: with <code>timeout: {timeoutSeconds / 60} minutes</code> it would fit into what is
-        left.
-      </>,
-    );
-  if (renewsAtMs !== undefined)
-    lines.push(
+        A cheaper runner: on <strong>{runnerClass}</strong> (<code>tags: [{tags.join(', ')}]</code>) the job
+        would cost {pageAmount(costMicros, 'micros', format)} and fit.
+      </>
+    )),
+    renewsAtMs !== undefined && (
       <>
         Waiting: the limit starts anew {instant(renewsAtMs, format)} ({distance(renewsAtMs, format.nowMs)}).
-      </>,
-    );
-  lines.push(
+      </>
+    ),
     <>
       A higher limit: ask <strong>{owner?.name ?? 'the owners of the group'}</strong>
       {owner?.contact !== undefined && <> ({contactLink(owner.contact)})</>}
       {hasForm ? ', or send the request filled in here.' : '.'}
     </>,
-  );
-  if (classes.length === 0 && timeoutSeconds === undefined && advice.length === 0)
-    lines.push('No cheaper runner and no shorter timeout would make it fit.');
-  return lines;
+    classes.length === 0 && advice.length === 0 && 'No cheaper runner would make it fit.',
+  ].filter((line) => line !== false);
 }
 
 function requestedCard(requests: readonly RequestRow[], job: JobExplanation, format: PageFormat): Markup {
@@ -175,7 +158,7 @@ function requestForm(
         {
           ...{ name: 'amount', required: true, short: true },
           label: unitRow(unit).inCurrency ? `Increase, ${currency}` : 'Increase',
-          hint: 'The amount this job lacks. Ask for more if other jobs follow.',
+          hint: 'The amount this job lacks.',
         },
         values,
       )}

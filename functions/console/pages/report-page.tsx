@@ -1,4 +1,3 @@
-import { readWrittenDay } from '../../../policies/document/written.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   SPEND_KEYS,
@@ -7,7 +6,7 @@ import {
   type SpendQuery,
   type SpendReport,
 } from '../../answers/report/model.ts';
-import { groupsCsv, spendCsv, spendFocusCsv } from '../../answers/report/spend-text.ts';
+import { groupsCsv, spendCsv } from '../../answers/report/spend-text.ts';
 import { ConsolePage } from './frame.tsx';
 import {
   formatOf,
@@ -19,15 +18,7 @@ import {
   send,
   sendCsv,
 } from './page-deps.ts';
-import {
-  daySpan,
-  distance,
-  number,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-  percent,
-} from './parts/amounts.tsx';
+import { daySpan, distance, number, type PageFormat, pageAmount } from './parts/amounts.tsx';
 import {
   address,
   button,
@@ -42,15 +33,14 @@ import {
   soft,
 } from './parts/layout.tsx';
 import { sendProblem, sendUnknown } from './problem-page.tsx';
-import { hourMap, KEY_TEXTS, queueCard, sameQuery, spendTable, wasteCard } from './report-parts.tsx';
+import { KEY_TEXTS, sameQuery, spendTable, wasteCard } from './report-parts.tsx';
 
 /** A line of both tables is about a kilobyte: a page stays below 100 KB. */
 const ROWS = 40;
 const FILE_ROWS = 1_000;
-/** A response has at most 6 MB, and a FOCUS line about 600 bytes. */
+/** A response has at most 6 MB. */
 const FILE_LINES_MAX = 9_000;
 
-/** A report, its rows as CSV, and all groups as CSV and FOCUS. */
 export const reportPageRoutes: PageRoutes = (app, deps) => {
   const { read } = deps;
 
@@ -62,7 +52,7 @@ export const reportPageRoutes: PageRoutes = (app, deps) => {
     return send(c, page, answer.outcome === 'unknown_group' && isNamed ? 404 : 200);
   });
 
-  app.get('/reports/:file{spend.csv|groups.csv|focus.csv}', async (c) => {
+  app.get('/reports/:file{spend.csv|groups.csv}', async (c) => {
     const { user } = c.var;
     const [kind] = c.req.param('file').split('.');
     const asked = askedOf(c);
@@ -76,8 +66,7 @@ export const reportPageRoutes: PageRoutes = (app, deps) => {
     if (answer.outcome !== 'listed') return refused(c, answer);
     const { list } = answer;
     if (list.lines.length > FILE_LINES_MAX) return sendProblem(c, TOO_LONG, 413);
-    const text = kind === 'focus' ? spendFocusCsv(list, true) : groupsCsv(list, true);
-    return sendCsv(c, text, `${kind}-${list.fromDay}-${list.toDay}.csv`);
+    return sendCsv(c, groupsCsv(list, true), `${kind}-${list.fromDay}-${list.toDay}.csv`);
   });
 };
 
@@ -113,7 +102,6 @@ function refused(c: PageContext, answer: Exclude<SpendAnswer, { outcome: 'report
   return sendProblem(c, { title: 'No report', sentence, remedy: 'Go back and correct it.' }, 422);
 }
 
-/** Spend of a period. */
 const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: PageFormat): Markup => {
   const report = answer.outcome === 'reported' ? answer.report : undefined;
   return (
@@ -134,8 +122,7 @@ const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: PageFormat):
         <Plain>
           <strong>
             {asked.group === undefined ? 'Name a group.' : `There is no report of ${asked.group} for you.`}
-          </strong>{' '}
-          A report shows the groups that are yours to see, with everything below them.
+          </strong>
         </Plain>
       )}
     </ConsolePage>
@@ -153,25 +140,20 @@ const PERIODS: ChoiceList = [
   ['last-year', 'last year'],
 ];
 
-/** Period, subject and key. Two given days win over the selected period. */
+/** Two given days win over the selected period. */
 function reportForm(asked: SpendQuery, by: SpendKey | undefined, keys: readonly SpendKey[]): Markup {
   const { period = 'month' } = asked;
   const isListed = PERIODS.some(([value]) => value === period);
-  // A calendar of the browser's takes no other form.
-  const day = (written = ''): string => {
-    const read = readWrittenDay(written);
-    return read.ok ? read.text : '';
-  };
   return (
     <form class="filters" method="get" action="/reports" role="search">
       {choice('Period', 'period', period, [...(isListed ? [] : [[period, period] as const]), ...PERIODS])}
       <label>
         or from
-        <input type="date" name="from" value={day(asked.from)} />
+        <input type="date" name="from" value={asked.from} />
       </label>
       <label>
         to
-        <input type="date" name="to" value={day(asked.to)} />
+        <input type="date" name="to" value={asked.to} />
       </label>
       {asked.project === undefined ? (
         searchField('Group', asked.group, 'company/team', 'group')
@@ -197,7 +179,7 @@ function aboutText(report: SpendReport, { nowMs }: PageFormat): Markup {
     <>
       {path}, {daySpan(report)}
       {before !== undefined && `, compared with ${daySpan(before)}`}.{' '}
-      {packedAtMs !== undefined && nowMs - packedAtMs > 60_000 && `Counted ${distance(packedAtMs, nowMs)}. `}
+      {packedAtMs !== undefined && `Counted ${distance(packedAtMs, nowMs)}. `}
       {subject !== 'instance' && <a href={address('/reports', { from, to })}>All that is yours</a>}
     </>
   );
@@ -206,8 +188,6 @@ function aboutText(report: SpendReport, { nowMs }: PageFormat): Markup {
 function reportParts(asked: SpendQuery, report: SpendReport, format: PageFormat): Markup {
   const { total, notes, by, rows, subject } = report;
   const isEmpty = total.jobs === 0 && (total.before?.jobs ?? 0) === 0;
-  const isOneMonth = report.fromDay.slice(0, 7) === report.toDay.slice(0, 7);
-  // Files say the same as the page.
   const file = (name: string, text: string): Markup =>
     button(address(`/reports/${name}.csv`, sameQuery(asked)), text);
   return (
@@ -220,20 +200,18 @@ function reportParts(asked: SpendQuery, report: SpendReport, format: PageFormat)
       {totalCard(report, format)}
       {isEmpty ? (
         <Plain>
-          <strong>No job was decided in these days.</strong> A job counts on the day it was decided.
+          <strong>No job was decided in these days.</strong>
         </Plain>
       ) : (
         <>
           <Card id="cost" title={`By ${KEY_TEXTS[by]}`} aside={format.currency}>
-            {by === 'hour' ? hourMap(report, format) : spendTable(asked, report)}
+            {spendTable(asked, report)}
             <p class="actions">
               {file('spend', 'These rows as CSV')}
               {!subject.startsWith('project/') && file('groups', 'All groups as CSV')}
-              {!subject.startsWith('project/') && isOneMonth && file('focus', 'All groups as FOCUS')}
             </p>
           </Card>
-          {rows.length > 0 && wasteCard(asked, report)}
-          {total.ran > 0 && queueCard(report)}
+          {rows.length > 0 && wasteCard(report)}
         </>
       )}
     </>
@@ -248,28 +226,12 @@ function totalCard({ total }: SpendReport, format: PageFormat): Markup {
       <Facts
         style="figures"
         of={[
-          ['Spent', [money(micros), heldMicros !== 0 && soft(`${money(heldMicros)} held by running jobs`)]],
-          [
-            'The period before',
-            before && [money(before.micros), before.micros > 0 && soft(changeText(micros, before.micros))],
-          ],
+          ['Spent', money(micros)],
+          ['Held by running jobs', heldMicros !== 0 && money(heldMicros)],
+          ['The period before', before && money(before.micros)],
           ['Jobs', [number(total.jobs), rejected > 0 && soft(`${number(rejected)} rejected`)]],
-          [
-            'Ran longer than estimated',
-            total.estimated === 0
-              ? '–'
-              : [
-                  percent(total.overEstimate, total.estimated),
-                  soft(`of ${pageCount(total.estimated, 'job')}`),
-                ],
-          ],
         ]}
       />
     </Card>
   );
 }
-
-const changeText = (now: number, before: number): string => {
-  const share = Math.round((now / before - 1) * 100);
-  return `${share > 0 ? '+' : ''}${number(share)} % since`;
-};

@@ -23,7 +23,6 @@ import {
   outside,
   Plain,
   PostForm,
-  searchField,
   soft,
   subjectHref,
   subjectLink,
@@ -46,17 +45,18 @@ export function wantedText({ amount, edit, limitNow }: RequestRow, format: PageF
   return `${what}: ${from} → ${to}${more}`;
 }
 
-/** Why, for when, and how the limit stands. */
 const requestFacts = (row: RequestRow, format: PageFormat): Markup => {
   const { reason, limit, limitNow, ticket, link, expiresAtMs } = row;
-  const standing = limitNow && `${limitWords(limitNow)}: ${leftOfText(limitNow, format)}`;
   return (
     <>
       <p>{reason}</p>
       <Facts
         of={[
           ['Counts', row.from !== undefined && spanText(row)],
-          ['Limit', standing ?? <code>{limit}</code>],
+          [
+            'Limit',
+            limitNow ? `${limitWords(limitNow)}: ${leftOfText(limitNow, format)}` : <code>{limit}</code>,
+          ],
           ['Ticket', ticket],
           ['From', link !== undefined && outside(link, link)],
           ['Waits until', instant(expiresAtMs, format)],
@@ -68,18 +68,15 @@ const requestFacts = (row: RequestRow, format: PageFormat): Markup => {
 
 /** In the limit's zone, which is what its days are meant in; as it was written where the limit is gone. */
 function spanText({ from = '', until = '', limitNow }: RequestRow): string {
-  const said = (written: string, which: Edge): string => {
-    const zone = limitNow?.zone;
-    const atMs = zone === undefined ? undefined : readInstant(written, which, zone);
-    return zone === undefined || atMs === undefined ? written : edgeText(atMs, which, zone);
+  const dayText = (written: string, which: Edge): string => {
+    const atMs = limitNow && readInstant(written, which, limitNow.zone);
+    return limitNow === undefined || atMs === undefined ? written : edgeText(atMs, which, limitNow.zone);
   };
-  // Both edges are of one zone, which the second names.
-  return `${said(from, 'start').replace(` ${limitNow?.zone}`, '')} to ${said(until, 'end')}`;
+  return `${dayText(from, 'start')} to ${dayText(until, 'end')}`;
 }
 
 const OVER_SHOWN = 50;
 
-/** Waiting and decided requests. */
 export function requestsPage(
   rows: readonly RequestRow[],
   done: string | undefined,
@@ -138,25 +135,19 @@ function waitingCard(row: RequestRow, format: PageFormat): Markup {
   );
 }
 
-const STATES = {
-  approved: ['approved', 'good'],
-  declined: ['declined', 'bad'],
-  pending: ['expired', ''],
-} as const;
-
 function overText(row: RequestRow, format: PageFormat): Markup {
-  const [state, tone] = STATES[row.state];
-  const { decidedAtMs, decidedBy, note } = row;
+  const { decidedAtMs, decidedBy, note, state } = row;
+  const outcome = state === 'pending' ? 'expired' : state;
   return (
     <>
-      <span class={`tag ${tone}`}>{row.granted ? 'granted' : state}</span>{' '}
+      <span class={`tag ${state === 'approved' ? 'good' : ''}`}>{row.granted ? 'granted' : outcome}</span>{' '}
       <strong>{wantedText(row, format)}</strong> for {subjectLink(row.subject, row.path)}: {row.reason}
       <p class="soft">
         asked by {row.requestedBy}
         {decidedBy !== undefined && `, decided by ${decidedBy}`}
         {decidedAtMs !== undefined && ` ${distance(decidedAtMs, format.nowMs)}`}
         {note !== undefined && `: ${note}`}
-        {row.state === 'approved' && row.link !== undefined && (
+        {state === 'approved' && row.link !== undefined && (
           <> · {outside(row.link, 'Retry the job in GitLab')}</>
         )}
       </p>
@@ -171,7 +162,6 @@ interface AskShown {
   readonly others?: readonly string[];
 }
 
-/** "Ask for more". */
 export function askPage(
   { view, values, problems = new Map(), others = [] }: AskShown,
   format: PageFormat,
@@ -181,17 +171,11 @@ export function askPage(
   const fields = [...grantFormFields(limits, zone), { ...link, hint: 'Its address in GitLab.' }];
   const back = subjectHref(subject) ?? '/';
   return (
-    <ConsolePage
-      title={`Ask for more for ${path}`}
-      at="/requests"
-      user={format.user}
-      about="Users who may grant it see your request under “Requests”."
-    >
+    <ConsolePage title={`Ask for more for ${path}`} at="/requests" user={format.user}>
       {problemList(problems, others, fields)}
       {limits.every((limit) => limit.amount === 'unlimited') ? (
         <Plain>
-          It has no limit of its own to add to. The limits above it belong to others; ask for those there.{' '}
-          {button(back, 'Back')}
+          It has no limit of its own to add to; ask for those above it there. {button(back, 'Back')}
         </Plain>
       ) : (
         <PostForm user={format.user} class="card" action="/ask">
@@ -210,23 +194,18 @@ export function askPage(
 
 const GROUPS_SHOWN = 100;
 
-/** For which group. */
 export const chooseGroupPage = (
   groups: readonly { readonly id: number; readonly path: string }[],
   { user }: PageFormat,
 ): Markup => (
   <ConsolePage title="Ask for more" at="/requests" user={user}>
     <Card id="which" title="For which group?">
-      <form class="filters" method="get" action="/" role="search">
-        {searchField('Search groups', '', '')}
-        <button>Search</button>
-      </form>
       <List
         of={groups
           .slice(0, GROUPS_SHOWN)
           .map(({ id, path }) => <a href={`/ask?subject=group/${id}`}>{path}</a>)}
       />
-      <p class="soft">Open the page of the group whose limit is in your way; “Ask for more” is at its top.</p>
+      <p class="soft">“Ask for more” is also at the top of each group’s page.</p>
     </Card>
   </ConsolePage>
 );
@@ -239,17 +218,8 @@ const CHANGED = {
 async function editsOf(row: RequestRow, { desk }: PagesDeps): Promise<RequestedEdits> {
   if (row.edit !== undefined) return (await desk.requested(row.id)) ?? { edits: [], stale: true };
   const { subject, limit, amount, from, until, reason, ticket } = row;
-  const grant = {
-    kind: 'grant',
-    subject,
-    limit,
-    amount,
-    from,
-    until,
-    reason,
-    ...withoutAbsent({ ticket }),
-  } as const;
-  return { edits: [grant], stale: false };
+  const grant = { kind: 'grant', subject, limit, amount, from, until, reason } as const;
+  return { edits: [{ ...grant, ...withoutAbsent({ ticket }) }], stale: false };
 }
 
 /** The same preview as of an edit that gives the grant: approving it is one. */
@@ -275,17 +245,14 @@ export async function showDecision(
 
 interface DecideShown {
   readonly row: RequestRow;
-  /** Effect of an approval, or its refusal. */
   readonly preview:
     | ValidPreview
     | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] };
-  /** Absent: not counted yet. */
   readonly exact?: BacktestAnswer | undefined;
   /** `note`, and `link`: the signed link of the visit. */
   readonly values: Values;
 }
 
-/** A request with the effect of its approval. */
 function decidePage({ row, preview, exact, values }: DecideShown, format: PageFormat): Markup {
   const wanted = `${wantedText(row, format)} for ${row.path}`;
   return (

@@ -6,7 +6,7 @@ import type { DecideOutcome, RequestOutcome } from '../../core/limits/edit-model
 import { whoMayText } from '../../core/limits/rights.ts';
 import type { User } from '../../core/signin/model.ts';
 import { grantFormFields, writtenValues } from './edit/forms.ts';
-import { byField } from './edit/read-edit.ts';
+import { byField, REQUIRED } from './edit/read-edit.ts';
 import {
   formatOf,
   type PageContext,
@@ -27,39 +27,12 @@ const problem = (title: string, sentence: string, remedy: string): Problem => ({
   ...{ title, sentence, remedy, link: ['/requests', 'To the requests'] },
 });
 
-const UNDER_REQUESTS = 'Requests that wait for you are under “Requests”.';
-
-/** Faults of a signed link, with their status. */
 const FAULTS = {
-  altered: [
-    403,
-    problem(
-      'This link does not work',
-      'It is not as it was sent, or it is about another request.',
-      UNDER_REQUESTS,
-    ),
-  ],
-  another: [
-    403,
-    problem('This link is not yours', 'It was sent to finance, and you are not of finance.', UNDER_REQUESTS),
-  ],
-  expired: [410, problem('This link has expired', 'A link is good for a week.', UNDER_REQUESTS)],
-  used: [
-    409,
-    problem(
-      'Decided already',
-      'A link works once, and the request it is about has been decided.',
-      'Nothing was changed by you. What became of it stands under “Requests”.',
-    ),
-  ],
-  unchecked: [
-    503,
-    problem(
-      'Not checked',
-      'This link could not be checked just now.',
-      'Try it again in a minute, or decide under “Requests”.',
-    ),
-  ],
+  altered: [403, 'This link does not work', 'It is not as it was sent, or it is about another request.'],
+  another: [403, 'This link is not yours', 'It was sent to finance, and you are not of finance.'],
+  expired: [410, 'This link has expired', 'A link is good for a week.'],
+  used: [409, 'Decided already', 'A link works once, and the request it is about has been decided.'],
+  unchecked: [503, 'Not checked', 'This link could not be checked just now.'],
 } as const;
 
 /**
@@ -78,8 +51,8 @@ async function refusedLink(
   const fault = await faultOf(link, request, row, user, deps);
   if (fault === undefined) return undefined;
   deps.log.warn('approval link refused', { request, fault, user: user.id });
-  const [status, text] = FAULTS[fault];
-  return sendProblem(c, text, status);
+  const [status, title, sentence] = FAULTS[fault];
+  return sendProblem(c, problem(title, sentence, 'See “Requests” for what waits for you.'), status);
 }
 
 async function faultOf(
@@ -101,7 +74,6 @@ async function faultOf(
   }
 }
 
-/** Requests for more, and decisions about them. */
 export const requestPageRoutes: PageRoutes = (app, deps) => {
   const { desk, read } = deps;
 
@@ -127,7 +99,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
     if (view === undefined) return sendUnknown(c);
     const again = (problems: ReadonlyMap<string, string>, others: readonly string[] = []) =>
       send(c, askPage({ view, values, problems, others }, formatOf(c, deps)), 422);
-    const unclear = new Map(MISSING.filter(([name]) => !values[name]));
+    const unclear = new Map(NEEDED.filter((name) => !values[name]).map((name) => [name, REQUIRED] as const));
     const wanted = writtenValues(values, {}, deps.policy.currency, unclear);
     if (unclear.size > 0) return again(unclear);
     const outcome = await desk.request(grantAsk(wanted), actingUser(user));
@@ -179,13 +151,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
   });
 };
 
-const MISSING: readonly (readonly [string, string])[] = [
-  ['limit', 'Choose the limit.'],
-  ['amount', 'Say how much more.'],
-  ['from', 'Say from when.'],
-  ['until', 'Say until when.'],
-  ['reason', 'Give a reason for the user who decides.'],
-];
+const NEEDED = ['limit', 'amount', 'from', 'until', 'reason'];
 
 const grantAsk = ({
   subject = '',
@@ -218,7 +184,7 @@ const notFiled = (outcome: Exclude<RequestOutcome, { outcome: 'filed' | 'invalid
     ? problem(
         'Not yours to ask for',
         `To ask for more here you must be ${whoMayText(outcome.act, outcome.needs)}.`,
-        'Ask a member of the group to file it; the page of your rejected job names the group and its contact.',
+        'Ask a member of the group to file it.',
       )
     : problem(
         'Too many requests are waiting',
@@ -230,43 +196,26 @@ type NotDecided = Exclude<DecideOutcome, { outcome: 'approved' | 'declined' }>;
 
 const STATUS = { unknown: 404, decided: 409, forbidden: 403, invalid: 422, stale: 409, busy: 503 } as const;
 
-function notDecided(outcome: NotDecided, { username }: User): Problem {
+const notDecided = (outcome: NotDecided, { username }: User): Problem =>
+  problem('Not decided', whyNotDecided(outcome, username), 'The request is as it was.');
+
+function whyNotDecided(outcome: NotDecided, username: string): string {
   switch (outcome.outcome) {
     case 'unknown':
-      return problem('Gone', 'There is no such request any more.', 'Requests are kept for 30 days.');
+      return 'There is no such request any more: requests are kept for 30 days.';
     case 'decided': {
       const { decidedBy = 'Another user', state } = outcome.request;
-      return problem(
-        'Decided already',
-        `${decidedBy} was faster: it is ${state}.`,
-        'Nothing was changed by you.',
-      );
+      return `${decidedBy} was faster: it is ${state}.`;
     }
     case 'forbidden':
-      return problem(
-        'Not yours to decide',
-        outcome.own
-          ? 'You asked for it yourself; another user must decide.'
-          : `You are signed in as ${username}; to decide this you must be ${whoMayText(outcome.act, outcome.needs)}.`,
-        'The request still waits.',
-      );
+      return outcome.own
+        ? 'You asked for it yourself; another user must decide.'
+        : `You are signed in as ${username}; to decide this you must be ${whoMayText(outcome.act, outcome.needs)}.`;
     case 'invalid':
-      return problem(
-        'No longer fits',
-        outcome.problems.map(({ message }) => message).join('; '),
-        'The request still waits; decline it, or mend the limits first.',
-      );
+      return `It no longer fits: ${outcome.problems.map(({ message }) => message).join('; ')}. Decline it, or mend the limits first.`;
     case 'stale':
-      return problem(
-        'Changed meanwhile',
-        'The limits it changes are others by now, so nothing was changed.',
-        'Decline it, and have it asked for again.',
-      );
+      return 'The limits it changes are others by now. Decline it, and have it asked for again.';
     case 'busy':
-      return problem(
-        'Not decided',
-        'Others edited at the same time, again and again.',
-        'Try again; the request still waits.',
-      );
+      return 'Others edited at the same time, again and again. Try again.';
   }
 }

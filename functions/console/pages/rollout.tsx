@@ -24,21 +24,14 @@ import {
   readValues,
   send,
 } from './page-deps.ts';
-import {
-  daySpan,
-  distance,
-  number,
-  type PageFormat,
-  pageCount,
-  percent,
-  shortInstant,
-} from './parts/amounts.tsx';
+import { distance, number, type PageFormat, pageCount } from './parts/amounts.tsx';
 import { hiddenFields } from './parts/form-field.tsx';
 import {
   address,
   button,
   Card,
   contactLink,
+  DO,
   Done,
   joined,
   List,
@@ -54,7 +47,6 @@ import { type Problem, respondToEdit, sendProblem, sendUnknown } from './problem
 
 const ROWS = 50;
 
-/** The path to enforcing, group by group. */
 export const rolloutPageRoutes: PageRoutes = (app, deps) => {
   const { read, log } = deps;
 
@@ -131,15 +123,12 @@ const LOCKOUT = problem(
   'Go on all the same to confirm it, or give them room first.',
 );
 const notMoved = (missing: readonly string[]): Problem =>
-  missing.length === 0
-    ? problem('Nothing to do', 'There is no step left in this direction.', 'See the list.')
-    : problem(
-        'Not yet',
-        `Nothing was changed: ${missing.join('; ')}.`,
-        'Wait for it, or go on all the same: the log will say what was missing.',
-      );
+  problem(
+    'Not yet',
+    `Nothing was changed: ${missing.join('; ') || 'there is no step left in this direction'}.`,
+    'Wait for what is missing, or go on all the same: the log will say what it was.',
+  );
 
-/** Results of sending a report. */
 export const REPORT_DONE: Readonly<Record<string, string>> = {
   sent: 'The report is sent to the owner, and written down.',
   'told-before': 'The owner got the report within the last hour; that is written down.',
@@ -147,7 +136,6 @@ export const REPORT_DONE: Readonly<Record<string, string>> = {
   'no-way': 'Nothing was sent: no topic of owners is set up. Notify the owner yourself, and record it.',
 };
 
-/** Rollout steps with requirements of the next. */
 function rolloutPage(view: RolloutView, done: string | undefined, format: PageFormat): Markup {
   const { user } = format;
   const stepOf = (row: RolloutRow, name: RolloutClassRow['class']): Child => {
@@ -159,7 +147,7 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
       title="Rollout"
       at="/rollout"
       user={user}
-      about="From watching to enforcing: shadow, report to the owner, warn, enforce. What has no step of its own follows what is above it. Security rules are the policy’s and stand in no step."
+      about="From watching to enforcing: shadow, report to the owner, warn, enforce. A group without a step follows the one above it."
     >
       <Done text={done} />
       {view.rows.length === 0 ? (
@@ -173,11 +161,11 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
                 ...{ head: 'Group', isName: true, style: 'path' },
                 cell: ({ subject, path }) => subjectLink(subject, path),
               },
-              { head: 'Cost', label: 'cost', cell: (row) => stepOf(row, 'cost') },
-              { head: 'Capacity', label: 'capacity', cell: (row) => stepOf(row, 'capacity') },
+              { head: 'Cost', cell: (row) => stepOf(row, 'cost') },
+              { head: 'Capacity', cell: (row) => stepOf(row, 'capacity') },
               { head: 'For the next step', style: 'full', cell: ({ classes }) => missingText(classes) },
               {
-                ...{ head: 'Do', isHidden: true, style: 'full' },
+                ...{ head: DO, style: 'full' },
                 cell: ({ subject, path }) =>
                   mayOpen('GET /rollout/step', user.roles) &&
                   button(address('/rollout/step', { subject }), 'Look', ` at ${path}`),
@@ -186,8 +174,7 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
             rows={view.rows}
           />
           <PageLinks next={view.next && address('/rollout', { cursor: view.next })}>
-            {pageCount(view.total, 'row')}; jobs since{' '}
-            {daySpan({ fromDay: view.fromDay, toDay: view.fromDay })}
+            {pageCount(view.total, 'row')}
           </PageLinks>
         </div>
       )}
@@ -198,7 +185,7 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
 const TONES: Readonly<Partial<Record<RolloutStep, string>>> = { warn: 'warn', enforce: 'good' };
 const stepTag = (step: RolloutStep): Markup => <span class={`tag ${TONES[step] ?? ''}`}>{step}</span>;
 
-/** `12 days ago`, `as The whole GitLab`. */
+/** `as The whole GitLab, 12 days ago`. */
 function sinceText(
   { from, fromPath, sinceMs }: RolloutClassRow,
   subject: string,
@@ -244,7 +231,7 @@ function rolloutStepPage(shown: StepShown, format: PageFormat): Markup {
       }
     >
       {classes.map((each) => classCard(each, subject, format))}
-      {forecastCard(shown.forecast, subject, format)}
+      {forecastCard(shown.forecast, subject)}
       {stepForms(shown, format)}
     </ConsolePage>
   );
@@ -261,14 +248,8 @@ const classCard = (row: RolloutClassRow, subject: string, format: PageFormat): M
     aside={sinceText(row, subject, format)}
   >
     <p>
-      {pageCount(row.jobs, 'job')} on {pageCount(row.days, 'day')}
-      {row.wouldFail > 0 && row.step !== 'enforce' && (
-        <>
-          ; up to <strong class="warn-text">{pageCount(row.wouldFail, 'job')}</strong> (
-          {percent(row.wouldFail, row.jobs)}) broke a rule of this class, as decisions recorded
-        </>
-      )}
-      .
+      {pageCount(row.jobs, 'job')} on {pageCount(row.days, 'day')}; {pageCount(row.wouldFail, 'violation')} of
+      this class recorded.
     </p>
     {row.next !== undefined && (
       <>
@@ -289,14 +270,14 @@ const classCard = (row: RolloutClassRow, subject: string, format: PageFormat): M
   </Card>
 );
 
-function forecastCard(forecast: RolloutForecastAnswer, subject: string, format: PageFormat): Markup {
+function forecastCard(forecast: RolloutForecastAnswer, subject: string): Markup {
   if (forecast.outcome !== 'counted')
     return (
       <Card id="forecast" title="If enforced now">
         <p>Counted too often within a minute: load the page again in a moment.</p>
       </Card>
     );
-  const { jobs, wouldFail, days, daysCounted, rows, jobsRead, next } = forecast;
+  const { jobs, wouldFail, days, daysCounted, rows, next } = forecast;
   return (
     <Card id="forecast" title="If enforced now">
       <p>
@@ -304,7 +285,7 @@ function forecastCard(forecast: RolloutForecastAnswer, subject: string, format: 
         <strong class={wouldFail > 0 ? 'warn-text' : 'good-text'}>
           {wouldFail === 0 ? 'none' : number(wouldFail)}
         </strong>{' '}
-        would have failed beyond those that fail already. Read {pageCount(jobsRead, 'record')}.
+        would have failed beyond those that fail already.
         {next !== undefined && (
           <>
             {' '}
@@ -323,17 +304,11 @@ function forecastCard(forecast: RolloutForecastAnswer, subject: string, format: 
             },
             { head: 'Rule', cell: ({ rule }) => <code>{rule}</code> },
             { head: 'Why', style: 'full', cell: ({ code, limitLabel }) => [code, ' ', soft(limitLabel)] },
-            { head: 'Jobs', style: 'n', label: 'jobs', cell: ({ jobs: count }) => number(count) },
+            { head: 'Jobs', style: 'n', cell: ({ jobs: count }) => number(count) },
             {
               ...{ head: 'The latest', style: 'full' },
               cell: ({ examples }) =>
-                joined(
-                  examples.map(({ jobId, atMs, url }) => (
-                    <>
-                      <a href={url ?? `/jobs/${jobId}`}>{jobId}</a> {soft(shortInstant(atMs, format))}
-                    </>
-                  )),
-                ),
+                joined(examples.map(({ jobId, url }) => <a href={url ?? `/jobs/${jobId}`}>{jobId}</a>)),
             },
           ]}
           rows={rows}
@@ -362,7 +337,7 @@ function stepForms({ view, row, canTell }: StepShown, { user }: PageFormat): Mar
       <PostForm user={user} class="card" action="/rollout/report">
         <h2>Report to the owner</h2>
         {hiddenFields({ subject, ...(!canTell && { told: 'yes' }) })}
-        {!canTell && <p>No topic of owners is set up here: tell {owner} yourself, and say so.</p>}
+        {!canTell && <p>No topic of owners is set up: tell {owner} yourself, and say so.</p>}
         <button>{canTell ? 'Send the shadow report' : 'The owner is notified'}</button>
       </PostForm>
       {mayOpen('POST /rollout/move', user.roles) &&

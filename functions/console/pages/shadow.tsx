@@ -1,7 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ShadowRow, ShadowView } from '../../answers/rollout/model.ts';
-import { ownerMessage } from '../../answers/rollout/shadow.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
 import {
@@ -24,15 +23,12 @@ import {
 import { hiddenFields } from './parts/form-field.tsx';
 import {
   address,
-  button,
   contactLink,
   DaysForm,
   Done,
   hidden,
-  isMail,
   List,
   type Markup,
-  mailHref,
   PageLinks,
   Plain,
   PostForm,
@@ -52,7 +48,7 @@ export const shadowRoutes: PageRoutes = (app, deps) => {
     const only = { group: queryNumber(c, 'group'), project: queryNumber(c, 'project') };
     const asked = { days, ...withoutAbsent({ ...only, cursor: queryCursor(c) }), max: CARDS };
     const view = await deps.read.shadow(asked, c.var.user);
-    const shown = { view, days, only, canTell: deps.tellOwner !== undefined, origin: deps.origin };
+    const shown = { view, days, only, canTell: deps.tellOwner !== undefined };
     return send(c, shadowPage(shown, REPORT_DONE[query(c, 'done') ?? ''], formatOf(c, deps)));
   });
 };
@@ -61,12 +57,10 @@ interface ShadowShown {
   readonly view: ShadowView;
   readonly days: number;
   readonly only: { readonly group: number | undefined; readonly project: number | undefined };
-  /** A message can be sent from here; else a mail is opened where the reader is. */
+  /** A message can be sent from here. */
   readonly canTell: boolean;
-  readonly origin: string;
 }
 
-/** Violations in shadow mode. */
 function shadowPage(shown: ShadowShown, done: string | undefined, format: PageFormat): Markup {
   const { view, days, only } = shown;
   return (
@@ -81,7 +75,7 @@ function shadowPage(shown: ShadowShown, done: string | undefined, format: PageFo
       {view.rows.length === 0 ? (
         <Plain>
           <strong>Nothing watches here.</strong> A limit in mode <code>shadow</code> or <code>warn</code>{' '}
-          shows here what it would have rejected. Everything you see is enforced, off, or had nothing to say.
+          shows here what it would have rejected.
         </Plain>
       ) : (
         <>
@@ -103,12 +97,11 @@ const ruleLines = (rules: ShadowRow['wouldFail'] | ShadowRow['ranRejectedBy']): 
     </>
   ));
 
-function card(row: ShadowRow, { days, canTell, origin }: ShadowShown, format: PageFormat): Markup {
+function card(row: ShadowRow, { days, canTell }: ShadowShown, format: PageFormat): Markup {
   const { subject, path, jobs, ranRejected, ranRejectedBy, wouldFail, limits, owner, contact } = row;
-  const { user, currency } = format;
+  const { user } = format;
   const failing = wouldFail[0]?.jobs ?? 0;
   const id = `s-${subject.replace('/', '-')}`;
-  const message = ownerMessage(row, { days, origin, currency });
   const canSend = canTell && (owner ?? contact) !== undefined && mayOpen('POST /rollout/report', user.roles);
   return (
     <article class="card" aria-labelledby={id}>
@@ -120,46 +113,36 @@ function card(row: ShadowRow, { days, canTell, origin }: ShadowShown, format: Pa
         <>
           <p>
             <strong class="warn-text">{pageCount(ranRejected, 'job')}</strong> ran although rejected: GitLab
-            follows no answer while the controller is in <code>dry_run</code>. Enabled, it would have failed.
+            follows no answer while the controller is in <code>dry_run</code>.
           </p>
           <List of={ruleLines(ranRejectedBy)} />
         </>
       )}
       <p>
-        {failing === 0 ? (
-          <strong class="good-text">By what only watches no job would have failed.</strong>
-        ) : (
-          <>
-            <strong class="warn-text">
-              {wouldFail.length > 1 && 'At least '}
-              {pageCount(failing, 'job')}
-            </strong>{' '}
-            would have failed by what only watches.
-          </>
-        )}
+        <strong class={failing === 0 ? 'good-text' : 'warn-text'}>
+          {wouldFail.length > 1 && 'At least '}
+          {pageCount(failing, 'job')}
+        </strong>{' '}
+        would have failed by what only watches.
       </p>
       <List of={ruleLines(wouldFail)} />
       <List
         of={limits.map(
           ({ limit, refusedAmount }) =>
-            `${[`${limitWords(limit)}, ${limitAmountWords(limit, format)} (${limit.mode})`, limit.period?.label].filter(Boolean).join(', ')}: ${pageAmount(refusedAmount, limit.unit, format)} would not have been let in`,
+            `${limitWords(limit)}, ${limitAmountWords(limit, format)} (${limit.mode}): ${pageAmount(refusedAmount, limit.unit, format)} would not have been let in`,
         )}
       />
       <div class="actions">
-        {canSend ? (
+        {canSend && (
           <PostForm user={user} action="/rollout/report">
             {hiddenFields({ subject, days: String(days), back: 'shadow' })}
             <button>Send to owner{hidden(` of ${path}`)}</button>
           </PostForm>
-        ) : isMail(contact) ? (
-          button(mailHref(contact, message.subject, message.text), 'Send to owner', ` of ${path}`)
-        ) : (
-          <span class="soft">
-            No mail address of an owner is known
-            {contact !== undefined && <>; contact {contactLink(contact)}</>}.
-          </span>
         )}
-        {owner !== undefined && <span class="soft">Owner: {owner}</span>}
+        <span class="soft">
+          Owner: {owner ?? 'not known'}
+          {contact !== undefined && <>, {contactLink(contact)}</>}
+        </span>
       </div>
     </article>
   );

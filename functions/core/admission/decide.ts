@@ -26,11 +26,8 @@ import { jobPagePath, linkTo } from '../notify/console-links.ts';
 import { type DecideDeps, type JudgedJob, judgeRequests, toHoldAsk, type WaitLookup } from './judge.ts';
 
 /**
- * Decides a batch: parse → evaluate → hold → text. One decision per entry, same order. An entry
- * that does not parse is `undecided{invalid}` and does not affect the others. Jobs that would be rejected by limits that are
- * no longer in force are evaluated once more, with the current ones.
- *
- * @param deadlineMs on `deps.clock.monotonicMs()`.
+ * Decides a batch: parse → evaluate → hold → text. One decision per entry, same order. An entry that does not parse is
+ * `undecided{invalid}` and does not affect the others.
  */
 export function decide(
   entries: readonly unknown[],
@@ -66,7 +63,6 @@ export async function decide(
   });
 }
 
-/** The id of the job that an entry is about, also where the rest of it is not understood. */
 const jobIdIn = (entry: unknown): { readonly jobId?: number } =>
   isRecord(entry) && typeof entry.jobId === 'number' && Number.isSafeInteger(entry.jobId)
     ? { jobId: entry.jobId }
@@ -113,12 +109,7 @@ const ANNOUNCE_MS_MAX = 150;
 /** A write with less time left would be cut off, and the answer has to travel, too. */
 const ANNOUNCE_MS_MIN = 40;
 
-/**
- * Returns for each rejection if it is new, because GitLab's `retry: 2` sends three requests for one job
- * under new ids. Never throws; on a timeout all are new.
- *
- * @param deadlineMs on `deps.clock.monotonicMs()`.
- */
+/** For each rejection, if it is new: GitLab's `retry: 2` sends three requests under new ids. Never throws; on a timeout all are new. */
 async function noticesOf(
   judged: readonly JudgedJob[],
   deadlineMs: number,
@@ -144,7 +135,6 @@ async function noticesOf(
   return notices;
 }
 
-/** Returns undefined if the job's pipeline is unknown, or if the rejection is a repeat. */
 function noticeKey({ request, evaluation: { facts }, outcome }: JudgedJob): string | undefined {
   const { pipelineId, jobName } = request;
   if (outcome.outcome !== 'rejected' || outcome.repeated) return undefined;
@@ -163,11 +153,7 @@ const whyOf = ({ rule, reason }: Violation): string =>
 export const decisionIdOf = ({ jobId, generation }: Pick<JobRecord, 'jobId' | 'generation'>): string =>
   `d-${jobId}-${generation}`;
 
-/**
- * Words a rejection for the job's page in GitLab, with the footers of its rules and the retries that its group agreed to.
- *
- * @param groupIds - of the job, as in its facts.
- */
+/** Words a rejection for the job's page in GitLab. */
 export const pageText = (
   rejection: Omit<RejectionTextInput, 'footer' | 'retried'>,
   groupIds: Parameters<typeof retriedBy>[1],

@@ -1,5 +1,3 @@
-/** Evaluates requests and asks the ledger; once more if the limits have changed meanwhile. */
-
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import type { Directory } from '../../../policies/directory.ts';
 import type { EstimateSettings, Estimator } from '../../../policies/estimate.ts';
@@ -140,10 +138,7 @@ function reportTrouble(request: AdmissionRequest, evaluation: Evaluation, log: L
 
 const NEVER_WAITED: WaitAsk = { waitedMs: 0, last: false, behind: new Set() };
 
-/**
- * Converts the relay's waiting jobs to the ledger's form, by job. A job without an entry waits for the first
- * time, behind all others.
- */
+/** A job without an entry waits for the first time, behind all others. */
 export function waitsOf({ lines = [], jobs = [] }: WaitingTerms): WaitLookup {
   const others = lines.length === 0 ? NEVER_WAITED : { ...NEVER_WAITED, behind: new Set(lines) };
   const byJob = new Map<number, WaitAsk>();
@@ -161,19 +156,13 @@ export interface Rules {
   readonly limitsAreCurrent?: (timeoutMs: number) => Promise<boolean>;
 }
 
-/**
- * Returns the changed parts of the directory for a caller that has parts with these hashes. @throws {Error}
- * if it cannot be read now.
- */
+/** @throws {Error} if the directory cannot be read now */
 export type HandOutDirectory = (have: DirectoryRequest['have']) => Promise<DirectoryResponse>;
 
 export interface DecideDeps {
   readonly ledger: Ledger;
-  /** The rules in force now for these jobs; limits change without a deploy, so they are asked for with every batch. */
   readonly currentRules: (requests: readonly AdmissionRequest[]) => Promise<Rules>;
-  /**
-   * Returns an estimator with the last runs of these jobs. Absent: the rules' own estimator. Never throws.
-   */
+  /** Absent: the rules' own estimator. Never throws. */
   readonly estimatorFor?: (
     requests: readonly AdmissionRequest[],
     settings: EstimateSettings,
@@ -181,7 +170,6 @@ export interface DecideDeps {
   ) => Promise<Estimator>;
   readonly handOutDirectory?: HandOutDirectory;
   readonly rooms?: BatchRooms;
-  /** `https://budget.example.com`: rejections lead there. Absent: there is no console. */
   readonly consoleUrl?: string | undefined;
   readonly onContended?: HoldOptions['onContended'];
   readonly clock: LedgerClock;
@@ -195,7 +183,6 @@ export type WaitLookup = (jobId: number) => WaitAsk;
 
 export interface CurrentDecision {
   readonly outcome: 'admitted' | 'rejected';
-  /** In mode `enforce`. Empty: it is admitted. */
   readonly violations: readonly Violation[];
   /** Violations that would reject it if they were enforced, and soft limits that it passes. */
   readonly shadow: readonly Violation[];
@@ -212,11 +199,7 @@ export const countersAsked = ({ claims, breakGlass }: Evaluation): readonly Coun
     grace === undefined ? [counter] : [counter, grace.pipeline],
   );
 
-/**
- * Decides as the ledger's `hold` does when it has seen every counter.
- *
- * @param own - claims of an earlier record whose amounts do not count against the job.
- */
+/** Decides as `hold` does when it has seen every counter. @param own - claims that do not count against the job */
 export function decideNow(
   job: Evaluated,
   counters: CountersNow,

@@ -1,4 +1,3 @@
-/** Collects the headroom of limits for relays, which use it while the admit function is unreachable. */
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { type LimitRoom, ROOMS_MAX } from '../contract/admissions.ts';
@@ -28,7 +27,6 @@ interface SeenCounter {
   readonly counter: Counter;
 }
 
-/** One per process: it remembers the last reads. */
 export class LimitRooms {
   readonly #deps: LimitRoomDeps;
   readonly #toldMs = new Map<string, number>();

@@ -50,7 +50,6 @@ export const LINES_MAX = 64;
 
 interface WaitingTurn {
   readonly jobId: number;
-  /** Time that it has waited, ms. */
   readonly waitedMs: number;
   /** Counters from `lines` that this job waits for and may take from now. */
   readonly turn?: readonly string[];
@@ -61,20 +60,11 @@ interface WaitingTurn {
 export interface AdmissionsResponse {
   /** The request's `batch`, if it had one. An answer under another name is another batch's, and none of it is used. */
   readonly batch?: string;
-  /**
-   * One per request, in any order. `notice` of a rejection says if the owner was notified before; a service
-   * without notices omits it.
-   */
+  /** One per request, in any order. `notice` says if the owner was notified before; a service without notices omits it. */
   readonly decisions: readonly AdmissionAnswer[];
-  /**
-   * Counters shared by several root groups on which these jobs had conflicts: the caller should send the
-   * root groups of such jobs in one batch. At most {@link CONTENDED_MAX}; absent: none or unknown.
-   */
+  /** Counters on which jobs of several root groups had conflicts: the caller should send those groups in one batch. */
   readonly contended?: readonly ContendedCounter[];
-  /**
-   * Headroom of limits that bind jobs of this batch, for fallback decisions: at most {@link ROOMS_MAX}, each
-   * limit about once a second. A service may omit it; then the fallback admits all jobs.
-   */
+  /** Headroom for fallback decisions, each limit about once a second. Absent: the fallback admits all jobs. */
   readonly room?: readonly LimitRoom[];
 }
 
@@ -89,28 +79,20 @@ export interface ContendedCounter {
 export const ROOMS_MAX = 64;
 
 export interface LimitRoom {
-  /** The refusal that its counter would give now: limit, amount and use. */
   readonly refusal: Violation;
   readonly policy: Exclude<OutagePolicy, 'admit'>;
   /** Length of its period, ms. Absent: it never resets. */
   readonly periodMs?: number;
 }
 
-/**
- * A decision with the job it is about. The caller goes by that id, never by the place in the list. It is left out only
- * where the request had none that can be read.
- */
+/** The caller goes by the id, never by the place in the list. Absent: the request had none that can be read. */
 export type JobDecision = Decision & { readonly jobId?: number };
 
 export type AdmissionAnswer = JobDecision | (WaitingAnswer & { readonly jobId?: number });
 
-/**
- * Only limits with a wait queue refuse the job: ask again, and let no job pass it. Nothing was written or
- * held. Only for callers that sent {@link WaitingTerms}.
- */
+/** Only limits with a wait queue refuse it: ask again, and let no job pass it. Nothing was written. */
 export interface WaitingAnswer {
   readonly outcome: 'waiting';
-  /** Remaining time that it may wait, ms. */
   readonly leftMs: number;
   /** Names of the counters that it waits for; compare them only for equality. At most a job's counters. */
   readonly counters: readonly string[];
@@ -118,7 +100,6 @@ export interface WaitingAnswer {
   readonly text: string;
 }
 
-/** An answer the relay gave without the ledger, to be charged unchecked. */
 export interface UnmeteredAnswer {
   readonly request: AdmissionRequest;
   readonly answered: 'admitted' | 'rejected';
@@ -152,7 +133,6 @@ export const DIRECTORY_PARTS_MAX = 64;
 export const DIRECTORY_NAMES_MAX = 4_096;
 
 export type DirectoryResponse =
-  /** The groups have not been listed to their end yet. */
   | { readonly live: false }
   | {
       readonly live: true;
@@ -178,13 +158,11 @@ export type DirectoryRow = readonly [
 ];
 
 export interface ProblemsResponse {
-  /** Each begins with the path of the value it is about, e.g. `requests[3].jobId`. */
   readonly problems: readonly string[];
 }
 
 /** A relay's heartbeat, written every 30 s and read by the watchdog and by people. */
 export interface Beat {
-  /** Unix ms, by the relay's own clock. */
   readonly atMs: number;
   readonly openStreams: number;
   readonly schema?: BeatSchema;
@@ -202,12 +180,10 @@ export interface Beat {
 export const WAITING_LINES_MAX = 20;
 
 export interface WaitingLine {
-  /** Its id, or what is known of it. */
   readonly root: string;
   /** By name: `group/101|jobs-now|now`. */
   readonly counter: string;
   readonly jobs: number;
-  /** The longest wait, ms. Absent: not reported. */
   readonly longestMs?: number;
 }
 

@@ -7,7 +7,6 @@
  */
 import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../names.ts';
 
-/** As the names.ts files list them. */
 export interface Metric {
   readonly name: string;
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
@@ -18,10 +17,7 @@ export interface Metric {
 /** The format's own bound on the values of one metric. */
 export const VALUES_MAX = 100;
 
-/**
- * @param deployment - see {@link isDeployment}.
- * @param measured - values of each metric; one without any is left out. Nothing measured: nothing to write.
- */
+/** @param measured - a metric without values is left out; undefined: nothing to write */
 export function emfLine(
   deployment: string,
   atMs: number,
@@ -44,11 +40,7 @@ export function emfLine(
   });
 }
 
-/**
- * At most {@link VALUES_MAX} values that stand for all: where there are more, values evenly spaced by rank, the smallest
- * and the largest among them. Percentiles move by at most one in a hundred ranks; sums and counts of more than that are
- * not kept.
- */
+/** Values that stand for all: evenly spaced by rank, the smallest and the largest among them. */
 function spread(values: readonly number[]): readonly number[] {
   if (values.length <= VALUES_MAX) return values;
   const sorted = [...values].sort((a, b) => a - b);
@@ -56,5 +48,4 @@ function spread(values: readonly number[]): readonly number[] {
   return Array.from({ length: VALUES_MAX }, (_, index) => sorted[Math.round(index * step)] ?? 0);
 }
 
-/** Valid values of a CloudWatch dimension that users can type. */
 export const isDeployment = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._/@-]{0,199}$/.test(text);

@@ -1,77 +1,64 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 
-// Why a connection failed, in words, with what to do about it: one table for the relay, the functions and the commands.
-
 interface NetworkFailure {
   readonly kind: FailureKind;
   readonly cause: string;
   /** The error's code and the address that was dialled; may be empty. */
   readonly detail: string;
-  /** A sentence. Undefined: the cause is unknown. */
   readonly remedy: string | undefined;
 }
 
 type FailureKind = keyof typeof KINDS | 'unknown';
 
-/** The first match counts: by the code or the text that Node, ws and grpc-js give. */
+/** By the code or the text that Node, ws and grpc-js give; the first match counts. Then cause and remedy. */
 const KINDS = {
-  expired: {
-    error: /CERT_HAS_EXPIRED|certificate has expired/,
-    cause: 'its certificate has expired',
-    remedy: 'Renew the certificate of the server, or of the proxy in front of it.',
-  },
-  notYetValid: {
-    error: /CERT_NOT_YET_VALID|certificate is not yet valid/,
-    cause: 'its certificate is not valid yet',
-    remedy: "Check this machine's clock and the dates of the server's certificate.",
-  },
-  otherHost: {
-    error: /ERR_TLS_CERT_ALTNAME_INVALID|altnames/,
-    cause: 'its certificate names another host',
-    remedy: 'Use a host that the certificate names, or have the certificate issued for this one.',
-  },
-  unknownAuthority: {
-    error: /SELF_SIGNED|self-signed|UNABLE_TO_|unable to (?:verify|get)/,
-    cause: 'its certificate is signed by an unknown authority',
-    remedy:
-      "Set TOLLGATE_CA_FILE to a file with your authority's certificate (deployed: gitlab.caParameter in cdk/tollgate.config.ts).",
-  },
-  notTls: {
-    error: /ERR_SSL_|EPROTO|wrong version number/,
-    cause: 'this port does not speak TLS',
-    remedy: 'Use the TLS port, or the address of the service without TLS.',
-  },
-  proxyStatus: {
-    error: /ERR_PROXY_TUNNEL/,
-    cause: 'the proxy refused the connection',
-    remedy: "Have the proxy's operator allow this host and port.",
-  },
-  unknownName: {
-    error: /ENOTFOUND|Name resolution failed/,
-    cause: 'its name is unknown here',
-    remedy: 'Check the host in the address, and the resolver.',
-  },
-  noResolver: {
-    error: /EAI_AGAIN/,
-    cause: 'the resolver does not answer',
-    remedy: 'Try again, then check the resolver.',
-  },
-  refused: {
-    error: /ECONNREFUSED/,
-    cause: 'nothing listens there',
-    remedy: 'Check host and port, and that the service runs.',
-  },
-  timeout: {
-    error: /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|timed out|TimeoutError|AbortError/,
-    cause: 'it did not answer in time',
-    remedy: 'Check firewalls, security groups and routes between here and there.',
-  },
-  cut: {
-    error:
-      /ECONNRESET|EPIPE|UND_ERR_SOCKET|socket hang up|Socket closed|before secure TLS|Failed to connect|Connection closed/,
-    cause: 'the connection was cut',
-    remedy: 'Check that this port speaks the scheme of the address, then try again.',
-  },
+  expired: [
+    /CERT_HAS_EXPIRED|certificate has expired/,
+    'its certificate has expired',
+    'Renew the certificate of the server, or of the proxy in front of it.',
+  ],
+  notYetValid: [
+    /CERT_NOT_YET_VALID|certificate is not yet valid/,
+    'its certificate is not valid yet',
+    "Check this machine's clock and the dates of the server's certificate.",
+  ],
+  otherHost: [
+    /ERR_TLS_CERT_ALTNAME_INVALID|altnames/,
+    'its certificate names another host',
+    'Use a host that the certificate names, or have the certificate issued for this one.',
+  ],
+  unknownAuthority: [
+    /SELF_SIGNED|self-signed|UNABLE_TO_|unable to (?:verify|get)/,
+    'its certificate is signed by an unknown authority',
+    "Set TOLLGATE_CA_FILE to a file with your authority's certificate (deployed: gitlab.caParameter in cdk/tollgate.config.ts).",
+  ],
+  notTls: [
+    /ERR_SSL_|EPROTO|wrong version number/,
+    'this port does not speak TLS',
+    'Use the TLS port, or the address of the service without TLS.',
+  ],
+  proxyStatus: [
+    /ERR_PROXY_TUNNEL/,
+    'the proxy refused the connection',
+    "Have the proxy's operator allow this host and port.",
+  ],
+  unknownName: [
+    /ENOTFOUND|Name resolution failed/,
+    'its name is unknown here',
+    'Check the host in the address, and the resolver.',
+  ],
+  noResolver: [/EAI_AGAIN/, 'the resolver does not answer', 'Try again, then check the resolver.'],
+  refused: [/ECONNREFUSED/, 'nothing listens there', 'Check host and port, and that the service runs.'],
+  timeout: [
+    /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|timed out|TimeoutError|AbortError/,
+    'it did not answer in time',
+    'Check firewalls, security groups and routes between here and there.',
+  ],
+  cut: [
+    /ECONNRESET|EPIPE|UND_ERR_SOCKET|socket hang up|Socket closed|before secure TLS|Failed to connect|Connection closed/,
+    'the connection was cut',
+    'Check that this port speaks the scheme of the address, then try again.',
+  ],
 } as const;
 
 export const PROXY_CREDENTIALS =
@@ -83,9 +70,9 @@ export function networkFailure(error: unknown): NetworkFailure {
   const detail = [statusCode ?? code, address].filter((each) => each !== undefined && each !== '').join(' ');
   if (statusCode === 407)
     return { kind: 'proxyStatus', cause: 'the proxy wants credentials', detail, remedy: PROXY_CREDENTIALS };
-  const found = (Object.keys(KINDS) as (keyof typeof KINDS)[]).find((kind) => KINDS[kind].error.test(text));
+  const found = (Object.keys(KINDS) as (keyof typeof KINDS)[]).find((kind) => KINDS[kind][0].test(text));
   if (found === undefined) return { kind: 'unknown', cause: 'the call failed', detail, remedy: undefined };
-  const { cause, remedy } = KINDS[found];
+  const [, cause, remedy] = KINDS[found];
   return { kind: found, cause, detail, remedy };
 }
 
@@ -97,7 +84,6 @@ export function notReached(what: string, url: string, error: unknown): string {
 
 const CAUSES_MAX = 5;
 
-/** `fetch failed` and errors of several addresses keep the reason inside. */
 function innermost(error: unknown) {
   let reason = error;
   for (let depth = 0; depth < CAUSES_MAX; depth += 1) {
@@ -121,14 +107,13 @@ const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
     ? (value as Readonly<Record<string, unknown>>)
     : { message: value };
 
-type Secret = string | ArrayBuffer | ArrayBufferView;
-
 export class NodeSha256 {
-  readonly #secret: Uint8Array | string | undefined;
+  readonly #fresh: () => Hash | Hmac;
   #hash: Hash | Hmac;
 
-  constructor(secret?: Secret) {
-    this.#secret = secret === undefined || typeof secret === 'string' ? secret : bytesOf(secret);
+  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
+    const key = secret instanceof ArrayBuffer ? new Uint8Array(secret) : (secret as string | Uint8Array);
+    this.#fresh = () => (key === undefined ? createHash('sha256') : createHmac('sha256', key));
     this.#hash = this.#fresh();
   }
 
@@ -143,16 +128,7 @@ export class NodeSha256 {
   reset(): void {
     this.#hash = this.#fresh();
   }
-
-  #fresh(): Hash | Hmac {
-    return this.#secret === undefined ? createHash('sha256') : createHmac('sha256', this.#secret);
-  }
 }
-
-const bytesOf = (secret: ArrayBuffer | ArrayBufferView): Uint8Array =>
-  ArrayBuffer.isView(secret)
-    ? new Uint8Array(secret.buffer, secret.byteOffset, secret.byteLength)
-    : new Uint8Array(secret);
 
 /** Proxies of an environment are addresses without a password; a password comes from where secrets are kept. */
 type Variables = Readonly<Record<string, string | undefined>>;

@@ -4,6 +4,8 @@ import {
   type DirectoryProject,
   directoryOf,
 } from '../../../policies/directory.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { inParts } from '../store/parts.ts';
 import {
   type GroupChunk,
   INDEX,
@@ -61,10 +63,8 @@ export function projectPart(
   return { directory: directoryOf(personal, rows), missed: new Set() };
 }
 
-const withVisibility = (code: number): { readonly visibility?: string } => {
-  const visibility = visibilityOf(code);
-  return visibility === undefined ? {} : { visibility };
-};
+const withVisibility = (code: number): { readonly visibility?: string } =>
+  withoutAbsent({ visibility: visibilityOf(code) });
 
 /** A directory that grows by whole parts; those who hold it see more, never something else. */
 export class GrowingDirectory implements Directory {
@@ -107,11 +107,14 @@ export async function readWholeDirectory(
   const names = Object.keys(manifest.chunks).filter((name) => name !== INDEX);
   const isProjects = (name: string): boolean => projectChunkNumberOf(name) !== undefined;
   // Groups first: projects take their paths from them.
-  for (const some of inPieces(names.filter((name) => !isProjects(name)))) {
+  for (const some of inParts(
+    names.filter((name) => !isProjects(name)),
+    AT_ONCE,
+  )) {
     for (const body of await read<GroupChunk>(some, manifest)) directory.add(groupPart(body));
   }
   const groupPath = (groupId: number): string | undefined => directory.groupById.get(groupId)?.path;
-  for (const some of inPieces(names.filter(isProjects))) {
+  for (const some of inParts(names.filter(isProjects), AT_ONCE)) {
     for (const body of await read<ProjectChunk>(some, manifest)) directory.add(projectPart(body, groupPath));
   }
   return { pointer, directory };
@@ -121,8 +124,3 @@ export async function readWholeDirectory(
     return bodies.filter((body) => body !== undefined);
   }
 }
-
-const inPieces = (names: readonly string[]): readonly (readonly string[])[] =>
-  Array.from({ length: Math.ceil(names.length / AT_ONCE) }, (_, at) =>
-    names.slice(at * AT_ONCE, (at + 1) * AT_ONCE),
-  );

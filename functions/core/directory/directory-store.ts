@@ -14,74 +14,13 @@ import {
   readManifest,
 } from './chunks.ts';
 import { GrowingDirectory, groupPart, projectPart } from './directory-part.ts';
-import {
-  DirectoryError,
-  type DirectoryPointer,
-  type DirectoryTable,
-  type DirectoryWish,
-  WISH_AGAIN_MS,
-} from './directory-table.ts';
+import { DirectoryError, type DirectoryPointer, type DirectoryTable } from './directory-table.ts';
 
 /** Ids that locate a job, from an admission request, a job outcome or a record. */
 export type PlaceAsk = Pick<
   AdmissionRequest,
-  'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId' | 'suspicious'
+  'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId'
 >;
-
-/**
- * Returns the id to resolve for a job whose group is unknown or has changed. A project leads to its group,
- * and to a personal namespace, which has no call of its own. Contradicting ids resolve nothing.
- */
-function wishFor(ask: PlaceAsk, directory: Directory): DirectoryWish | undefined {
-  const { projectId, namespaceId, rootNamespaceId } = ask;
-  if (ask.suspicious !== undefined && ask.suspicious.length > 0) return undefined;
-  const project = projectId === undefined ? undefined : directory.projectById.get(projectId);
-  const groupId = namespaceId ?? project?.groupId;
-  const chain = groupId === undefined ? undefined : directory.chainById.get(groupId);
-  const isPlaced = chain !== undefined && (rootNamespaceId === undefined || chain[0]?.id === rootNamespaceId);
-  if (isPlaced) return undefined;
-  if (projectId !== undefined && project === undefined) return { kind: 'project', id: projectId };
-  return groupId === undefined ? undefined : { kind: 'group', id: groupId };
-}
-
-/** Ids per process in ten minutes. Thousands of unknown ids mean that the sync has stopped. */
-const WISHES_MAX = 100;
-
-/**
- * Stores ids that were not found, each once in ten minutes. It runs in the background and ignores failures,
- * because the listing finds the id later. (Lambda may freeze a write; it continues with the next batch.)
- */
-class WishWriter {
-  readonly #deps: Pick<DirectoryStoreDeps, 'table' | 'clock' | 'log'>;
-  readonly #since = new Map<string, number>();
-  readonly #underway = new Set<Promise<void>>();
-
-  constructor(deps: DirectoryStoreDeps) {
-    this.#deps = deps;
-  }
-
-  wish(wish: DirectoryWish): void {
-    const { table, clock, log } = this.#deps;
-    const nowMs = clock.nowMs();
-    for (const [name, atMs] of this.#since) if (atMs <= nowMs - WISH_AGAIN_MS) this.#since.delete(name);
-    const name = `${wish.kind}/${wish.id}`;
-    if (this.#since.has(name) || this.#since.size >= WISHES_MAX) return;
-    this.#since.set(name, nowMs);
-    const write = table
-      .putWish(wish, nowMs, { timeoutMs: TIMEOUT_MS })
-      .catch((error: unknown) => {
-        const cause = error instanceof Error ? error.message : '';
-        log.warn('unknown id not written down', { wish: name, cause });
-      })
-      .finally(() => this.#underway.delete(write));
-    this.#underway.add(write);
-  }
-
-  /** For tests: when everything is written. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#underway);
-  }
-}
 
 // One version of the directory, as far as a reader needed it.
 
@@ -186,7 +125,7 @@ class LoadedDirectory {
 interface DirectoryStoreDeps {
   readonly table: DirectoryTable;
   readonly packed: Directory | undefined;
-  readonly clock: { nowMs(): number; monotonicMs(): number };
+  readonly clock: { monotonicMs(): number };
   readonly log: Log;
 }
 
@@ -199,7 +138,6 @@ const QUIET_MS = 5_000;
 
 export class DirectoryStore {
   readonly #deps: DirectoryStoreDeps;
-  readonly #wishing: WishWriter;
   #pointer: DirectoryPointer | undefined;
   #loaded: LoadedDirectory | undefined;
   #lookAgainAtMs = Number.NEGATIVE_INFINITY;
@@ -208,12 +146,9 @@ export class DirectoryStore {
 
   constructor(deps: DirectoryStoreDeps) {
     this.#deps = deps;
-    this.#wishing = new WishWriter(deps);
   }
 
-  /**
-   * Returns the directory with the groups of these jobs. Never throws. Missing ids are stored for the sync.
-   */
+  /** Returns the directory with the groups of these jobs, as far as they are listed. Never throws. */
   async directoryFor(asks: readonly PlaceAsk[]): Promise<Directory | undefined> {
     const { clock, packed } = this.#deps;
     if (clock.monotonicMs() >= this.#lookAgainAtMs) {
@@ -225,14 +160,16 @@ export class DirectoryStore {
     if (this.#loaded === undefined) return packed;
     if (this.#loaded.isFull) this.#loaded = new LoadedDirectory(this.#loaded.manifest, this.#read);
     const loaded = this.#loaded;
-    const isWhole = await this.#need(asks, loaded);
-    const wishes = isWhole ? asks.flatMap((ask) => wishFor(ask, loaded.directory) ?? []) : [];
-    for (const wish of wishes) this.#wishing.wish(wish);
+    if (clock.monotonicMs() < this.#readAgainAtMs) return loaded.directory;
+    try {
+      await loaded.need(asks);
+    } catch (error) {
+      this.#report('part of the directory not read', error);
+      this.#readAgainAtMs = clock.monotonicMs() + QUIET_MS;
+      // Chunks of a version that was replaced an hour ago are gone: a newer one may be there.
+      this.#lookAgainAtMs = Math.min(this.#lookAgainAtMs, this.#readAgainAtMs);
+    }
     return loaded.directory;
-  }
-
-  settled(): Promise<void> {
-    return this.#wishing.settled();
   }
 
   async #look(): Promise<void> {
@@ -253,21 +190,6 @@ export class DirectoryStore {
     const manifest = await readManifest(pointer, this.#deps.table, { timeoutMs: TIMEOUT_MS });
     this.#loaded = await (this.#loaded?.next(manifest) ?? new LoadedDirectory(manifest, this.#read));
     this.#pointer = pointer;
-  }
-
-  async #need(asks: readonly PlaceAsk[], loaded: LoadedDirectory): Promise<boolean> {
-    const { clock } = this.#deps;
-    if (clock.monotonicMs() < this.#readAgainAtMs) return false;
-    try {
-      await loaded.need(asks);
-      return true;
-    } catch (error) {
-      this.#report('part of the directory not read', error);
-      this.#readAgainAtMs = clock.monotonicMs() + QUIET_MS;
-      // Chunks of a version that was replaced an hour ago are gone: a newer one may be there.
-      this.#lookAgainAtMs = Math.min(this.#lookAgainAtMs, this.#readAgainAtMs);
-      return false;
-    }
   }
 
   readonly #read: ChunkBodyReader = (names, manifest) =>

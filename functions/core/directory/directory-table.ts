@@ -1,5 +1,17 @@
 import { codedError } from '../../../policies/coded-error.ts';
 import type { ReadOptions } from '../ledger/store.ts';
+import { chunkPartsOf, joined, LimitsError, PARTS_ATTRIBUTE } from '../limits/limit-table.ts';
+import { changeItem, getItem, itemAt, putItem } from '../store/calls.ts';
+import { type LedgerKeys, ledgerKeys } from '../store/keys.ts';
+import {
+  atRev,
+  type InstanceTable,
+  type Item,
+  type ItemTable,
+  TimeLimit,
+  TTL_ATTRIBUTE,
+} from '../store/operation.ts';
+import { answered } from '../store/table-failure.ts';
 
 export class DirectoryError extends codedError('DirectoryError', {
   /** The table gave no answer we can use; a write may or may not have happened. */
@@ -7,45 +19,9 @@ export class DirectoryError extends codedError('DirectoryError', {
   directory_unreadable: false,
 }) {}
 
-// The directory's interface to a table: immutable chunks, one pointer to the live chunks, and ids that
-// readers missed. Changing the pointer publishes a version.
-
 export type { ReadOptions };
 
-export interface DirectoryTable {
-  /** Consistent; undefined: nothing was ever synced. @throws {DirectoryError} `directory_unavailable` */
-  getPointer(options: ReadOptions): Promise<DirectoryPointer | undefined>;
-  /** @throws {DirectoryError} `directory_unavailable` */
-  putChunk(at: ChunkAddress, bytes: Uint8Array, options: ReadOptions): Promise<void>;
-  /** One per address, same order; undefined: there is none. @throws {DirectoryError} either code */
-  readChunks(at: readonly ChunkAddress[], options: ReadOptions): Promise<readonly (Uint8Array | undefined)[]>;
-  /** For chunks that no version has any more: they go some time after `atMs`. @throws {DirectoryError} `directory_unavailable` */
-  expireChunk(at: ChunkAddress, atMs: number, options: ReadOptions): Promise<void>;
-  /**
-   * Makes a version live if the edit before it still is (`to.edit` − 1; 1 is the first).
-   * @throws {DirectoryError} `directory_unavailable`: it may be live or not.
-   */
-  flip(to: DirectoryPointer, options: ReadOptions): Promise<'flipped' | 'stale'>;
-  /**
-   * Writes down an id that was not found, unless it was written within the last `WISH_AGAIN_MS`.
-   * @throws {DirectoryError} `directory_unavailable`
-   */
-  putWish(wish: DirectoryWish, atMs: number, options: ReadOptions): Promise<void>;
-  /** At most `limit` that were not granted yet. @throws {DirectoryError} `directory_unavailable` */
-  readWishes(limit: number, options: ReadOptions): Promise<readonly DirectoryWish[]>;
-  /** Takes a wish off the list; the same one waits out `WISH_AGAIN_MS` all the same. @throws {DirectoryError} `directory_unavailable` */
-  grantWish(wish: DirectoryWish, options: ReadOptions): Promise<void>;
-}
-
-/** GitLab is asked about one id at most this often. */
-export const WISH_AGAIN_MS = 10 * 60_000;
-/** A wish that no sync came by for is garbage. */
-export const WISH_TTL_MS = 6 * 60 * 60_000;
-
-export interface DirectoryWish {
-  readonly kind: 'group' | 'project';
-  readonly id: number;
-}
+export type DirectoryTable = Pick<DynamoDirectoryTable, keyof DynamoDirectoryTable>;
 
 export interface ChunkAddress {
   /** Written for this version. Unchanged chunks stay where they are. */
@@ -64,3 +40,110 @@ export interface DirectoryPointer {
   readonly live: boolean;
   readonly atMs: number;
 }
+
+const AT = 'at';
+
+/**
+ * Immutable chunks, and one pointer to the live ones: changing it publishes a version.
+ * Every call throws {@link DirectoryError}: `directory_unavailable` after a write means that it may have happened.
+ */
+export class DynamoDirectoryTable {
+  readonly #table: ItemTable;
+  readonly #keys: LedgerKeys;
+
+  constructor({ table, instance }: InstanceTable) {
+    this.#table = table;
+    this.#keys = ledgerKeys(instance);
+  }
+
+  /** Consistent; undefined: nothing was ever synced. */
+  async getPointer(options: ReadOptions): Promise<DirectoryPointer | undefined> {
+    const item = await this.#answered('read the pointer of', options, (limit) =>
+      getItem(this.#table, this.#keys.directoryPointer, limit),
+    );
+    return item && pointerOf(item);
+  }
+
+  async putChunk({ version, name }: ChunkAddress, bytes: Uint8Array, options: ReadOptions): Promise<void> {
+    await this.#answered('write a chunk to', options, async (limit) => {
+      for (const [part, attributes] of chunkPartsOf(name, bytes).entries())
+        await putItem(this.#table, itemAt(this.#keys.directoryChunk(version, name, part), attributes), limit);
+    });
+  }
+
+  /** One per address, same order; undefined: there is none. */
+  readChunks(
+    at: readonly ChunkAddress[],
+    options: ReadOptions,
+  ): Promise<readonly (Uint8Array | undefined)[]> {
+    return Promise.all(
+      at.map((address) =>
+        this.#answered('read a chunk of', options, async (limit) =>
+          joined(address.name, await this.#parts(address, limit)),
+        ),
+      ),
+    );
+  }
+
+  /** For chunks that no version has any more: they go some time after `atMs`. */
+  async expireChunk(at: ChunkAddress, atMs: number, options: ReadOptions): Promise<void> {
+    const expiry = { [TTL_ATTRIBUTE]: { N: String(Math.ceil(atMs / 1000)) } };
+    await this.#answered('expire a chunk of', options, async (limit) => {
+      const parts = await this.#parts(at, limit);
+      for (const part of parts.keys())
+        await changeItem(this.#table, this.#keys.directoryChunk(at.version, at.name, part), expiry, limit);
+    });
+  }
+
+  /** The first says how many there are; nearly always it is the only one. */
+  async #parts({ version, name }: ChunkAddress, limit: TimeLimit): Promise<readonly Item[]> {
+    const read = (part: number) =>
+      getItem(this.#table, this.#keys.directoryChunk(version, name, part), limit);
+    const first = await read(0);
+    if (first === undefined) return [];
+    const numbers = Array.from({ length: Number(first[PARTS_ATTRIBUTE]?.N) - 1 }, (_, index) => index + 1);
+    const others = await Promise.all(numbers.map(read));
+    return [first, ...others.filter((part) => part !== undefined)];
+  }
+
+  /** Makes a version live if the edit before it still is (`to.edit` − 1; 1 is the first). */
+  async flip(to: DirectoryPointer, options: ReadOptions): Promise<'flipped' | 'stale'> {
+    const item = itemAt(this.#keys.directoryPointer, {
+      ed: { N: String(to.edit) },
+      ma: { S: to.manifest },
+      pr: { S: to.progress },
+      li: { BOOL: to.live },
+      [AT]: { N: String(to.atMs) },
+    });
+    const { outcome } = await this.#answered('flip the pointer of', options, (limit) =>
+      putItem(this.#table, item, limit, atRev('ed', to.edit - 1)),
+    );
+    return outcome === 'written' ? 'flipped' : 'stale';
+  }
+
+  #answered<T>(
+    doing: string,
+    { timeoutMs }: ReadOptions,
+    call: (limit: TimeLimit) => Promise<T>,
+  ): Promise<T> {
+    return answered(
+      doing,
+      (what, why, error) => {
+        const isDamaged = error instanceof LimitsError && !error.retryable;
+        return new DirectoryError(
+          isDamaged ? 'directory_unreadable' : 'directory_unavailable',
+          `could not ${what} the directory in ${this.#table.tableName} (${why})`,
+        );
+      },
+      () => call(new TimeLimit(timeoutMs)),
+    );
+  }
+}
+
+const pointerOf = (item: Item): DirectoryPointer => ({
+  edit: Number(item.ed?.N),
+  manifest: item.ma?.S ?? '',
+  progress: item.pr?.S ?? '',
+  live: item.li?.BOOL ?? false,
+  atMs: Number(item[AT]?.N),
+});

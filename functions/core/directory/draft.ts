@@ -4,6 +4,7 @@ import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/directory.ts';
 import { atOnce } from '../environment/environment.ts';
 import type { GitLabGroup } from '../gitlab/gitlab.ts';
 import { packText } from '../limits/limit-table.ts';
+import { readInParts } from '../store/parts.ts';
 import {
   chunkHashOf,
   GROUP_CHUNK_NAMES,
@@ -29,8 +30,7 @@ import {
 import type { ChunkAddress, DirectoryPointer, DirectoryTable } from './directory-table.ts';
 
 /** No job waits for a sync. */
-export const SYNC_TIMEOUT_MS = 10_000;
-const WAIT = { timeoutMs: SYNC_TIMEOUT_MS };
+const WAIT = { timeoutMs: 10_000 };
 const AT_ONCE = 8;
 /**
  * A reader looks for a new version every minute; one that has not for an hour is not one any more. Until then it may
@@ -106,13 +106,10 @@ export class DirectoryDraft {
     return this.#readFrom(names, this.#aside.now);
   }
 
-  async #readFrom<Body>(names: readonly string[], chunks: Chunks): Promise<readonly (Body | undefined)[]> {
-    const bodies: (Body | undefined)[] = [];
-    for (let first = 0; first < names.length; first += AT_ONCE) {
-      const some = names.slice(first, first + AT_ONCE);
-      bodies.push(...(await readLiveChunks<Body>(some, { chunks }, this.#options.table, WAIT)));
-    }
-    return bodies;
+  #readFrom<Body>(names: readonly string[], chunks: Chunks): Promise<readonly (Body | undefined)[]> {
+    const read = (some: readonly string[]) =>
+      readLiveChunks<Body>(some, { chunks }, this.#options.table, WAIT);
+    return readInParts(names, read, AT_ONCE);
   }
 
   /** Writes a chunk unless it is as it was. Readers do not see it before `flip`. */
@@ -163,16 +160,9 @@ export class DirectoryDraft {
     ];
     await this.#put(PROGRESS, JSON.stringify({ ...progress, chunks: this.#aside.now, retired }));
     if (changed) await this.#put(MANIFEST, JSON.stringify({ chunks: this.#live.now }));
-    const flipped = await table.flip(
-      {
-        edit: (pointer?.edit ?? 0) + 1,
-        manifest: changed ? this.#version : pointer.manifest,
-        progress: this.#version,
-        live,
-        atMs: nowMs,
-      },
-      WAIT,
-    );
+    const manifest = changed ? this.#version : pointer.manifest;
+    const to = { edit: (pointer?.edit ?? 0) + 1, manifest, progress: this.#version, live, atMs: nowMs };
+    const flipped = await table.flip(to, WAIT);
     // A run that lost the race leaves nothing readable. Chunks that cannot be expired now stay as a few KB of garbage.
     await atOnce(flipped === 'flipped' ? gone : this.#written, AT_ONCE, (at) =>
       table.expireChunk(at, nowMs + RETIRED_MS, WAIT).catch(() => {}),

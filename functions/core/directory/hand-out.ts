@@ -108,22 +108,17 @@ const groupRows = ({ groups }: GroupChunk): readonly DirectoryRow[] =>
 const personalRows = ({ namespaces }: ProjectChunk): readonly DirectoryRow[] =>
   namespaces.flatMap(([id, path, personal]): DirectoryRow[] => (personal ? [[id, 0, path, 0, 1, 0]] : []));
 
-/** A directory that does not change while the process lives, e.g. the one of a local run, always as new as can be. */
+/** A directory that does not change while the process lives, e.g. the one of a local run, in one part. */
 export function handOutKnown(directory: Directory): HandOutDirectory {
-  const parts = new Map<string, DirectoryRow[]>();
-  for (const { id, parentId, path, visibility, personal } of directory.groupById.values()) {
-    const name = `groups/${id % DIRECTORY_PARTS_MAX}`;
-    const row: DirectoryRow = [id, parentId ?? 0, path, visibilityCode(visibility), personal ? 1 : 0, 0];
-    parts.set(name, [...(parts.get(name) ?? []), row]);
-  }
-  const rows = Object.fromEntries(parts);
-  const hashes = Object.fromEntries(
-    [...parts].map(([name, some]) => [name, chunkHashOf(JSON.stringify(some))]),
+  const rows = [...directory.groupById.values()].map(
+    ({ id, parentId = 0, path, visibility, personal }): DirectoryRow => [
+      ...([id, parentId, path, visibilityCode(visibility)] as const),
+      ...([personal ? 1 : 0, 0] as const),
+    ],
   );
+  const hash = chunkHashOf(JSON.stringify(rows));
   return async (have) => ({
-    live: true,
-    ageMs: 0,
-    parts: hashes,
-    changed: Object.fromEntries(Object.entries(rows).filter(([name]) => have[name] !== hashes[name])),
+    ...{ live: true, ageMs: 0, parts: { groups: hash } },
+    changed: have.groups === hash ? {} : { groups: rows },
   });
 }

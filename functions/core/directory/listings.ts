@@ -31,23 +31,19 @@ export class RunBudget {
   readonly #clock: { monotonicMs(): number };
   readonly #callsMax: number;
   readonly #startMs: number;
-  readonly #runMs: number;
   calls = 0;
   failure: GitLabError | undefined;
 
   constructor({
     clock,
     callsMax = CALLS_MAX,
-    runMs = RUN_MS,
   }: {
     readonly clock: { monotonicMs(): number };
     readonly callsMax?: number;
-    readonly runMs?: number;
   }) {
     this.#clock = clock;
     this.#callsMax = callsMax;
     this.#startMs = clock.monotonicMs();
-    this.#runMs = runMs;
   }
 
   /**
@@ -56,7 +52,7 @@ export class RunBudget {
    */
   async ask<T>(call: () => Promise<T>, share = 1): Promise<{ readonly answer: T } | undefined> {
     if (this.failure !== undefined || this.calls >= this.#callsMax * share) return undefined;
-    if (this.#clock.monotonicMs() - this.#startMs >= this.#runMs * share) return undefined;
+    if (this.#clock.monotonicMs() - this.#startMs >= RUN_MS * share) return undefined;
     this.calls += 1;
     try {
       return { answer: await call() };
@@ -249,16 +245,12 @@ export async function listChanged(
 }
 
 /** Decides if a full listing is due, so that its changes are requested from its start on. */
-function marksOf(progress: SyncProgress, nowMs: number): Marks {
-  const { projectsPass, projectsListedAtMs, projectsSinceMs } = progress;
+function marksOf({ projectsPass, ...progress }: SyncProgress, nowMs: number): Marks {
+  const { projectsListedAtMs, projectsSinceMs = nowMs - OVERLAP_MS } = progress;
   const isDue = projectsListedAtMs === undefined || nowMs - projectsListedAtMs >= LIST_AGAIN_MS;
-  const sinceMs = projectsSinceMs ?? nowMs - OVERLAP_MS;
-  if (projectsPass === undefined && isDue)
-    return { projectsPass: { chunk: 0 }, projectsListedAtMs: nowMs, projectsSinceMs: sinceMs };
-  return {
-    ...withoutAbsent({ projectsPass, projectsListedAtMs }),
-    projectsSinceMs: sinceMs,
-  };
+  return projectsPass === undefined && isDue
+    ? { projectsPass: { chunk: 0 }, projectsListedAtMs: nowMs, projectsSinceMs }
+    : withoutAbsent({ projectsPass, projectsListedAtMs, projectsSinceMs });
 }
 
 export async function listProjects(

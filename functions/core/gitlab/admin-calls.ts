@@ -2,22 +2,8 @@ import type { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
 import { nextPage, pageQuery, patiently, type RestCallDeps, restCall, restChange } from './rest-call.ts';
 
-/** The subject of a call: a status means different things in different places. */
-export type AdminTopic =
-  | 'access token'
-  | 'metadata'
-  | 'licence'
-  | 'flags'
-  | 'settings'
-  | 'controllers'
-  | 'scopes'
-  | 'controller tokens'
-  | 'groups'
-  | 'webhooks'
-  | 'webhook deliveries'
-  | 'runners'
-  | 'projects'
-  | 'pipelines';
+/** The subject of a call, if a status means something special there. */
+export type AdminTopic = 'controllers' | 'scopes' | 'webhooks' | 'deliveries' | 'pipelines' | 'other';
 
 /** GitLab did not do or say what was asked, in words, with what to do about it. */
 export interface AdminRefusal {
@@ -30,9 +16,6 @@ export interface AdminRefusal {
     | 'rate_limited'
     | 'unavailable'
     | 'unreadable';
-  readonly call: string;
-  /** Undefined: no answer, or one that cannot be read. */
-  readonly status: number | undefined;
   readonly says: string;
   readonly remedy: string;
 }
@@ -43,121 +26,83 @@ export type AdminAnswer<T> =
 
 type Words = readonly [says: string, remedy: string];
 
-const WITHOUT_LICENCE: Words = [
-  'GitLab has no runner controllers here, or none of this number',
-  'they need GitLab 18.9 or newer and an Ultimate licence; if it has both, check the number of the controller',
-];
-const ABSENT: Partial<Record<AdminTopic, Words>> = {
-  controllers: WITHOUT_LICENCE,
-  scopes: [
+/** Instead of {@link WORDS}, by `<topic> <code>`. */
+const TOPIC_WORDS: Readonly<Record<string, Words>> = {
+  'controllers absent': [
+    'GitLab has no runner controllers here, or none of this number',
+    'they need GitLab 18.9 or newer and an Ultimate licence; if it has both, check the number of the controller',
+  ],
+  'scopes absent': [
     'GitLab knows no such controller, runner or kind of scope',
     'scopes of single runners need GitLab 18.10; check the numbers, and that the licence is Ultimate',
   ],
-  'controller tokens': WITHOUT_LICENCE,
-  licence: ['GitLab tells of no licence', 'runner controllers need the Enterprise Edition with Ultimate'],
-  flags: ['GitLab offers no feature flags here', 'GitLab Dedicated has none to read; ask its support'],
-  settings: [
-    'GitLab offers no settings of the instance here',
-    'GitLab.com has none to read; send a test of the webhook',
-  ],
-  webhooks: [
-    'GitLab has no webhooks of groups here, or the group is gone',
-    'they need a Premium or Ultimate licence; check that the group still exists',
-  ],
-  'webhook deliveries': [
-    'GitLab knows no such webhook or delivery any more',
-    'run tollgate gitlab setup again',
-  ],
-  projects: [
-    'GitLab knows no such project, or hides it from this token',
-    'check its path or number, and that the token may see it',
-  ],
-  runners: ['GitLab knows no such runner', 'check its number: tollgate fleet ls'],
-};
-const CONFLICT: Partial<Record<AdminTopic, Words>> = {
-  scopes: [
+  'scopes conflict': [
     'the controller has a scope already that excludes this one',
     'a controller has the whole instance or single runners, never both: remove one of them (glab runner-controller scope delete)',
   ],
-};
-const INVALID: Partial<Record<AdminTopic, Words>> = {
-  scopes: [
+  'scopes invalid': [
     'GitLab takes no such runner',
     'only runners of the instance can be scoped, none of a group or project',
   ],
-  webhooks: [
+  'webhooks absent': [
+    'GitLab has no webhooks of groups here, or the group is gone',
+    'they need a Premium or Ultimate licence; check that the group still exists',
+  ],
+  'webhooks invalid': [
     'GitLab takes no such webhook',
     'check its address; for one in the local network an administrator allows "requests to the local network from webhooks"; a group has 50 webhooks at most',
   ],
-  pipelines: [
-    'GitLab starts no pipeline there',
-    'the .gitlab-ci.yml of the default branch needs jobs for pipelines of source api: docs/platform.md has them',
-  ],
-  'webhook deliveries': [
+  'deliveries invalid': [
     'the receiver did not answer with success, or the group has no job to send',
     'look at the webhook’s recent events in GitLab and at the log of the receiver',
   ],
+  'pipelines invalid': [
+    'GitLab starts no pipeline there',
+    'the .gitlab-ci.yml of the default branch needs jobs for pipelines of source api: docs/platform.md has them',
+  ],
+};
+const WORDS: Readonly<Record<Exclude<AdminRefusal['code'], 'unavailable'>, Words>> = {
+  unauthorised: ['GitLab does not take the token', 'it is wrong, revoked or expired: make another one'],
+  forbidden: [
+    'GitLab does not let the token do this',
+    "it needs an administrator's token of scope api, with admin_mode where Admin Mode is on; to look, read_api is enough",
+  ],
+  absent: ['GitLab has nothing there', "check the number or path, and GitLab's address and version"],
+  conflict: ['somebody else changed the same', 'run the command again'],
+  invalid: ['GitLab does not take what was sent', 'is this GitLab newer than Tollgate knows?'],
+  rate_limited: [
+    'GitLab asks to wait, again and again',
+    'run the command again later; GITLAB_THROTTLE_USER_ALLOWLIST frees a user of limits',
+  ],
+  unreadable: [
+    'the answer is not what GitLab documents',
+    "check GitLab's address, which must be the one of the web pages, without /api/v4, and its version",
+  ],
 };
 
-export interface AdminCall {
+const CODES: Readonly<Record<number, keyof typeof WORDS>> = {
+  ...{ 401: 'unauthorised', 403: 'forbidden', 404: 'absent', 405: 'absent', 409: 'conflict' },
+  ...{ 400: 'invalid', 412: 'invalid', 422: 'invalid', 429: 'rate_limited' },
+};
+
+interface AdminCall {
   readonly topic: AdminTopic;
   readonly call: string;
   readonly baseUrl: string;
 }
 
-export function refusalOf(made: AdminCall, status: number): AdminRefusal {
-  const [code, [says, remedy]] = wordsOf(made.topic, status);
-  return { code, call: made.call, status, says: `${says} ${answer(made, status)}`, remedy };
+export function refusalOf({ topic, call, baseUrl }: AdminCall, status: number): AdminRefusal {
+  const code = CODES[status] ?? 'unreadable';
+  const [says, remedy] = TOPIC_WORDS[`${topic} ${code}`] ?? WORDS[code];
+  return { code, says: `${says} (${call} at ${baseUrl}: ${status})`, remedy };
 }
-
-const answer = ({ call, baseUrl }: AdminCall, status: number): string => `(${call} at ${baseUrl}: ${status})`;
-
-function wordsOf(topic: AdminTopic, status: number): readonly [AdminRefusal['code'], Words] {
-  if (status === 401) return ['unauthorised', UNAUTHORISED];
-  if (status === 403) return ['forbidden', FORBIDDEN];
-  if (status === 404 || status === 405)
-    return ['absent', ABSENT[topic] ?? ['GitLab has nothing there', "check GitLab's address and version"]];
-  if (status === 409)
-    return ['conflict', CONFLICT[topic] ?? ['somebody else changed the same', 'run the command again']];
-  if (status === 400 || status === 412 || status === 422)
-    return [
-      'invalid',
-      INVALID[topic] ?? ['GitLab does not take what was sent', 'is this GitLab newer than Tollgate knows?'],
-    ];
-  if (status >= 300 && status < 400)
-    return ['unreadable', ['GitLab sends elsewhere', "give the address it leads to as GitLab's own"]];
-  return ['unreadable', ['the answer is not what GitLab documents', "check GitLab's address and version"]];
-}
-
-const UNAUTHORISED: Words = [
-  'GitLab does not take the token',
-  'it is wrong, revoked or expired: make another one',
-];
-const FORBIDDEN: Words = [
-  'GitLab does not let the token do this',
-  "it needs an administrator's token of scope api, with admin_mode where Admin Mode is on; to look, read_api is enough",
-];
 
 export function refusalOfFailure(made: AdminCall, { code, status, says }: GitLabError): AdminRefusal {
-  const refusal = (as: AdminRefusal['code'], words: string, remedy: string): AdminRefusal => ({
-    ...{ code: as, call: made.call, status, says: words, remedy },
-  });
-  if (code === 'gitlab_rate_limited')
-    return refusal(
-      'rate_limited',
-      `GitLab asks to wait, again and again ${answer(made, 429)}`,
-      'run the command again later; GITLAB_THROTTLE_USER_ALLOWLIST frees a user of limits',
-    );
   if (code === 'gitlab_unavailable')
-    return refusal('unavailable', says, 'run the command again: it goes on where it stopped');
+    return { code: 'unavailable', says, remedy: 'run the command again: it goes on where it stopped' };
   if (status !== undefined && status >= 400) return refusalOf(made, status);
-  return code === 'gitlab_refused'
-    ? refusal('unauthorised', 'the token is empty or no token', 'store it again')
-    : refusal(
-        'unreadable',
-        says,
-        "check GitLab's address: it must be the one of the web pages, without /api/v4",
-      );
+  const as = code === 'gitlab_refused' ? 'unauthorised' : 'unreadable';
+  return { code: as, says, remedy: WORDS[as][1] };
 }
 
 /** A person waits, who would only run the command again. GitLab's limiter for single routes names no time: it counts by the minute. */

@@ -124,12 +124,12 @@ export function createGitLabAdministration(deps: RestCallDeps) {
   const hooks = (groupId: number): string => `/groups/${groupId}/hooks`;
   const hook = (groupId: number, hookId: number): string => `${hooks(groupId)}/${hookId}`;
   return {
-    self: () => calls.read('access token', accessTokenSchema, '/personal_access_tokens/self'),
-    metadata: () => calls.read('metadata', metadataSchema, '/metadata'),
-    licence: () => calls.read('licence', licenceSchema, '/license'),
+    self: () => calls.read('other', accessTokenSchema, '/personal_access_tokens/self'),
+    metadata: () => calls.read('other', metadataSchema, '/metadata'),
+    licence: () => calls.read('other', licenceSchema, '/license'),
     /** Flags that were set. Others have their default. */
-    flags: () => calls.read('flags', flagsSchema, '/features'),
-    flagDefinitions: () => calls.read('flags', flagDefinitionsSchema, '/features/definitions'),
+    flags: () => calls.read('other', flagsSchema, '/features'),
+    flagDefinitions: () => calls.read('other', flagDefinitionsSchema, '/features/definitions'),
 
     controllers: () => calls.list('controllers', controllerSchema, '/runner_controllers'),
     controller: (id: number) => calls.read('controllers', controllerSchema, controller(id)),
@@ -148,17 +148,16 @@ export function createGitLabAdministration(deps: RestCallDeps) {
       return calls.change('scopes', z.unknown(), 'POST', `${controller(id)}/scopes/${path}`);
     },
 
-    tokens: (id: number) =>
-      calls.list('controller tokens', controllerTokenSchema, `${controller(id)}/tokens`),
+    tokens: (id: number) => calls.list('controllers', controllerTokenSchema, `${controller(id)}/tokens`),
     /** GitLab returns the token only here. */
     createToken: (id: number, description: string) =>
-      calls.change('controller tokens', madeTokenSchema, 'POST', `${controller(id)}/tokens`, { description }),
+      calls.change('controllers', madeTokenSchema, 'POST', `${controller(id)}/tokens`, { description }),
     revokeToken: (id: number, tokenId: number) =>
-      calls.remove('controller tokens', `${controller(id)}/tokens/${tokenId}`),
+      calls.remove('controllers', `${controller(id)}/tokens/${tokenId}`),
 
     topLevelGroups: async (): Promise<AdminAnswer<readonly z.output<typeof groupSchema>[]>> => {
       const asked = { top_level_only: 'true', all_available: 'true', order_by: 'id', sort: 'asc' };
-      const answer = await calls.list('groups', groupSchema, '/groups', asked);
+      const answer = await calls.list('other', groupSchema, '/groups', asked);
       if (!answer.ok) return answer;
       return { ok: true, value: answer.value.filter(({ parent_id }) => parent_id == null) };
     },
@@ -170,18 +169,18 @@ export function createGitLabAdministration(deps: RestCallDeps) {
     deleteHook: (groupId: number, hookId: number) => calls.remove('webhooks', hook(groupId, hookId)),
     /** Sends the newest job of the group once more; success enables a webhook that GitLab gave up. Five a minute. */
     testHook: (groupId: number, hookId: number) =>
-      calls.change('webhook deliveries', z.unknown(), 'POST', `${hook(groupId, hookId)}/test/job_events`),
+      calls.change('deliveries', z.unknown(), 'POST', `${hook(groupId, hookId)}/test/job_events`),
     /** The newest deliveries of the last seven days, the newest first. */
     deliveries: (groupId: number, hookId: number) =>
       calls.read(
-        'webhook deliveries',
+        'deliveries',
         hookEventSchema.array(),
         `${hook(groupId, hookId)}/events`,
         new URLSearchParams({ per_page: '20' }),
       ),
 
     instanceRunners: (tags: readonly string[]) =>
-      calls.list('runners', runnerSchema, '/runners/all', {
+      calls.list('other', runnerSchema, '/runners/all', {
         type: 'instance_type',
         ...(tags.length > 0 && { tag_list: tags.join(',') }),
       }),

@@ -43,32 +43,26 @@ export const createController = (deps: RestCallDeps & { readonly controllerId: n
   },
 });
 
-/** The scopes of a runner controller. Without a scope GitLab never asks it, in any state. */
-export interface ControllerScopes {
-  /** Every runner whose jobs the router hands out, also those of groups and projects. */
-  readonly instance: boolean;
-  /** Single runners, by id: only runners of the instance can be scoped. Empty before GitLab 18.10. */
-  readonly runnerIds: readonly number[];
-}
-
 const ScopesSchema = z.object({
   instance_level_scopings: z.array(z.unknown()),
-  runner_level_scopings: z.array(z.unknown()).default([]),
+  runner_level_scopings: z
+    .array(z.object({ runner_id: z.int().positive() }).catch({ runner_id: 0 }))
+    .default([]),
 });
-const ScopingSchema = z.object({ runner_id: z.int().positive() });
 
-/** @throws {GitLabError} `gitlab_unreadable` also where there is no controller of this number. */
-export async function readControllerScopes(
-  controllerId: number,
-  deps: RestCallDeps,
-): Promise<ControllerScopes> {
+/**
+ * Without a scope GitLab never asks the controller, in any state. `instance`: every runner, also those of groups and projects.
+ *
+ * @throws {GitLabError} `gitlab_unreadable` also where there is no controller of this number.
+ */
+export async function readControllerScopes(controllerId: number, deps: RestCallDeps) {
   const path = `${pathOf(controllerId)}/scopes`;
   const { status, body } = await restCall(path, new URLSearchParams(), deps);
   const { data } = ScopesSchema.safeParse(body);
   if (data === undefined)
     throw new GitLabError('gitlab_unreadable', `GET ${path}: GitLab answered ${status} and told no scopes`);
-  const runnerIds = data.runner_level_scopings.flatMap(
-    (each) => ScopingSchema.safeParse(each).data?.runner_id ?? [],
-  );
+  const runnerIds = data.runner_level_scopings.map((each) => each.runner_id).filter((id) => id > 0);
   return { instance: data.instance_level_scopings.length > 0, runnerIds };
 }
+
+export type ControllerScopes = Awaited<ReturnType<typeof readControllerScopes>>;

@@ -46,10 +46,8 @@ export class JobReader {
 
   /** 0 stands in for an id that is missing, which is a problem. */
   requiredId(name: string): number {
-    const value = this.value(name);
-    if (isId(value)) return value;
-    this.#refuse(name, value, 'a whole number from 1 to 2^53 - 1');
-    return 0;
+    if (this.value(name) === undefined) this.#refuse(name, undefined, 'a whole number');
+    return this.id(name) ?? 0;
   }
 
   /** `created` stands in for a status that is missing or unknown, which is a problem. */
@@ -83,15 +81,9 @@ export class JobReader {
   }
 
   /** Lenient; what is left out is unknown, and never 0. */
-  secondsUpTo(name: string, max: number): number | undefined {
+  upTo(max: number, name: string): number | undefined {
     const value = this.value(name);
     return typeof value === 'number' && value >= 0 && value <= max ? value + 0 : undefined;
-  }
-
-  /** Lenient, too. */
-  countUpTo(name: string, max: number): number | undefined {
-    const value = this.secondsUpTo(name, max);
-    return Number.isSafeInteger(value) ? value : undefined;
   }
 
   word(name: string): string | undefined {
@@ -110,15 +102,8 @@ export class JobReader {
     return Array.isArray(value) ? value.filter(isLabel).slice(0, LABELS_MAX) : undefined;
   }
 
-  /** An object inside; absent and `null` read as one without fields. */
+  /** An object inside; anything else reads as one without fields. */
   object(name: string): JobReader {
-    const value = this.value(name);
-    if (value !== undefined && !isRecord(value)) this.#refuse(name, value, 'an object or null');
-    return new JobReader(isRecord(value) ? value : {}, `${this.#path}${name}.`, this.problems);
-  }
-
-  /** An object that carries nothing but labels; any other kind of value reads as one without fields. */
-  labelled(name: string): JobReader {
     const value = this.value(name);
     return new JobReader(isRecord(value) ? value : {}, `${this.#path}${name}.`, this.problems);
   }
@@ -137,40 +122,20 @@ const isLabel = (value: unknown): value is string =>
 
 function kindOf(value: unknown): string {
   if (value === undefined) return 'missing';
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value === 'string') return `a text of ${value.length} characters`;
-  return Array.isArray(value) ? `a list of ${value.length}` : 'an object';
+  return typeof value === 'number' ? String(value) : `of type ${typeof value}`;
 }
 
 /** `2024-06-11 03:13:06 UTC`, as in job webhooks, and ISO 8601 as everywhere else: `2024-06-11T03:13:06.123+02:00`. */
-const INSTANT =
-  /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))? ?(UTC|Z|[+-]\d{2}:?\d{2})$/;
+const INSTANT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(\.\d{1,9})? ?(?:(UTC|Z)|([+-]\d{2}):?(\d{2}))$/;
 
 /** Reads a point in time as GitLab writes it, as Unix ms. Undefined for what no calendar or clock shows. */
 export function readGitLabInstant(text: string): number | undefined {
-  const match = INSTANT.exec(text);
-  if (match === null) return undefined;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
-  const offsetMinutes = minutesOf(match[8] ?? '');
-  if (hour > 23 || minute > 59 || second > 59 || offsetMinutes === undefined) return undefined;
-  const date = new Date(Date.UTC(year, month - 1, day));
-  // The 30th of February becomes a day in March.
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || date.getUTCFullYear() !== year) {
-    return undefined;
-  }
-  const fractionMs = Number(`${match[7] ?? ''}000`.slice(0, 3));
-  return date.getTime() + ((hour * 60 + minute - offsetMinutes) * 60 + second) * 1000 + fractionMs;
-}
-
-/** No zone is further from UTC than 14 hours. */
-const OFFSET_HOURS_MAX = 14;
-
-function minutesOf(offset: string): number | undefined {
-  if (offset === 'UTC' || offset === 'Z') return 0;
-  const hours = Number(offset.slice(1, 3));
-  const minutes = Number(offset.slice(-2));
-  if (hours > OFFSET_HOURS_MAX || minutes > 59) return undefined;
-  return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+  const [, day = '', time = '', fraction = '', utc, hours, minutes] = INSTANT.exec(text) ?? [];
+  const zone = utc === undefined ? `${hours}:${minutes}` : 'Z';
+  const atMs = Date.parse(`${day}T${time}${fraction.slice(0, 4)}${zone}`);
+  if (Number.isNaN(atMs)) return undefined;
+  // `Date.parse` reads the 30th of February as a day in March.
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? atMs : undefined;
 }
 
 /** The value of `X-Gitlab-Event` on deliveries that {@link parseJobHook} reads. */
@@ -190,12 +155,13 @@ export function parseJobHook(body: unknown): JobTruth | UnreadableJob {
     return { problems: ['object_kind is not "build"; send job events only to this address'] };
   }
   const runner = read.object('runner');
+  const retries = read.upTo(RETRIES_MAX, 'retries_count');
   const truth: JobTruth = {
     jobId: read.requiredId('build_id'),
     projectId: read.requiredId('project_id'),
     status: read.status('build_status'),
     ...withoutAbsent({
-      projectPath: read.labelled('project').label('path_with_namespace'),
+      projectPath: read.object('project').label('path_with_namespace'),
       jobName: read.label('build_name'),
       jobStage: read.label('build_stage'),
       pipelineId: read.id('pipeline_id') ?? read.object('commit').id('id'),
@@ -204,13 +170,13 @@ export function parseJobHook(body: unknown): JobTruth | UnreadableJob {
       runnerId: runner.id('id'),
       runnerTags: runner.labels('tags'),
       // An object in deliveries, a text in some versions of the documentation.
-      environment: read.label('environment') ?? read.labelled('environment').label('name'),
+      environment: read.label('environment') ?? read.object('environment').label('name'),
       createdAtMs: read.instantMs('build_created_at_iso', 'build_created_at'),
       startedAtMs: read.instantMs('build_started_at_iso', 'build_started_at'),
       finishedAtMs: read.instantMs('build_finished_at_iso', 'build_finished_at'),
       durationSeconds: read.seconds('build_duration'),
-      retryCount: read.countUpTo('retries_count', RETRIES_MAX),
-      queuedSeconds: read.secondsUpTo('build_queued_duration', QUEUED_SECONDS_MAX),
+      retryCount: Number.isInteger(retries) ? retries : undefined,
+      queuedSeconds: read.upTo(QUEUED_SECONDS_MAX, 'build_queued_duration'),
       failureReason: read.word('build_failure_reason'),
     }),
   };

@@ -55,9 +55,8 @@ export function createGitLabPipelines(deps: RestCallDeps) {
     new URLSearchParams({ ...query, order_by: 'id', sort: 'desc', per_page: JOBS_LOOKED_AT });
 
   return {
-    project: (asked: string) =>
-      calls.read('projects', projectSchema, `/projects/${encodeURIComponent(asked)}`),
-    runner: (runnerId: number) => calls.read('runners', runnerDetailSchema, `/runners/${runnerId}`),
+    project: (asked: string) => calls.read('other', projectSchema, `/projects/${encodeURIComponent(asked)}`),
+    runner: (runnerId: number) => calls.read('other', runnerDetailSchema, `/runners/${runnerId}`),
     /** Its source is `api`. It may have been started where the answer was lost. */
     start: (projectId: number, ref: string) =>
       calls.change('pipelines', pipelineSchema, 'POST', `/projects/${projectId}/pipeline`, { ref }),
@@ -106,7 +105,7 @@ async function askMessage(
         }),
       },
       deps.timeoutMs ?? MESSAGE_MS,
-      deps,
+      deps.fetch,
     );
     const read = response.status === 200 ? messageSchema.safeParse(parsedJson(text)) : undefined;
     if (read?.success === true)

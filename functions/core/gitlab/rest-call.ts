@@ -1,6 +1,8 @@
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { notReached } from '../contract/network.ts';
+import type { LedgerClock } from '../environment/environment.ts';
 import { doubling, retried } from '../store/table-failure.ts';
-import { GitLabError, type Page } from './gitlab.ts';
+import { GitLabError, type GitLabErrorCode, type Page } from './gitlab.ts';
 
 export interface RestCallDeps {
   /** GitLab's address, e.g. `https://gitlab.example.com`; a path is kept. */
@@ -8,14 +10,8 @@ export interface RestCallDeps {
   /** Read for every call, so that a rotated token needs no restart. */
   readonly token: () => Promise<string>;
   readonly fetch: typeof fetch;
-  readonly clock: {
-    nowMs(): number;
-    monotonicMs(): number;
-    sleep(delayMs: number): Promise<void>;
-  };
+  readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs' | 'sleep'>;
   readonly random?: () => number;
-  /** Aborts a try after this time. @default AbortSignal.timeout */
-  readonly timeout?: (timeoutMs: number) => AbortSignal;
   /** One try. @default 5_000 */
   readonly timeoutMs?: number;
   /** One call with all its tries and the waits between. @default 15_000 */
@@ -91,11 +87,7 @@ export const restChange = (
 async function tryOnce(
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
-  {
-    query = new URLSearchParams(),
-    change,
-    timeoutMs,
-  }: {
+  asked: {
     readonly query?: URLSearchParams;
     readonly change?: object | undefined;
     readonly timeoutMs: number;
@@ -103,6 +95,7 @@ async function tryOnce(
   deps: RestCallDeps,
 ): Promise<RestAnswer> {
   const { baseUrl } = deps;
+  const { query = new URLSearchParams(), change, timeoutMs } = asked;
   const call = `${method} ${path}`;
   const headers = {
     accept: 'application/json',
@@ -111,26 +104,41 @@ async function tryOnce(
   };
   const url = `${baseUrl.replace(/\/+$/, '')}/api/v4${path}${query.size === 0 ? '' : `?${query}`}`;
   const init = { method, headers, ...(change !== undefined && { body: JSON.stringify(change) }) };
-  const { response, text } = await sendOnce(call, url, init, timeoutMs, deps);
-  const { status } = response;
-  const said = answered(call, baseUrl, status);
-  if (status === 401 || status === 403)
-    throw tokenRefused(said, status, method === 'GET' ? 'read_api' : 'api');
-  if (status === 429) throw rateLimited(said, response.headers, deps.clock.nowMs());
-  if (status >= 500 || status === 408)
-    throw new GitLabError(
-      'gitlab_unavailable',
-      `${said}. GitLab is overloaded or being updated: try again later.`,
-      { status },
-    );
-  const isRead = status === 200 || status === 404 || status === 405;
-  if (method === 'GET' && !isRead) {
-    const why = status < 400 ? `, ${redirectText(response.headers, baseUrl)}` : '';
-    throw new GitLabError('gitlab_unreadable', `${said}${why}`, { status });
+  const { response, text } = await sendOnce(call, url, init, timeoutMs, deps.fetch);
+  const { status, headers: said } = response;
+  const fail = (code: GitLabErrorCode, remedy: string, more: { retryAfterMs?: number } = {}): never => {
+    const message = `${call}: GitLab at ${baseUrl} answered ${status}. ${remedy}`;
+    throw new GitLabError(code, message, { status, ...more });
+  };
+  if (status === 401) return fail('gitlab_refused', 'The token is wrong, revoked or has expired.');
+  if (status === 403) {
+    const scope = method === 'GET' ? 'read_api' : 'api';
+    return fail('gitlab_refused', `The token needs the scope ${scope} and an administrator.`);
   }
+  if (status === 429) {
+    const retryAfterMs = readRetryAfter(said.get('retry-after'), deps.clock.nowMs());
+    return fail('gitlab_rate_limited', 'Wait, and try again.', withoutAbsent({ retryAfterMs }));
+  }
+  if (status >= 500 || status === 408)
+    return fail('gitlab_unavailable', 'GitLab is overloaded or being updated: try again later.');
+  if (method === 'GET' && status >= 300 && status < 400) {
+    // Only the origin of an address: the rest can hold secrets.
+    const to = URL.parse(said.get('location') ?? '', baseUrl)?.origin ?? 'elsewhere';
+    return fail(
+      'gitlab_unreadable',
+      `It is a redirect to ${to}: a sign-in in front of GitLab must let the API pass.`,
+    );
+  }
+  if (method === 'GET' && status !== 200 && status !== 404 && status !== 405)
+    return fail('gitlab_unreadable', "Check GitLab's version.");
   const body = status === 200 || status === 201 ? parsedJson(text) : undefined;
-  if (method === 'GET' && status === 200 && body === undefined) throw notJson(call, response, baseUrl);
-  return { baseUrl, status, headers: response.headers, body };
+  // The parser's own message would quote the body.
+  if (method === 'GET' && status === 200 && body === undefined)
+    return fail(
+      'gitlab_unreadable',
+      "The body is not JSON. Check that this is GitLab's address, and that no proxy or sign-in page answers in its place.",
+    );
+  return { baseUrl, status, headers: said, body };
 }
 
 /**
@@ -143,41 +151,15 @@ export function sendOnce(
   url: string,
   init: RequestInit,
   timeoutMs: number,
-  { fetch, timeout = AbortSignal.timeout }: Pick<RestCallDeps, 'fetch' | 'timeout'>,
+  send: typeof fetch,
 ): Promise<{ readonly response: Response; readonly text: string }> {
-  const signal = timeout(timeoutMs);
-  return fetch(url, { ...init, redirect: 'manual', signal })
+  const signal = AbortSignal.timeout(timeoutMs);
+  return send(url, { ...init, redirect: 'manual', signal })
     .then(async (response) => ({ response, text: await response.text() }))
     .catch((cause: unknown) => {
       const why = signal.aborted ? new DOMException(`${timeoutMs} ms`, 'TimeoutError') : cause;
       throw new GitLabError('gitlab_unavailable', notReached(`${call}: GitLab`, url, why), { cause });
     });
-}
-
-const answered = (call: string, baseUrl: string, status: number): string =>
-  `${call}: GitLab at ${baseUrl} answered ${status}`;
-
-function tokenRefused(said: string, status: 401 | 403, scope: 'api' | 'read_api'): GitLabError {
-  const remedy =
-    status === 401
-      ? 'The token is wrong, revoked or has expired.'
-      : `The token needs the scope ${scope} and an administrator.`;
-  return new GitLabError('gitlab_refused', `${said}. ${remedy}`, { status });
-}
-
-/** Quotes only the origin of an address, because the rest can hold secrets. */
-function redirectText(headers: Headers, baseUrl: string): string {
-  const to = URL.parse(headers.get('location') ?? '', baseUrl);
-  return `a redirect${to === null ? '' : ` to ${to.origin}`}. Set GitLab's own address; a sign-in in front of GitLab must let the API pass.`;
-}
-
-/** A 429 comes as text or as JSON: only its header is read. */
-function rateLimited(said: string, headers: Headers, nowMs: number): GitLabError {
-  const retryAfterMs = readRetryAfter(headers.get('retry-after'), nowMs);
-  return new GitLabError('gitlab_rate_limited', said, {
-    status: 429,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
 }
 
 /** Longer than any pause GitLab asks for: a typo in a proxy must not stop the sweep for days. */
@@ -206,15 +188,6 @@ export async function readToken(token: () => Promise<string>): Promise<string> {
   return text;
 }
 
-function notJson(call: string, { headers }: Response, baseUrl: string): GitLabError {
-  // The parser's own message would quote the body.
-  const what = /html/.test(headers.get('content-type') ?? '') ? 'a web page' : 'something that is not JSON';
-  return new GitLabError(
-    'gitlab_unreadable',
-    `${call}: ${baseUrl} answered with ${what}. Check that this is GitLab's address, and that no proxy or sign-in page answers in its place.`,
-  );
-}
-
 const PER_PAGE = 100;
 
 /**
@@ -223,19 +196,9 @@ const PER_PAGE = 100;
  * because the token must stay at the configured address.
  */
 export function nextPage(headers: Headers): string | undefined {
-  const link = linkTo('next', headers.get('link') ?? '');
-  if (link !== undefined) return link;
+  const [, query] = /<[^<>?]*\?([^<>]*)>[^<]*;\s*rel="?next\b/i.exec(headers.get('link') ?? '') ?? [];
   const number = headers.get('x-next-page') ?? '';
-  return /^\d+$/.test(number) ? `page=${number}` : undefined;
-}
-
-function linkTo(relation: string, header: string): string | undefined {
-  for (const [, address = '', parameters = ''] of header.matchAll(/<([^>]*)>([^<]*)/g)) {
-    if (!new RegExp(`;\\s*rel="?${relation}"?`, 'i').test(parameters)) continue;
-    const query = address.indexOf('?');
-    if (query >= 0) return address.slice(query + 1);
-  }
-  return undefined;
+  return query ?? (/^\d+$/.test(number) ? `page=${number}` : undefined);
 }
 
 /** The query of one page: what is asked for, at the place that `page` names. */
@@ -254,7 +217,7 @@ export function readFound(path: string, answer: RestAnswer): unknown {
   if (answer.status === 200) return answer.body;
   throw new GitLabError(
     'gitlab_unreadable',
-    `${answered(`GET ${path}`, answer.baseUrl, answer.status)}. Check that this is GitLab's address, and its version.`,
+    `GET ${path}: GitLab at ${answer.baseUrl} answered ${answer.status}. Check that this is GitLab's address, and its version.`,
   );
 }
 
@@ -283,11 +246,7 @@ export function pageOf<Name extends string, Entry>(
   const found = entries.flatMap((entry) => parse(entry) ?? []);
   const unreadable = entries.length - found.length;
   const next = nextPage(answer.headers);
-  const page = {
-    [name]: found,
-    ...(unreadable > 0 && { unreadable }),
-    ...(next !== undefined && { next }),
-  };
+  const page = { [name]: found, ...(unreadable > 0 && { unreadable }), ...withoutAbsent({ next }) };
   return page as unknown as Page<Name, Entry>;
 }
 

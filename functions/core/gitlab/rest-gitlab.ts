@@ -23,6 +23,8 @@ import {
   restChange,
 } from './rest-call.ts';
 
+const WithId = z.object({ id: z.int().positive() });
+
 export type GitLab = ReturnType<typeof createGitLab>;
 
 /**
@@ -84,10 +86,7 @@ export function createGitLab(deps: RestCallDeps) {
   };
 }
 
-function idIn(entry: unknown): number | undefined {
-  const id = isRecord(entry) ? entry.id : undefined;
-  return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined;
-}
+const idIn = (entry: unknown): number | undefined => WithId.safeParse(entry).data?.id;
 
 /**
  * Reads a job of the REST API, either from `GET /projects/:id/jobs` or `GET /projects/:id/jobs/:job_id`, whose `project` has
@@ -97,21 +96,18 @@ function idIn(entry: unknown): number | undefined {
  */
 function parseRestJob(
   body: unknown,
-  asked: {
-    readonly projectId?: number;
-    readonly runnerId?: number;
-  },
+  asked: { readonly projectId?: number; readonly runnerId?: number },
 ): JobTruth | UnreadableJob {
   if (!isRecord(body)) return { problems: ['a job is not a JSON object'] };
   const read = new JobReader(body);
   const pipeline = read.object('pipeline');
-  const projectId = asked.projectId ?? read.labelled('project').id('id') ?? pipeline.requiredId('project_id');
+  const projectId = asked.projectId ?? read.object('project').id('id') ?? pipeline.requiredId('project_id');
   const truth: JobTruth = {
     jobId: read.requiredId('id'),
     projectId,
     status: read.status('status'),
     ...withoutAbsent({
-      projectPath: read.labelled('project').label('path_with_namespace'),
+      projectPath: read.object('project').label('path_with_namespace'),
       jobName: read.label('name'),
       jobStage: read.label('stage'),
       pipelineId: pipeline.id('id'),
@@ -122,15 +118,12 @@ function parseRestJob(
       startedAtMs: read.instantMs('started_at'),
       finishedAtMs: read.instantMs('finished_at'),
       durationSeconds: read.seconds('duration'),
-      queuedSeconds: read.secondsUpTo('queued_duration', QUEUED_SECONDS_MAX),
+      queuedSeconds: read.upTo(QUEUED_SECONDS_MAX, 'queued_duration'),
       failureReason: read.word('failure_reason'),
     }),
   };
   return read.problems.length > 0 ? { problems: read.problems } : truth;
 }
-
-/** A tenth of the fields, and the visibility and the namespace are among them. */
-const FEW_FIELDS = { simple: 'true' } as const;
 
 export type GitLabDirectory = ReturnType<typeof createGitLabDirectory>;
 
@@ -144,20 +137,9 @@ export type GitLabDirectory = ReturnType<typeof createGitLabDirectory>;
  */
 export function createGitLabDirectory(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
-  const projectsPage = (
-    asked: Readonly<Record<string, string>>,
-    page?: string,
-  ): Promise<Page<'projects', GitLabProject>> =>
-    readPage('projects', '/projects', pageQuery({ ...FEW_FIELDS, ...asked }, page), parseRestProject, deps);
-
-  const single = async <T>(path: string, parse: (body: unknown) => T | undefined): Promise<T | undefined> => {
-    // GitLab lists a group's projects by default; for projects the parameter has no effect.
-    const answer = await restCall(path, new URLSearchParams({ with_projects: 'false' }), deps);
-    if (answer.status === 404) return undefined;
-    const parsed = parse(readFound(path, answer));
-    if (parsed !== undefined) return parsed;
-    throw new GitLabError('gitlab_unreadable', `GET ${path}: expected at least an id and a path`);
-  };
+  // Few fields: a tenth of them, and the visibility and the namespace are among them.
+  const projectsPage = (asked: Readonly<Record<string, string>>, page?: string) =>
+    readPage('projects', '/projects', pageQuery({ simple: 'true', ...asked }, page), parseRestProject, deps);
 
   return {
     /** By id, in numbered pages: a group that is deleted meanwhile moves another one past the reader. */
@@ -175,13 +157,19 @@ export function createGitLabDirectory(deps: RestCallDeps) {
       const updated_after = new Date(sinceMs).toISOString();
       return projectsPage({ updated_after, order_by: 'updated_at', sort: 'desc' }, page);
     },
-    group: (id: number) => single(`/groups/${id}`, parseRestGroup),
-    project: (id: number) => single(`/projects/${id}`, parseRestProject),
+    async project(id: number): Promise<GitLabProject | undefined> {
+      const path = `/projects/${id}`;
+      const answer = await restCall(path, new URLSearchParams(), deps);
+      if (answer.status === 404) return undefined;
+      const parsed = parseRestProject(readFound(path, answer));
+      if (parsed !== undefined) return parsed;
+      throw new GitLabError('gitlab_unreadable', `GET ${path}: expected at least an id and a path`);
+    },
   };
 }
 
 /**
- * Reads a group of `GET /groups` or `GET /groups/:id`; undefined if it lacks its id or its path.
+ * Reads a group of `GET /groups`; undefined if it lacks its id or its path.
  *
  * @see https://docs.gitlab.com/api/groups/#list-groups
  */
@@ -218,15 +206,9 @@ function parseRestProject(body: unknown): GitLabProject | undefined {
   };
 }
 
-const VISIBILITIES: readonly string[] = ['private', 'internal', 'public'];
-
 /** An unknown level counts as none. */
-function visibilityIn(read: JobReader): string | undefined {
-  const visibility = read.label('visibility');
-  return visibility !== undefined && VISIBILITIES.includes(visibility) ? visibility : undefined;
-}
-
-const retriedSchema = z.object({ id: z.int().positive() });
+const visibilityIn = (read: JobReader): string | undefined =>
+  ['private', 'internal', 'public'].find((each) => each === read.label('visibility'));
 
 export type RetryOutcome =
   | { readonly outcome: 'retried'; readonly newJobId: number }
@@ -242,12 +224,9 @@ export async function retryJob(projectId: number, jobId: number, deps: RestCallD
   try {
     const path = `/projects/${projectId}/jobs/${jobId}/retry`;
     const { status, body } = await restChange('POST', path, undefined, RETRY_TIMEOUT_MS, deps);
-    const made = retriedSchema.safeParse(body);
+    const made = WithId.safeParse(body);
     if (made.success) return { outcome: 'retried', newJobId: made.data.id };
-    return {
-      outcome: 'refused',
-      why: `GitLab answered ${status}${status === 404 ? ': it has no such job' : ''}`,
-    };
+    return { outcome: 'refused', why: `GitLab answered ${status}` };
   } catch (error) {
     if (!(error instanceof GitLabError)) throw error;
     const { code, status, retryAfterMs } = error;
@@ -257,6 +236,6 @@ export async function retryJob(projectId: number, jobId: number, deps: RestCallD
         why: 'GitLab answered 403: the token may not retry it, or the job cannot be retried (again)',
       };
     const why = status === undefined ? code : `GitLab answered ${status}`;
-    return { outcome: 'unheard', why, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    return { outcome: 'unheard', why, ...withoutAbsent({ retryAfterMs }) };
   }
 }

@@ -116,16 +116,14 @@ export type FleetRunner = z.output<typeof RunnerAnswer>;
 export type RunnerManager = z.output<typeof ManagerAnswer>;
 
 /** A runner to be made, with what the one it replaces has. */
-export interface NewRunner
-  extends Pick<
-    FleetRunner,
-    'description' | 'type' | 'runUntagged' | 'locked' | 'accessLevel' | 'maximumTimeoutSeconds'
-  > {
-  readonly tags: readonly string[];
+export type NewRunner = Pick<
+  FleetRunner,
+  'description' | 'type' | 'tags' | 'runUntagged' | 'locked' | 'accessLevel' | 'maximumTimeoutSeconds'
+> & {
   readonly maintenanceNote: string;
   /** The group or the project, unless it is the instance's. */
   readonly ownerId?: number;
-}
+};
 
 /**
  * Reads runners through GitLab's REST API with a read-only token.
@@ -137,14 +135,10 @@ export function createFleetReader(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
   return {
     /** `GET /runners/all`, in numbered pages, without tags: see `runner`. @throws {GitLabError} */
-    listed: ({ page }: { readonly page?: string | undefined }) =>
-      readPage(
-        'runners',
-        '/runners/all',
-        pageQuery({}, page),
-        (entry) => ListedAnswer.safeParse(entry).data,
-        deps,
-      ),
+    listed: ({ page }: { readonly page?: string | undefined }) => {
+      const parse = (entry: unknown) => ListedAnswer.safeParse(entry).data;
+      return readPage('runners', '/runners/all', pageQuery({}, page), parse, deps);
+    },
 
     /** `GET /runners/:id`. `undefined`: GitLab knows no such runner. @throws {GitLabError} */
     async runner(runnerId: number): Promise<FleetRunner | undefined> {
@@ -159,11 +153,9 @@ export function createFleetReader(deps: RestCallDeps) {
     },
 
     /** `GET /runners/:id/managers`, which has no pages. @throws {GitLabError} */
-    async managers(runnerId: number) {
-      const path = `/runners/${runnerId}/managers`;
+    managers(runnerId: number) {
       const parse = (entry: unknown) => ManagerAnswer.safeParse(entry).data;
-      const { next: _, ...list } = await readPage('managers', path, new URLSearchParams(), parse, deps);
-      return list;
+      return readPage('managers', `/runners/${runnerId}/managers`, new URLSearchParams(), parse, deps);
     },
   };
 }
@@ -221,30 +213,27 @@ export type RouterAccess =
   | 'unknown';
 
 /** Two versions of a fleet, compared by their first two numbers: patches differ every week. */
-export const byVersion = (a: string, b: string): number => {
-  const [left, right] = [minorOf(a), minorOf(b)];
-  return (left?.major ?? 0) - (right?.major ?? 0) || (left?.minor ?? 0) - (right?.minor ?? 0);
-};
+export const byVersion = (a: string, b: string): number => minorOf(a) - minorOf(b);
 
-/** `18.11.2`, `v18.11.2`, `19.0.0~pre.3` and the like → `18.11`; undefined for what is no version. */
-function minorOf(version: string): { readonly major: number; readonly minor: number } | undefined {
-  const [, major, minor] = /^v?(\d{1,4})\.(\d{1,4})(?!\d)/.exec(version) ?? [];
-  return major === undefined ? undefined : { major: Number(major), minor: Number(minor) };
+/** `18.11.2`, `v18.11.2`, `19.0.0~pre.3` and the like → 180011; 0 for what is no version. */
+function minorOf(version = ''): number {
+  const [, major = 0, minor = 0] = /^v?(\d{1,4})\.(\d{1,4})(?!\d)/.exec(version) ?? [];
+  return Number(major) * 10_000 + Number(minor);
 }
 
 /** `development`, as people call what they built themselves, may be anything. */
 export function routerAccess(version: string | undefined): RouterAccess {
-  if (version === undefined || minorOf(version) === undefined) return 'unknown';
-  if (byVersion(version, '18.9') < 0) return 'none';
-  return byVersion(version, '18.11') < 0 ? 'environment' : 'feature_flag';
+  const minor = minorOf(version);
+  if (minor === 0) return 'unknown';
+  if (minor < minorOf('18.9')) return 'none';
+  return minor < minorOf('18.11') ? 'environment' : 'feature_flag';
 }
 
 /**
  * Since about 19.2 a runner bypasses the router for half a minute after three router failures in a row. Jobs
  * in that time have no admission request.
  */
-export const fallsBack = (version: string | undefined): boolean =>
-  version !== undefined && minorOf(version) !== undefined && byVersion(version, '19.2') >= 0;
+export const fallsBack = (version: string | undefined): boolean => minorOf(version) >= minorOf('19.2');
 
 interface JobSpan {
   /** Unix ms: jobs that ended before are left out, and reading stops at one created before. */

@@ -1,9 +1,8 @@
-/** Runs one transaction. Retries after conflicts, throttles and lost responses while there is time. */
 import { counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { LedgerClock } from '../environment/environment.ts';
-import { LedgerError } from '../store/table-failure.ts';
-import type { LedgerStore, Refusal, TransactOptions, Write } from './store.ts';
+import { undefinedIfSilent } from '../store/table-failure.ts';
+import type { LedgerStore, TransactOutcome, Write } from './store.ts';
 
 export interface AttemptDeps extends TransactDeps {
   readonly store: LedgerStore;
@@ -12,15 +11,11 @@ export interface AttemptDeps extends TransactDeps {
 export interface TransactDeps {
   readonly store: Pick<LedgerStore, 'transact'>;
   readonly clock: LedgerClock;
-  /** [0, 1) */
   readonly random: () => number;
   /** A new client request token, at most 36 characters. */
   readonly newToken: () => string;
-  /** Called on every conflict, throttle and timeout, even without time for a retry. @default ignored */
   readonly onRetry?: (() => void) | undefined;
-  /** Called with the writes in conflict, if the table names them. @default ignored */
   readonly onContended?: ((writes: readonly Write[]) => void) | undefined;
-  /** @default every transaction has tries of its own */
   readonly budgets?: RetryBudgets | undefined;
   /** A job waits for it, so it retries sooner after a conflict. Ends of jobs can wait longer. */
   readonly isUrgent?: boolean;
@@ -28,10 +23,7 @@ export interface TransactDeps {
 
 /** Time that a transaction needs. With less it may commit after the deadline: the job is charged, but the fallback answers. */
 export const TRANSACTION_RESERVE_MS = 150;
-/**
- * A transaction takes about 10 ms, tens at p99. Silence for a third of the time left means a dead connection, and leaves
- * time to ask again, which the token makes safe.
- */
+/** A transaction takes about 10 ms. Silence for a third of the time left means a dead connection; the token makes asking again safe. */
 const SILENCE_SHARE = 1 / 3;
 const SILENCE_MS_MIN = 300;
 /** Budgets and deadlines end the retries earlier. This is for tests in which the clock stands still. */
@@ -39,12 +31,10 @@ const TRIES_MAX = 40;
 /** Full jitter over 10, 20, 40 … 200 ms, for a busy table and for background work. */
 const PAUSE_MS_MIN = 10;
 const PAUSE_MS_MAX = 200;
-/** Three silences in one call are an outage. */
 const SILENCES_MAX = 3;
 
 type AttemptResult =
-  | { readonly outcome: 'committed' }
-  | { readonly outcome: 'refused'; readonly refusals: readonly (Refusal | undefined)[] }
+  | Extract<TransactOutcome, { readonly outcome: 'committed' | 'refused' }>
   | { readonly outcome: 'gave_up'; readonly cause: GaveUpCause };
 
 export type GaveUpCause = 'deadline' | 'contended' | 'unavailable';
@@ -63,16 +53,17 @@ export async function attempt(
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
     const leftMs = timeLeftMs(deadlineMs, deps.clock);
     if (leftMs < TRANSACTION_RESERVE_MS) break;
-    const answer = await transact(writes, { token, timeoutMs: silenceMs(leftMs) }, deps.store);
-    if (answer === 'silence') silences += 1;
+    const timeoutMs = Math.min(leftMs, Math.max(SILENCE_MS_MIN, leftMs * SILENCE_SHARE));
+    const answer = await deps.store.transact(writes, { token, timeoutMs }).catch(undefinedIfSilent);
+    if (answer === undefined) silences += 1;
     else if (answer.outcome === 'committed' || answer.outcome === 'refused') {
       budgets.committed(writes);
       return answer;
     }
     deps.onRetry?.();
-    const contended = contendedOf(answer, writes);
+    const contended = writes.filter((_, place) => answer?.contended?.includes(place));
     deps.onContended?.(contended);
-    cause = answer !== 'silence' && answer.outcome === 'conflict' ? 'contended' : 'unavailable';
+    cause = answer?.outcome === 'conflict' ? 'contended' : 'unavailable';
     if (silences >= SILENCES_MAX) break;
     const patientMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (tries - 1));
     const { atLeastMs, jitterMs } = budgets.take(contended, tries);
@@ -84,34 +75,8 @@ export async function attempt(
   return { outcome: 'gave_up', cause };
 }
 
-/** Returns the writes in conflict, as far as the table names them. */
-function contendedOf(
-  answer: Exclude<Awaited<ReturnType<typeof transact>>, { readonly outcome: 'committed' | 'refused' }>,
-  writes: readonly Write[],
-): readonly Write[] {
-  if (answer === 'silence') return [];
-  const { contended } = answer;
-  return contended === undefined ? [] : writes.filter((_, place) => contended.includes(place));
-}
-
-const silenceMs = (leftMs: number): number =>
-  Math.min(leftMs, Math.max(SILENCE_MS_MIN, leftMs * SILENCE_SHARE));
-
 export const timeLeftMs = (deadlineMs: number, clock: LedgerClock): number =>
   deadlineMs - clock.monotonicMs();
-
-async function transact(
-  writes: readonly Write[],
-  options: TransactOptions,
-  store: TransactDeps['store'],
-): Promise<Awaited<ReturnType<LedgerStore['transact']>> | 'silence'> {
-  try {
-    return await store.transact(writes, options);
-  } catch (error) {
-    if (error instanceof LedgerError && error.code === 'ledger_unavailable') return 'silence';
-    throw error;
-  }
-}
 
 // Retries after conflicts use a token bucket: immediate while transactions commit, slower the fewer commit.
 
@@ -121,10 +86,7 @@ const TRIES_SAVED_MAX = 40;
 const TRIES_PER_COMMIT = 4;
 /** Tries per second and process if nothing commits. */
 const TRIES_PER_SECOND = 25;
-/**
- * A transaction holds its items for about 5 ms, and rivals are few: another relay, and job ends. The first
- * pause lets one pass. Later pauses are shorter, because growing pauses starve the loser.
- */
+/** A transaction holds its items for about 5 ms: the first pause lets one pass. Growing pauses would starve the loser. */
 const RACE_PAUSE_MS_FIRST = 18;
 const RACE_PAUSE_MS_MIN = 4;
 /** Used once half of the saved tries are gone. */
@@ -136,10 +98,7 @@ interface Bucket {
   atMs: number;
 }
 
-/**
- * A bucket of tries for each item that this process has lost a race for. All tries of a process for one item are at most so many
- * for each transaction that commits or is refused, and a few a second: load does not grow with conflicts.
- */
+/** A bucket of tries for each item that lost a race, so that load does not grow with conflicts. */
 export class RetryBudgets {
   readonly #buckets = new Map<string, Bucket>();
   readonly #clock: Pick<LedgerClock, 'monotonicMs'>;
@@ -148,18 +107,12 @@ export class RetryBudgets {
     this.#clock = clock;
   }
 
-  /**
-   * Takes one try per write from its bucket.
-   *
-   * @param tries - tries so far.
-   * @returns the pause before the next try, ms, split into a fixed and a random part.
-   */
+  /** @returns the pause before the next try, ms */
   take(writes: readonly Write[], tries: number): { readonly atLeastMs: number; readonly jitterMs: number } {
     const nowMs = this.#clock.monotonicMs();
     let least = TRIES_SAVED_MAX;
     for (const write of writes) {
       const bucket = this.#filled(itemOf(write), nowMs);
-      // A negative bucket makes the next try wait.
       bucket.tries = Math.max(-TRIES_SAVED_MAX, bucket.tries - 1);
       least = Math.min(least, bucket.tries);
     }

@@ -1,5 +1,3 @@
-/** Checkpoints and results that scheduled programs store between their runs. */
-import { isDeepStrictEqual } from 'node:util';
 import type { CounterKey } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { atOnce } from '../environment/environment.ts';
@@ -11,7 +9,6 @@ import type { RebuildReport } from './ledger.ts';
 import { numberValue, readNumber, readText, textValue } from './record.ts';
 import { roundMs, type UsageLook } from './recount-round.ts';
 
-/** Checkpoints of the search for bypassed jobs, per runner. They change every minute. */
 export interface SweepMarks {
   /** When the search began, Unix ms: what started earlier ran before we were asked about anything. */
   readonly sinceMs: number;
@@ -27,34 +24,29 @@ export interface RunnerMark {
   readonly passMs: number;
   /** The same of the last deep one, which also looks below `seenTo`. */
   readonly deepMs: number;
-  /** A search that was cut short. */
-  readonly going?: RunnerPass;
+  /** A search goes on at this page, and then everything up to `top` was looked at. */
+  readonly going?: {
+    readonly startMs: number;
+    readonly deep: boolean;
+    readonly top: number;
+    readonly page: string;
+  };
 }
 
-/** A search goes on at this page, and then everything up to `top` was looked at. */
-interface RunnerPass {
-  readonly startMs: number;
-  readonly deep: boolean;
-  readonly top: number;
-  readonly page: string;
-}
-
-/**
- * The last write of two concurrent sweeps wins. Both write only runners they searched, so a checkpoint may
- * step back, which repeats work but skips none.
- */
+/** The last write of two sweeps wins. A checkpoint may step back, which repeats work but skips none. */
 export interface SweepMarkStore {
   /** Returns undefined before the first search. @throws {LedgerError} `ledger_unavailable` */
   read(): Promise<SweepMarks | undefined>;
-  /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
   write(marks: SweepMarks): Promise<void>;
 }
 
+type Runners = readonly (readonly [number, RunnerMark])[];
+
 const encodeRunners = (runners: Runners): Item => ({
-  rm: { M: Object.fromEntries([...runners].map(([id, mark]) => [String(id), { L: encodeMark(mark) }])) },
+  rm: { M: Object.fromEntries(runners.map(([id, mark]) => [String(id), { L: encodeMark(mark) }])) },
 });
 
-const decodeRunners = (item: Item): readonly (readonly [number, RunnerMark])[] =>
+const decodeRunners = (item: Item): Runners =>
   Object.entries(item.rm?.M ?? {}).map(([id, mark]) => [Number(id), decodeMark(mark.L ?? [])]);
 
 const encodeMark = ({ seenTo, passMs, deepMs, going }: RunnerMark): AttributeValue[] => [
@@ -65,115 +57,77 @@ const encodeMark = ({ seenTo, passMs, deepMs, going }: RunnerMark): AttributeVal
 ];
 
 function decodeMark(values: readonly AttributeValue[]): RunnerMark {
-  const at = (index: number): number => numberOf(values[index]);
-  const mark = { seenTo: at(0), passMs: at(1), deepMs: at(2) };
+  const [seenTo = 0, passMs = 0, deepMs = 0, startMs = 0, , top = 0] = values.map(numberOf);
   const page = values[6]?.S;
-  if (page === undefined) return mark;
-  return { ...mark, going: { startMs: at(3), deep: values[4]?.BOOL ?? false, top: at(5), page } };
+  const deep = values[4]?.BOOL ?? false;
+  return { seenTo, passMs, deepMs, ...(page !== undefined && { going: { startMs, deep, top, page } }) };
 }
-
-const decodePairs = (values: readonly AttributeValue[]): ReadonlyMap<number, number> =>
-  new Map(
-    Array.from({ length: Math.floor(values.length / 2) }, (_, index) => [
-      numberOf(values[index * 2]),
-      numberOf(values[index * 2 + 1]),
-    ]),
-  );
 
 const numberOf = (value: AttributeValue | undefined): number => Number(value?.N ?? 0);
 
 const TIMEOUT_MS = 2_000;
-/** Some 45 bytes each, and 200 for a search that was cut short: at most half of an item's 400 KB. */
-const BLOCK_RUNNERS_MAX = 1_000;
-/** A million runners. */
-const BLOCKS_MAX = 1_000;
+/** Some 45 bytes each, and 200 for a search that was cut short. An item takes 400 KB. */
+const BLOCK_RUNNERS = 1_000;
 const AT_ONCE = 8;
 
-/**
- * Stores checkpoints: one head item, and one for each thousand runners. A runner's id selects its block, and
- * an unchanged block is not written. The single item of an older version is read and replaced.
- */
+/** One head item, and one for each thousand runners in the order of their ids. A block that did not change is not written. */
 export function dynamoSweepMarks({ table, instance }: InstanceTable): SweepMarkStore {
   const keys = ledgerKeys(instance);
-  /** Blocks in the table, as this store last read or wrote them. */
-  let known: readonly Runners[] = [];
+  let known: readonly string[] = [];
 
   const failure = unavailable(table);
   const get = (key: Key): Promise<Item | undefined> =>
     answered("read the sweep's checkpoints", failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS)));
-  const put = async (key: Key, attributes: Item): Promise<void> => {
-    await answered("write the sweep's checkpoints", failure, () =>
+  const put = (key: Key, attributes: Item) =>
+    answered("write the sweep's checkpoints", failure, () =>
       putItem(table, itemAt(key, attributes), new TimeLimit(TIMEOUT_MS)),
     );
-  };
 
   return {
-    read: async () => {
+    async read() {
       const head = await get(keys.sweepMarks);
       if (head === undefined) return undefined;
       const blocks: Runners[] = [];
-      // No number of blocks: an item of an older version, which has the runners itself.
       await atOnce([...Array(numberOf(head.bl)).keys()], AT_ONCE, async (block) => {
-        blocks[block] = new Map(decodeRunners((await get(keys.sweepMarksBlock(block))) ?? {}));
+        blocks[block] = decodeRunners((await get(keys.sweepMarksBlock(block))) ?? {});
       });
-      known = blocks;
+      known = blocks.map((block) => JSON.stringify(block));
+      const open = (head.op?.L ?? []).map(numberOf);
       return {
         sinceMs: numberOf(head.si),
-        open: decodePairs(head.op?.L ?? []),
-        runners: new Map([...decodeRunners(head), ...blocks.flatMap((block) => [...block])]),
+        open: new Map(open.flatMap((id, at) => (at % 2 === 0 ? [[id, open[at + 1] ?? 0] as const] : []))),
+        // An item of an older version has the runners itself.
+        runners: new Map([...decodeRunners(head), ...blocks.flat()]),
       };
     },
-    write: async (marks) => {
-      const blocks = blocksFor(marks);
+    async write({ sinceMs, runners, open }) {
+      const sorted = [...runners].sort(([a], [b]) => a - b);
+      const blocks = Array.from({ length: Math.ceil(sorted.length / BLOCK_RUNNERS) }, (_, block) =>
+        sorted.slice(block * BLOCK_RUNNERS, (block + 1) * BLOCK_RUNNERS),
+      );
+      const texts = blocks.map((block) => JSON.stringify(block));
       // Before the head, which says how many there are: a write that breaks off leaves older ones, and work is repeated.
-      await atOnce([...blocks.entries()], AT_ONCE, async ([block, runners]) => {
-        if (!isSame(runners, known[block])) await put(keys.sweepMarksBlock(block), encodeRunners(runners));
+      await atOnce([...blocks.entries()], AT_ONCE, async ([block, marks]) => {
+        if (texts[block] !== known[block]) await put(keys.sweepMarksBlock(block), encodeRunners(marks));
       });
       await put(keys.sweepMarks, {
-        si: numberValue(marks.sinceMs),
+        si: numberValue(sinceMs),
         // Pairs in a list keep their order, which a map would not.
-        op: { L: [...marks.open].flat().map(numberValue) },
+        op: { L: [...open].flat().map(numberValue) },
         bl: numberValue(blocks.length),
       });
-      known = blocks;
+      known = texts;
     },
   };
 }
 
-type Runners = ReadonlyMap<number, RunnerMark>;
-
-/** As many blocks as the runners need; their number is a power of two, so that few runners change theirs as a fleet grows. */
-function blocksFor({ runners }: SweepMarks): readonly Runners[] {
-  let count = 1;
-  // Half full on the average leaves room for blocks that are fuller than others.
-  while (count * (BLOCK_RUNNERS_MAX / 2) < runners.size && count < BLOCKS_MAX) count *= 2;
-  const blocks: Map<number, RunnerMark>[] = Array.from({ length: count }, () => new Map());
-  for (const [runnerId, mark] of runners) blocks[spread(runnerId) % count]?.set(runnerId, mark);
-  return blocks;
-}
-
-/** Runners that are left of a fleet may all have even ids. @see Knuth's multiplicative hashing */
-const spread = (runnerId: number): number => Math.imul(runnerId, 0x9e37_79b1) >>> 12;
-
-/** Returns true if a block did not change since it was read or written. */
-const isSame = (runners: Runners, known: Runners | undefined): boolean =>
-  known?.size === runners.size &&
-  [...runners].every(([id, mark]) => known.get(id) === mark || isDeepStrictEqual(known.get(id), mark));
-
 /** Job ends that webhooks reported, and the checkpoint of their comparison with GitLab. */
-export interface ReportedEnds {
-  /** Bodies of the deliveries of one half hour, in no order. @throws {LedgerError} `ledger_unavailable` */
-  read(slot: number): Promise<readonly string[]>;
-  /** The half hour that is under way: everything before it is done. @throws {LedgerError} `ledger_unavailable` */
-  readCheckpoint(): Promise<number | undefined>;
-  /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
-  writeCheckpoint(slot: number): Promise<void>;
-}
+export type ReportedEnds = ReturnType<typeof dynamoReportedEnds>;
 
 /** One shard of a half hour: some thousand deliveries, a megabyte a page. */
 const SHARD_TIMEOUT_MS = 10_000;
 
-export function dynamoReportedEnds({ table, instance }: InstanceTable): ReportedEnds {
+export function dynamoReportedEnds({ table, instance }: InstanceTable) {
   const keys = ledgerKeys(instance);
   const checkpoint = singleItem<number>({
     ...{ table, key: keys.confirmCheckpoint, name: 'the checkpoint of confirmed ends', consistent: true },
@@ -189,47 +143,37 @@ export function dynamoReportedEnds({ table, instance }: InstanceTable): Reported
       ),
     );
   return {
-    async read(slot) {
+    /** Bodies of the deliveries of one half hour, in no order. @throws {LedgerError} `ledger_unavailable` */
+    async read(slot: number): Promise<readonly string[]> {
       const shards = Array.from({ length: INBOX_SHARDS }, (_, shard) => readShard(slot, shard));
       return (await Promise.all(shards)).flat().flatMap(({ b }) => b?.S ?? []);
     },
+    /** The half hour that is under way: everything before it is done. @throws {LedgerError} `ledger_unavailable` */
     readCheckpoint: () => checkpoint.read(),
-    writeCheckpoint: (slot) => checkpoint.write(slot),
+    writeCheckpoint: (slot: number) => checkpoint.write(slot),
   };
 }
 
-/**
- * A round compares the usage of jobs as young as this, so each job is met at least once after its last change, even by rounds that take
- * some hours more than they should.
- *
- * @param records - that the round before met
- */
+/** Usage of jobs as young as this is compared, so each job is met at least once after its last change. */
 export const mendedMs = (records = Number.POSITIVE_INFINITY): number => roundMs(records) + DAY_MS;
 
 /** Result of the last round of the recount, for pages and the health check. */
 export interface RecountOutcome {
-  /** Unix ms, when it began. */
   readonly recountedAtMs: number;
   /** Counters that do not show what their records make; at most {@link DRIFTING_KEPT_MAX}. */
-  readonly drifting: readonly DriftingCounter[];
-  /** Number of drifting counters that are not listed. */
+  readonly drifting: readonly {
+    readonly key: CounterKey;
+    /** Settled + held, whole units of the limit: as the counter had it, and as its records make it. */
+    readonly committed: number;
+    readonly recounted: number;
+  }[];
   readonly unlisted: number;
-  /** Records counted. Absent in results of older versions. */
   readonly records?: number;
-  /** Absent: an older version recounted, or one that compares no usage. */
   readonly usage?: UsageLook;
-}
-
-interface DriftingCounter {
-  readonly key: CounterKey;
-  /** Settled + held, whole units of the limit: as the counter had it, and as its records make it. */
-  readonly committed: number;
-  readonly recounted: number;
 }
 
 export type RecountOutcomes = SingleItem<RecountOutcome>;
 
-/** About 150 bytes each, so an item stays far below its 400 KB. More of them share one cause. */
 const DRIFTING_KEPT_MAX = 500;
 
 /** @param recountedAtMs - Unix ms, when the recount began */
@@ -257,7 +201,6 @@ export const isRecountLate = (
   nowMs: number,
 ): boolean => nowMs - recountedAtMs > 2 * roundMs(records) + DAY_MS;
 
-/** One item, which each recount replaces. */
 export const dynamoRecountOutcomes = ({ table, instance }: InstanceTable): RecountOutcomes =>
   singleItem<RecountOutcome>({
     ...{ table, key: ledgerKeys(instance).recountOutcome, name: 'what the recount found', consistent: false },

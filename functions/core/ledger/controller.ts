@@ -1,19 +1,14 @@
-/** Stores the scope of GitLab's runner controller and the result of the last canary run. */
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { type SingleItem, singleItem } from '../store/calls.ts';
 import { ledgerKeys } from '../store/keys.ts';
 import type { InstanceTable } from '../store/operation.ts';
 import { numberValue, readNumber, readText, textValue } from './record.ts';
 
-/**
- * The scope of the runner controller, as the sweep last read it. Programs that learn of jobs and cannot ask
- * GitLab use it: a job out of scope is not a bypass.
- */
+/** As the sweep last read it, for programs that cannot ask GitLab: a job out of scope is not a bypass. */
 export interface ControllerScope {
   readonly controllerId: number;
   /** Only `enabled` makes GitLab follow an answer. */
   readonly state: 'enabled' | 'dry_run' | 'disabled';
-  /** Unix ms. */
   readonly readAtMs: number;
   /** Unix ms since when every runner is in scope; 0: always. Absent: not every runner is. */
   readonly instanceSinceMs?: number;
@@ -27,10 +22,7 @@ export type ControllerScopeStore = SingleItem<ControllerScope>;
 /** An older scope is stale; then every job is in scope. */
 const BELIEVED_MS = DAY_MS;
 
-/**
- * Returns true if GitLab did not have to ask about this job. A job that started before its runner came into
- * scope is out of scope; without a runner id it is in scope.
- */
+/** True if GitLab did not have to ask: the job started before its runner came into scope. Without a runner id it is in scope. */
 export function isOutOfScope(
   { runnerId, startedAtMs }: { readonly runnerId?: number; readonly startedAtMs?: number },
   scope: ControllerScope | undefined,
@@ -67,7 +59,6 @@ export function scopeAfter(
   };
 }
 
-/** One item; a runner takes some twenty bytes, so ten thousand fit. */
 export const dynamoControllerScope = ({ table, instance }: InstanceTable): ControllerScopeStore =>
   singleItem<ControllerScope>({
     ...{ table, key: ledgerKeys(instance).controllerScope, name: 'the scope', consistent: true },
@@ -90,23 +81,16 @@ export const dynamoControllerScope = ({ table, instance }: InstanceTable): Contr
     },
   });
 
-/**
- * Result of one of the two decisions at the real GitLab. `contrary`: GitLab did the opposite. `bypassed`:
- * the job ran without an admission request. `unreached`: the job got no decision, or failed for another
- * reason.
- */
+/** `contrary`: GitLab did the opposite. `bypassed`: it ran without a request. `unreached`: no decision, or another failure. */
 export type ArmOutcome = (typeof ARM_OUTCOMES)[number];
 const ARM_OUTCOMES = ['proven', 'contrary', 'bypassed', 'unreached'] as const;
 
-/** Result of the last canary run. Arming reads it. */
 export interface CanaryOutcome {
-  /** Unix ms. */
   readonly checkedAtMs: number;
   readonly admitted: ArmOutcome;
   readonly rejected: ArmOutcome;
   /** Hash of the descriptors that the answers were written with. */
   readonly descriptors: string;
-  /** E.g. `19.4.0-ee`. */
   readonly gitlabVersion: string;
   readonly runnerId: number;
 }

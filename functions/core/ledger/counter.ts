@@ -46,11 +46,7 @@ export class CounterMerge {
     this.#borrows = true;
   }
 
-  /**
-   * @param fitted - false for a shadow claim above its bound: it counts in `committed` only.
-   * @param bound - the claim must fit it; undefined: unchecked.
-   * @param amount - the amount to take, if it is only a part of the claim.
-   */
+  /** @param fitted - false for a shadow claim above its bound @param bound - undefined: unchecked */
   add(
     claim: Claim,
     fitted: boolean,
@@ -98,7 +94,6 @@ const room = (bound: number, taken: number): number => (bound > 0 ? bound - take
 
 const tighter = (a: number | undefined, b: number): number => (a === undefined ? b : Math.min(a, b));
 
-/** Returns true if the amount fits on top of `seen`. */
 export const fitsBound = (seen: number, amount: number, bound: number): boolean =>
   bound > 0 && seen + amount <= bound;
 
@@ -111,14 +106,12 @@ export interface KnownCounter {
   readonly settled: number;
   /** A member of the cohort wants its own back; `stale`: its mark expires soon. */
   readonly reclaim?: 'fresh' | 'stale';
-  /** As of a {@link Counter}. */
   readonly reserved?: readonly ReservedPipeline[];
 }
 
 /** Lifetime of a mark. A waiting member renews it with each request. */
 const RECLAIM_MS = 120_000;
 
-/** Converts a stored counter at an instant, Unix ms. */
 export function knownCounter(counter: Counter | undefined, nowMs: number): KnownCounter {
   const { committed = 0, fitted = 0, settled = 0, reclaimedUntilMs = 0, reserved } = counter ?? {};
   const leftMs = reclaimedUntilMs - nowMs;
@@ -130,14 +123,10 @@ export function knownCounter(counter: Counter | undefined, nowMs: number): Known
 export interface PackNeed {
   /** Items of its own: its record, perhaps a correction entry. */
   readonly items: number;
-  /** Counters, shared with its neighbours: each counts once per pack. */
   readonly names: readonly string[];
 }
 
-/**
- * Splits jobs into packs of at most 100 items, keeping their order. A hundred items of at most a few KB each stay far
- * below DynamoDB's 4 MB, because `recordItem` bounds a record.
- */
+/** Packs of at most 100 items, in order. `recordItem` bounds a record, so a pack stays far below DynamoDB's 4 MB. */
 export function packs<T>(jobs: readonly T[], needs: (job: T) => PackNeed): readonly (readonly T[])[] {
   const all: T[][] = [];
   let pack: T[] = [];
@@ -167,12 +156,9 @@ const countNew = (wanted: readonly string[], present: ReadonlySet<string>): numb
   return count;
 };
 
-// Compares one claim with its counter: does it fit, and which bound must the table check at commit?
-
 export interface ClaimOutcome {
   /** The bound at commit; undefined: unchecked. */
   readonly bound: number | undefined;
-  /** True if it counts in `fitted`. */
   readonly fitted: boolean;
   /** It does not fit, and may refuse the job. */
   readonly refused?: Violation;
@@ -182,7 +168,6 @@ export interface ClaimOutcome {
   readonly noted?: Violation;
   /** It fits, and passes the soft part of the limit. */
   readonly warned?: Violation;
-  /** Units it takes; absent: all that it asks for. */
   readonly amount?: number;
   /** It takes what is lent: while that is reclaimed it may not. */
   readonly borrows?: true;

@@ -2,30 +2,25 @@
 import { randomUUID } from 'node:crypto';
 import { type LedgerClock, systemClock } from '../environment/environment.ts';
 import { DUE_SHARDS } from '../store/keys.ts';
-import { LedgerError } from '../store/table-failure.ts';
+import { undefinedIfSilent } from '../store/table-failure.ts';
 import { RetryBudgets } from './attempt.ts';
 import { hold } from './hold.ts';
 import { newJob, SeenCounters } from './hold-job.ts';
-import type { AcceptsEnd, DueJob, EndOutcome, JobRecord, Ledger, UnmeteredAsk } from './ledger.ts';
+import type { AcceptsEnd, DueJob, EndOutcome, HoldAsk, JobRecord, Ledger } from './ledger.ts';
 import { type Move, type MoveDeps, type MoveWish, makeMoves, noMove } from './move.ts';
 import { rebuild } from './rebuild.ts';
 import { NO_AMOUNTS } from './recount.ts';
 import { endReservationMove } from './reservation.ts';
 import { handOver, reserve } from './reserve.ts';
 import { bypassMove, expireMove, isLive, releaseMove, settleMove, unmeteredMove } from './settle.ts';
-import type { LedgerStore, ReadOptions } from './store.ts';
+import type { LedgerStore } from './store.ts';
 
 interface LedgerOptions {
   readonly store: LedgerStore;
-  /** @default the machine's clock */
   readonly clock?: LedgerClock;
-  /** [0, 1), for the jitter between tries. @default Math.random */
   readonly random?: () => number;
-  /** Client request tokens, at most 36 characters. @default randomUUID */
   readonly newToken?: () => string;
-  /** Called on every conflict, throttle and timeout. @default ignored */
   readonly onRetry?: () => void;
-  /** Called if GitLab's duration was impossible and was cut. @default ignored */
   readonly onClampedDuration?: () => void;
 }
 
@@ -46,19 +41,11 @@ export function createLedger({
   const budgets = new RetryBudgets(clock);
   const deps: MoveDeps = { store, clock, random, newToken, onRetry, budgets, lastSeen: new SeenCounters() };
 
-  const endJobs = async (wishes: readonly MoveWish<EndOutcome>[]): Promise<readonly EndOutcome[]> => {
-    const deadlineMs = clock.monotonicMs() + ENDS_TIMEOUT_MS;
-    const records = await readRecords(wishes, store);
-    // A job whose record could not be read would look like one the ledger never saw.
-    return records === undefined ? wishes.map(() => 'undecided') : moveAll(wishes, records, deadlineMs);
-  };
-
   const moveAll = async (
     wishes: readonly MoveWish<EndOutcome>[],
     records: Map<number, JobRecord>,
-    deadlineMs: number,
   ): Promise<readonly EndOutcome[]> => {
-    const outcomes = await makeMoves(wishes, records, deadlineMs, deps);
+    const outcomes = await makeMoves(wishes, records, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps);
     wishes.forEach(({ jobId }, index) => {
       const moved = outcomes[index] === 'applied' || outcomes[index] === 'corrected';
       if (moved && records.get(jobId)?.reportedSeconds !== undefined) onClampedDuration?.();
@@ -66,55 +53,60 @@ export function createLedger({
     return outcomes;
   };
 
+  const endJobs = async <Job extends { readonly jobId: number }>(
+    jobs: readonly Job[],
+    move: (record: JobRecord | undefined, job: Job, nowMs: number) => Move<EndOutcome>,
+    accepts?: AcceptsEnd<Job>,
+  ): Promise<readonly EndOutcome[]> => {
+    const nowMs = clock.nowMs();
+    const jobIds = [...new Set(jobs.map(({ jobId }) => jobId))];
+    const records = await store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS }).catch(undefinedIfSilent);
+    // A job whose record could not be read would look like one the ledger never saw.
+    if (records === undefined) return jobs.map(() => 'undecided');
+    const known = new Map(records.flatMap((record) => (record ? [[record.jobId, record] as const] : [])));
+    const wishes = jobs.map((job) => ({
+      jobId: job.jobId,
+      plan: (record: JobRecord | undefined) =>
+        record !== undefined && accepts?.(record, job) === false
+          ? noMove('unchanged' as const)
+          : move(record, job, nowMs),
+    }));
+    return moveAll(wishes, known);
+  };
+
+  /** Their caller has just read that there is no record: the condition on it finds out if that changed. */
+  const recordAll = async <Ask extends HoldAsk, Outcome>(
+    asks: readonly Ask[],
+    plan: (record: JobRecord | undefined, ask: Ask, nowMs: number) => Move<Outcome>,
+    move: (wishes: readonly MoveWish<Outcome>[]) => Promise<readonly (Outcome | 'undecided')[]>,
+  ): Promise<readonly (Outcome | 'undecided')[]> => {
+    const nowMs = clock.nowMs();
+    const lawful = asks.filter((ask) => newJob(ask).outcome === undefined);
+    const outcomes = await move(
+      lawful.map((ask) => ({ jobId: ask.jobId, plan: (record) => plan(record, ask, nowMs) })),
+    );
+    return asks.map((ask) => outcomes[lawful.indexOf(ask)] ?? 'undecided');
+  };
+
   return {
     hold: (asks, deadlineMs, options) => hold(asks, deadlineMs, deps, options),
-    settle: (ends, accepts) => {
-      const nowMs = clock.nowMs();
-      return endJobs(wishesFor(ends, accepts, (record, end) => settleMove(record, end, nowMs)));
-    },
-    release: (jobs, accepts) => {
-      const nowMs = clock.nowMs();
-      return endJobs(wishesFor(jobs, accepts, (record) => releaseMove(record, nowMs)));
-    },
-    expire: (jobs) => {
-      const nowMs = clock.nowMs();
-      return endJobs(
-        jobs.map(({ jobId, charge }) => ({ jobId, plan: (record) => expireMove(record, charge, nowMs) })),
-      );
-    },
-    recordUnmetered: async (asks: readonly UnmeteredAsk[], deadlineMs) => {
-      const nowMs = clock.nowMs();
-      const lawful = asks.filter((ask) => newJob(ask).outcome === undefined);
-      const wishes = lawful.map((ask) => ({
-        jobId: ask.jobId,
-        plan: (record: JobRecord | undefined) => unmeteredMove(record, ask, nowMs),
-      }));
-      const outcomes = await makeMoves(wishes, new Map(), deadlineMs, deps);
-      return asks.map((ask) => outcomes[lawful.indexOf(ask)] ?? 'undecided');
-    },
-    dueJobs: (beforeMs, limit) => dueJobs(beforeMs, limit, store, { timeoutMs: DUE_TIMEOUT_MS }),
+    settle: (ends, accepts) => endJobs(ends, settleMove, accepts),
+    release: (jobs, accepts) => endJobs(jobs, (record, _, nowMs) => releaseMove(record, nowMs), accepts),
+    expire: (jobs) => endJobs(jobs, (record, { charge }, nowMs) => expireMove(record, charge, nowMs)),
+    recordUnmetered: (asks, deadlineMs) =>
+      recordAll(asks, unmeteredMove, (wishes) => makeMoves(wishes, new Map(), deadlineMs, deps)),
+    dueJobs: (beforeMs, limit) => dueJobs(beforeMs, limit, store),
     postpone: (jobs, accepts) =>
-      endJobs(wishesFor(jobs, accepts, (record, { dueAtMs }) => postponeMove(record, dueAtMs))),
-    recordBypass: async (asks) => {
-      const nowMs = clock.nowMs();
-      const lawful = asks.filter((ask) => newJob(ask).outcome === undefined);
-      const wishes = lawful.map((ask) => ({
-        jobId: ask.jobId,
-        plan: (record: JobRecord | undefined) => bypassMove(record, ask, nowMs),
-      }));
-      // Their caller has just read that there is none: the condition on the record finds out if that changed.
-      const outcomes = await moveAll(wishes, new Map(), clock.monotonicMs() + ENDS_TIMEOUT_MS);
-      return asks.map((ask) => outcomes[lawful.indexOf(ask)] ?? 'undecided');
-    },
+      endJobs(jobs, (record, { dueAtMs }) => postponeMove(record, dueAtMs), accepts),
+    recordBypass: (asks) => recordAll(asks, bypassMove, (wishes) => moveAll(wishes, new Map())),
     reserve: (ask) => reserve(ask, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps),
     handOver: async (jobId, newJobId) =>
       (await handOver(jobId, newJobId, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps)).outcome,
-    endReservations: (jobIds, dueByMs = Number.POSITIVE_INFINITY) => {
-      const nowMs = clock.nowMs();
-      return endJobs(
-        jobIds.map((jobId) => ({ jobId, plan: (record) => endReservationMove(record, dueByMs, nowMs) })),
-      );
-    },
+    endReservations: (jobIds, dueByMs = Number.POSITIVE_INFINITY) =>
+      endJobs(
+        jobIds.map((jobId) => ({ jobId })),
+        (record, _, nowMs) => endReservationMove(record, dueByMs, nowMs),
+      ),
     readCounters: async (keys) => {
       const counters = await store.readCounters(keys, { timeoutMs: READ_TIMEOUT_MS });
       return keys.map((key, index) => counters[index] ?? { key, ...NO_AMOUNTS, rev: 0 });
@@ -126,50 +118,20 @@ export function createLedger({
   };
 }
 
-const wishesFor = <Job extends { readonly jobId: number }>(
-  jobs: readonly Job[],
-  accepts: AcceptsEnd<Job> | undefined,
-  move: (record: JobRecord | undefined, job: Job) => Move<EndOutcome>,
-): readonly MoveWish<EndOutcome>[] =>
-  jobs.map((job) => ({
-    jobId: job.jobId,
-    plan: (record) =>
-      record !== undefined && accepts?.(record, job) === false ? noMove('unchanged') : move(record, job),
-  }));
-
-async function readRecords(
-  wishes: readonly MoveWish<EndOutcome>[],
-  store: LedgerStore,
-): Promise<Map<number, JobRecord> | undefined> {
-  const jobIds = [...new Set(wishes.map(({ jobId }) => jobId))];
-  try {
-    const records = await store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS });
-    return new Map(records.flatMap((record) => (record === undefined ? [] : [[record.jobId, record]])));
-  } catch (error) {
-    if (error instanceof LedgerError) return undefined;
-    throw error;
-  }
-}
-
-// Notices that are sent once.
-
-/**
- * Returns one boolean per key: true for the first caller. If the table does not answer, true: a duplicate is
- * better than none.
- */
 async function announceOnce(
   keys: readonly string[],
   { ttlMs, timeoutMs }: Parameters<Ledger['announceOnce']>[1],
   { store, clock }: Pick<MoveDeps, 'store' | 'clock'>,
 ): Promise<readonly boolean[]> {
   const atMs = clock.nowMs();
-  const distinct = [...new Set(keys)];
-  const answers = await Promise.all(
-    distinct.map((key) =>
-      store.announce({ key, atMs, untilMs: atMs + ttlMs }, { timeoutMs }).catch(toldRatherTwice),
-    ),
+  const first = new Map<string, boolean>();
+  await Promise.all(
+    [...new Set(keys)].map(async (key) => {
+      const announcement = { key, atMs, untilMs: atMs + ttlMs };
+      // If the table does not answer, true: a duplicate is better than none.
+      first.set(key, (await store.announce(announcement, { timeoutMs }).catch(undefinedIfSilent)) ?? true);
+    }),
   );
-  const first = new Map(distinct.map((key, index) => [key, answers[index] ?? true]));
   return keys.map((key) => {
     const mine = first.get(key) ?? true;
     first.set(key, false);
@@ -177,48 +139,28 @@ async function announceOnce(
   });
 }
 
-function toldRatherTwice(error: unknown): true {
-  if (error instanceof LedgerError) return true;
-  throw error;
-}
-
-// Live jobs in the order of their due time, and the writing of a new one. The due order is the sweep's only cursor.
-
-/** Each round asks the shards that had more for twice as much: five rounds are sixteen times an even share, all of it. */
-const ROUNDS_MAX = 5;
-
-/**
- * Live jobs due before `beforeMs`, oldest first, at most `limit`. Every shard gives its own oldest, at least an even
- * share of `limit`: no shard can hide another. What the index shows late is shown by the next call.
- *
- * @throws {LedgerError} `ledger_unavailable`
- */
+/** Every shard gives at least an even share of `limit`, so no shard can hide another. */
 async function dueJobs(
   beforeMs: number,
   limit: number,
   store: Pick<LedgerStore, 'due'>,
-  options: ReadOptions,
 ): Promise<readonly DueJob[]> {
-  const shards = Array.from({ length: DUE_SHARDS }, (_, shard) => shard);
-  const found = new Map<number, readonly DueJob[]>();
+  const ask = (shard: number, jobs: number) =>
+    store.due(shard, beforeMs, jobs, { timeoutMs: DUE_TIMEOUT_MS });
   let share = Math.ceil(limit / DUE_SHARDS);
-  let open = shards;
-  for (let round = 1; round <= ROUNDS_MAX && open.length > 0; round += 1) {
+  let pages = await Promise.all(Array.from({ length: DUE_SHARDS }, (_, shard) => ask(shard, share)));
+  while (share < limit && pages.flat().length < limit) {
     const asked = share;
-    const pages = await Promise.all(open.map((shard) => store.due(shard, beforeMs, asked, options)));
-    for (const [index, shard] of open.entries()) found.set(shard, pages[index] ?? []);
-    const total = [...found.values()].reduce((sum, jobs) => sum + jobs.length, 0);
-    if (total >= limit) break;
-    open = open.filter((_, index) => (pages[index]?.length ?? 0) >= asked);
-    share = Math.min(limit, share * 2);
+    share = Math.min(limit, asked * 4);
+    if (pages.every(({ length }) => length < asked)) break;
+    pages = await Promise.all(pages.map((page, shard) => (page.length < asked ? page : ask(shard, share))));
   }
-  return [...found.values()]
+  return pages
     .flat()
     .sort((a, b) => a.dueAtMs - b.dueAtMs || a.jobId - b.jobId)
     .slice(0, limit);
 }
 
-/** A live job gets another due time, and with it another place in the index. Nothing is counted. */
 function postponeMove(record: JobRecord | undefined, dueAtMs: number): Move<EndOutcome> {
   if (record === undefined) return noMove('unknown');
   if (!isLive(record) || record.dueAtMs === dueAtMs) return noMove('unchanged');

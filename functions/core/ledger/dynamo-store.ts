@@ -31,6 +31,7 @@ import {
   type ItemTable,
   numberIs,
   PK,
+  type QueryAsk,
   type RefusedItem,
   SK,
   TimeLimit,
@@ -90,18 +91,10 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     const outcome = await this.#answered(`write ${writes.length} items to`, () =>
       transactItems(this.#table, items, new TimeLimit(timeoutMs), token),
     );
-    switch (outcome.outcome) {
-      case 'written':
-        return COMMITTED;
-      case 'refused':
-        return {
-          outcome: 'refused',
-          refusals: writes.map((write, index) => this.#refusal(write, outcome.refused[index])),
-        };
-      case 'conflict':
-      case 'throttled':
-        return outcome;
-    }
+    if (outcome.outcome === 'written') return COMMITTED;
+    if (outcome.outcome !== 'refused') return outcome;
+    const refusals = writes.map((write, index) => this.#refusal(write, outcome.refused[index]));
+    return { outcome: 'refused', refusals };
   }
 
   async readCounters(
@@ -122,12 +115,9 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     return items.map((item) => item && decodeRecord(item, this.#keys));
   }
 
-  async readEntries(jobId: number, { timeoutMs }: ReadOptions): Promise<readonly CorrectionEntry[]> {
+  async readEntries(jobId: number, options: ReadOptions): Promise<readonly CorrectionEntry[]> {
     const ask = { pk: this.#keys.record(jobId).pk, sk: { begins: ENTRY_SK_PREFIX }, consistent: true };
-    // A job has a handful of entries: one page of 1 MB holds thousands.
-    const { items } = await this.#answered('read entries of', () =>
-      queryPage(this.#table, ask, new TimeLimit(timeoutMs)),
-    );
+    const items = await this.#query('read entries of', ask, options);
     return items.map((item) => decodeEntry(item, this.#keys));
   }
 
@@ -157,13 +147,9 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     return { filter, consistent: consistency === 'consistent', pageItems: 1000 };
   }
 
-  async due(
-    shard: number,
-    beforeMs: number,
-    limit: number,
-    options: ReadOptions,
-  ): Promise<readonly DueJob[]> {
-    const items = await this.#dueItems(this.#keys.dueShardPk(shard), beforeMs, limit, options);
+  async due(shard: number, dueBeforeMs: number, pageItems: number, options: ReadOptions): Promise<DueJob[]> {
+    const ask = { pk: this.#keys.dueShardPk(shard), dueBeforeMs, pageItems, consistent: false };
+    const items = await this.#query('query what is due of', ask, options);
     return items.map((item) => ({
       jobId: this.#keys.jobIdOf(item[PK]?.S ?? ''),
       dueAtMs: Number(item[DUE_AT]?.N),
@@ -172,20 +158,19 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
 
   async dueClosings(
     shard: number,
-    beforeMs: number,
-    limit: number,
+    dueBeforeMs: number,
+    pageItems: number,
     options: ReadOptions,
   ): Promise<readonly CounterKey[]> {
-    const items = await this.#dueItems(this.#keys.closingShardPk(shard), beforeMs, limit, options);
+    const ask = { pk: this.#keys.closingShardPk(shard), dueBeforeMs, pageItems, consistent: false };
+    const items = await this.#query('query what is due of', ask, options);
     return items.map((item) => this.#keys.counterOf(item[PK]?.S ?? ''));
   }
 
-  async readPeriod(key: CounterKey, { timeoutMs }: ReadOptions): Promise<readonly StoredItem[]> {
+  async readPeriod(key: CounterKey, options: ReadOptions): Promise<readonly StoredItem[]> {
     const ask = { pk: this.#keys.counter(key).pk, consistent: true };
-    const { items } = await this.#answered('read a period of', () =>
-      queryPage(this.#table, ask, new TimeLimit(timeoutMs)),
-    );
-    return items.flatMap((item) => decodeItem(item, this.#keys) ?? []);
+    const items = await this.#query('read a period of', ask, options);
+    return items.map((item) => decodeItem(item, this.#keys));
   }
 
   async rewrite(
@@ -205,14 +190,9 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     return outcome === 'written';
   }
 
-  async #dueItems(
-    pk: string,
-    dueBeforeMs: number,
-    pageItems: number,
-    { timeoutMs }: ReadOptions,
-  ): Promise<readonly Item[]> {
-    const ask = { pk, dueBeforeMs, pageItems, consistent: false };
-    const { items } = await this.#answered('query what is due of', () =>
+  /** One page of 1 MB holds thousands of items. */
+  async #query(doing: string, ask: QueryAsk, { timeoutMs }: ReadOptions): Promise<readonly Item[]> {
+    const { items } = await this.#answered(doing, () =>
       queryPage(this.#table, ask, new TimeLimit(timeoutMs)),
     );
     return items;

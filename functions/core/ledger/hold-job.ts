@@ -13,7 +13,6 @@ export interface HoldJob {
   readonly names: readonly string[];
   /** The claims and violations of the same job under its break-glass. */
   readonly otherwise?: Pick<HoldJob, 'ask' | 'names'>;
-  /** The record the decision will replace; absent: none is known. */
   prior: JobRecord | undefined;
   /** The record is known: it was read, or a refused write showed it or that it is unchanged. */
   asked: boolean;
@@ -64,7 +63,6 @@ const isAmount = (value: number): boolean => Number.isSafeInteger(value) && valu
 
 export interface WeighedVerdict {
   readonly job: HoldJob;
-  /** Empty: the job is kept. */
   readonly violations: readonly Violation[];
   /** Violations that would reject it in mode `enforce`, and soft limits it passed. */
   readonly shadow: readonly Violation[];
@@ -84,7 +82,6 @@ export interface WeighedVerdict {
 
 export interface WeighingResult {
   readonly verdicts: readonly WeighedVerdict[];
-  /** Keyed by counter name: one merged write per counter of the kept jobs. */
   readonly merges: ReadonlyMap<string, CounterMerge>;
 }
 
@@ -94,11 +91,8 @@ export const isBehind = ({ ask, names }: Pick<HoldJob, 'ask' | 'names'>, index: 
   ask.claims[index]?.waitMs !== undefined &&
   ask.wait.behind.has(names[index] ?? '');
 
-/** Its job expired with the hold charged. */
 export const isCharged = (record: JobRecord | undefined): record is JobRecord =>
   record?.state === 'EXPIRED' && record.claims.some(({ corrected }) => corrected !== 0);
-
-// The record a verdict becomes.
 
 /** A job may run until its timeout; GitLab's own clean-up and late webhooks take up to this much longer. */
 export const GRACE_SECONDS = 15 * 60;
@@ -144,12 +138,7 @@ export function decided(verdict: WeighedVerdict): HoldOutcome {
       };
 }
 
-// Decides repeated admission requests from the record.
-
-/**
- * A rejection is repeated for this time. Then the job is evaluated again, because the limit may have been
- * raised.
- */
+/** Then the job is evaluated again, because the limit may have been raised. */
 const REJECTION_STANDS_MS = 60_000;
 
 /**
@@ -208,10 +197,7 @@ export class SeenCounters {
       this.see(name, { committed: seen.committed + committed, fitted: seen.fitted + fitted });
   }
 
-  /**
-   * Lists the counters of jobs that may be refused. All counters of such a job are listed, so that its rejection reports
-   * every violation.
-   */
+  /** The counters of jobs that may be refused: all of such a job, so that its rejection reports every violation. */
   nearlyFull(jobs: readonly HoldJob[]): ReadonlySet<string> {
     const sums = new Map<string, number>();
     const named = new Set<string>();

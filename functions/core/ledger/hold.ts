@@ -8,7 +8,7 @@
  * Retrying `hold` for the same job returns the first decision.
  */
 import { type CounterKey, counterName, spansRoots } from '../../../policies/claim.ts';
-import { LedgerError } from '../store/table-failure.ts';
+import { undefinedIfSilent } from '../store/table-failure.ts';
 import {
   type AttemptDeps,
   attempt,
@@ -38,16 +38,12 @@ import { unseenOfCohorts, weigh, weighWithGrace } from './weigh.ts';
 
 /** Each failed pass shows every counter that refused. Six failures mean that others write faster than this batch can read. */
 const PASSES_MAX = 6;
-/** A consistent read takes a few milliseconds. */
 const READ_TIMEOUT_MS = 300;
 
 interface Holding extends AttemptDeps {
   readonly lastSeen: SeenCounters;
-  /** On the monotonic clock. */
   readonly deadlineMs: number;
-  /** Counters by name, as this call has seen them. */
   readonly known: Map<string, KnownCounter>;
-  /** Drops jobs that would be rejected by limits that are no longer in force. */
   readonly withoutStale: (weighing: WeighingResult) => Promise<WeighingResult>;
 }
 
@@ -181,7 +177,6 @@ function learnCounter(name: string, seen: KnownCounter, { known, lastSeen }: Hol
   lastSeen.see(name, seen);
 }
 
-/** Reads these counters and the records of the jobs. */
 async function readCounters(
   jobs: readonly HoldJob[],
   wanted: ReadonlySet<string>,
@@ -196,22 +191,18 @@ async function readCounters(
       if (wanted.has(name)) keys.set(name, counter);
     }
   }
-  try {
-    const [counters, records] = await Promise.all([
-      store.readCounters([...keys.values()], { timeoutMs: READ_TIMEOUT_MS }),
-      store.readRecords(
-        jobs.map(({ ask }) => ask.jobId),
-        { timeoutMs: READ_TIMEOUT_MS },
-      ),
-    ]);
-    const nowMs = clock.nowMs();
-    for (const [index, name] of [...keys.keys()].entries())
-      learnCounter(name, knownCounter(counters[index], nowMs), holding);
-    for (const [index, job] of jobs.entries()) learnRecord(job, records[index], nowMs);
-  } catch (error) {
-    // The read only saves a refused transaction; the write will show the same.
-    if (!(error instanceof LedgerError)) throw error;
-  }
+  const jobIds = jobs.map(({ ask }) => ask.jobId);
+  const read = await Promise.all([
+    store.readCounters([...keys.values()], { timeoutMs: READ_TIMEOUT_MS }),
+    store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS }),
+  ]).catch(undefinedIfSilent);
+  // The read only saves a refused transaction; the write will show the same.
+  if (read === undefined) return;
+  const [counters, records] = read;
+  const nowMs = clock.nowMs();
+  for (const [index, name] of [...keys.keys()].entries())
+    learnCounter(name, knownCounter(counters[index], nowMs), holding);
+  for (const [index, job] of jobs.entries()) learnRecord(job, records[index], nowMs);
 }
 
 /**
@@ -230,8 +221,6 @@ function giveUp(verdicts: readonly WeighedVerdict[], cause: GaveUpCause): void {
         : { outcome: 'undecided', cause };
   }
 }
-
-// Jobs that wait for headroom instead of being rejected. They write nothing, and later jobs do not take their place.
 
 /**
  * Drops jobs that may go on waiting, with their outcome. Such a job may hold already, so an unknown record is read first.
@@ -255,14 +244,10 @@ async function readRecords(jobs: readonly HoldJob[], { store, clock, deadlineMs 
   };
   const timeoutMs = Math.min(READ_TIMEOUT_MS, timeLeftMs(deadlineMs, clock) - TRANSACTION_RESERVE_MS);
   if (timeoutMs <= 0) return undecide('deadline');
-  try {
-    const ids = jobs.map(({ ask }) => ask.jobId);
-    const records = await store.readRecords(ids, { timeoutMs });
-    for (const [index, job] of jobs.entries()) learnRecord(job, records[index], clock.nowMs());
-  } catch (error) {
-    if (!(error instanceof LedgerError)) throw error;
-    undecide('unavailable');
-  }
+  const ids = jobs.map(({ ask }) => ask.jobId);
+  const records = await store.readRecords(ids, { timeoutMs }).catch(undefinedIfSilent);
+  if (records === undefined) return undecide('unavailable');
+  for (const [index, job] of jobs.entries()) learnRecord(job, records[index], clock.nowMs());
 }
 
 const leftMsOf = ({ waitMs = 0, job: { ask } }: WeighedVerdict): number =>
@@ -275,8 +260,6 @@ function waitingOutcome(verdict: WeighedVerdict): HoldJob['outcome'] {
   return { outcome: 'waiting', leftMs: leftMsOf(verdict), counters, violations: [first, ...rest] };
 }
 
-// A limit that is no longer in force must not reject.
-
 /** Longer than one read of one item takes. After that the decision stands. */
 const ASK_MS_MAX = 300;
 /** An answer with less time left would come too late to be of use. */
@@ -284,10 +267,7 @@ const ASK_MS_MIN = 20;
 
 const STALE: HoldOutcome = { outcome: 'undecided', cause: 'stale_limits' };
 
-/**
- * Returns a filter that marks jobs as stale if their limits have changed. It asks once per call of hold, before the first
- * rejection.
- */
+/** Marks jobs as stale if their limits have changed. It asks once per call of hold, before the first rejection. */
 function staleFilter(
   limitsAreCurrent: HoldOptions['limitsAreCurrent'],
   leftMs: () => number,
@@ -307,9 +287,6 @@ function staleFilter(
   };
 }
 
-/**
- * Returns true for a rejection that an edit of limits could change. An edit cannot change the modes of security rules. It
- * can change a limit, and how far a rule is rolled out.
- */
+/** An edit of limits could change this rejection. It cannot change the modes of security rules. */
 const hangsOnLimits = ({ violations }: WeighedVerdict): boolean =>
   violations.length > 0 && !violations.some((each) => each.class === 'security');

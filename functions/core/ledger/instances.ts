@@ -1,28 +1,14 @@
-import { type LedgerClock, systemClock } from '../environment/environment.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { systemClock } from '../environment/environment.ts';
 import type { Environment } from '../environment/settings.ts';
-import { getItem, itemAt, putItem, queryPage } from '../store/calls.ts';
-import { INSTANCES_PK, type Key } from '../store/keys.ts';
-import {
-  type InstanceTable,
-  type Item,
-  type ItemPage,
-  type ItemTable,
-  SK,
-  TimeLimit,
-} from '../store/operation.ts';
+import { itemAt, putItem, queryPage } from '../store/calls.ts';
+import { INSTANCES_PK } from '../store/keys.ts';
+import { type InstanceTable, type ItemTable, SK, TimeLimit } from '../store/operation.ts';
 import { signedTable } from '../store/signed-table.ts';
 import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
 
-/**
- * Lists the GitLab instances of a table. The host starts every key, so a different spelling would see an
- * empty table. The register stores the spelling.
- */
-export interface InstanceRegister {
-  /** In the order of their names. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
-  list(): Promise<readonly KnownInstance[]>;
-  /** Replaces the stored entry of this instance. @throws {LedgerError} `ledger_unavailable` */
-  remember(known: KnownInstance): Promise<void>;
-}
+/** The GitLab instances of a table. The host starts every key, so another spelling would see an empty table. */
+export type InstanceRegister = ReturnType<typeof dynamoInstanceRegister>;
 
 export interface KnownInstance {
   /** As it begins the keys, e.g. `gitlab.example.com`. */
@@ -41,138 +27,84 @@ const GITLAB_URL_ATTRIBUTE = 'gu';
 const ROUTER_HOST = 'rh';
 const OPENED_AT = 'at';
 
-/** In the order of their names. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
-async function knownInstances(
-  table: ItemTable,
-  timeoutMs = REGISTER_TIMEOUT_MS,
-): Promise<readonly KnownInstance[]> {
+/** Callers report a missing table themselves. */
+async function knownInstances(table: ItemTable, timeoutMs: number): Promise<readonly KnownInstance[]> {
   const ask = { pk: INSTANCES_PK, consistent: true };
   const { items } = await answered('read whose books these are', unavailable(table), () =>
-    queryPage(table, ask, new TimeLimit(timeoutMs)).catch(noneWithoutTable),
-  );
-  return items.map(decode);
-}
-
-export const registerKey = (instance: string): Key => ({ pk: INSTANCES_PK, sk: instance });
-
-/** One item instead of a page. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
-async function isKnownInstance(table: ItemTable, instance: string, timeoutMs: number): Promise<boolean> {
-  const known = await answered('read whether these books are ours', unavailable(table), () =>
-    getItem(table, registerKey(instance), new TimeLimit(timeoutMs)).catch((error: unknown) => {
-      noneWithoutTable(error);
-      return undefined;
+    queryPage(table, ask, new TimeLimit(timeoutMs)).catch((error: unknown) => {
+      if (error instanceof Error && error.name === 'ResourceNotFoundException') return { items: [] };
+      throw error;
     }),
   );
-  return known !== undefined;
-}
-
-/** Treats a missing table as empty; callers report a missing table themselves. */
-function noneWithoutTable(error: unknown): ItemPage {
-  if (error instanceof Error && error.name === 'ResourceNotFoundException') return { items: [] };
-  throw error;
-}
-
-function decode(item: Item): KnownInstance {
-  const gitlabUrl = item[GITLAB_URL_ATTRIBUTE]?.S;
-  const routerHost = item[ROUTER_HOST]?.S;
-  return {
+  return items.map((item) => ({
     instance: item[SK]?.S ?? '',
     openedAtMs: Number(item[OPENED_AT]?.N ?? 0),
-    ...(gitlabUrl !== undefined && { gitlabUrl }),
-    ...(routerHost !== undefined && { routerHost }),
-  };
+    ...withoutAbsent({ gitlabUrl: item[GITLAB_URL_ATTRIBUTE]?.S, routerHost: item[ROUTER_HOST]?.S }),
+  }));
 }
 
-/** One item per instance, outside of every instance's own keys. */
-export const dynamoInstanceRegister = ({ table }: Pick<InstanceTable, 'table'>): InstanceRegister => ({
-  list: () => knownInstances(table),
-  async remember(known) {
+export const dynamoInstanceRegister = ({ table }: Pick<InstanceTable, 'table'>) => ({
+  /** In the order of their names. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
+  list: (): Promise<readonly KnownInstance[]> => knownInstances(table, REGISTER_TIMEOUT_MS),
+  async remember({ instance, gitlabUrl, routerHost, openedAtMs }: KnownInstance): Promise<void> {
+    const item = itemAt(
+      { pk: INSTANCES_PK, sk: instance },
+      {
+        [OPENED_AT]: { N: String(openedAtMs) },
+        ...(gitlabUrl !== undefined && { [GITLAB_URL_ATTRIBUTE]: { S: gitlabUrl } }),
+        ...(routerHost !== undefined && { [ROUTER_HOST]: { S: routerHost } }),
+      },
+    );
     await answered('remember whose books these are', unavailable(table), () =>
-      putItem(table, encode(known), new TimeLimit(REGISTER_TIMEOUT_MS)),
+      putItem(table, item, new TimeLimit(REGISTER_TIMEOUT_MS)),
     );
   },
 });
 
-const encode = ({ instance, gitlabUrl, routerHost, openedAtMs }: KnownInstance) =>
-  itemAt(registerKey(instance), {
-    [OPENED_AT]: { N: String(openedAtMs) },
-    ...(gitlabUrl !== undefined && { [GITLAB_URL_ATTRIBUTE]: { S: gitlabUrl } }),
-    ...(routerHost !== undefined && { [ROUTER_HOST]: { S: routerHost } }),
-  });
-
-// The table of a deployed program, and the check that its books are of the GitLab that the program serves.
-
-interface DeployedTable {
-  readonly table: ItemTable;
-  /** Begins every key, e.g. `gitlab.example.com`. */
-  readonly instance: string;
-  readonly clock: LedgerClock;
-  readonly random: () => number;
-}
-
 interface TableConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
-  /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }
 
-/** The table as a deployed function's configuration names it: what every store over it is made of. */
-export const deployedTable = (config: TableConfig, env: Environment): DeployedTable => ({
+export const deployedTable = (config: TableConfig, env: Environment) => ({
   table: signedTable(config.ledgerTable, env, config.dynamodbEndpoint),
   instance: config.gitlabInstance,
   clock: systemClock,
   random: Math.random,
 });
 
+/** The invocation waits for it. */
+const CHECK_TIMEOUT_MS = 1_000;
+
+async function refuseForeign({ table, instance }: InstanceTable): Promise<void> {
+  const names = (await knownInstances(table, CHECK_TIMEOUT_MS)).map((each) => each.instance);
+  if (names.length === 0 || names.includes(instance)) return;
+  throw new LedgerError(
+    'foreign_books',
+    `the table has books of ${names.join(' and ')}, and none of ${instance}. If that host was renamed, set gitlab.instance: '${names[0]}' in cdk/tollgate.config.ts and deploy; if ${instance} is another GitLab: npx tollgate instance add ${instance} --ledger <table>`,
+  );
+}
+
 /**
- * Refuses a table with data of other GitLab instances and none of this one. After a rename of the host, all
- * keys would start empty: no budget spent, no limit, no hold. An empty table is accepted.
+ * Runs the handler only on its own GitLab's table: after a rename of the host all keys would start empty. Checks until it
+ * succeeds once. A table that does not answer refuses nothing.
  *
- * @param list - the instances that the table has data of.
- * @returns a check that runs until it has succeeded once.
- * @throws {LedgerError} `foreign_books` with both names and the remedy, `ledger_unavailable`
+ * @throws {LedgerError} `foreign_books`, on each invocation until it is repaired.
  */
-export function ownBooks(
-  list: () => Promise<readonly Pick<KnownInstance, 'instance'>[]>,
-  instance: string,
-): () => Promise<void> {
+export function onOwnBooks<Args extends readonly unknown[], Answer>(
+  table: InstanceTable,
+  handler: (...args: Args) => Promise<Answer>,
+): (...args: Args) => Promise<Answer> {
   let known: Promise<void> | undefined;
-  const ask = async (): Promise<void> => {
-    const names = (await list()).map((each) => each.instance);
-    if (names.length === 0 || names.includes(instance)) return;
-    throw new LedgerError(
-      'foreign_books',
-      `the table has books of ${names.join(' and ')}, and none of ${instance}. If that host was renamed, set gitlab.instance: '${names[0]}' in cdk/tollgate.config.ts and deploy; if ${instance} is another GitLab: npx tollgate instance add ${instance} --ledger <table>`,
-    );
-  };
-  return () => {
-    known ??= ask().catch((error: unknown) => {
+  const check = (): Promise<void> => {
+    known ??= refuseForeign(table).catch((error: unknown) => {
       // Retry on the next call, so that a repair needs no new process.
       known = undefined;
       throw error;
     });
     return known;
   };
-}
-
-/** The invocation waits for it. */
-const TIMEOUT_MS = 1_000;
-
-/**
- * Wraps a handler so that it runs only on its own GitLab's table. The check starts immediately. A table that
- * does not answer refuses nothing, and the next invocation checks again.
- *
- * @throws {LedgerError} `foreign_books`, on each invocation until it is repaired.
- */
-export function onOwnBooks<Args extends readonly unknown[], Answer>(
-  { table, instance }: InstanceTable,
-  handler: (...args: Args) => Promise<Answer>,
-): (...args: Args) => Promise<Answer> {
-  const check = ownBooks(async () => {
-    if (await isKnownInstance(table, instance, TIMEOUT_MS)) return [{ instance }];
-    return knownInstances(table, TIMEOUT_MS);
-  }, instance);
   // Lambda's wait for the first invocation hides it; a failure is the invocation's, which asks again.
   void check().catch(() => {});
   return async (...args) => {

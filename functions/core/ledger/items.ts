@@ -1,6 +1,5 @@
-/** Converts counters and their side items to table items and back. */
-
 import type { Violation } from '../../../policies/reason.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { itemAt, putOf } from '../store/calls.ts';
 import {
   CLOSING_SK,
@@ -37,7 +36,6 @@ import type {
   Counter,
   CounterAmounts,
   EntryCause,
-  JobFacts,
   JobRecord,
   UncheckedCause,
 } from './ledger.ts';
@@ -56,7 +54,7 @@ import {
   textValues,
   ttl,
 } from './record.ts';
-import { NO_AMOUNTS, UNCHECKED_CAUSES } from './recount.ts';
+import { UNCHECKED_CAUSES } from './recount.ts';
 import { expiresAtSeconds } from './retention.ts';
 import type {
   Announcement,
@@ -109,31 +107,26 @@ const decodeAmounts = (item: Item): CounterAmounts => ({
   },
 });
 
-/** @param closeAtMs - when its period is to be closed: it is in the due index as long as that is not done. */
-export const encodeCounter = (
-  counter: Counter,
-  keys: LedgerKeys,
-  expiresAtSeconds?: number,
-  closeAtMs?: number,
-): Item => {
-  return itemAt(keys.counter(counter.key), {
-    ...encodeAmounts(counter),
-    [REV]: numberValue(counter.rev),
-    ...(counter.drifts && { [DRIFTS]: { BOOL: true } }),
-    ...ttl(expiresAtSeconds),
-    ...(closeAtMs !== undefined && {
-      [DUE_PK]: textValue(keys.closingPk(counter.key)),
-      [DUE_AT]: numberValue(closeAtMs),
-    }),
-  });
-};
+const counterValues = (counter: CounterAmounts & Pick<Counter, 'rev' | 'drifts'>): ItemValues => ({
+  ...encodeAmounts(counter),
+  [REV]: numberValue(counter.rev),
+  ...(counter.drifts && { [DRIFTS]: { BOOL: true } }),
+});
 
-/** A counter as a reset leaves it. */
-const encodeReset = (write: CounterReset, keys: LedgerKeys): Item => {
-  const { key, amounts, rev, drifts, expiresAtSeconds, closeAtMs } = write;
-  const counter = { key, ...amounts, rev: rev + 1, ...(drifts && { drifts }) };
-  return encodeCounter(counter, keys, expiresAtSeconds, closeAtMs);
-};
+export const encodeCounter = (counter: Counter, keys: LedgerKeys): Item =>
+  itemAt(keys.counter(counter.key), counterValues(counter));
+
+/** A counter is in the due index until its period is closed. */
+const lifetime = (
+  { key, expiresAtSeconds, closeAtMs }: Pick<CounterWrite, 'key' | 'expiresAtSeconds' | 'closeAtMs'>,
+  keys: LedgerKeys,
+): ItemValues => ({
+  ...ttl(expiresAtSeconds),
+  ...(closeAtMs !== undefined && {
+    [DUE_PK]: textValue(keys.closingPk(key)),
+    [DUE_AT]: numberValue(closeAtMs),
+  }),
+});
 
 export const decodeCounter = (item: Item, keys: LedgerKeys): Counter => ({
   key: keys.counterOf(readText(item, PK)),
@@ -147,11 +140,8 @@ export const decodeCounter = (item: Item, keys: LedgerKeys): Counter => ({
 function reservedOf(item: Item): Pick<Counter, 'reserved'> {
   const names = Object.keys(item).filter((name) => name.startsWith(RESERVED_PREFIX));
   if (names.length === 0) return {};
-  const reserved = names.map((name) => ({
-    jobId: Number(name.slice(RESERVED_PREFIX.length)),
-    pipelineId: readNumber(item, name),
-  }));
-  return { reserved };
+  const jobIdOf = (name: string): number => Number(name.slice(RESERVED_PREFIX.length));
+  return { reserved: names.map((name) => ({ jobId: jobIdOf(name), pipelineId: readNumber(item, name) })) };
 }
 
 export function encodeEntry(entry: CorrectionEntry, keys: LedgerKeys): Item {
@@ -204,8 +194,6 @@ export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
   return { kind: 'unknown', sk };
 }
 
-// Converts received webhooks to inbox items. The table's stream hands them to their reader.
-
 export function inboxItem({ id, body, receivedAtMs, untilMs }: InboxItem, keys: LedgerKeys): Item {
   return itemAt(keys.inbox(id, receivedAtMs), {
     b: { S: body },
@@ -243,26 +231,27 @@ export function itemWrite(write: Write, keys: LedgerKeys): ItemWrite {
 
 /** Sets every attribute of a counter but the slots that older versions kept. */
 function resetUpdate(write: CounterReset, keys: LedgerKeys): UpdateWrite {
-  const whole = Object.entries(encodeReset(write, keys));
-  const set = Object.fromEntries(whole.filter(([name]) => ![PK, SK].includes(name) && !(name in versioned)));
+  const { amounts, rev, drifts } = write;
+  const set: ItemValues = {
+    ...counterValues({ ...amounts, rev: rev + 1, ...(drifts && { drifts }) }),
+    ...lifetime(write, keys),
+  };
   return {
     kind: 'update',
     key: keys.counter(write.key),
     setIfAbsent: versioned,
     set,
     remove: RESET_ATTRIBUTES.filter((name) => !(name in set)),
-    condition: atRev(REV, write.rev),
+    condition: atRev(REV, rev),
     showsOld: true,
   };
 }
 
 const RESET_ATTRIBUTES = [...Object.values(UNCHECKED), DRIFTS, TTL_ATTRIBUTE, DUE_PK, DUE_AT];
 
-/** The item it replaces has this value; undefined: there must be no item. */
 const sameAs = (attribute: string, value: number | undefined): ItemCondition =>
   value === undefined ? absent() : numberIs(attribute, '=', value);
 
-/** At its own rev: the same record in other words. */
 export const rewriteOf = (record: JobRecord, keys: LedgerKeys): PutWrite =>
   putOf(recordItem(record, keys), numberIs(REV, '=', record.rev));
 
@@ -291,11 +280,7 @@ function counterUpdate(write: CounterWrite, keys: LedgerKeys): UpdateWrite {
     key: keys.counter(write.key),
     setIfAbsent: versioned,
     set: {
-      ...(write.expiresAtSeconds !== undefined && { [TTL_ATTRIBUTE]: { N: String(write.expiresAtSeconds) } }),
-      ...(write.closeAtMs !== undefined && {
-        [DUE_PK]: { S: keys.closingPk(write.key) },
-        [DUE_AT]: { N: String(write.closeAtMs) },
-      }),
+      ...lifetime(write, keys),
       ...(write.reclaimUntilMs !== undefined && { [RECLAIMED_UNTIL]: { N: String(write.reclaimUntilMs) } }),
       ...(write.reserves !== undefined && {
         [reservedName(write.reserves.jobId)]: { N: String(write.reserves.pipelineId) },
@@ -314,7 +299,6 @@ function atMost(attribute: string, max: number | undefined): readonly ItemCondit
   return [max >= 0 ? any([absent(attribute), fits]) : fits];
 }
 
-/** Two keys, the version and a time: DynamoDB removes it when that has passed, hours late at worst. */
 export function announcementItem(announcement: Announcement, keys: LedgerKeys): Item {
   return itemAt(keys.announcement(announcement.key), {
     [TTL_ATTRIBUTE]: { N: String(seconds(announcement.untilMs)) },
@@ -323,8 +307,6 @@ export function announcementItem(announcement: Announcement, keys: LedgerKeys): 
 
 export const seconds = (ms: number): number => Math.ceil(ms / 1000);
 
-// Keeps a record within one write unit. Labels and surplus violations go, in a fixed order; the claims never do.
-
 /** One write unit. A second one would double what every job costs. */
 const RECORD_BYTES_MAX = 1024;
 
@@ -332,123 +314,65 @@ const RECORD_BYTES_MAX = 1024;
 export function recordItem(record: JobRecord, keys: LedgerKeys): Item {
   let item = encodeRecord(record, keys);
   if (itemBytes(item) <= RECORD_BYTES_MAX) return item;
-  // If the record is too large without these bytes as well, keep them and shorten the request instead.
-  const unqueued = encodeRecord(withoutQueue(record), keys);
-  if (itemBytes(unqueued) <= RECORD_BYTES_MAX) return unqueued;
-  let shorter = record;
-  for (const shorten of SHORTENINGS) {
-    for (;;) {
-      const next = shorten(shorter);
-      if (next === undefined) break;
-      shorter = next;
-      item = encodeRecord(shorter, keys);
-      if (itemBytes(item) <= RECORD_BYTES_MAX) return item;
-    }
+  for (const shorter of shortened(record)) {
+    item = encodeRecord(shorter, keys);
+    if (itemBytes(item) <= RECORD_BYTES_MAX) break;
   }
   return item;
 }
 
-/** From what is missed least to what is missed most. Each is applied until it has nothing left to take. */
-const SHORTENINGS: readonly ((record: JobRecord) => JobRecord | undefined)[] = [
-  (record) => {
-    const shadow = record.shadow.map(withoutExtras);
-    return shadow.some((each, index) => each !== record.shadow[index]) ? { ...record, shadow } : undefined;
-  },
-  withoutRequest,
-  (record) =>
-    withFacts(record, {
-      jobName: record.facts.jobName && shortLabel(record.facts.jobName),
-      projectPath: record.facts.projectPath && shortLabel(record.facts.projectPath),
-    }),
-  (record) => (record.shadow.length === 0 ? undefined : { ...record, shadow: record.shadow.slice(0, -1) }),
-  (record) => withFacts(record, { jobName: undefined, projectPath: undefined }),
-  (record) => withViolations(record, record.violations.map(withoutExtras)),
-  (record) =>
-    record.violations.length <= 1 ? undefined : { ...record, violations: record.violations.slice(0, -1) },
-  (record) => withViolations(record, record.violations.map(withShortTexts)),
-];
-
-function withoutQueue(record: JobRecord): JobRecord {
-  const { retryCount: _r, queuedSeconds: _q, ...facts } = record.facts;
-  return { ...record, facts };
-}
-
-/** Whole: half a question asked again would get half an answer. */
-function withoutRequest(record: JobRecord): JobRecord | undefined {
-  const { asked, ...facts } = record.facts;
-  return asked === undefined ? undefined : { ...record, facts };
-}
-
-function withFacts(
-  record: JobRecord,
-  labels: { readonly jobName: string | undefined; readonly projectPath: string | undefined },
-): JobRecord | undefined {
-  const { jobName, projectPath, ...rest } = record.facts;
-  if (labels.jobName === jobName && labels.projectPath === projectPath) return undefined;
-  const facts: JobFacts = {
-    ...rest,
-    ...(labels.jobName === undefined ? {} : { jobName: labels.jobName }),
-    ...(labels.projectPath === undefined ? {} : { projectPath: labels.projectPath }),
+/** Without what is missed least first. The claims never go. */
+function* shortened(record: JobRecord): Generator<JobRecord> {
+  const { retryCount: _r, queuedSeconds: _q, ...unqueued } = record.facts;
+  // If the record is too large without these bytes as well, keep them and shorten the rest instead.
+  yield { ...record, facts: unqueued };
+  let next: JobRecord = { ...record, shadow: record.shadow.map(withoutDetails) };
+  yield next;
+  // Whole: half a request evaluated again would get half an answer.
+  const { asked: _asked, jobName, projectPath, ...facts } = record.facts;
+  next = { ...next, facts: { ...facts, ...withoutAbsent({ jobName, projectPath }) } };
+  yield next;
+  const labels = {
+    jobName: jobName && shortLabel(jobName),
+    projectPath: projectPath && shortLabel(projectPath),
   };
-  return { ...record, facts };
+  next = { ...next, facts: { ...facts, ...withoutAbsent(labels) } };
+  yield next;
+  while (next.shadow.length > 0) {
+    next = { ...next, shadow: next.shadow.slice(0, -1) };
+    yield next;
+  }
+  next = { ...next, facts };
+  yield next;
+  next = { ...next, violations: next.violations.map(withoutDetails) };
+  yield next;
+  while (next.violations.length > 1) {
+    next = { ...next, violations: next.violations.slice(0, -1) };
+    yield next;
+  }
 }
 
-function withViolations(record: JobRecord, violations: readonly Violation[]): JobRecord | undefined {
-  const changed = violations.some((violation, index) => violation !== record.violations[index]);
-  return changed ? { ...record, violations } : undefined;
-}
-
-/** Details that can be looked up elsewhere: the owner, the zone, further patterns. */
-const EXTRAS: readonly string[] = ['owner', 'zone', 'allowed'];
-
-const withoutExtras = (violation: Violation): Violation =>
-  withReason(violation, (name, value) =>
-    !EXTRAS.includes(name) || isEmptyList(value) ? value : Array.isArray(value) ? [] : undefined,
-  );
-
-const withShortTexts = (violation: Violation): Violation =>
-  withReason(violation, (_, value) => (typeof value === 'string' ? shortLabel(value) : value));
-
-const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
-
-/** The same violation object when nothing changes. */
-function withReason(violation: Violation, change: (name: string, value: unknown) => unknown): Violation {
-  let changed = false;
-  const entries = Object.entries(violation.reason).flatMap(([name, value]) => {
-    const next = change(name, value);
-    if (next !== value) changed = true;
-    return next === undefined ? [] : [[name, next] as const];
+/** Without what can be looked up elsewhere: the owner, the zone, further patterns. Long texts are cut. */
+function withoutDetails(violation: Violation): Violation {
+  const { owner: _o, zone: _z, ...rest } = violation.reason as Readonly<Record<string, unknown>>;
+  const reason = Object.entries(rest).map(([name, value]) => {
+    if (name === 'allowed') return [name, []];
+    return [name, typeof value === 'string' ? shortLabel(value) : value];
   });
-  return changed
-    ? { ...violation, reason: Object.fromEntries(entries) as unknown as Violation['reason'] }
-    : violation;
+  return { ...violation, reason: Object.fromEntries(reason) as Violation['reason'] };
 }
 
-// Computes the write units of a transaction, because DynamoDB Local reports a flat figure and a failed
-// transaction reports none.
-//
-// @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html (two writes
-// per item)
-
-interface WriteUnits {
-  /** Every item twice (prepare and commit), per started KB. */
-  readonly table: number;
-  /** Entries put into or taken out of the due index, which holds keys only: one each. */
-  readonly index: number;
-}
-
-const NOTHING: WriteUnits = { table: 0, index: 0 };
+/** Write units: DynamoDB Local reports a flat figure. @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html */
 
 /** A refused or conflicted transaction pays for the table as if it had worked; the index follows only what is committed. */
 export function writeUnits(
   writes: readonly Write[],
   outcome: TransactOutcome['outcome'],
   keys: LedgerKeys,
-): WriteUnits {
-  if (outcome === 'throttled') return NOTHING;
+): { readonly table: number; readonly index: number } {
   let table = 0;
   let index = 0;
-  for (const write of writes) {
+  for (const write of outcome === 'throttled' ? [] : writes) {
     table += 2 * Math.max(1, Math.ceil(bytesOf(write, keys) / 1024));
     if (outcome === 'committed') index += indexWrites(write);
   }
@@ -456,32 +380,14 @@ export function writeUnits(
 }
 
 function bytesOf(write: Write, keys: LedgerKeys): number {
-  switch (write.kind) {
-    case 'record':
-      return itemBytes(recordItem(write.record, keys));
-    case 'entry':
-      return itemBytes(encodeEntry(write.entry, keys));
-    case 'closing':
-      return itemBytes(encodeClosing(write.closing, keys));
-    case 'reset':
-      return itemBytes(encodeReset(write, keys));
-    case 'counter':
-      // The item holds sums rather than these amounts, which adds some bytes to two hundred.
-      return itemBytes(
-        encodeCounter(
-          { ...write, unchecked: { ...NO_AMOUNTS.unchecked, ...write.unchecked }, rev: 1 },
-          keys,
-          write.expiresAtSeconds,
-          write.closeAtMs,
-        ),
-      );
-  }
+  const item = itemWrite(write, keys);
+  if (item.kind === 'put') return itemBytes(item.item);
+  // The item holds sums rather than these amounts, which adds some bytes to two hundred.
+  const added = Object.entries(item.add ?? {}).map(([name, amount]) => [name, numberValue(amount)]);
+  return itemBytes(itemAt(item.key, { ...item.set, ...Object.fromEntries(added) }));
 }
 
-/**
- * One to add, one to remove; an entry whose due time does not change costs nothing. A counter is in the index from its
- * first write, which these figures leave out, until the reset that closes its period.
- */
+/** One to add, one to remove; the same due time costs nothing. */
 function indexWrites(write: Write): number {
   if (write.kind === 'reset') return 1;
   if (write.kind !== 'record') return 0;

@@ -17,17 +17,11 @@ export interface Ledger {
    * Never starts a transaction with less than 150 ms before `deadlineMs` (on {@link LedgerClock.monotonicMs}).
    */
   hold(asks: readonly HoldAsk[], deadlineMs: number, options?: HoldOptions): Promise<readonly HoldOutcome[]>;
-  /**
-   * Settles ended jobs: claims become the real use. Of two ends the later counts, and of two at the same
-   * time the longer.
-   */
+  /** Of two ends the later counts, and of two at the same time the longer. */
   settle(ends: readonly JobEnd[], accepts?: AcceptsEnd<JobEnd>): Promise<readonly EndOutcome[]>;
   /** The job never ran (rejected elsewhere, canceled before start): its claims go back. */
   release(jobs: readonly GoneJob[], accepts?: AcceptsEnd<GoneJob>): Promise<readonly EndOutcome[]>;
-  /**
-   * Expires jobs that GitLab no longer knows. `charge: 'hold'` keeps the held amount as a flagged entry,
-   * `'nothing'` frees it.
-   */
+  /** For jobs that GitLab no longer knows. `hold` keeps the held amount as a flagged entry, `nothing` frees it. */
   expire(
     jobs: readonly (GoneJob & { readonly charge: 'hold' | 'nothing' })[],
   ): Promise<readonly EndOutcome[]>;
@@ -37,28 +31,16 @@ export interface Ledger {
     deadlineMs: number,
   ): Promise<readonly ('recorded' | 'undecided')[]>;
 
-  /**
-   * Live jobs due before `beforeMs`, oldest first, at most `limit`; with a time beyond every due time: all live jobs.
-   * Read from the due index, which may lag. @throws {LedgerError} `ledger_unavailable`
-   */
+  /** Live jobs due before then, oldest first, from an index that may lag. @throws {LedgerError} `ledger_unavailable` */
   dueJobs(beforeMs: number, limit: number): Promise<readonly DueJob[]>;
   /** Gives live jobs another due time. `unchanged`: the job ended, or is due then already. */
   postpone(jobs: readonly DueJob[], accepts?: AcceptsEnd<DueJob>): Promise<readonly EndOutcome[]>;
-  /**
-   * Charges jobs that ran without a record: SETTLED immediately, unchecked, cause `bypass`. If a record
-   * exists by now, it is settled instead. Never `unknown`.
-   */
+  /** Charges jobs that ran without a record: SETTLED, unchecked, cause `bypass`. A record that exists by now is settled instead. */
   recordBypass(asks: readonly BypassAsk[]): Promise<readonly EndOutcome[]>;
 
-  /**
-   * Keeps room for a job that was rejected and is about to be retried, under its own record: its counters count it, by the
-   * conditions of an admission, those of its cohorts included. A reservation that stands already lasts until then.
-   */
+  /** Keeps room for a rejected job that is about to be retried, under its own record and the conditions of an admission. */
   reserve(ask: ReserveAsk): Promise<ReserveOutcome>;
-  /**
-   * Moves a reservation to `newJobId`, the retry of the job. If that job was already decided, the
-   * reservation ends. `unchanged`: there was no reservation.
-   */
+  /** Moves a reservation to the retry of the job, or ends it if that one was already decided. `unchanged`: there was none. */
   handOver(jobId: number, newJobId: number): Promise<EndOutcome>;
   /** Gives back what is kept for these jobs, if its time is over by an instant, Unix ms; absent: whenever it is over. */
   endReservations(jobIds: readonly number[], dueByMs?: number): Promise<readonly EndOutcome[]>;
@@ -67,16 +49,9 @@ export interface Ledger {
   readRecord(jobId: number): Promise<JobRecord | undefined>;
   /** One per job id, same order. Consistent. @throws {LedgerError} `ledger_unavailable` */
   readRecords(jobIds: readonly number[]): Promise<readonly (JobRecord | undefined)[]>;
-  /**
-   * Recounts every counter from closing entries and job records, in two passes. What garbage collection may have begun to
-   * take is neither compared nor repaired.
-   */
+  /** Recounts every counter from closing entries and records, in two passes. */
   rebuild(options: RebuildOptions): Promise<RebuildReport>;
-  /**
-   * Marks notices as sent and returns which are new within `ttlMs`. One per key, same order; of equal keys
-   * only the first can be new. If the table does not answer, all are new. A `ttlMs` of 0 or less only
-   * checks.
-   */
+  /** Marks notices as sent and returns which are new within `ttlMs`. If the table does not answer, all are new. `ttlMs` <= 0 only checks. */
   announceOnce(
     keys: readonly string[],
     options: { readonly ttlMs: number; readonly timeoutMs: number },
@@ -85,10 +60,7 @@ export interface Ledger {
 
 export interface HoldAsk {
   readonly jobId: number;
-  /**
-   * When it was evaluated, Unix ms: the periods of its claims are those of this instant, and its record is decided then.
-   * Absent: when it is written, for claims that no clock made.
-   */
+  /** Unix ms: the periods of its claims are those of this instant. Absent: when it is written. */
   readonly decidedAtMs?: number;
   readonly facts: JobFacts;
   /** Violations known without counters. An `enforce` one rejects the job; the others are recorded. */
@@ -96,37 +68,23 @@ export interface HoldAsk {
   readonly claims: readonly LimitClaim[];
   /** Counted by cause when claims have no bound. */
   readonly unchecked?: UncheckedCause;
-  /**
-   * Used if the job would be rejected: claims only a break-glass, without limits. If that is full, the job
-   * is rejected for the original reason.
-   */
+  /** Used if the job would be rejected: claims without limits. If that is full, the original reason rejects it. */
   readonly breakGlass?: Pick<HoldAsk, 'violations' | 'claims'>;
   /** The relay can keep the job waiting. Absent: a job that does not fit is rejected. */
   readonly wait?: WaitAsk;
 }
 
 export interface WaitAsk {
-  /** Time that the job has waited, ms. */
   readonly waitedMs: number;
   readonly last: boolean;
-  /**
-   * Counters, by name, for which other jobs wait before it. It takes nothing from limits with a wait queue
-   * there.
-   */
+  /** Counters, by name, for which other jobs wait before it: it takes nothing from limits with a wait queue there. */
   readonly behind: ReadonlySet<string>;
 }
 
 export interface HoldOptions {
-  /**
-   * Checks if the limits are still in force. Called at most once per call, before the first rejection that
-   * an edit of limits could change. False: such jobs are `undecided` with cause `stale_limits` and nothing
-   * is written. True also on a timeout. Absent: they are.
-   */
+  /** Called once, before the first rejection that an edit could change. False: such jobs are `stale_limits`. True on a timeout. */
   readonly limitsAreCurrent?: (timeoutMs: number) => Promise<boolean>;
-  /**
-   * Called at the end with each counter shared by root groups that was in conflict, and the jobs of this
-   * call that claim it.
-   */
+  /** Called at the end with each counter shared by root groups that was in conflict, and its jobs. */
   readonly onContended?: (counter: string, jobIds: readonly number[]) => void;
 }
 
@@ -145,7 +103,6 @@ export type HoldOutcome =
       readonly repeated: boolean;
       readonly violations: readonly [Violation, ...Violation[]];
       readonly shadow: readonly Violation[];
-      /** The table did not take the record. */
       readonly unwritten?: true;
     }
   /** Only limits that wait refuse it, and it may go on waiting: nothing was written. Only for asks with a `wait`. */
@@ -160,23 +117,16 @@ export type HoldOutcome =
       readonly cause: HoldCause;
     };
 
-/**
- * `error`: the request is invalid (an unsafe amount, too many counters). `stale_limits`: it would be
- * rejected and the limits have changed; evaluate it again.
- */
+/** `error`: the request is invalid. `stale_limits`: it would be rejected and the limits have changed; evaluate it again. */
 type HoldCause = 'deadline' | 'contended' | 'unavailable' | 'error' | 'stale_limits';
 
 export interface UnmeteredAsk extends HoldAsk {
   readonly answered: 'admitted' | 'rejected';
   readonly cause: string;
-  /** Unix ms; the instant of its decision, too. */
   readonly answeredAtMs: number;
 }
 
-/**
- * Decides on the record as it is when it is written. `unchanged`: it said no.
- * @default every record is accepted
- */
+/** Decides on the record as it is when it is written. `unchanged`: it said no. */
 export type AcceptsEnd<Job> = (record: JobRecord, job: Job) => boolean;
 
 export interface JobEnd {
@@ -186,7 +136,6 @@ export interface JobEnd {
   readonly endedAtMs: number;
   readonly runnerId?: number;
   readonly outcome?: RanOutcome;
-  /** Number of earlier tries, if GitLab sent it. */
   readonly retryCount?: number;
   /** Whole seconds in GitLab's queue, if GitLab sent it. */
   readonly queuedSeconds?: number;
@@ -202,11 +151,9 @@ export interface GoneJob {
 }
 
 export interface ReserveAsk {
-  /** The job that is rejected. */
   readonly jobId: number;
   /** The claims that the retried job will make. Only those that are enforced, on what is given back, are kept. */
   readonly claims: readonly LimitClaim[];
-  /** From then on it is given back, Unix ms. */
   readonly untilMs: number;
 }
 
@@ -227,7 +174,6 @@ export interface RecordClaim {
   readonly counted: number;
   /** The sum of its correction entries so far: the job is charged `counted + corrected`. */
   readonly corrected: number;
-  /** True if it also counts in `fitted`. */
   readonly fitted: boolean;
   /** True if it was checked; unchecked amounts also count under the record's `unchecked` cause. */
   readonly checked: boolean;
@@ -238,7 +184,6 @@ export interface JobRecord {
   readonly state: JobState;
   /** Starts at 1; + 1 on each new evaluation. */
   readonly generation: number;
-  /** + 1 with every write: the condition of the next. */
   readonly rev: number;
   readonly facts: JobFacts;
   readonly claims: readonly RecordClaim[];
@@ -256,13 +201,11 @@ export interface JobRecord {
   readonly durationSeconds?: number;
   /** GitLab's impossible duration; {@link durationSeconds} is its cut value. */
   readonly reportedSeconds?: number;
-  /** Number of correction entries; the next one gets this number. */
   readonly entries: number;
 }
 
 export interface Counter {
   readonly key: CounterKey;
-  /** Settled + held. */
   readonly committed: number;
   /** Like committed, without the claims a shadow bound refused. */
   readonly fitted: number;
@@ -292,31 +235,20 @@ export interface Drift {
 }
 
 export interface RebuildOptions {
-  /** Sets counters that drift to what their records make. */
   readonly repair: boolean;
 }
 
 export interface RebuildReport {
   readonly records: number;
   readonly counters: number;
-  /** Differences both passes agree on with `rev` unchanged between them. */
   readonly drift: readonly Drift[];
   readonly repaired: number;
-  /**
-   * Differences of periods that are over for so long, and were never closed, that records may be gone: nothing says which
-   * of both figures is right. Never repaired.
-   */
+  /** Differences of periods whose records may be gone: nothing says which figure is right. Never repaired. */
   readonly unproven: readonly Drift[];
-  /**
-   * Items a newer program wrote, in a kind or form not known here. Above 0, nothing is proven: every difference is
-   * unproven, nothing is repaired and nothing marked.
-   */
+  /** Items a newer program wrote. Above 0 nothing is proven: nothing is repaired and nothing marked. */
   readonly passedOver: number;
-  /** Periods that are a day late: live jobs hold on them, or they drift, or closing does not run. */
-  readonly unclosed: number;
 }
 
-/** A live job and its check time, Unix ms. */
 export interface DueJob {
   readonly jobId: number;
   readonly dueAtMs: number;
@@ -325,7 +257,6 @@ export interface DueJob {
 /** A late correction of one job: written once, never edited. The record keeps the sum of its entries in `corrected`. */
 export interface CorrectionEntry {
   readonly jobId: number;
-  /** 1, 2, 3 … per job, across generations. */
   readonly number: number;
   readonly generation: number;
   readonly cause: EntryCause;
@@ -347,16 +278,12 @@ export type EntryCause =
 export interface EntryDelta {
   readonly counter: CounterKey;
   readonly unit: Unit;
-  /** Whole units, may be negative. */
   readonly delta: number;
   readonly fitted: boolean;
   readonly checked: boolean;
 }
 
-/**
- * The final word on a closed period: from then on its records need not be counted again. A correction that comes later
- * counts on top of it, and is taken into a new closing before garbage collection takes the entry.
- */
+/** The final word on a closed period. A correction that comes later counts on top, and goes into a new closing. */
 export interface ClosingEntry extends CounterAmounts {
   readonly key: CounterKey;
   readonly closedAtMs: number;

@@ -1,7 +1,4 @@
-/**
- * The ledger's store on a table in memory, with every fault DynamoDB can have, on demand: for tests, simulations and the
- * bench.
- */
+/** The ledger's store in memory, with every fault DynamoDB can have: for tests, simulations and the bench. */
 import { type LedgerClock, systemClock } from '../environment/environment.ts';
 import { ANNOUNCED_SK, INBOX_SK, type LedgerKeys, ledgerKeys } from '../store/keys.ts';
 import { MemoryTable } from '../store/memory-table.ts';
@@ -9,46 +6,40 @@ import { type ItemTable, PK, SK } from '../store/operation.ts';
 import { LedgerError } from '../store/table-failure.ts';
 import { DynamoStore } from './dynamo-store.ts';
 import { decodeItem } from './items.ts';
-import type {
-  ClosingStore,
-  InboxItem,
-  LedgerStore,
-  ReadOptions,
-  StoredItem,
-  TransactOptions,
-  TransactOutcome,
-  Write,
-} from './store.ts';
+import type { InboxItem, ReadOptions, StoredItem, TransactOptions, TransactOutcome, Write } from './store.ts';
 
 export interface MemoryStoreOptions {
-  /** The GitLab host, e.g. `gitlab.example.com`. */
   readonly instance: string;
   /** Waits out latencies and ages tokens. Absent: latencies are refused. */
   readonly clock?: LedgerClock;
-  /** Asked once per operation; `undefined` lets it work. */
   readonly fault?: (operation: StoreOperation) => StoreFault | undefined;
   /** Awaited before an operation reaches the table and before its answer leaves, so that a scheduler can order both. */
   readonly schedule?: (step: string) => Promise<unknown>;
-  /** Called synchronously with each applied transaction. */
   readonly onCommit?: (writes: readonly Write[]) => void;
-  /** Called for each item newly received, as the table's stream would say. */
   readonly onReceived?: (item: InboxItem) => void;
 }
 
-export type StoreOperation =
-  | 'transact'
-  | 'readCounters'
-  | 'readRecords'
-  | 'readEntries'
-  | 'due'
-  | 'announce'
-  | 'receive';
+/** By method: its name for faults and schedules. */
+const FAULTY = {
+  readCounters: 'readCounters',
+  readPeriod: 'readCounters',
+  readRecords: 'readRecords',
+  readEntries: 'readEntries',
+  due: 'due',
+  dueClosings: 'due',
+  announce: 'announce',
+  receive: 'receive',
+} as const;
+
+export type StoreOperation = 'transact' | (typeof FAULTY)[keyof typeof FAULTY];
 
 export interface StoreFault {
   /** `lost-before`: never applied; `lost-after`: applied, and the answer is lost. Both look the same to the caller. */
   readonly kind: 'conflict' | 'throttle' | 'lost-before' | 'lost-after' | 'slow';
   readonly latencyMs?: number;
 }
+
+type StoreMethod = (...asked: unknown[]) => Promise<unknown>;
 
 export class MemoryStore extends DynamoStore {
   readonly keys: LedgerKeys;
@@ -75,6 +66,18 @@ export class MemoryStore extends DynamoStore {
     this.#options = options;
     this.#table = table;
     this.#applied = applied;
+    const methods = this as unknown as Record<string, StoreMethod>;
+    for (const [name, operation] of Object.entries(FAULTY)) {
+      const call = methods[name]?.bind(this) as StoreMethod;
+      methods[name] = async (...asked) => {
+        // Any fault of an operation other than a transaction is a lost answer.
+        const fault = await this.#faultAt(operation, asked.at(-1) as ReadOptions);
+        if (fault === 'conflict' || fault === 'throttle') throw lost(operation);
+        const answer = await call(...asked);
+        if (fault === 'lost-after') throw lost(operation);
+        return answer;
+      };
+    }
   }
 
   override async transact(writes: readonly Write[], options: TransactOptions): Promise<TransactOutcome> {
@@ -91,40 +94,10 @@ export class MemoryStore extends DynamoStore {
     return outcome;
   }
 
-  override readCounters(...asked: Parameters<LedgerStore['readCounters']>) {
-    return this.#perhaps('readCounters', asked[1], () => super.readCounters(...asked));
-  }
-
-  override readRecords(...asked: Parameters<LedgerStore['readRecords']>) {
-    return this.#perhaps('readRecords', asked[1], () => super.readRecords(...asked));
-  }
-
-  override readEntries(...asked: Parameters<LedgerStore['readEntries']>) {
-    return this.#perhaps('readEntries', asked[1], () => super.readEntries(...asked));
-  }
-
-  override due(...asked: Parameters<LedgerStore['due']>) {
-    return this.#perhaps('due', asked[3], () => super.due(...asked));
-  }
-
-  override dueClosings(...asked: Parameters<ClosingStore['dueClosings']>) {
-    return this.#perhaps('due', asked[3], () => super.dueClosings(...asked));
-  }
-
-  override readPeriod(...asked: Parameters<ClosingStore['readPeriod']>) {
-    return this.#perhaps('readCounters', asked[1], () => super.readPeriod(...asked));
-  }
-
-  override announce(...asked: Parameters<LedgerStore['announce']>) {
-    return this.#perhaps('announce', asked[1], () => super.announce(...asked));
-  }
-
-  override receive(item: InboxItem, options: ReadOptions) {
-    return this.#perhaps('receive', options, async () => {
-      const first = await super.receive(item, options);
-      if (first) this.#options.onReceived?.(item);
-      return first;
-    });
+  override async receive(item: InboxItem, options: ReadOptions): Promise<boolean> {
+    const first = await super.receive(item, options);
+    if (first) this.#options.onReceived?.(item);
+    return first;
   }
 
   /** Deletes what has expired by now; DynamoDB does the same within some days. */
@@ -140,21 +113,9 @@ export class MemoryStore extends DynamoStore {
     }
   }
 
-  /** Any fault of an operation other than a transaction is a lost answer. */
-  async #perhaps<T>(operation: StoreOperation, options: ReadOptions, call: () => Promise<T>): Promise<T> {
-    const fault = await this.#faultAt(operation, options);
-    if (fault === 'conflict' || fault === 'throttle') throw lost(operation);
-    const answer = await call();
-    if (fault === 'lost-after') throw lost(operation);
-    return answer;
-  }
-
-  async #faultAt(
-    operation: StoreOperation,
-    { timeoutMs }: ReadOptions,
-  ): Promise<StoreFault['kind'] | undefined> {
+  async #faultAt(operation: string, { timeoutMs }: ReadOptions): Promise<StoreFault['kind'] | undefined> {
     const { clock, schedule } = this.#options;
-    const { kind, latencyMs = 0 } = this.#options.fault?.(operation) ?? {};
+    const { kind, latencyMs = 0 } = this.#options.fault?.(operation as StoreOperation) ?? {};
     await schedule?.(operation);
     if (latencyMs > 0) {
       if (clock === undefined)

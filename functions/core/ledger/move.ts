@@ -11,21 +11,17 @@ import type {
   RecordClaim,
   UncheckedCause,
 } from './ledger.ts';
+import { UNCHECKED_CAUSES } from './recount.ts';
 import { expiring } from './retention.ts';
-import type { CounterWrite, Refusal, Write } from './store.ts';
+import type { CounterWrite, Write } from './store.ts';
 
 /** Writes, and the result for the caller once they are written. A job without a record has no writes. */
 export interface Move<Outcome> {
   readonly outcome: Outcome;
   readonly record?: JobRecord;
   readonly entry?: CorrectionEntry;
-  /** Changes of counters, by claim; those of one pack are merged. */
-  readonly changes: readonly CounterChange[];
-}
-
-export interface CounterChange {
-  readonly name: string;
-  readonly write: CounterWrite;
+  /** By claim; those of one pack are merged. */
+  readonly changes: readonly CounterWrite[];
 }
 
 export const noMove = <Outcome>(outcome: Outcome): Move<Outcome> => ({ outcome, changes: [] });
@@ -35,17 +31,14 @@ export function changesBetween(
   before: readonly RecordClaim[],
   after: readonly RecordClaim[],
   options: { readonly final?: boolean; readonly unchecked?: UncheckedCause | undefined },
-): readonly CounterChange[] {
+): readonly CounterWrite[] {
   return after.flatMap((claim, index) => {
     const committed = claim.counted - (before[index]?.counted ?? 0);
     return change(claim, committed, options.final ? claim.counted : 0, options.unchecked);
   });
 }
 
-/**
- * Corrects a charge to `target` by an entry next to the record; the record's claims stay. The next record
- * has the new sum of corrections and `entries + 1`.
- */
+/** Corrects a charge to `target` by an entry next to the record, whose claims stay. */
 export function correction(
   record: JobRecord,
   target: (claim: RecordClaim) => number,
@@ -85,27 +78,21 @@ function change(
   committed: number,
   settled: number,
   unchecked: UncheckedCause | undefined,
-): readonly CounterChange[] {
+): readonly CounterWrite[] {
   if (committed === 0 && settled === 0) return [];
   return [
     {
-      name: counterName(claim.counter),
-      write: {
-        kind: 'counter',
-        key: claim.counter,
-        committed,
-        fitted: claim.fitted ? committed : 0,
-        settled,
-        unchecked: claim.checked || unchecked === undefined ? {} : { [unchecked]: committed },
-      },
+      ...{ kind: 'counter', key: claim.counter, committed, settled },
+      fitted: claim.fitted ? committed : 0,
+      unchecked: claim.checked || unchecked === undefined ? {} : { [unchecked]: committed },
     },
   ];
 }
 
-/** One write per counter. */
-function mergeChanges(changes: readonly CounterChange[]): ReadonlyMap<string, CounterWrite> {
+function mergeChanges(changes: readonly CounterWrite[]): ReadonlyMap<string, CounterWrite> {
   const merged = new Map<string, CounterWrite>();
-  for (const { name, write } of changes) {
+  for (const write of changes) {
+    const name = counterName(write.key);
     const sum = merged.get(name);
     merged.set(name, sum === undefined ? write : added(sum, write));
   }
@@ -118,17 +105,13 @@ const added = (a: CounterWrite, b: CounterWrite): CounterWrite => ({
   committed: a.committed + b.committed,
   fitted: a.fitted + b.fitted,
   settled: a.settled + b.settled,
-  ...((a.unreserves !== undefined || b.unreserves !== undefined) && {
+  ...((a.unreserves ?? b.unreserves) && {
     unreserves: [...(a.unreserves ?? []), ...(b.unreserves ?? [])],
   }),
-  unchecked: {
-    exempt: (a.unchecked.exempt ?? 0) + (b.unchecked.exempt ?? 0),
-    unmetered: (a.unchecked.unmetered ?? 0) + (b.unchecked.unmetered ?? 0),
-    bypass: (a.unchecked.bypass ?? 0) + (b.unchecked.bypass ?? 0),
-  },
+  unchecked: Object.fromEntries(
+    UNCHECKED_CAUSES.map((cause) => [cause, (a.unchecked[cause] ?? 0) + (b.unchecked[cause] ?? 0)]),
+  ),
 });
-
-// Carries out moves in packs: all of a job's writes or none, on the record as it really is.
 
 export interface MoveDeps extends AttemptDeps {
   readonly lastSeen: SeenCounters;
@@ -143,10 +126,7 @@ export interface MoveWish<Outcome> {
 /** A conflict needs two callers that end the same job at the same time: one pass each, and some spare. */
 const PASSES_MAX = 6;
 
-/**
- * @param records - what is known of the jobs' records; updated to what was written.
- * @returns one outcome per planned change, same order; `undecided` if the table gave no response in time.
- */
+/** @param records - updated to what was written @returns `undecided` if the table gave no response in time */
 export async function makeMoves<Outcome>(
   wishes: readonly MoveWish<Outcome>[],
   records: Map<number, JobRecord>,
@@ -154,11 +134,22 @@ export async function makeMoves<Outcome>(
   deps: MoveDeps,
 ): Promise<readonly (Outcome | 'undecided')[]> {
   const outcomes = new Map<MoveWish<Outcome>, Outcome | 'undecided'>();
-  for (let left = wishes; left.length > 0; ) {
-    // Two wishes for one job cannot share a transaction: the second sees what the first made of the record.
-    const round = [...new Map([...left].reverse().map((wish) => [wish.jobId, wish])).values()].reverse();
-    await makeRound(round, records, outcomes, deadlineMs, deps);
-    left = left.filter((wish) => !outcomes.has(wish));
+  const passes = new Map<MoveWish<Outcome>, number>();
+  while (outcomes.size < wishes.length) {
+    const open = wishes.filter((wish) => !outcomes.has(wish));
+    // Two moves of one job cannot share a transaction: the second sees what the first made of the record.
+    const first = new Map(open.toReversed().map((wish) => [wish.jobId, wish]));
+    const planned: Planned<Outcome>[] = [];
+    for (const wish of [...first.values()].reverse()) {
+      const move = wish.plan(records.get(wish.jobId));
+      const pass = (passes.get(wish) ?? 0) + 1;
+      passes.set(wish, pass);
+      if (move.record === undefined) outcomes.set(wish, move.outcome);
+      else if (pass > PASSES_MAX) outcomes.set(wish, 'undecided');
+      else planned.push({ wish, move });
+    }
+    for (const pack of packs(planned.toSorted(byCounter), needs))
+      await makePack(pack, records, outcomes, deadlineMs, deps);
   }
   return wishes.map((wish) => outcomes.get(wish) ?? 'undecided');
 }
@@ -168,37 +159,18 @@ interface Planned<Outcome> {
   readonly move: Move<Outcome>;
 }
 
-async function makeRound<Outcome>(
-  wishes: readonly MoveWish<Outcome>[],
-  records: Map<number, JobRecord>,
-  outcomes: Map<MoveWish<Outcome>, Outcome | 'undecided'>,
-  deadlineMs: number,
-  deps: MoveDeps,
-): Promise<void> {
-  let left = wishes;
-  for (let pass = 1; pass <= PASSES_MAX; pass += 1) {
-    const planned: Planned<Outcome>[] = [];
-    for (const wish of left) {
-      const move = wish.plan(records.get(wish.jobId));
-      if (move.record === undefined) outcomes.set(wish, move.outcome);
-      else planned.push({ wish, move });
-    }
-    for (const pack of packs(planned.toSorted(byCounter), needs))
-      await makePack(pack, records, outcomes, deadlineMs, deps);
-    left = left.filter((wish) => !outcomes.has(wish));
-  }
-  for (const wish of left) outcomes.set(wish, 'undecided');
-}
-
 /** Ends of one group go side by side: their pack takes few counters and meets few rivals there. No bound asks for another order. */
 const byCounter = <Outcome>(one: Planned<Outcome>, other: Planned<Outcome>): number =>
   lastCounterOf(one).localeCompare(lastCounterOf(other));
 
-const lastCounterOf = <Outcome>({ move }: Planned<Outcome>): string => move.changes.at(-1)?.name ?? '';
+const lastCounterOf = <Outcome>({ move }: Planned<Outcome>): string => {
+  const last = move.changes.at(-1);
+  return last === undefined ? '' : counterName(last.key);
+};
 
 const needs = <Outcome>({ move }: Planned<Outcome>) => ({
   items: move.entry === undefined ? 1 : 2,
-  names: move.changes.map(({ name }) => name),
+  names: move.changes.map(({ key }) => counterName(key)),
 });
 
 async function makePack<Outcome>(
@@ -224,8 +196,12 @@ async function makePack<Outcome>(
       for (const { wish } of pack) outcomes.set(wish, 'undecided');
       return;
     case 'refused':
-      for (const [index, { wish }] of pack.entries())
-        learnRecord(wish.jobId, result.refusals[index], records);
+      for (const [index, { wish }] of pack.entries()) {
+        const refusal = result.refusals[index];
+        if (refusal?.kind !== 'record') continue;
+        if (refusal.record === undefined) records.delete(wish.jobId);
+        else records.set(wish.jobId, refusal.record);
+      }
   }
 }
 
@@ -245,10 +221,4 @@ function writesOf<Outcome>(
     move.entry ? [{ kind: 'entry', entry: move.entry }] : [],
   );
   return [...writes, ...entries, ...counters];
-}
-
-function learnRecord(jobId: number, refusal: Refusal | undefined, records: Map<number, JobRecord>): void {
-  if (refusal?.kind !== 'record') return;
-  if (refusal.record === undefined) records.delete(jobId);
-  else records.set(jobId, refusal.record);
 }

@@ -24,7 +24,6 @@ export const readNumber = (item: Item, name: string): number => Number(item[name
 export const readLines = (item: Item, name: string): string[] =>
   (item[name]?.L ?? []).map((line) => line.S ?? '');
 
-/** Attribute names of {@link JobFacts}. */
 const FACT_TEXTS = {
   jobName: 'jn',
   projectPath: 'pp',
@@ -62,7 +61,6 @@ export function shortLabel(label: string): string {
     : `${characters.slice(0, LABEL_CHARACTERS_MAX - 1).join('')}…`;
 }
 
-/** Encodes the whole record without a bound; `recordItem` of items.ts keeps it small. */
 export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
   const item: ItemValues = {
     ...itemAt(keys.record(record.jobId), {}),
@@ -219,14 +217,9 @@ function decodeViolations(text: string): Violation[] {
 }
 
 const isViolation = (value: unknown): value is Violation =>
-  typeof value === 'object' &&
-  value !== null &&
-  'rule' in value &&
-  'class' in value &&
-  'mode' in value &&
-  'reason' in value &&
-  typeof value.reason === 'object' &&
-  value.reason !== null &&
+  isRecord(value) &&
+  ['rule', 'class', 'mode'].every((name) => name in value) &&
+  isRecord(value.reason) &&
   'code' in value.reason;
 
 /** Names not listed here travel as they are, so a new reason needs no change. Never reuse a letter. */
@@ -255,7 +248,7 @@ const LONG: Readonly<Record<string, string>> = Object.fromEntries(
 
 function renamed(value: unknown, names: Readonly<Record<string, string>>): unknown {
   if (Array.isArray(value)) return value.map((element) => renamed(element, names));
-  if (typeof value !== 'object' || value === null) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [names[name] ?? name, renamed(inner, names)]),
   );
@@ -313,62 +306,34 @@ export function decodeRequest(text: string): RecordedRequest | undefined {
 
 function shortened(request: RecordedRequest | RecordedService): Readonly<Record<string, unknown>> {
   const short: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(request)) {
-    const letter = NAMES[name as keyof typeof NAMES];
-    if (name === 'services') short[letter] = (value as readonly RecordedService[]).map(shortened);
-    else if (name === 'filled')
-      short[letter] = (value as readonly FilledFact[]).map((fact) => FILLED[fact]).join('');
-    else if (name === 'variables') short[letter] = value === 'some' ? 1 : 0;
-    else if (name === 'byBot') short[letter] = value === true ? 1 : 0;
-    else short[letter] = value;
-  }
+  for (const [name, value] of Object.entries(request))
+    short[NAMES[name as keyof typeof NAMES]] = CODECS[name]?.encode(value) ?? value;
   return short;
 }
 
-function lengthened(short: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const long: Record<string, unknown> = {};
-  for (const [letter, value] of Object.entries(short)) {
-    const name = Object.hasOwn(LONG_FIELDS, letter) ? LONG_FIELDS[letter] : undefined;
-    if (name === undefined) continue;
-    const read = readers[name] ?? ((each: unknown) => each);
-    const known = read(value);
-    if (known !== undefined) long[name] = known;
-  }
-  return long;
-}
+const lengthened = (short: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(short).flatMap(([letter, value]) => {
+      const name = Object.hasOwn(LONG_FIELDS, letter) ? LONG_FIELDS[letter] : undefined;
+      return name === undefined ? [] : [[name, CODECS[name]?.decode(value) ?? value]];
+    }),
+  );
 
-const textIn = (value: unknown): unknown => (typeof value === 'string' ? value : undefined);
-const textsIn = (value: unknown): unknown =>
-  Array.isArray(value) && value.every((each) => typeof each === 'string') ? value : undefined;
-
-const readers: Readonly<Record<string, (value: unknown) => unknown>> = {
-  image: textIn,
-  name: textIn,
-  pullPolicies: textsIn,
-  dockerUser: textIn,
-  kubernetesUser: textIn,
-  services: (value) =>
-    Array.isArray(value)
-      ? value
-          .filter(isRecord)
-          .map(lengthened)
-          .filter((service) => 'name' in service)
-      : undefined,
-  ref: textIn,
-  refProtected: (value) => (typeof value === 'boolean' ? value : undefined),
-  pipelineSource: textIn,
-  mergeRequestId: (value) => (Number.isSafeInteger(value) ? value : undefined),
-  scheduleDigest: textIn,
-  byBot: (value) => value === 1,
-  environment: textIn,
-  projectVisibility: textIn,
-  jobTags: textsIn,
-  runnerTags: textsIn,
-  runnerId: (value) => (Number.isSafeInteger(value) ? value : undefined),
-  variables: (value) => (value === 1 ? 'some' : 'none'),
-  suspicious: textsIn,
-  filled: (value) =>
-    (Object.keys(FILLED) as FilledFact[]).filter((fact) => String(value).includes(FILLED[fact])),
-  jobName: textIn,
-  projectPath: textIn,
-};
+/** Fields that are not kept as they are. */
+const CODECS: Readonly<Record<string, { encode(value: unknown): unknown; decode(value: unknown): unknown }>> =
+  {
+    services: {
+      encode: (value) => (value as readonly RecordedService[]).map(shortened),
+      decode: (value) => (Array.isArray(value) ? value.filter(isRecord).map(lengthened) : []),
+    },
+    filled: {
+      encode: (value) => (value as readonly FilledFact[]).map((fact) => FILLED[fact]).join(''),
+      decode: (value) =>
+        (Object.keys(FILLED) as FilledFact[]).filter((fact) => String(value).includes(FILLED[fact])),
+    },
+    variables: {
+      encode: (value) => (value === 'some' ? 1 : 0),
+      decode: (value) => (value === 1 ? 'some' : 'none'),
+    },
+    byBot: { encode: (value) => (value === true ? 1 : 0), decode: (value) => value === 1 },
+  };

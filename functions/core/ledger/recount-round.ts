@@ -2,13 +2,9 @@
  * Compares every counter with its records, in rounds through the whole table that take between a day and a week.
  *
  * 1. Each run reads the segments of the table that are due by now, and adds their items up.
- * 2. The sums and the place in each segment are written down every three minutes and at the end of a run. A run that is killed costs
- *    these three minutes.
+ * 2. The sums and the place in each segment are written down every three minutes and at the end of a run.
  * 3. A counter that differs from its records when all segments are read is a suspect. One that differed in the same way in the round
  *    before, with the same `rev`, drifts.
- *
- * A round keeps a sum for each counter. If they are too many for the memory, it goes on with half of them, and later rounds take the
- * other half.
  */
 
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -17,30 +13,22 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { atOnce } from '../environment/environment.ts';
 import { getItem, itemAt, putItem } from '../store/calls.ts';
 import { type Key, ledgerKeys } from '../store/keys.ts';
-import {
-  type AttributeValue,
-  atRev,
-  type InstanceTable,
-  TimeLimit,
-  TTL_ATTRIBUTE,
-} from '../store/operation.ts';
+import { atRev, type InstanceTable, type Item, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';
 import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
 import type { AttemptDeps } from './attempt.ts';
 import type { Counter, CounterAmounts, JobRecord, RebuildReport } from './ledger.ts';
-import { driftOf, findSuspects, markDrift, READ_TIMEOUT_MS, revOf } from './rebuild.ts';
-import { type KeptSums, type Recount, RecountSums, sameAmounts } from './recount.ts';
+import { findSuspects, markDrift, READ_TIMEOUT_MS, revOf } from './rebuild.ts';
+import { COUNTERS_MAX, type KeptSums, NO_SUMS, Recount, sameAmounts } from './recount.ts';
 import type { LedgerStore, SegmentAsk, SegmentStore } from './store.ts';
 
-/** The progress of a round. */
 export interface RecountRound {
-  /** Unix ms. */
   readonly startedAtMs: number;
   /** The number of records that the round before met. Absent: there was none. */
   readonly lastRecords?: number;
-  readonly share: CounterShare;
-  readonly segments: readonly SegmentStep[];
+  /** Segments that were read to their end, or the places where they go on. */
+  readonly segments: readonly { readonly done: boolean; readonly from?: SegmentAsk['from'] }[];
   readonly sums: KeptSums;
-  /** Counters that differed from their records in the last round of their share. */
+  /** Counters that differed from their records in the last round. */
   readonly suspects: readonly SuspectCounter[];
   /** Absent: usage of no job was compared yet. */
   readonly usage?: UsageLook;
@@ -56,19 +44,6 @@ export interface UsageLook {
   readonly failed: number;
 }
 
-/** The counters whose hash leaves this remainder. */
-interface CounterShare {
-  readonly index: number;
-  /** A power of two. */
-  readonly of: number;
-}
-
-/** A segment that was read to its end, or the place where it goes on. */
-interface SegmentStep {
-  readonly done: boolean;
-  readonly from?: SegmentAsk['from'];
-}
-
 interface SuspectCounter {
   readonly key: CounterKey;
   readonly rev: number;
@@ -80,16 +55,15 @@ type Found = Omit<RebuildReport, 'repaired'>;
 export interface RecountRounds {
   /** Undefined: there was no round yet. @throws {LedgerError} `ledger_unavailable` */
   read(): Promise<RecountRound | undefined>;
-  /** Replaces the round that was read or written last. @throws {LedgerError} `ledger_unavailable`; also if another run has written since. */
+  /** @throws {LedgerError} `ledger_unavailable`; also if another run has written since this one read. */
   write(round: RecountRound): Promise<void>;
 }
 
 /** Further work on the items of the table, which a round reads anyway. */
 export interface RecordVisit {
   see(record: JobRecord): void;
-  /** @default counters are not shown */
-  seeCounter?(counter: Counter): void;
-  /** Returns true if it has enough to work on. */
+  seeCounter(counter: Counter): void;
+  /** It has enough to work on. */
   isFull(): boolean;
   /** Runs before progress is written down. After a run that was killed the same items may come again. */
   work(): Promise<UsageLook | undefined>;
@@ -98,34 +72,23 @@ export interface RecordVisit {
 interface RecountDeps extends AttemptDeps {
   readonly store: LedgerStore & SegmentStore;
   readonly rounds: RecountRounds;
-  readonly visit?: RecordVisit;
+  readonly visit: RecordVisit;
   /** Gets what a round found, before its end is written down. */
-  readonly onOver: (found: Found, round: RecountRound) => Promise<void>;
-  /** @default {@link SEGMENTS} */
+  readonly onOver: (found: Found, round: Omit<RecountRound, 'sums'>) => Promise<void>;
   readonly segments?: number;
-  /** @default {@link KEEP_EVERY_MS} */
   readonly keepEveryMs?: number;
-  /** @default {@link COUNTERS_MAX} */
-  readonly countersMax?: number;
 }
 
 /** One for each hour of a week: a run has at least one, and seven if the round takes a day. */
 const SEGMENTS = 168;
 const SEGMENTS_AT_ONCE = 8;
 const KEEP_EVERY_MS = 180_000;
-/** Some 700 bytes each. */
-const COUNTERS_MAX = 400_000;
-/** More suspects have one cause. */
 const SUSPECTS_MAX = 20_000;
 const COUNTERS_AT_ONCE = 1_000;
 /** With a million jobs a month, whose four million records are kept, reading faster would cost a dollar more. */
 const RECORDS_A_DAY = 2_000_000;
 const DAYS_MAX = 7;
 
-const NO_SUMS: KeptSums = { records: 0, passedOver: 0, lines: [] };
-const ALL: CounterShare = { index: 0, of: 1 };
-
-/** Returns the duration of a round: a day for each two million records, between a day and a week. */
 export const roundMs = (records: number): number =>
   DAY_MS * Math.min(DAYS_MAX, Math.max(1, records / RECORDS_A_DAY));
 
@@ -139,15 +102,10 @@ export function segmentsDue(
   return Math.min(segments.length, Math.ceil(share * segments.length));
 }
 
-/**
- * Reads on in the round under way as far as it is due, or begins the first one. The end of a round begins the next.
- *
- * @param deadlineMs - on the monotonic clock: no page is read after it.
- * @throws {LedgerError} `ledger_unavailable`: the next call goes on.
- */
+/** Reads on as far as the round is due. Its end begins the next. @throws {LedgerError} `ledger_unavailable`: the next call goes on. */
 export async function recountOn(deadlineMs: number, deps: RecountDeps): Promise<'under way' | 'over'> {
   const { rounds, clock } = deps;
-  let round = (await rounds.read()) ?? begun(ALL, [], deps);
+  let round = (await rounds.read()) ?? begun([], deps);
   while (clock.monotonicMs() < deadlineMs && dueSegments(round, clock.nowMs()).length > 0) {
     const { sums, ...read } = await readOn(round, deadlineMs, deps);
     if (read.segments.some(({ done }) => !done)) {
@@ -155,44 +113,36 @@ export async function recountOn(deadlineMs: number, deps: RecountDeps): Promise<
       await rounds.write(round);
       continue;
     }
-    const { found, suspects } = await judge(read, sums.result(), deps);
-    await deps.onOver(found, { ...read, sums: NO_SUMS });
-    await rounds.write(begun(nextShare(read.share), suspects, deps, found.records));
+    const { found, suspects } = await judge(read.suspects, sums, deps);
+    await deps.onOver(found, read);
+    await rounds.write(begun(suspects, deps, found.records));
     return 'over';
   }
   return 'under way';
 }
 
 const begun = (
-  share: CounterShare,
   suspects: readonly SuspectCounter[],
   { clock, segments = SEGMENTS }: RecountDeps,
   lastRecords?: number,
 ): RecountRound => ({
-  ...{ startedAtMs: clock.nowMs(), share, suspects, sums: NO_SUMS },
+  ...{ startedAtMs: clock.nowMs(), suspects, sums: NO_SUMS },
   ...(lastRecords !== undefined && { lastRecords }),
   segments: Array.from({ length: segments }, () => ({ done: false })),
 });
 
-/** After the last share all counters are one share again, as far as there is room for them. */
-const nextShare = ({ index, of }: CounterShare): CounterShare =>
-  index + 1 < of ? { index: index + 1, of } : ALL;
-
 const dueSegments = (round: RecountRound, nowMs: number): readonly number[] =>
   [...Array(segmentsDue(round, nowMs)).keys()].filter((index) => round.segments[index]?.done === false);
 
-type RoundRead = Omit<RecountRound, 'sums'> & { readonly sums: RecountSums };
-
 /** Reads segments that are due, page by page, for three minutes at most. */
-async function readOn(round: RecountRound, deadlineMs: number, deps: RecountDeps): Promise<RoundRead> {
-  const { store, clock, visit, keepEveryMs = KEEP_EVERY_MS, countersMax = COUNTERS_MAX } = deps;
+async function readOn(round: RecountRound, deadlineMs: number, deps: RecountDeps) {
+  const { store, clock, visit, keepEveryMs = KEEP_EVERY_MS } = deps;
   const untilMs = Math.min(deadlineMs, clock.monotonicMs() + keepEveryMs);
   const segments = [...round.segments];
-  let { share } = round;
-  const sums = RecountSums.restored(round.sums, { counts: inShare(share) });
+  const sums = new Recount(round.sums, COUNTERS_MAX);
   let hasRead = false;
   // At least one page, or runs whose time is too short would never end a round.
-  const goesOn = (): boolean => !hasRead || (clock.monotonicMs() < untilMs && visit?.isFull() !== true);
+  const goesOn = (): boolean => !hasRead || (clock.monotonicMs() < untilMs && !visit.isFull());
   await atOnce(dueSegments(round, clock.nowMs()), SEGMENTS_AT_ONCE, async (index) => {
     while (segments[index]?.done === false && goesOn()) {
       hasRead = true;
@@ -203,18 +153,14 @@ async function readOn(round: RecountRound, deadlineMs: number, deps: RecountDeps
       });
       for (const item of items) {
         sums.add(item);
-        if (item.kind === 'record') visit?.see(item.record);
-        if (item.kind === 'counter') visit?.seeCounter?.(item.counter);
+        if (item.kind === 'record') visit.see(item.record);
+        if (item.kind === 'counter') visit.seeCounter(item.counter);
       }
       segments[index] = next === undefined ? { done: true } : { done: false, from: next };
-      if (sums.size > countersMax) {
-        share = { index: share.index, of: share.of * 2 };
-        sums.narrow(inShare(share));
-      }
     }
   });
-  const usage = sumOfLooks(round.usage, await visit?.work());
-  return { ...round, share, segments, sums, ...(usage !== undefined && { usage }) };
+  const usage = sumOfLooks(round.usage, await visit.work());
+  return { ...round, segments, sums, ...(usage !== undefined && { usage }) };
 }
 
 function sumOfLooks(before: UsageLook | undefined, now: UsageLook | undefined): UsageLook | undefined {
@@ -226,34 +172,20 @@ function sumOfLooks(before: UsageLook | undefined, now: UsageLook | undefined): 
   };
 }
 
-const inShare =
-  ({ index, of }: CounterShare) =>
-  (name: string): boolean =>
-    of === 1 || hashOf(name) % of === index;
-
-/** Names of one group's counters begin and end alike. */
-function hashOf(name: string): number {
-  let hash = 0;
-  for (let at = 0; at < name.length; at += 1) hash = (Math.imul(hash, 31) + name.charCodeAt(at)) | 0;
-  return Math.imul(hash, 0x9e37_79b1) >>> 8;
-}
-
 /**
- * Says which counters drift, marks them, and which ones the next round is to compare with this one. A counter that has the mark drifts
- * until it agrees again.
- *
- * Reads need not be consistent: a counter that kept its `rev` since the round before was not written for hours, nor were its records.
+ * A counter that has the mark drifts until it agrees again. Reads need not be consistent: a counter that kept its `rev` since the
+ * round before was not written for hours, nor were its records.
  */
 async function judge(
-  { share, suspects: before }: Pick<RecountRound, 'share' | 'suspects'>,
+  before: readonly SuspectCounter[],
   recount: Recount,
   deps: RecountDeps,
 ): Promise<{ readonly found: Found; readonly suspects: readonly SuspectCounter[] }> {
-  const { suspects: names, unproven, unclosed } = findSuspects(recount, deps.clock.nowMs());
+  const { suspects: names, unproven } = findSuspects(recount, deps.clock.nowMs());
   const suspects = await unwritten(
     names.slice(0, SUSPECTS_MAX).map((name) => ({
       key: recount.key(name),
-      rev: revOf(recount.counters.get(name)),
+      rev: revOf(recount.counter(name)),
       expected: recount.expected(name),
     })),
     deps,
@@ -264,28 +196,20 @@ async function judge(
     return last?.rev === rev && sameAmounts(last.expected, expected);
   };
   const drifted = new Set([
-    ...names.filter((name) => recount.counters.get(name)?.drifts === true),
+    ...names.filter((name) => recount.counter(name)?.drifts === true),
     ...suspects.filter(isSame).map(({ key }) => counterName(key)),
   ]);
-  // A write to a suspect would hide it from the next round.
-  const suspected = new Set(names);
-  const inLine = unclosed.filter((name) => !suspected.has(name) || drifted.has(name));
-  if (recount.passedOver === 0) await markDrift(recount, { drifted: [...drifted], unclosed: inLine }, deps);
-  const isOfShare = inShare(share);
+  if (recount.passedOver === 0) await markDrift(recount, drifted, deps);
   return {
     found: {
-      ...{ records: recount.records, counters: recount.counters.size, passedOver: recount.passedOver },
-      ...{ unproven, unclosed: unclosed.length },
-      drift: [...drifted].map((name) => driftOf(name, recount)),
+      ...{ records: recount.records, counters: recount.counters().length, passedOver: recount.passedOver },
+      unproven,
+      drift: [...drifted].map((name) => recount.drift(name)),
     },
-    suspects: [...suspects, ...before.filter(({ key }) => !isOfShare(counterName(key)))].slice(
-      0,
-      SUSPECTS_MAX,
-    ),
+    suspects,
   };
 }
 
-/** Those whose counter still has the `rev` that the round saw. */
 async function unwritten(
   suspects: readonly SuspectCounter[],
   { store }: RecountDeps,
@@ -293,10 +217,8 @@ async function unwritten(
   const still: SuspectCounter[] = [];
   for (let from = 0; from < suspects.length; from += COUNTERS_AT_ONCE) {
     const part = suspects.slice(from, from + COUNTERS_AT_ONCE);
-    const now = await store.readCounters(
-      part.map(({ key }) => key),
-      { timeoutMs: READ_TIMEOUT_MS },
-    );
+    const keys = part.map(({ key }) => key);
+    const now = await store.readCounters(keys, { timeoutMs: READ_TIMEOUT_MS });
     still.push(...part.filter(({ rev }, index) => revOf(now[index]) === rev));
   }
   return still;
@@ -318,13 +240,12 @@ const FORM_NOW = 1;
 
 interface RoundOptions extends InstanceTable {
   readonly nowMs: () => number;
-  /** @default {@link PART_BYTES_MAX} */
   readonly partBytes?: number;
 }
 
 /**
- * A round in the table: a head, which has all of a small one, and parts of a large one. Parts are written under a number of their
- * own before the head names them, so a reader finds a whole round at any time. Older parts expire.
+ * A head, which has all of a small round, and parts of a large one. Parts are written before the head names them, so a reader finds a
+ * whole round at any time.
  */
 export function dynamoRecountRounds({
   table,
@@ -336,15 +257,11 @@ export function dynamoRecountRounds({
   const failure = unavailable(table);
   let rev = 0;
 
-  const put = (key: Key, attributes: Record<string, AttributeValue>, replacesRev?: number) =>
-    answered('write where the recount stands', failure, () =>
-      putItem(
-        table,
-        itemAt(key, attributes),
-        new TimeLimit(TIMEOUT_MS),
-        replacesRev === undefined ? undefined : atRev(REV, replacesRev),
-      ),
-    );
+  const put = (key: Key, attributes: Item, replacesRev?: number) =>
+    answered('write where the recount stands', failure, () => {
+      const condition = replacesRev === undefined ? undefined : atRev(REV, replacesRev);
+      return putItem(table, itemAt(key, attributes), new TimeLimit(TIMEOUT_MS), condition);
+    });
   const get = (key: Key) =>
     answered('read where the recount stands', failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS)));
 
@@ -353,9 +270,8 @@ export function dynamoRecountRounds({
       const head = await get(keys.recountRound);
       rev = Number(head?.[REV]?.N ?? 0);
       if (head === undefined || Number(head[FORM]?.N) !== FORM_NOW) return undefined;
-      const parts: Uint8Array[] = [];
       const own = head[BYTES]?.B;
-      if (own !== undefined) parts.push(own);
+      const parts = own === undefined ? [] : [own];
       await atOnce([...Array(Number(head[PARTS]?.N)).keys()], AT_ONCE, async (part) => {
         parts[part] = (await get(keys.recountPart(rev, part)))?.[BYTES]?.B ?? new Uint8Array();
       });

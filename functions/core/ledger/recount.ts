@@ -1,13 +1,5 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import type {
-  ClosingEntry,
-  CorrectionEntry,
-  Counter,
-  CounterAmounts,
-  JobRecord,
-  RecordClaim,
-  UncheckedCause,
-} from './ledger.ts';
+import type { ClosingEntry, Counter, CounterAmounts, Drift, RecordClaim, UncheckedCause } from './ledger.ts';
 import { isClosable } from './retention.ts';
 import type { StoredItem } from './store.ts';
 
@@ -26,193 +18,23 @@ export const sameAmounts = (a: CounterAmounts, b: CounterAmounts): boolean =>
   a.settled === b.settled &&
   UNCHECKED_CAUSES.every((cause) => a.unchecked[cause] === b.unchecked[cause]);
 
-interface AmountsSum {
-  committed: number;
-  fitted: number;
-  settled: number;
-  readonly unchecked: Record<UncheckedCause, number>;
-}
+export const amountsOf = ({ committed, fitted, settled, unchecked }: CounterAmounts): CounterAmounts => ({
+  committed,
+  fitted,
+  settled,
+  unchecked,
+});
 
-const startSum = (from: CounterAmounts = NO_AMOUNTS): AmountsSum => ({
-  committed: from.committed,
-  fitted: from.fitted,
-  settled: from.settled,
+type AmountsSum = { -readonly [Name in keyof CounterAmounts]: CounterAmounts[Name] } & {
+  unchecked: Record<UncheckedCause, number>;
+};
+
+const sumOf = (from: CounterAmounts): AmountsSum => ({
+  ...amountsOf(from),
   unchecked: { ...from.unchecked },
 });
 
-/** The counter after a write added to it. */
-function plus(amounts: CounterAmounts, add: CounterAmounts): CounterAmounts {
-  const sum = startSum(amounts);
-  sum.committed += add.committed;
-  sum.fitted += add.fitted;
-  sum.settled += add.settled;
-  for (const cause of UNCHECKED_CAUSES) sum.unchecked[cause] += add.unchecked[cause];
-  return sum;
-}
-
-// Computes the amounts of every counter from closing entries, records and correction entries.
-
-export interface Recount {
-  readonly records: number;
-  /** The counters as they stand, by name. */
-  readonly counters: ReadonlyMap<string, Counter>;
-  /** Unreadable items, which may belong to any counter: above 0, the recount proves nothing. */
-  readonly passedOver: number;
-  /** Every counter that exists or should. */
-  names(): readonly string[];
-  key(name: string): CounterKey;
-  expected(name: string): CounterAmounts;
-  closing(name: string): ClosingEntry | undefined;
-  /** Returns true if a correction came after the closing and before this instant (Unix ms). */
-  correctedBefore(name: string, beforeMs: number): boolean;
-}
-
-interface Line {
-  readonly key: CounterKey;
-  counter: Counter | undefined;
-  /** Sum over records; ignored once the period is closed. */
-  readonly held: AmountsSum;
-  /** Sum over corrections from before any closing can have been written; ignored like the records. */
-  readonly early: AmountsSum;
-  /** Corrections that a closing may have come before: few, since all jobs of the period have ended by then. */
-  readonly late: LateAmounts[];
-  closing: ClosingEntry | undefined;
-}
-
-interface LateAmounts {
-  readonly atMs: number;
-  readonly amounts: CounterAmounts;
-}
-
-interface RecountSumsOptions {
-  /** Selects counters by name. @default all */
-  readonly counts?: (name: string) => boolean;
-}
-
-/** Adds items up, in any order: so much for each counter, however many records there are. */
-export class RecountSums {
-  records = 0;
-  passedOver = 0;
-  readonly #lines = new Map<string, Line>();
-  #counts: (name: string) => boolean;
-
-  constructor({ counts = () => true }: RecountSumsOptions = {}) {
-    this.#counts = counts;
-  }
-
-  /** Counters that it keeps a sum of. */
-  get size(): number {
-    return this.#lines.size;
-  }
-
-  add(item: StoredItem): void {
-    switch (item.kind) {
-      case 'record':
-        this.records += 1;
-        this.#addRecord(item.record);
-        break;
-      case 'entry':
-        this.#addEntry(item.entry);
-        break;
-      case 'closing':
-        this.#withLine(item.closing.key, (line) => {
-          line.closing = item.closing;
-        });
-        break;
-      case 'counter':
-        this.#withLine(item.counter.key, (line) => {
-          line.counter = item.counter;
-        });
-        break;
-      case 'unknown':
-        this.passedOver += 1;
-        break;
-      case 'retired':
-        break;
-    }
-  }
-
-  /** Forgets every counter that is not of interest any more. */
-  narrow(counts: (name: string) => boolean): void {
-    this.#counts = counts;
-    for (const name of this.#lines.keys()) if (!counts(name)) this.#lines.delete(name);
-  }
-
-  result(): Recount {
-    const lines = this.#lines;
-    const counters = new Map<string, Counter>();
-    for (const [name, { counter }] of lines) if (counter !== undefined) counters.set(name, counter);
-    return {
-      records: this.records,
-      counters,
-      passedOver: this.passedOver,
-      names: () => [...lines.keys()],
-      key: (name) => lines.get(name)?.key ?? { subject: '', limit: '', period: '' },
-      expected: (name) => total(lines.get(name)),
-      closing: (name) => lines.get(name)?.closing,
-      correctedBefore: (name, beforeMs) => correctedBefore(lines.get(name), beforeMs),
-    };
-  }
-
-  /** Everything, as JSON takes it; {@link RecountSums.restored} goes on with it. */
-  kept(): KeptSums {
-    return { records: this.records, passedOver: this.passedOver, lines: [...this.#lines.values()] };
-  }
-
-  static restored({ records, passedOver, lines }: KeptSums, options: RecountSumsOptions): RecountSums {
-    const sums = new RecountSums(options);
-    sums.records = records;
-    sums.passedOver = passedOver;
-    for (const line of lines) sums.#lines.set(counterName(line.key), line);
-    return sums;
-  }
-
-  #withLine(key: CounterKey, change: (line: Line) => void): void {
-    const name = counterName(key);
-    if (!this.#counts(name)) return;
-    let line = this.#lines.get(name);
-    if (line === undefined) {
-      line = {
-        ...{ key, held: startSum(), early: startSum(), late: [] },
-        ...{ counter: undefined, closing: undefined },
-      };
-      this.#lines.set(name, line);
-    }
-    change(line);
-  }
-
-  #addRecord(record: JobRecord): void {
-    for (const claim of record.claims) {
-      this.#withLine(claim.counter, ({ held }) => {
-        add(held, claim, claim.counted, record.state === 'SETTLED' ? claim.counted : 0, record.unchecked);
-      });
-    }
-  }
-
-  #addEntry({ atMs, deltas, unchecked }: CorrectionEntry): void {
-    for (const delta of deltas) {
-      this.#withLine(delta.counter, ({ key, early, late }) => {
-        const sum = isClosable(key, atMs) ? startSum() : early;
-        add(sum, delta, delta.delta, delta.delta, unchecked);
-        if (sum !== early) late.push({ atMs, amounts: sum });
-      });
-    }
-  }
-}
-
-export interface KeptSums {
-  readonly records: number;
-  readonly passedOver: number;
-  readonly lines: readonly Line[];
-}
-
-export async function recount(items: AsyncIterable<StoredItem> | Iterable<StoredItem>): Promise<Recount> {
-  const sums = new RecountSums();
-  for await (const item of items) sums.add(item);
-  return sums.result();
-}
-
-function add(
+function addClaim(
   sum: AmountsSum,
   claim: Pick<RecordClaim, 'fitted' | 'checked'>,
   committed: number,
@@ -225,28 +47,149 @@ function add(
   if (!claim.checked && unchecked !== undefined) sum.unchecked[unchecked] += committed;
 }
 
-const afterClosing = ({ late, closing }: Line): readonly LateAmounts[] =>
-  closing === undefined ? late : late.filter(({ atMs }) => atMs > closing.closedAtMs);
-
-const correctedBefore = (line: Line | undefined, beforeMs: number): boolean =>
-  line?.closing !== undefined && afterClosing(line).some(({ atMs }) => atMs < beforeMs);
-
-/** A closed period counts its closing entry and what was corrected since; an open one its records and all corrections. */
-function total(line: Line | undefined): CounterAmounts {
-  if (line === undefined) return NO_AMOUNTS;
-  const { closing } = line;
-  const sum = startSum(closing ?? plus(line.held, line.early));
-  return afterClosing(line).reduce<CounterAmounts>((all, { amounts }) => plus(all, amounts), sum);
+interface Line {
+  readonly key: CounterKey;
+  counter?: Counter;
+  /** Sum over records, and over corrections from before any closing; ignored once the period is closed. */
+  readonly held: AmountsSum;
+  /** Corrections that a closing may have come before: few, since all jobs of the period have ended by then. */
+  readonly late: { readonly atMs: number; readonly amounts: CounterAmounts }[];
+  closing?: ClosingEntry;
 }
 
-export const shown = (pass: Recount, name: string): CounterAmounts => pass.counters.get(name) ?? NO_AMOUNTS;
+export interface KeptSums {
+  readonly records: number;
+  readonly passedOver: number;
+  readonly lines: readonly Line[];
+}
 
-export const agrees = (pass: Recount, name: string): boolean =>
-  sameAmounts(shown(pass, name), pass.expected(name));
+/** Some 700 bytes each. Of more counters the first ones are compared here, and all by `tollgate rebuild`. */
+export const COUNTERS_MAX = 400_000;
 
-export const amountsOf = ({ committed, fitted, settled, unchecked }: CounterAmounts): CounterAmounts => ({
-  committed,
-  fitted,
-  settled,
-  unchecked,
-});
+/** Adds items up, in any order: the amounts of every counter by closing entries, records and corrections. */
+export class Recount {
+  records: number;
+  /** Unreadable items, which may belong to any counter: above 0, the recount proves nothing. */
+  passedOver: number;
+  readonly #lines: Map<string, Line>;
+  readonly #linesMax: number;
+
+  /** @param kept - sums that it goes on with. */
+  constructor({ records, passedOver, lines }: KeptSums, linesMax: number) {
+    this.records = records;
+    this.passedOver = passedOver;
+    this.#lines = new Map(lines.map((line) => [counterName(line.key), line]));
+    this.#linesMax = linesMax;
+  }
+
+  add(item: StoredItem): void {
+    switch (item.kind) {
+      case 'record': {
+        this.records += 1;
+        const { claims, state, unchecked } = item.record;
+        for (const claim of claims) {
+          const line = this.#line(claim.counter);
+          if (line !== undefined)
+            addClaim(line.held, claim, claim.counted, state === 'SETTLED' ? claim.counted : 0, unchecked);
+        }
+        break;
+      }
+      case 'entry': {
+        const { atMs, deltas, unchecked } = item.entry;
+        for (const delta of deltas) {
+          const line = this.#line(delta.counter);
+          if (line === undefined) continue;
+          const isLate = isClosable(line.key, atMs);
+          const sum = isLate ? sumOf(NO_AMOUNTS) : line.held;
+          addClaim(sum, delta, delta.delta, delta.delta, unchecked);
+          if (isLate) line.late.push({ atMs, amounts: sum });
+        }
+        break;
+      }
+      case 'closing': {
+        const line = this.#line(item.closing.key);
+        if (line !== undefined) line.closing = item.closing;
+        break;
+      }
+      case 'counter': {
+        const line = this.#line(item.counter.key);
+        if (line !== undefined) line.counter = item.counter;
+        break;
+      }
+      case 'unknown':
+        this.passedOver += 1;
+        break;
+      case 'retired':
+        break;
+    }
+  }
+
+  kept(): KeptSums {
+    return { records: this.records, passedOver: this.passedOver, lines: [...this.#lines.values()] };
+  }
+
+  /** Every counter that exists or should. */
+  names(): readonly string[] {
+    return [...this.#lines.keys()];
+  }
+
+  counters(): readonly Counter[] {
+    return [...this.#lines.values()].flatMap(({ counter }) => counter ?? []);
+  }
+
+  counter(name: string): Counter | undefined {
+    return this.#lines.get(name)?.counter;
+  }
+
+  key(name: string): CounterKey {
+    return this.#lines.get(name)?.key ?? { subject: '', limit: '', period: '' };
+  }
+
+  closing(name: string): ClosingEntry | undefined {
+    return this.#lines.get(name)?.closing;
+  }
+
+  /** A closed period counts its closing entry and what was corrected since; an open one its records and all corrections. */
+  expected(name: string): CounterAmounts {
+    const line = this.#lines.get(name);
+    if (line === undefined) return NO_AMOUNTS;
+    const sum = sumOf(line.closing ?? line.held);
+    for (const { amounts } of afterClosing(line)) {
+      sum.committed += amounts.committed;
+      sum.fitted += amounts.fitted;
+      sum.settled += amounts.settled;
+      for (const cause of UNCHECKED_CAUSES) sum.unchecked[cause] += amounts.unchecked[cause];
+    }
+    return sum;
+  }
+
+  drift(name: string): Drift {
+    const counter = amountsOf(this.counter(name) ?? NO_AMOUNTS);
+    return { key: this.key(name), counter, recount: this.expected(name) };
+  }
+
+  agrees(name: string): boolean {
+    return sameAmounts(this.counter(name) ?? NO_AMOUNTS, this.expected(name));
+  }
+
+  /** Undefined: there is no room for one more. */
+  #line(key: CounterKey): Line | undefined {
+    const name = counterName(key);
+    const known = this.#lines.get(name);
+    if (known !== undefined || this.#lines.size >= this.#linesMax) return known;
+    const line: Line = { key, held: sumOf(NO_AMOUNTS), late: [] };
+    this.#lines.set(name, line);
+    return line;
+  }
+}
+
+const afterClosing = ({ late, closing }: Line): Line['late'] =>
+  closing === undefined ? late : late.filter(({ atMs }) => atMs > closing.closedAtMs);
+
+export const NO_SUMS: KeptSums = { records: 0, passedOver: 0, lines: [] };
+
+export async function recount(items: AsyncIterable<StoredItem> | Iterable<StoredItem>): Promise<Recount> {
+  const sums = new Recount(NO_SUMS, Number.POSITIVE_INFINITY);
+  for await (const item of items) sums.add(item);
+  return sums;
+}

@@ -27,7 +27,6 @@ export const isReserved = (record: JobRecord | undefined): record is ReservedRec
 export const reservedClaims = (record: JobRecord | undefined): readonly RecordClaim[] =>
   isReserved(record) ? (record?.claims ?? []).filter(({ counted }) => counted !== 0) : [];
 
-/** Returns true for a job without an admission request, which has or had only a reservation. */
 export const isAwaited = ({ generation }: Pick<JobRecord, 'generation'>): boolean => generation === 0;
 
 export interface ReservingWrites {
@@ -81,13 +80,12 @@ export function freed(
   const unreserves = [record.jobId];
   return {
     record: next,
-    changes: changes.map(({ name, write }) => ({ name, write: { ...write, unreserves } })),
+    changes: changes.map((write) => ({ ...write, unreserves })),
   };
 }
 
 const withNothing = (claim: RecordClaim): RecordClaim => ({ ...claim, counted: 0 });
 
-/** @param dueByMs - ends only reservations due by then */
 export function endReservationMove(
   record: JobRecord | undefined,
   dueByMs: number,
@@ -113,10 +111,7 @@ export function handedOver(from: ReservedRecord, newJobId: number, nowMs: number
   };
 }
 
-/**
- * Returns true if the job is the retry of the rejected one: the same job of the same pipeline, with a higher
- * id.
- */
+/** The same job of the same pipeline, with a higher id. */
 export function isRetryOf(record: JobRecord | undefined, { jobId, facts }: HoldAsk): record is JobRecord {
   if (!isReserved(record) || record.state !== 'REJECTED' || record.jobId >= jobId) return false;
   const { projectId, pipelineId, jobName } = record.facts;

@@ -1,6 +1,5 @@
-/** Reserves amounts for a job that is being retried, and finds the reservation for the new job. */
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
-import { LedgerError } from '../store/table-failure.ts';
+import { undefinedIfSilent } from '../store/table-failure.ts';
 import { attempt, TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import { type KnownCounters, knownCounter } from './counter.ts';
 import { answerFromRecord, type HoldJob, newJob } from './hold-job.ts';
@@ -21,7 +20,6 @@ import { weigh } from './weigh.ts';
 
 /** A record changes under us only when two callers are at the same job. */
 const PASSES_MAX = 6;
-/** A consistent read takes a few milliseconds. */
 const READ_TIMEOUT_MS = 300;
 /** Retries in one pipeline at the same time. */
 const NAMESAKES_MAX = 25;
@@ -77,11 +75,9 @@ function planOf(
 
 interface HandOverResult {
   readonly outcome: EndOutcome;
-  /** The record of the new job, as it stands. */
   readonly record?: JobRecord;
 }
 
-/** Moves a reservation to the retry of its job, unless that one was already decided. */
 export async function handOver(
   jobId: number,
   newJobId: number,
@@ -98,7 +94,7 @@ export async function handOver(
     const nowMs = deps.clock.nowMs();
     const { record, changes } = freed(from, nowMs);
     const given = to === undefined ? handedOver(from, newJobId, nowMs) : undefined;
-    const counters = given?.counters ?? changes.map(({ write }) => write);
+    const counters = given?.counters ?? changes;
     const result = await attempt(
       [
         { kind: 'record', record, replaces: from },
@@ -116,11 +112,7 @@ export async function handOver(
 
 const pickRecord = (given: { readonly record: JobRecord } | undefined) => given && { record: given.record };
 
-/**
- * Finds the reservation of a job by notes on its counters: each names the rejected job and pipeline. It
- * serves a retry whose admission request comes before its id is known. Counters have such notes only while a
- * retry is under way.
- */
+/** Finds a reservation by the notes on its counters: a retry's admission request may come before its id is known. */
 export async function findReserved(
   jobs: readonly HoldJob[],
   known: KnownCounters,
@@ -153,42 +145,28 @@ function notedFor({ ask, names }: HoldJob, known: KnownCounters): readonly numbe
   return [...new Set(ids)].slice(0, NAMESAKES_MAX);
 }
 
-const readRecords = (
-  jobIds: readonly number[],
-  deadlineMs: number,
-  { store, clock }: ReadDeps,
-): Promise<readonly (JobRecord | undefined)[] | undefined> =>
-  readInTime((options) => store.readRecords(jobIds, options), deadlineMs, clock);
+type ReadDeps = Pick<MoveDeps, 'store' | 'clock'>;
+
+/** Undefined: there is no time left for a read and a transaction. */
+function readOptions(deadlineMs: number, { clock }: ReadDeps): ReadOptions | undefined {
+  const leftMs = timeLeftMs(deadlineMs, clock) - TRANSACTION_RESERVE_MS;
+  return leftMs <= 0 ? undefined : { timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs) };
+}
+
+async function readRecords(jobIds: readonly number[], deadlineMs: number, deps: ReadDeps) {
+  const options = readOptions(deadlineMs, deps);
+  return options && deps.store.readRecords(jobIds, options).catch(undefinedIfSilent);
+}
 
 async function readKnown(
   claims: readonly LimitClaim[],
   deadlineMs: number,
-  { store, clock }: ReadDeps,
+  deps: ReadDeps,
 ): Promise<KnownCounters | undefined> {
   const keys = new Map(claims.map(({ counter }) => [counterName(counter), counter]));
-  const counters = await readInTime(
-    (options) => store.readCounters([...keys.values()], options),
-    deadlineMs,
-    clock,
-  );
-  const nowMs = clock.nowMs();
+  const options = readOptions(deadlineMs, deps);
+  const counters =
+    options && (await deps.store.readCounters([...keys.values()], options).catch(undefinedIfSilent));
+  const nowMs = deps.clock.nowMs();
   return counters && new Map([...keys.keys()].map((name, at) => [name, knownCounter(counters[at], nowMs)]));
-}
-
-type ReadDeps = Pick<MoveDeps, 'store' | 'clock'>;
-
-/** Returns undefined if the table does not answer in time. */
-async function readInTime<Found>(
-  read: (options: ReadOptions) => Promise<Found>,
-  deadlineMs: number,
-  clock: MoveDeps['clock'],
-): Promise<Found | undefined> {
-  const leftMs = timeLeftMs(deadlineMs, clock) - TRANSACTION_RESERVE_MS;
-  if (leftMs <= 0) return undefined;
-  try {
-    return await read({ timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs) });
-  } catch (error) {
-    if (error instanceof LedgerError) return undefined;
-    throw error;
-  }
 }

@@ -7,7 +7,6 @@ import type { CounterReset, CounterWrite } from './store.ts';
 
 /** A record without counters is kept as long as one that counts in a month. */
 const SHORTEST_DAYS = 32;
-/** Days for which users look up a job after its periods. */
 const ASKING_DAYS = 90;
 /** GitLab's longest job is a month: until it ends it may settle in a period that is over, or its pipeline start another. */
 const LONGEST_JOB_DAYS = 35;
@@ -21,13 +20,7 @@ const SETTLING_MS = 3_600_000;
 
 const DAY_SECONDS = 24 * 3_600;
 
-/**
- * Returns the TTL of an item, Unix seconds: 90 days after its longest period can still be open, because a
- * rebuild recounts open periods from records. Undefined: never, for a limit that never resets.
- *
- * @param atMs - time of a correction entry; for a record, {@link recordExpiresAtSeconds}.
- * @param counted - its counters; a returned claim no longer counts.
- */
+/** Unix seconds: 90 days after its longest period can still be open, because open periods are recounted from records. Undefined: never. */
 export function expiresAtSeconds(
   atMs: number,
   counted: readonly { readonly counter: CounterKey }[],
@@ -40,10 +33,7 @@ export function expiresAtSeconds(
   return Math.ceil(atMs / 1000) + (days + ASKING_DAYS) * DAY_SECONDS;
 }
 
-/**
- * When garbage collection may take a job's record, Unix seconds; undefined: not while it is live, or never. The later of
- * end and decision counts: a job that passed us by counts in the period of its decision, which may be weeks after its end.
- */
+/** Undefined: not while it is live, or never. The later of end and decision counts: a bypass counts in the period of its decision. */
 export function recordExpiresAtSeconds({ endedAtMs, decidedAtMs, claims }: JobRecord): number | undefined {
   if (endedAtMs === undefined) return undefined;
   return expiresAtSeconds(
@@ -58,19 +48,13 @@ export const isWindow = ({ period }: CounterKey): boolean => {
   return days > 0 && days <= WINDOW_DAYS;
 };
 
-/**
- * Returns true for counters of a user. Their keys name the user, so they expire with the user ids in
- * records.
- */
+/** Their keys name the user, so they expire with the user ids in records. */
 export const isOfUser = ({ subject }: CounterKey): boolean => userOfSubject(subject) !== undefined;
 
 /** Counters of users and of caps: there are as many as people and jobs make, so none is closed, and all go after their period. */
 export const goesUnclosed = (key: CounterKey): boolean => isOfUser(key) || isCap(key.subject);
 
-/**
- * Returns when a counter of a user, and records, need not name the user any more, Unix ms. Infinity for
- * limits that never reset.
- */
+/** From when on a counter need not name the user any more, Unix ms; Infinity for limits that never reset. */
 export const namelessFromMs = ({ period }: CounterKey): number =>
   period === 'now' ? Number.NEGATIVE_INFINITY : overEverywhereMs(period) + ASKING_DAYS * DAY_MS;
 
@@ -86,19 +70,13 @@ const closableFromMs = (key: CounterKey): number =>
     ? Number.POSITIVE_INFINITY
     : overEverywhereMs(key.period) + LONGEST_JOB_DAYS * DAY_MS;
 
-/** Returns true if every job of the period has ended by now, so that its counter can be closed. */
 export const isClosable = (key: CounterKey, nowMs: number): boolean => nowMs >= closableFromMs(key);
 
 /** Returns true if records of the counter may already be expired. */
 export const mayLackRecords = ({ period }: CounterKey, nowMs: number): boolean =>
   nowMs >= overEverywhereMs(period) + (ASKING_DAYS - MARGIN_DAYS) * DAY_MS;
 
-/**
- * Sets the expiry or closing time of a counter. Counters of windows, users and caps expire once they are not
- * compared any more, and those of pipelines some time after their last change. All others are closed: when
- * every job of the period has ended or, if written later, some time after the write. A counter that never
- * resets has no end.
- */
+/** Sets the expiry of counters of windows, users, caps and pipelines, and the closing time of all others. */
 export function expiring<Each extends CounterWrite | CounterReset>(write: Each, nowMs: number): Each {
   const expiresAtSeconds = counterExpiresAtSeconds(write.key, nowMs);
   if (expiresAtSeconds !== undefined) return { ...write, expiresAtSeconds };
@@ -107,7 +85,6 @@ export function expiring<Each extends CounterWrite | CounterReset>(write: Each, 
   return { ...write, closeAtMs: nowMs < fromMs ? fromMs : Math.ceil(nowMs) + SETTLING_MS };
 }
 
-/** When garbage collection may take a counter that is written now, Unix seconds; undefined: never. */
 function counterExpiresAtSeconds(key: CounterKey, nowMs: number): number | undefined {
   if (goesUnclosed(key) && !isPipelineCounter(key)) {
     const fromMs = Math.max(namelessFromMs(key), nowMs + ASKING_DAYS * DAY_MS);

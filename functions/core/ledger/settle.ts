@@ -8,6 +8,7 @@ import { answerFromRecord, dueAtMs, GRACE_SECONDS, type HoldJob, isCharged } fro
 import type {
   BypassAsk,
   EndOutcome,
+  HoldAsk,
   JobEnd,
   JobFacts,
   JobRecord,
@@ -21,10 +22,7 @@ import { isClosable } from './retention.ts';
 
 type End = Move<EndOutcome>;
 
-/**
- * The job ended: HELD → SETTLED. A late or different end of a job that ended already becomes a correction entry; of
- * two ends the later counts, whichever arrived first.
- */
+/** HELD → SETTLED. A late or different end becomes a correction entry; of two ends the later counts, in any order of arrival. */
 export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: number): End {
   if (record === undefined) return noMove('unknown');
   const { reportedSeconds: _before, ...known } = record;
@@ -92,27 +90,23 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   }
 }
 
-/**
- * The first end that names a runner is believed, or the order of two would matter; a final one replaces it. What the question
- * named is not kept twice.
- */
+/** The first end that names a runner is believed, or the order of two would matter; a final one replaces it. */
 function withRunner(facts: JobFacts, { runnerId, final }: JobEnd): JobFacts {
-  const known = facts.runnerId ?? facts.asked?.runnerId;
+  const known = runnerOf(facts);
   const isNews = final === true ? runnerId !== known : facts.runnerId === undefined && runnerId !== known;
   return isNews && runnerId !== undefined ? { ...facts, runnerId } : facts;
 }
 
 /** Another outcome or runner than is known. What is not known stays so: a write for each job would be the price. */
 const contradicts = ({ outcome, runnerId }: JobEnd, facts: JobFacts): boolean =>
-  differ(outcome, facts.outcome) || differ(runnerId, facts.runnerId ?? facts.asked?.runnerId);
+  differ(outcome, facts.outcome) || differ(runnerId, runnerOf(facts));
 
 const differ = <Value>(one: Value | undefined, other: Value | undefined): boolean =>
   one !== undefined && other !== undefined && one !== other;
 
-/**
- * A job is queued once, and is retried as another one: an end that says nothing takes nothing away, and of two that differ the
- * larger counts, or their order would matter.
- */
+const runnerOf = (facts: JobFacts): number | undefined => facts.runnerId ?? facts.asked?.runnerId;
+
+/** An end that says nothing takes nothing away, and of two that differ the larger counts, or their order would matter. */
 function withQueue(facts: JobFacts, end: JobEnd): JobFacts {
   const retryCount = larger(facts.retryCount, end.retryCount);
   const queuedSeconds = larger(facts.queuedSeconds, end.queuedSeconds);
@@ -128,7 +122,6 @@ function withOutcome({ outcome: _, ...facts }: JobFacts, { outcome }: JobEnd): J
   return outcome === undefined ? facts : { ...facts, outcome };
 }
 
-/** The job never ran: what it holds goes back. */
 export function releaseMove(record: JobRecord | undefined, nowMs: number): End {
   if (record === undefined) return noMove('unknown');
   // It was never admitted, so it needs no release.
@@ -137,10 +130,7 @@ export function releaseMove(record: JobRecord | undefined, nowMs: number): End {
   return { outcome: 'applied', ...ended(record, { state: 'RELEASED', endedAtMs: nowMs }, () => 0) };
 }
 
-/**
- * Expires a job that GitLab no longer knows: its hold is returned, and if it is charged, an entry charges
- * the same amount.
- */
+/** The hold is returned; if the job is charged, an entry charges the same amount. */
 export function expireMove(record: JobRecord | undefined, charge: 'hold' | 'nothing', nowMs: number): End {
   if (record === undefined) return noMove('unknown');
   if (!isLive(record)) return noMove('unchanged');
@@ -163,10 +153,7 @@ export function expireMove(record: JobRecord | undefined, charge: 'hold' | 'noth
   };
 }
 
-/**
- * Returns true if it expired with its hold charged. The flag decides if it has only in-flight claims or
- * none.
- */
+/** The flag decides if it has only in-flight claims or none. */
 export function isExpiredCharged({ state, claims, flagged }: JobRecord): boolean {
   if (state !== 'EXPIRED') return false;
   const spends = claims.filter(({ unit }) => !isInFlight(unit));
@@ -202,26 +189,15 @@ const bypassed = (record: JobRecord): JobRecord => ({
   claims: record.claims.map((claim) => ({ ...claim, fitted: true, checked: false })),
 });
 
-// Computes the duration of a job, and which of two ends counts. Pure.
-
 /** GitLab's longest timeout is a month. */
 const LONGEST_JOB_SECONDS = 31 * 24 * 3_600;
 
 type RanSeconds = Required<Pick<JobRecord, 'durationSeconds'>> & Pick<JobRecord, 'reportedSeconds'>;
 
-/**
- * Returns whole seconds, rounded up. It cuts impossible values: below 0, and above the timeout that GitLab
- * enforces with its clean-up. An assumed timeout does not cut. The original goes to `reportedSeconds`.
- *
- * @throws {LedgerError} `ledger_misuse`: the duration is not a number.
- */
+/** Cuts below 0 and above the timeout that GitLab enforces. @throws {LedgerError} `ledger_misuse`: not a number */
 function ranSeconds({ jobId, durationSeconds }: JobEnd, facts: JobFacts): RanSeconds {
-  if (Number.isNaN(durationSeconds)) {
-    throw new LedgerError(
-      'ledger_misuse',
-      `duration of job ${jobId} is NaN: expected seconds, parsed where they arrive`,
-    );
-  }
+  if (Number.isNaN(durationSeconds))
+    throw new LedgerError('ledger_misuse', `duration of job ${jobId} is NaN: expected seconds`);
   const reportedSeconds = wholeSeconds(durationSeconds);
   const longestSeconds = isTimeoutAssumed(facts)
     ? LONGEST_JOB_SECONDS
@@ -247,53 +223,26 @@ const isTimeoutAssumed = ({ timeoutAssumed, asked }: JobFacts): boolean =>
 const wholeSeconds = (seconds: number): number =>
   Math.min(Math.max(Math.ceil(seconds), -Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER) + 0;
 
-// Answers given without the ledger, written down afterwards. They ask no bound: the job may be running already.
-
-/** Always charged as unmetered, because no counter was checked. */
 const UNCHECKED: UncheckedCause = 'unmetered';
 
-/**
- * Records a fallback decision.
- * - no record: admitted → HELD, charged unchecked; rejected → REJECTED, nothing charged
- * - HELD, RUNNING, SETTLED: `answered: fallback`; after a rejection the sweep finds that it never ran
- * - REJECTED: admitted → HELD again, charged unchecked, flagged; rejected → `answered: fallback`
- * - RELEASED, EXPIRED: admitted → HELD again, charged unchecked; rejected → `answered: fallback`
- * - RESERVED: admitted → HELD, charged unchecked; rejected → REJECTED, nothing charged
- */
+/** Records a fallback decision. After a rejection of a job that holds, the sweep finds that it never ran. */
 export function unmeteredMove(
   record: JobRecord | undefined,
   ask: UnmeteredAsk,
   nowMs: number,
 ): Move<'recorded'> {
-  if (record === undefined)
-    return ask.answered === 'admitted' ? charge(undefined, ask, nowMs) : reject(undefined, ask, nowMs);
-  switch (record.state) {
-    case 'HELD':
-    case 'RUNNING':
-    case 'SETTLED':
-      return toldByFallback(record);
-    case 'REJECTED':
-    case 'RELEASED':
-    case 'EXPIRED':
-      if (ask.answered === 'rejected' || isOlder(ask, record)) return toldByFallback(record);
-      return charge(record, ask, nowMs);
-    case 'RESERVED':
-      return ask.answered === 'admitted' ? charge(record, ask, nowMs) : reject(record, ask, nowMs);
-  }
+  if (record === undefined || record.state === 'RESERVED')
+    return ask.answered === 'admitted' ? charge(record, ask, nowMs) : reject(record, ask, nowMs);
+  const isOver = !isLive(record) && record.state !== 'SETTLED';
+  if (isOver && ask.answered === 'admitted' && !isOlder(ask, record)) return charge(record, ask, nowMs);
+  if (record.answered === 'fallback') return noMove('recorded');
+  const told = { ...record, answered: 'fallback' as const, rev: record.rev + 1 };
+  return { outcome: 'recorded', record: told, changes: [] };
 }
 
 /** The job was released or expired after this answer: that is the later fact. */
 const isOlder = (ask: UnmeteredAsk, record: JobRecord): boolean =>
   record.state !== 'REJECTED' && ask.answeredAtMs <= (record.endedAtMs ?? record.decidedAtMs);
-
-function toldByFallback(record: JobRecord): Move<'recorded'> {
-  if (record.answered === 'fallback') return noMove('recorded');
-  return {
-    outcome: 'recorded',
-    record: { ...record, answered: 'fallback', rev: record.rev + 1 },
-    changes: [],
-  };
-}
 
 function charge(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number): Move<'recorded'> {
   const decidedAtMs = Math.min(ask.answeredAtMs, nowMs);
@@ -310,7 +259,7 @@ function charge(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number):
       flagged: prior?.state === 'REJECTED',
       dueAtMs: dueAtMs(decidedAtMs, ask.facts.timeoutSeconds),
     },
-    ...(freed.entry === undefined ? {} : { entry: freed.entry }),
+    ...(freed.entry && { entry: freed.entry }),
     changes: [...freed.changes, ...changesBetween([], claims, { unchecked: UNCHECKED })],
   };
 }
@@ -326,7 +275,7 @@ function reject(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number):
 }
 
 const uncheckedClaims = (
-  claims: UnmeteredAsk['claims'],
+  claims: HoldAsk['claims'],
   held: (claim: LimitClaim) => number,
 ): readonly RecordClaim[] =>
   chargeable(claims).map((claim) => ({
@@ -334,7 +283,7 @@ const uncheckedClaims = (
     ...{ fitted: claim.neverFits !== true, checked: false },
   }));
 
-const newRecord = (prior: JobRecord | undefined, ask: UnmeteredAsk, decidedAtMs: number): JobRecord => ({
+const newRecord = (prior: JobRecord | undefined, ask: HoldAsk, decidedAtMs: number): JobRecord => ({
   jobId: ask.jobId,
   state: 'REJECTED',
   generation: (prior?.generation ?? 0) + 1,
@@ -349,48 +298,24 @@ const newRecord = (prior: JobRecord | undefined, ask: UnmeteredAsk, decidedAtMs:
   entries: prior?.entries ?? 0,
 });
 
-// A job that ran and was never asked about, charged after the fact. It asks no bound: it has run already.
-
-/**
- * Records a job that ran without an admission request.
- * - no record: SETTLED immediately under generation 1, charged on the request's counters, unchecked `bypass`
- * - any record: settled like every other end, on the record's counters
- *
- * A later admission request finds SETTLED and is admitted: the job is charged once.
- */
+/** Settles a job without a record at once: a later admission request finds it and is admitted, so the job is charged once. */
 export function bypassMove(record: JobRecord | undefined, ask: BypassAsk, nowMs: number): Move<EndOutcome> {
   if (record !== undefined) return settleMove(record, ask, nowMs);
-  const { record: settled, ...move } = settleMove(neverAsked(ask, nowMs), ask, nowMs);
+  // Holds nothing, like a rejected job, so that it settles like one that ran nevertheless.
+  const neverAsked: JobRecord = {
+    ...newRecord(undefined, ask, ask.decidedAtMs ?? startedAtMs(ask, nowMs)),
+    ...{ rev: 0, answered: 'unknown' },
+    claims: uncheckedClaims(ask.claims, () => 0).map((claim) => ({ ...claim, fitted: true })),
+  };
+  const { record: settled, ...move } = settleMove(neverAsked, ask, nowMs);
   // It was not rejected; `unchecked` alone explains it.
   return settled === undefined ? move : { ...move, record: { ...settled, flagged: false } };
 }
 
-/** Holds nothing, like a rejected job, so that it settles like one that ran nevertheless. */
-const neverAsked = (ask: BypassAsk, nowMs: number): JobRecord => ({
-  jobId: ask.jobId,
-  state: 'REJECTED',
-  generation: 1,
-  rev: 0,
-  facts: ask.facts,
-  claims: uncheckedClaims(ask.claims, () => 0).map((claim) => ({ ...claim, fitted: true })),
-  violations: ask.violations.filter(({ mode }) => mode === 'enforce'),
-  shadow: ask.violations.filter(({ mode }) => mode !== 'enforce'),
-  answered: 'unknown',
-  flagged: false,
-  decidedAtMs: ask.decidedAtMs ?? startedAtMs(ask, nowMs),
-  entries: 0,
-});
-
-/** Returns its start time by its end; never in the future. */
 const startedAtMs = ({ endedAtMs, durationSeconds }: BypassAsk, nowMs: number): number =>
   Math.min(nowMs, Math.max(0, endedAtMs - Math.max(0, durationSeconds) * 1000));
 
-// Result of a rejection. GitLab obeys only while the controller is `enabled`; in `dry_run` every job runs.
-
-/**
- * We rejected it, and it ran all the same: in dry run, or past us. It is charged unchecked and flagged. A bypass that was
- * never asked about has nothing against it and is not flagged.
- */
+/** In dry run, or past us. A bypass that was never asked about is not flagged. */
 export const ranRejected = ({
   unchecked,
   flagged,
@@ -423,12 +348,7 @@ function mustGiveBack({ prior, names }: HoldJob): boolean {
   );
 }
 
-/**
- * Returns charges of expired jobs in a transaction of its own, because it is rare. A job whose charge could
- * not be returned in time is undecided.
- *
- * @returns the names of the changed counters, whose known amounts are stale.
- */
+/** In a transaction of its own, because it is rare. @returns names of the changed counters, whose known amounts are stale */
 export async function giveBackCharges(
   jobs: readonly HoldJob[],
   deadlineMs: number,

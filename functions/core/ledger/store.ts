@@ -1,9 +1,6 @@
-/**
- * The ledger's interface to a table: all-or-nothing writes with conditions, consistent reads, a scan and the
- * due index. DynamoDB and the in-memory table implement it.
- */
+/** The ledger's interface to a table. DynamoDB and the in-memory table implement it; every call may throw `ledger_unavailable`. */
 import type { CounterKey } from '../../../policies/claim.ts';
-import type { PageEnd, ScanSegment } from '../store/operation.ts';
+import type { ItemsOutcome, PageEnd, ScanSegment } from '../store/operation.ts';
 import type {
   ClosingEntry,
   CorrectionEntry,
@@ -16,37 +13,22 @@ import type {
 } from './ledger.ts';
 
 export interface LedgerStore {
-  /**
-   * Applies every write or none; no item may appear twice. Repeating the same writes with the same token within ten
-   * minutes applies them once.
-   *
-   * @throws {LedgerError} `ledger_unavailable`: no answer; the writes may or may not have been applied.
-   */
+  /** All or nothing. The same writes with the same token within ten minutes apply once. */
   transact(writes: readonly Write[], options: TransactOptions): Promise<TransactOutcome>;
-  /** Consistent. One per key, same order. @throws {LedgerError} `ledger_unavailable` */
   readCounters(keys: readonly CounterKey[], options: ReadOptions): Promise<readonly (Counter | undefined)[]>;
-  /** Consistent. One per job id, same order. @throws {LedgerError} `ledger_unavailable` */
   readRecords(jobIds: readonly number[], options: ReadOptions): Promise<readonly (JobRecord | undefined)[]>;
   /** In the order of their numbers. @throws {LedgerError} `ledger_unavailable` */
   readEntries(jobId: number, options: ReadOptions): Promise<readonly CorrectionEntry[]>;
-  /**
-   * Every item of this instance; not a snapshot: what changes meanwhile is seen before or after. An `eventual` scan costs
-   * half of a `consistent` one (the default), and of some items it may show what they were a moment before it began.
-   */
+  /** Not a snapshot. An `eventual` scan costs half, and may show items as they were a moment before it began. */
   scan(consistency?: Consistency): AsyncIterable<StoredItem>;
   /** Live jobs of one shard whose due time is before `beforeMs`, oldest first. The index may lag behind the table. */
   due(shard: number, beforeMs: number, limit: number, options: ReadOptions): Promise<readonly DueJob[]>;
-  /**
-   * Marks a notice as sent: true for the first caller until `untilMs`.
-   *
-   * @throws {LedgerError} `ledger_unavailable`: no answer; the mark may or may not exist.
-   */
+  /** Marks a notice as sent: true for the first caller until `untilMs`. */
   announce(announcement: Announcement, options: ReadOptions): Promise<boolean>;
 }
 
 export type Consistency = 'consistent' | 'eventual';
 
-/** The same scan in parts, so that several programs or runs share it. */
 export interface SegmentStore {
   /** A page of a segment. @throws {LedgerError} `ledger_unavailable` */
   scanSegment(ask: SegmentAsk): Promise<SegmentPage>;
@@ -55,27 +37,19 @@ export interface SegmentStore {
 export interface SegmentAsk {
   readonly segment: ScanSegment;
   readonly consistency: Consistency;
-  /** End of the previous page, from this or another process. Absent: start of the segment. */
   readonly from?: PageEnd;
 }
 
 export interface SegmentPage {
   readonly items: readonly StoredItem[];
-  /** Absent: this was the segment's last. */
   readonly next?: PageEnd;
 }
 
-/** Stores webhooks before they are acknowledged. */
 export interface InboxStore {
-  /**
-   * Writes the item unless one with its id was written before: true for the first. No scan yields it; its reader is
-   * the table's stream.
-   * @throws {LedgerError} `ledger_unavailable`: no answer; it may or may not be written.
-   */
+  /** True for the first of its id. No scan yields it; its reader is the table's stream. */
   receive(item: InboxItem, options: ReadOptions): Promise<boolean>;
 }
 
-/** Periods that are to be closed, and what one is made of. */
 export interface ClosingStore {
   /** Counters of one shard that are to be closed before `beforeMs`, oldest first. The index may lag behind the table. */
   dueClosings(
@@ -90,22 +64,14 @@ export interface ClosingStore {
 
 /** Rewrites stored texts of a job without a change to any amount. */
 export interface RewriteStore {
-  /**
-   * Keeps the record's `rev`, so that readers of the stream see no change.
-   *
-   * @param entries - correction entries of the job to rewrite as well.
-   * @returns false if the record was changed or deleted concurrently.
-   * @throws {LedgerError} `ledger_unavailable`
-   */
+  /** Keeps the record's `rev`, so that readers of the stream see no change. False: it was changed concurrently. */
   rewrite(record: JobRecord, entries: readonly CorrectionEntry[], options: ReadOptions): Promise<boolean>;
 }
 
 export interface InboxItem {
-  /** Any text; the same for every repetition of one delivery. */
   readonly id: string;
   /** Any text, of a few KB at most. */
   readonly body: string;
-  /** Unix ms. */
   readonly receivedAtMs: number;
   /** From then on garbage collection may take it, and a repetition would be new. Unix ms, rounded up to a second. */
   readonly untilMs: number;
@@ -122,7 +88,6 @@ export interface ReadOptions {
 
 export type Write = RecordWrite | CounterWrite | EntryWrite | CounterReset | ClosingWrite;
 
-/** Puts a job's record if it is still as it was read. */
 interface RecordWrite {
   readonly kind: 'record';
   readonly record: JobRecord;
@@ -140,12 +105,8 @@ export interface CounterWrite {
   readonly unchecked: Readonly<Partial<Record<UncheckedCause, number>>>;
   /** Condition: `committed` before the write is at most this. Negative: even an absent counter refuses. */
   readonly maxCommitted?: number;
-  /** The same for `fitted`. */
   readonly maxFitted?: number;
-  /**
-   * Condition: refuses borrowers at this instant (Unix ms) while a member of the cohort reclaims its own
-   * amount.
-   */
+  /** Condition: refused at this instant (Unix ms) while a member of the cohort reclaims its own amount. */
   readonly borrowedAtMs?: number;
   /** A member reclaims its own amount: borrowers are refused until then, Unix ms. */
   readonly reclaimUntilMs?: number;
@@ -159,7 +120,6 @@ export interface CounterWrite {
   readonly closeAtMs?: number;
 }
 
-/** Puts a correction entry that must not exist yet. */
 interface EntryWrite {
   readonly kind: 'entry';
   readonly entry: CorrectionEntry;
@@ -172,11 +132,9 @@ export interface CounterReset {
   readonly amounts: CounterAmounts;
   /** The counter's `rev` when it was read; 0: there must be none. */
   readonly rev: number;
-  /** As of a {@link CounterWrite}. */
   readonly expiresAtSeconds?: number;
   /** As of a {@link CounterWrite}; absent: it is closed, or never is. */
   readonly closeAtMs?: number;
-  /** As of a {@link Counter}. */
   readonly drifts?: true;
 }
 
@@ -192,10 +150,7 @@ export type TransactOutcome =
   | { readonly outcome: 'committed' }
   /** One per write, same order; `undefined` where the condition held. Nothing was written. */
   | { readonly outcome: 'refused'; readonly refusals: readonly (Refusal | undefined)[] }
-  /** Another transaction held one of the items. Nothing was written. */
-  | { readonly outcome: 'conflict'; readonly contended?: readonly number[] }
-  /** Nothing was written. `contended`: indexes of the writes in conflict, if the table named them. */
-  | { readonly outcome: 'throttled'; readonly contended?: readonly number[] };
+  | Extract<ItemsOutcome, { readonly outcome: 'conflict' | 'throttled' }>;
 
 /** The item as it was when its condition failed; absent: there was none. */
 export type Refusal =
@@ -216,10 +171,7 @@ export type StoredItem =
 
 /** Something that is said once to people, e.g. that a pipeline's job was rejected. No scan yields it. */
 export interface Announcement {
-  /** Any text. */
   readonly key: string;
-  /** Unix ms. */
   readonly atMs: number;
-  /** Unix ms, rounded up to a second. */
   readonly untilMs: number;
 }

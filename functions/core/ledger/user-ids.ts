@@ -14,23 +14,12 @@ import type { LedgerStore, RewriteStore } from './store.ts';
 /** Characters of base64: 72 bits, so that two users of one GitLab never meet. */
 const LENGTH = 12;
 
-/**
- * Returns a pseudonym of a user id: equal for all jobs of a user under one key, and irreversible without the
- * key. `user/~Jk3…` is therefore not a user's subject.
- */
+/** Equal for all jobs of a user under one key, and irreversible without it. `user/~Jk3…` is not a user's subject. */
 export const pseudonymOf = (key: Uint8Array, userId: number): string =>
   `~${createHmac('sha256', key).update(`user/${userId}`).digest('base64url').slice(0, LENGTH)}`;
 
-/**
- * One random key per calendar year (UTC). Jobs of a user add up within a year; two years cannot be linked. A
- * key is deleted with the records of its year; then pseudonyms cannot be resolved.
- */
-export interface PseudonymKeys {
-  /** The year's key, made when it is first asked for. @throws {LedgerError} `ledger_unavailable` */
-  keyOf(year: number): Promise<Uint8Array>;
-  /** Undefined: no pseudonym of this year was ever made. @throws {LedgerError} `ledger_unavailable` */
-  find(year: number): Promise<Uint8Array | undefined>;
-}
+/** One random key per year (UTC): jobs of a user add up within a year; two years cannot be linked. */
+export type PseudonymKeys = ReturnType<typeof dynamoPseudonymKeys>;
 
 export const yearOf = (atMs: number): number => new Date(atMs).getUTCFullYear();
 
@@ -42,7 +31,7 @@ const KEPT_DAYS = 35 + 367 + 90;
 const DAY_SECONDS = 86_400;
 
 /** One item per year, which only the recount and operators may read. */
-export function dynamoPseudonymKeys({ table, instance }: InstanceTable): PseudonymKeys {
+export function dynamoPseudonymKeys({ table, instance }: InstanceTable) {
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);
   const known = new Map<number, Uint8Array>();
@@ -58,30 +47,23 @@ export function dynamoPseudonymKeys({ table, instance }: InstanceTable): Pseudon
     return key;
   }
 
-  /** Keeps a key that another process made first. */
-  async function make(year: number): Promise<void> {
-    const expiresAtSeconds = Date.UTC(year + 1, 0, 1) / 1000 + KEPT_DAYS * DAY_SECONDS;
-    const item = itemAt(keys.pseudonymKey(year), {
-      [KEY]: { B: randomBytes(KEY_BYTES) },
-      [TTL_ATTRIBUTE]: { N: String(expiresAtSeconds) },
-    });
-    await answered('make a key of pseudonyms', failure, () =>
-      putItem(table, item, new TimeLimit(TIMEOUT_MS), absent()),
-    );
-  }
-
   return {
     find,
-    async keyOf(year) {
+    /** The year's key, made when it is first asked for. @throws {LedgerError} `ledger_unavailable` */
+    async keyOf(year: number): Promise<Uint8Array> {
       const there = await find(year);
       if (there !== undefined) return there;
-      await make(year);
+      const item = itemAt(keys.pseudonymKey(year), {
+        [KEY]: { B: randomBytes(KEY_BYTES) },
+        [TTL_ATTRIBUTE]: { N: String(Date.UTC(year + 1, 0, 1) / 1000 + KEPT_DAYS * DAY_SECONDS) },
+      });
+      await answered('make a key of pseudonyms', failure, () =>
+        putItem(table, item, new TimeLimit(TIMEOUT_MS), absent()),
+      );
       return (await find(year)) ?? Promise.reject(new Error(`the key of ${year} was made and is not there`));
     },
   };
 }
-
-// Removes user ids from a job's record and correction entries. Pure.
 
 export interface KeptJob {
   readonly record: JobRecord;
@@ -96,7 +78,6 @@ export const userIdOf = (subject: string): number | undefined => {
   return id === undefined || !ID.test(id) ? undefined : Number(id);
 };
 
-/** Its last part is the user's id. */
 const renamed = (subject: string, name: string): string => subject.replace(/[^/]+$/, () => name);
 
 /** Every place in which a record names a user, as the user's id. */
@@ -115,12 +96,7 @@ export const namesNeedlessly = (record: JobRecord, nowMs: number): boolean =>
   nowMs >= recordNamelessFromMs(record) &&
   userIdsIn(withoutNames(record, () => '', nowMs)).length < userIdsIn(record).length;
 
-/**
- * The job without the ids of users: a pseudonym stands for each. Claims on counters that are still in force, or were until
- * lately, keep theirs: the counter is found by it.
- *
- * @param nameOf - the pseudonym of a user.
- */
+/** Claims on counters that are still in force, or were until lately, keep the id: the counter is found by it. */
 export function nameless(
   { record, entries }: KeptJob,
   nameOf: (userId: number) => string,
@@ -168,19 +144,10 @@ function unnamedViolation(violation: Violation, nameOf: (userId: number) => stri
   return { ...violation, reason: told as Violation['reason'] };
 }
 
-// Puts pseudonyms for users into what is kept about jobs, some at a time. Nothing that counts changes.
-
 const PAGE = 100;
 const AT_ONCE = 10;
 
-/**
- * Replaces user ids in jobs that ended 90 days ago; other jobs stay. It may be interrupted and repeated at
- * any time.
- *
- * @param deadlineMs - on the monotonic clock.
- * @returns `left`: not started in time, or changed concurrently. The next run retries them.
- * @throws {LedgerError} `ledger_unavailable`
- */
+/** For jobs that ended 90 days ago. It may be interrupted and repeated. `left`: the next run retries them. */
 export async function replaceUserIds(
   jobIds: readonly number[],
   deadlineMs: number,
@@ -194,26 +161,21 @@ export async function replaceUserIds(
     readonly clock: LedgerClock;
   },
 ): Promise<{ readonly replaced: number; readonly left: number }> {
+  const options = { timeoutMs: TIMEOUT_MS };
   let replaced = 0;
   let left = 0;
   for (let from = 0; from < jobIds.length; from += PAGE) {
     if (clock.monotonicMs() >= deadlineMs) return { replaced, left: left + jobIds.length - from };
-    const records = await store.readRecords(jobIds.slice(from, from + PAGE), { timeoutMs: TIMEOUT_MS });
-    const due = records
-      .filter((record) => record !== undefined)
-      .filter((record) => namesNeedlessly(record, clock.nowMs()));
-    await atOnce(due, AT_ONCE, async (record) => {
-      if (await replace(record)) replaced += 1;
+    const records = await store.readRecords(jobIds.slice(from, from + PAGE), options);
+    await atOnce(records, AT_ONCE, async (record) => {
+      if (record === undefined || !namesNeedlessly(record, clock.nowMs())) return;
+      const key = await keys.keyOf(yearOf(record.decidedAtMs));
+      const job = nameless(await kept(record, store), (id) => pseudonymOf(key, id), clock.nowMs());
+      if (await store.rewrite(job.record, job.entries, options)) replaced += 1;
       else left += 1;
     });
   }
   return { replaced, left };
-
-  async function replace(record: JobRecord): Promise<boolean> {
-    const key = await keys.keyOf(yearOf(record.decidedAtMs));
-    const job = nameless(await kept(record, store), (id) => pseudonymOf(key, id), clock.nowMs());
-    return store.rewrite(job.record, job.entries, { timeoutMs: TIMEOUT_MS });
-  }
 }
 
 /** Returns the record, with its entries if any of them may name a user. */

@@ -2,7 +2,7 @@
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { LedgerClock } from '../environment/environment.ts';
-import { LedgerError } from '../store/table-failure.ts';
+import { undefinedIfSilent } from '../store/table-failure.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import {
   type ClaimOutcome,
@@ -18,7 +18,6 @@ import type { RecordClaim } from './ledger.ts';
 import { isReserved, reservedClaims } from './reservation.ts';
 import type { LedgerStore } from './store.ts';
 
-/** A verdict, and by claim what was found and the bound it must fit at commit. */
 interface Weighed extends WeighedVerdict {
   readonly judged: readonly ClaimOutcome[];
   readonly bounds: readonly (number | undefined)[];
@@ -40,7 +39,6 @@ export function weigh(jobs: readonly HoldJob[], known: KnownCounters): WeighingR
   return { verdicts, merges };
 }
 
-/** Weighs the request; if it is rejected, weighs it again with a break-glass. */
 function weighEither(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
   const verdict = weighJob(job, known, merges);
   const { otherwise } = job;
@@ -158,7 +156,6 @@ function addTo(merges: Map<string, CounterMerge>, { ask: asked, judged, bounds }
   });
 }
 
-/** Skips jobs that something else refuses as well. */
 function addReclaims(merges: Map<string, CounterMerge>, { ask: asked, judged }: Weighed): void {
   if (judged.some(({ refused, reclaims }) => refused !== undefined && !reclaims)) return;
   asked.ask.claims.forEach((claim, index) => {
@@ -202,7 +199,6 @@ export async function weighWithGrace(
   );
 }
 
-/** Reads all pipelines of the pack, because one job's grace may depend on another's. */
 async function learnPipelines(
   jobs: readonly HoldJob[],
   known: Map<string, KnownCounter>,
@@ -216,25 +212,18 @@ async function learnPipelines(
     const key = pipelineOf(job);
     if (key !== undefined && !known.has(counterName(key))) keys.set(counterName(key), key);
   }
-  try {
-    const counters = await store.readCounters([...keys.values()], {
-      timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs),
-    });
-    for (const [index, name] of [...keys.keys()].entries()) {
-      const { committed = 0, fitted = 0, settled = 0 } = counters[index] ?? {};
-      known.set(name, { committed, fitted, settled });
-    }
-    return undefined;
-  } catch (error) {
-    if (error instanceof LedgerError) return 'unavailable';
-    throw error;
+  const counters = await store
+    .readCounters([...keys.values()], { timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs) })
+    .catch(undefinedIfSilent);
+  if (counters === undefined) return 'unavailable';
+  for (const [index, name] of [...keys.keys()].entries()) {
+    const { committed = 0, fitted = 0, settled = 0 } = counters[index] ?? {};
+    known.set(name, { committed, fitted, settled });
   }
+  return undefined;
 }
 
-/**
- * Returns true if the job's pipeline has an admitted job, in the table or earlier in the same pack.
- * Undefined if it was not read.
- */
+/** Undefined if the pipeline's counter was not read. */
 function pipelineRuns(
   job: HoldJob,
   known: KnownCounters,
@@ -265,7 +254,6 @@ const pipelineOf = ({ ask }: HoldJob): CounterKey | undefined =>
 interface Whole {
   readonly name: string;
   readonly borrows: boolean;
-  /** Units that no part was found for yet. */
   left: number;
   refused: boolean;
 }

@@ -2,6 +2,7 @@
 
 import type { Directory } from '../../../policies/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LedgerClock } from '../environment/environment.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { HistoryPage, HistoryQuery, LiveLimits, LogEntry } from './edit-model.ts';
@@ -29,7 +30,6 @@ export interface LimitsDeskDeps {
   readonly approval?: ApprovalSettings;
 }
 
-/** The largest increase by one person alone. */
 export interface ApprovalSettings {
   /** Increases by more than this percentage need another user's approval. 0: all of them. */
   readonly abovePercent: number;
@@ -100,8 +100,6 @@ export const baseOfFile = (version: string | undefined, inForce: string | undefi
 const PAGE_MAX = 100;
 /** Edits looked through for one page: years of edits, in some twenty reads. */
 const LOOKED_AT_MAX = 2_000;
-/** Large edits opened for one page; each may have megabytes. */
-const OPENED_MAX = 10;
 
 /** Newest first, without a gap: `next` begins where this page stopped looking. */
 export async function readHistory(
@@ -110,25 +108,19 @@ export async function readHistory(
 ): Promise<HistoryPage> {
   const wanted = Math.min(Math.max(1, Math.trunc(max)), PAGE_MAX);
   const entries: LogEntry[] = [];
-  let from = before;
-  let opened = 0;
-  for (let looked = 0; looked < LOOKED_AT_MAX && opened < OPENED_MAX; ) {
-    const items = await table.readLog(from, PAGE_MAX, { timeoutMs: TIMEOUT_MS });
+  let next = before;
+  for (let looked = 0; looked < LOOKED_AT_MAX; looked += PAGE_MAX) {
+    const items = await table.readLog(next, PAGE_MAX, { timeoutMs: TIMEOUT_MS });
     for (const item of items) {
       const logged = loggedChangeOf(item);
-      const { subjects, count } = logged;
-      from = item.edit;
-      looked += 1;
-      // Only its rows show the subjects of a large edit.
-      if (subject !== undefined && subjects === undefined && count > 0) opened += 1;
+      next = item.edit;
       const rows = subject === undefined ? logged.rows : await rowsAbout(subject, logged, table);
       if (subject === undefined || rows !== undefined) entries.push(entryOf(item.edit, logged, rows));
-      if (entries.length === wanted || opened === OPENED_MAX) break;
+      if (entries.length === wanted) return { entries, ...(next > 1 && { next }) };
     }
-    if (entries.length === wanted) break;
-    if (items.length < PAGE_MAX && opened < OPENED_MAX) return { entries };
+    if (items.length < PAGE_MAX) return { entries };
   }
-  return { entries, ...(from !== undefined && from > 1 && { next: from }) };
+  return { entries, ...withoutAbsent({ next }) };
 }
 
 /** Undefined: none. */
@@ -152,5 +144,5 @@ export async function readEntry(edit: number, table: LimitTable): Promise<LogEnt
 
 const entryOf = (edit: number, logged: LoggedChange, rows: LogEntry['rows']): LogEntry => {
   const { subjects: _, request: __, rows: ___, ...entry } = logged;
-  return { edit, ...entry, ...(rows !== undefined && { rows }) };
+  return { edit, ...entry, ...withoutAbsent({ rows }) };
 };

@@ -85,54 +85,33 @@ export const chatSender = ({
   send: async (message, { service, url }) => {
     const body = JSON.stringify(BODIES[service](message));
     for (let tries = 1; ; tries += 1) {
-      const { status, afterMs } = await post(fetch, url, body);
-      if (status >= 200 && status < 300) return;
-      if (status !== NO_RESPONSE && status !== 429 && status < 500)
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+        // The platform team gave this address; a redirect could lead to any other.
+        redirect: 'manual',
+        signal: AbortSignal.timeout(TRY_TIMEOUT_MS),
+      }).catch(() => undefined);
+      await response?.body?.cancel();
+      if (response?.ok === true) return;
+      const { status } = response ?? { status: 503 };
+      if (status !== 429 && status < 500)
         throw new ChatError('chat_refused', `${service} refused a message (status ${status})`);
       if (tries === TRIES_MAX)
         throw new ChatError('chat_unavailable', `${service} took no message in ${TRIES_MAX} tries`);
-      await sleep(Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MS * tries, afterMs)));
+      const askedMs = Number(response?.headers.get('retry-after') ?? 0) * 1_000 || 0;
+      await sleep(Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MS * tries, askedMs)));
     }
   },
 });
-
-const NO_RESPONSE = 0;
-
-/** Drops the cause of a failure, because it could quote the address. */
-async function post(
-  send: typeof fetch,
-  url: string,
-  body: string,
-): Promise<{ readonly status: number; readonly afterMs: number }> {
-  try {
-    const response = await send(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body,
-      // The platform team gave this address; a redirect could lead to any other.
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TRY_TIMEOUT_MS),
-    });
-    await response.body?.cancel();
-    const afterSeconds = Number(response.headers.get('retry-after') ?? 0);
-    return {
-      status: response.status,
-      afterMs: Number.isFinite(afterSeconds) ? afterSeconds * 1_000 : 0,
-    };
-  } catch {
-    return { status: NO_RESPONSE, afterMs: 0 };
-  }
-}
 
 const BODIES: Readonly<Record<ChatChannel['service'], (message: ChatMessage) => object>> = {
   slack: slackBody,
   teams: teamsBody,
 };
 
-/** Bounds of Slack's Block Kit. */
-const SLACK = { headerCharacters: 150, sectionCharacters: 3_000, buttonCharacters: 75, blocks: 50 } as const;
-
-/** `text` is for notifications, `blocks` for the channel. */
+/** `text` is for notifications, `blocks` for the channel, in the bounds of Slack's Block Kit. */
 function slackBody({ title, parts }: ChatMessage): object {
   const plain = (text: string, charactersMax: number) => ({
     ...{ type: 'plain_text', text: shortened(text, charactersMax), emoji: false },
@@ -141,16 +120,14 @@ function slackBody({ title, parts }: ChatMessage): object {
     // `<!channel>` would notify every member.
     text: title.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
     blocks: [
-      { type: 'header', text: plain(title, SLACK.headerCharacters) },
-      ...parts.slice(0, SLACK.blocks - 1).map(({ text, link }, index) => ({
+      { type: 'header', text: plain(title, 150) },
+      ...parts.slice(0, 49).map(({ text, link }, index) => ({
         type: 'section',
-        text: plain(text, SLACK.sectionCharacters),
+        text: plain(text, 3_000),
         ...(link !== undefined && {
           accessory: {
-            type: 'button',
-            action_id: `open-${index + 1}`,
-            text: plain(link.text, SLACK.buttonCharacters),
-            url: link.href,
+            ...{ type: 'button', action_id: `open-${index + 1}` },
+            ...{ text: plain(link.text, 75), url: link.href },
           },
         }),
       })),

@@ -38,11 +38,9 @@ export class NotifyError extends codedError('NotifyError', {
 export const MESSAGE_BYTES_MAX = 262_144;
 
 /** SNS takes 100 characters of ASCII without line breaks. */
-const SUBJECT_CHARACTERS_MAX = 100;
-
 export function subjectLine(text: string): string {
   const ascii = text.replace(/[^\x20-\x7e]/gu, '?');
-  return ascii.length <= SUBJECT_CHARACTERS_MAX ? ascii : `${ascii.slice(0, SUBJECT_CHARACTERS_MAX - 3)}...`;
+  return ascii.length <= 100 ? ascii : `${ascii.slice(0, 97)}...`;
 }
 
 /** A local run may go on for days. */

@@ -46,10 +46,6 @@ export function findOwnRecipient(subject: string, ownership: Ownership): Recipie
   return named && toRecipient(named, groupsAround(subject, ownership.directory));
 }
 
-/** The owner that a limit named before an edit. */
-export const formerRecipient = (owner: string, subject: string, { directory }: Ownership): Recipient =>
-  toRecipient({ owner }, groupsAround(subject, directory));
-
 /** Groups around a subject, closest first. A group includes itself. Empty for subjects outside of groups. */
 export function groupsAround(subject: string, directory: Directory | undefined): readonly string[] {
   const [kind, id] = subject.split('/');

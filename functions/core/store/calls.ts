@@ -1,7 +1,4 @@
-/**
- * Operations on the table, one function each: read an item, a page, a part, a hundred keys; write one or
- * several.
- */
+/** One function per operation, so that a program's imports show its rights on the table. */
 
 import type { LedgerClock } from '../environment/environment.ts';
 import type { Key } from './keys.ts';
@@ -35,11 +32,9 @@ export const getItem = (
   { consistent }: { readonly consistent: boolean } = { consistent: true },
 ): Promise<Item | undefined> => table.send('GetItem', { key, consistent }, limit);
 
-/** The first page: of 1 MB, or of `pageItems`. */
 export const queryPage = (table: ItemTable, ask: QueryAsk, limit: TimeLimit): Promise<ItemPage> =>
   table.send('Query', ask, limit);
 
-/** Yields pages for as long as the caller iterates. */
 export const queryPages = (table: ItemTable, ask: QueryAsk, limit: TimeLimit) =>
   pagesOf((from) => queryPage(table, { ...ask, ...(from && { from }) }, limit));
 
@@ -80,11 +75,7 @@ const KEYS_MAX = 100;
 const ROUNDS_MAX = 5;
 const PAUSE_MS = 20;
 
-/**
- * Reads items consistently, a hundred per call, in parallel. One result per key, same order.
- *
- * @throws errors of the table, and {Error} if a busy table keeps leaving keys unread.
- */
+/** A hundred per call, in parallel. @throws errors of the table, and {Error} if a busy table keeps leaving keys unread */
 export async function batchGet(
   wanted: readonly Key[],
   timeoutMs: number,
@@ -133,7 +124,6 @@ export const itemAt = ({ pk, sk }: Key, attributes: Item): Item => ({
 
 type Shown = 'nothing' | 'old';
 
-/** @param condition - on the item that stands there. */
 export const putItem = (
   table: ItemTable,
   item: Item,
@@ -163,11 +153,7 @@ export async function deleteItem(table: ItemTable, key: Key, limit: TimeLimit): 
   await table.send('DeleteItem', { key }, limit);
 }
 
-/**
- * Writes all or nothing; no item may appear twice.
- *
- * @param token - the same writes with the same token within ten minutes are written once.
- */
+/** All or nothing. The same writes with the same token within ten minutes are written once. */
 export const transactItems = (
   table: ItemTable,
   writes: readonly ItemWrite[],
@@ -175,8 +161,6 @@ export const transactItems = (
   token?: string,
 ): Promise<ItemsOutcome> =>
   table.send('TransactWriteItems', { writes, ...(token !== undefined && { token }) }, limit);
-
-// One item of the table that is read and replaced whole.
 
 interface SingleItemOptions<Value> {
   readonly table: ItemTable;

@@ -1,4 +1,3 @@
-/** Operations of the table as DynamoDB's calls; what DynamoDB raises for a lost race becomes an outcome. */
 import type { CancellationReason, Put, Update } from '@aws-sdk/client-dynamodb';
 import type { Key } from './keys.ts';
 import {
@@ -92,10 +91,7 @@ export function tableOn(callOnce: DynamoCall, tableName: string): ItemTable {
   };
 }
 
-/**
- * DynamoDB may close a kept connection while it is reused, e.g. after a function slept for minutes. Reads,
- * and writes with a token, are then sent once more. Other writes fail, because they may have arrived.
- */
+/** DynamoDB may close a kept connection while it is reused. Reads, and writes with a token, are sent once more. */
 const askedAgain =
   (call: DynamoCall): DynamoCall =>
   async (operation, input, signal) => {
@@ -267,7 +263,6 @@ class Placeholders {
     return name;
   }
 
-  /** DynamoDB refuses empty ones. */
   get attributes() {
     return {
       ...(this.#names.size > 0 && {

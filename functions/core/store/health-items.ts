@@ -17,10 +17,7 @@ export interface RelayBeat extends Beat {
 /** Read by people who want to arm; no job waits for it. */
 const TIMEOUT_MS = 15_000;
 
-/**
- * Returns heartbeats, newest first; `[]` if relays do not write any. @throws {LedgerError}
- * `ledger_unavailable`
- */
+/** Newest first. @throws {LedgerError} `ledger_unavailable` */
 export async function readRelayBeats({ table, instance }: InstanceTable): Promise<readonly RelayBeat[]> {
   const ask = { pk: ledgerKeys(instance).heartbeatPk, consistent: true };
   const { items } = await answered('read the heartbeats', unavailable(table), () =>
@@ -87,7 +84,6 @@ export interface YetFailedMark {
 
 export type YetFailedStore = SingleItem<YetFailedMark>;
 
-/** One item: settlement writes it, the watchdog reads it. */
 export const dynamoYetFailed = ({ table, instance }: InstanceTable): YetFailedStore =>
   singleItem({
     table,

@@ -85,7 +85,6 @@ export function ledgerKeys(instance: string) {
   return {
     prefix: `${instance}#`,
 
-    // A job's record, its correction entries next to it, a counter and the closing entry next to it.
     record: (jobId: number): Key => at(`#job#${jobId}`, RECORD_SK),
     entry: (jobId: number, number: number): Key =>
       at(`#job#${jobId}`, `${ENTRY_SK_PREFIX}${digits(number, ENTRY_DIGITS)}`),
@@ -103,7 +102,6 @@ export function ledgerKeys(instance: string) {
     closingPk: (key: CounterKey): string => closingShardPk(shardOf(counterName(key))),
     closingShardPk,
 
-    // Webhook deliveries by half hour (see inboxSlot), and fallback decisions that a relay wrote down.
     inboxPk,
     inbox: (id: string, receivedAtMs: number): Key => {
       const name = digest(id);
@@ -113,7 +111,6 @@ export function ledgerKeys(instance: string) {
     isInboxPk: (pk: string): boolean => pk.startsWith(inboxPrefix),
     isJournalPk: (pk: string): boolean => pk.startsWith(`${instance}${JOURNAL_PK_PREFIX}`),
 
-    // Checkpoints and results of scheduled programs.
     sweepMarks: at('@sweep', 'marks'),
     sweepMarksBlock: (block: number): Key => at('@sweep', `marks#${digits(block, BLOCK_DIGITS)}`),
     confirmCheckpoint: at('@sweep', 'confirmed'),
@@ -137,14 +134,12 @@ export function ledgerKeys(instance: string) {
       at(SSM_LIMITS_PK_SUFFIX, `${IMPORTED_PARAMETER_SK_PREFIX}${group}`),
     requeueList: (group: number): Key => at(REQUEUE_PK_SUFFIX, `group/${group}`),
 
-    // Copies of all counters, and the log of their changes, newest first.
     counterSnapshot: at(COUNTERS_PK_SUFFIX, 'head'),
     counterSnapshotPart: (turn: number, number: number): Key =>
       at(COUNTERS_PK_SUFFIX, `part#${turn}#${digits(number, BLOCK_DIGITS)}`),
     counterLog: (atMs: number, batch: string): Key =>
       at(COUNTER_LOG_PK_SUFFIX, `${digits(LAST_MS - atMs, LAST_MS_DIGITS)}#${batch}`),
 
-    // Closed months, a thousand numbers to a partition; price lists by the hash of their text; packed days and months.
     statementRegister: at(STATEMENTS_PK_SUFFIX, 'register'),
     statementNumber: (number: number): Key =>
       at(
@@ -159,7 +154,6 @@ export function ledgerKeys(instance: string) {
     sheet: (kind: string, span: string, number: number): Key =>
       part(`${SHEETS_PK_SUFFIX}#${kind}#${span}`, number),
 
-    // Limits: the live set, its chunks, amounts at the start of a period, edits, requests.
     limitPointer: at(LIMITS_PK_SUFFIX, 'pointer'),
     limitChunk: (set: string, chunk: string, number: number): Key =>
       at(`${LIMITS_PK_SUFFIX}#${set}`, `${chunk}#${digits(number, PART_DIGITS)}`),
@@ -167,13 +161,10 @@ export function ledgerKeys(instance: string) {
     limitLog: (edit: number): Key => at(`${LIMITS_PK_SUFFIX}#log`, digits(edit, NUMBER_DIGITS)),
     limitRequest: (id: string): Key => at(`${LIMITS_PK_SUFFIX}#requests`, id),
 
-    // Groups: the live version, its chunks, ids that a reader did not find.
     directoryPointer: at(DIRECTORY_PK_SUFFIX, 'pointer'),
     directoryChunk: (version: string, chunk: string, number: number): Key =>
       at(`${DIRECTORY_PK_SUFFIX}#${version}`, `${chunk}#${digits(number, PART_DIGITS)}`),
-    directoryWish: (wish: string): Key => at(`${DIRECTORY_PK_SUFFIX}#wishes`, wish),
 
-    // Keys of pseudonyms by year, and sessions by the hash of their id.
     pseudonymKey: (year: number): Key => at(PSEUDONYMS_PK_SUFFIX, String(year)),
     session: (idHash: string): Key => at(`${SESSIONS_PK_SUFFIX}#${idHash}`, 'session'),
     sessionOfUser: (userId: number, idHash: string): Key => at(`${SESSIONS_PK_SUFFIX}#of#${userId}`, idHash),

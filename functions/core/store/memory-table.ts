@@ -1,8 +1,4 @@
-/**
- * A table in memory, for tests, simulations and local runs, with DynamoDB's operations, conditions and
- * results. It answers immediately, so nothing conflicts or is throttled. Stored bytes are never shared with
- * callers.
- */
+/** DynamoDB's operations in memory. Nothing conflicts or is throttled; stored bytes are never shared with callers. */
 
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { Key } from './keys.ts';
@@ -31,11 +27,8 @@ export class MemoryTable implements ItemTable {
 
   constructor(
     options: {
-      /** Ages the tokens of transactions. @default they are never too old */
       readonly nowMs?: () => number;
-      /** Called synchronously with each applied write, in order: a stream or a journal. */
       readonly onWritten?: (changes: readonly ItemChange[]) => void;
-      /** Items per page of a scan. @default 1000 */
       readonly scanPageItems?: number;
     } = {},
   ) {
@@ -51,7 +44,6 @@ export class MemoryTable implements ItemTable {
     return this.#items.page(0, Number.POSITIVE_INFINITY).items;
   }
 
-  /** Deletes what DynamoDB's TTL would have deleted by then. */
   collectGarbage(nowMs: number): void {
     for (const item of this.items()) {
       const expiresAtSeconds = item[TTL_ATTRIBUTE]?.N;
@@ -61,25 +53,20 @@ export class MemoryTable implements ItemTable {
   }
 }
 
-/* Items by their keys, with what reading them takes: partitions, the sparse index of what is due, and an order for scans. */
-
 interface Entry {
   /** Rises with every item that was not there before. */
   readonly at: number;
   item: Item;
 }
 
-type Partitions = Map<string, Map<string, Entry>>;
-
 /** Only the newest tokens matter; at this many the oldest go, so that long runs stay small. */
 const TOKENS_MAX = 1000;
 
 class MemoryItems implements KeptItems {
-  readonly #partitions: Partitions = new Map();
-  /** By the index's partition, and then by both keys of the table. */
-  readonly #due: Partitions = new Map();
-  /** In the order of `at`, so that a scan continues after deletions. */
-  readonly #inOrder = new Map<number, Entry>();
+  /** By both keys, in the order of `at`, so that a scan continues after deletions. */
+  readonly #entries = new Map<string, Entry>();
+  /** The table's partitions and, under names of their own, those of the due index. */
+  readonly #partitions = new Map<string, Map<string, Entry>>();
   #next = 0;
   readonly #tokens = new Map<string, number>();
   readonly #nowMs: () => number;
@@ -89,50 +76,48 @@ class MemoryItems implements KeptItems {
   }
 
   get(key: Key): Item | undefined {
-    return this.#partitions.get(key.pk)?.get(key.sk)?.item;
+    return this.#entries.get(nameOf(key))?.item;
   }
 
   put(item: Item): void {
-    const key = keyOf(item);
-    const partition = inMap(this.#partitions, key.pk);
-    const before = partition.get(key.sk);
-    const entry = before ?? { at: this.#next, item };
-    if (before === undefined) this.#next += 1;
-    this.#index(key, entry, before?.item[DUE_PK]?.S, item[DUE_PK]?.S);
-    entry.item = item;
-    partition.set(key.sk, entry);
-    this.#inOrder.set(entry.at, entry);
+    const name = nameOf(keyOf(item));
+    const known = this.#entries.get(name);
+    if (known !== undefined && known.item[DUE_PK]?.S === item[DUE_PK]?.S) {
+      known.item = item;
+      return;
+    }
+    const entry = { at: known?.at ?? this.#next++, item };
+    if (known !== undefined) this.#unlink(name, known.item);
+    this.#entries.set(name, entry);
+    for (const partition of partitionsOf(item)) {
+      const entries = this.#partitions.get(partition) ?? new Map<string, Entry>();
+      this.#partitions.set(partition, entries.set(name, entry));
+    }
   }
 
   delete(key: Key): void {
-    const partition = this.#partitions.get(key.pk);
-    const entry = partition?.get(key.sk);
-    if (partition === undefined || entry === undefined) return;
-    this.#index(key, entry, entry.item[DUE_PK]?.S, undefined);
-    partition.delete(key.sk);
-    if (partition.size === 0) this.#partitions.delete(key.pk);
-    this.#inOrder.delete(entry.at);
+    const name = nameOf(key);
+    const entry = this.#entries.get(name);
+    if (entry !== undefined) this.#unlink(name, entry.item);
+    this.#entries.delete(name);
   }
 
-  #index(key: Key, entry: Entry, before: string | undefined, after: string | undefined): void {
-    if (before === after) return;
-    const name = `${key.pk}\n${key.sk}`;
-    if (before !== undefined) this.#due.get(before)?.delete(name);
-    if (after !== undefined) inMap(this.#due, after).set(name, entry);
+  #unlink(name: string, item: Item): void {
+    for (const partition of partitionsOf(item)) this.#partitions.get(partition)?.delete(name);
   }
 
   span(span: ItemSpan): readonly Item[] {
-    const partitions = span.dueBeforeMs === undefined ? this.#partitions : this.#due;
-    const entries = [...(partitions.get(span.pk)?.values() ?? [])];
+    const name = span.dueBeforeMs === undefined ? span.pk : dueName(span.pk);
+    const entries = this.#partitions.get(name)?.values() ?? [];
     return spanOf(
-      entries.map(({ item }) => item),
+      [...entries].map(({ item }) => item),
       span,
     );
   }
 
   page(from: number, max: number): { readonly items: readonly Item[]; readonly next: number | undefined } {
     const items: Item[] = [];
-    for (const { at, item } of this.#inOrder.values()) {
+    for (const { at, item } of this.#entries.values()) {
       if (at < from) continue;
       if (items.length === max) return { items, next: at };
       items.push(item);
@@ -150,8 +135,10 @@ class MemoryItems implements KeptItems {
   }
 }
 
-function inMap(partitions: Partitions, name: string): Map<string, Entry> {
-  const there = partitions.get(name) ?? new Map<string, Entry>();
-  partitions.set(name, there);
-  return there;
+const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
+const dueName = (pk: string): string => `due\n${pk}`;
+
+function partitionsOf(item: Item): readonly string[] {
+  const due = item[DUE_PK]?.S;
+  return due === undefined ? [keyOf(item).pk] : [keyOf(item).pk, dueName(due)];
 }

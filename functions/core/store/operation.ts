@@ -1,7 +1,4 @@
-/**
- * Table operations as values. Each has its own function in `calls.ts`, so that a program's imports show its
- * rights on the table.
- */
+/** Table operations as values; `calls.ts` has a function for each. */
 import type { AttributeValue, CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import {
   DUE_AT,
@@ -35,7 +32,6 @@ export interface ItemTable {
 /** The part of a table that belongs to one GitLab. */
 export interface InstanceTable {
   readonly table: ItemTable;
-  /** The GitLab host, e.g. `gitlab.example.com`. */
   readonly instance: string;
 }
 
@@ -67,10 +63,8 @@ export interface QueryAsk {
   /** Selects a range of sort keys; absent: all. */
   readonly sk?: { readonly begins: string } | { readonly before: string };
   readonly filter?: ItemCondition;
-  /** Only these attributes; absent: all. */
   readonly attributes?: readonly string[];
   readonly consistent: boolean;
-  /** The greatest sort key first. */
   readonly backwards?: true;
   readonly pageItems?: number;
   readonly from?: PageEnd;
@@ -89,7 +83,6 @@ export interface ScanAsk {
 }
 
 export interface ScanSegment {
-  /** 0 to `of` - 1. */
   readonly index: number;
   readonly of: number;
 }
@@ -108,7 +101,6 @@ export interface PutWrite {
   readonly kind: 'put';
   readonly item: Item;
   readonly condition?: ItemCondition;
-  /** True if a refusal returns the stored item. */
   readonly showsOld?: boolean;
 }
 
@@ -131,13 +123,8 @@ export type ItemsOutcome =
   | { readonly outcome: 'written' }
   /** One per write, same order; undefined where the condition held. Nothing was written. */
   | { readonly outcome: 'refused'; readonly refused: readonly (RefusedItem | undefined)[] }
-  /**
-   * Another transaction holds an item, or an earlier attempt with this token is running. Nothing was
-   * written.
-   */
-  | { readonly outcome: 'conflict'; readonly contended?: readonly number[] }
-  /** Nothing was written. `contended`: indexes of the writes in conflict, if the table named them. */
-  | { readonly outcome: 'throttled'; readonly contended?: readonly number[] };
+  /** Another transaction holds an item, or the table is busy. Nothing was written. `contended`: the writes in conflict, if named. */
+  | { readonly outcome: 'conflict' | 'throttled'; readonly contended?: readonly number[] };
 
 export interface RefusedItem {
   /** As it was when the condition failed, if the write shows it; absent: there was none. */
@@ -159,6 +146,28 @@ export class TimeLimit {
     this.#signal ??= AbortSignal.timeout(Math.ceil(this.#timeoutMs));
     return this.#signal;
   }
+}
+
+/** A batch of the table's stream. @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html */
+export interface TableStreamEvent {
+  readonly Records: readonly TableStreamRecord[];
+}
+
+export interface TableStreamRecord {
+  readonly eventName?: string | undefined;
+  readonly dynamodb?:
+    | {
+        readonly SequenceNumber?: string | undefined;
+        readonly NewImage?: Item | undefined;
+        /** Unix seconds, as Lambda has it. */
+        readonly ApproximateCreationDateTime?: number | Date | undefined;
+      }
+    | undefined;
+}
+
+/** Lambda reads the stream again from the first of these on; what comes twice is applied once. */
+export interface TableStreamResponse {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
 }
 
 // Conditions as values: rendered for DynamoDB, evaluated by the in-memory table.
@@ -197,11 +206,7 @@ export const any = (of: readonly ItemCondition[]): ItemCondition => ({ kind: 'an
 export const atRev = (attribute: string, rev: number): ItemCondition =>
   rev === 0 ? absent() : numberIs(attribute, '=', rev);
 
-/**
- * The size DynamoDB charges for: names and values in UTF-8, numbers by their digits.
- *
- * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
- */
+/** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html */
 export function itemBytes(item: Item): number {
   let bytes = 0;
   for (const name in item) {
@@ -246,7 +251,6 @@ function numberBytes(digits: string): number {
 /** Spread into every item that is put, and set where absent by updates that may create theirs: newer stays newer. */
 export const versioned = { [VERSION_ATTRIBUTE]: { N: ITEM_VERSION } } as const;
 
-/** Returns true if a newer version wrote it in an unknown format. */
 export const isNewer = (item: Item): boolean =>
   Number(item[VERSION_ATTRIBUTE]?.N ?? 0) > Number(ITEM_VERSION);
 

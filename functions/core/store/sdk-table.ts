@@ -34,9 +34,7 @@ const COMMANDS: Readonly<Record<keyof Operations, new (input: never) => object>>
   TransactWriteItems: TransactWriteItemsCommand,
 };
 
-/** A slower connection attempt has failed; connect again. */
 const CONNECTION_TIMEOUT_MS = 500;
-/** The last resort; every call has its own, shorter time from the ledger's deadline. */
 const REQUEST_TIMEOUT_MS = 15_000;
 /** DynamoDB Local shares the processors with its caller: slow there is not dead. */
 const LOCAL_CONNECTION_TIMEOUT_MS = 60_000;
@@ -44,11 +42,7 @@ const LOCAL_REQUEST_TIMEOUT_MS = 300_000;
 /** One transaction per root group may be under way; waiting for a socket would be taken for silence. */
 const SOCKETS_MAX = 256;
 
-/**
- * A client that never retries: only the ledger knows what is left of the deadline and which token to repeat.
- *
- * @param endpoint - of DynamoDB Local, e.g. `http://127.0.0.1:8000`; absent: the service, with the usual credentials.
- */
+/** Never retries: only the ledger knows what is left of the deadline and which token to repeat. */
 export const dynamoClient = (endpoint?: string): DynamoDBClient =>
   new DynamoDBClient({
     maxAttempts: 1,

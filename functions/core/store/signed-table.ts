@@ -1,7 +1,4 @@
-/**
- * The table by DynamoDB's JSON protocol, as deployed functions ask it. The SDK's client takes 600 to 800 µs of CPU for a
- * transaction, this 210: a batch of admissions has one transaction and one read, and a cold start loads no client.
- */
+/** DynamoDB's JSON protocol. The SDK's client takes 600 to 800 µs of CPU for a transaction, this 210, and a cold start loads no client. */
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { SignatureV4 } from '@smithy/signature-v4';
@@ -10,20 +7,13 @@ import { type Environment, refuseInvalid, unset } from '../environment/settings.
 import { type DynamoAnswer, type DynamoCall, tableOn } from './dynamo-calls.ts';
 import type { Item, ItemTable } from './operation.ts';
 
-/** A slower connection attempt has failed; connect again. */
 const CONNECTION_TIMEOUT_MS = 500;
 /** DynamoDB Local shares the processors with its caller: slow there is not dead. */
 const LOCAL_CONNECTION_TIMEOUT_MS = 60_000;
 /** One transaction per root group may be under way; waiting for a socket would be taken for silence. */
 const SOCKETS_MAX = 256;
 
-/**
- * Never retries: only the ledger knows what is left of the deadline and which token to repeat.
- *
- * @param env - has the variables of AWS that the SDK reads, too: region, endpoint, credentials.
- * @param localEndpoint - of DynamoDB Local, e.g. `http://127.0.0.1:8000`; absent: the service.
- * @throws {Error} `[config_invalid]` without a region or credentials.
- */
+/** Never retries: only the ledger knows what is left of the deadline. @throws {Error} `[config_invalid]` */
 export function signedTable(tableName: string, env: Environment, localEndpoint?: string): ItemTable {
   return tableOn(localEndpoint === undefined ? serviceCall(env) : localCall(localEndpoint), tableName);
 }

@@ -1,7 +1,4 @@
-/**
- * Evaluates operations like DynamoDB: the same conditions, results and pages. The in-memory table and the
- * ledger file of `npm start` differ only in how they keep items.
- */
+/** Evaluates operations like DynamoDB, for the in-memory table and the ledger file of `npm start`. */
 
 import type { Key } from './keys.ts';
 import {
@@ -35,12 +32,10 @@ const PAGE_ITEMS = 1000;
 
 /** A part of one partition, in its order. */
 export interface ItemSpan extends Pick<QueryAsk, 'pk' | 'sk' | 'dueBeforeMs' | 'backwards'> {
-  /** Begins behind this one, which may be gone. */
   readonly from?: PageEnd | undefined;
   readonly max: number;
 }
 
-/** Storage of items. Callers never modify results of {@link span} and {@link page}. */
 export interface KeptItems {
   get(key: Key): Item | undefined;
   put(item: Item): void;
@@ -49,7 +44,6 @@ export interface KeptItems {
   span(span: ItemSpan): readonly Item[];
   /** At most `max` items from the place `from` on, and the next place; undefined: there is nothing behind them. */
   page(from: number, max: number): { readonly items: readonly Item[]; readonly next: number | undefined };
-  /** Returns true if a transaction with this token was written in the last ten minutes. */
   isRepeated(token: string): boolean;
   remember(token: string): void;
 }
@@ -61,9 +55,7 @@ export interface ItemChange {
 }
 
 interface EvaluationOptions {
-  /** Called synchronously with each applied write, in order: a stream or a journal. */
   readonly onWritten?: (changes: readonly ItemChange[]) => void;
-  /** Items per page of a scan. @default 1000 */
   readonly scanPageItems?: number;
 }
 
@@ -137,7 +129,6 @@ export class TableEvaluation {
     return { outcome: 'written' };
   }
 
-  /** Applies all writes or none: conditions are checked before the first write. */
   #apply(writes: readonly ItemWrite[], items: readonly (Item | undefined)[]): void {
     const changes = writes.map((write, index): Required<Pick<ItemChange, 'after'>> & ItemChange => {
       const before = items[index];
@@ -216,8 +207,6 @@ function refuseUnlawful(writes: readonly ItemWrite[]): void {
     throw invalid('one transaction writes the same item twice: merge the writes first');
 }
 
-// Conditions and updates as the twin evaluates them: like DynamoDB, and refusing what DynamoDB would refuse.
-
 function meets(condition: ItemCondition, item: Item | undefined): boolean {
   switch (condition.kind) {
     case 'absent':
@@ -261,7 +250,6 @@ function orderOf(value: AttributeValue | undefined, to: AttributeValue): number 
 const inOrder = (one: string, other: string): number =>
   one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-/** The item as it is after an update; its key stays. */
 function updated(
   item: Item | undefined,
   { key, set, setIfAbsent = {}, add, remove = [] }: UpdateWrite,

@@ -1,4 +1,3 @@
-/** Failures of table calls, by error name and code, and retries. */
 import { codedError } from '../../../policies/coded-error.ts';
 
 export class LedgerError extends codedError('LedgerError', {
@@ -9,6 +8,11 @@ export class LedgerError extends codedError('LedgerError', {
   /** The table has data of other GitLab instances and none of the configured one. */
   foreign_books: false,
 }) {}
+
+/** For `catch`: undefined if the table does not answer. */
+export function undefinedIfSilent(error: unknown): undefined {
+  if (!(error instanceof LedgerError && error.retryable)) throw error;
+}
 
 // DynamoDB's error names, so that callers need not load the client.
 
@@ -26,14 +30,10 @@ const THROTTLES: ReadonlySet<string> = new Set([
 export const isConflict = (error: unknown): boolean => error instanceof Error && CONFLICTS.has(error.name);
 export const isThrottle = (error: unknown): boolean => error instanceof Error && THROTTLES.has(error.name);
 
-/**
- * Why a call failed, as text. The client's own errors carry the whole request, its signature included: only their name and
- * text go on.
- */
+/** Name and text only: the client's own errors carry the whole request, its signature included. */
 export const failureText = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 
-/** An error of the caller's folder, from what could not be done and why: `read the pointer of`. */
 export type TableFailure = (doing: string, why: string, error: unknown) => Error;
 
 /** @throws {Error} what `failure` makes of anything that `call` throws. */
@@ -55,12 +55,10 @@ export const unavailable =
 
 export interface Retries {
   readonly clock: { sleep(delayMs: number): Promise<void> };
-  /** [0, 1) */
   readonly random: () => number;
   readonly triesMax: number;
   /** The longest pause after this number of tries; a random part of it is waited, so that rivals do not meet again. */
   readonly pauseMsMax: (tries: number) => number;
-  /** Returns true if there is time for a pause and one more try. @default always */
   readonly isTimeFor?: (pauseMs: number) => boolean;
 }
 
@@ -79,7 +77,6 @@ export async function retried<T>(
   }
 }
 
-/** Twice as long after every try, up to a bound. */
 export const doubling =
   (msMin: number, msMax: number) =>
   (tries: number): number =>

@@ -1,14 +1,9 @@
 import type { Forecast } from '../../../policies/forecast.ts';
-import { instantText, untilText } from '../../../policies/text/edge-text.ts';
+import type { Period } from '../../../policies/limits/period.ts';
+import { untilText } from '../../../policies/text/edge-text.ts';
 import { oneLine } from '../../../policies/text/plain-text.ts';
 import { unitRow } from '../../../policies/unit.ts';
-import {
-  amountText,
-  bareAmountText,
-  limitLabelOf,
-  limitName,
-  limitNameFirst,
-} from '../../../policies/unit-texts.ts';
+import { amountText, bareAmountText, limitLabelOf, limitNameFirst } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { linkTo, subjectPagePath } from '../notify/console-links.ts';
 import { type Message, subjectLine } from '../notify/message.ts';
@@ -21,15 +16,9 @@ export interface AlertFormat {
   readonly consoleUrl?: string | undefined;
 }
 
-export interface AlertPeriod {
-  readonly label: string;
-  /** Unix ms, Infinity for a limit without a new period. Absent if the period is too long ago. */
-  readonly endMs?: number;
-  readonly isOver: boolean;
-}
-
 export interface ExplainedAlert extends ThresholdAlert {
-  readonly period: AlertPeriod;
+  /** The limit's period now; absent if the alert is about another one. */
+  readonly period?: Period;
   /** Only for the current period, and only while some amount is left. */
   readonly forecast?: Forecast;
 }
@@ -39,10 +28,10 @@ export const ALERTS_PER_MESSAGE_MAX = 40;
 
 /** @param alerts - of one recipient; at least one, at most {@link ALERTS_PER_MESSAGE_MAX}. */
 export function alertMessage(alerts: readonly ExplainedAlert[], format: AlertFormat): Message {
-  const sorted = [...alerts].sort((one, other) => reachedShare(other) - reachedShare(one));
-  const [first] = sorted;
+  const sorted = alerts.toSorted((one, other) => reachedShare(other) - reachedShare(one));
+  const [first, ...more] = sorted;
   const headline =
-    first !== undefined && sorted.length === 1
+    first !== undefined && more.length === 0
       ? headlineText(first)
       : `${sorted.length} CI limits reached a threshold`;
   // Without numbers and forecasts: they differ when the message is sent again.
@@ -75,82 +64,41 @@ function reachedText({ level, measure }: ThresholdAlert): string {
   return measure === 'spent' ? `${reached} spent` : `${reached} committed (spent + held)`;
 }
 
-/** Five lines at most. */
-function alertText(alert: ExplainedAlert, format: AlertFormat): string {
-  const { limit, period } = alert;
-  const { owner, contact } = limit;
-  const lines = [
-    `${headlineText(alert)} (${oneLine(period.label)}).`,
-    numbersText(alert, format),
-    forecastText(alert, format),
-    [
-      owner === undefined
-        ? undefined
-        : `Owner: ${oneLine(owner)}${contact === undefined ? '' : ` (${oneLine(contact)})`}.`,
-      limit.mode === 'warn' ? 'This limit only warns: it rejects no job.' : undefined,
-      resetText(alert, format),
-    ]
-      .filter((part) => part !== undefined)
-      .join(' '),
-    linkTo(format.consoleUrl, subjectPagePath(alert.key.subject)),
-  ];
-  return lines.filter((line) => line !== undefined).join('\n  ');
-}
-
-function numbersText(alert: ExplainedAlert, { currency }: AlertFormat): string {
-  const { spent, committed, level, limit, limitAmount } = alert;
-  const bare = (amount: number): string => bareAmountText(amount, limit.unit);
-  const full = (amount: number, rounding?: 'down'): string =>
-    amountText(amount, limit.unit, currency, rounding);
+function alertText(alert: ExplainedAlert, { currency, nowMs, consoleUrl }: AlertFormat): string {
+  const { limit, period, key, forecast, spent, committed, limitAmount } = alert;
+  const { owner, contact, unit, zone, mode } = limit;
+  const bare = (amount: number): string => bareAmountText(amount, unit);
+  const full = (amount: number): string => amountText(amount, unit, currency);
   const left = limitAmount - committed;
-  const rest = left >= 0 ? `${full(left, 'down')} left` : `${full(-left)} over it`;
-  const soft = level.name === 'soft' ? `; the soft limit is ${full(level.amount)}` : '';
-  return `Spent ${bare(spent)} + held ${bare(committed - spent)} = ${bare(committed)} of ${full(limitAmount)}: ${rest}${soft}.`;
-}
-
-function forecastText({ forecast, limit }: ExplainedAlert, { nowMs }: AlertFormat): string | undefined {
-  if (forecast === undefined) return undefined;
-  return forecast.outcome === 'lasts'
-    ? `At the pace of the last weeks the ${limitName(limit)} lasts.`
-    : `At the pace of the last weeks it runs out on ${untilText(forecast.atMs, limit.zone, nowMs)}.`;
-}
-
-function resetText({ period: { endMs, isOver }, limit }: ExplainedAlert, { nowMs }: AlertFormat): string {
-  if (isOver)
-    return endMs === undefined ? 'The period is over.' : `Ended on ${instantText(endMs, limit.zone)}.`;
-  if (endMs === undefined || !Number.isFinite(endMs)) return 'It never resets.';
-  return `Resets on ${untilText(endMs, limit.zone, nowMs)}.`;
+  const rest = left >= 0 ? `${amountText(left, unit, currency, 'down')} left` : `${full(-left)} over it`;
+  const lines = [
+    `${headlineText(alert)} (${oneLine(period?.label ?? key.period)}).`,
+    `Spent ${bare(spent)} + held ${bare(committed - spent)} = ${bare(committed)} of ${full(limitAmount)}: ${rest}.`,
+    forecast?.outcome === 'runs_out' &&
+      `At the pace of the last weeks it runs out on ${untilText(forecast.atMs, zone, nowMs)}.`,
+    owner !== undefined &&
+      `Owner: ${oneLine(owner)}${contact === undefined ? '' : ` (${oneLine(contact)})`}.`,
+    mode === 'warn' && 'This limit only warns: it rejects no job.',
+    period !== undefined &&
+      Number.isFinite(period.endMs) &&
+      `Resets on ${untilText(period.endMs, zone, nowMs)}.`,
+    linkTo(consoleUrl, subjectPagePath(key.subject)),
+  ];
+  return lines.filter(Boolean).join('\n  ');
 }
 
 /** Amounts are whole units, instants ISO 8601. */
 function alertJson(alert: ExplainedAlert, { currency, consoleUrl }: AlertFormat): object {
   const { key, measure, level, spent, committed, limit, limitAmount, period, forecast } = alert;
-  const link = linkTo(consoleUrl, subjectPagePath(key.subject));
-  const resets = period.endMs !== undefined && Number.isFinite(period.endMs);
+  const { unit, mode, owner, contact } = limit;
+  const instant = (atMs = Number.NaN) => (Number.isFinite(atMs) ? new Date(atMs).toISOString() : undefined);
   return {
-    id: shortId(alertId(alert)),
-    subject: key.subject,
-    subjectLabel: limitLabelOf(alert),
-    limit: key.limit,
-    period: key.period,
-    measure,
-    level: level.name,
-    levelAmount: level.amount,
-    limitAmount,
-    spent,
-    held: committed - spent,
-    committed,
-    unit: limit.unit,
-    ...(unitRow(limit.unit).inCurrency && { currency }),
-    mode: limit.mode,
-    ...withoutAbsent({ owner: limit.owner, contact: limit.contact, link }),
-    zone: limit.zone,
-    ...(resets && { resetsAt: new Date(period.endMs ?? 0).toISOString() }),
-    ...(forecast !== undefined && {
-      forecast:
-        forecast.outcome === 'lasts'
-          ? forecast
-          : { outcome: forecast.outcome, at: new Date(forecast.atMs).toISOString() },
-    }),
+    ...{ id: shortId(alertId(alert)), ...key, subjectLabel: limitLabelOf(alert) },
+    ...{ measure, level: level.name, levelAmount: level.amount, limitAmount },
+    ...{ spent, held: committed - spent, committed, unit, mode },
+    ...(unitRow(unit).inCurrency && { currency }),
+    ...withoutAbsent({ owner, contact, link: linkTo(consoleUrl, subjectPagePath(key.subject)) }),
+    ...withoutAbsent({ resetsAt: instant(period?.endMs) }),
+    ...withoutAbsent({ runsOutAt: forecast?.outcome === 'runs_out' ? instant(forecast.atMs) : undefined }),
   };
 }

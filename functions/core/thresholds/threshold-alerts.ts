@@ -1,17 +1,14 @@
 /** Alerts owners when the use of a limit reaches a level: once per period, level and amount of the limit. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import { type DailyUsage, type Forecast, runOut } from '../../../policies/forecast.ts';
+import { type DailyUsage, runOut } from '../../../policies/forecast.ts';
 import { limitPeriod } from '../../../policies/limits/limits.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { errorName, type LedgerClock, type Log } from '../environment/environment.ts';
 import type { Counter } from '../ledger/ledger.ts';
 import type { Notifier } from '../notify/message.ts';
 import { recipientKey } from '../notify/recipient.ts';
-import {
-  ALERTS_PER_MESSAGE_MAX,
-  type AlertPeriod,
-  alertMessage,
-  type ExplainedAlert,
-} from './alert-message.ts';
+import { inParts, readInParts } from '../store/parts.ts';
+import { ALERTS_PER_MESSAGE_MAX, alertMessage, type ExplainedAlert } from './alert-message.ts';
 import { type AlertRecordStore, type ChannelOutcome, isSent } from './alert-records.ts';
 import { alertId, findAlerts, type OwnedLimit, shortId, type ThresholdAlert } from './levels.ts';
 
@@ -53,12 +50,7 @@ export function thresholdAlerts(deps: ThresholdAlertDeps) {
     if (known.size > KNOWN_MAX) known.clear();
     for (const each of alerts) known.add(shortId(alertId(each)));
   };
-  return async (
-    counters: readonly Counter[],
-  ): Promise<{
-    readonly sent: number;
-    readonly messages: number;
-  }> => {
+  return async (counters: readonly Counter[]) => {
     const { records, clock, currency, notify, consoleUrl } = deps;
     const reached = await findHighest(counters, deps);
     const unknown = reached.filter((each) => !known.has(shortId(alertId(each))));
@@ -67,7 +59,7 @@ export function thresholdAlerts(deps: ThresholdAlertDeps) {
     remember(unknown.filter((each) => !unsent.includes(each)));
     const nowMs = clock.nowMs();
     const parts = [...Map.groupBy(unsent, ({ to }) => recipientKey(to)).values()].flatMap((alerts) =>
-      chunked(alerts, ALERTS_PER_MESSAGE_MAX),
+      inParts(alerts, ALERTS_PER_MESSAGE_MAX),
     );
     let messages = 0;
     for (const part of parts) {
@@ -91,21 +83,19 @@ async function findHighest(
   counters: readonly Counter[],
   { findLimit }: ThresholdAlertDeps,
 ): Promise<readonly ThresholdAlert[]> {
-  const keys = new Map(counters.map(({ key }) => [counterName(key), key]));
-  const limits = new Map(
-    await inParallel([...keys], async ([name, key]) => [name, await findLimit(key)] as const),
-  );
-  const highest = new Map<string, ThresholdAlert>();
-  for (const counter of counters) {
-    const counted = counterName(counter.key);
-    const owned = limits.get(counted);
-    for (const alert of owned === undefined ? [] : findAlerts(counter, owned)) {
-      const name = `${alert.measure} ${counted}`;
-      // The level found last is the same or a higher one of equal amounts.
-      if ((highest.get(name)?.level.amount ?? 0) <= alert.level.amount) highest.set(name, alert);
-    }
-  }
-  return [...highest.values()];
+  const byCounter = [...Map.groupBy(counters, ({ key }) => counterName(key)).values()];
+  const found = await inParallel(byCounter, async (writes) => {
+    const [first] = writes;
+    const owned = first && (await findLimit(first.key));
+    if (owned === undefined) return [];
+    const highest = new Map<string, ThresholdAlert>();
+    // The level found last is the same or a higher one of equal amounts.
+    for (const alert of writes.flatMap((counter) => findAlerts(counter, owned)))
+      if ((highest.get(alert.measure)?.level.amount ?? 0) <= alert.level.amount)
+        highest.set(alert.measure, alert);
+    return [...highest.values()];
+  });
+  return found.flat();
 }
 
 /** Never throws: a lost record must not repeat a sent message, and a failed one is sent with the counter's next step. */
@@ -131,59 +121,31 @@ async function recordOutcome(
   });
 }
 
+/** Counters of the last period still move, because a job settles in the period of its admission. */
 async function explain(
   alert: ThresholdAlert,
   nowMs: number,
-  deps: ThresholdAlertDeps,
-): Promise<ExplainedAlert> {
-  const period = findPeriod(alert, nowMs);
-  const forecast = await readForecast(alert, period, nowMs, deps);
-  return { ...alert, period, ...(forecast !== undefined && { forecast }) };
-}
-
-/**
- * Counters of the last period still move, because a job settles in the period of its admission; and if this clock is behind the
- * writer's, the counter is of the next one.
- */
-function findPeriod({ key, limit }: ThresholdAlert, nowMs: number): AlertPeriod {
-  const current = limitPeriod(limit, nowMs);
-  if (current === undefined) return { label: key.period, isOver: false };
-  const at = (atMs: number) => (Number.isFinite(atMs) ? limitPeriod(limit, atMs) : undefined);
-  const found = [current, at(current.endMs), at(current.startMs - 1)].find(
-    (each) => each?.key === key.period,
-  );
-  return found === undefined
-    ? { label: key.period, isOver: true }
-    : { label: found.label, endMs: found.endMs, isOver: found.endMs <= current.startMs };
-}
-
-/** Returns undefined on failure: the warning matters more than its forecast. */
-async function readForecast(
-  alert: ThresholdAlert,
-  { endMs: untilMs, isOver }: AlertPeriod,
-  nowMs: number,
   { readDailyUse, log }: ThresholdAlertDeps,
-): Promise<Forecast | undefined> {
+): Promise<ExplainedAlert> {
   const { key, limit, limitAmount, committed } = alert;
+  const period = limitPeriod(limit, nowMs);
+  if (period?.key !== key.period) return alert;
   const left = limitAmount - committed;
-  if (readDailyUse === undefined || isOver || untilMs === undefined || left <= 0) return undefined;
+  if (readDailyUse === undefined || left <= 0) return { ...alert, period };
   try {
     const usage = await readDailyUse(key, alert);
-    return runOut({ usage, left, nowMs, untilMs, zone: limit.zone });
+    const forecast = runOut({ usage, left, nowMs, untilMs: period.endMs, zone: limit.zone });
+    return { ...alert, period, ...withoutAbsent({ forecast }) };
   } catch (error) {
+    // The warning matters more than its forecast.
     log.warn('no forecast', { counter: counterName(key), error: errorName(error) });
-    return undefined;
+    return { ...alert, period };
   }
 }
-
-const chunked = <Each>(all: readonly Each[], size: number): readonly (readonly Each[])[] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
 async function inParallel<From, To>(
   all: readonly From[],
   work: (from: From) => Promise<To>,
 ): Promise<readonly To[]> {
-  const results: To[] = [];
-  for (const part of chunked(all, PARALLEL_MAX)) results.push(...(await Promise.all(part.map(work))));
-  return results;
+  return readInParts(all, (some) => Promise.all(some.map(work)), PARALLEL_MAX);
 }

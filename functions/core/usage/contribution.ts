@@ -1,7 +1,4 @@
-/**
- * Computes what one job's record adds to usage. Pure: it uses the current record, so any order of its images
- * ends the same.
- */
+/** What one job's record adds to usage. Pure: any order of its images ends the same. */
 
 import type { Directory } from '../../../policies/directory.ts';
 import { subjectKey } from '../../../policies/limits/limits.ts';
@@ -29,7 +26,6 @@ import {
 
 export interface Contribution {
   readonly jobId: number;
-  /** The record's `rev` it was made from. */
   readonly rev: number;
   readonly generation: number;
   readonly settled: boolean;
@@ -56,10 +52,7 @@ export interface ContributionPlace {
 /** A record's violations are few; one that lists more counts under the first. */
 const RULES_MAX = 20;
 
-/**
- * @param before - what of this job is counted already: a decision stays on the day and the groups it was first counted
- * on, also when the group has moved since or the zone was changed.
- */
+/** @param before - counted already: a decision stays on the day and the groups it was first counted on */
 export function contributionOf(
   record: JobRecord,
   before: Contribution | undefined,
@@ -83,11 +76,7 @@ export function contributionOf(
   };
 }
 
-/**
- * Returns what a contribution adds to one of its subjects. It counts jobs that ran, and those that did not ask for admission. Groups
- * count each runner on its own: their viewers see no runner of another group. The instance does so for jobs of no group. The instance
- * alone names top-level groups that were moved or deleted: its item is the one that readers of a whole day begin with.
- */
+/** Groups count each runner on their own: their viewers see no runner of another group. The instance does so for jobs of no group. */
 export function tallyFor(subject: string, { subjects, tally }: Contribution): UsageTally {
   const tellsRunners = isGroupSubject(subject) || (subject === 'instance' && !subjects.some(isGroupSubject));
   const sum = new Map<string, number>();
@@ -105,11 +94,7 @@ export function tallyFor(subject: string, { subjects, tally }: Contribution): Us
   return sum;
 }
 
-/**
- * Marks the group as the job's top-level group, which a statement charges. A moved group can be both on one
- * day. Amounts of the top-level group above it are also counted separately, so that a statement can leave
- * them out.
- */
+/** The job's top-level group pays. A moved group can be both on one day, so what was decided below another is counted separately. */
 function setPayer(sum: Map<string, number>, isRoot: boolean): void {
   if (isRoot) {
     sum.set(ROOT_JOBS, 1);
@@ -121,14 +106,10 @@ function setPayer(sum: Map<string, number>, isRoot: boolean): void {
   }
 }
 
-/** Selects the ids of a record's place. */
 export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) =>
   withoutAbsent({ projectId, namespaceId: groupId, rootNamespaceId: rootId });
 
-/**
- * Uses the groups of the record. A record from before they were recorded gets those the directory knows now, and where the
- * directory does not know its group, only what the record says.
- */
+/** By the groups of the record. One from before they were recorded gets those the directory knows now. */
 export const placeBy =
   (directory: Directory | undefined, zone: string) =>
   ({ facts, decidedAtMs }: JobRecord): ContributionPlace => {

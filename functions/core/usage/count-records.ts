@@ -4,7 +4,7 @@ import type { JobRecord } from '../ledger/ledger.ts';
 import { isAwaited } from '../ledger/reservation.ts';
 import { recordExpiresAtSeconds } from '../ledger/retention.ts';
 import type { Consistency, StoredItem } from '../ledger/store.ts';
-import { LedgerError, retried } from '../store/table-failure.ts';
+import { retried, undefinedIfSilent } from '../store/table-failure.ts';
 import {
   type Contribution,
   type ContributionPlace,
@@ -14,15 +14,7 @@ import {
 } from './contribution.ts';
 import { type ListDeps, learnRuns, noteRejections, updateTopProjects } from './lists.ts';
 import type { RollupStore, RollupWrites } from './rollup-store.ts';
-import {
-  addTo,
-  negated,
-  type RunnerName,
-  runnerNames,
-  type UsageKey,
-  type UsageTally,
-  usageName,
-} from './usage.ts';
+import { addTo, type RunnerName, runnerNames, type UsageKey, usageName } from './usage.ts';
 
 export interface CountRecordsDeps extends ApplyDeps, ListDeps {
   readonly clock: ApplyDeps['clock'] & ListDeps['clock'];
@@ -43,21 +35,13 @@ export async function countRecords(
   return applied;
 }
 
-// Counts jobs' records into usage, each exactly once.
-//
-// Each record has a contribution next to it: the counted part of the job, and the record's `rev`. A newer
-// image changes usage by the difference of the two contributions, in one transaction with the new
-// contribution, on condition that the old one is unchanged. So repeated and older images, other batch cuts
-// and parallel shards have no effect. After a stale read or a lost response the job is read again. A missing
-// image is repaired by the job's next one, or by a rebuild, which applies all records again.
-//
-// A batch of n images of m jobs that touch u usage items (subject × day) costs one batch read at half price
-// and 2 (m + u) write units.
+// Each record has a contribution next to it: the counted part of the job, and the record's `rev`. A newer image changes usage by
+// the difference of the two contributions, in one transaction with the new one, on condition that the old one is unchanged. So
+// repeated and older images, other batch cuts and parallel shards have no effect.
 
 interface ApplyDeps {
   readonly store: RollupStore;
   readonly clock: Pick<LedgerClock, 'sleep'>;
-  /** [0, 1) */
   readonly random: () => number;
   readonly placeOf: (record: JobRecord) => ContributionPlace;
   /** Keep one per process. @default each call names runners afresh */
@@ -66,17 +50,13 @@ interface ApplyDeps {
 
 interface ApplyReport {
   readonly changes: readonly UsageChange[];
-  /** Jobs that could not be counted in time: to be delivered again. */
   readonly failedJobIds: ReadonlySet<number>;
 }
 
 /** Shards meet on the root's and the instance's items only, for some milliseconds: six lost races are no accident. */
 const PASSES_MAX = 6;
 const PAUSE_MS_MAX = 200;
-/**
- * Garbage collection must take the record first: a record that is written once more without its contribution would be
- * counted again. It is some days late at times.
- */
+/** Garbage collection, some days late at times, must take the record first: without its contribution it would be counted again. */
 const AFTER_RECORD_SECONDS = 8 * 86_400;
 
 export async function applyRecords(records: readonly JobRecord[], deps: ApplyDeps): Promise<ApplyReport> {
@@ -107,18 +87,13 @@ function newest(records: readonly JobRecord[]): readonly JobRecord[] {
   return [...byJob.values()];
 }
 
-/** @returns the records that are to be tried again. */
 async function applyOnce(
   records: readonly JobRecord[],
   changes: UsageChange[],
   deps: ApplyDeps & { readonly nameOf: RunnerName; readonly consistency: Consistency },
 ): Promise<readonly JobRecord[]> {
-  const counted = await answered(() =>
-    deps.store.readContributions(
-      records.map(({ jobId }) => jobId),
-      deps.consistency,
-    ),
-  );
+  const jobIds = records.map(({ jobId }) => jobId);
+  const counted = await deps.store.readContributions(jobIds, deps.consistency).catch(undefinedIfSilent);
   if (counted === undefined) return records;
   const due = records.flatMap((record, index): UsageChange[] => {
     const before = counted[index];
@@ -126,98 +101,62 @@ async function applyOnce(
     return [{ record, before, after: contributionOf(record, before, deps.placeOf, deps.nameOf) }];
   });
   const left: JobRecord[] = [];
-  for (const pack of packs(due, (change) => ({
-    items: 1,
-    names: deltasOf(change).map(({ name }) => name),
-  }))) {
-    const outcome = await answered(() => deps.store.commit(writesOf(pack)));
+  for (const pack of packs(due, (change) => ({ items: 1, names: [...deltasOf([change]).keys()] }))) {
+    const outcome = await deps.store.commit(writesOf(pack)).catch(undefinedIfSilent);
     if (outcome === 'committed') changes.push(...pack);
     else left.push(...pack.map(({ record }) => record));
   }
   return left;
 }
 
-async function answered<T>(call: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await call();
-  } catch (error) {
-    if (error instanceof LedgerError && error.retryable) return undefined;
-    throw error;
-  }
-}
-
-interface UsageDelta {
-  readonly name: string;
-  readonly key: UsageKey;
-  readonly sum: Map<string, number>;
-}
-
-/** A new evaluation may move a job to another day or other groups. */
-function deltasOf({ before, after }: Pick<UsageChange, 'before' | 'after'>): readonly UsageDelta[] {
-  const deltas = new Map<string, UsageDelta>();
-  const put = (contribution: Contribution, sign: (tally: UsageTally) => UsageTally): void => {
+/** By `usageName`. A new evaluation may move a job to another day or other groups. */
+function deltasOf(changes: readonly UsageChange[]) {
+  const deltas = new Map<string, { readonly key: UsageKey; readonly delta: Map<string, number> }>();
+  const add = (contribution: Contribution, sign: 1 | -1): void => {
     for (const subject of contribution.subjects) {
       const key = { subject, day: contribution.day };
       const name = usageName(key);
-      const delta = deltas.get(name) ?? { name, key, sum: new Map() };
-      deltas.set(name, delta);
-      addTo(delta.sum, sign(tallyFor(subject, contribution)));
+      const { delta } = deltas.get(name) ?? { delta: new Map() };
+      deltas.set(name, { key, delta });
+      addTo(delta, tallyFor(subject, contribution), sign);
     }
   };
-  if (before !== undefined) put(before, negated);
-  put(after, (tally) => tally);
-  return [...deltas.values()].filter(({ sum }) => sum.size > 0);
-}
-
-function writesOf(pack: readonly UsageChange[]): RollupWrites {
-  const usage = new Map<string, UsageDelta>();
-  for (const { name, key, sum } of pack.flatMap(deltasOf)) {
-    const merged = usage.get(name) ?? { name, key, sum: new Map() };
-    usage.set(name, merged);
-    addTo(merged.sum, sum);
+  for (const { before, after } of changes) {
+    if (before !== undefined) add(before, -1);
+    add(after, 1);
   }
-  return {
-    contributions: pack.map(({ record, before, after }) => {
-      const ttl = expiry(record);
-      return {
-        after,
-        ...(before !== undefined && { replacesRev: before.rev }),
-        ...(ttl !== undefined && { expiresAtSeconds: ttl }),
-      };
-    }),
-    usage: [...usage.values()].flatMap(({ key, sum }) => (sum.size === 0 ? [] : [{ key, delta: sum }])),
-  };
+  for (const [name, { delta }] of deltas) if (delta.size === 0) deltas.delete(name);
+  return deltas;
 }
 
-function expiry(record: JobRecord): number | undefined {
-  const expiresAtSeconds = recordExpiresAtSeconds(record);
-  return expiresAtSeconds === undefined ? undefined : expiresAtSeconds + AFTER_RECORD_SECONDS;
-}
+const writesOf = (pack: readonly UsageChange[]): RollupWrites => ({
+  contributions: pack.map(({ record, before, after }) => {
+    const expiresAtSeconds = recordExpiresAtSeconds(record);
+    return {
+      after,
+      ...(before !== undefined && { replacesRev: before.rev }),
+      ...(expiresAtSeconds !== undefined && { expiresAtSeconds: expiresAtSeconds + AFTER_RECORD_SECONDS }),
+    };
+  }),
+  usage: [...deltasOf(pack).values()],
+});
 
 export interface UsageRebuild {
   readonly records: number;
   readonly changed: number;
-  /** Jobs that could not be counted in time: run it again. */
   readonly failed: number;
-  /** Items that a newer program wrote, in a kind or form not known here. */
   readonly passedOver: number;
 }
 
-/** As many as a stream's batch. */
 const BATCH_RECORDS = 100;
 
-/**
- * Counts every record once more: what the stream never delivered is added, everything else stays. It may run while the
- * stream does, since both go the same way. Usage of days whose records garbage collection has taken stays as it is.
- *
- * @param items - of the ledger's `scan()`.
- */
+/** Adds what the stream never delivered. It may run while the stream does, since both go the same way. */
 export async function rebuildUsage(
   items: AsyncIterable<StoredItem> | Iterable<StoredItem>,
   deps: CountRecordsDeps,
 ): Promise<UsageRebuild> {
   const sum = { records: 0, changed: 0, failed: 0, passedOver: 0 };
-  let batch: Extract<StoredItem, { kind: 'record' }>['record'][] = [];
+  let batch: JobRecord[] = [];
   const flush = async (): Promise<void> => {
     const { changes, failedJobIds } = await countRecords(batch, deps);
     sum.records += batch.length;

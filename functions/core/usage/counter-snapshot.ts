@@ -28,6 +28,7 @@ import {
   atRev,
   type InstanceTable,
   type Item,
+  type ItemCondition,
   type QueryAsk,
   TimeLimit,
   TTL_ATTRIBUTE,
@@ -45,18 +46,7 @@ export interface CounterSnapshot {
   readonly counters: ReadonlyMap<string, Counter>;
 }
 
-export interface CounterSnapshots {
-  /** Undefined: there is none, or its parts are not all there. @throws {LedgerError} `ledger_unavailable` */
-  read(): Promise<CounterSnapshot | undefined>;
-  /** Appends counters to the log. Doing it twice changes nothing. @throws {LedgerError} `ledger_unavailable` */
-  append(counters: readonly Counter[], batch: string): Promise<void>;
-  /** Folds the log into the snapshot, or begins one. @throws {LedgerError} `ledger_unavailable` */
-  fold(): Promise<void>;
-  /** Adds what a recount met. @throws {LedgerError} `ledger_unavailable` */
-  add(counters: readonly Counter[]): Promise<void>;
-  /** A recount that began then is over: a snapshot that is as old is complete. @throws {LedgerError} `ledger_unavailable` */
-  recounted(startedAtMs: number): Promise<void>;
-}
+export type CounterSnapshots = ReturnType<typeof dynamoCounterSnapshots>;
 
 /** Some 15 bytes each, packed. If there are more, pages read each counter. */
 const COUNTERS_MAX = 60_000;
@@ -78,21 +68,17 @@ const BYTES = 'by';
 /** The head and the parts of one write have the same. */
 const WRITE = 'wr';
 
-/** The place of a head's parts. Writes take turns between two places, so a reader of a head finds its parts until the write after the next. */
-interface PartsPlace {
+/** Writes take turns between two places, so a reader of a head finds its parts until the write after the next. */
+interface Head extends Omit<CounterSnapshot, 'counters'> {
   readonly turn: number;
   readonly parts: number;
   readonly write: string;
 }
 
-type Head = Omit<CounterSnapshot, 'counters'> & PartsPlace;
-
 interface Kept {
   readonly rev: number;
-  readonly place: PartsPlace;
-  /** The content of its parts. */
-  readonly text: string;
-  readonly snapshot: CounterSnapshot | undefined;
+  readonly turn: number;
+  readonly snapshot?: CounterSnapshot;
 }
 
 /** Subject, committed, fitted, settled, rev, and the unchecked amounts where there are any. */
@@ -105,73 +91,65 @@ export const isInSnapshot = (key: CounterKey): boolean =>
   !isPipelineCounter(key) && !isWindow(key) && !goesUnclosed(key);
 
 interface SnapshotOptions extends InstanceTable, BatchGetDeps {
-  /** @default {@link COUNTERS_MAX} */
-  readonly countersMax?: number;
-  /** @default {@link PART_BYTES_MAX} */
   readonly partBytes?: number;
 }
 
-export function dynamoCounterSnapshots({
-  countersMax = COUNTERS_MAX,
-  partBytes = PART_BYTES_MAX,
-  ...deps
-}: SnapshotOptions): CounterSnapshots {
+/** @throws {LedgerError} `ledger_unavailable`, each function */
+export function dynamoCounterSnapshots({ partBytes = PART_BYTES_MAX, ...deps }: SnapshotOptions) {
   const { table, instance, clock } = deps;
   const keys = ledgerKeys(instance);
-  const failure = unavailable(table);
   const within = <T>(what: string, work: () => Promise<T>): Promise<T> =>
-    answered(`${what} the snapshot of counters`, failure, work);
+    answered(`${what} the snapshot of counters`, unavailable(table), work);
+  const put = (item: Item, condition?: ItemCondition) =>
+    putItem(table, item, new TimeLimit(TIMEOUT_MS), condition);
+  const partKeys = (turn: number, parts: number) =>
+    Array.from({ length: parts }, (_, part) => keys.counterSnapshotPart(turn, part));
 
   async function readKept(): Promise<Kept> {
     const head = await getItem(table, keys.counterSnapshot, new TimeLimit(TIMEOUT_MS));
     const rev = Number(head?.[REV]?.N ?? 0);
-    const nothing: Kept = { rev, place: { turn: 1, parts: 0, write: '' }, text: '', snapshot: undefined };
-    if (head?.[HEAD]?.S === undefined) return nothing;
+    if (head?.[HEAD]?.S === undefined) return { rev, turn: 1 };
     const { turn, parts, write, ...about } = JSON.parse(head[HEAD].S) as Head;
     const found = await batchGet(partKeys(turn, parts), TIMEOUT_MS, deps, { consistent: false });
-    if (found.some((part) => part?.[WRITE]?.S !== write)) return nothing;
+    if (found.some((part) => part?.[WRITE]?.S !== write)) return { rev, turn };
     const bytes = Buffer.concat(found.map((part) => part?.[BYTES]?.B ?? new Uint8Array()));
-    const text = gunzipSync(bytes).toString();
-    const counters = new Map(unpacked(text).map((counter) => [counterName(counter.key), counter]));
-    return { rev, place: { turn, parts, write }, text, snapshot: { ...about, counters } };
+    const counters = unpacked(bytes).map((counter) => [counterName(counter.key), counter] as const);
+    return { rev, turn, snapshot: { ...about, counters: new Map(counters) } };
   }
 
   async function write(before: Kept, { counters, ...about }: CounterSnapshot): Promise<void> {
-    const text = packed(counters.values());
-    // Parts that would be the same are not written again.
-    const place = text === before.text ? before.place : await writeParts(text, 1 - before.place.turn);
-    const head: Head = { ...about, ...place };
-    const item = itemAt(keys.counterSnapshot, {
-      [REV]: { N: String(before.rev + 1) },
-      [HEAD]: { S: JSON.stringify(head) },
-    });
-    const { outcome } = await putItem(table, item, new TimeLimit(TIMEOUT_MS), atRev(REV, before.rev));
+    const bytes = packed(counters.values());
+    const turn = 1 - before.turn;
+    const id = randomBytes(6).toString('base64url');
+    const places = partKeys(turn, Math.ceil(bytes.length / partBytes));
+    for (const [part, key] of places.entries()) {
+      const own = bytes.subarray(part * partBytes, (part + 1) * partBytes);
+      await put(itemAt(key, { [WRITE]: { S: id }, [BYTES]: { B: own } }));
+    }
+    const head: Head = { ...about, turn, parts: places.length, write: id };
+    const { outcome } = await put(
+      itemAt(keys.counterSnapshot, {
+        [REV]: { N: String(before.rev + 1) },
+        [HEAD]: { S: JSON.stringify(head) },
+      }),
+      atRev(REV, before.rev),
+    );
     if (outcome === 'refused')
       throw new LedgerError('ledger_unavailable', 'another run writes the snapshot of counters');
   }
 
-  async function writeParts(text: string, turn: number): Promise<PartsPlace> {
-    const bytes = gzipSync(text);
-    const parts = Math.ceil(bytes.length / partBytes);
-    const id = randomBytes(6).toString('base64url');
-    for (const [part, key] of partKeys(turn, parts).entries()) {
-      const item = itemAt(key, {
-        [WRITE]: { S: id },
-        [BYTES]: { B: bytes.subarray(part * partBytes, (part + 1) * partBytes) },
-      });
-      await putItem(table, item, new TimeLimit(TIMEOUT_MS));
-    }
-    return { turn, parts, write: id };
-  }
-
-  const partKeys = (turn: number, parts: number) =>
-    Array.from({ length: parts }, (_, part) => keys.counterSnapshotPart(turn, part));
-
-  /** A snapshot without room for all counters begins again, so the recount under way does not complete it. */
-  const withRoom = (next: CounterSnapshot, counters: ReadonlyMap<string, Counter>): CounterSnapshot =>
-    counters.size <= countersMax
-      ? { ...next, counters }
-      : { ...next, sinceMs: clock.nowMs(), complete: false, counters: new Map() };
+  const change = (
+    what: string,
+    next: (before: CounterSnapshot | undefined) => Promise<CounterSnapshot | undefined>,
+  ): Promise<void> =>
+    within(what, async () => {
+      const kept = await readKept();
+      const snapshot = await next(kept.snapshot);
+      if (snapshot === undefined) return;
+      // Without room for all counters it begins again, so the recount under way does not complete it.
+      const isFull = snapshot.counters.size > COUNTERS_MAX;
+      await write(kept, isFull ? emptySnapshot(clock.nowMs(), snapshot.atMs) : snapshot);
+    });
 
   const logSince = (atMs: number, consistent: boolean): QueryAsk => {
     const { pk, sk } = keys.counterLog(atMs, '');
@@ -179,12 +157,12 @@ export function dynamoCounterSnapshots({
   };
 
   return {
-    read: () =>
+    /** Undefined: there is none, or its parts are not all there. */
+    read: (): Promise<CounterSnapshot | undefined> =>
       within('read', async () => {
         const { snapshot } = await readKept();
-        if (snapshot === undefined) return undefined;
         const nowMs = clock.nowMs();
-        if (nowMs - snapshot.atMs > UNFOLDED_MS_MAX) return undefined;
+        if (snapshot === undefined || isOld(snapshot, nowMs)) return undefined;
         const log = logSince(snapshot.atMs, false);
         const { items, next } = await queryPage(table, log, new TimeLimit(TIMEOUT_MS));
         const counters = withCounters(snapshot.counters, items.flatMap(loggedIn));
@@ -193,54 +171,51 @@ export function dynamoCounterSnapshots({
         return { ...snapshot, atMs, counters };
       }),
 
-    append: (counters, batch) =>
+    /** Appends counters to the log. Doing it twice changes nothing. */
+    append: (counters: readonly Counter[], batch: string): Promise<void> =>
       within('append to', async () => {
         const nowMs = clock.nowMs();
         const item = itemAt(keys.counterLog(nowMs, batch), {
-          [BYTES]: { B: gzipSync(packed(counters)) },
+          [BYTES]: { B: packed(counters) },
           [TTL_ATTRIBUTE]: { N: String(Math.ceil(nowMs / 1000) + LOG_KEPT_SECONDS) },
         });
-        await putItem(table, item, new TimeLimit(TIMEOUT_MS));
+        await put(item);
       }),
 
+    /** Folds the log into the snapshot, or begins one. */
     fold: () =>
-      within('fold', async () => {
+      change('fold', async (snapshot) => {
         const nowMs = clock.nowMs();
-        const kept = await readKept();
-        const { snapshot } = kept;
         const atMs = nowMs - LATE_MS;
-        if (snapshot === undefined || nowMs - snapshot.atMs > UNFOLDED_MS_MAX) {
-          await write(kept, { sinceMs: nowMs, atMs, complete: false, counters: new Map() });
-          return;
-        }
+        if (snapshot === undefined || isOld(snapshot, nowMs)) return emptySnapshot(nowMs, atMs);
         let { counters } = snapshot;
         const log = logSince(snapshot.atMs, true);
         for await (const items of queryPages(table, log, new TimeLimit(FOLD_TIMEOUT_MS)))
           counters = withCounters(counters, items.flatMap(loggedIn));
-        await write(kept, withRoom({ ...snapshot, atMs }, counters));
+        return { ...snapshot, atMs, counters };
       }),
 
-    add: (met) =>
-      within('add to', async () => {
-        const kept = await readKept();
-        const { snapshot } = kept;
-        if (snapshot === undefined) return;
-        const counters = withCounters(
-          snapshot.counters,
-          met.filter(({ key }) => isInSnapshot(key)),
-        );
-        await write(kept, withRoom(snapshot, counters));
+    /** Adds what a recount met. */
+    add: (met: readonly Counter[]) =>
+      change('add to', async (snapshot) => {
+        const copied = met.filter(({ key }) => isInSnapshot(key));
+        return snapshot && { ...snapshot, counters: withCounters(snapshot.counters, copied) };
       }),
 
-    recounted: (startedAtMs) =>
-      within('complete', async () => {
-        const kept = await readKept();
-        const { snapshot } = kept;
-        if (snapshot !== undefined && !snapshot.complete && snapshot.sinceMs <= startedAtMs)
-          await write(kept, { ...snapshot, complete: true });
+    /** A recount that began then is over: a snapshot that is as old is complete. */
+    recounted: (startedAtMs: number) =>
+      change('complete', async (snapshot) => {
+        const isLate = snapshot === undefined || snapshot.complete || snapshot.sinceMs > startedAtMs;
+        return isLate ? undefined : { ...snapshot, complete: true };
       }),
   };
 }
+
+const emptySnapshot = (sinceMs: number, atMs: number): CounterSnapshot => ({
+  ...{ sinceMs, atMs, complete: false, counters: new Map() },
+});
+
+const isOld = ({ atMs }: CounterSnapshot, nowMs: number): boolean => nowMs - atMs > UNFOLDED_MS_MAX;
 
 /** The later of two copies counts; of each limit's periods the last two are kept. */
 function withCounters(
@@ -267,15 +242,15 @@ function withCounters(
   return all;
 }
 
-const loggedIn = (item: Item): readonly Counter[] => unpacked(gunzipSync(item[BYTES]?.B ?? '').toString());
+const loggedIn = (item: Item): readonly Counter[] => unpacked(item[BYTES]?.B ?? new Uint8Array());
 
-function packed(counters: Iterable<Counter>): string {
+function packed(counters: Iterable<Counter>): Buffer {
   const groups = Map.groupBy(counters, ({ key }) => `${key.limit}\n${key.period}`);
   const all: PackedCounters = [...groups].map(([name, some]) => {
     const [limit = '', period = ''] = name.split('\n');
     return [limit, period, some.map(packedCounter)];
   });
-  return JSON.stringify(all);
+  return gzipSync(JSON.stringify(all));
 }
 
 const packedCounter = ({ key, committed, fitted, settled, rev, unchecked }: Counter): PackedCounter =>
@@ -283,8 +258,8 @@ const packedCounter = ({ key, committed, fitted, settled, rev, unchecked }: Coun
     ? [key.subject, committed, fitted, settled, rev]
     : [key.subject, committed, fitted, settled, rev, unchecked];
 
-const unpacked = (text: string): readonly Counter[] =>
-  (JSON.parse(text) as PackedCounters).flatMap(([limit, period, some]) =>
+const unpacked = (bytes: Uint8Array): readonly Counter[] =>
+  (JSON.parse(gunzipSync(bytes).toString()) as PackedCounters).flatMap(([limit, period, some]) =>
     some.map(([subject, committed, fitted, settled, rev, unchecked = NO_AMOUNTS.unchecked]) => ({
       ...{ key: { subject, limit, period }, committed, fitted, settled, rev, unchecked },
     })),

@@ -1,5 +1,4 @@
 import { counterName } from '../../../policies/claim.ts';
-import { isRecord } from '../../../policies/document/reading.ts';
 import { METRIC_ROLLUP_LEFT_OUT } from '../../names.ts';
 import type { Log } from '../environment/environment.ts';
 import type { ExportResult } from '../export-images.ts';
@@ -7,42 +6,39 @@ import { decodeItem } from '../ledger/items.ts';
 import type { Counter, JobRecord } from '../ledger/ledger.ts';
 import type { Metrics } from '../metrics.ts';
 import { COUNTER_SK, type LedgerKeys, RECORD_SK } from '../store/keys.ts';
-import { type Item, isNewer, PK, SK } from '../store/operation.ts';
+import {
+  type Item,
+  isNewer,
+  PK,
+  SK,
+  type TableStreamEvent,
+  type TableStreamResponse,
+} from '../store/operation.ts';
 import { LedgerError } from '../store/table-failure.ts';
 import { type CountRecordsDeps, countRecords } from './count-records.ts';
 import { type CounterSnapshots, isInSnapshot } from './counter-snapshot.ts';
 
-/**
- * Unreadable items are retried this long, because during a deployment newer items meet older programs. Then
- * they are skipped, and the recount counts them.
- */
+/** During a deployment newer items meet older programs. After this they are skipped, and the recount counts them. */
 const UNREADABLE_PATIENCE_MS = 10 * 60_000;
 
 export interface RollUpDeps extends CountRecordsDeps {
   readonly keys: LedgerKeys;
   /** Sends threshold alerts. Never throws; returns how many counters still wait. @default none */
   readonly tellThresholds?: (counters: readonly Counter[]) => Promise<number>;
-  /** Takes the counters that changed. @default there is no snapshot */
   readonly snapshots?: Pick<CounterSnapshots, 'append'>;
   readonly metrics?: Metrics;
   /** Keeps a batch's decisions outside the table; never throws. @default they are in the table alone */
-  readonly exportImages?: (event: unknown) => Promise<ExportResult>;
+  readonly exportImages?: (event: TableStreamEvent) => Promise<ExportResult>;
 }
 
-/** Lambda's answer to a stream: it delivers again from the first of these on. */
-export interface StreamAnswer {
-  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
-}
-
-/** One batch of the table's stream: records into usage, estimates and top lists, counters to thresholds and snapshot, decisions outside. */
-export async function rollUp(event: unknown, deps: RollUpDeps): Promise<StreamAnswer> {
+/** One batch of the stream: records into usage, estimates and lists, counters to thresholds and snapshot, decisions outside. */
+export async function rollUp(event: TableStreamEvent, deps: RollUpDeps): Promise<TableStreamResponse> {
   const { log, metrics } = deps;
   const { records, counters, unreadable } = readImages(event, deps.keys);
   const youngMs = deps.clock.nowMs() - UNREADABLE_PATIENCE_MS;
   const again = unreadable.filter(({ writtenAtMs }) => writtenAtMs > youngMs);
   const passedOver = unreadable.length - again.length;
-  if (again.length > 0) log.error('stream images not readable', { images: again.length });
-  if (passedOver > 0) log.error('stream images not readable, passed over', { images: passedOver });
+  if (unreadable.length > 0) log.error('stream images not readable', { again: again.length, passedOver });
   const appended = await appendCounters(counters, deps);
   const { failedJobIds } = await countRecords(
     records.map(({ record }) => record),
@@ -80,7 +76,6 @@ async function appendCounters(
   }
 }
 
-/** Records and counters of a batch, in order. */
 interface Images {
   readonly records: { readonly sequence: string; readonly record: JobRecord }[];
   readonly counters: { readonly sequence: string; readonly counter: Counter }[];
@@ -88,35 +83,25 @@ interface Images {
   readonly unreadable: { readonly sequence: string; readonly writtenAtMs: number }[];
 }
 
-/**
- * Reads the records and counters of this instance. What garbage collection removed, and what others keep in the table, is
- * left out: the event source filters most of it already.
- *
- * @param event - as Lambda passes it on: `{Records: [{eventName, dynamodb: {SequenceNumber, NewImage, …}}]}`.
- */
-function readImages(event: unknown, keys: LedgerKeys): Images {
+/** What garbage collection removed, and what others keep in the table, is left out. */
+function readImages({ Records }: TableStreamEvent, keys: LedgerKeys): Images {
   const images: Images = { records: [], counters: [], unreadable: [] };
-  const all = fieldOf(event, 'Records');
-  for (const entry of Array.isArray(all) ? all : []) {
-    const change = fieldOf(entry, 'dynamodb');
-    const sequence = fieldOf(change, 'SequenceNumber');
-    const image = fieldOf(change, 'NewImage');
-    if (typeof sequence !== 'string' || !isRecord(image)) continue;
-    // The shape of attribute values is DynamoDB's own.
-    const item = image as Item;
-    if (!isOurs(item, keys)) continue;
+  for (const { dynamodb } of Records) {
+    const { SequenceNumber: sequence = '', NewImage: item } = dynamodb ?? {};
+    if (item === undefined || !isOurs(item, keys)) continue;
     try {
       if (isNewer(item)) throw new RangeError('written by a newer program');
       const read = decodeItem(item, keys);
-      if (read?.kind === 'counter') images.counters.push({ sequence, counter: read.counter });
-      if (read?.kind !== 'record') continue;
+      if (read.kind === 'counter') images.counters.push({ sequence, counter: read.counter });
+      if (read.kind !== 'record') continue;
       const { jobId, rev } = read.record;
       if (!Number.isSafeInteger(jobId) || !Number.isSafeInteger(rev) || rev < 1)
         throw new RangeError('a record without job id or rev');
       images.records.push({ sequence, record: read.record });
     } catch {
-      const writtenAt = fieldOf(change, 'ApproximateCreationDateTime');
-      images.unreadable.push({ sequence, writtenAtMs: typeof writtenAt === 'number' ? writtenAt * 1000 : 0 });
+      const at = dynamodb?.ApproximateCreationDateTime;
+      const writtenAtMs = typeof at === 'number' ? at * 1000 : 0;
+      images.unreadable.push({ sequence, writtenAtMs });
     }
   }
   return images;
@@ -125,16 +110,10 @@ function readImages(event: unknown, keys: LedgerKeys): Images {
 const isOurs = (item: Item, keys: LedgerKeys): boolean =>
   (item[SK]?.S === RECORD_SK || item[SK]?.S === COUNTER_SK) && (item[PK]?.S ?? '').startsWith(keys.prefix);
 
-const fieldOf = (value: unknown, name: string): unknown => (isRecord(value) ? value[name] : undefined);
-
 /** Counters with unsent alerts; any more wait until they change again. */
 const WAITING_MAX = 2_000;
 
-/**
- * Sends threshold alerts independently of the counting of records: a failing topic does not delay usage.
- * Unsent alerts go out with a later batch. Alerts are about levels, so only the last state of a counter is
- * kept; if the process ends, the counter's next change sends it.
- */
+/** A failing topic does not delay usage: unsent alerts go out with a later batch. Only a counter's last state is kept. */
 export function thresholdTeller(
   alert: (counters: readonly Counter[]) => Promise<unknown>,
   log: Log,

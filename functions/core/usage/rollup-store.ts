@@ -5,8 +5,9 @@ import {
   estimatesKey,
   type StoredEstimates,
 } from '../estimates/estimates-item.ts';
+import { numberValue, textValue, ttl } from '../ledger/record.ts';
 import type { Consistency } from '../ledger/store.ts';
-import { type BatchGetDeps, batchGet, putItem, putOf, transactItems } from '../store/calls.ts';
+import { type BatchGetDeps, batchGet, itemAt, putItem, putOf, transactItems } from '../store/calls.ts';
 import { escapePart, type Key, ROLLUP_SK } from '../store/keys.ts';
 import {
   absent,
@@ -14,10 +15,7 @@ import {
   type InstanceTable,
   type Item,
   numberIs,
-  PK,
-  SK,
   TimeLimit,
-  TTL_ATTRIBUTE,
   type UpdateWrite,
   versioned,
 } from '../store/operation.ts';
@@ -37,30 +35,24 @@ export type RollupStore = Pick<DynamoRollupStore, keyof DynamoRollupStore>;
 export interface RollupWrites {
   readonly contributions: readonly {
     readonly after: Contribution;
-    /** The counted `rev`; absent: nothing is counted yet. */
     readonly replacesRev?: number;
     /** When garbage collection may take it, Unix seconds; absent: never. */
     readonly expiresAtSeconds?: number;
   }[];
-  /** Each `delta` is added to what is there. */
   readonly usage: readonly { readonly key: UsageKey; readonly delta: UsageTally }[];
 }
 
 /** The jobs of a subject that were rejected last; what there is to say about them is in their records. */
 export interface LatestRejections {
   readonly subject: string;
-  /** Latest first. */
   readonly jobs: readonly { readonly jobId: number; readonly atMs: number }[];
   /** 0: there is no item yet. */
   readonly rev: number;
 }
 
-/** The projects of a subject and day that cost most. */
 export interface TopProjects {
   readonly key: UsageKey;
-  /** Most first. */
   readonly projects: readonly { readonly projectId: number; readonly micros: number }[];
-  /** 0: there is no item yet. */
   readonly rev: number;
 }
 
@@ -69,7 +61,6 @@ export interface TopProjects {
 export function rollupKeys(instance: string) {
   const key = (path: string): Key => ({ pk: `${instance}#${path}`, sk: ROLLUP_SK });
   return {
-    /** Next to the job's record. */
     contribution: (jobId: number): Key => key(`job#${jobId}`),
     usage: ({ subject, day }: UsageKey): Key => key(`usage#${escapePart(subject)}|${day}`),
     top: ({ subject, day }: UsageKey): Key => key(`top#${escapePart(subject)}|${day}`),
@@ -85,28 +76,22 @@ const USAGE_DAYS = 762;
 const REJECTIONS_DAYS = 120;
 const DAY_SECONDS = 86_400;
 
-/** Unix seconds. */
 export const usageExpiresAtSeconds = ({ day }: UsageKey): number =>
   Date.parse(`${day}T00:00:00Z`) / 1000 + USAGE_DAYS * DAY_SECONDS;
-
-const text = (value: string) => ({ S: value });
-const number = (value: number) => ({ N: String(value) });
-const keyed = ({ pk, sk }: Key): Item => ({ [PK]: text(pk), [SK]: text(sk), ...versioned });
 
 export function encodeContribution(key: Key, after: Contribution, expiresAtSeconds?: number): Item {
   const queue = queueLine(after.tally);
   const counts = [...after.tally].filter(([name]) => queue === undefined || !isQueueName(name));
-  return {
-    ...keyed(key),
-    [REV]: number(after.rev),
-    g: number(after.generation),
+  return itemAt(key, {
+    [REV]: numberValue(after.rev),
+    g: numberValue(after.generation),
     se: { BOOL: after.settled },
-    d: text(after.day),
-    su: text(JSON.stringify(after.subjects)),
-    t: text(JSON.stringify(counts)),
-    ...(queue === undefined ? {} : { q: text(queue) }),
-    ...(expiresAtSeconds === undefined ? {} : { [TTL_ATTRIBUTE]: number(expiresAtSeconds) }),
-  };
+    d: textValue(after.day),
+    su: textValue(JSON.stringify(after.subjects)),
+    t: textValue(JSON.stringify(counts)),
+    ...(queue !== undefined && { q: textValue(queue) }),
+    ...ttl(expiresAtSeconds),
+  });
 }
 
 export function decodeContribution(jobId: number, item: Item): Contribution {
@@ -135,12 +120,12 @@ const decodeTally = (item: Item | undefined): UsageTally =>
 type Pairs = readonly (readonly [number, number])[];
 const pairsIn = (text = '[]'): Pairs => JSON.parse(text) as Pairs;
 
-const encodeTop = (key: Key, top: TopProjects): Item => ({
-  ...keyed(key),
-  [REV]: number(top.rev),
-  p: text(JSON.stringify(top.projects.map(({ projectId, micros }) => [projectId, micros]))),
-  [TTL_ATTRIBUTE]: number(usageExpiresAtSeconds(top.key)),
-});
+const encodeTop = (key: Key, top: TopProjects): Item =>
+  itemAt(key, {
+    [REV]: numberValue(top.rev),
+    p: textValue(JSON.stringify(top.projects.map(({ projectId, micros }) => [projectId, micros]))),
+    ...ttl(usageExpiresAtSeconds(top.key)),
+  });
 
 const decodeTop = (key: UsageKey, item: Item | undefined): TopProjects => ({
   key,
@@ -148,12 +133,12 @@ const decodeTop = (key: UsageKey, item: Item | undefined): TopProjects => ({
   rev: Number(item?.[REV]?.N ?? 0),
 });
 
-const encodeRejections = (key: Key, { jobs, rev }: LatestRejections): Item => ({
-  ...keyed(key),
-  [REV]: number(rev),
-  j: text(JSON.stringify(jobs.map(({ jobId, atMs }) => [jobId, atMs]))),
-  [TTL_ATTRIBUTE]: number(Math.ceil((jobs[0]?.atMs ?? 0) / 1000) + REJECTIONS_DAYS * DAY_SECONDS),
-});
+const encodeRejections = (key: Key, { jobs, rev }: LatestRejections): Item =>
+  itemAt(key, {
+    [REV]: numberValue(rev),
+    j: textValue(JSON.stringify(jobs.map(({ jobId, atMs }) => [jobId, atMs]))),
+    ...ttl(Math.ceil((jobs[0]?.atMs ?? 0) / 1000) + REJECTIONS_DAYS * DAY_SECONDS),
+  });
 
 const decodeRejections = (subject: string, item: Item | undefined): LatestRejections => ({
   subject,
@@ -161,16 +146,11 @@ const decodeRejections = (subject: string, item: Item | undefined): LatestReject
   rev: Number(item?.[REV]?.N ?? 0),
 });
 
-// The rollup in the ledger's table. Lost races and throttles are values; everything else is `ledger_unavailable`.
-
 /** The rollup runs in the background; a batch has minutes. */
 const READ_TIMEOUT_MS = 3_000;
 const WRITE_TIMEOUT_MS = 3_000;
 
-/**
- * The rollup in the ledger's table. Eventual reads cost half; a write after a stale read is refused. Every method throws
- * `ledger_unavailable` if the table does not answer.
- */
+/** Eventual reads cost half; a write after a stale read is refused. @throws {LedgerError} `ledger_unavailable` */
 export class DynamoRollupStore {
   readonly #deps: BatchGetDeps & InstanceTable;
   readonly #keys: ReturnType<typeof rollupKeys>;
@@ -205,7 +185,7 @@ export class DynamoRollupStore {
           kind: 'update',
           key: this.#keys.usage(key),
           setIfAbsent: versioned,
-          set: { [TTL_ATTRIBUTE]: { N: String(usageExpiresAtSeconds(key)) } },
+          set: ttl(usageExpiresAtSeconds(key)),
           add: Object.fromEntries(delta),
         }),
       ),

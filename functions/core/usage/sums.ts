@@ -1,7 +1,4 @@
-/**
- * Sums the month's use of a group's direct subgroups, and the group's own rest: mostly projects directly in
- * it. Rows and rest always add up to the total, on pages, in the API and on the command line.
- */
+/** Rows and rest always add up to the total, on pages, in the API and on the command line. */
 import { dayIn, dayNumber } from '../../../policies/limits/calendar.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
 import {
@@ -13,7 +10,6 @@ import {
   type UsageTally,
 } from './usage.ts';
 
-/** Days of this calendar month so far, in the zone of usage. */
 const USED = ['settledMicros', 'heldMicros', 'seconds', 'jobs'] as const;
 export type UsedInMonth = Readonly<Record<(typeof USED)[number], number>>;
 
@@ -40,7 +36,6 @@ const valuesOf = (of: (name: keyof UsedInMonth) => number): UsedInMonth =>
 export const usedTogether = (days: readonly UsedInMonth[]): UsedInMonth =>
   valuesOf((name) => days.reduce((total, day) => total + day[name], 0));
 
-/** First day of the month it is, as a `dayNumber`. */
 export const firstOfMonth = (zone: string, nowMs: number): number =>
   dayNumber(dayIn(zone, periodAt('month', zone, nowMs).startMs));
 
@@ -52,7 +47,6 @@ export interface CoverageCounts {
   readonly ran: number;
   /** Part of `ran`: they passed Tollgate by. */
   readonly unasked: number;
-  /** Last day on which a job passed Tollgate by; absent: none did. */
   readonly lastUnaskedDay?: string;
 }
 
@@ -62,10 +56,7 @@ export type CoveredRunner = number | 'other' | 'unknown';
 export interface Coverage extends CoverageCounts {
   /** Jobs that were rejected and ran; part of the requested ones. */
   readonly ranRejected: number;
-  /**
-   * Empty for subjects without runners: projects, runner classes, and the instance except for jobs without a
-   * group.
-   */
+  /** Empty for projects, runner classes, and the instance except for jobs without a group. */
   readonly runners: ReadonlyMap<CoveredRunner, CoverageCounts>;
 }
 

@@ -8,10 +8,8 @@ export interface UsageKey {
 /** `group/101|2026-11-21`. Days have no `|`. */
 export const usageName = ({ subject, day }: UsageKey): string => `${subject}|${day}`;
 
-/** Counts of a day's jobs that readers see, each as the job's record stands now. */
 const USAGE_COUNTS = [
   'jobs',
-  /** Not rejected. */
   'admitted',
   'rejected',
   /** Part of `rejected`: ran all the same, in dry run or past us. They are charged, and no part of `bypass`. */
@@ -24,11 +22,9 @@ const USAGE_COUNTS = [
   'ran',
   /** Part of `ran`: without an admission request. */
   'unasked',
-  /** Duration of settled jobs. */
   'seconds',
   /** Charges of ended jobs, including corrections. */
   'settledMicros',
-  /** Held amounts of live jobs. */
   'heldMicros',
   // Jobs that did not ask, by cause.
   'unmetered',
@@ -37,15 +33,12 @@ const USAGE_COUNTS = [
 ] as const;
 
 export interface Usage extends Readonly<Record<(typeof USAGE_COUNTS)[number], number>> {
-  /** Keyed by rule; a job that several rules rejected counts under each. */
   readonly rejectedBy: ReadonlyMap<string, number>;
-  /** The same for those that ran all the same. */
   readonly ranRejectedBy: ReadonlyMap<string, number>;
   /** Keyed by the rule or limit that only watches; a job counts under each. What is only warned of is left out. */
   readonly watchedBy: ReadonlyMap<string, number>;
 }
 
-/** Jobs whose top-level group at the decision was this group. */
 export const ROOT_JOBS = 'rootJobs';
 /** Counts of a group, and the same of the jobs that were decided while it was below another. */
 export const BELOW_COUNTS = [
@@ -57,7 +50,6 @@ export const BELOW_COUNTS = [
 
 /** The instance's jobs by top-level group, of groups that were moved or deleted before their jobs were counted: `g:101`. */
 export const FORMER_ROOT_PREFIX = 'g:';
-/** Returns the ids of the groups that {@link FORMER_ROOT_PREFIX} names. */
 export const formerRootsIn = (tally: UsageTally): readonly number[] =>
   [...tally.keys()].flatMap((name) =>
     name.startsWith(FORMER_ROOT_PREFIX) ? [Number(name.slice(FORMER_ROOT_PREFIX.length))] : [],
@@ -94,25 +86,19 @@ const NO_RULES: ReadonlyMap<string, number> = new Map();
 /** Counts by name; what is not there is 0. Names are attributes of a usage item. */
 export type UsageTally = ReadonlyMap<string, number>;
 
-/** Adds into `sum`; what comes to 0 leaves it. */
-export function addTo(sum: Map<string, number>, delta: UsageTally): void {
+export function addTo(sum: Map<string, number>, delta: UsageTally, sign: 1 | -1): void {
   for (const [name, count] of delta) {
-    const total = (sum.get(name) ?? 0) + count;
+    const total = (sum.get(name) ?? 0) + sign * count;
     if (total === 0) sum.delete(name);
     else sum.set(name, total);
   }
 }
-
-/** The same with every count the other way round: what takes it out again. */
-export const negated = (tally: UsageTally): UsageTally =>
-  new Map([...tally].map(([name, count]) => [name, -count]));
 
 /** Runners as usage names them: one count each for jobs they were asked about, and for jobs they were not. */
 export const ASKED_ON_PREFIX = 'a:';
 export const UNASKED_ON_PREFIX = 'b:';
 /** GitLab named no runner, or the record had no room for it. */
 export const UNKNOWN_RUNNER = '?';
-/** Runners beyond those that a day has room for. */
 export const OTHER_RUNNERS = '*';
 
 export const isRunnerName = (name: string): boolean => RUNNER_NAME.test(name);
@@ -126,16 +112,10 @@ const DAYS_MAX = 5_000;
 
 export const isGroupSubject = (subject: string): boolean => subject.startsWith('group/');
 
-/**
- * Returns a runner's name in a day's usage. @param subjects - of the job, the top-level group first among
- * its groups
- */
+/** @param subjects - of the job, the top-level group first among its groups */
 export type RunnerName = (runnerId: number | undefined, day: string, subjects: readonly string[]) => string;
 
-/**
- * Keeps usage items small: a day of a top-level group names its first hundred runners, and counts the jobs of any more
- * together. It remembers them for one process, so the names of a day stay near the bound and no total depends on it.
- */
+/** A day of a top-level group names its first hundred runners and counts the others together, so that usage items stay small. */
 export function runnerNames(): RunnerName {
   const named = new Map<string, Set<number>>();
   return (runnerId, day, subjects) => {
@@ -149,15 +129,13 @@ export function runnerNames(): RunnerName {
   };
 }
 
-// Accuracy of holds: actual ÷ estimated duration, counted in buckets, because buckets add up and quantiles
-// do not.
+/** Actual ÷ estimated duration in buckets: buckets add up and quantiles do not. */
 
 /** Upper bounds, per cent. What is above the last counts in a bucket of its own. Never reorder: the index is the name. */
 const BOUNDS_PERCENT = [5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 125, 150, 200, 300, 500] as const;
 
 const RATIO_PREFIX = 'q';
 
-/** The name of the bucket; undefined where nothing was estimated. */
 export function ratioBucket(actualSeconds: number, estimateSeconds: number): string | undefined {
   if (!(estimateSeconds > 0)) return undefined;
   const percent = (actualSeconds / estimateSeconds) * 100;
@@ -167,23 +145,17 @@ export function ratioBucket(actualSeconds: number, estimateSeconds: number): str
 
 const NUMBER_OF_BUCKET = new RegExp(`^${RATIO_PREFIX}(\\d+)$`);
 
-/** Returns true if the bucket's jobs took longer than their holds. Undefined for an unknown bucket. */
 export function isOverEstimate(name: string): boolean | undefined {
   const index = NUMBER_OF_BUCKET.exec(name)?.[1];
   return index === undefined ? undefined : (BOUNDS_PERCENT[Number(index)] ?? Number.POSITIVE_INFINITY) > 100;
 }
-
-// Queue times of jobs, counted in buckets, because buckets add up and quantiles do not.
 
 /** Upper bounds, seconds; of the last there is none. Never change: the index is the name, and jobs keep their seconds alone. */
 export const QUEUE_BOUNDS_SECONDS = [10, 60, 300, 900, 3_600, Number.POSITIVE_INFINITY] as const;
 
 export const QUEUE_BUCKETS = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'] as const;
 
-/**
- * Counts one job's queue. What GitLab did not send is not counted: known jobs are `firstRuns` with `retries`, and the sum of
- * the buckets.
- */
+/** What GitLab did not send is not counted. */
 export function queueCounts(
   isRetry: boolean | undefined,
   queuedSeconds: number | undefined,
@@ -199,10 +171,7 @@ export function queueCounts(
   return counts.filter(([, count]) => count !== 0);
 }
 
-/**
- * Encodes one job's counts compactly: `0,64` is a first run after 64 s, `1,` a retry with an unknown queue
- * time. Full names would double the size of a contribution.
- */
+/** `0,64` is a first run after 64 s, `1,` a retry with an unknown queue time: full names would double a contribution. */
 export function queueLine(tally: UsageTally): string | undefined {
   const tried = tally.has('retries') ? '1' : tally.has('firstRuns') ? '0' : '';
   const isKnown = QUEUE_BUCKETS.some((name) => tally.has(name));
@@ -231,5 +200,4 @@ const PREFIXES = [
 ];
 const TALLY_NAME = new RegExp(`^(?:(?:${COUNTS.join('|')}|${RATIO_PREFIX}\\d+)$|${PREFIXES.join('|')})`);
 
-/** Valid names in a usage item, besides its keys. */
 export const isTallyName = (name: string): boolean => TALLY_NAME.test(name);

@@ -1,4 +1,3 @@
-/** The console's API in this process: access to the table needs no sign-in. */
 import { Hono } from 'hono';
 import type { ClientResponse } from 'hono/client';
 import type { CountedSpan } from '../../../functions/answers/limits/edit-models.ts';
@@ -8,51 +7,29 @@ import { apiClient } from '../../../functions/console/api/client.ts';
 import { API_PATH, createApi } from '../../../functions/console/api/create-api.ts';
 import { etagOf, outcomeAnswer } from '../../../functions/console/api/edits.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
-import type { ApplyOutcome, Rights, RoleName } from '../../../functions/core/limits/edit-model.ts';
+import type { ApplyOutcome } from '../../../functions/core/limits/edit-model.ts';
 import type { Roles, SignInEnv, User } from '../../../functions/core/signin/model.ts';
-import type { Directory } from '../../../policies/directory.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type SetView, setShown } from '../limits/live-set.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 
 export type ApiClient = ReturnType<typeof apiClient>;
 
-export type { Rights };
-
 /** Goes nowhere: addresses need an origin. */
 const ORIGIN = 'http://in-process.invalid';
 
-/** The caller. */
-interface Caller {
-  /** For people: whose request something is. */
-  readonly name: string;
-  readonly roles: Roles;
-}
-
-/** Converts rights for the API. A viewer of everything views all top-level groups. */
-export function rolesOf(rights: Rights, { groupById }: Directory): Roles {
-  const isAny = (name: RoleName): boolean => rights.some(({ role }) => role === name);
-  const tops = [...groupById.values()].flatMap(({ id, parentId }) => (parentId === undefined ? [id] : []));
-  const ownedGroupIds = rights.flatMap((right) => (right.role === 'owner' ? right.groups : []));
-  const viewed = rights.flatMap((right) =>
-    right.role !== 'viewer' ? [] : right.groups === 'all' ? tops : right.groups,
-  );
-  return {
-    admin: isAny('admin'),
-    finance: isAny('finance'),
-    ownedGroupIds,
-    viewerGroupIds: [...ownedGroupIds, ...viewed],
-  };
-}
+/** Access to the table allows everything. */
+const ADMIN: Roles = { admin: true, finance: false, ownedGroupIds: [], viewerGroupIds: [] };
 
 /** Calls throw the cause of a failure, e.g. a {LedgerError}, whose message is for owners of the table. */
-export function apiInProcess(deps: Omit<ApiDeps, 'log' | 'onFailure'>, { name, roles }: Caller): ApiClient {
+/** @param name - of the author, for people */
+export function apiInProcess(deps: Omit<ApiDeps, 'log' | 'onFailure'>, name: string): ApiClient {
   let broken: Error | undefined;
   const onFailure = (error: Error): void => {
     broken = error;
   };
   const app = new Hono<SignInEnv>();
-  const user: User = { id: NO_USER_ID, username: name, name, roles, sessionId: '', csrfToken: '' };
+  const user: User = { id: NO_USER_ID, username: name, name, roles: ADMIN, sessionId: '', csrfToken: '' };
   app.use(async (c, next) => {
     c.set('user', user);
     await next();
@@ -79,13 +56,11 @@ type Exact<Json> = Json extends object
   ? { [Name in keyof Json]: Exact<Exclude<Json[Name], undefined>> }
   : Json;
 
-/** The problem and its remedy. */
 export type ApiRefusal = ApiError;
 
-/** The response, or its refusal. */
 export type ApiAnswer<Body> =
   | { readonly ok: true; readonly body: Body }
-  | { readonly ok: false; readonly status: number; readonly refused: ApiRefusal };
+  | { readonly ok: false; readonly status: number; readonly refused: ApiError };
 
 export async function answerOf<Response extends ClientResponse<unknown>>(
   asking: Promise<Response>,
@@ -106,7 +81,6 @@ export async function answeredInProcess<Response extends ClientResponse<unknown>
   throw answer.status === 404 || answer.status === 422 ? new UsageError(text) : new Error(text);
 }
 
-/** The same for optional items. */
 export async function found<Response extends ClientResponse<unknown>>(
   asking: Promise<Response>,
 ): Promise<AnswerOf<Response> | undefined> {
@@ -114,7 +88,6 @@ export async function found<Response extends ClientResponse<unknown>>(
   return response.status === 404 ? undefined : answeredInProcess(Promise.resolve(response));
 }
 
-/** Reads all pages of a list. */
 export async function allPages<Page extends { readonly next?: string }>(
   ask: (from: { readonly cursor?: string }) => Promise<Page>,
 ): Promise<readonly [Page, ...Page[]]> {
@@ -144,28 +117,22 @@ export async function countToTheEnd<Answer>(
   return answer;
 }
 
-// Sends edits of limits to the API and reads the result.
-
 type EditsCall = ApiClient['limits']['edits']['$post'];
 type LiveSetAnswer = Awaited<ReturnType<typeof liveOf>>;
 
-/** One edit as it is sent. */
 export type SentEdit = Parameters<EditsCall>[0]['json']['edits'][number];
 
-/** Result of edits. */
 export type EditAnswer = Awaited<ReturnType<typeof answerOf<Awaited<ReturnType<EditsCall>>>>>;
 
 /** The header of every call about edits: the set they are of. */
 export const ofSet = (set: string | undefined) => ({ 'if-match': etagOf(set) });
 
-/** Undefined: no set was ever live. */
 export async function liveSet(api: ApiClient): Promise<SetView | undefined> {
   return setAnswered(await liveOf(api));
 }
 
 const liveOf = (api: ApiClient) => answeredInProcess(api.limits.$get());
 
-/** Access to the table shows everything. */
 export function setAnswered({ set, edit = 0, atMs = 0, ...change }: LiveSetAnswer): SetView | undefined {
   const { actor = '', why = '', source = '', base } = change;
   if (set === undefined) return undefined;

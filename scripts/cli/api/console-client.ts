@@ -1,4 +1,3 @@
-/** Client of a remote console's API, for the user signed in on this terminal. */
 import { apiClient } from '../../../functions/console/api/client.ts';
 import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/directory.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
@@ -56,7 +55,6 @@ export function consoleClient(
   });
 }
 
-/** Lists visible groups, for paths on the command line. */
 export async function directorySeen(api: ApiClient): Promise<Directory> {
   const groups = new Map<number, DirectoryGroup>();
   let cursor: string | undefined;

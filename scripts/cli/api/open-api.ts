@@ -4,7 +4,6 @@ import { createConsoleRead } from '../../../functions/answers/create-console-rea
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import { type ReportSender, tellOwnerBy } from '../../../functions/console/api/tell-owner.ts';
 import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
-import type { RunnerDetails } from '../../../functions/core/gitlab/kept-answers.ts';
 import {
   dynamoRecountOutcomes,
   dynamoSweepMarks,
@@ -13,10 +12,8 @@ import {
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
-import type { Rights } from '../../../functions/core/limits/edit-model.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
-import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { snsNotifier } from '../../../functions/core/notify/sns.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import {
@@ -45,14 +42,11 @@ import {
 import { rollupZone } from '../rollup-zone.ts';
 import { directoryInForce, type RulesFlags, rulesFiles } from '../rules-flags.ts';
 import { progressOf, watched } from '../truth/progress.ts';
-import { type ApiClient, apiInProcess, rolesOf } from './api-in-process.ts';
+import { type ApiClient, apiInProcess } from './api-in-process.ts';
 import { consoleAsked, consoleClient, directorySeen } from './console-client.ts';
 
-/** One table and everything the desk reads and writes in it. */
 export interface BudgetTables extends LedgerAccess {
-  /** Result of the last recount. @default none */
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
-  /** Sent threshold alerts. @default none */
   readonly alerts?: Pick<AlertRecordStore, 'read'>;
   /** Recent job ids. @default the newest of the whole ledger */
   readonly recentJobIds?: () => Promise<readonly number[]>;
@@ -60,15 +54,12 @@ export interface BudgetTables extends LedgerAccess {
   readonly reporter?: (topicArn: string, origin: string | undefined) => ReportSender;
 }
 
-/** Context of a command. */
 export interface BudgetContext {
   /** With an administrator's view, because access to the table shows everything. */
   readonly api: ApiClient;
-  /** With the view of these rights. */
-  readonly apiOf: (name: string, rights: Rights) => ApiClient;
+  readonly apiOf: (name: string) => ApiClient;
   readonly policy: Policy;
   readonly directory: Directory;
-  /** Limits in force until a set is published. */
   readonly packedFile: string;
 }
 
@@ -103,40 +94,32 @@ export async function openBudget(
   };
 }
 
-interface RunnerNames {
-  /** Details of runners. @default none */
-  readonly runnerDetails?: RunnerDetails;
+interface ReportFlags {
+  readonly topic?: string | undefined;
+  readonly console?: string | undefined;
 }
 
-/** Delivery of reports to owners. */
-interface ReportFlags {
-  /** The topic of owners, an ARN. */
-  readonly topic?: string | undefined;
-  /** The console's address. */
-  readonly console?: string | undefined;
+/** The author, if the table cannot know. */
+interface AuthorFlags {
+  readonly actor?: string | undefined;
 }
 
 /** Opens, runs and always closes. */
 export async function withBudget<T>(
-  flags: LedgerFlags & RulesFlags & ReportFlags & WhoFlags,
+  flags: LedgerFlags & RulesFlags & ReportFlags & AuthorFlags,
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
-  details: RunnerNames = {},
 ): Promise<T> {
   const files = readFiles(flags, io);
   // The report's --console is for its links.
   const console = 'topic' in flags ? undefined : consoleAsked(flags, io);
   if (console !== undefined) return ask(await overConsole(console, files, flags, io));
   return withOpened(openBudget, { ...flags, console: undefined }, io, async (tables) =>
-    ask(await contextOn(tables, files, { ...flags, ...details }, io)),
+    ask(await contextOn(tables, files, flags, io)),
   );
 }
 
-/**
- * Opens the API of a console, or of a ledger in this process, for questions about jobs.
- *
- * @param ask - `books` is undefined where a console answers: it knows the groups itself.
- */
+/** For questions about jobs. @param ask - `books` is undefined where a console answers: it knows the groups itself. */
 export async function withApi<T>(
   flags: LedgerFlags & RulesFlags,
   io: TerminalIo,
@@ -148,12 +131,9 @@ export async function withApi<T>(
   return withBooks(flags, io, (books) => ask(books.api, books), open);
 }
 
-/**
- * The same for read-only commands: with published limits and stored groups, unless a file of limits is
- * named. Missing tables are empty.
- */
+/** The same for read-only commands. Missing tables are empty, and a named file of limits replaces the published ones. */
 export async function withBooks<T>(
-  flags: LedgerFlags & RulesFlags & WhoFlags,
+  flags: LedgerFlags & RulesFlags & AuthorFlags,
   io: TerminalIo,
   ask: (books: BudgetContext) => Promise<T>,
   open: OpenLedger = openLedger,
@@ -182,21 +162,14 @@ function readFiles(flags: RulesFlags, io: TerminalIo) {
   return { paths, policy: readPolicy(paths.policy), directory };
 }
 
-/** The author, if the table cannot know. */
-export interface WhoFlags {
-  readonly actor?: string | undefined;
-  readonly as?: string | undefined;
-}
-
 /** The same through the console's API, which knows the caller. @throws {UsageError} */
 async function overConsole(
   origin: string,
   { paths, policy, directory: named }: ApiFiles,
-  { actor, as }: WhoFlags,
+  { actor }: AuthorFlags,
   io: TerminalIo,
 ): Promise<BudgetContext> {
-  if (actor !== undefined || as !== undefined)
-    throw new UsageError('--actor and --as belong to --ledger: the console knows who you are');
+  if (actor !== undefined) throw new UsageError('--actor belongs to --ledger: the console knows who you are');
   const api = consoleClient(origin, io);
   const directory = named ?? (await directorySeen(api));
   return { api, apiOf: () => api, policy, directory, packedFile: paths.limits };
@@ -206,7 +179,7 @@ async function overConsole(
 async function contextOn(
   tables: BudgetTables,
   { paths, policy, directory: named }: ApiFiles,
-  { topic, console: origin, runnerDetails }: ReportFlags & RunnerNames,
+  { topic, console: origin }: ReportFlags,
   io: TerminalIo,
 ): Promise<BudgetContext> {
   const { store, recounts, alerts, gitlabUrl, sheets, requeue } = tables;
@@ -237,7 +210,7 @@ async function contextOn(
     compareEdit: compareAll(books.jobs),
     usage,
     books,
-    ...withoutAbsent({ recounts, alerts, runnerDetails, sheets, requeue, gitlabUrl }),
+    ...withoutAbsent({ recounts, alerts, sheets, requeue, gitlabUrl }),
     places: async () => placesOf(directory),
     zone,
     clock,
@@ -248,10 +221,8 @@ async function contextOn(
     ...{ desk, read, policy, directory: async () => directory, clock, source: 'cli' },
     ...withoutAbsent({ origin, tellOwner }),
   };
-  const apiOf: BudgetContext['apiOf'] = (name, rights) =>
-    apiInProcess(parts, { name, roles: rolesOf(rights, directory) });
-  const api = apiOf('administrator', [{ role: 'admin' }]);
-  return { api, apiOf, policy, directory, packedFile: paths.limits };
+  const apiOf = (name: string): ApiClient => apiInProcess(parts, name);
+  return { api: apiOf('administrator'), apiOf, policy, directory, packedFile: paths.limits };
 }
 
 /** Without relays and sweeps, the newest record shows the current ids. */
@@ -280,15 +251,11 @@ const patient = (store: LedgerStore): LedgerStore =>
   });
 
 /** The same table, which notes no opening: that is for the programs whose clocks are looked after. */
-const readingOpenings = (table: LimitTable): LimitTable => ({
-  getPointer: (options) => table.getPointer(options),
-  putChunk: (set, chunk, options) => table.putChunk(set, chunk, options),
-  readChunks: (set, names, options) => table.readChunks(set, names, options),
-  flip: (to, base, options, entry) => table.flip(to, base, options, entry),
-  readLog: (before, max, options) => table.readLog(before, max, options),
-  putRequest: (item, options) => table.putRequest(item, options),
-  readRequests: (max, options) => table.readRequests(max, options),
-  retire: (set, atSeconds, options) => table.retire(set, atSeconds, options),
-  readOpenings: (keys, options) => table.readOpenings(keys, options),
-  putOpening: async (opening) => opening,
-});
+const readingOpenings = (table: LimitTable): LimitTable =>
+  new Proxy(table, {
+    get(target, name: keyof LimitTable) {
+      if (name === 'putOpening') return async (opening: unknown) => opening;
+      const method = target[name];
+      return typeof method === 'function' ? method.bind(target) : method;
+    },
+  });

@@ -1,4 +1,3 @@
-/** Arguments of commands about limits: flags, groups, amounts, and the limit of a group. */
 import { userInfo } from 'node:os';
 import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
 import { isSubject } from '../../../functions/answers/limits/edits.ts';
@@ -13,11 +12,10 @@ import { UNIT_TEXTS } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { text, toggle } from '../../terminal/flags.ts';
-import { answeredInProcess, type Rights } from '../api/api-in-process.ts';
-import type { BudgetContext, WhoFlags } from '../api/open-api.ts';
+import { answeredInProcess } from '../api/api-in-process.ts';
+import type { BudgetContext } from '../api/open-api.ts';
 import { LEDGER_FLAGS } from '../ledger-flags.ts';
 
-/** Flags of every command that reads limits. */
 export const BUDGET_FLAGS = {
   policy: text('<file>', 'the policy they are used with (default: policies/policy.yaml of this project)'),
   limits: text('<file>', 'the limits until a set is published (default: policies/limits.yaml)'),
@@ -28,13 +26,7 @@ export const BUDGET_FLAGS = {
   ...LEDGER_FLAGS,
 };
 
-export const WHO_FLAGS = {
-  actor: text('<name>', 'who does it (default: the user of this machine)'),
-  as: text(
-    '<role>',
-    'admin (the default, as access to the table allows everything), finance, owner:<group> or viewer: the command refuses what that role may not do',
-  ),
-};
+export const ACTOR_FLAG = text('<name>', 'who does it (default: the user of this machine)');
 
 export const REASON_FLAG = text('<text>', 'why, for the change log (needed unless it is a dry run)');
 export const BASE_FLAG = text(
@@ -42,19 +34,17 @@ export const BASE_FLAG = text(
   'the set this is an edit of; refused if another is live (default: the live one; none: this edit begins the first set)',
 );
 
-/** Flags of every command that changes limits. */
 export const EDIT_FLAGS = {
   'dry-run': toggle(
     'shows what would change, and which jobs of the last 30 days would have failed; writes nothing',
   ),
   reason: REASON_FLAG,
-  ...WHO_FLAGS,
+  actor: ACTOR_FLAG,
   base: BASE_FLAG,
   confirm: toggle('confirms what the command asks to be confirmed'),
   ...BUDGET_FLAGS,
 };
 
-/** Exit codes of every command that changes limits. */
 export const EDIT_EXITS = {
   0: 'live',
   1: 'the table does not answer (see tollgate budget history)',
@@ -65,7 +55,7 @@ export const EDIT_EXITS = {
 const REASON_CHARACTERS_MAX = 500;
 const ACTOR_CHARACTERS_MAX = 200;
 
-/** The process's user name; undefined in containers without one. */
+/** Undefined in containers without one. */
 export function osUserName(): string | undefined {
   try {
     return userInfo().username;
@@ -75,7 +65,7 @@ export function osUserName(): string | undefined {
 }
 
 /** @throws {UsageError} without an actor. */
-export function readActor({ actor }: WhoFlags, io: TerminalIo): string {
+export function readActor({ actor }: { readonly actor?: string | undefined }, io: TerminalIo): string {
   const name = (actor ?? standIn(io, osUserName)() ?? '').trim();
   if (name === '' || name.length > ACTOR_CHARACTERS_MAX)
     throw new UsageError(`--actor: expected who does this, in at most ${ACTOR_CHARACTERS_MAX} characters`);
@@ -90,19 +80,6 @@ export function readReason(reason: string | undefined, flag = 'reason'): string 
   return why;
 }
 
-/** @throws {UsageError} for an unknown role, or a role of an unknown group. */
-export function readRights({ as }: WhoFlags, directory: Directory): Rights {
-  if (as === undefined || as === 'admin') return [{ role: 'admin' }];
-  if (as === 'finance') return [{ role: 'finance' }];
-  if (as === 'viewer') return [{ role: 'viewer', groups: 'all' }];
-  const [, word] = /^owner:(.+)$/.exec(as) ?? [];
-  if (word === undefined)
-    throw new UsageError(`--as "${as}": expected admin, finance, owner:<group> or viewer`);
-  const group = directory.groupByPath.get(pathKey(word)) ?? directory.groupById.get(Number(word));
-  if (group === undefined) throw new UsageError(`--as "${as}": the directory knows no group ${word}`);
-  return [{ role: 'owner', groups: [group.id] }];
-}
-
 /** Reads a day as people write it. @throws {UsageError} if it could be two days. */
 export function readDayFlag(given: string, flag: string): string {
   const read = readWrittenDay(given);
@@ -110,7 +87,6 @@ export function readDayFlag(given: string, flag: string): string {
   throw new UsageError(`--${flag}: ${read.message}`);
 }
 
-/** Forms of a subject on the command line, for help texts. */
 export const SUBJECT_HELP =
   'a full path such as acme/payments, or GitLab\'s id; also instance, a project\'s path, project/7, runner-class/large, user/5, personal, "groups/acme/team-*", or group/101/each/pipeline';
 
@@ -123,13 +99,24 @@ export function subjectOfWord(word: string, directory: Directory): string {
   const project = directory.projectByPath.get(pathKey(word));
   if (project !== undefined) return `project/${project.id}`;
   if (isSubject(word)) return word;
-  const like = closest(pathKey(word), [...directory.groupByPath.keys(), ...directory.projectByPath.keys()]);
-  const hint =
-    like === undefined
-      ? `expected a path, GitLab's id of a group, or a subject such as project/7`
-      : `did you mean ${like}?`;
+  const paths = [...directory.groupByPath.keys(), ...directory.projectByPath.keys()];
+  const hint = didYouMean(
+    pathKey(word),
+    paths,
+    "a path, GitLab's id of a group, or a subject such as project/7",
+  );
   throw new UsageError(`"${word}": the directory knows no group or project of this path; ${hint}`);
 }
+
+const didYouMean = (
+  word: string,
+  names: readonly string[],
+  expected = names.join(', '),
+  prefix = '',
+): string => {
+  const like = closest(word, names);
+  return like === undefined ? `expected ${expected}` : `did you mean ${prefix}${like}?`;
+};
 
 /**
  * The same for views: a subject that neither the directory nor a limit knows would look as if it had no limit.
@@ -152,8 +139,7 @@ export async function knownSubject(
     );
   const classes = runnerClassNames(policy.prices);
   if (kind !== 'runner-class' || classes.includes(name)) return subject;
-  const like = closest(name, classes);
-  const hint = like === undefined ? `expected ${classes.join(', ')}` : `did you mean runner-class/${like}?`;
+  const hint = didYouMean(name, classes, classes.join(', '), 'runner-class/');
   throw new UsageError(`"${word}": is no runner class of the policy; ${hint}`);
 }
 
@@ -166,36 +152,21 @@ export function subjectWord(subject: string, directory: Directory): string {
   return (kind === 'project' ? directory.projectById.get(Number(id))?.path : undefined) ?? subject;
 }
 
-/** Selects a limit on the command line. */
 interface LimitWanted extends Pick<AmountWords, 'unit' | 'per'> {
-  /** The caller's word for the subject. */
   readonly word: string;
-  /** `--limit`. */
   readonly id?: string | undefined;
 }
 
+const ownLimits = (subject: string, { api }: Pick<BudgetContext, 'api'>): Promise<readonly OwnLimit[]> =>
+  answeredInProcess(api.limits.own.$get({ query: { subject } }));
+
 /** Returns the limit of a subject that is meant, if it has one. @throws {UsageError} if several fit. */
-export const pickLimit = async (
+export async function pickLimit(
   subject: string,
-  wanted: LimitWanted,
+  { word, id, unit, per }: LimitWanted,
   budget: Pick<BudgetContext, 'api'>,
-): Promise<OwnLimit | undefined> => picked(await ownLimits(subject, budget), wanted);
-
-/** The same for a limit that must be there. @throws {UsageError} */
-export async function neededLimit(
-  subject: string,
-  wanted: LimitWanted,
-  budget: Pick<BudgetContext, 'api'>,
-): Promise<OwnLimit> {
+): Promise<OwnLimit | undefined> {
   const own = await ownLimits(subject, budget);
-  const found = picked(own, wanted);
-  if (found !== undefined) return found;
-  const has =
-    own.length === 0 ? 'it has none of its own' : `expected one of ${own.map(({ id }) => id).join(', ')}`;
-  throw new UsageError(`${wanted.word} has no ${wanted.id ?? 'limit like this'}; ${has}`);
-}
-
-function picked(own: readonly OwnLimit[], { word, id, unit, per }: LimitWanted): OwnLimit | undefined {
   if (id !== undefined) return own.find((limit) => limit.id === id);
   const fitting = own.filter(
     (limit) => (unit === undefined || limit.kind === unit) && (per === undefined || limit.per === per),
@@ -208,9 +179,18 @@ function picked(own: readonly OwnLimit[], { word, id, unit, per }: LimitWanted):
   );
 }
 
-/** Limits on the subject itself. */
-const ownLimits = (subject: string, { api }: Pick<BudgetContext, 'api'>): Promise<readonly OwnLimit[]> =>
-  answeredInProcess(api.limits.own.$get({ query: { subject } }));
+/** The same for a limit that must be there. @throws {UsageError} */
+export async function neededLimit(
+  subject: string,
+  wanted: LimitWanted,
+  budget: Pick<BudgetContext, 'api'>,
+): Promise<OwnLimit> {
+  const found = await pickLimit(subject, wanted, budget);
+  if (found !== undefined) return found;
+  const ids = (await ownLimits(subject, budget)).map(({ id }) => id);
+  const has = ids.length === 0 ? 'it has none of its own' : `expected one of ${ids.join(', ')}`;
+  throw new UsageError(`${wanted.word} has no ${wanted.id ?? 'limit like this'}; ${has}`);
+}
 
 export interface AmountWords {
   /** As in limits.yaml: `500.25`, `unlimited`, `+200`, `256Gi`; `+20%`, a share of the current amount. */

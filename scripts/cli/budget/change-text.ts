@@ -19,8 +19,7 @@ import { shadowCount } from '../report/shadow-words.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import type { countedJobs } from './edits.ts';
 
-/** A screenful; --json has all. */
-const ROWS_SHOWN = 40;
+const POOLS_SHOWN = 40;
 
 /** `loosens  acme/payments  money-month  amount  7.50 EUR → 9.00 EUR`; what is new or gone as a whole is one line. */
 export function changeRowsText(
@@ -33,11 +32,13 @@ export function changeRowsText(
   const shown = lines.map((line) => {
     const [row] = line as [ChangeRow];
     return [
-      painted(line, paint),
+      paintedEffect(line, paint),
       printable(row.path ?? row.subject),
       printable(row.about === 'limit' ? row.limit : `${row.about} ${row.id ?? row.limit}`),
       row.whole ?? row.field,
-      row.whole === undefined ? amountDifferenceText(row, currency) : wholeText(line, currency),
+      row.whole === undefined
+        ? amountDifferenceText(row, currency)
+        : line.map((each) => `${each.field} ${valueText(each.to ?? each.from, each, currency)}`).join(', '),
     ];
   });
   // A single row is never cut off: until when a freeze holds stands at the end of its line.
@@ -49,19 +50,14 @@ export function changeRowsText(
 const nameOf = ({ about, subject, limit, id, whole }: ChangeRow): string =>
   [whole, about, subject, limit, id].join('\n');
 
-/** The strongest of the line. */
-function painted(line: readonly ChangeRow[], paint: Paint): string {
+function paintedEffect(line: readonly ChangeRow[], paint: Paint): string {
   const effects = new Set(line.map(({ effect }) => effect));
   if (effects.has('loosens')) return paint.warn('loosens');
   return effects.has('tightens') ? paint.good('tightens') : paint.dim('changes');
 }
 
-/** `7.50 EUR → 9.00 EUR` */
 export const amountDifferenceText = (row: ChangeRow, currency: string): string =>
   `${valueText(row.from, row, currency)} → ${valueText(row.to, row, currency)}`;
-
-const wholeText = (line: readonly ChangeRow[], currency: string): string =>
-  line.map((row) => `${row.field} ${valueText(row.to ?? row.from, row, currency)}`).join(', ');
 
 function valueText(value: ChangeRow['from'], row: ChangeRow, currency: string): string {
   const { unit, field, zone = 'UTC' } = row;
@@ -72,18 +68,12 @@ function valueText(value: ChangeRow['from'], row: ChangeRow, currency: string): 
   return printable(String(value));
 }
 
-/** Lists limits below the sum of their children; empty if there are none. */
-const oversubscriptionText = (all: readonly Oversubscription[], currency: string): string =>
-  all
-    .slice(0, ROWS_SHOWN)
-    .map((pool) => {
-      const { path, subject, limit, amount, unit } = pool;
-      const sums = poolText(pool, amount, (whole) => amountText(whole, unit, currency));
-      return `pool: ${printable(path ?? subject)} ${printable(limit)}: ${sums}\n`;
-    })
-    .join('');
+const poolLine = (pool: Oversubscription, currency: string): string => {
+  const { path, subject, limit, amount, unit } = pool;
+  const sums = poolText(pool, amount, (whole) => amountText(whole, unit, currency));
+  return `pool: ${printable(path ?? subject)} ${printable(limit)}: ${sums}\n`;
+};
 
-/** Output format. */
 export interface OutcomeFormat {
   readonly currency: string;
   readonly json: boolean;
@@ -93,7 +83,6 @@ export interface OutcomeFormat {
 type Edited = Extract<EditAnswer, { ok: true }>['body'];
 type Refusal = Extract<ApiAnswer<never>, { ok: false }>;
 
-/** Prints the result of edits. @throws {DocumentError} with every problem. */
 export function printOutcome(
   answer: EditAnswer,
   base: string | undefined,
@@ -123,9 +112,7 @@ export function printRefusal(
   const both = { base: of ?? null, live: set ?? null, mine: mine ?? null, theirs: theirs ?? null };
   if (json) io.out(`${JSON.stringify({ outcome: error.code, ...refused, ...(isStale && both) })}\n`);
   else
-    io.err(
-      isStale ? staleText({ live: set, mine, theirs }, of, currency, io) : refusalText(refused, currency, io),
-    );
+    io.err(isStale ? staleText(set, { mine, theirs }, of, currency, io) : refusalText(refused, currency, io));
   return EXIT.wouldReject;
 }
 
@@ -175,36 +162,30 @@ function refusalText(
   ].join('');
 }
 
-interface StaleChange {
-  readonly live: SetView | undefined;
-  /** The effect of the edits; undefined: their base cannot be read any more. */
-  readonly mine: readonly ChangeRow[] | undefined;
-  readonly theirs: readonly ChangeRow[] | undefined;
-}
-
 /** Both versions: what others did meanwhile, and what this would have done. */
 function staleText(
-  { live, mine, theirs }: StaleChange,
+  live: SetView | undefined,
+  {
+    mine,
+    theirs,
+  }: { readonly mine: readonly ChangeRow[] | undefined; readonly theirs: readonly ChangeRow[] | undefined },
   base: string | undefined,
   currency: string,
   io: TerminalIo,
 ): string {
   const paint = paintWhen(io.colours);
-  const set = live === undefined ? '' : setText(live, rollupZone(io), paint);
-  const head = `Nothing was changed: this is an edit of ${base === undefined ? 'no set' : `set ${base}`}, and another one is live.\n${set}`;
-  if (mine === undefined)
-    return `${head}What it was an edit of is gone or too old to compare with: begin again with what is live.\n`;
-  const part = (title: string, changes: readonly ChangeRow[], none: string): string =>
-    `${paint.strong(title)}\n${changes.length === 0 ? `${none}\n` : changeRowsText(changes, currency, io.columns, paint)}`;
+  const part = (title: string, changes: readonly ChangeRow[]): string =>
+    `${paint.strong(title)}\n${changes.length === 0 ? 'nothing about these subjects\n' : changeRowsText(changes, currency, io.columns, paint)}`;
   return [
-    head,
-    part('theirs', theirs ?? [], 'nothing about the same subjects'),
-    part('mine', mine, 'nothing'),
+    `Nothing was changed: this is an edit of ${base === undefined ? 'no set' : `set ${base}`}, and another one is live.\n`,
+    live === undefined ? '' : setText(live, rollupZone(io), paint),
+    mine === undefined
+      ? 'What it was an edit of is gone.\n'
+      : part('theirs', theirs ?? []) + part('mine', mine),
     'Look at both, and make the edit again.\n',
   ].join('');
 }
 
-/** Result of the backtest. */
 type BacktestLine = NonNullable<ReturnType<typeof countedJobs>>;
 
 type ValidPreview = Omit<Extract<PreviewAnswer, { outcome: 'valid' }>, 'effects'>;
@@ -230,7 +211,7 @@ export function printPreview(
   const paint = paintWhen(io.colours);
   // For an outdated set, the effect is only useful together with the changes since.
   if (stale) {
-    io.err(staleText({ live, mine: rows, theirs }, base, currency, io));
+    io.err(staleText(live, { mine: rows, theirs }, base, currency, io));
     return code;
   }
   const [toConfirm, isForTwo] = [needsConfirmation.length, needsApproval.length > 0];
@@ -238,7 +219,7 @@ export function printPreview(
     rows.length === 0
       ? 'No limit differs from the live set.\n'
       : changeRowsText(rows, currency, io.columns, paint),
-    oversubscriptionText(oversubscription, currency),
+    ...oversubscription.slice(0, POOLS_SHOWN).map((pool) => poolLine(pool, currency)),
     replayed === undefined ? '' : `${backtestLine(replayed)}\n`,
     toConfirm > 0 &&
       paint.warn(
@@ -251,7 +232,6 @@ export function printPreview(
   return code;
 }
 
-/** `last 30 days: 12 of 340 jobs would have failed; 3 with the limits as they are, 4 did`. */
 function backtestLine(line: BacktestLine): string {
   const { days, jobsRead, jobs, wouldFail, wouldFailNow, wouldWait = 0, failed } = line;
   if (jobs === 0) return `last ${days} days: no jobs, so nothing can be said about them`;

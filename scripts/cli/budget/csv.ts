@@ -1,4 +1,3 @@
-/** Limits as CSV: export and import. */
 import { basename, resolve } from 'node:path';
 import type { WrittenTotal } from '../../../functions/answers/limits/edit-models.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
@@ -16,26 +15,21 @@ import { withBudget } from '../api/open-api.ts';
 import { NOTHING_LIVE } from '../limits/live-set.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { deliver } from '../statement/deliver.ts';
-import { BUDGET_FLAGS, EDIT_EXITS, EDIT_FLAGS, readActor, readReason, readRights } from './arguments.ts';
+import { BUDGET_FLAGS, EDIT_EXITS, EDIT_FLAGS, readActor, readReason } from './arguments.ts';
 import { editProblemText, printOutcome, printPreview, printRefusal } from './change-text.ts';
 import { countedJobs, editBase } from './edits.ts';
 
-const sign = <Sign extends string>(help: string, signs: readonly [Sign, ...Sign[]]) =>
-  orElse(
-    text('<sign>', help, (given, flag) => readChoice(flag, given, signs)),
-    signs[0] as Exclude<Sign, undefined>,
-  );
-
-/** Spreadsheets set up for German, French … want --delimiter ';' --decimal ,. */
 const DIALECT_FLAGS = {
-  delimiter: sign(', or ;', [',', ';']),
-  decimal: sign('. or ,', ['.', ',']),
+  delimiter: orElse(
+    text('<sign>', ', or ; (with decimals like 500,25)', (given, flag) =>
+      readChoice(flag, given, [',', ';']),
+    ),
+    ',',
+  ),
 };
 
-/** As the API names them. */
-const dialectOf = ({ delimiter, decimal }: { delimiter: ',' | ';'; decimal: '.' | ',' }) => ({
+const dialectOf = ({ delimiter }: { readonly delimiter: string }) => ({
   dialect: delimiter === ';' ? ('semicolon' as const) : ('comma' as const),
-  decimal,
 });
 
 const BOM = '\ufeff';
@@ -48,7 +42,7 @@ alone: it shows the import whether others changed the limits meanwhile. Grants, 
 
 The columns last_year_mean and last_year_most (use of a period, within the last 365 days) and forecast (use of the next
 period) are for reading: an import ignores them. For next year's limits, edit the column limit, and import the file with
---from 2027-01-01. Spreadsheets set up for German or French need --delimiter ';' --decimal ,.`,
+--from 2027-01-01. Spreadsheets set up for German or French need --delimiter ';'.`,
   flags: {
     ...DIALECT_FLAGS,
     bom: toggle('begins with a byte order mark: Excel then reads umlauts'),
@@ -57,7 +51,7 @@ period) are for reading: an import ignores them. For next year's limits, edit th
   },
   examples: [
     'tollgate budget export --out limits.csv',
-    "tollgate budget export --delimiter ';' --decimal , --bom --out limits.csv",
+    "tollgate budget export --delimiter ';' --bom --out limits.csv",
   ],
   exits: { 0: 'written', 1: 'the table does not answer, or no set was published' },
   run: async ({ flags }, io) => {
@@ -73,7 +67,6 @@ period) are for reading: an import ignores them. For next year's limits, edit th
   },
 });
 
-/** Stands in the log. */
 const NAME_CHARACTERS_MAX = 100;
 
 const budgetImport = command({
@@ -108,9 +101,9 @@ last_year_mean, last_year_most and forecast are ignored.`,
     const file = resolve(io.cwd, words.file);
     const bytes = readUserBytes(file);
     return withBudget(flags, io, async (budget) => {
-      const { apiOf, directory, policy } = budget;
+      const { apiOf, policy } = budget;
       const { live, set } = await editBase(budget, flags.base);
-      const { limits } = apiOf(actor, readRights(flags, directory));
+      const { limits } = apiOf(actor);
       const format = { currency: policy.currency, json: flags.json, io };
       const asked = {
         ...{ ...dialectOf(flags), why, name: basename(file).slice(0, NAME_CHARACTERS_MAX) },
@@ -169,14 +162,10 @@ function problemIn(file: string, [line, column]: readonly (string | number)[], m
   return `${file}: ${place}${column === undefined ? '' : `, ${column}`}: ${message}`;
 }
 
-/** Counts of an import. */
 interface ImportFigures {
   readonly rowsRead: number;
-  /** Interpretations of the file, if its format varies. */
   readonly notes: readonly string[];
-  /** Limits the file does not name. */
   readonly unnamed: readonly { readonly subject: string; readonly limit: string }[];
-  /** They are taken out. */
   readonly pruned: boolean;
 }
 
@@ -198,19 +187,17 @@ function totalsText(
       since === null ? 'now' : `from ${instantText(Date.parse(since), zone ?? 'UTC')}`,
       ...[shadowCount(before.limits), text(was), shadowCount(after.limits), text(is)],
       is === was ? '' : `${is > was ? '+' : ''}${text(is - was)}`,
-      after.unlimited === 0 ? '' : shadowCount(after.unlimited),
     ];
   });
   const titles = [
     ...['totals', 'in force', right('limits'), amounts('live now'), right('limits')],
-    ...[amounts('would be'), amounts('change'), right('unlimited')],
+    ...[amounts('would be'), amounts('change')],
   ];
-  const fate = pruned ? paint.warn('are taken out') : 'stay (--prune takes them out)';
   const lines = [
     `${shadowCount(rowsRead)} rows read`,
     ...notes.slice(0, NOTES_SHOWN).map(printable),
-    notes.length > NOTES_SHOWN && `… and ${notes.length - NOTES_SHOWN} more (--json lists all)`,
-    unnamed.length > 0 && `${shadowCount(unnamed.length)} limits are not in the file and ${fate}`,
+    unnamed.length > 0 &&
+      `${shadowCount(unnamed.length)} limits are not in the file and ${pruned ? paint.warn('are taken out') : 'stay (--prune takes them out)'}`,
   ];
   return `${lines.filter(Boolean).join('\n')}\n${table(titles, rows, columns, paint.dim)}\n`;
 }

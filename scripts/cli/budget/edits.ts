@@ -1,11 +1,9 @@
-/** Edits of limits: based on the live set, previewed or applied by the API, and reported. */
-
 import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
 import type { BacktestAnswer } from '../../../functions/answers/limits/edit-models.ts';
 import { readWrittenAmount } from '../../../policies/document/written.ts';
 import { type LimitField, limitFields } from '../../../policies/limits/limit-fields.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';
-import { isAtOnce, readUnits, writtenUnits } from '../../../policies/unit.ts';
+import { isAtOnce, writtenUnits } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
@@ -37,7 +35,6 @@ import {
   readAmountWords,
   readDayFlag,
   readReason,
-  readRights,
   SUBJECT_HELP,
   subjectOfWord,
 } from './arguments.ts';
@@ -75,18 +72,12 @@ interface EditWanted {
   readonly why: string;
 }
 
-/** The set is undefined where none was ever live, and the first edit edits the packed limits. */
 type EditBase = Awaited<ReturnType<typeof editBase>>;
 
 /** `--base` of the first set, and the value that takes a field out. */
 const NONE = 'none';
 
-/**
- * Without published limits, an edit would start from this project's file, which may differ from the deployed
- * one; so that needs a flag.
- *
- * @param base - `--base`; absent: the published set. @throws {Error} with the remedy, if no set was ever published.
- */
+/** @param base - `--base`; absent: the published set. @throws {Error} with the remedy, if no set was ever published. */
 export async function editBase(
   { api, packedFile }: Pick<BudgetContext, 'api' | 'packedFile'>,
   base: string | undefined,
@@ -103,11 +94,11 @@ export async function editBase(
 async function makeEdit(
   { edits: made, actor, why }: EditWanted,
   { live, set }: EditBase,
-  flags: Pick<EditFlags, 'as' | 'confirm' | 'dry-run' | 'json'>,
-  { apiOf, directory, policy }: BudgetContext,
+  flags: Pick<EditFlags, 'confirm' | 'dry-run' | 'json'>,
+  { apiOf, policy }: BudgetContext,
   io: TerminalIo,
 ): Promise<ExitCode> {
-  const { limits } = apiOf(actor, readRights(flags, directory));
+  const { limits } = apiOf(actor);
   const format: OutcomeFormat = { currency: policy.currency, json: flags.json, io };
   const [header, edits] = [ofSet(set), [...made]];
   if (!flags['dry-run']) {
@@ -151,7 +142,6 @@ const VALUES: Readonly<Record<LimitField['type'], string>> = {
   percents: '<list>',
 };
 
-/** A flag for each field of a limit. */
 const FIELD_FLAGS: Readonly<Record<string, Flag>> = Object.fromEntries(
   FIELDS.map((field) => {
     const { flag = '', type, choices, help } = field;
@@ -244,17 +234,13 @@ named stay; "none" takes a field out. --dry-run shows what would change, and whi
 /** A share refers to the limit's current amount. @throws {UsageError} */
 function amountOf(written: string, current: OwnLimit | undefined, currency: string): string {
   if (!written.endsWith('%')) return written;
-  const read = readWrittenAmount(written, { currency, was: current && plainAmount(current) });
+  const was =
+    current === undefined || current.amount === 'unlimited'
+      ? undefined
+      : writtenUnits(current.amount, current.kind);
+  const read = readWrittenAmount(written, { currency, was });
   if (read.ok) return read.text;
   throw new UsageError(read.message);
-}
-
-/** As limits.yaml has it; undefined if it is unlimited, or no decimal says it exactly. */
-function plainAmount({ amount, kind }: OwnLimit): string | undefined {
-  if (amount === 'unlimited') return undefined;
-  const written = writtenUnits(amount, kind);
-  const read = readUnits(written, kind);
-  return read.ok && read.amount === amount ? written : undefined;
 }
 
 const budgetRemove = command({

@@ -1,4 +1,3 @@
-/** Grants, freezes and break-glasses. */
 import { edgeText } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';
@@ -128,14 +127,12 @@ const unfreeze = command({
       const all = exceptions.filter(({ kind }) => kind === 'freeze');
       if (all.some(({ id }) => id === given)) return [{ kind: 'unfreeze', freeze: given }];
       const subject = subjectOfWord(given, directory);
-      const [found, ...more] = all.filter((each) => each.subject === subject);
-      if (found === undefined)
+      const found = all.filter((each) => each.subject === subject).map(({ id }) => id);
+      if (found[0] === undefined)
         throw new UsageError(`${given}: is not frozen itself; expected a group that is, or a freeze's id`);
-      if (more.length > 0)
-        throw new UsageError(
-          `${given} has several freezes; expected one of ${[found, ...more].map(({ id }) => id).join(', ')}`,
-        );
-      return [{ kind: 'unfreeze', freeze: found.id }];
+      if (found.length > 1)
+        throw new UsageError(`${given} has several freezes; expected one of ${found.join(', ')}`);
+      return [{ kind: 'unfreeze', freeze: found[0] }];
     }),
 });
 

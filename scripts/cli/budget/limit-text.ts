@@ -37,7 +37,6 @@ export const limitStandingJson = (row: BudgetRow): object => ({
   ...(row.shared !== undefined && { cohort: row.cohort, borrowed: row.borrowed, shared: row.shared }),
 });
 
-/** Forecast with range and past errors; null if unknown. */
 export function forecastJson({ forecast }: BudgetRow): object | null {
   if (forecast === undefined) return null;
   const { atEndAmount, atEndLow, atEndHigh, tested } = forecast;
@@ -49,30 +48,22 @@ export function forecastJson({ forecast }: BudgetRow): object | null {
   };
 }
 
-/** An instant, `lasts`, `used_up`; null if unknown. */
 const runsOutOf = ({ forecast }: BudgetRow): string | null =>
   forecast?.atMs === undefined ? (forecast?.outcome ?? null) : new Date(forecast.atMs).toISOString();
 
-/** Columns that the others take, about. */
-const OTHER_COLUMNS = 68;
-const PATH_MIN = 12;
 const TITLES = [
   'group',
   ...['limit', 'used', 'held', 'left'].map(amounts),
   ...[right('%'), 'runs out', 'owner'],
 ];
 
-/** The table of `budget ls`. Paths that are too long lose their beginning, never the name at the end. */
 export const standingsText = (
   shown: readonly BudgetRow[],
   { currency, nowMs, columns, paint }: { currency: string; nowMs: number; columns: number; paint: Paint },
 ): string =>
   table(
     TITLES,
-    shown.map((each) => [
-      endOf(printable(standingPath(each)), Math.max(PATH_MIN, columns - OTHER_COLUMNS)),
-      ...cellsOf(each, currency, nowMs, paint),
-    ]),
+    shown.map((each) => [printable(standingPath(each)), ...cellsOf(each, currency, nowMs, paint)]),
     columns,
     paint.dim,
   );
@@ -113,9 +104,4 @@ function forecastText(row: BudgetRow, nowMs: number, paint: Paint): string {
   if (forecast.outcome === 'lasts') return paint.good('lasts');
   if (forecast.atMs === undefined) return paint.bad('used up');
   return paint.warn(writtenDay(forecast.atMs, zone));
-}
-
-function endOf(path: string, room: number): string {
-  const letters = [...path];
-  return letters.length <= room ? path : `…${letters.slice(1 - room).join('')}`;
 }

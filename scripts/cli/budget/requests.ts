@@ -9,20 +9,20 @@ import { paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { answeredInProcess, answerOf } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
-import { BUDGET_FLAGS, readActor, readReason, readRights, subjectWord, WHO_FLAGS } from './arguments.ts';
+import { ACTOR_FLAG, BUDGET_FLAGS, readActor, readReason, subjectWord } from './arguments.ts';
 import { amountDifferenceText } from './change-text.ts';
 
 const budgetRequests = command({
   name: 'budget requests',
   about:
     'Lists requests for more, and their results; newest first. Requests are deleted 30 days after they were filed.',
-  flags: { all: toggle('also those that are decided'), ...WHO_FLAGS, ...BUDGET_FLAGS },
+  flags: { all: toggle('also those that are decided'), actor: ACTOR_FLAG, ...BUDGET_FLAGS },
   examples: ['tollgate budget requests --all'],
   exits: { 0: 'listed' },
   run: async ({ flags }, io) => {
     const actor = readActor(flags, io);
     return withBudget(flags, io, async ({ apiOf, directory, policy }) => {
-      const api = apiOf(actor, readRights(flags, directory));
+      const api = apiOf(actor);
       const found = await answeredInProcess(api.requests.$get());
       const requests = flags.all ? found : found.filter(({ state }) => state === 'pending');
       return print(io, flags, { requests }, () =>
@@ -41,7 +41,7 @@ const deciding = (verb: 'approve' | 'decline'): Command =>
     words: { request: word('<request>', 'its id, from tollgate budget requests') },
     flags: {
       note: text('<text>', verb === 'approve' ? "the approver's note" : 'why not (needed)'),
-      ...WHO_FLAGS,
+      actor: ACTOR_FLAG,
       ...BUDGET_FLAGS,
     },
     examples: [`tollgate budget ${verb} r-3f2a --note "as discussed"`],
@@ -53,8 +53,8 @@ const deciding = (verb: 'approve' | 'decline'): Command =>
           ? { verdict: verb, note: readReason(note, 'note') }
           : { verdict: verb, ...withoutAbsent({ note }) };
       const actor = readActor(flags, io);
-      return withBudget(flags, io, async ({ apiOf, directory }) => {
-        const { requests } = apiOf(actor, readRights(flags, directory));
+      return withBudget(flags, io, async ({ apiOf }) => {
+        const { requests } = apiOf(actor);
         const answer = await answerOf(requests[':id'].decision.$post({ param: { id }, json }));
         if (!answer.ok) {
           const { error, problems } = answer.refused;

@@ -1,5 +1,3 @@
-/** Views of limits: the list, one group, and the change log. */
-
 import {
   BUDGET_ORDERS,
   type BudgetRow,
@@ -31,7 +29,6 @@ import { forecastJson, limitStandingJson, limitText, standingPath, standingsText
 
 /** Two or three screens; --all and --json have the rest. */
 const ROWS_SHOWN = 100;
-/** One call of many. */
 const PAGE_ROWS = 1_000;
 
 const budgetLs = command({
@@ -82,7 +79,7 @@ that refuse jobs now come first. Amounts are those in force now: with grants and
 });
 
 function listText(
-  { set, currency, nowMs, rows, total, forecastMax, refusing, usedUp, runsOut }: Budgets,
+  { set, currency, nowMs, rows, total, refusing, usedUp, runsOut }: Budgets,
   alerts: boolean,
   io: TerminalIo,
   reconciliation: Reconciliation,
@@ -92,22 +89,20 @@ function listText(
   const notes = [
     `${shadowCount(refusing)} refusing jobs, ${shadowCount(usedUp)} used up, ${shadowCount(runsOut)} gone before their period ends`,
     ...(more > 0 ? [`… and ${shadowCount(more)} more: --all shows them`] : []),
-    ...(total > forecastMax ? [`forecasts are of the ${forecastMax} fullest only`] : []),
     ...(set === undefined ? ['no set was ever published: these are those of policies/limits.yaml'] : []),
   ];
   return [
     rows.length === 0
       ? 'No limit is like this.\n'
       : standingsText(rows, { currency, nowMs, columns: io.columns, paint }),
-    ...rows.map((row) => alertLine(row, currency, alerts, paint)),
+    ...rows.map((row) => alertLine(row, alerts, paint)),
     ...notes.map((note) => paint.dim(`${note}\n`)),
     `${reconciliation.state === 'differs' ? paint.bad(reconciliation.text) : paint.dim(reconciliation.text)}\n`,
   ].join('');
 }
 
-/** The sentence that the page has at the limit. */
-function alertLine(row: BudgetRow, currency: string, isAsked: boolean, paint: Paint): string {
-  const last = lastAlertOf(row, currency);
+function alertLine(row: BudgetRow, isAsked: boolean, paint: Paint): string {
+  const last = lastAlertOf(row);
   if (last === undefined || (last.state !== 'failed' && !isAsked)) return '';
   const text = printable(`${standingPath(row)} ${row.id}: ${last.text}`);
   return `${last.state === 'failed' ? paint.warn(text) : text}\n`;
@@ -149,7 +144,7 @@ ids. tollgate report spend --group has what the groups below it used.`,
             ? ['No limit holds here.\n']
             : [
                 standingsText(rows, { currency, nowMs: io.nowMs(), columns: io.columns, paint }),
-                ...rows.map((row) => noteText(row, currency) + forecastLine(row, currency)),
+                ...rows.map((row) => noteText(row, currency)),
               ]),
           exceptionsText(exceptions, budget, io.columns, paint),
         ].join('');
@@ -158,33 +153,24 @@ ids. tollgate report spend --group has what the groups below it used.`,
 });
 
 function noteText(row: BudgetRow, currency: string): string {
-  const { contact, costCenter, reason, id } = row;
+  const { contact, costCenter, reason, id, cohort, shared, borrowed = 0, unit } = row;
   const alerts = alertsText(row);
-  const said = [
-    ...cohortWords(row, currency),
+  const lent =
+    shared &&
+    `cohort ${cohort}: ${bareAmountText(shared.used, unit)} of ${amountText(shared.amount, unit, currency)} lent in use, ${bareAmountText(borrowed, unit)} of at most ${amountText(shared.mayBorrow, unit, currency)} borrowed`;
+  const notes = [
+    lent,
     alerts && `${alerts}, to ${row.addressee}`,
-    lastAlertOf(row, currency)?.text,
+    lastAlertOf(row)?.text,
     costCenter && `cost center ${costCenter}`,
     contact && `ask ${contact}`,
     reason,
   ].filter(Boolean);
-  if (said.length === 0) return '';
-  return `${printable(`${standingPath(row)} ${id}: ${limitText(row, currency)}, ${said.join(', ')}`)}\n`;
-}
-
-/** The sentence that the page has below its chart. */
-function forecastLine(row: BudgetRow, currency: string): string {
-  const text = forecastText(row, currency);
-  return text === undefined ? '' : `${printable(`${standingPath(row)} ${row.id}: ${text}`)}\n`;
-}
-
-function cohortWords({ cohort, shared, borrowed = 0, unit }: BudgetRow, currency: string): readonly string[] {
-  if (shared === undefined) return [];
-  const inUnits = (units: number): string => amountText(units, unit, currency);
-  const lent = `cohort ${cohort}: ${bareAmountText(shared.used, unit)} of ${inUnits(shared.amount)} lent in use`;
-  return shared.mayBorrow === 0
-    ? [lent]
-    : [`${lent}, ${bareAmountText(borrowed, unit)} of at most ${inUnits(shared.mayBorrow)} borrowed`];
+  const forecast = forecastText(row, currency);
+  return [notes.length > 0 && `${limitText(row, currency)}, ${notes.join(', ')}`, forecast]
+    .filter(Boolean)
+    .map((text) => `${printable(`${standingPath(row)} ${id}: ${text}`)}\n`)
+    .join('');
 }
 
 function edgeWords(written: string, which: Edge, zone: string): string {
@@ -249,11 +235,9 @@ const budgetHistory = command({
             const head = `${paint.strong(`${instantText(atMs, zone)}  ${printable(actor)}`)}: ${printable(why)}\n`;
             const about = `edit ${edit}, set ${set}, from ${printable(source)}, ${count} ${count === 1 ? 'change' : 'changes'}`;
             const changes =
-              rows !== undefined
-                ? changeRowsText(rows, policy.currency, io.columns, paint)
-                : count === 0
-                  ? '(what was changed is not kept any more)\n'
-                  : `(too much to list${subject === undefined ? ': tollgate budget history <group> has what it changed there' : ''})\n`;
+              rows === undefined
+                ? '(not kept any more, or too much to list)\n'
+                : changeRowsText(rows, policy.currency, io.columns, paint);
             return `${head}${paint.dim(about)}\n${changes}`;
           })
           .join('');

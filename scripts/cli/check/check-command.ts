@@ -8,13 +8,7 @@ import { choice, optionalWord, text, texts, toggle, type ValuesOf } from '../../
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { wrapped } from '../../terminal/table.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
-import {
-  PLACE_FLAGS,
-  type RequestPlace,
-  readPlaceFlags,
-  readTimeout,
-  withClass,
-} from '../evaluation/place-flags.ts';
+import { PLACE_FLAGS, type RequestPlace, readPlaceFlags, readTimeout } from '../evaluation/place-flags.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
@@ -37,13 +31,7 @@ const FLAGS = {
     "as GitLab's settings or the start of the pipeline set it; <name> alone: they do not. Repeat it",
   ),
   input: texts('<name=value>', 'an input of the pipeline, if its file has spec:inputs. Repeat it'),
-  class: text('<name>', 'as if all runners were of this class'),
   timeout: text('<duration>', "the project's own timeout, for jobs that set none: 1h, 90m", readTimeout),
-  images: choice(
-    '<how>',
-    "as-written judges $IMAGE as the file has it; else it inserts the file's variables, as the relay does with those that GitLab sends. Set those of GitLab's settings by --variable. One of: ",
-    ['expanded', 'as-written'],
-  ),
   verbose: toggle('every rule of every job, matched or not'),
   'code-quality': text('<file>', "also writes GitLab's code quality report"),
   before: text(
@@ -91,17 +79,14 @@ that is used up.`,
   },
   run: async ({ flags: values, words: { file: path } }, io) => {
     const nowMs = values.now ?? io.nowMs();
-    const documents = readRules(values, io);
-    const chosen = values.class === undefined ? undefined : withClass(documents.policy, values.class, nowMs);
-    const policy = chosen?.policy ?? documents.policy;
-    const rules = { ...documents, policy };
+    const rules = readRules(values, io);
+    const { policy } = rules;
     const { file, folder } = pipelineFile(path, io.cwd);
     const place = readPlaceFlags(values, rules.directory);
     const shownPath = (full: string): string => relative(io.cwd, full) || basename(full);
     const options = {
       place,
       nowMs,
-      images: values.images ?? 'expanded',
       ...withoutAbsent({ projectTimeoutSeconds: values.timeout }),
     };
     const checkOf = (full: string): PipelineCheck => {
@@ -113,8 +98,7 @@ that is used up.`,
     const check = checkOf(file);
     const before =
       values.before === undefined ? undefined : checkOf(pipelineFile(values.before, io.cwd).file);
-    const classTags = chosen?.runnerClass.tags ?? [];
-    const asked = { ...options, variables: policy.variables, flags: values, classTags };
+    const asked = { ...options, variables: policy.variables, flags: values };
     const { now, code } = await liveStep(check, asked, io);
     const write = (flag: 'code-quality' | 'markdown', text: () => string): void => {
       const named = values[flag];
@@ -161,11 +145,6 @@ function aboutText(
   ].join(', ');
 }
 
-/**
- * Builds the run from flags, for rules and for names of images and environments.
- *
- * @throws {UsageError} for an invalid variable or input.
- */
 function readRun(flags: ValuesOf<typeof FLAGS>, place: RequestPlace): KnownRun {
   const { ref, refProtected, projectPath, projectId, pipelineSource, userId } = place;
   const given = Object.fromEntries(flags.variable.map((text) => variableOf(text)));

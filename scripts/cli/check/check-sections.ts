@@ -27,10 +27,8 @@ interface Section {
   readonly entries: readonly SectionEntry[];
 }
 
-/** A sentence, and lines below it. */
 type SectionEntry = readonly [text: string, ...below: string[]];
 
-/** The sections that have something to say. */
 function sectionsOf(
   check: PipelineCheck,
   before: PipelineCheck | undefined,
@@ -83,7 +81,6 @@ function sectionsOf(
       title: 'Other pipelines started: their own projects are asked about their jobs',
       entries: lines(bridges),
     },
-    { title: 'Perhaps not as meant', entries: lines(pipeline.warnings) },
     { title: 'May differ in GitLab', entries: lines(pipeline.problems) },
   ];
   return sections.filter(({ entries }) => entries.length > 0);
@@ -93,7 +90,6 @@ const LEFT_UNREAD = '; what is left of them needs --console or --ledger';
 const NAMES_SHOWN = 24;
 const JOBS_SHOWN = 6;
 
-/** Each thing once, with the names of its jobs; the one that most jobs have first. */
 function byJobs(
   checks: readonly JobCheck[],
   thingsOf: (check: JobCheck) => readonly string[],
@@ -107,7 +103,6 @@ function byJobs(
     .map(({ thing, names }) => [thing, firstOf(names, JOBS_SHOWN).join(', ')]);
 }
 
-/** A finding, the message of its rule, and its jobs with file and line. */
 function findingEntry(
   { rule, mode, text, message, jobs }: PipelineFinding,
   jobsOfPipeline: number,
@@ -125,7 +120,6 @@ function findingEntry(
   ];
 }
 
-/** Cost of an entry's jobs, if it changed; largest change first. */
 function costChanges(check: PipelineCheck, before: PipelineCheck): readonly string[] {
   const [then, now] = [before, check].map(({ jobs }) => {
     const costs = new Map<string, number>();
@@ -178,7 +172,6 @@ function leftEntries(
   ];
 }
 
-/** The same alone; empty if there is nothing to say. */
 export function leftSection(
   now: CheckedPipeline,
   whole: boolean,
@@ -191,11 +184,9 @@ export function leftSection(
 interface Layout {
   readonly columns: number;
   readonly paint: Paint;
-  /** Every rule of every job. */
   readonly verbose: boolean;
 }
 
-/** The check for people: jobs, sections, and the sum in the last line. */
 export function checkText(
   check: PipelineCheck,
   before: PipelineCheck | undefined,
@@ -222,7 +213,6 @@ export function checkText(
   return parts.join('\n');
 }
 
-/** A title, and entries with the lines below them. */
 function entriesText(title: string, entries: readonly SectionEntry[], columns: number, paint: Paint): string {
   const line = (text: string, indent: number): string =>
     `${wrapped(`${' '.repeat(indent)}${printable(text)}`, columns, ' '.repeat(indent + 2))}\n`;
@@ -263,7 +253,6 @@ function code(text: string): string {
   return `\`${shortenedName(line, CODE_COLUMNS_MAX)}\``;
 }
 
-/** `4 jobs, about 9.00 EUR a run; 2 would be rejected; 1 not sure`. */
 function summaryText(
   check: PipelineCheck,
   before: PipelineCheck | undefined,
@@ -292,10 +281,8 @@ function summaryText(
     .join('; ');
 }
 
-/** So that the verdict stays visible on a narrow terminal. */
 const NAME_COLUMNS_MIN = 28;
 
-/** Name, runner class, cost, verdict, and why. Jobs of one matrix that meet the same share a row. */
 function jobRows(
   checks: readonly JobCheck[],
   currency: string,
@@ -321,7 +308,6 @@ function jobRows(
   });
 }
 
-/** Violated, undecided and shadow rules; whether own rules decide, and whether all was read. */
 function whyOf({
   job,
   rejects,

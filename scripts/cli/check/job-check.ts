@@ -20,18 +20,14 @@ import type { ExpandedJob, PipelineService } from '../pipeline/expanded-pipeline
 import { withSubject } from '../pipeline/pipeline-error.ts';
 import { knownExpander, type UnsetVariables, unsetNames, type Variables } from '../pipeline/variables.ts';
 
-/** Check of one job. */
 export interface JobCheck {
   readonly job: ExpandedJob;
   readonly terms: Terms;
   readonly results: readonly RuleResult[];
   /** `ok`: no rule is against it, and all that it rests on was read; what is left of its limits is not known here. */
   readonly verdict: 'rejected' | 'not sure' | 'ok';
-  /** Mode `enforce`, for certain. */
   readonly rejects: readonly Violation[];
-  /** Modes `shadow` and `warn`: recorded, the job runs. */
   readonly watched: readonly Violation[];
-  /** Rules about which the file and the flags do not say enough. */
   readonly untold: readonly UndecidedRule[];
   readonly asks: readonly LimitAsk[];
 }
@@ -39,7 +35,6 @@ export interface JobCheck {
 interface UndecidedRule {
   readonly rule: string;
   readonly mode: Mode;
-  /** Fields of the request, e.g. `userId` or `variables.BASE`. */
   readonly needs: readonly string[];
   /** Violations, unless one of these fields exempts the job. */
   readonly against: readonly Violation[];
@@ -79,7 +74,6 @@ const certainOf = ({ violations }: RuleResult, job: ExpandedJob): readonly Viola
         (job.notRead === undefined && !isToldByGitLab(each.reason.field))),
   );
 
-/** The user may be exempt. */
 const isUnsure = ({ unproven }: RuleResult): boolean => unproven.some(isToldByGitLab);
 
 function untoldOf(result: RuleResult, job: ExpandedJob): UndecidedRule | undefined {
@@ -126,7 +120,6 @@ export function checkForms(
   const watched = unique(checks.flatMap((each) => each.watched));
   const shared = { job, terms: dearest.terms, asks: dearest.asks, watched };
   if (checks.every(({ verdict }) => verdict === 'rejected')) return { ...first, ...shared, rejects, untold };
-  // Some forms are rejected and others are not.
   const needs = [...new Set(forms.flatMap(({ unsetVariables = {} }) => doubtsIn('tags', unsetVariables)))];
   const ofSomeForms = rejects.map((violation) => ({
     rule: violation.rule,
@@ -144,7 +137,6 @@ export function checkForms(
   };
 }
 
-/** An unknown tag may belong to any runner class. */
 const onOtherClasses = (
   form: ExpandedJob,
   classes: readonly Pick<RunnerClass, 'tags'>[],
@@ -155,7 +147,6 @@ const onOtherClasses = (
         .filter(({ tags }) => !tags.every((tag) => form.tags.includes(tag)))
         .map(({ tags }) => ({ ...form, tags: [...form.tags, ...tags] }));
 
-/** For the message of an error. */
 const placeText = ({ place, definedAs }: ExpandedJob): string =>
   place === undefined ? definedAs : `${place.file}:${place.line}: ${definedAs}`;
 
@@ -166,18 +157,13 @@ const unique = <T extends object>(list: readonly T[]): readonly T[] => [
 export interface RequestOptions {
   readonly place: RequestPlace;
   readonly variables: VariableAllowlist;
-  /** `as-written` asks about `$CI_IMAGE`, as a router may. */
-  readonly images: 'expanded' | 'as-written';
-  /** The project's own timeout, for jobs that set none; absent: not known. */
   readonly projectTimeoutSeconds?: number;
   /** GitLab's id of the job is not known: any whole number from 1. */
   readonly jobId: number;
 }
 
-/** Builds the admission request of a job in a file, as far as file and flags define it. */
 export function pipelineRequestOf(job: ExpandedJob, options: RequestOptions): AdmissionRequest {
-  const { environment, pullPolicies, dockerUser, kubernetesUser } = job;
-  const image = options.images === 'as-written' ? (job.imageAsWritten ?? job.image) : job.image;
+  const { environment, image, pullPolicies, dockerUser, kubernetesUser } = job;
   const timeoutSeconds = job.timeoutSeconds ?? options.projectTimeoutSeconds;
   const raw = new Set(job.rawVariables);
   const values = valuesOf(job.variables, job.variables, raw);
@@ -251,7 +237,6 @@ const doubtsIn = (field: string, unset: UnsetVariables): readonly string[] =>
     ? (unset[field] ?? []).map(fieldOfVariable)
     : [];
 
-/** The same for values of variables of the job or its services. */
 function doubtsInValue(variable: string, service: string | undefined, job: ExpandedJob): readonly string[] {
   const raw = new Set(job.rawVariables);
   const variables =

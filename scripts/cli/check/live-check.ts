@@ -13,21 +13,17 @@ import type { RulesFlags } from '../rules-flags.ts';
 import { pipelineRequestOf, type RequestOptions } from './job-check.ts';
 import type { PipelineCheck } from './pipeline-check.ts';
 
-/** The decisions of a console or a ledger about the jobs of a file, in their order. */
 export interface LiveCheck extends CheckedPipeline {
   readonly decidedBy: 'console' | 'ledger';
 }
 
 interface LiveStep {
-  /** Absent if neither a console nor a ledger was asked, or it failed. */
   readonly now?: LiveCheck;
   readonly code: ExitCode;
 }
 
 export interface LiveAsk extends Omit<RequestOptions, 'jobId'> {
   readonly flags: LedgerFlags & RulesFlags & PlaceFlags;
-  /** The tags of the runner class that all jobs are taken to be of. */
-  readonly classTags: readonly string[];
   readonly nowMs: number;
 }
 
@@ -49,9 +45,7 @@ export async function liveStep({ jobs }: PipelineCheck, ask: LiveAsk, io: Termin
     );
   if (jobs.length === 0 || whose === undefined) return { code: EXIT.ok };
   if (!isNamed && (origin === undefined || !mayAskConsole(origin, io))) return { code: EXIT.ok };
-  const asked = jobs.map(({ job }, index) =>
-    jobAsked(pipelineRequestOf(job, { ...ask, jobId: index + 1 }), ask.classTags),
-  );
+  const asked = jobs.map(({ job }, index) => jobAsked(pipelineRequestOf(job, { ...ask, jobId: index + 1 })));
   const decide = (api: ApiClient, by: object): Promise<CheckedPipeline> =>
     answeredInProcess(api.check.$post({ json: { ...by, jobs: asked } }));
   try {
@@ -90,16 +84,17 @@ function whoseJobs(place: RequestPlace, hasToken: boolean) {
 const runOf = ({ ref, refProtected, pipelineSource, userId }: RequestPlace) =>
   withoutAbsent({ ref, refProtected, pipelineSource, userId });
 
-/** One job as the API of a console or ledger takes it. */
-export function jobAsked(
-  { jobName = '', jobStage: stage, jobTags = [], ...request }: AdmissionRequest,
-  classTags: readonly string[],
-): AskedPipelineJob {
+export function jobAsked({
+  jobName = '',
+  jobStage: stage,
+  jobTags = [],
+  ...request
+}: AdmissionRequest): AskedPipelineJob {
   const { image, services, environment, timeoutSeconds, variables, hiddenVariables } = request;
   const { pullPolicies, dockerUser, kubernetesUser } = request;
   return {
     name: jobName,
-    tags: [...new Set([...classTags, ...jobTags])],
+    tags: [...new Set(jobTags)],
     ...withoutAbsent({ stage, image, pullPolicies, dockerUser, kubernetesUser, environment, timeoutSeconds }),
     ...(services !== undefined && services.length > 0 && { services }),
     ...(variables !== undefined && Object.keys(variables).length > 0 && { variables }),

@@ -9,7 +9,6 @@ import { checkForms, type JobCheck, type RequestOptions } from './job-check.ts';
 
 export interface PipelineCheck {
   readonly jobs: readonly JobCheck[];
-  /** In all jobs together, if every one runs as long as estimated. */
   readonly costMicros: number;
   readonly currency: string;
   readonly limits: readonly RunAsk[];
@@ -39,7 +38,6 @@ export function resultOf(check: PipelineCheck): JobCheck['verdict'] {
   return isWhole(check) && countOf(check, 'ok') === check.jobs.length ? 'ok' : 'not sure';
 }
 
-/** Everything was read that the pipeline and its jobs rest on. */
 export const isWhole = ({ pipeline, jobs }: PipelineCheck): boolean =>
   pipeline.notRead.length === 0 && jobs.every(({ job }) => unreadBy(job).length === 0);
 
@@ -51,7 +49,6 @@ export const unreadBy = (job: ExpandedJob): readonly string[] => [
 export const countOf = ({ jobs }: PipelineCheck, verdict: JobCheck['verdict']): number =>
   jobs.filter((each) => each.verdict === verdict).length;
 
-/** Claims of one run on one limit, by estimated durations. */
 interface RunAsk extends LimitAsk {
   readonly jobs: number;
   /** Returned amounts count for the largest stage only, because stages run in sequence. */
@@ -78,18 +75,15 @@ function runAsks(checks: readonly JobCheck[]): readonly RunAsk[] {
   });
 }
 
-/** One thing several jobs have in common. */
 export interface PipelineFinding {
   readonly rule: string;
   readonly mode: Mode;
   /** Begins with the code, where there is one. */
   readonly text: string;
-  /** The rule's message. */
   readonly message?: string | undefined;
   readonly jobs: readonly JobCheck[];
 }
 
-/** Like findings of different jobs as one, in the order they are met. */
 function findingsOf(
   checks: readonly JobCheck[],
   ofJob: (check: JobCheck, index: number) => readonly Omit<PipelineFinding, 'jobs'>[],
@@ -160,11 +154,9 @@ export function conditionText(condition: string): string {
   return flags.length === 0 ? shown : `${shown} (${flags.join(', ')})`;
 }
 
-/** Joins conditions in one sentence; a long list is cut. */
 export const conditionsText = (conditions: readonly string[]): string =>
   firstOf(conditions.map(conditionText), CONDITIONS_SHOWN).join('; ');
 
-/** The flag that sets a variable. */
 function flagOf(name: string): string {
   if (name === 'CI_PIPELINE_SOURCE') return '--source';
   if (/^CI_COMMIT_(?:BRANCH|TAG|REF_NAME|REF_SLUG)$/.test(name)) return '--ref';
@@ -173,7 +165,6 @@ function flagOf(name: string): string {
   return `--variable ${name}=…`;
 }
 
-/** The first of them, and how many more there are. */
 export const firstOf = (all: readonly string[], max: number): readonly string[] => [
   ...all.slice(0, max),
   ...(all.length > max ? [`and ${all.length - max} more`] : []),

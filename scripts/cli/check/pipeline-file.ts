@@ -4,7 +4,6 @@ import { UsageError } from '../../terminal/command.ts';
 import { repositoryOf } from '../pipeline/repository-files.ts';
 
 interface PipelineFile {
-  /** The file, absolute. */
   readonly file: string;
   /** Its folder, as a path from the root of its repository with `/`; '' if it is that. */
   readonly folder: string;
@@ -12,7 +11,6 @@ interface PipelineFile {
 
 const NAME = '.gitlab-ci.yml';
 
-/** @throws {UsageError} if there is no such file, or no pipeline in the folder. */
 export function pipelineFile(asked: string | undefined, cwd: string): PipelineFile {
   const path = resolve(cwd, asked ?? '.');
   if (!existsSync(path)) throw new UsageError(`${asked}: no such file or folder`);

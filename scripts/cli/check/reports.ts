@@ -72,18 +72,14 @@ export function checkJson(
     ...about,
     currency: check.currency,
     jobs: check.jobs.map(jobJson),
-    /** `ok` only if everything was read and every job is ok. */
     result: resultOf(check),
     total: totalJson(check),
     ...(before !== undefined && { before: totalJson(before) }),
     limits: check.limits.map(({ counter: _, ...ask }) => ask),
-    /** The decisions of a console or ledger about the same jobs, in their order. */
     ...(now !== undefined && { now }),
     notRead: pipeline.notRead,
     bridges: pipeline.bridges,
     problems: pipeline.problems,
-    warnings: pipeline.warnings,
-    /** If `workflow:rules` create a pipeline, and the conditions. */
     created: pipeline.isCreated,
     createdDependsOn: pipeline.workflowDependsOn,
     leftOut: pipeline.leftOut.map(({ name, place }) => ({ name, ...place })),
@@ -142,7 +138,6 @@ export async function noteStep(
   const baseUrl = given('CI_SERVER_URL');
   const projectId = given('CI_MERGE_REQUEST_PROJECT_ID');
   const mergeRequestIid = given('CI_MERGE_REQUEST_IID');
-  // A run of a newer pipeline has the last word.
   const version = Number(given('CI_PIPELINE_ID'));
   try {
     checkBaseUrl(baseUrl);

@@ -2,11 +2,7 @@
 import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
 import { judgeCanary } from '../../../functions/answers/health/judge-gitlab.ts';
 import { type HealthJudgement, heardAmong } from '../../../functions/answers/health/judged.ts';
-import {
-  type ArmedReport,
-  armedReport,
-  shadowFigures,
-} from '../../../functions/answers/rollout/shadow-report.ts';
+import { type ArmedReport, shadowReport } from '../../../functions/answers/rollout/shadow-report.ts';
 import type { ControllerScopes } from '../../../functions/core/gitlab/controller.ts';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import type { RelayBeat } from '../../../functions/core/store/health-items.ts';
@@ -89,14 +85,13 @@ export async function readStatus(
     const heard = heardAmong(all ?? [], nowMs);
     const canary = await ledger.canary?.();
     const rules = await openRulesInForce(flags, ledger, io);
-    const options = { ...span, rules, counts: () => true, onJob: progress.step };
-    const { ifArmed: found } = await shadowFigures(ledger.store, options);
-    const places = { directory: rules.directory, gitlabUrl: ledger.gitlabUrl };
+    const { ifArmed } = await shadowReport(ledger.store, {
+      ...{ span, rules, ledger: ledger.description, gitlabUrl: ledger.gitlabUrl, onJob: progress.step },
+    });
     return {
       ...{ controller, scopes, heard, nowMs },
       beats: all === undefined ? lacks('heartbeats') : { known: true, value: all },
-      forecast:
-        found.jobs === 0 ? lacks('job of that time') : { known: true, value: armedReport(found, places) },
+      forecast: ifArmed.jobs === 0 ? lacks('job of that time') : { known: true, value: ifArmed },
       canary:
         ledger.canary === undefined
           ? lacks('outcome of a canary')

@@ -2,7 +2,7 @@ import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { armedRowsText } from '../report/shadow.ts';
-import { armedSentence, retrySentence } from '../report/shadow-words.ts';
+import { armedSentence } from '../report/shadow-words.ts';
 import { type ControllerStatus, hasScope, NO_BEATS, refusalOf, risksOf } from './controller-status.ts';
 import type { RunnerController } from './runner-controllers.ts';
 
@@ -55,9 +55,7 @@ export function statusText(status: ControllerStatus, colours: boolean, columns: 
     ['jobs', orWhy(forecast, armedSentence)],
   ] as const;
   const report = forecast.known && forecast.value.rows.length > 0 ? forecast.value : undefined;
-  const failing =
-    report &&
-    `         ${retrySentence(report) ?? ''}\n${armedRowsText(report, paintWhen(colours), columns)}`;
+  const failing = report && armedRowsText(report, paintWhen(colours), columns);
   return `${stateText(controller, means)}${rows.map(([name, text]) => `${name.padEnd(9)}${text}\n`).join('')}${failing ?? ''}`;
 }
 

@@ -9,16 +9,13 @@ import { type Price, type Prices, REGIONS } from './prices.ts';
 const BATCH_MAX = 96;
 /** A job counts on at most 24 limits. */
 const COUNTERS_MAX = 24;
-/** Six zones of a region, with a dozen endpoints in each. */
-const NETWORK_MAX = 72;
+/** One in each zone. */
+const NAT_MAX = 6;
 
 const cost = command({
   name: 'cost',
   about: `Estimates what this deployment costs at AWS: the lines with quantity and price, the cost when idle and the cost per job.
-Writes are those that the real program was counted to make of sample jobs. It calls no server.
-
-Jobs of a small fleet come one by one, and each has its own transaction. Without --batch the batches follow from the number
-of jobs; --batch 5 shows pipelines that start five jobs together.`,
+Writes are those that the real program was counted to make of sample jobs. It calls no server.`,
   flags: {
     'jobs-per-month': required(
       text('<number>', 'a number of jobs that ask to be admitted, like 300000', whole(0, 1_000_000_000)),
@@ -36,13 +33,7 @@ of jobs; --batch 5 shows pipelines that start five jobs together.`,
       whole(0, 1_000_000),
     ),
     watchdog: toggle("with the watchdog and the relays' heartbeats"),
-    'table-key': toggle('with a customer key for the table'),
-    nat: orElse(text('<number>', 'NAT gateways rather than public addresses', whole(0, NETWORK_MAX)), 0),
-    endpoints: orElse(
-      text('<number>', 'interface endpoints, counted once for each zone', whole(0, NETWORK_MAX)),
-      0,
-    ),
-    traces: toggle('with the traces of X-Ray'),
+    nat: orElse(text('<number>', 'NAT gateways rather than public addresses', whole(0, NAT_MAX)), 0),
     region: orElse(choice('<region>', 'with prices in scripts/cli/cost/prices.ts: ', REGIONS), 'us-east-1'),
   },
   json: 'question, prices, lines and sums as one JSON object',
@@ -52,17 +43,15 @@ of jobs; --batch 5 shows pipelines that start five jobs together.`,
   ],
   exits: { 1: 'failed' },
   run: async ({ flags }, io) => {
-    const { 'jobs-per-month': jobsPerMonth, relays, batch, counters, region, watchdog, traces } = flags;
+    const { 'jobs-per-month': jobsPerMonth, relays, batch, counters, region, watchdog } = flags;
     const expected = expectedBatches(jobsPerMonth, relays);
     const answer = estimate({
-      ...{ jobsPerMonth, relays, counters, region, watchdog, traces },
+      ...{ jobsPerMonth, relays, counters, region, watchdog },
       batch: batch ?? expected.batch,
       // It gets the records of at least one batch.
       rollupBatch: Math.max(batch ?? 1, expected.rollupBatch),
-      tableKey: flags['table-key'],
       visits: flags.console,
       natGateways: flags.nat,
-      endpoints: flags.endpoints,
     });
     return print(io, flags, answer, () => costText(answer, paintWhen(io.colours), io.columns));
   },
@@ -95,9 +84,6 @@ function costText({ question, totals, lines, prices }: Estimate, paint: Paint, c
   ] as const;
   const notes = [
     `Prices of ${region}, on demand, compared on ${prices.writeUnit.readOn}, without taxes.`,
-    ...(region === 'us-east-1'
-      ? []
-      : ['They are unverified: compare the sources in scripts/cli/cost/prices.ts.']),
     `Batches of ${batch} admitted, ${rollupBatch} summed up. All jobs are counted as admitted.`,
     'Free tiers and discounts are not deducted, nor are retried conflicts counted.',
     'Durations, logs and visits are assumed: scripts/cli/cost/estimate.ts.',

@@ -11,19 +11,13 @@ export interface CostQuestion {
   readonly batch: number;
   /** Records that one call of the rollup gets. */
   readonly rollupBatch: number;
-  /** Limits that a job counts on. */
   readonly counters: number;
   readonly region: Region;
   readonly relays: number;
   readonly watchdog: boolean;
-  /** A key of the customer's own for the table. */
-  readonly tableKey: boolean;
   /** To the console, a month. Undefined without console. */
   readonly visits: number | undefined;
   readonly natGateways: number;
-  /** Interface endpoints made for Tollgate, counted once for each zone. */
-  readonly endpoints: number;
-  readonly traces: boolean;
 }
 
 /** Part of a line. `always` and `console` are per month; the others are per admitted job. */
@@ -34,7 +28,6 @@ export interface CostLine {
   readonly label: string;
   readonly quantity: number;
   readonly price: PriceName;
-  /** US dollars: quantity × price. */
   readonly usd: number;
 }
 
@@ -171,7 +164,7 @@ export const monitoringOf = ({
   });
 
 function alwaysQuantities(question: CostQuestion): readonly Quantity[] {
-  const { relays, watchdog, natGateways, endpoints, traces } = question;
+  const { relays, watchdog, natGateways } = question;
   const { watchdog: watching, ...always } = BY_THE_CLOCK;
   const scheduled = Object.values(watchdog ? BY_THE_CLOCK : always);
   const sum = (of: (program: (typeof scheduled)[number]) => number): number =>
@@ -179,17 +172,14 @@ function alwaysQuantities(question: CostQuestion): readonly Quantity[] {
   const starts = sum(() => 1);
   const heartbeats = watchdog ? relays * HEARTBEATS_PER_MINUTE * MINUTES : 0;
   const logGb = (relays * MINUTES * LOG_LINE.relay + starts * LOG_LINE.call) / GIGA;
-  const isOpen = natGateways === 0 && endpoints === 0;
   const monitoring = monitoringOf(question);
-  const addresses = isOpen ? relays : natGateways;
+  const addresses = natGateways === 0 ? relays : natGateways;
   return [
     ['Relays, CPU', relays * HOURS * RELAY.vcpu, 'fargateCpu'],
     ['Relays, memory', relays * HOURS * RELAY.gb, 'fargateMemory'],
     ['Public addresses', addresses * HOURS, 'publicAddress'],
     ['NAT gateways', natGateways * HOURS, 'natHour'],
-    ['NAT gateways, data', natGateways && RELAY_START_GB + (endpoints > 0 ? 0 : logGb), 'natData'],
-    ['Interface endpoints', endpoints * HOURS, 'endpointHour'],
-    ['Interface endpoints, data', endpoints && logGb, 'endpointData'],
+    ['NAT gateways, data', natGateways && RELAY_START_GB + logGb, 'natData'],
     ['Custom metrics', monitoring.customMetrics, 'metric'],
     ['Metrics that alarms look at', monitoring.alarmMetrics, 'alarm'],
     ['Composite alarms', monitoring.compositeAlarms, 'compositeAlarm'],
@@ -201,26 +191,24 @@ function alwaysQuantities(question: CostQuestion): readonly Quantity[] {
     ['Logs ingested', logGb, 'logIngestion'],
     ['Logs stored', logGb * LOGS_STORED, 'logStorage'],
     // The on-call topic has its own key, because CloudWatch may not use the account's.
-    ['KMS keys', question.tableKey ? 2 : 1, 'customerKey'],
+    ['KMS keys', 1, 'customerKey'],
     ['KMS requests', (KEY_REQUESTS_PER_HOUR + (watchdog ? 12 : 0)) * HOURS, 'keyRequest'],
-    ['Traces', traces ? starts : 0, 'trace'],
   ];
 }
 
-function visitQuantities({ visits = 0, traces }: CostQuestion): readonly Quantity[] {
+function visitQuantities({ visits = 0 }: CostQuestion): readonly Quantity[] {
   return [
     ['Console, reads', visits * VISIT.reads, 'readUnit'],
     ['Console, writes', visits * VISIT.writes, 'writeUnit'],
     ['Console, requests', visits * VISIT.requests, 'lambdaRequest'],
     ['Console, duration', visits * gbSeconds(VISIT), 'lambdaDuration'],
     ['Console, data out', visits * VISIT.gb, 'dataOut'],
-    ['Console, traces', traces ? visits * VISIT.requests : 0, 'trace'],
   ];
 }
 
 /** Of one admitted job. A rejected one costs less. */
 function jobQuantities(question: CostQuestion) {
-  const { batch, rollupBatch, counters, natGateways, endpoints, traces } = question;
+  const { batch, rollupBatch, counters, natGateways } = question;
   const deciding = { admit: 1 / batch, settle: WEBHOOKS_PER_JOB, 'settle-stream': 1 / batch };
   const rollups = 2 / rollupBatch;
   const duration = (calls: Partial<Record<keyof typeof PER_CALL, number>>): number =>
@@ -253,9 +241,7 @@ function jobQuantities(question: CostQuestion) {
     ['Lambda, duration', duration(deciding), 'lambdaDuration'],
     ['Logs ingested', decisionGb + callsGb, 'logIngestion'],
     ['Data out to GitLab', ((1 + WEBHOOKS_PER_JOB) * ANSWER_BYTES) / GIGA, 'dataOut'],
-    ['NAT gateways, data', natGateways && trafficGb + (endpoints > 0 ? 0 : decisionGb), 'natData'],
-    ['Interface endpoints, data', endpoints && decisionGb, 'endpointData'],
-    ['Traces, at most', traces ? requests : 0, 'trace'],
+    ['NAT gateways, data', natGateways && trafficGb + decisionGb, 'natData'],
   ];
   const usage: readonly Quantity[] = [
     ['Usage and top lists, writes', usageUnits('usage', batch, rollupBatch), 'writeUnit'],
@@ -265,7 +251,6 @@ function jobQuantities(question: CostQuestion) {
     ['Lambda rollup, duration', duration({ rollup: rollups }), 'lambdaDuration'],
     ['Export to S3, writes', rollups, 'objectWrite'],
     ['Logs of the rollup ingested', rollupGb, 'logIngestion'],
-    ['Traces of the rollup, at most', traces ? rollups : 0, 'trace'],
   ];
   const kept: readonly Quantity[] = [
     ['Records, stored', keptGb, 'tableStorage'],

@@ -11,9 +11,7 @@ const ROLLUP_BATCHES = [1, 5, 30, 200] as const;
 export const MEASURED = {
   batches: BATCHES,
   rollupBatches: ROLLUP_BATCHES,
-  /** Write units. */
   dueIndex: 2,
-  /** Read units. */
   ledgerReads: 1,
   /** Record, and the rollup's note about it. */
   recordBytes: 709,

@@ -3,9 +3,7 @@
 export interface Price {
   /** US dollars, without taxes and discounts. */
   readonly usd: number;
-  /** For this number of units. */
   readonly per: number;
-  /** The billed unit. */
   readonly unit: string;
   readonly source: string;
   /** When it was last compared with a public statement of it. */
@@ -45,9 +43,6 @@ const US_EAST_1 = {
   scheduledStart: price(1, MILLION, 'starts', 'eventbridge/pricing/'),
   natHour: price(0.045, 1, 'gateway-h', 'vpc/pricing/'),
   natData: price(0.045, 1, 'GB', 'vpc/pricing/'),
-  endpointHour: price(0.01, 1, 'endpoint-h', 'privatelink/pricing/'),
-  endpointData: price(0.01, 1, 'GB', 'privatelink/pricing/'),
-  trace: price(5, MILLION, 'traces', 'xray/pricing/'),
 } as const satisfies Readonly<Record<string, Price>>;
 
 /** Differences of a region from Northern Virginia. They are unverified: check the source before a decision. */
@@ -66,12 +61,12 @@ export const PRICES = {
   'us-west-2': US_EAST_1,
   'eu-west-1': listedOtherwise({
     ...{ writeUnit: 0.705, readUnit: 0.1415, tableStorage: 0.283, tableBackup: 0.2264 },
-    ...{ logIngestion: 0.57, natHour: 0.048, natData: 0.048, endpointHour: 0.011 },
+    ...{ logIngestion: 0.57, natHour: 0.048, natData: 0.048 },
   }),
   'eu-central-1': listedOtherwise({
     ...{ fargateCpu: 0.03725, fargateMemory: 0.00409 },
     ...{ writeUnit: 0.7625, readUnit: 0.1525, tableStorage: 0.306, tableBackup: 0.2448 },
-    ...{ logIngestion: 0.63, logStorage: 0.0324, natHour: 0.052, natData: 0.052, endpointHour: 0.012 },
+    ...{ logIngestion: 0.63, logStorage: 0.0324, natHour: 0.052, natData: 0.052 },
   }),
 } as const satisfies Readonly<Record<string, Prices>>;
 

@@ -6,7 +6,7 @@ import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget, type RouterTarget, readTls } from '../../../relay/router/target.ts';
 import { fileToken } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
-import { dumpWire, formatDump } from '../../../relay/wire/inspect.ts';
+import { dumpWire } from '../../../relay/wire/inspect.ts';
 import { encodeAdmitted, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
 import type { DoctorOptions } from './options.ts';
 import {
@@ -118,7 +118,7 @@ async function speak(
         ? ok('answer', 'sent as admitted, and the router ended the stream well')
         : problem('answer', `the router ended the stream with status ${code}`, remedyOfStatus(code)),
     );
-    return formatDump(dumpWire(admission.bytes, []));
+    return dumpWire(admission.bytes);
   } finally {
     router.close();
   }

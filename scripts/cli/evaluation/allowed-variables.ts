@@ -14,7 +14,6 @@ type Variables = Readonly<Record<string, string>>;
 interface AllowedVariables {
   /** As the relay passes them on: some with their value hidden. */
   readonly kept: Variables;
-  /** Compared names with unknown values. */
   readonly hidden: readonly string[];
   /** Names that do not leave the relay: no rule sees them. */
   readonly dropped: readonly string[];
@@ -23,11 +22,6 @@ interface AllowedVariables {
 /** Values from files and flags are public; project settings are unknown here. */
 const PUBLIC: VariableFlags = { public: true, masked: false, file: false };
 
-/**
- * Returns variables that the relay would pass to the rules.
- *
- * @param raw - names whose values are not expanded.
- */
 export function allowedVariables(
   variables: Variables,
   allowlist: VariableAllowlist,
@@ -48,7 +42,6 @@ export function allowedVariables(
   return { kept: all.variables, hidden: all.hidden, dropped };
 }
 
-/** The same of a service's own variables. */
 export function allowedServiceVariables(variables: Variables): Variables {
   const kept = new KeptVariables();
   for (const [name, value] of Object.entries(variables))

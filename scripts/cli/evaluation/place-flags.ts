@@ -1,4 +1,4 @@
-import { type Directory, pathKey } from '../../../policies/directory.ts';
+import { type Directory, findGroup, findProject } from '../../../policies/directory.ts';
 import { PIPELINE_SOURCES } from '../../../policies/document/parse-match.ts';
 import { closest } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
@@ -13,7 +13,6 @@ import { notInDirectory } from './unknown-place.ts';
 
 const ID_MAX = 999_999_999_999_999;
 
-/** Flags for facts that no file has: user and place. */
 export const PLACE_FLAGS = {
   project: text('<id | path>', 'the project, as in the directory; a new one by its path'),
   group: text('<id | path>', 'its group, if the project itself does not matter'),
@@ -49,7 +48,6 @@ export type RequestPlace = Pick<
   | 'userId'
 >;
 
-/** Reads a timeout, in seconds. */
 export function readTimeout(given: string): number {
   const seconds = parseDuration(given);
   if (seconds !== undefined && seconds > 0) return seconds;
@@ -62,12 +60,6 @@ export const readPlaceFlags = (flags: PlaceFlags, directory: Directory): Request
   ...readRunFlags(flags),
 });
 
-/**
- * Returns the project or group of the flags for the API of a ledger. A project that the directory does not know yet is
- * placed by its group.
- *
- * @throws {UsageError} without a project and a group.
- */
 export function placeInLedger(flags: PlaceFlags, directory: Directory) {
   const { projectId, namespaceId } = readPlaceFlags(flags, directory);
   if (projectId === undefined && namespaceId === undefined)
@@ -75,7 +67,6 @@ export function placeInLedger(flags: PlaceFlags, directory: Directory) {
   return projectId === undefined ? withoutAbsent({ group: namespaceId }) : { project: projectId };
 }
 
-/** The ref, the source and the user, without the project. @throws {UsageError} */
 export function readRunFlags({ ref, source, user, ...flags }: PlaceFlags): RequestPlace {
   if (flags.protected && flags.unprotected)
     throw new UsageError('--protected and --unprotected: expected one of them');
@@ -97,46 +88,22 @@ function whereabouts({ project, group }: PlaceFlags, directory: Directory): Requ
     return { projectId: known.id, projectPath: known.path, ...groupPlace(known.groupId, directory) };
   // A project of today is not in the directory yet, and a group is enough for its limits.
   const [, parent] = /^(.+)\/[^/]+$/.exec(project) ?? [];
-  const its = parent === undefined ? undefined : directory.groupByPath.get(pathKey(parent));
+  const its = parent === undefined ? undefined : findGroup(parent, directory);
   if (its === undefined)
     throw notInDirectory(`--project ${project}`, project, directory.projectByPath.keys());
   return { projectPath: project, ...groupPlace(its.id, directory) };
 }
 
-const isId = (value: unknown): boolean => /^\d{1,15}$/.test(String(value));
-
-/** By path or id. */
-export const findGroup = (value: unknown, { groupById, groupByPath }: Directory) =>
-  isId(value) ? groupById.get(Number(value)) : groupByPath.get(pathKey(String(value)));
-
-/** By path or id. */
-export const findProject = (value: unknown, { projectById, projectByPath }: Directory) =>
-  isId(value) ? projectById.get(Number(value)) : projectByPath.get(pathKey(String(value)));
-
-/** The group of a request, and its root. */
 export const groupPlace = (
   namespaceId: number,
   { chainById }: Directory,
 ): Pick<RequestPlace, 'namespaceId' | 'rootNamespaceId'> =>
   withoutAbsent({ namespaceId, rootNamespaceId: chainById.get(namespaceId)?.[0]?.id });
 
-/**
- * The policy as if all runners were of one class, at the prices in force at an instant: ask it about no other.
- *
- * @throws {UsageError} if there is no such class then.
- */
-export function withClass(
-  policy: Policy,
-  name: string,
-  nowMs: number,
-): { readonly policy: Policy; readonly runnerClass: RunnerClass } {
+export function classNamed(name: string, policy: Policy, nowMs: number): RunnerClass {
   const { version, classes } = pricesAt(policy.prices, nowMs);
   const runnerClass = classes.find((each) => each.name === name);
-  if (runnerClass !== undefined)
-    return {
-      runnerClass,
-      policy: { ...policy, prices: { version, classes: [], defaultClass: runnerClass } },
-    };
+  if (runnerClass !== undefined) return runnerClass;
   const names = classes.map((each) => each.name);
   const like = closest(name, names);
   const hint = like === undefined ? `expected ${names.join(', ')}` : `did you mean ${like}?`;

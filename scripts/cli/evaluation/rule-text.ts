@@ -14,7 +14,6 @@ import { table } from '../../terminal/table.ts';
 export const codedReasonText = (reason: Reason, currency: string): string =>
   `[${reason.code}] ${reasonLine(reason, currency)}`;
 
-/** A rule's result for people: a word, its colour, and why or what it asks; one entry a line. */
 function ruleTextOf(
   result: RuleResult,
   currency: string,
@@ -54,7 +53,6 @@ function ruleTextOf(
   }
 }
 
-/** Every rule with its mode, what became of it and why; a rule with more to say takes more lines. */
 export function ruleTable(
   results: readonly RuleResult[],
   currency: string,
@@ -72,7 +70,6 @@ export function ruleTable(
   return table(['rule', 'kind', 'mode', 'result', 'why'], rows, columns, paint.strong);
 }
 
-/** A rule's current result, one line per violation. */
 export function ruleNowLines({ outcome, detail = '', violations }: RuleNowRow['now']): readonly string[] {
   if (violations.length > 0) return violations.map(violationLine);
   switch (outcome) {
@@ -95,10 +92,8 @@ export function ruleNowLines({ outcome, detail = '', violations }: RuleNowRow['n
 export const violationLine = ({ mode, code, text }: DisclosedViolation): string =>
   `[${code}] ${text}${mode === 'enforce' ? '' : ` (${mode})`}`;
 
-/** A rule's result for scripts, without claims, which are listed with the job. */
 export const ruleJson = ({ claims: _, ...result }: RuleResult): object => result;
 
-/** The flag that sets a field, for `cannot tell: needs …`. */
 const FLAGS: Readonly<Record<string, string>> = {
   projectId: '--project',
   projectPath: '--project',
@@ -126,7 +121,6 @@ const IN_THE_FILE: ReadonlySet<string> = new Set<keyof AdmissionRequest>([
 /** Returns true if only GitLab or a flag provides it: without it a check is incomplete. */
 export const isToldByGitLab = (field: string): boolean => !IN_THE_FILE.has(field.replace(/[.[].*$/, ''));
 
-/** `needs userId (--user)`. */
 export const needsText = (fields: readonly string[]): string => `needs ${fields.map(fieldText).join(', ')}`;
 
 function fieldText(field: string): string {
@@ -135,7 +129,6 @@ function fieldText(field: string): string {
   return FLAGS[field] === undefined ? field : `${field} (${FLAGS[field]})`;
 }
 
-/** A job's claim on one limit, in whole units. */
 export type LimitAsk = ReturnType<typeof limitAskOf>;
 
 export function limitAskOf(claim: LimitClaim) {
@@ -143,7 +136,6 @@ export function limitAskOf(claim: LimitClaim) {
   // Only a claim's refusal knows its limit by name; an empty counter's has the same facts.
   const facts = claim.refusal({ committed: 0, settled: 0 });
   const { limit, subject } = counter;
-  /** `group acme/payments`. */
   const subjectLabel = 'subjectLabel' in facts ? facts.subjectLabel : subject;
   /** `November 2026`; absent for what is given back when the job ends. */
   const periodLabel = 'periodLabel' in facts ? facts.periodLabel : undefined;

@@ -1,5 +1,3 @@
-/** Error for an unknown group or project, with the closest match. */
-
 import type { Directory } from '../../../policies/directory.ts';
 import { closest } from '../../../policies/document/reading.ts';
 import { UsageError } from '../../terminal/command.ts';
@@ -14,7 +12,6 @@ export function notInDirectory(asked: string, text: string, known: Iterable<stri
 /** Asks jobs about a group, and remembers whether any was of it. */
 interface AskedGroup<Job> {
   readonly counts: (job: Job) => boolean;
-  /** Call it once all jobs were asked about. @throws {UsageError} neither the directory nor a job knows the group. */
   readonly check: () => void;
 }
 

@@ -34,8 +34,8 @@ ${comment('To be chosen: the currency of all amounts.')}currency: ${currency}
 zone: ${zone}
 
 prices:
-${comment(`To be filled: GitLab knows no prices, so all of them are 0 and money limits stop nobody. tollgate policy validate warns of each price until the version is another one than ${PRICES_TO_FILL}.`, '  ')}  version: ${PRICES_TO_FILL}
-${comment(`One class per set of tags, those with more tags first, because the first that matches wins. GitLab tells no executor, CPU or memory: write cpu, memory and overwrites where limits are to count them (tollgate policy import reads them from a config.toml).${left > 0 ? ` ${left} sets of tags that were used least are left out; they count as default_class.` : ''}`, '  ')}  classes:
+${comment(`To be filled: GitLab knows no prices, so all of them are 0 and money limits stop nobody. tollgate policy validate warns until the version is another one than ${PRICES_TO_FILL}.`, '  ')}  version: ${PRICES_TO_FILL}
+${comment(`One class per set of tags, those with more tags first, because the first that matches wins. GitLab tells no executor, CPU or memory: write cpu, memory and overwrites where limits are to count them.${left > 0 ? ` ${left} sets of tags that were used least are left out; they count as default_class.` : ''}`, '  ')}  classes:
 ${classes.map(classText).join('') || NO_RUNNERS}  default_class: ${quotedText(fallback?.name ?? 'any')}
 
 ${comment(jobs >= RUNS_MIN ? `Nine of ten of the ${jobs} jobs were over after so long.` : 'Too few jobs ran to tell how long one usually takes.')}estimate: { default: ${minutesText(estimate)}, timeout: 1h }

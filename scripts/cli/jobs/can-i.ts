@@ -19,11 +19,11 @@ import { leftSection } from '../check/check-sections.ts';
 import { jobAsked } from '../check/live-check.ts';
 import { allowedVariables } from '../evaluation/allowed-variables.ts';
 import {
+  classNamed,
   PLACE_FLAGS,
   placeInLedger,
   readRunFlags,
   readTimeout,
-  withClass,
 } from '../evaluation/place-flags.ts';
 import { ruleNowLines, violationLine } from '../evaluation/rule-text.ts';
 import { LEDGER_FLAGS, type LedgerFlags, refuseTableFlags } from '../ledger-flags.ts';
@@ -165,7 +165,7 @@ function madeUp(
   if (project !== undefined && group !== undefined)
     throw new UsageError('--project and --group: expected one of them, a project names its group');
   const { policy } = readRules(flags, io);
-  const chosen = flags.class === undefined ? undefined : withClass(policy, flags.class, nowMs);
+  const classTags = flags.class === undefined ? [] : classNamed(flags.class, policy, nowMs).tags;
   const variables = readVariables(flags.variable);
   const { kept, hidden, dropped } = allowedVariables(variables, policy.variables);
   const run = readRunFlags(flags);
@@ -176,13 +176,13 @@ function madeUp(
     ...(pullPolicies.length > 0 && { pullPolicies }),
     services: flags.service.map((name) => ({ name, variables: {} })),
     // A runner of the class has at least its tags; what others it has only GitLab can say.
-    jobTags: [...new Set([...(chosen?.runnerClass.tags ?? []), ...flags.tag])],
+    jobTags: [...new Set([...classTags, ...flags.tag])],
     variables: kept,
     ...(hidden.length > 0 && { hiddenVariables: hidden }),
   };
   resolveContainers(request, runnerVariablesOf(variables).resolve);
   const { ref, refProtected, pipelineSource, userId } = request;
-  const asked = jobAsked({ ...request, jobName: job ?? 'job' }, []);
+  const asked = jobAsked({ ...request, jobName: job ?? 'job' });
   const json = {
     ...(books === undefined
       ? withoutAbsent({ project: idOrPath(project), group: idOrPath(group) })

@@ -67,13 +67,11 @@ function withFiles(flags: LedgerFlags & RulesFlags): LedgerFlags & RulesFlags {
 }
 
 interface Layout {
-  /** The zone that times are shown in. */
   readonly zone: string;
   readonly columns: number;
   readonly paint: Paint;
 }
 
-/** The explanation for people, with a line break at its end. */
 function explanationText(explanation: JobExplanation, layout: Layout): string {
   // Names of jobs, branches and images are other people's text; colours come after this.
   const job: JobExplanation = JSON.parse(JSON.stringify(explanation), (_, value: unknown) =>
@@ -92,7 +90,6 @@ function explanationText(explanation: JobExplanation, layout: Layout): string {
     section('What stopped it, and what helps', lines(helpLines(job, zone))),
     section("What the developer read (with today's footers)", lines(text)),
     section('Retries', job.retry === undefined ? '' : lines([retryText(job.retry, zone)])),
-    section('Not recorded', lines(job.notRecorded)),
   ]
     .filter((part) => part !== '')
     .join('\n');
@@ -122,7 +119,7 @@ function headText(explanation: JobExplanation, { zone, paint, columns }: Layout)
     ['price then', priceText(then, currency)],
     ['price now', now === undefined ? 'not asked again' : priceText(now, currency)],
     ['policy', policies],
-    ['asked again', now === undefined ? 'cannot be: see below' : nowText(now, paint)],
+    ['asked again', now === undefined ? 'cannot be: the question was not kept' : nowText(now, paint)],
   ];
   return `${paint.strong(`Job ${jobId}${name}`)}: ${word}, decision ${decisionId}\n${table([{}, {}], rows, columns)}`;
 }
@@ -180,7 +177,6 @@ function countersText(
   return `${table(titles, rows, columns, paint.dim)}${hidden}`;
 }
 
-/** What the counter was at the decision, and what it is now. */
 function counterRows(
   { label, limit, period, unit, atDecision: then, now }: ExplainedCounter,
   currency: string,
@@ -208,12 +204,11 @@ function counterRows(
 
 function helpLines({ rejection, currency, now }: JobExplanation, zone: string): readonly string[] {
   if (rejection === undefined) return [];
-  const { says, others, advice, renewsAtMs, owner, classes, timeoutSeconds } = rejection;
+  const { says, others, advice, renewsAtMs, owner, classes } = rejection;
   const reasons = [says, ...others];
   if (now?.outcome === 'admitted')
     return [...reasons, 'It would be admitted if it came now: retry it in GitLab.'];
   const more = [
-    timeoutSeconds && `It would start with a timeout of at most ${durationText(timeoutSeconds)}.`,
     renewsAtMs && `The limit starts again ${instantText(renewsAtMs, zone)}.`,
     owner && `Owner: ${[owner.name, owner.contact].filter(Boolean).join(', ')}`,
   ];

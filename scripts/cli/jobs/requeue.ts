@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { BECAME, becameOf } from '../../../functions/answers/job/retried.ts';
 import type { RequeueEntry } from '../../../functions/core/requeue-list.ts';
-import { pathKey } from '../../../policies/directory.ts';
+import { findGroup } from '../../../policies/directory.ts';
 import type { RequeueSettings } from '../../../policies/policy.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Command, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
@@ -12,7 +12,7 @@ import { right, table } from '../../terminal/table.ts';
 import { readUserFile, STANDARD_INPUT } from '../../terminal/user-file.ts';
 import { ssmSecretStore } from '../gitlab/secret-store.ts';
 import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger-flags.ts';
-import { openLedger } from '../open-ledger.ts';
+import { openLedger, withOpened } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, readRules } from '../rules-flags.ts';
 
@@ -27,33 +27,29 @@ For each group that the policy names under requeue, its latest 200 jobs, oldest 
   exits: { ...LEDGER_EXITS, 0: 'listed' },
   run: async ({ flags }, io) => {
     const { policy, directory } = readRules(flags, io);
-    const agreed = policy.requeue ?? [];
-    const ledger = await standIn(io, openLedger)(flags, io);
-    try {
-      const groups: ListedGroup[] = [];
-      for (const settings of agreed) {
-        const entries = (await ledger.requeue?.read(settings.groupId))?.entries ?? [];
+    const groups: ListedGroup[] = [];
+    await withOpened(openLedger, flags, io, async ({ requeue, store }) => {
+      for (const settings of policy.requeue ?? []) {
+        const entries = (await requeue?.read(settings.groupId))?.entries ?? [];
         // A group has 200 entries at most.
         const jobs = entries.map(async (entry): Promise<ListedGroup['jobs'][number]> => {
           if (entry.newJobId === undefined) return entry;
-          const [record] = await ledger.store.readRecords([entry.newJobId], { timeoutMs: READ_TIMEOUT_MS });
+          const [record] = await store.readRecords([entry.newJobId], { timeoutMs: READ_TIMEOUT_MS });
           return { ...entry, became: becameOf(record) };
         });
         groups.push({ ...settings, jobs: await Promise.all(jobs) });
       }
-      return print(io, flags, { groups }, () =>
-        groups.length === 0
-          ? 'No group agreed to have its jobs retried: the policy has no requeue.\n'
-          : groups
-              .map((each) => {
-                const path = directory?.groupById.get(each.groupId)?.path ?? `group ${each.groupId}`;
-                return groupText(each, path, io);
-              })
-              .join('\n'),
-      );
-    } finally {
-      await ledger.close();
-    }
+    });
+    return print(io, flags, { groups }, () =>
+      groups.length === 0
+        ? 'No group agreed to have its jobs retried: the policy has no requeue.\n'
+        : groups
+            .map((each) => {
+              const path = directory.groupById.get(each.groupId)?.path ?? `group ${each.groupId}`;
+              return groupText(each, path, io);
+            })
+            .join('\n'),
+    );
   },
 });
 
@@ -112,7 +108,7 @@ too. To withdraw it, revoke the token in GitLab and delete the parameter.`,
     exits: { 0: 'kept', 1: 'Parameter Store refuses it' },
     run: async ({ flags, words: { group } }, io) => {
       const { directory } = readRules(flags, io);
-      const id = /^\d+$/.test(group) ? Number(group) : directory.groupByPath.get(pathKey(group))?.id;
+      const id = /^\d+$/.test(group) ? Number(group) : findGroup(group, directory)?.id;
       if (id === undefined)
         throw new UsageError(`group "${group}" is not in the directory; give its number instead`);
       const from = flags['token-from'];

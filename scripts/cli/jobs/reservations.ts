@@ -5,13 +5,13 @@ import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { isReserved } from '../../../functions/core/ledger/reservation.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { durationText } from '../../../policies/unit-texts.ts';
-import { standIn, type TerminalIo } from '../../terminal/command.ts';
+import type { TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { orElse, text, toggle, whole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { right, table } from '../../terminal/table.ts';
 import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger-flags.ts';
-import { openLedger } from '../open-ledger.ts';
+import { openLedger, withOpened } from '../open-ledger.ts';
 import { money, shadowCount } from '../report/shadow-words.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, readRules } from '../rules-flags.ts';
@@ -38,10 +38,8 @@ last minute.`,
     const { policy, directory } = readRules(flags, io);
     const { currency } = policy;
     const nowMs = io.nowMs();
-    const opened = await standIn(io, openLedger)(flags, io);
-    try {
-      const clock = { ...systemClock, nowMs: io.nowMs };
-      const { dueJobs, readRecords } = createLedger({ store: opened.store, clock });
+    const answer = await withOpened(openLedger, flags, io, async ({ store, relayBeats }) => {
+      const { dueJobs, readRecords } = createLedger({ store, clock: { ...systemClock, nowMs: io.nowMs } });
       const due = await dueJobs(stale ? nowMs : Number.MAX_SAFE_INTEGER, count);
       const held: HeldJob[] = [];
       for (let first = 0; first < due.length; first += BATCH) {
@@ -50,18 +48,16 @@ last minute.`,
       }
       // The index lags: a job may have ended since.
       const jobs = stale ? held.filter(({ overdueSeconds }) => overdueSeconds > 0) : held;
-      const more = due.length === count;
-      const waiting = waitingLines((await opened.relayBeats?.()) ?? [], nowMs);
-      const groupOf = (root: string) => directory?.groupById.get(Number(root))?.path ?? `group ${root}`;
-      return print(io, flags, { currency, jobs, more, waiting }, () =>
-        [
-          heldText(jobs, currency, stale, more, io),
-          ...waiting.map((line) => `${printable(waitingText(line, groupOf(line.root)))}\n`),
-        ].join(''),
-      );
-    } finally {
-      await opened.close();
-    }
+      const waiting = waitingLines((await relayBeats?.()) ?? [], nowMs);
+      return { currency, jobs, more: due.length === count, waiting };
+    });
+    const groupOf = (root: string) => directory.groupById.get(Number(root))?.path ?? `group ${root}`;
+    return print(io, flags, answer, () =>
+      [
+        heldText(answer.jobs, currency, stale, answer.more, io),
+        ...answer.waiting.map((line) => `${printable(waitingText(line, groupOf(line.root)))}\n`),
+      ].join(''),
+    );
   },
 });
 

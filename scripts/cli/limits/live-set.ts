@@ -21,29 +21,12 @@ export async function readLiveSet(table: LimitTable) {
 export async function readKept(set: string, table: LimitTable) {
   if ((await readChange(set, table)) === undefined)
     throw new Error(
-      `there is no set "${set}": replaced sets are kept for 90 days; "limits sets" lists those there are`,
+      `there is no set "${set}": replaced sets are kept for 90 days; tollgate budget history names them`,
     );
   return { set, ...(await readLimitSet(set, table)) };
 }
 
-/** One set of the history. */
 export type SetView = ReturnType<typeof setShown>;
-
-/** The live set and those it was an edit of, newest first; older ones are gone some time after they were replaced. */
-export async function readSetHistory(table: LimitTable, countMax: number): Promise<readonly SetView[]> {
-  const pointer = await livePointer(table);
-  const shown: SetView[] = [];
-  let set = pointer?.set;
-  let edit = pointer?.edit ?? 0;
-  while (set !== undefined && shown.length < countMax) {
-    const change = await readChange(set, table);
-    if (change === undefined) break;
-    shown.push(setShown({ set, edit }, change));
-    set = change.base;
-    edit -= 1;
-  }
-  return shown;
-}
 
 export const setShown = (
   { set, edit }: Pick<LimitPointer, 'set' | 'edit'>,
@@ -53,7 +36,6 @@ export const setShown = (
   ...(base !== undefined && { base }),
 });
 
-/** Three lines about one set. @param zone - of the times */
 export function setText({ set, edit, at, actor, why, source }: SetView, zone: string, paint: Paint): string {
   return [
     `set    ${paint.strong(set)}, edit ${edit}`,

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
-import { parsedJson } from '../../../functions/core/gitlab/rest-call.ts';
+import { changeRows } from '../../../functions/core/limits/change-rows.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
+import type { ChangeRow } from '../../../functions/core/limits/limit-changes.ts';
 import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
-import { publishLimits, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
-import { queryAll } from '../../../functions/core/store/calls.ts';
-import { type Item, SK, TimeLimit } from '../../../functions/core/store/operation.ts';
+import { publishLimits, readChange, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
 import type { Directory } from '../../../policies/directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
-import { isRecord } from '../../../policies/document/reading.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
 import { DocumentError, limitsIn, readPolicy } from '../../policy/read-documents.ts';
@@ -17,18 +15,15 @@ import { readYaml } from '../../policy/yaml-document.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { required, text, toggle, word } from '../../terminal/flags.ts';
-import { paintWhen, printable } from '../../terminal/paint.ts';
-import { firstRows } from '../../terminal/table.ts';
+import { paintWhen } from '../../terminal/paint.ts';
 import { answerOfDesk } from '../api/api-in-process.ts';
-import { readActor, readReason, WHO_FLAGS } from '../budget/arguments.ts';
-import { printOutcome } from '../budget/change-text.ts';
+import { ACTOR_FLAG, readActor, readReason } from '../budget/arguments.ts';
+import { changeRowsText, printOutcome } from '../budget/change-text.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
-import { openTableAccess, openToEdit, withOpened } from '../open-ledger.ts';
-import { limitChanges } from '../policy/diff/diff-limits.ts';
-import type { PolicyChange } from '../policy/diff/values.ts';
+import { openToEdit, withOpened } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { directoryInForce, rulesFiles } from '../rules-flags.ts';
-import { baseIn, livePointer, readSetHistory, setShown, setText } from './live-set.ts';
+import { baseIn, livePointer, setShown, setText } from './live-set.ts';
 import { AGAINST_FLAGS } from './views.ts';
 
 /** `--base` for the first set. */
@@ -42,7 +37,7 @@ If a limit grows by more than half, another person has to approve it: tollgate b
   words: { file: word('<limits.yaml>', 'as tollgate limits show --document prints it') },
   flags: {
     why: required(text('<text>', 'the reason, for the change log', (given) => readReason(given, 'why'))),
-    actor: WHO_FLAGS.actor,
+    actor: ACTOR_FLAG,
     base: text(
       '<set>',
       `the set this is an edit of; refused if another is live; ${NONE} for the first (default: the set in the first line of the document, else the live one: then it replaces what others changed since you wrote it)`,
@@ -81,14 +76,14 @@ If a limit grows by more than half, another person has to approve it: tollgate b
       const before = live && parseLimits((await readLimitSet(live.set, table)).document, live.set, policy);
       // Undefined: no set is live, or this policy cannot read it.
       const changes = before?.ok
-        ? limitChanges({ from: before.value, to: limits, directory, nowMs: io.nowMs() })
+        ? changeRows({ from: before.value, to: limits, directory, nowMs: io.nowMs() })
         : undefined;
       if (flags['dry-run'])
         return print(
           io,
           flags,
           { outcome: 'dry_run', base: base ?? null, changes },
-          () => `${changesText(changes, io)}Nothing was written.\n`,
+          () => `${changesText(changes, policy, io)}Nothing was written.\n`,
         );
       const change = {
         ...{ actor, why, source: `file ${basename(file)}`, atMs: io.nowMs() },
@@ -99,7 +94,6 @@ If a limit grows by more than half, another person has to approve it: tollgate b
       if (asked !== undefined)
         return printOutcome(answerOfDesk(asked), base, { currency: policy.currency, json, io });
       const outcome = await publishLimits(yaml.value, change, { table, policy, directory });
-      // The same document was valid a moment ago.
       if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(yaml.locate));
       if (outcome.outcome === 'stale') return printStale(base, outcome.live, table, json, io);
       const shown = setShown(outcome.pointer, change);
@@ -109,7 +103,7 @@ If a limit grows by more than half, another person has to approve it: tollgate b
         flags,
         { outcome: 'live', ...shown, changes },
         () =>
-          `${changesText(changes, io)}${paint.good('live')} in ${description}\n${setText(shown, rollupZone(io), paint)}`,
+          `${changesText(changes, policy, io)}${paint.good('live')} in ${description}\n${setText(shown, rollupZone(io), paint)}`,
       );
     });
   },
@@ -139,11 +133,14 @@ async function requestApproval(
   return desk.apply(edits, { actor, why, source, base, confirmed: true, rights: [{ role: 'admin' }] });
 }
 
-function changesText(changes: readonly PolicyChange[] | undefined, io: Pick<TerminalIo, 'columns'>): string {
-  if (changes === undefined) return 'No set is live that these could be compared with.\n';
-  if (changes.length === 0) return 'No limit differs from the live set.\n';
-  const rows = changes.map(({ effect, at, what }) => [effect, printable(at), printable(what)]);
-  return firstRows([{}, {}, {}], rows, { width: io.columns, dim: (text) => text });
+function changesText(
+  rows: readonly ChangeRow[] | undefined,
+  { currency }: Policy,
+  io: Pick<TerminalIo, 'columns' | 'colours'>,
+): string {
+  if (rows === undefined) return 'No set is live that these could be compared with.\n';
+  if (rows.length === 0) return 'No limit differs from the live set.\n';
+  return changeRowsText(rows, currency, io.columns, paintWhen(io.colours));
 }
 
 async function printStale(
@@ -153,7 +150,8 @@ async function printStale(
   json: boolean,
   io: TerminalIo,
 ): Promise<ExitCode> {
-  const [shown] = await readSetHistory(table, 1);
+  const change = live && (await readChange(live.set, table));
+  const shown = live && change && setShown(live, change);
   const mine = base === undefined ? 'a first set' : `an edit of set ${base}`;
   if (json) io.out(`${JSON.stringify({ outcome: 'stale', base: base ?? null, live: shown ?? null })}\n`);
   else if (live === undefined || shown === undefined)
@@ -165,45 +163,4 @@ ${setText(shown, rollupZone(io), paintWhen(io.colours))}See it with tollgate lim
   return EXIT.wouldReject;
 }
 
-const TIMEOUT_MS = 15_000;
-
-/** To be deleted with the release after. */
-const limitsRetired = command({
-  name: 'limits retired',
-  about: `Lists plans of limits and saved views of an older version that are left in the table and ignored. Import a plan's amounts
-from a CSV instead (tollgate budget import --from), and bookmark the address of a view. A request that adopts a plan can be
-approved or declined until it expires.`,
-  flags: TABLE_FLAGS,
-  examples: ['tollgate limits retired --ledger tollgate-ledger'],
-  exits: { 0: 'listed' },
-  run: async ({ flags }, io) => {
-    return withOpened(openTableAccess, flags, io, async ({ table, instance }) => {
-      const read = (partition: string): Promise<readonly Item[]> =>
-        queryAll(table, { pk: `${instance}${partition}`, consistent: true }, new TimeLimit(TIMEOUT_MS));
-      const plans = (await read('@limits#plans')).flatMap((item) => {
-        const plan = parsedJson(Buffer.from(item.b?.B ?? new Uint8Array()).toString('utf8'));
-        if (!isRecord(plan) || plan.discarded === true) return [];
-        const { name, from, by, request, amounts } = plan;
-        return [{ name, from, by, limits: Array.isArray(amounts) ? amounts.length : 0, request }];
-      });
-      const views = (await read('@views')).flatMap((item) => {
-        const found = parsedJson(item.vi?.S ?? '[]');
-        const owner = item[SK]?.S;
-        return (Array.isArray(found) ? found.filter(isRecord) : []).map(({ name, query }) => ({
-          ...{ owner, name, address: `/budgets?${String(query)}` },
-        }));
-      });
-      const lines = [
-        ...plans.map(
-          ({ name, from, by, limits, request }) =>
-            `plan "${name}" from ${from} by ${by}: ${limits} limits${request === undefined ? '' : `, adopted by request ${request}`}`,
-        ),
-        ...views.map(({ owner, name, address }) => `view "${name}" of ${owner}: ${address}`),
-      ];
-      const text = lines.length === 0 ? 'Nothing is left.' : lines.map(printable).join('\n');
-      return print(io, flags, { plans, views }, () => `${text}\n`);
-    });
-  },
-});
-
-export const commands = [limitsPublish, limitsRetired];
+export const commands = [limitsPublish];

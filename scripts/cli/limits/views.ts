@@ -5,25 +5,14 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { DocumentError, readPolicy } from '../../policy/read-documents.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
-import { orElse, text, toggle, whole } from '../../terminal/flags.ts';
-import { paintWhen, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { text, toggle } from '../../terminal/flags.ts';
+import { paintWhen } from '../../terminal/paint.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { openToEdit, withOpened } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { directoryInForce, rulesFiles } from '../rules-flags.ts';
-import {
-  baseLine,
-  limitsYaml,
-  NOTHING_LIVE,
-  readKept,
-  readLiveSet,
-  readSetHistory,
-  setShown,
-  setText,
-} from './live-set.ts';
+import { baseLine, limitsYaml, NOTHING_LIVE, readKept, readLiveSet, setShown, setText } from './live-set.ts';
 
-/** The documents that limits are checked against. */
 export const AGAINST_FLAGS = {
   policy: text('<file>', 'the policy they are used with (default: policies/policy.yaml of this project)'),
   directory: text(
@@ -42,7 +31,7 @@ const limitsShow = command({
     ),
     set: text(
       '<set>',
-      'an earlier set, with --document or --json; tollgate limits sets lists them. Publish its document to undo all later edits',
+      'an earlier set, with --document or --json; tollgate budget history names them. Publish its document to undo all later edits',
     ),
     ...TABLE_FLAGS,
   },
@@ -86,30 +75,6 @@ const limitsShow = command({
   },
 });
 
-const limitsSets = command({
-  name: 'limits sets',
-  about: `Lists the live set of limits and those before it, newest first: when, by whom, from where and why. A replaced set
-is kept for 90 days.`,
-  flags: {
-    // Each set is one read.
-    count: orElse(text('<n>', 'how many at most', whole(1, 500)), 20),
-    ...TABLE_FLAGS,
-  },
-  examples: ['tollgate limits sets --count 5'],
-  exits: { 0: 'listed' },
-  run: async ({ flags }, io) => {
-    const sets = await withOpened(openToEdit, flags, io, ({ limits }) => readSetHistory(limits, flags.count));
-    return print(io, flags, { sets }, () => {
-      if (sets.length === 0) return `${NOTHING_LIVE}\n`;
-      const titles = ['edit', 'set', 'at', 'by', 'from', 'why'];
-      const rows = sets.map(({ edit, set, at, actor, source, why }) =>
-        [String(edit), set, at, actor, source, why].map(printable),
-      );
-      return table(titles, rows, io.columns, paintWhen(io.colours).dim);
-    });
-  },
-});
-
 const limitsCheck = command({
   name: 'limits check',
   about: `Checks the live limits against the policy here and the groups of GitLab: a runner class that no longer exists, too many
@@ -142,4 +107,4 @@ counters for one job, or limits that would reject the jobs that deploy. Run it b
   },
 });
 
-export const commands = [limitsShow, limitsSets, limitsCheck];
+export const commands = [limitsShow, limitsCheck];

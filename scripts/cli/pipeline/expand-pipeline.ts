@@ -7,8 +7,8 @@
  */
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ExpandedJob, ExpandedPipeline, LeftOutJob } from './expanded-pipeline.ts';
-import type { FilePlace } from './includes.ts';
 import { type KnownRun, runVariables } from './known-run.ts';
 import { PipelineError, type WorkBudget, workBudget } from './pipeline-error.ts';
 import { sourceReader } from './pipeline-source.ts';
@@ -33,7 +33,7 @@ export function expandPipeline(
 ): ExpandedPipeline {
   const isFolder = statSync(path).isDirectory();
   const folder = isFolder ? path : dirname(path);
-  const notes = { problems: [] as string[], warnings: [] as string[], budget };
+  const notes = { problems: [] as string[], budget };
   const lookUp = runVariables(run);
   const files = {
     folder,
@@ -62,7 +62,6 @@ export function expandPipeline(
     ...merged,
     notRead: isCut ? [...merged.notRead, cut] : merged.notRead,
     problems: [...new Set(notes.problems)],
-    warnings: [...new Set(notes.warnings)],
   };
 }
 
@@ -79,43 +78,32 @@ function pipelineOrRefusal(make: () => PipelineWorld): PipelineWorld | PipelineE
 const assumedText = (assumed: ReadonlyMap<string, boolean>): string =>
   [...assumed].map(([condition, holds]) => `${condition} is ${holds}`).join(', ');
 
-/** One job in all worlds that have a pipeline. */
-interface JobAnywhere {
-  readonly name: string;
-  readonly definedAs: string;
-  readonly place: FilePlace | undefined;
-  readonly forms: Map<string, ExpandedJob>;
-  readonly conditions: Set<string>;
-  /** In how many worlds it is in the files, and in how many it runs for certain. */
-  found: number;
-  certain: number;
-  /** Its forms of each world, to see whether the worlds differ. */
-  readonly kinds: Set<string>;
-}
-
-/** Combines all possible worlds. If some were not explored, nothing is certain. */
-function mergeWorlds({
-  outcomes,
-  isCut,
-}: Exploration<PipelineWorld>): Omit<ExpandedPipeline, 'problems' | 'warnings'> {
+function mergeWorlds({ outcomes, isCut }: Exploration<PipelineWorld>): Omit<ExpandedPipeline, 'problems'> {
   const created = outcomes.filter(({ value }) => value.isCreated !== 'no');
   const asked = [...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()]))];
   const jobs: ExpandedJob[] = [];
   const leftOut: LeftOutJob[] = [];
-  for (const job of jobsAnywhere(created).values()) {
-    const [form, ...otherForms] = job.forms.values();
-    const { name, definedAs, place } = job;
+  const byName = Map.groupBy(
+    created.flatMap(({ value }) => value.jobs),
+    ({ name }) => name,
+  );
+  for (const [name, found] of byName) {
+    const byText = new Map(found.flatMap(({ forms }) => forms.map((form) => [JSON.stringify(form), form])));
+    const [form, ...otherForms] = byText.values();
     if (form === undefined) {
-      leftOut.push({ name, definedAs, ...(place !== undefined && { place }) });
+      const { definedAs = name, place } = found[0] ?? {};
+      leftOut.push({ name, definedAs, ...withoutAbsent({ place }) });
       continue;
     }
     // The surrounding files also decide, if it differs between worlds.
-    const isSame = !isCut && job.found === created.length && job.kinds.size === 1;
-    const dependsOn = [...job.conditions, ...(isSame ? [] : asked)];
-    const isCertain = !isCut && job.certain === created.length && otherForms.length === 0;
+    const kinds = new Set(found.map(({ forms }) => JSON.stringify(forms)));
+    const isSame = !isCut && found.length === created.length && kinds.size === 1;
+    const certain = found.filter(({ alwaysRuns }) => alwaysRuns).length;
+    const isCertain = !isCut && certain === created.length && otherForms.length === 0;
+    const dependsOn = union([...found.map(({ conditions }) => conditions), isSame ? [] : asked]);
     jobs.push({
       ...form,
-      ...(!isCertain && { dependsOn: [...new Set(dependsOn)] }),
+      ...(!isCertain && { dependsOn }),
       ...(otherForms.length > 0 && { otherForms }),
     });
   }
@@ -133,38 +121,8 @@ function mergeWorlds({
   };
 }
 
-function jobsAnywhere(created: readonly WorldOutcome<PipelineWorld>[]): ReadonlyMap<string, JobAnywhere> {
-  const jobs = new Map<string, JobAnywhere>();
-  for (const { value } of created) {
-    for (const { name, definedAs, place, forms, alwaysRuns, conditions } of value.jobs) {
-      const job = jobs.get(name) ?? {
-        name,
-        definedAs,
-        place,
-        forms: new Map(),
-        conditions: new Set(),
-        found: 0,
-        certain: 0,
-        kinds: new Set(),
-      };
-      jobs.set(name, job);
-      const keys = forms.map((form) => JSON.stringify(form));
-      for (const [index, form] of forms.entries()) {
-        const key = keys[index] ?? '';
-        if (!job.forms.has(key)) job.forms.set(key, form);
-      }
-      for (const condition of conditions) job.conditions.add(condition);
-      job.kinds.add(keys.join());
-      job.found += 1;
-      job.certain += alwaysRuns ? 1 : 0;
-    }
-  }
-  return jobs;
-}
-
 const union = (lists: readonly (readonly string[])[]): readonly string[] => [...new Set(lists.flat())];
 
-/** Jobs of stages that are not known come last. */
 function inStageOrder(jobs: readonly ExpandedJob[], stages: readonly string[]): ExpandedJob[] {
   const place = (job: ExpandedJob) =>
     stages.includes(job.stage) ? stages.indexOf(job.stage) : stages.length;

@@ -13,14 +13,11 @@ import { expandKnown } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 import type { ReadingNotes } from './yaml-source.ts';
 
-/** GitLab's own limit of includes per pipeline. */
 const INCLUDES_MAX = 150;
-/** The name that GitLab looks for in a repository's root. */
 const FILE = '.gitlab-ci.yml';
 /** Wildcards cost time with each star. */
 const WILDCARDS_MAX = 8;
 
-/** Place: the file relative to the pipeline's folder, the line from 1. */
 export interface FilePlace {
   readonly file: string;
   readonly line: number;
@@ -28,13 +25,10 @@ export interface FilePlace {
 
 export interface LoadedConfig {
   readonly config: YamlMap;
-  /** Place of each top-level key; of several, the one that wins. */
   readonly places: ReadonlyMap<string, FilePlace>;
-  /** Includes that were not read, each with the reason. */
   readonly notRead: readonly string[];
 }
 
-/** An include that its rules let in: files of this folder, with the inputs they are given. */
 interface LocalInclude {
   readonly files: readonly string[];
   readonly inputs: YamlMap;
@@ -153,7 +147,6 @@ export function loadConfig(
   }
 }
 
-/** The kind of an include and what it names: `local`, `/ci/jobs.yml`. */
 function wordsOf(entry: YamlMap): readonly [kind: string | undefined, what: string] {
   if (entry.project !== undefined) return ['project', `${entry.project} ${[entry.file].flat().join(', ')}`];
   for (const kind of ['local', 'component', 'template', 'remote', 'artifact']) {

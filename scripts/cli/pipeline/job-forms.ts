@@ -17,16 +17,12 @@ import type { Circumstances } from './rules.ts';
 import { expandKnown, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** Forms of one job in one world of the surrounding files. */
 export interface JobForms {
   readonly name: string;
-  /** The name it is written under. */
   readonly definedAs: string;
-  /** Different from each other; none if it never runs. */
   readonly forms: readonly ExpandedJob[];
   /** It runs, however the conditions fall out. */
   readonly alwaysRuns: boolean;
-  /** Undecidable conditions in its rules. */
   readonly conditions: readonly string[];
 }
 
@@ -36,7 +32,6 @@ interface JobEntry {
   readonly place: FilePlace | undefined;
 }
 
-/** Shared by all jobs of one world. */
 export interface JobSurroundings {
   readonly inherited: InheritedDefaults;
   readonly given: RuledVariables['given'];
@@ -45,10 +40,8 @@ export interface JobSurroundings {
   readonly problems: string[];
 }
 
-/** Work per job with its rules. */
 const VALUES_PER_JOB = 100;
 
-/** The jobs of one entry of the file, each with what its rules may make of it. */
 export function formsOf(written: JobEntry, around: JobSurroundings): readonly JobForms[] {
   const { name, entry } = written;
   const { about, inherited, given } = around;

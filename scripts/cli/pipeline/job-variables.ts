@@ -1,16 +1,6 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ExpandedJob, PipelineJob } from './expanded-pipeline.ts';
 
-/** One entry of the wire message's `variables`. */
-interface JobVariable {
-  readonly key: string;
-  readonly value: string;
-  readonly public: boolean;
-  readonly file: boolean;
-  readonly masked: boolean;
-  readonly raw: boolean;
-}
-
 /** Stands for every secret, so that a test can look for it wherever secrets must not be. */
 export const NOT_A_SECRET = 'glcbt-local-not-a-secret';
 
@@ -22,13 +12,12 @@ export function jobVariables(
   job: PipelineJob & Pick<ExpandedJob, 'environment'>,
   jobId: number,
   run: PipelineRun,
-): JobVariable[] {
+): Variable[] {
   const { project } = run;
   const namespacePath = project.path.slice(0, project.path.lastIndexOf('/'));
   const predefined: Readonly<Record<string, string | number>> = {
     CI: 'true',
     GITLAB_CI: 'true',
-    CI_SERVER_HOST: 'gitlab.example.com',
     CI_JOB_ID: jobId,
     CI_JOB_NAME: job.name,
     CI_JOB_STAGE: job.stage,
@@ -36,27 +25,20 @@ export function jobVariables(
     CI_PIPELINE_ID: run.pipelineId,
     CI_PIPELINE_SOURCE: run.source,
     CI_PROJECT_ID: project.id,
-    CI_PROJECT_NAME: project.path.slice(namespacePath.length + 1),
     CI_PROJECT_PATH: project.path,
     CI_PROJECT_NAMESPACE: namespacePath,
-    CI_PROJECT_NAMESPACE_ID: project.namespaceId,
     CI_PROJECT_ROOT_NAMESPACE: namespacePath.split('/')[0] ?? namespacePath,
     CI_PROJECT_VISIBILITY: project.visibility ?? 'private',
     CI_COMMIT_REF_NAME: run.ref,
     CI_COMMIT_BRANCH: run.ref,
     CI_COMMIT_REF_PROTECTED: String(run.refProtected),
-    CI_COMMIT_SHA: run.sha,
     CI_DEFAULT_BRANCH: 'main',
     GITLAB_USER_ID: run.userId,
-    GITLAB_USER_LOGIN: `user-${run.userId}`,
   };
   const secrets: Readonly<Record<string, string>> = {
     CI_JOB_TOKEN: NOT_A_SECRET,
     CI_REGISTRY_PASSWORD: NOT_A_SECRET,
-    CI_DEPENDENCY_PROXY_PASSWORD: NOT_A_SECRET,
     CI_REPOSITORY_URL: `https://gitlab-ci-token:${NOT_A_SECRET}@gitlab.example.com/${project.path}.git`,
-    DEPLOY_KEY: NOT_A_SECRET,
-    SIGNING_PASSPHRASE: NOT_A_SECRET,
   };
   const raw = new Set(job.rawVariables);
   return [
@@ -70,49 +52,38 @@ export function jobVariables(
   ];
 }
 
-const variable = (key: string, value: string, flags: Partial<JobVariable>): JobVariable => ({
-  key,
-  value,
-  public: false,
-  file: false,
-  masked: false,
-  raw: false,
-  ...flags,
-});
+type Variable = ReturnType<typeof variable>;
 
-/** A project as the directory knows it. */
+const variable = (
+  key: string,
+  value: string,
+  flags: {
+    readonly public?: boolean;
+    readonly file?: boolean;
+    readonly masked?: boolean;
+    readonly raw?: boolean;
+  },
+) => ({ key, value, public: false, file: false, masked: false, raw: false, ...flags });
+
 export interface PipelineProject {
   readonly id: number;
-  /** `group/subgroup/project`. */
   readonly path: string;
   readonly namespaceId: number;
   readonly rootNamespaceId: number;
-  /** @default 'private' */
   readonly visibility?: string;
 }
 
-/** One pipeline of one project: what its jobs have in common. */
 export interface PipelineRun {
   readonly project: PipelineProject;
   readonly pipelineId: number;
   readonly source: string;
   readonly ref: string;
   readonly refProtected: boolean;
-  readonly sha: string;
   readonly userId: number;
 }
 
-/** People who start pipelines; few enough that the same ones come again. */
 const USERS = 24;
-const SOURCES = [
-  'push',
-  'push',
-  'push',
-  'merge_request_event',
-  'merge_request_event',
-  'schedule',
-  'web',
-] as const;
+const SOURCES = ['push', 'push', 'merge_request_event', 'schedule', 'web'] as const;
 
 export function newPipelineRun(
   project: PipelineProject,
@@ -127,17 +98,12 @@ export function newPipelineRun(
     source,
     ref: onMain ? 'main' : `feature/${Math.floor(random() * 900) + 100}`,
     refProtected: onMain,
-    sha: hex(40, random),
     userId: 1_000 + Math.floor(random() * USERS),
   };
 }
 
-/** One of a list that is not empty. */
 export function pick<T>(from: readonly T[], random: () => number): T {
   const one = from[Math.floor(random() * from.length)];
   if (one === undefined) throw new Error('nothing to pick from: the list is empty');
   return one;
 }
-
-const hex = (length: number, random: () => number): string =>
-  Array.from({ length }, () => Math.floor(random() * 16).toString(16)).join('');

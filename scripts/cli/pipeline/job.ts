@@ -8,33 +8,26 @@ import {
   rawNames,
   readPipelineVariables,
   runnerVariablesOf,
+  type UnsetVariables,
   unsetNames,
-  unsetNotes,
   type Variables,
 } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** Inherited from the top of the file. */
 export interface InheritedDefaults {
   readonly defaults: YamlMap;
   readonly variables: Variables;
-  /** Names with `expand: false`. */
   readonly raw: ReadonlySet<string>;
   /** Predefined by GitLab; known for expansion, not part of the job. */
   readonly predefined: Variables;
-  /** Names that the run is known not to set. */
   readonly notSet: ReadonlySet<string>;
 }
 
-/** Variables that win over those of the file. */
 export interface RuledVariables {
-  /** `rules:variables` of the rule that matched. */
   readonly ofRules: Variables;
-  /** Given by GitLab's settings or by who starts the pipeline. */
   readonly given: Variables;
 }
 
-/** Turns one resolved entry of the file, or one cell of its matrix, into a job. */
 export function readJob(
   name: string,
   entry: YamlMap,
@@ -48,18 +41,18 @@ export function readJob(
   const rawVariables = rawVariablesOf(entry, parallel, inherited, ruled);
   const raw = new Set(rawVariables);
   const known = { ...inherited.predefined, CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stage, ...variables };
-  // A circle of references has no value, and its names are set all the same.
-  const unset = unsetNotes((each) => inherited.notSet.has(each) || Object.hasOwn(known, each));
+  const unset = new Map<keyof UnsetVariables, readonly string[]>();
+  const noteUnset = (key: keyof UnsetVariables, unknown: string, so: string): void => {
+    problems.push(`${name}: ${key} uses $${unknown}, which no file sets; ${so}`);
+    // A circle of references has no value, and its names are set all the same. `$1` is the shell's own.
+    if (inherited.notSet.has(unknown) || Object.hasOwn(known, unknown) || /^\d/.test(unknown)) return;
+    unset.set(key, [...new Set(unset.get(key)).add(unknown)]);
+  };
   const tagOf = (text: string) =>
     expandVariables(
       text,
       known,
-      (unknown) => {
-        unset.note('tags', unknown);
-        problems.push(
-          `${name}: tags uses $${unknown}, which no file sets; empty, unless GitLab's settings set it`,
-        );
-      },
+      (unknown) => noteUnset('tags', unknown, "empty, unless GitLab's settings set it"),
       raw,
     );
   const runner = runnerVariablesOf(known, raw);
@@ -67,37 +60,31 @@ export function readJob(
   const resolve = (text: string, key: 'image' | 'services', passes: Passes): string => {
     const resolved = runner.resolve(text, passes);
     if (resolved !== undefined) return resolved;
-    for (const unknown of unsetNames(text, known, raw)) {
-      unset.note(key, unknown);
-      problems.push(
-        `${name}: ${key} uses $${unknown}, which no file sets; it cannot be told what it will be`,
-      );
-    }
+    for (const unknown of unsetNames(text, known, raw))
+      noteUnset(key, unknown, 'it cannot be told what it will be');
     return text;
   };
   const value = (key: string) =>
     entry[key] === undefined ? inheritedDefault(entry, inherited.defaults, key) : entry[key];
   const image = nameOf(value('image'));
-  const resolvedImage = image === undefined ? undefined : resolve(image, 'image', 2) || undefined;
-  const timeoutSeconds = readTimeout(value('timeout'), onUnread);
-  const job: PipelineJob = {
+  return {
     name: parallel.name,
     stage,
-    ...(resolvedImage !== undefined && { image: resolvedImage }),
-    ...(image !== undefined && image !== resolvedImage && { imageAsWritten: image }),
-    ...(image !== undefined && containerOptions(value('image'), (text) => resolve(text, 'image', 1))),
+    ...(image !== undefined && {
+      ...withoutAbsent({ image: resolve(image, 'image', 2) || undefined }),
+      ...containerOptions(value('image'), (text) => resolve(text, 'image', 1)),
+    }),
     services: listOf(value('services')).flatMap((service) =>
       readService(service, (text) => resolve(text, 'services', 1)),
     ),
     tags: listOf(value('tags'))
       .map((tag) => tagOf(String(tag)))
       .filter((tag) => tag !== ''),
-    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    ...withoutAbsent({ timeoutSeconds: readTimeout(value('timeout'), onUnread) }),
     variables,
     ...(rawVariables.length > 0 && { rawVariables }),
+    ...(unset.size > 0 && { unsetVariables: Object.fromEntries(unset) }),
   };
-  const unsetVariables = unset.all();
-  return unsetVariables === undefined ? job : { ...job, unsetVariables };
 }
 
 export const stageOf = (entry: YamlMap): string => (typeof entry.stage === 'string' ? entry.stage : 'test');
@@ -118,7 +105,6 @@ export function jobVariablesOf(
   };
 }
 
-/** Winning names with `expand: false`. Only file and job can set it. */
 function rawVariablesOf(
   entry: YamlMap,
   parallel: ParallelJob,
@@ -148,7 +134,6 @@ function inheritedDefault(entry: YamlMap, defaults: YamlMap, key: string): unkno
   return defaults[key];
 }
 
-/** An image is a string or a mapping with a `name`. */
 function nameOf(value: unknown): string | undefined {
   const name = isMap(value) ? value.name : value;
   return typeof name === 'string' && name !== '' ? name : undefined;
@@ -170,7 +155,6 @@ function readService(value: unknown, resolve: (text: string) => string): Pipelin
   ];
 }
 
-/** Pull policy and users of an image or a service that is written as a mapping. */
 function containerOptions(value: unknown, resolve: (text: string) => string): ContainerOptions {
   if (!isMap(value)) return {};
   const pullPolicies = listOf(value.pull_policy).map(String);
@@ -182,7 +166,6 @@ function containerOptions(value: unknown, resolve: (text: string) => string): Co
   };
 }
 
-/** YAML reads `user: 1000` as a number. */
 function userOf(options: unknown, resolve: (text: string) => string): string | undefined {
   const user = isMap(options) ? options.user : undefined;
   return typeof user === 'number' || (typeof user === 'string' && user !== '')
@@ -200,13 +183,11 @@ function readTimeout(value: unknown, onUnread: (what: string) => void): number |
 const listOf = (value: unknown): readonly unknown[] =>
   value === undefined || value === null ? [] : Array.isArray(value) ? value.flat() : [value];
 
-/** One job of `parallel`, with the name GitLab gives it and the variables that are its own. */
 export interface ParallelJob {
   readonly name: string;
   readonly variables: Variables;
 }
 
-/** GitLab's limit, for a number and for a matrix alike. */
 const PARALLEL_MAX = 200;
 
 /**
@@ -265,7 +246,6 @@ const nodeVariables = (index: number, total: number): Variables => ({
   CI_NODE_TOTAL: String(total),
 });
 
-/** Every combination of one matrix entry, the last key turning fastest. */
 function cells(entry: unknown): Variables[] {
   if (!isMap(entry)) return [];
   let rows: Variables[] = [{}];

@@ -2,14 +2,10 @@ import type { Variables } from './variables.ts';
 
 /** Known facts of the started pipeline, besides its files. All are optional: absent means unknown. */
 export interface KnownRun {
-  /** Branch or tag; a merge request has its source branch. */
   readonly ref?: string;
-  /** @default false: a `ref` is a branch */
   readonly isTag?: boolean;
-  /** As in CI_PIPELINE_SOURCE: `push`, `merge_request_event` … */
   readonly source?: string;
   readonly projectPath?: string;
-  /** More of GitLab's own variables. */
   readonly predefined?: Variables;
   /** Set by GitLab's settings or by who starts the pipeline, over the files' variables; `null`: not set there. */
   readonly given?: Readonly<Record<string, string | null>>;
@@ -19,7 +15,6 @@ export interface KnownRun {
    * @default all of `PLACEHOLDERS`
    */
   readonly standIns?: Variables;
-  /** Inputs of the pipeline itself, as typed. */
   readonly inputs?: Readonly<Record<string, string>>;
 }
 
@@ -34,11 +29,9 @@ const NOT_SET: KnownVariable = { value: null };
 const ALWAYS_SET =
   /^(?:CI_(?:API_(?:GRAPHQL_URL|V4_URL)|COMMIT_(?:AUTHOR|BEFORE_SHA|MESSAGE|REF_NAME|REF_PROTECTED|REF_SLUG|SHA|SHORT_SHA|TIMESTAMP|TITLE)|CONFIG_PATH|DEFAULT_BRANCH(?:_SLUG)?|PAGES_(?:DOMAIN|URL)|PIPELINE_(?:IID|SOURCE)|PROJECT_(?:ID|NAME|NAMESPACE|NAMESPACE_ID|PATH|PATH_SLUG|ROOT_NAMESPACE|TITLE|URL|VISIBILITY)|SERVER_\w+|TEMPLATE_REGISTRY_HOST)|GITLAB_USER_(?:EMAIL|ID|LOGIN|NAME))$/;
 
-/** Set in jobs only, so that no rule ever sees them. */
 const JOB_ONLY =
   /^CI_(?:BUILDS_DIR|JOB_(?:ID|STARTED_AT|STATUS|TOKEN|URL)|PIPELINE_(?:CREATED_AT|ID|URL)|PROJECT_DIR|REPOSITORY_URL|RUNNER_\w+)$/;
 
-/** Set in pipelines of one source only. */
 const OF_SOURCE: readonly (readonly [RegExp, string])[] = [
   [/^CI_MERGE_REQUEST_/, 'merge_request_event'],
   [/^CI_EXTERNAL_PULL_REQUEST_/, 'external_pull_request_event'],
@@ -56,13 +49,7 @@ const MERGE_REQUEST_SET =
  * @see https://docs.gitlab.com/ci/variables/predefined_variables/
  */
 export function runVariables(run: KnownRun): KnownLookup {
-  const values = new Map<string, string | null>([
-    ['CI', 'true'],
-    ['GITLAB_CI', 'true'],
-    ...runValues(run),
-    ...Object.entries(run.predefined ?? {}),
-    ...Object.entries(run.given ?? {}),
-  ]);
+  const values = new Map(Object.entries({ CI: 'true', GITLAB_CI: 'true', ...knownPredefined(run) }));
   return (name) => {
     const value = values.get(name);
     if (value !== undefined) return { value };
@@ -76,61 +63,32 @@ export function runVariables(run: KnownRun): KnownLookup {
   };
 }
 
-/** Those given with a value, which win over what the files say. */
 export const givenValues = ({ given = {} }: KnownRun): Variables =>
   Object.fromEntries(Object.entries(given).filter((each): each is [string, string] => each[1] !== null));
 
 /** Certain names and values, for images and environment names. */
-export const knownPredefined = (run: KnownRun): Readonly<Record<string, string | null>> =>
-  Object.fromEntries([
-    ...runValues(run),
-    ...Object.entries(run.predefined ?? {}),
-    ...Object.entries(run.given ?? {}),
-  ]);
-
-const runValues = (run: KnownRun): [string, string | null][] => [
-  ...sourceVariables(run),
-  ...refVariables(run),
-  ...projectVariables(run),
-];
-
-function projectVariables({ projectPath: path }: KnownRun): [string, string][] {
-  if (path === undefined) return [];
-  const slash = path.lastIndexOf('/');
-  return [
-    ['CI_PROJECT_PATH', path],
-    ['CI_PROJECT_NAMESPACE', path.slice(0, Math.max(0, slash))],
-    ['CI_PROJECT_NAME', path.slice(slash + 1)],
-    ['CI_PROJECT_ROOT_NAMESPACE', path.split('/')[0] ?? path],
-  ];
-}
-
-function sourceVariables({ source }: KnownRun): [string, string | null][] {
-  if (source === undefined) return [];
-  return [
-    ['CI_PIPELINE_SOURCE', source],
-    ...(source === 'trigger' ? [['CI_PIPELINE_TRIGGERED', 'true'] as [string, string]] : []),
-  ];
-}
-
-function refVariables({ ref, isTag = false, source }: KnownRun): [string, string | null][] {
+export function knownPredefined(run: KnownRun): Readonly<Record<string, string | null>> {
+  const { ref, source, projectPath: path, isTag = false } = run;
   const isMergeRequest = source === 'merge_request_event';
-  const name: [string, string | null][] =
-    ref === undefined
-      ? []
-      : [
-          ['CI_COMMIT_REF_NAME', ref],
-          ['CI_COMMIT_REF_SLUG', slug(ref)],
-        ];
-  if (isMergeRequest)
-    return [
-      ...name,
-      ['CI_COMMIT_BRANCH', null],
-      ['CI_COMMIT_TAG', null],
-      ...(ref === undefined ? [] : [['CI_MERGE_REQUEST_SOURCE_BRANCH_NAME', ref] as [string, string]]),
-    ];
-  if (ref === undefined) return [];
-  return [...name, ['CI_COMMIT_BRANCH', isTag ? null : ref], ['CI_COMMIT_TAG', isTag ? ref : null]];
+  return {
+    ...(source !== undefined && { CI_PIPELINE_SOURCE: source }),
+    ...(source === 'trigger' && { CI_PIPELINE_TRIGGERED: 'true' }),
+    ...(isMergeRequest && { CI_COMMIT_BRANCH: null, CI_COMMIT_TAG: null }),
+    ...(ref !== undefined && {
+      ...{ CI_COMMIT_REF_NAME: ref, CI_COMMIT_REF_SLUG: slug(ref) },
+      ...(isMergeRequest
+        ? { CI_MERGE_REQUEST_SOURCE_BRANCH_NAME: ref }
+        : { CI_COMMIT_BRANCH: isTag ? null : ref, CI_COMMIT_TAG: isTag ? ref : null }),
+    }),
+    ...(path !== undefined && {
+      CI_PROJECT_PATH: path,
+      CI_PROJECT_NAMESPACE: path.slice(0, Math.max(0, path.lastIndexOf('/'))),
+      CI_PROJECT_NAME: path.slice(path.lastIndexOf('/') + 1),
+      CI_PROJECT_ROOT_NAMESPACE: path.split('/')[0] ?? path,
+    }),
+    ...run.predefined,
+    ...run.given,
+  };
 }
 
 /** https://docs.gitlab.com/ci/variables/predefined_variables/ CI_COMMIT_REF_SLUG */

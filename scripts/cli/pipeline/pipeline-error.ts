@@ -9,7 +9,6 @@ type PipelineErrorCode = 'too_large' | 'refused' | 'not_told';
 export class PipelineError extends Error {
   override readonly name = 'PipelineError';
   readonly code: PipelineErrorCode;
-  /** The job, template or file it is about; the message begins with it. */
   readonly subject?: string;
   constructor(code: PipelineErrorCode, what: string, subject?: string) {
     super(subject === undefined ? what : `${subject}: ${what}`);
@@ -18,11 +17,6 @@ export class PipelineError extends Error {
   }
 }
 
-/**
- * Says of an error which job it came up in, unless it knows.
- *
- * @throws {PipelineError} what `make` throws, with the subject.
- */
 export function withSubject<T>(subject: string, make: () => T): T {
   return rethrowing(make, (error) =>
     error.subject === undefined ? new PipelineError(error.code, error.message, subject) : error,
@@ -85,13 +79,10 @@ const tooMuch = (place: string, max: number): PipelineError =>
 
 /** Keeps what entries of the files rest on and check did not read. */
 export interface UnreadNotes {
-  /** @param entry - a job, a template, a keyword of the top level, or an include. */
   note(entry: string, what: string): void;
   /** Says that an entry takes values from another one, by `extends` or `!reference`. */
   takesFrom(entry: string, other: string): void;
-  /** Unread parts of the entries, direct and inherited. */
   of(entries: Iterable<string>): readonly string[];
-  /** Every entry with a note. */
   entries(): readonly string[];
 }
 

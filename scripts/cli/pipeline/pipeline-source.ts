@@ -6,7 +6,6 @@ import { parseYamlSource, type ReadingNotes, type YamlSource } from './yaml-sour
 /** Separates documents of a file; the first may be a header with inputs. */
 const DIVIDER = /^---(?:[^\S\n][^\n]*)?(?:\n|$)/m;
 
-/** Reads a file as {@link readPipelineFile} does. */
 export type ReadSource = (text: string, file: string, given: InputArguments) => YamlSource;
 
 /** Reads each file once for the same inputs, however many worlds have it. */
@@ -20,14 +19,8 @@ export function sourceReader(lookUp: KnownLookup, notes: ReadingNotes): ReadSour
   };
 }
 
-/** GitLab reads no more of one file. */
 const DOCUMENTS_MAX = 2;
 
-/**
- * Reads a file of a pipeline: its header, the inputs put into the rest, and the rest as YAML.
- *
- * @throws {PipelineError} for inputs that GitLab refuses, and files that come to too much.
- */
 function readPipelineFile(
   text: string,
   file: string,

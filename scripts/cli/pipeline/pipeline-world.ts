@@ -21,7 +21,6 @@ export interface PipelineWorld {
   readonly jobs: readonly (JobForms & { readonly place: FilePlace | undefined })[];
   readonly bridges: readonly string[];
   readonly notRead: readonly string[];
-  /** As the file has them; undefined if it has none. */
   readonly stages: unknown;
 }
 
@@ -30,33 +29,21 @@ interface PipelineFiles {
   readonly file: string;
   readonly repository: RepositoryFiles;
   readonly run: KnownRun;
-  /** GitLab's own variables of the run, and those that were given. */
   readonly lookUp: KnownLookup;
   readonly readSource: ReadSource;
   readonly expressions: ReadExpression;
   readonly notes: ReadingNotes;
 }
 
-/** Top-level keys that are not jobs. */
-const KEYWORDS: ReadonlySet<string> = new Set([
-  'after_script',
-  'before_script',
-  'cache',
-  'default',
-  'image',
-  'include',
-  'services',
-  'spec',
-  'stages',
-  'types',
-  'variables',
-  'workflow',
-]);
+const KEYWORDS: ReadonlySet<string> = new Set(
+  'after_script before_script cache default image include services spec stages types variables workflow'.split(
+    ' ',
+  ),
+);
 
 /** Keys that may still stand at the top of a file, where GitLab once looked for defaults. */
 const OLD_DEFAULTS = ['image', 'services'];
 
-/** Expands the files in one world. */
 export function pipelineIn(world: World, files: PipelineFiles): PipelineWorld {
   const { run, notes } = files;
   const { budget } = notes;
@@ -140,11 +127,9 @@ function jobsIn(
   };
 }
 
-/** Unread parts that a job depends on, including keywords for all jobs. */
 const restsOn = ({ definedAs }: JobForms, unread: UnreadNotes): readonly string[] =>
   unread.of([definedAs, ...KEYWORDS]);
 
-/** Notes about what is not in a job that may run. */
 function notesElsewhere(unread: UnreadNotes, jobs: readonly JobForms[]): readonly string[] {
   const told = new Set(jobs.filter(({ forms }) => forms.length > 0).map(({ definedAs }) => definedAs));
   return unread

@@ -2,7 +2,6 @@ import { PipelineError, type UnreadNotes, type WorkBudget } from './pipeline-err
 import { type Missing, NO_PIPELINE } from './refusals.ts';
 import { isMap, Reference, type YamlMap } from './yaml-map.ts';
 
-/** GitLab's limit of references inside references. */
 const DEPTH_MAX = 10;
 
 /**
@@ -71,7 +70,6 @@ export function resolveReferences(
   }
 }
 
-/** Finds references. Values are shared by aliases and `extends`, so each is visited once. */
 function referenceFinder(): (value: unknown) => boolean {
   const found = new WeakMap<object, boolean>();
   return function hasReference(value): boolean {
@@ -87,7 +85,6 @@ function referenceFinder(): (value: unknown) => boolean {
 
 const NOTHING = Symbol('nothing');
 
-/** GitLab's limit of `extends` upon `extends`. */
 const LEVELS_MAX = 11;
 
 /**
@@ -133,11 +130,6 @@ export function resolveExtends(
 const refused = (entry: string, what: string): PipelineError =>
   new PipelineError('refused', `${what}; ${NO_PIPELINE}`, entry);
 
-/**
- * Merges as GitLab does for `include` and `extends`: mappings key by key, everything else replaced, null included.
- *
- * @param place - the file or job the merge is for.
- */
 export function deepMerge(under: YamlMap, over: YamlMap, budget: WorkBudget, place: string): YamlMap {
   const overEntries = Object.entries(over);
   budget.spend(Object.keys(under).length + overEntries.length, place);

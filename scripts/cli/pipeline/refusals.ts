@@ -15,52 +15,16 @@ export type Missing = (entry: string, what: string) => void;
  *
  * @see https://docs.gitlab.com/ci/yaml/#job-keywords
  */
-const JOB_KEYS: ReadonlySet<string> = new Set([
-  'after_script',
-  'allow_failure',
-  'artifacts',
-  'before_script',
-  'cache',
-  'coverage',
-  'dast_configuration',
-  'dependencies',
-  'environment',
-  'except',
-  'extends',
-  'hooks',
-  'id_tokens',
-  'identity',
-  'image',
-  'inherit',
-  'inputs',
-  'interruptible',
-  'manual_confirmation',
-  'needs',
-  'only',
-  'pages',
-  'parallel',
-  'publish',
-  'release',
-  'resource_group',
-  'retry',
-  'rules',
-  'run',
-  'script',
-  'secrets',
-  'services',
-  'stage',
-  'start_in',
-  'tags',
-  'timeout',
-  'trigger',
-  'type',
-  'variables',
-  'when',
-]);
+const JOB_KEYS: ReadonlySet<string> = new Set(
+  `after_script allow_failure artifacts before_script cache coverage dast_configuration
+   dependencies environment except extends hooks id_tokens identity image inherit inputs
+   interruptible manual_confirmation needs only pages parallel publish release resource_group
+   retry rules run script secrets services stage start_in tags timeout trigger type variables
+   when`.split(/\s+/),
+);
 
 const DEFAULT_STAGES = ['build', 'test', 'deploy'];
 
-/** The stages in their order, of a pipeline with these `stages:`. */
 export function stagesOf(written: unknown): readonly string[] {
   const named = Array.isArray(written) && written.length > 0 ? written.flat().map(String) : DEFAULT_STAGES;
   return ['.pre', ...named.filter((stage) => stage !== '.pre' && stage !== '.post'), '.post'];
@@ -107,7 +71,6 @@ export function refuseWrongJobs(
 
 export const NO_PIPELINE = 'GitLab creates no pipeline';
 
-/** The jobs of this pipeline that `needs` or `dependencies` name and that must be in it. */
 const jobsIn = (needs: unknown): readonly string[] =>
   [needs].flat(Number.POSITIVE_INFINITY).flatMap((each) => {
     if (typeof each === 'string') return each.includes('$[[') ? [] : [each];

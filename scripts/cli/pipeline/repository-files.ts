@@ -8,7 +8,6 @@ export interface RepositoryFiles {
   has(glob: string): boolean | undefined;
 }
 
-/** The closest folder from this one upwards with a `.git`. Undefined if there is none. */
 export function repositoryOf(folder: string): string | undefined {
   if (existsSync(join(folder, '.git'))) return folder;
   const above = dirname(folder);
@@ -16,10 +15,8 @@ export function repositoryOf(folder: string): string | undefined {
 }
 
 const FILES_MAX = 20_000;
-/** Not in the repository, though in the folder. */
 const NOT_KEPT = new Set(['.git', 'node_modules']);
 
-/** The files of a folder are listed when they are first asked for. */
 export function repositoryFiles(folder: string): RepositoryFiles {
   let files: readonly string[] | undefined;
   return {

@@ -1,4 +1,3 @@
-import { compileRegex } from '../../../policies/match/regex.ts';
 import {
   type Circumstances,
   changesHold,
@@ -7,17 +6,16 @@ import {
   ifHolds,
   outcomeOf,
   type RulesOutcome,
+  readPattern,
   ruleHolds,
   type World,
 } from './rules.ts';
 import { readPipelineVariables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** Possible results of a list of rules under undecidable conditions. */
 interface PossibleOutcomes {
   /** Different from each other, the one of the first rule that can match before the others. At least one. */
   readonly outcomes: readonly RulesOutcome[];
-  /** Conditions that were evaluated. */
   readonly conditions: readonly string[];
 }
 
@@ -71,7 +69,6 @@ const conditionsOf = (outcomes: readonly { readonly assumed: ReadonlyMap<string,
   ...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()])),
 ];
 
-/** Variables of a `never` rule do not matter. */
 function distinct(outcomes: readonly RulesOutcome[]): readonly RulesOutcome[] {
   const byText = new Map<string, RulesOutcome>();
   for (const outcome of outcomes) {
@@ -129,13 +126,8 @@ const SOURCES: ReadonlyMap<string, string> = new Map([
   ['merge_requests', 'merge_request_event'],
   ['external_pull_requests', 'external_pull_request_event'],
   ['pushes', 'push'],
-  ['schedules', 'schedule'],
-  ['triggers', 'trigger'],
-  ['pipelines', 'pipeline'],
-  ['external', 'external'],
-  ['chat', 'chat'],
-  ['web', 'web'],
-  ['api', 'api'],
+  ...['schedule', 'trigger', 'pipeline'].map((source) => [`${source}s`, source] as const),
+  ...['external', 'chat', 'web', 'api'].map((source) => [source, source] as const),
 ]);
 
 function refMatches(entry: string, { run, world }: Circumstances): boolean {
@@ -154,13 +146,7 @@ function refMatches(entry: string, { run, world }: Circumstances): boolean {
     // Most jobs have this default; otherwise all would be uncertain.
     return run.ref === undefined || !isTag;
   }
-  return run.ref === undefined ? ask() : nameMatches(ref, run.ref, ask);
-}
-
-function nameMatches(pattern: string, ref: string, ask: () => boolean): boolean {
-  const [, regex, flags] = /^\/(.+)\/([ismU]*)$/.exec(pattern) ?? [];
-  if (regex === undefined) return pattern === ref;
-  const plain = regex.replaceAll('\\/', '/');
-  const compiled = compileRegex(flags === '' ? plain : `(?${flags})${plain}`);
-  return compiled.ok ? compiled.regex.matches(ref) : ask();
+  if (run.ref === undefined) return ask();
+  const pattern = readPattern(ref);
+  return pattern === undefined ? ref === run.ref : (pattern(run.ref) ?? ask());
 }

@@ -5,7 +5,6 @@ import type { RepositoryFiles } from './repository-files.ts';
 import { expandKnown, readPipelineVariables, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** Context of conditions. */
 export interface Circumstances {
   readonly run: KnownRun;
   readonly lookUp: KnownLookup;
@@ -19,7 +18,6 @@ export interface Circumstances {
 export interface RulesOutcome {
   /** The first rule that matches says `never`, or none matches. */
   readonly isNever: boolean;
-  /** Variables of the matching rule. */
   readonly variables: Variables;
 }
 
@@ -47,7 +45,6 @@ export function outcomeOf(rules: unknown, place: string, about: Circumstances): 
 export const flattenedRules = (rules: unknown): readonly unknown[] =>
   Array.isArray(rules) ? rules.flat(Number.POSITIVE_INFINITY) : [rules];
 
-/** All clauses of one rule hold. */
 export function ruleHolds(rule: YamlMap, place: string, about: Circumstances): boolean {
   about.budget.spend(1, place);
   return (
@@ -55,17 +52,15 @@ export function ruleHolds(rule: YamlMap, place: string, about: Circumstances): b
   );
 }
 
-/** An expression as `rules:if` and `only:variables` have it; absent, it holds. */
 export function ifHolds(clause: unknown, place: string, about: Circumstances): boolean {
   if (clause === undefined || clause === null) return true;
   const text = String(clause);
   const expression = about.expressions(text);
-  if (expression !== undefined) return conditionHolds(expression, about.lookUp, about.world);
+  if (expression !== undefined) return isPresent(expression(about), about);
   about.unread.note(place, `the condition "${text}" is not understood; taken as false`);
   return false;
 }
 
-/** Sources that push commits; in other pipelines GitLab takes every path as changed. */
 const WITH_CHANGES = new Set(['push', 'merge_request_event', 'external_pull_request_event']);
 
 /** Which files changed is not known here, so the world decides; where GitLab does not look, it holds. */
@@ -106,7 +101,6 @@ function pathsOf(clause: unknown): readonly string[] {
     .map(String);
 }
 
-/** The values of the names in a text, as far as they are known. */
 export function knownValuesIn(text: string, lookUp: KnownLookup): Variables {
   const values: Record<string, string> = {};
   for (const [, name = ''] of text.matchAll(/[$%]\{?(\w+)/g)) {
@@ -122,138 +116,91 @@ interface Unknown {
   readonly isSet: boolean;
 }
 
-/** Value of an operand in one world. */
 type Value = string | boolean | null | Unknown;
-
-/**
- * Evaluates an expression of `rules:if` by GitLab's truth values: an empty text is true on the left of `&&`,
- * and false as the whole. Undecidable parts are looked up in the world.
- */
-export function conditionHolds(condition: Expression, lookUp: KnownLookup, world: World): boolean {
-  return isPresent(evaluate(condition));
-
-  function evaluate(expression: Expression): Value {
-    switch (expression.kind) {
-      case 'variable':
-        return variable(expression.name);
-      case 'input':
-        // Its value is used where it has a meaning.
-        return null;
-      case 'constant':
-        return expression.value;
-      case 'pattern':
-        return expression.pattern;
-      case 'not':
-        return !isPresent(evaluate(expression.of));
-      case 'operator':
-        return operate(expression.operator, expression.left, expression.right);
-    }
-  }
-
-  function variable(name: string): Value {
-    const known = lookUp(name);
-    if (typeof known === 'object') return known.value;
-    return world.valueOf(name) ?? { unknown: `$${name}`, isSet: known === 'set' };
-  }
-
-  function operate(operator: Operator, left: Expression, right: Expression): Value {
-    switch (operator) {
-      case '&&': {
-        const value = evaluate(left);
-        return isTruthy(value) ? evaluate(right) : value;
-      }
-      case '||': {
-        const value = evaluate(left);
-        return isTruthy(value) ? value : evaluate(right);
-      }
-      case '==':
-        return equal(evaluate(left), evaluate(right));
-      case '!=':
-        return !equal(evaluate(left), evaluate(right));
-      case '=~':
-        return matches(evaluate(left), evaluate(right)) ?? false;
-      case '!~':
-        return !(matches(evaluate(left), evaluate(right)) ?? false);
-    }
-  }
-
-  function isPresent(value: Value): boolean {
-    if (isUnknown(value)) return value.isSet || world.holds(value.unknown);
-    return typeof value === 'string' ? value.trim() !== '' : value === true;
-  }
-
-  function isTruthy(value: Value): boolean {
-    if (isUnknown(value)) return value.isSet || world.holds(value.unknown);
-    return value !== null && value !== false;
-  }
-
-  function equal(left: Value, right: Value): boolean {
-    if (isUnknown(left)) return equalsUnknown(left, right);
-    return isUnknown(right) ? equalsUnknown(right, left) : left === right;
-  }
-
-  function equalsUnknown({ unknown, isSet }: Unknown, other: Value): boolean {
-    if (other === null) return !isSet && !world.holds(unknown);
-    if (isUnknown(other)) return world.holds(`${unknown} == ${other.unknown}`);
-    const holds = world.holds(`${unknown} == "${other}"`);
-    if (holds && typeof other === 'string') world.assume(unknown.slice(1), other);
-    return holds;
-  }
-
-  /** `undefined`: what stands on the right is no pattern. */
-  function matches(left: Value, right: Value): boolean | undefined {
-    const name = isUnknown(left) ? left.unknown : undefined;
-    if (isUnknown(right)) return world.holds(`${name ?? JSON.stringify(left)} =~ ${right.unknown}`);
-    const [, pattern, flags] = typeof right === 'string' ? (/^\/(.+)\/([ismU]*)$/s.exec(right) ?? []) : [];
-    if (pattern === undefined) return undefined;
-    if (name !== undefined) return world.holds(`${name} =~ ${right}`);
-    const plain = pattern.replaceAll('\\/', '/');
-    const compiled = compileRegex(flags === '' ? plain : `(?${flags})${plain}`);
-    // Too large for us, or not RE2's syntax: GitLab might see it otherwise.
-    return compiled.ok
-      ? compiled.regex.matches(left === null ? '' : String(left))
-      : world.holds(`${JSON.stringify(left)} =~ ${right}`);
-  }
-}
+type Asking = Pick<Circumstances, 'lookUp' | 'world'>;
+/** Looks undecidable parts up in the world. */
+type Expression = (asking: Asking) => Value;
 
 const isUnknown = (value: Value): value is Unknown => typeof value === 'object' && value !== null;
 
-/** A condition of `rules:if`, read. */
-export type Expression =
-  | { readonly kind: 'variable'; readonly name: string }
-  /** `$[[ inputs.name ]]`, which only the rules of an input have. */
-  | { readonly kind: 'input'; readonly name: string }
-  | { readonly kind: 'constant'; readonly value: string | boolean | null }
-  | { readonly kind: 'pattern'; readonly pattern: string }
-  | { readonly kind: 'not'; readonly of: Expression }
-  | {
-      readonly kind: 'operator';
-      readonly operator: Operator;
-      readonly left: Expression;
-      readonly right: Expression;
-    };
+/** GitLab's truth values: an empty text is true on the left of `&&`, and false as the whole. */
+function isPresent(value: Value, { world }: Asking): boolean {
+  if (isUnknown(value)) return value.isSet || world.holds(value.unknown);
+  return typeof value === 'string' ? value.trim() !== '' : value === true;
+}
 
-type Operator = '&&' | '||' | '==' | '!=' | '=~' | '!~';
+const isTruthy = (value: Value, asking: Asking): boolean =>
+  isUnknown(value) ? isPresent(value, asking) : value !== null && value !== false;
+
+function equal(left: Value, right: Value, { world }: Asking): boolean {
+  if (!isUnknown(left) && !isUnknown(right)) return left === right;
+  const [{ unknown, isSet }, other] = isUnknown(left) ? [left, right] : [right as Unknown, left];
+  if (other === null) return !isSet && !world.holds(unknown);
+  if (isUnknown(other)) return world.holds(`${unknown} == ${other.unknown}`);
+  const holds = world.holds(`${unknown} == "${other}"`);
+  if (holds && typeof other === 'string') world.assume(unknown.slice(1), other);
+  return holds;
+}
+
+function matches(left: Value, right: Value, { world }: Asking): boolean {
+  const name = isUnknown(left) ? left.unknown : JSON.stringify(left);
+  if (isUnknown(right)) return world.holds(`${name} =~ ${right.unknown}`);
+  const pattern = typeof right === 'string' ? readPattern(right) : undefined;
+  if (pattern === undefined) return false;
+  const found = isUnknown(left) ? undefined : pattern(left === null ? '' : String(left));
+  return found ?? world.holds(`${name} =~ ${right}`);
+}
+
+/**
+ * Reads `/^main$/i`; undefined for a text that is no pattern. A pattern that is too large for us, or not RE2's syntax, says
+ * undefined of every text: GitLab might see it otherwise.
+ */
+export function readPattern(text: string): ((text: string) => boolean | undefined) | undefined {
+  const [, pattern, flags] = /^\/(.+)\/([ismU]*)$/s.exec(text) ?? [];
+  if (pattern === undefined) return undefined;
+  const plain = pattern.replaceAll('\\/', '/');
+  const compiled = compileRegex(flags === '' ? plain : `(?${flags})${plain}`);
+  return (value) => (compiled.ok ? compiled.regex.matches(value) : undefined);
+}
+
+interface Operator {
+  /** The higher binds the closer. */
+  readonly precedence: number;
+  readonly join: (left: Expression, right: Expression) => Expression;
+}
+
+const comparing = (judge: (left: Value, right: Value, asking: Asking) => boolean): Operator => ({
+  precedence: 3,
+  join: (left, right) => (asking) => judge(left(asking), right(asking), asking),
+});
+
+const OPERATORS: Readonly<Record<string, Operator>> = {
+  '||': {
+    precedence: 1,
+    join: (left, right) => (asking) => {
+      const value = left(asking);
+      return isTruthy(value, asking) ? value : right(asking);
+    },
+  },
+  '&&': {
+    precedence: 2,
+    join: (left, right) => (asking) => {
+      const value = left(asking);
+      return isTruthy(value, asking) ? right(asking) : value;
+    },
+  },
+  '==': comparing(equal),
+  '!=': comparing((...both) => !equal(...both)),
+  '=~': comparing(matches),
+  '!~': comparing((...both) => !matches(...both)),
+};
 
 /** GitLab's own bound of words and signs in one expression. */
 const TOKENS_MAX = 100;
 
 const TOKEN =
-  /\s*(?:(?<sign>\(|\)|==|=~|!=|!~|&&|\|\||!)|\$\[\[\s*inputs\.(?<input>\w+)\s*\]\]|\$(?<variable>\w+)|"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<pattern>\/(?:\\.|[^/\\])+\/[ismU]*)|\b(?<word>null|true|false)\b)/y;
+  /\s*(?:(?<sign>\(|\)|==|=~|!=|!~|&&|\|\||!)|\$(?<variable>\w+)|"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<pattern>\/(?:\\.|[^/\\])+\/[ismU]*)|\b(?<word>null|true|false)\b)/y;
 
-/** The higher binds the closer. */
-const PRECEDENCE: Readonly<Record<Operator, number>> = {
-  '||': 1,
-  '&&': 2,
-  '==': 3,
-  '!=': 3,
-  '=~': 3,
-  '!~': 3,
-};
-
-type Token = { readonly sign: string } | { readonly operand: Expression };
-
-/** `undefined`: GitLab calls it invalid. */
 export type ReadExpression = (text: string) => Expression | undefined;
 
 /** Reads each expression once: a rule that many jobs share is judged a thousand times. */
@@ -265,102 +212,81 @@ export function expressionReader(): ReadExpression {
   };
 }
 
-/** `undefined`: GitLab calls it invalid. */
-export function parseExpression(text: string): Expression | undefined {
+function parseExpression(text: string): Expression | undefined {
   const tokens = tokensOf(text);
   if (tokens === undefined) return undefined;
   let at = 0;
   const whole = binary(1);
   return at === tokens.length ? whole : undefined;
 
+  function next(): string | Expression | undefined {
+    at += 1;
+    return tokens?.[at - 1];
+  }
+
   function binary(precedence: number): Expression | undefined {
     let left = unary();
     for (;;) {
-      const operator = operatorAt(at);
-      if (left === undefined || operator === undefined || PRECEDENCE[operator] < precedence) return left;
+      const sign = tokens?.[at];
+      const operator = typeof sign === 'string' ? OPERATORS[sign] : undefined;
+      if (left === undefined || operator === undefined || operator.precedence < precedence) return left;
       at += 1;
-      const right = binary(PRECEDENCE[operator] + 1);
-      if (right === undefined) return undefined;
-      left = { kind: 'operator', operator, left, right };
+      const right = binary(operator.precedence + 1);
+      left = right && operator.join(left, right);
     }
   }
 
   function unary(): Expression | undefined {
-    const token = tokens?.[at];
-    at += 1;
-    if (token === undefined) return undefined;
-    if ('operand' in token) return token.operand;
-    if (token.sign === '!') {
+    const token = next();
+    if (typeof token !== 'string') return token;
+    if (token === '!') {
       const of = unary();
-      return of && { kind: 'not', of };
+      return of && ((asking) => !isPresent(of(asking), asking));
     }
-    if (token.sign !== '(') return undefined;
+    if (token !== '(') return undefined;
     const inner = binary(1);
-    const close = tokens?.[at];
-    at += 1;
-    return close !== undefined && 'sign' in close && close.sign === ')' ? inner : undefined;
-  }
-
-  function operatorAt(index: number): Operator | undefined {
-    const token = tokens?.[index];
-    return token !== undefined && 'sign' in token && token.sign in PRECEDENCE
-      ? (token.sign as Operator)
-      : undefined;
+    return next() === ')' ? inner : undefined;
   }
 }
 
-function tokensOf(text: string): readonly Token[] | undefined {
-  const tokens: Token[] = [];
+function tokensOf(text: string): readonly (string | Expression)[] | undefined {
+  const tokens: (string | Expression)[] = [];
   const trimmed = text.trim();
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < trimmed.length) {
     const groups = TOKEN.exec(trimmed)?.groups;
     if (groups === undefined || tokens.length >= TOKENS_MAX) return undefined;
-    tokens.push(tokenOf(groups));
+    const { sign, variable, double, single, pattern, word } = groups;
+    const constant = double ?? single ?? pattern ?? (word === 'null' ? null : word === 'true');
+    tokens.push(sign ?? (variable === undefined ? () => constant : variableNamed(variable)));
   }
   return tokens;
 }
 
-function tokenOf({
-  sign,
-  input,
-  variable,
-  double,
-  single,
-  pattern,
-  word,
-}: Record<string, string | undefined>): Token {
-  if (sign !== undefined) return { sign };
-  if (input !== undefined) return { operand: { kind: 'input', name: input } };
-  if (variable !== undefined) return { operand: { kind: 'variable', name: variable } };
-  if (pattern !== undefined) return { operand: { kind: 'pattern', pattern } };
-  const text = double ?? single;
-  const value = text ?? (word === 'null' ? null : word === 'true');
-  return { operand: { kind: 'constant', value } };
-}
+const variableNamed =
+  (name: string): Expression =>
+  ({ lookUp, world }) => {
+    const known = lookUp(name);
+    if (typeof known === 'object') return known.value;
+    return world.valueOf(name) ?? { unknown: `$${name}`, isSet: known === 'set' };
+  };
 
 /** One way it may be, as far as it was asked about. Answers do not change while one way is looked at. */
 export interface World {
-  /** Answers so far. */
   readonly answers: ReadonlyMap<string, boolean>;
-  /** Answers an undecidable condition. Its text is its identity. */
   holds(condition: string): boolean;
-  /** A variable's value in this world, if an assumed condition sets it. */
   valueOf(variable: string): string | undefined;
-  /** Says what follows from a condition that holds. */
   assume(variable: string, value: string): void;
 }
 
 export interface WorldOutcome<T> {
   readonly value: T;
-  /** Assumed conditions on the way to it. */
   readonly assumed: ReadonlyMap<string, boolean>;
 }
 
 export interface Exploration<T> {
   /** At least one; the first is where every condition holds that was asked about. */
   readonly outcomes: readonly WorldOutcome<T>[];
-  /** There are more ways than were looked at. */
   readonly isCut: boolean;
 }
 

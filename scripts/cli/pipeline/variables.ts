@@ -23,7 +23,6 @@ export function readPipelineVariables(value: unknown): Variables {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The names in a `variables:` key with `expand: false`, which are raw: nothing is put into their values. */
 export function rawNames(value: unknown): ReadonlySet<string> {
   if (!isMap(value)) return NONE;
   const raw = Object.entries(value).filter(([, entry]) => isMap(entry) && entry.expand === false);
@@ -32,16 +31,12 @@ export function rawNames(value: unknown): ReadonlySet<string> {
 
 const NAMES = /\$\$|\$\{(\w+)\}|\$(\w+)|%(\w+)%/g;
 
-/** Replaces a reference; `whole` is the reference as written. */
 type Replace = (whole: string, name: string, isPercent: boolean) => string;
 
 interface Replacing {
   readonly raw: ReadonlySet<string>;
-  /** Decides about names without a value. */
   readonly other: Replace;
-  /** Stands in the place of `$$`. */
   readonly dollar: string;
-  /** References to raw variables stay: their reader is the runner. */
   readonly keepsRaw: boolean;
 }
 
@@ -130,7 +125,6 @@ export const knownExpander = (
 export const expandKnown = (text: string, variables: Variables, raw: ReadonlySet<string> = NONE): string =>
   expander(variables, { raw, other: asWritten, dollar: '$$', keepsRaw: false })(text);
 
-/** The variables of a file as the runner reads them. */
 export function runnerVariablesOf(variables: Variables, raw: ReadonlySet<string> = NONE): RunnerVariables {
   const expand = knownExpander(variables, raw);
   return runnerVariables((name) => {
@@ -140,7 +134,6 @@ export function runnerVariablesOf(variables: Variables, raw: ReadonlySet<string>
   });
 }
 
-/** Names that a text refers to and that are not set, each once. */
 export function unsetNames(
   text: string,
   variables: Variables,
@@ -151,33 +144,8 @@ export function unsetNames(
   return [...names];
 }
 
-/** Checked fields with variables: `image` with its users, and services alike. */
-type Written = 'image' | 'services' | 'tags';
-
 /** Names of variables that nothing known here sets, by what is written with them. GitLab's settings may set them. */
-export type UnsetVariables = Readonly<Partial<Record<Written, readonly string[]>>>;
-
-/** Collects the names of one job. */
-interface UnsetNotes {
-  note(where: Written, name: string): void;
-  all(): UnsetVariables | undefined;
-}
-
-/** @param isSettled - true if a name's value is known, or known to be unset. */
-export function unsetNotes(isSettled: (name: string) => boolean): UnsetNotes {
-  const names = new Map<Written, Set<string>>();
-  return {
-    note(where, name) {
-      // `$1` is the shell's own.
-      if (isSettled(name) || /^\d/.test(name)) return;
-      names.set(where, (names.get(where) ?? new Set()).add(name));
-    },
-    all: () =>
-      names.size === 0
-        ? undefined
-        : Object.fromEntries([...names].map(([where, noted]) => [where, [...noted]])),
-  };
-}
+export type UnsetVariables = Readonly<Partial<Record<'image' | 'services' | 'tags', readonly string[]>>>;
 
 /** Those whose every value looks the same to a pattern, or that hardly any GitLab changes: a verdict may rest on them. */
 export const ALIKE_EVERYWHERE: Variables = {

@@ -1,4 +1,3 @@
-/** A mapping as YAML gives it. */
 export type YamlMap = Readonly<Record<string, unknown>>;
 
 /** GitLab's `!reference [job, key, …]`: stands for the value at that path of the whole configuration. */

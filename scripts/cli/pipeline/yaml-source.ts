@@ -22,43 +22,27 @@ export interface YamlSource {
   readonly lines: ReadonlyMap<string, number>;
 }
 
-/** Collects notes during reading. */
 export interface ReadingNotes {
-  /** Possible differences from GitLab; each with its place. */
   readonly problems: string[];
-  /** Understood as GitLab does, which may not be what was meant; each with its place. */
-  readonly warnings: string[];
   readonly budget: WorkBudget;
 }
 
 const EMPTY: YamlSource = { map: {}, lines: new Map() };
 
-/**
- * Reads one document of a file.
- *
- * @param linesBefore - how many lines of the file stand before it.
- * @throws {PipelineError} for text that is no YAML or no mapping, is too deep, or stands for too many values.
- */
 export function parseYamlSource(
   text: string,
   file: string,
   notes: ReadingNotes,
   linesBefore = 0,
 ): YamlSource {
-  const { warnings, budget } = notes;
+  const { budget } = notes;
   const lineCounter = new LineCounter();
   budget.spend(text.length / CHARACTERS_PER_VALUE, file);
   const document = parsed(text, file, lineCounter);
   if (document === undefined) return EMPTY;
   const [error] = document.errors;
   if (error !== undefined) throw unparsable(error, text, file, linesBefore);
-  const value = valuesOf(document, {
-    file,
-    lineCounter,
-    budget,
-    linesBefore,
-    onDuplicate: (message) => warnings.push(message),
-  });
+  const value = valuesOf(document, { file, lineCounter, budget, linesBefore });
   if (isMap(value)) return { map: value, lines: topLines(document, lineCounter, linesBefore) };
   if (value !== null) throw new PipelineError('refused', `${file}: is not a mapping; ${NO_PIPELINE}`);
   return EMPTY;
@@ -92,14 +76,12 @@ function parsed(text: string, file: string, lineCounter: LineCounter): Document 
     });
     return 'empty' in documents ? undefined : documents[0];
   } catch (error) {
-    // The library recurses into every level.
     if (error instanceof RangeError)
       throw new PipelineError('too_large', `${file}: too many mappings and lists inside each other`);
     throw error;
   }
 }
 
-/** The library's first line, with the line counted from the top of the file. */
 const shifted = (message: string, linesBefore: number): string =>
   (message.split('\n')[0] ?? '')
     .replace(/:$/, '')
@@ -122,10 +104,7 @@ interface YamlReading {
   readonly file: string;
   readonly lineCounter: LineCounter;
   readonly budget: WorkBudget;
-  /** The first line of the document in its file, from 0. */
   readonly linesBefore: number;
-  /** Called for each duplicate key in a mapping. */
-  readonly onDuplicate: (message: string) => void;
 }
 
 /** A value and how many values it is made of, each alias counted as what it stands for. */
@@ -178,7 +157,6 @@ function valuesOf({ contents }: Document, options: YamlReading): unknown {
 
   function readMap(node: YAMLMap, depth: number): Read {
     const map: Record<string, unknown> = {};
-    const lines = new Map<string, number>();
     let size = 1;
     for (const { key, value } of node.items) {
       const keyNode = key as Node | null;
@@ -193,26 +171,16 @@ function valuesOf({ contents }: Document, options: YamlReading): unknown {
         continue;
       }
       const name = keyText(read(keyNode, depth + 1).value);
-      const line = lineOf(keyNode);
-      const before = lines.get(name);
-      if (before !== undefined)
-        options.onDuplicate(
-          `${file}:${line}: "${name}" is written twice, first in line ${before}; GitLab takes the last`,
-        );
-      lines.set(name, line);
       // Assigned, it would not become a key but the object's prototype.
       if (name !== '__proto__') map[name] = found.value;
     }
     return { value: map, size };
   }
 
-  function lineOf(node: Node | null): number {
-    const start = node?.range?.[0];
-    return options.linesBefore + (start === undefined ? 1 : options.lineCounter.linePos(start).line);
-  }
-
   function placeOf(node: Node): string {
-    return `${file}:${lineOf(node)}`;
+    const start = node.range?.[0];
+    const line = start === undefined ? 1 : options.lineCounter.linePos(start).line;
+    return `${file}:${options.linesBefore + line}`;
   }
 }
 
@@ -228,7 +196,6 @@ const isMergeKey = (node: Node | null): boolean =>
 const DATE =
   /^(?:\d{4}-(?:1[012]|0?\d)-(?:[12]\d|3[01]|0?\d)|-?\d{4}-\d{1,2}-\d{1,2}(?:[Tt]|\s+)\d{1,2}:\d\d:\d\d(?:\.\d*)?(?:\s*(?:Z|[-+]\d{1,2}:?(?:\d\d)?))?)$/;
 
-/** @throws {PipelineError} `refused` for a date without quotes. */
 function scalarOf(node: Scalar, placeOf: (node: Node) => string): unknown {
   const isPlain = node.type === undefined || node.type === Scalar.PLAIN;
   const isText = !isPlain || node.tag === 'tag:yaml.org,2002:str';
@@ -284,15 +251,9 @@ function wholeNumber(source: string): number | undefined {
   return sign === '-' ? -seconds : seconds;
 }
 
-/** Ruby writes a fraction with at least one digit behind the point, and large or small ones with an exponent. */
+/** Ruby writes a fraction with at least one digit behind the point. */
 function fractionText(source: string): string {
   const value = Number(source.replaceAll(/[_,]/g, ''));
   if (!Number.isFinite(value)) return source;
-  const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e16 || size < 1e-4)) {
-    const [digits = '', exponent = ''] = value.toExponential().split('e');
-    const sign = exponent.startsWith('-') ? '-' : '+';
-    return `${digits.includes('.') ? digits : `${digits}.0`}e${sign}${exponent.slice(1).padStart(2, '0')}`;
-  }
   return Number.isInteger(value) ? `${value}.0` : String(value);
 }

@@ -2,35 +2,33 @@ import { execFileSync } from 'node:child_process';
 import { relative, resolve } from 'node:path';
 import { type ComparedRules, compareRules } from '../../../functions/answers/backtest/compare-rules.ts';
 import type { BacktestRules } from '../../../functions/answers/backtest/question.ts';
-import { NO_LIMITS } from '../../../functions/core/limits/change-rows.ts';
-import { type Directory, directoryOf } from '../../../policies/directory.ts';
-import { isRecord } from '../../../policies/document/reading.ts';
+import { changeRows, NO_LIMITS } from '../../../functions/core/limits/change-rows.ts';
+import { directoryOf } from '../../../policies/directory.ts';
+import { priceJumps, pricesAt } from '../../../policies/price.ts';
+import { moneyText } from '../../../policies/unit-texts.ts';
 import { limitsIn, policyIn, readDirectory } from '../../policy/read-documents.ts';
 import { parseYaml, readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
 import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { severalWords, text, toggle } from '../../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
+import { changeRowsText } from '../budget/change-text.ts';
 import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, type RulesFiles, rulesFiles } from '../rules-flags.ts';
 import { progressOf } from '../truth/progress.ts';
-import { limitChanges } from './diff/diff-limits.ts';
-import { jumpsBetween, jumpText, policyChanges, type Side } from './diff/diff-policies.ts';
-import type { PolicyChange, PolicyEffect } from './diff/values.ts';
+import { type PolicyChange, policyChanges } from './policy-changes.ts';
+import { entryOf } from './written-document.ts';
 
 const policyDiff = command({
   name: 'policy diff',
-  about: `Compares two policies by their meaning, not by their lines, and shows of each change whether it tightens (more jobs may be
-rejected), loosens, is neutral, or could loosen. A price that becomes many times another one is most likely a typing error: exit 2
-until it is corrected, confirmed in the prices (allow_jump: true), or --force is given.
-
-Lists are compared by their entries: an added or removed entry has a direction. A list with added and removed entries, a changed
-pattern and a field without a direction are reported as "could loosen". With --since both policies decide the jobs that the ledger
-recorded, as far as rules decide without counters.`,
+  about: `Compares two policies or two limits documents entry by entry, and shows of each change whether it tightens (more jobs may be
+rejected) or loosens; "changes" if the fields do not show it. A price that becomes many times the one in force is most likely a typing
+error: exit 2 unless --force is given. With --since both policies decide the jobs that the ledger recorded, as far as rules decide
+without counters.`,
   words: {
     files: severalWords(
       '[<old.yaml> <new.yaml>]',
@@ -67,22 +65,30 @@ recorded, as far as rules decide without counters.`,
         ? namedVersions(words, flags.since !== undefined, files, io)
         : [versionAt(flags.base, words, files, io), readVersion(files)];
     const directory = old.limits === undefined ? directoryOf([]) : readDirectory(files.directory);
-    const [from, to] = [rulesOf(old, directory), rulesOf(recent, directory)];
+    const [from, to] = [old, recent].map(({ policy: document, limits }) => {
+      const policy = policyIn(document).model;
+      const set = limits === undefined ? NO_LIMITS : limitsIn(limits, policy, directory).model;
+      return { policy, limits: set, directory };
+    }) as [BacktestRules, BacktestRules];
     const nowMs = io.nowMs();
-    const between = { from: from.limits, to: to.limits, directory, nowMs };
-    const changes = [...policyChanges(from, to, nowMs), ...limitChanges(between)];
-    const jumps = jumpsBetween(from, to, nowMs);
+    const changes = policyChanges(old.policy.value, recent.policy.value);
+    const limits = changeRows({ from: from.limits, to: to.limits, directory, nowMs });
+    const jumps = priceJumps(pricesAt(from.policy.prices, nowMs), pricesAt(to.policy.prices, nowMs));
     const recorded = flags.since === undefined ? undefined : await replay(flags.since, flags, from, to, io);
-    if (flags.json)
-      io.out(`${JSON.stringify({ different: changes.length > 0, changes, jumps, ...recorded })}\n`);
+    const different = changes.length + limits.length > 0;
+    if (flags.json) io.out(`${JSON.stringify({ different, changes, limits, jumps, ...recorded })}\n`);
     else {
-      tell(changes, io);
+      const paint = paintWhen(io.colours);
+      io.out(different ? changesText(changes, io) : 'no difference\n');
+      if (limits.length > 0) io.out(changeRowsText(limits, to.policy.currency, io.columns, paint));
       if (recorded !== undefined) io.out(`\n${recordedText(recorded.recorded, recorded.ledger)}\n`);
-      for (const jump of flags.force ? [] : jumps)
-        io.err(`${printable(jumpText(jump))}: correct it, write allow_jump: true there, or say --force\n`);
+      for (const { rate, runnerClass, fromMicros, toMicros } of flags.force ? [] : jumps)
+        io.err(
+          `${printable(`${rate} of class ${runnerClass} goes from ${moneyText(fromMicros)} to ${moneyText(toMicros)}`)}: correct it, or say --force\n`,
+        );
     }
     const isRefused = jumps.length > 0 && !flags.force;
-    return isRefused || (flags['exit-code'] && changes.length > 0) ? EXIT.wouldReject : EXIT.ok;
+    return isRefused || (flags['exit-code'] && different) ? EXIT.wouldReject : EXIT.ok;
   },
 });
 
@@ -92,12 +98,6 @@ export const commands = [policyDiff];
 interface Version {
   readonly policy: YamlDocument;
   readonly limits?: YamlDocument;
-}
-
-function rulesOf({ policy: document, limits }: Version, directory: Directory): BacktestRules & Side {
-  const policy = policyIn(document).model;
-  const set = limits === undefined ? NO_LIMITS : limitsIn(limits, policy, directory).model;
-  return { policy, limits: set, directory, document: document.value };
 }
 
 const readVersion = ({ policy, limits }: RulesFiles): Version => ({
@@ -115,13 +115,7 @@ function namedVersions(
   const [old, recent] = words.map((word) => readYaml(resolve(io.cwd, word)));
   if (old === undefined || recent === undefined)
     throw new UsageError('expected two files, <old.yaml> <new.yaml>, or --base <commit, branch or tag>');
-  const [one, other] = [old, recent].map(
-    ({ value }) =>
-      isRecord(value) && value.rules === undefined && (value.limits ?? value.rollout) !== undefined,
-  );
-  if (one !== other)
-    throw new UsageError(`${words.join(' ')}: one is a policy, the other has limits; expected two of a kind`);
-  if (one) {
+  if ([old, recent].every(({ value }) => entryOf(value).limits !== undefined)) {
     const policy = readYaml(files.policy);
     return [
       { policy, limits: old },
@@ -144,32 +138,25 @@ function versionAt(ref: string, words: readonly string[], files: RulesFiles, io:
 const TIMEOUT_MS = 20_000;
 const BYTES_MAX = 64 * 1024 * 1024;
 
-/**
- * A document as it was at a commit, branch or tag.
- *
- * @throws {UsageError} if git does not know the ref or the file there.
- */
+/** @throws {UsageError} if git does not know the ref or the file there. */
 function documentAt(ref: string, file: string, { root }: Pick<TerminalIo, 'root'>): YamlDocument {
   // Anything else could be an option of git's, or a second path.
   if (!/^[\w][\w./@{}^~+-]*$/.test(ref))
     throw new UsageError(`--base "${ref}": expected a commit, branch or tag`);
   const path = relative(root, file);
-  if (path.startsWith('..'))
-    throw new UsageError(`--base: ${file} is not in ${root}; name both files instead`);
   try {
-    const text = execFileSync('git', ['show', `${ref}:./${path}`], {
+    const content = execFileSync('git', ['show', `${ref}:./${path}`], {
       cwd: root,
       encoding: 'utf8',
       timeout: TIMEOUT_MS,
       maxBuffer: BYTES_MAX,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    return parseYaml(text, `${ref}:${path}`);
+    return parseYaml(content, `${ref}:${path}`);
   } catch (error) {
-    const said =
-      error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n')[0] : '';
-    if (said === undefined || said === '') throw error;
-    throw new UsageError(`--base "${ref}": git cannot show ${path} there (${said})`);
+    const cause = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+    if (cause === '') throw error;
+    throw new UsageError(`--base "${ref}": git cannot show ${path} there (${cause.split('\n')[0]})`);
   }
 }
 
@@ -214,29 +201,15 @@ function recordedText(
   return lines.flatMap((line) => (line === false ? [] : printable(line))).join('\n');
 }
 
-const EFFECTS: readonly (readonly [PolicyEffect, keyof Paint])[] = [
-  ['tightens', 'warn'],
-  ['loosens', 'bad'],
-  ['could loosen', 'strong'],
-  ['neutral', 'dim'],
-];
+const TONES = { tightens: 'good', loosens: 'warn', changes: 'dim' } as const;
 
-function tell(changes: readonly PolicyChange[], io: TerminalIo): void {
-  if (changes.length === 0) {
-    io.out('no difference\n');
-    return;
-  }
+function changesText(changes: readonly PolicyChange[], io: TerminalIo): string {
+  if (changes.length === 0) return '';
   const paint = paintWhen(io.colours);
-  const painted = new Map(EFFECTS.map(([effect, tone]) => [effect, paint[tone](effect)]));
   const rows = changes.map(({ at, what, effect }) => [
-    painted.get(effect) ?? '',
+    paint[TONES[effect]](effect),
     printable(at),
     printable(what),
   ]);
-  const counts = EFFECTS.flatMap(([effect]) => {
-    const count = changes.filter((each) => each.effect === effect).length;
-    return count === 0 ? [] : [`${count} ${effect}`];
-  });
-  const changed = changes.length === 1 ? '1 change' : `${changes.length} changes`;
-  io.out(`${table([{}, {}, {}], rows, io.columns)}\n${changed}: ${counts.join(', ')}\n`);
+  return `${table([{}, {}, {}], rows, io.columns)}\n`;
 }

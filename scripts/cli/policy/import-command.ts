@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { MODES, type Mode } from '../../../policies/mode.ts';
-import { locatePolicy, policyIn } from '../../policy/read-documents.ts';
+import { policyIn } from '../../policy/read-documents.ts';
 import { parseYaml } from '../../policy/yaml-document.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
@@ -9,25 +9,17 @@ import { choice, text, whole, word } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { comment, quotedText } from '../init/written-yaml.ts';
-import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
-import { type ImportedRule, type ImportedRunner, importRunner, NOTE_TITLES } from './import-rules.ts';
-import { contradictionsOf } from './policy-contradictions.ts';
-import { readRunnerConfig } from './runner-config.ts';
-import { entriesAt } from './written-document.ts';
+import { type ImportedRule, rulesOfRunner } from './import-rules.ts';
+import { type RunnerSection, readRunnerConfig } from './runner-config.ts';
 
 const policyImport = command({
   name: 'policy import',
   about: `Prints rules that do the same as this Runner: allowed_images, allowed_services, services_limit, pull policies, users,
-*_overwrite_allowed and *_overwrite_max_allowed, each with a comment that names the line. Put them under rules of your policy. Another
-comment has cpu, memory and overwrites of the runner's class: put them into that class of your prices.
-
-Separately it lists: where the policy admits a job that the Runner fails or rejects one that it takes; where a rule cannot say the
-same; and what the Runner gives its jobs that no rule sees (privileged, capabilities, volumes, namespaces …). Tokens in the file are
-never printed.`,
+*_overwrite_allowed and *_overwrite_max_allowed. Put them under rules of your policy. Settings that no rule can express are listed as
+warnings. Tokens in the file are never printed.`,
   words: { config: word('<config.toml>', 'the configuration of a GitLab Runner') },
   expects: 'one config.toml',
   flags: {
-    policy: RULES_FLAGS.policy,
     mode: choice('<mode>', 'of the rules (default: shadow): ', MODES),
     'runner-id': text(
       '<id>',
@@ -36,53 +28,51 @@ never printed.`,
     ),
   },
   examples: ['tollgate policy import config.toml --runner-id 17 > rules.yaml'],
-  exits: {
-    0: 'no contradiction',
-    1: 'a file cannot be read',
-    2: 'the policy admits jobs that the Runner fails',
-    3: 'wrong usage or an invalid file',
-  },
+  exits: { 0: 'printed', 1: 'a file cannot be read', 3: 'wrong usage or an invalid file' },
   run: async ({ flags, words: { config: path } }, io) => {
     const { mode = 'shadow', 'runner-id': given } = flags;
     const sections = readRunnerConfig(readUserFile(resolve(io.cwd, path), path), path);
-    const untold = sections.filter(({ id }) => id === undefined);
-    if (given !== undefined && untold.length !== 1)
+    const unnamed = sections.filter(({ id }) => id === undefined);
+    if (given !== undefined && unnamed.length !== 1)
       throw new UsageError(
-        `--runner-id: expected one [[runners]] without an id, the file has ${untold.length}`,
+        `--runner-id: expected one [[runners]] without an id, the file has ${unnamed.length}`,
       );
-    const { model: policy, document } = locatePolicy(rulesFiles(flags, io).policy);
-    const byId = Map.groupBy(sections, ({ id }) => id);
-    const runners = sections.map((section) => {
-      const isShared = section.id !== undefined && (byId.get(section.id)?.length ?? 0) > 1;
-      const runner = importRunner(section, section.id ?? given, isShared);
-      const notes = [
-        ...contradictionsOf(runner, policy, entriesAt(document.value, 'rules')),
-        ...runner.notes,
-      ];
-      return { ...runner, notes };
-    });
-    const rules = rulesText(runners, { file: printable(basename(path)), mode });
+    const runners = importRunners(sections, given);
+    const rules = rulesText(runners, printable(basename(path)), mode);
     checkImported(rules);
-    if (flags.json) {
-      const shown = runners.map((runner) => ({ ...runner, rules: runner.rules.map(({ id }) => id) }));
-      io.out(`${JSON.stringify({ rules, runners: shown })}\n`);
-    } else {
+    if (flags.json) io.out(`${JSON.stringify({ rules, runners })}\n`);
+    else {
       io.out(rules);
       const paint = paintWhen(io.colours);
-      for (const { name, line, notes } of runners) {
-        io.err(`${printable(`Runner ${JSON.stringify(name)}, ${path}:${line}`)}\n`);
-        for (const note of notes) {
-          const title = paint[note.code === 'policy_admits' ? 'bad' : 'warn'](NOTE_TITLES[note.code]);
-          io.err(`  ${printable(path)}:${note.line} ${title}: ${printable(note.text)}\n`);
-        }
-      }
+      for (const { name, warnings } of runners)
+        for (const warning of warnings)
+          io.err(`${paint.warn('warning')} ${printable(`runner ${JSON.stringify(name)}: ${warning}`)}\n`);
     }
-    const isWrong = runners.some(({ notes }) => notes.some(({ code }) => code === 'policy_admits'));
-    return isWrong ? EXIT.wouldReject : EXIT.ok;
+    return EXIT.ok;
   },
 });
 
 export const commands = [policyImport];
+
+/** @param given - id of the runner that has none in the file. */
+export function importRunners(sections: readonly RunnerSection[], given?: number) {
+  const seen = new Set<number>();
+  return sections.map((section, index) => {
+    const { name, executor, id: runnerId = given } = section;
+    const warnings: string[] = [];
+    if (runnerId === undefined) warnings.push('has no id, so its rules are off; name it with --runner-id');
+    const isNew = runnerId !== undefined && !seen.has(runnerId);
+    if (runnerId !== undefined) seen.add(runnerId);
+    const prefix = isNew ? `runner-${runnerId}` : `runner-section-${index + 1}`;
+    const rules = rulesOfRunner(section, (warning) => warnings.push(warning)).map((rule) => ({
+      id: `${prefix}-${rule.kind}`,
+      ...rule,
+    }));
+    return { name, executor, ...(runnerId !== undefined && { runnerId }), rules, warnings };
+  });
+}
+
+type ImportedRunner = ReturnType<typeof importRunners>[number];
 
 /** @throws {DocumentError} for invalid rules, which is our defect, or a list above the policy's bound. */
 function checkImported(rules: string): void {
@@ -90,50 +80,40 @@ function checkImported(rules: string): void {
   policyIn(parseYaml(`currency: EUR\n${prices}\nestimate: { default: 10m }\n${rules}`, 'imported rules'));
 }
 
-interface TextOptions {
-  /** Name of the config.toml in comments. */
-  readonly file: string;
-  readonly mode: Mode;
-}
-
-/** The rules of all runners as a document, to be put under `rules` of a policy. Comments say the class of each runner. */
-export function rulesText(runners: readonly ImportedRunner[], options: TextOptions): string {
-  const parts = runners.map((runner) => {
-    const { name, line, executor, runnerId } = runner;
-    const id = runnerId === undefined ? ', whose id is not told' : `, runner ${runnerId}`;
-    const title = `Runner ${JSON.stringify(name)} (${options.file}:${line}), executor ${executor}${id}.`;
-    return [
-      `\n${comment(title, '  ')}`,
-      `  # Its runner class: ${flowText(runner.class)}\n`,
-      ...runner.rules.map((rule) => ruleText(rule, runner, options)),
-    ].join('');
-  });
+/** The rules of all runners as a document, to be put under `rules` of a policy. */
+export function rulesText(runners: readonly ImportedRunner[], file: string, mode: Mode): string {
+  const parts = runners.flatMap(({ name, executor, runnerId, rules }) => [
+    `\n${comment(`Runner ${JSON.stringify(name)} of ${file}, executor ${executor}.`, '  ')}`,
+    ...rules.map((rule) => ruleText(rule, runnerId, mode)),
+  ]);
   const hasRules = runners.some(({ rules }) => rules.length > 0);
   return `rules:${hasRules ? '' : ' []'}${parts.join('')}`;
 }
 
-function ruleText(rule: ImportedRule, { runnerId }: ImportedRunner, { file, mode }: TextOptions): string {
-  const from = rule.from.map(({ setting, line }) => `${file}:${line} ${setting}`).join(', ');
-  return [
-    comment(from, '  '),
-    `  - id: ${quotedText(rule.id)}\n`,
-    `    kind: ${rule.kind}\n`,
+const ruleText = (
+  { id, kind, onMissing, checks, from }: ImportedRule & { readonly id: string },
+  runnerId: number | undefined,
+  mode: Mode,
+): string =>
+  [
+    comment(from.join(', '), '  '),
+    `  - id: ${quotedText(id)}\n`,
+    `    kind: ${kind}\n`,
     // A rule without a match would be about every runner.
-    `    mode: ${runnerId === undefined ? 'off' : mode}\n`,
-    ...(runnerId === undefined ? [] : [`    match: { runner_ids: [${runnerId}] }\n`]),
-    `    on_missing: ${rule.onMissing}\n`,
-    // Lists of patterns and users one a line.
-    ...Object.entries(rule.checks).map(([key, value]) =>
+    runnerId === undefined
+      ? '    mode: off\n'
+      : `    mode: ${mode}\n    match: { runner_ids: [${runnerId}] }\n`,
+    `    on_missing: ${onMissing}\n`,
+    ...Object.entries(checks).map(([key, value]) =>
       Array.isArray(value) && value.length > 0
         ? `    ${key}:\n${value.map((each) => `      - ${quotedText(each)}\n`).join('')}`
         : `    ${key}: ${flowText(value)}\n`,
     ),
   ].join('');
-}
 
-/** `{ cpu: "500m", overwrites: { cpu_request: "2" } }`. */
+/** `{ cpu_request: "2" }`. */
 function flowText(value: unknown): string {
-  if (!isRecord(value)) return value === 'none' ? value : quotedText(value);
+  if (!isRecord(value)) return quotedText(value);
   const keys = Object.entries(value).map(([name, each]) => `${name}: ${flowText(each)}`);
   return `{ ${keys.join(', ')} }`;
 }

@@ -26,8 +26,8 @@ A file of fixtures; policies/policy.test.yaml is an example:
     now        the clock, 2026-11-21T12:00Z
     request    project or group (found in the directory, by path or id), name, stage, image, services, tags,
                runner_tags, runner, timeout, variables, pull_policy, environment, ref, protected, source, user, or any
-               field of an admission request, project_id or projectId. An image may be {name, pull_policy,
-               docker: {user}, kubernetes: {user}}. null: GitLab sends no such field
+               field of an admission request, such as project_id. An image may be {name, pull_policy, docker: {user},
+               kubernetes: {user}}. null: GitLab sends no such field
     counters   [{group: 101, limit: money-month, spent: 7.40, held: 0.10}] in the units of limits.yaml. Subjects:
                instance: true, group, project, runner_class, user.
                {pipeline: 7, started: 3}: jobs of the pipeline that were admitted before, which gives it its grace.
@@ -36,8 +36,8 @@ A file of fixtures; policies/policy.test.yaml is an example:
                grants, freezes, breakglass and rollout; the test's own stand first
     prices     {large: 0.12}, a minute of a runner class
     path       ledger, or fallback: as the relay decides if it cannot reach the function
-    expect     admitted, or rejected, or {decision, code(s), rule(s), shadow, text, cost, runner_class}. All names must be
-               listed, in any order; shadow takes codes and rule ids. text: parts, or {exactly: the whole}`,
+    expect     admitted, or rejected, or {decision, code, rule, shadow, text, cost, runner_class}. All names must be
+               listed, in any order; shadow takes codes and rule ids; text takes parts of the message`,
   words: {
     files: severalWords('[files or folders]', 'default: every *.test.yaml under policies/ of this project', [
       0,

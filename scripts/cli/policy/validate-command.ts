@@ -1,13 +1,8 @@
 import type { Directory } from '../../../policies/directory.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import type { RuleKind } from '../../../policies/kinds/kinds.ts';
-import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import { MODES } from '../../../policies/mode.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { Rule } from '../../../policies/rule.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
-import { ASKED_BY } from '../../../policies/unit.ts';
 import {
   DocumentError,
   type LocatedDocument,
@@ -21,16 +16,15 @@ import { command } from '../../terminal/define-command.ts';
 import { toggle } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, type RulesFiles, rulesFiles } from '../rules-flags.ts';
 import { shortPath } from '../short-path.ts';
-import { fieldsNeeded, warningsOf } from './warnings.ts';
+import { warningsOf } from './warnings.ts';
 import { entryOf } from './written-document.ts';
 
 const policyValidate = command({
   name: 'policy validate',
   about: `Checks the documents before they are deployed: every problem with its file, line and column, and warnings about entries that
-are valid and probably wrong.`,
+lock somebody out or can never match.`,
   flags: {
     ...RULES_FLAGS,
     force: toggle('continues although the policy would reject the jobs of the platform team'),
@@ -48,11 +42,13 @@ are valid and probably wrong.`,
     /** Violations that would lock out the controller's own deploy; --force reports and ignores them. */
     const lockout = selfLockout(policy.model, limits.model, directory, nowMs);
     const valid = lockout.length === 0 || values.force;
-    const warnings = warningsOf(documents, nowMs, rollupZone(io)).map((text) => shortPath(text, io.cwd));
-    const rules = ruleSummaries(policy.model, limits.model);
+    const warnings = warningsOf(documents, nowMs).map((text) => shortPath(text, io.cwd));
+    const rules = policy.model.rules.map(({ id, kind, class: ruleClass, mode, stateless }) => ({
+      ...{ id, kind, class: ruleClass, mode, stateless },
+    }));
     const { version, currency } = policy.model;
     const counts = {
-      limits: { version: limits.model.version, count: allLimits(limits.model).length },
+      limits: { version: limits.model.version, count: limitCount(limits.model) },
       directory: { groups: directory.groupById.size, projects: directory.projectById.size },
     };
     if (values.json)
@@ -65,18 +61,16 @@ are valid and probably wrong.`,
       for (const text of lockout)
         io.err(`${valid ? paint.warn('warning') : paint.bad('locked out')} ${text}\n`);
       if (!valid) io.err(LOCKOUT_REMEDY);
-      const rows = rules.map(({ id, kind, class: ruleClass, mode, stateless, limits: count }) => {
-        const decidedBy = stateless
-          ? 'the request alone, also in the fallback'
-          : `counters of ${counted(count, 'limit')}`;
-        return [id, kind, ruleClass, mode, decidedBy];
-      });
+      const rows = rules.map(({ id, kind, class: ruleClass, mode, stateless }) => [
+        ...[id, kind, ruleClass, mode],
+        stateless ? 'the request alone, also in the fallback' : 'counters of limits',
+      ]);
       if (rows.length > 0)
         io.out(`${table(['rule', 'kind', 'class', 'mode', 'decided by'], rows, io.columns, paint.dim)}\n`);
       const { groups, projects } = counts.directory;
       io.out(
         [
-          `policy     ${counted(rules.length, 'rule')}: ${classesText(rules)}; version ${version}`,
+          `policy     ${counted(rules.length, 'rule')}; version ${version}`,
           `limits     ${counted(counts.limits.count, 'limit')}; version ${counts.limits.version}`,
           `directory  ${counted(groups, 'group')}, ${counted(projects, 'project')}`,
           valid ? paint.good('valid') : paint.bad('would lock out its own platform team'),
@@ -129,37 +123,6 @@ function pricesAlone({ value }: YamlDocument): Policy | undefined {
   return parsed.ok ? parsed.value : undefined;
 }
 
-/** Each rule, with the number of limits it applies (0 if stateless), and fields of a request it cannot do without. */
-function ruleSummaries(policy: Policy, limits: LimitSet) {
-  const kinds: readonly RuleKind[] = allLimits(limits).map(({ kind }) => ASKED_BY[kind]);
-  return policy.rules.map((rule) => {
-    const { id, kind, class: ruleClass, mode, stateless } = rule;
-    const count = kinds.filter((each) => each === kind).length;
-    return {
-      ...{ id, kind, class: ruleClass, mode, stateless },
-      limits: count,
-      needs: fieldsNeeded(rule, policy),
-    };
-  });
-}
-
 /** Limits of subjects and those by default. */
-const allLimits = ({ bySubject, personalDefault, groupDefaults }: LimitSet): readonly Limit[] => [
-  ...[...bySubject.values()].flat(),
-  ...personalDefault,
-  ...(groupDefaults?.all.map(({ limit }) => limit) ?? []),
-];
-
-/** `6 security (5 enforce, 1 shadow), 1 cost (1 enforce)`; classes and modes without rules are left out. */
-function classesText(rules: readonly Pick<Rule, 'class' | 'mode'>[]): string {
-  return (['security', 'capacity', 'cost'] as const)
-    .map((each) => ({ each, own: rules.filter((rule) => rule.class === each) }))
-    .filter(({ own }) => own.length > 0)
-    .map(({ each, own }) => {
-      const modes = MODES.toReversed()
-        .map((mode) => ({ mode, count: own.filter((rule) => rule.mode === mode).length }))
-        .filter(({ count }) => count > 0);
-      return `${own.length} ${each} (${modes.map(({ mode, count }) => `${count} ${mode}`).join(', ')})`;
-    })
-    .join(', ');
-}
+const limitCount = ({ bySubject, personalDefault, groupDefaults }: LimitSet): number =>
+  [...bySubject.values()].flat().length + personalDefault.length + (groupDefaults?.all.length ?? 0);

@@ -1,31 +1,24 @@
 import { COVERAGE_DAYS_MAX, coverageShareText } from '../../../functions/answers/groups/coverage.ts';
 import type { CoverageView, CoveredRunnerRow } from '../../../functions/answers/groups/model.ts';
-import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
-import { runnerDetails } from '../../../functions/core/gitlab/kept-answers.ts';
-import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { orElse, text, toggle, whole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { right, table, wrapped } from '../../terminal/table.ts';
 import { allPages, answeredInProcess } from '../api/api-in-process.ts';
-import { type BudgetContext, withBudget } from '../api/open-api.ts';
+import { withBudget } from '../api/open-api.ts';
 import { BUDGET_FLAGS, knownSubject } from '../budget/arguments.ts';
-import { openFleet } from '../fleet/read-fleet.ts';
-import { GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { shadowCount } from './shadow-words.ts';
 
 /** One call of many. */
 const PAGE_RUNNERS = 1_000;
 const ROWS_SHOWN = 40;
-/** A user waits for it. */
-const DETAILS = { askMs: 60_000, askedMax: PAGE_RUNNERS, clock: systemClock, log: silentLog };
 
 const coverage = command({
   name: 'coverage',
   about: `Shows the share of jobs that GitLab asked about before they ran: in all, by group and by runner, with a remedy for each
 runner that passes by. A job counts on the day it was decided, after GitLab has reported its end; jobs out of the
-controller's scope count nowhere. With --gitlab and --token-file the versions of runners are known, and the remedy is the
-one of that version.`,
+controller's scope count nowhere. A console knows the runners' versions, and the remedy is the one of that version.`,
   flags: {
     group: text('<group>', "only this group and below: a path or GitLab's id"),
     days: orElse(
@@ -33,16 +26,12 @@ one of that version.`,
       7,
     ),
     all: toggle(`every runner and group, not only the first ${ROWS_SHOWN} that jobs passed by on`),
-    ...GITLAB_FLAGS,
     ...BUDGET_FLAGS,
   },
   examples: ['tollgate coverage --group acme --days 30'],
   exits: { 0: 'every job was asked about', 2: 'some passed by' },
-  run: async ({ flags }, io) => {
-    const isNamed = flags.gitlab !== undefined || flags['token-file'] !== undefined;
-    const fleet = isNamed ? standIn(io, openFleet)(readGitLabPlace(flags, io)) : undefined;
-    const details = fleet && { runnerDetails: runnerDetails({ fleet, ...DETAILS }) };
-    const ask = async (budget: BudgetContext) => {
+  run: ({ flags }, io) =>
+    withBudget(flags, io, async (budget) => {
       const subject = await knownSubject(flags.group ?? 'instance', budget);
       const [kind, id = ''] = subject.split('/');
       if (kind !== 'group' && kind !== 'instance')
@@ -58,9 +47,7 @@ one of that version.`,
       const view = { ...first, runners: pages.flatMap(({ runners }) => runners) };
       print(io, flags, view, () => coverageText(view, flags.all, io));
       return view.total.bypass > 0 ? EXIT.wouldReject : EXIT.ok;
-    };
-    return withBudget(flags, io, ask, details);
-  },
+    }),
 });
 
 function coverageText(view: CoverageView, all: boolean, io: TerminalIo): string {
@@ -69,27 +56,35 @@ function coverageText(view: CoverageView, all: boolean, io: TerminalIo): string 
   const head = `${paint.strong(printable(path))}  ${paint.dim(`${fromDay} to ${toDay}`)}\n`;
   if (total.ran === 0) return `${head}No job has ended in these days.\n`;
   const share = (total.bypass === 0 ? paint.good : paint.warn)(coverageShareText(total.share));
+  const asking = runnersTotal - runnersBypassing;
   const lines = [
     `${share} of the jobs that ran were asked about: ${shadowCount(total.asked)} of ${shadowCount(total.ran)}.`,
-    ...(total.bypass > 0
-      ? [`${shadowCount(total.bypass)} passed by, the last on ${total.lastBypassDay}; they are charged.`]
-      : []),
-    ...(total.ranRejected > 0
-      ? [`${shadowCount(total.ranRejected)} ran although rejected: see tollgate report shadow.`]
-      : []),
-    ...(note === undefined ? [] : [paint.bad(note)]),
+    total.bypass > 0 &&
+      `${shadowCount(total.bypass)} passed by, the last on ${total.lastBypassDay}; they are charged.`,
+    total.ranRejected > 0 &&
+      `${shadowCount(total.ranRejected)} ran although rejected: see tollgate report shadow.`,
+    note !== undefined && paint.bad(note),
+    asking > 0 && `${shadowCount(asking)} of ${shadowCount(runnersTotal)} runners ask about every job.`,
   ];
-  const asking = runnersTotal - runnersBypassing;
   return [
     head,
-    ...lines.map((line) => `${wrapped(line, io.columns)}\n`),
+    ...lines.flatMap((line) => (line === false ? [] : `${wrapped(line, io.columns)}\n`)),
     runnersText(view, all, io, paint),
-    ...(asking > 0
-      ? [paint.dim(`${shadowCount(asking)} of ${shadowCount(runnersTotal)} runners ask about every job\n`)]
-      : []),
     groupsText(view, all, io, paint),
   ].join('');
 }
+
+const SHARES = [right('passed by'), right('asked'), right('ran'), right('share'), 'last'];
+
+const shareCells = ({
+  bypass,
+  asked,
+  ran,
+  lastBypassDay = '',
+}: Pick<CoveredRunnerRow, 'bypass' | 'asked' | 'ran' | 'lastBypassDay'>) => [
+  ...[bypass, asked, ran].map(shadowCount),
+  ...[coverageShareText(asked / ran), lastBypassDay],
+];
 
 function runnersText(view: CoverageView, all: boolean, io: TerminalIo, paint: Paint): string {
   const { unknownRunner, otherRunners } = view;
@@ -100,49 +95,29 @@ function runnersText(view: CoverageView, all: boolean, io: TerminalIo, paint: Pa
     { what: 'not told apart', ...otherRunners },
   ].filter(({ bypass }) => bypass > 0);
   if (shown.length + apart.length === 0) return '';
-  const titles = [
-    'runner',
-    'version',
-    right('passed by'),
-    right('asked'),
-    right('ran'),
-    right('share'),
-    'last',
-  ];
   const rows = [
-    ...shown.map(({ runnerId, description = '', version, lastBypassDay, ...jobs }) => [
-      printable(`${runnerId} ${description}`.trim()),
-      printable(version ?? 'not known'),
-      ...shareCells(jobs),
-      lastBypassDay ?? '',
+    ...shown.map(({ runnerId, description = '', version = 'not known', ...jobs }) => [
+      ...[printable(`${runnerId} ${description}`.trim()), printable(version), ...shareCells(jobs)],
     ]),
-    ...apart.map(({ what, ...jobs }) => [what, '', ...shareCells(jobs), '']),
+    ...apart.map(({ what, ...jobs }) => [what, '', ...shareCells(jobs)]),
   ];
   const more = bypassing.length - shown.length;
   return [
-    `\n${table(titles, rows, io.columns, paint.dim)}`,
+    `\n${table(['runner', 'version', ...SHARES], rows, io.columns, paint.dim)}`,
     more > 0 ? paint.dim(`… and ${shadowCount(more)} more: --all shows them\n`) : '',
     remediesText(shown, io.columns),
   ].join('');
 }
 
-const shareCells = ({ bypass, asked, ran }: Pick<CoveredRunnerRow, 'bypass' | 'asked' | 'ran'>) => [
-  ...[bypass, asked, ran].map(shadowCount),
-  coverageShareText(asked / ran),
-];
-
 /** Once for all runners that it helps. */
-function remediesText(rows: readonly CoveredRunnerRow[], columns: number): string {
-  const runners = new Map<string, number[]>();
-  for (const { remedy, runnerId } of rows)
-    if (remedy !== undefined) runners.set(remedy, [...(runners.get(remedy) ?? []), runnerId]);
-  return [...runners]
-    .map(([remedy, ids]) => {
-      const who = `${ids.length === 1 ? 'Runner' : 'Runners'} ${ids.join(', ')}`;
+const remediesText = (rows: readonly CoveredRunnerRow[], columns: number): string =>
+  [...Map.groupBy(rows, ({ remedy }) => remedy)]
+    .flatMap(([remedy, runners]) => {
+      if (remedy === undefined) return [];
+      const who = `${runners.length === 1 ? 'Runner' : 'Runners'} ${runners.map(({ runnerId }) => runnerId).join(', ')}`;
       return `\n${wrapped(`${who}: ${printable(remedy)}`, columns, '  ')}\n`;
     })
     .join('');
-}
 
 function groupsText(
   { groups, otherGroups }: CoverageView,
@@ -152,13 +127,10 @@ function groupsText(
 ): string {
   const shown = all ? groups : groups.filter(({ bypass }) => bypass > 0).slice(0, ROWS_SHOWN);
   if (shown.length === 0) return '';
-  const titles = ['group', right('passed by'), right('asked'), right('ran'), right('share'), 'last'];
-  const rows = shown.map(({ path, lastBypassDay, ...jobs }) => [
-    ...[printable(path), ...shareCells(jobs), lastBypassDay ?? ''],
-  ]);
-  const rest = ['projects right here, and groups not listed', ...shareCells(otherGroups), ''];
+  const rows = shown.map(({ path, ...jobs }) => [printable(path), ...shareCells(jobs)]);
+  const rest = ['projects right here, and groups not listed', ...shareCells(otherGroups)];
   const shownRows = all && otherGroups.ran > 0 ? [...rows, rest] : rows;
-  return `\n${table(titles, shownRows, io.columns, paint.dim)}`;
+  return `\n${table(['group', ...SHARES], shownRows, io.columns, paint.dim)}`;
 }
 
 export const commands = [coverage];

@@ -4,7 +4,7 @@ import {
   type ShadowReport,
   shadowReport,
 } from '../../../functions/answers/rollout/shadow-report.ts';
-import { csvField, decimal } from '../../../functions/answers/statement/csv.ts';
+import { csv, csvField, decimal } from '../../../functions/answers/statement/csv.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { PLAYED_GITLAB } from '../../local/options.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';
@@ -18,11 +18,10 @@ import { rollupZone } from '../rollup-zone.ts';
 import { openRulesInForce, RULES_FLAGS } from '../rules-flags.ts';
 import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from '../statement/deliver.ts';
 import { progressOf, watched } from '../truth/progress.ts';
-import { shadowHtml } from './shadow-html.ts';
-import { armedCells, money, shadowCount, shadowSentences, spanText } from './shadow-words.ts';
+import { armedSentence, money, shadowCount, spanText, watchedSentence } from './shadow-words.ts';
 import { groupFilter, readSpan, SPAN_HELP } from './span.ts';
 
-const FORMATS = ['terminal', 'csv', 'html'] as const;
+const FORMATS = ['terminal', 'csv'] as const;
 
 const reportShadow = command({
   name: 'report shadow',
@@ -32,8 +31,7 @@ If armed now: which jobs an enabled controller would have failed. The recorded j
 that are enforced now, on counters that leave out refused jobs. Jobs that were rejected and ran all the same are reported
 next to it: while the controller is in dry_run, GitLab follows no decision.
 
-By rules and limits that only watch (mode shadow or warn): the same replay, for jobs that pass all that is enforced. Refused
-jobs use up no limit here, either.
+By rules and limits that only watch (mode shadow or warn): the same replay, for jobs that pass all that is enforced.
 
 Limits and groups are those that are live next to the ledger, unless a file is named or nothing is live.`,
   flags: {
@@ -47,35 +45,26 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     ...RULES_FLAGS,
   },
   json: 'the report as one JSON object',
-  examples: [
-    'tollgate report shadow --since 2w --group acme',
-    'tollgate report shadow --format html --out shadow.html',
-  ],
+  examples: ['tollgate report shadow --since 2w --group acme'],
   exits: { ...LEDGER_EXITS, 3: 'wrong usage or invalid documents' },
   run: async ({ flags }, io) => {
     const format = readFormat(flags, FORMATS);
     const { out, 'gitlab-url': gitlabUrl } = flags;
     const span = readSpan(flags.since ?? '14d', flags.until, io.nowMs(), rollupZone(io));
-    const report = await withOpened(openLedger, flags, io, reportOn);
+    const report = await withOpened(openLedger, flags, io, async (books) => {
+      const rules = await openRulesInForce(flags, books, io);
+      return shadowReport(watched(books.store, progressOf('items read', io)), {
+        ...{ span, rules, ledger: books.description, gitlabUrl: gitlabUrl ?? urlOf(books) },
+        ...groupFilter(flags.group, rules.directory),
+      });
+    });
     const rendered = {
       terminal: () => shadowTerminal(report, ...terminalOf(out, io)),
       csv: () => shadowCsv(report),
-      html: () => shadowHtml(report),
       json: () => `${JSON.stringify(report)}\n`,
     };
     deliver(rendered[format](), out, io);
     return EXIT.ok;
-
-    async function reportOn(books: LedgerAccess): Promise<ShadowReport> {
-      const rules = await openRulesInForce(flags, books, io);
-      const group = flags.group === undefined ? undefined : groupFilter(flags.group, rules.directory);
-      const made = await shadowReport(watched(books.store, progressOf('items read', io)), {
-        ...{ span, rules, ledger: books.description, gitlabUrl: gitlabUrl ?? urlOf(books) },
-        ...(group !== undefined && { group }),
-      });
-      group?.check();
-      return made;
-    }
   },
 });
 
@@ -95,43 +84,38 @@ const COLUMNS = [
   ...['first_at', 'last_at', 'example_jobs'],
 ];
 
-/**
- * One line per row, RFC 4180. A possible formula gets an apostrophe, because group names are untrusted.
- *
- * @see https://www.rfc-editor.org/rfc/rfc4180
- */
-function shadowCsv(report: ShadowReport): string {
-  const lines = [
+const shadowCsv = ({ ifArmed, rows, currency }: ShadowReport): string =>
+  csv([
     COLUMNS,
-    ...[...report.ifArmed.rows, ...report.rows].map((row) => fieldsOf(row, report.currency)),
-  ];
-  return lines.map((fields) => `${fields.map(csvField).join(',')}\r\n`).join('');
-}
+    ...[...ifArmed.rows, ...rows].map((row) => [
+      ...[row.root, row.group, row.rule, row.class, row.mode, row.code].map(csvField),
+      ...[String(row.jobs), decimal(row.costMicros), currency],
+      ...[row.firstAtMs, row.lastAtMs].map((atMs) => new Date(atMs).toISOString()),
+      csvField(row.examples.map(({ url, jobId }) => url ?? String(jobId)).join(' ')),
+    ]),
+  ]);
 
-const fieldsOf = (row: ReportRow, currency: string): readonly string[] => [
-  ...[row.root, row.group, row.rule, row.class, row.mode, row.code],
-  ...[String(row.jobs), decimal(row.costMicros), currency],
-  ...[row.firstAtMs, row.lastAtMs].map((atMs) => new Date(atMs).toISOString()),
-  row.examples.map(({ url, jobId }) => url ?? String(jobId)).join(' '),
-];
-
-/** Per row; the CSV and the page have more. */
+/** Per row; the CSV has more. */
 const JOBS_SHOWN = 5;
 
-function shadowTerminal(raw: ShadowReport, paint: Paint, columns: number): string {
-  const report = harmless(raw);
+function shadowTerminal(report: ShadowReport, paint: Paint, columns: number): string {
   const { group, zone, currency, ledger, ifArmed, rows } = report;
-  const of = group === undefined ? '' : ` of ${group}`;
-  const { armed, watched: watching } = shadowSentences(report);
-  const strongFirst = ([first = '', ...more]: readonly string[]) => [paint.strong(first), ...more];
+  const of = group === undefined ? '' : ` of ${printable(group)}`;
+  const { ranRejected } = ifArmed;
   const lines = [
-    paint.dim(`${spanText(report)}${of}, by ${ledger}`),
-    ...strongFirst(armed),
-    ...strongFirst(watching),
+    paint.dim(`${spanText(report)}${of}, by ${printable(ledger)}`),
+    paint.strong(armedSentence(ifArmed)),
+    ...(ranRejected === 0
+      ? []
+      : [
+          `${shadowCount(ranRejected)} ${ranRejected === 1 ? 'job' : 'jobs'} ran although rejected: the controller was in dry_run and GitLab followed no answer, or they passed it by.`,
+        ]),
+    paint.strong(watchedSentence(report)),
   ];
   const shape = { width: columns, dim: paint.dim, all: '--format csv' };
   const cells = rows.map((row) => [
-    ...[row.group, row.rule, row.mode, shadowCount(row.jobs), money(row.costMicros, currency), row.code],
+    ...[printable(row.group), printable(row.rule), row.mode, shadowCount(row.jobs)],
+    ...[money(row.costMicros, currency), row.code],
   ]);
   const titles = ['group', 'rule', 'mode', right('would fail'), right('cost'), 'code'];
   return [
@@ -143,40 +127,29 @@ function shadowTerminal(raw: ShadowReport, paint: Paint, columns: number): strin
 
 /** One row per group and rule, with the latest jobs at its end. */
 export function armedRowsText({ rows }: ArmedReport, paint: Paint, columns: number): string {
-  const [, ...cells] = armedCells(rows);
-  const lines = cells.map((line, index) => {
-    const jobs = rows[index]?.examples.slice(0, JOBS_SHOWN).map(({ jobId, url }) => url ?? String(jobId));
-    return [...line.map(printable), jobs?.join(' ') ?? ''];
-  });
-  const titles = [
-    'if armed: group',
-    'rule',
-    'limit',
-    right('would fail'),
-    right('tried again'),
-    'code',
-    'e.g.',
-  ];
+  const lines = rows.map(({ group, rule, limit = '', jobs, code, examples }) => [
+    ...[group, rule, limit].map(printable),
+    ...[shadowCount(jobs), code],
+    examples
+      .slice(0, JOBS_SHOWN)
+      .map(({ jobId, url }) => printable(url ?? String(jobId)))
+      .join(' '),
+  ]);
+  const titles = ['if armed: group', 'rule', 'limit', right('would fail'), 'code', 'e.g.'];
   return firstRows(titles, lines, { width: columns, dim: paint.dim });
 }
 
 const jobsText = (rows: readonly ReportRow[], zone: string, paint: Paint, columns: number): string =>
   rows
-    .filter(({ examples }) => examples.length > 0)
     .map(({ group, rule, code, examples }) => {
       const jobs = examples
         .slice(0, JOBS_SHOWN)
         .map(({ decidedAtMs, jobName = '', url, jobId, projectPath = '' }) => [
-          ...[`  ${instantText(decidedAtMs, zone)}`, jobName, url ?? `job ${jobId} ${projectPath}`],
+          `  ${instantText(decidedAtMs, zone)}`,
+          ...[jobName, url ?? `job ${jobId} ${projectPath}`].map(printable),
         ]);
-      return `${paint.strong(`${group}: ${rule} [${code}]`)}\n${table([{}, {}, {}], jobs, columns)}`;
+      return `${paint.strong(printable(`${group}: ${rule} [${code}]`))}\n${table([{}, {}, {}], jobs, columns)}`;
     })
     .join('');
-
-/** Names of groups and jobs are other people's text; colours come after this. */
-const harmless = (report: ShadowReport): ShadowReport =>
-  JSON.parse(JSON.stringify(report), (_, value: unknown) =>
-    typeof value === 'string' ? printable(value) : value,
-  );
 
 export const commands = [reportShadow];

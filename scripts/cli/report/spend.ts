@@ -31,69 +31,47 @@ all add up to what the jobs of these days are charged. A current period is compa
     'no-compare': toggle('without the period before'),
     csv: toggle('the rows as CSV, with "other"'),
     all: toggle('all groups, each with the cost of its own projects, as CSV'),
-    focus: toggle('with --all: as FOCUS 1.2, month by month'),
     ...LEDGER_FLAGS,
     ...RULES_FLAGS,
   },
   examples: [
     'tollgate report spend --group acme --period last-month --by project',
-    'tollgate report spend --all --focus --period 2026-q4 > focus.csv',
+    'tollgate report spend --all --period 2026-q4 > groups.csv',
   ],
   exits: LEDGER_EXITS,
   run: async ({ flags }, io) => {
-    check(flags);
-    const { group, month, period, from, to } = flags;
-    const span =
-      from !== undefined || to !== undefined ? { from, to } : { period: month ?? period ?? 'month' };
+    const { group, month, period, from, to, by, top, project, all, csv } = flags;
+    const spans = [month, period, from ?? to].filter((each) => each !== undefined);
+    if (spans.length > 1)
+      throw new UsageError('--month, --period and --from with --to: expected one of them');
+    if (month !== undefined && !/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
+      throw new UsageError(`--month "${month}": expected a month like 2026-10`);
+    if (all && (by ?? top ?? project) !== undefined)
+      throw new UsageError('--all: lists every group, so there is no --by, --top or --project');
+    if (flags.json && (csv || all)) throw new UsageError('--json: expected without --csv and --all');
     const asked = {
-      ...withoutAbsent({ ...span, group }),
+      ...withoutAbsent({ from, to, period: month ?? period, group }),
       ...(flags['no-compare'] && { compare: 'no' as const }),
     };
     await withBooks(flags, io, async (books) => {
-      if (flags.all) return printAll(asked, flags.focus, books, io);
-      const report = await reportOf(asked, flags, books);
-      print(io, flags, report, () => (flags.csv ? spendCsv(report) : spendText(report, io.columns)));
+      if (all) return printAll(asked, books, io);
+      const query = {
+        ...asked,
+        ...withoutAbsent({ by, project: project?.toString() }),
+        top: String(top ?? TOP),
+      };
+      const answer = await answerOf(books.api.report.$get({ query }));
+      if (!answer.ok) throw refusal(answer.status, answer.refused, group, books.directory);
+      const report = answer.body;
+      print(io, flags, report, () => (csv ? spendCsv(report) : spendText(report, io.columns)));
     });
     return EXIT.ok;
   },
 });
 
-interface SpendFlags {
-  readonly by?: (typeof SPEND_KEYS)[number] | undefined;
-  readonly top?: number | undefined;
-  readonly project?: number | undefined;
-}
-
-interface CheckedFlags
-  extends SpendFlags,
-    Partial<Record<'month' | 'period' | 'from' | 'to', string | undefined>>,
-    Record<'all' | 'focus' | 'csv' | 'json', boolean> {}
-
-function check({ month, period, from, to, all, focus, csv, json, by, top, project }: CheckedFlags): void {
-  const spans = [month, period, from ?? to].filter((each) => each !== undefined);
-  if (spans.length > 1) throw new UsageError('--month, --period and --from with --to: expected one of them');
-  if (month !== undefined && !/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
-    throw new UsageError(`--month "${month}": expected a month like 2026-10`);
-  if (focus && !all) throw new UsageError('--focus: expected with --all');
-  if (all && (by ?? top ?? project) !== undefined)
-    throw new UsageError('--all: lists every group, so there is no --by, --top or --project');
-  if (json && (csv || all)) throw new UsageError('--json: expected without --csv and --all');
-}
-
 type SpendAsked = Partial<Readonly<Record<'period' | 'from' | 'to' | 'group', string>>> & {
   readonly compare?: 'no';
 };
-
-async function reportOf(
-  asked: SpendAsked,
-  { by, top = TOP, project }: SpendFlags,
-  { api, directory }: Pick<BudgetContext, 'api' | 'directory'>,
-): Promise<SpendReport> {
-  const query = { ...asked, ...withoutAbsent({ by, project: project?.toString() }), top: String(top) };
-  const answer = await answerOf(api.report.$get({ query }));
-  if (answer.ok) return answer.body;
-  throw refusal(answer.status, answer.refused, asked.group, directory);
-}
 
 function refusal(
   status: number,
@@ -106,65 +84,23 @@ function refusal(
   return new UsageError(problem === undefined ? error.message : `--${problem.path[0]}: ${problem.message}`);
 }
 
-/** A thousand groups per request; FOCUS month by month, as bills are. */
-async function printAll(
-  asked: SpendAsked,
-  isFocus: boolean,
-  books: BudgetContext,
-  io: TerminalIo,
-): Promise<void> {
-  if (!isFocus) return printPages({ ...asked, form: 'groups' }, true, books, io);
-  const report = await reportOf({ ...asked, compare: 'no' }, { by: 'month' }, books);
-  const { period: _, ...of } = asked;
-  for (const [index, month] of monthsIn(report).entries())
-    await printPages({ ...of, ...month, compare: 'no', form: 'focus' }, index === 0, books, io);
-}
-
-/** @param isFirst - whether the names of the columns are wanted */
-async function printPages(
-  query: SpendAsked & { readonly form: 'groups' | 'focus' },
-  isFirst: boolean,
-  { api, directory }: BudgetContext,
-  io: TerminalIo,
-): Promise<void> {
+/** Thousands of groups: one page per request. */
+async function printAll(query: SpendAsked, { api, directory }: BudgetContext, io: TerminalIo): Promise<void> {
   for (let page: string | null = '0'; page !== null; ) {
     const response: Response = await api['report.csv'].$get({ query: { ...query, page } });
     const text = await response.text();
     if (!response.ok) throw refusal(response.status, JSON.parse(text) as ApiRefusal, query.group, directory);
-    io.out(page === '0' && !isFirst ? text.slice(text.indexOf('\n') + 1) : text);
+    io.out(text);
     page = response.headers.get('next-page');
   }
 }
 
-/** The months of a report by month, cut to its days. */
-export const monthsIn = ({
-  fromDay,
-  toDay,
-  rows,
-}: Pick<SpendReport, 'fromDay' | 'toDay' | 'rows'>): readonly {
-  readonly from: string;
-  readonly to: string;
-}[] =>
-  rows.map(({ name }) => ({
-    from: fromDay.startsWith(name) ? fromDay : `${name}-01`,
-    to: toDay.startsWith(name) ? toDay : lastDay(name),
-  }));
-
-const lastDay = (month: string): string => {
-  const [year = 0, number = 0] = month.split('-').map(Number);
-  return new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
-};
-
-// A report for a terminal.
-
-export function spendText(report: SpendReport, columns: number): string {
-  const { path, fromDay, toDay, before, currency, notes, by, total } = report;
+function spendText(report: SpendReport, columns: number): string {
+  const { path, fromDay, toDay, before, currency, notes, total } = report;
   const compared = before === undefined ? '' : ` beside ${before.fromDay} to ${before.toDay}`;
-  const isByHour = by === 'hour';
   return [
     `${printable(path)}, ${fromDay} to ${toDay}${compared}, ${currency}\n\n`,
-    isByHour ? `${hourTable(report, columns)}\n` : '',
-    rowsText(isByHour ? { ...report, rows: [] } : report, columns),
+    rowsText(report, columns),
     total.jobs === 0 ? '' : `\n${retriesText(report)}\n${queueText(report)}\n`,
     ...notes.map((note) => `\n${note}\n`),
   ].join('');
@@ -193,24 +129,6 @@ function rowsText({ rows, other, total, by, before }: SpendReport, columns: numb
       ...(hasOthers({ other }) ? [cells(printable(other.label.toLowerCase()), other)] : []),
       cells('total', total),
     ],
-    columns,
-  );
-}
-
-// A report by hour for a terminal: a line for each hour of the day, and a column for each weekday.
-
-const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
-
-/** Spend per hour; empty without jobs. */
-export function hourTable({ rows }: SpendReport, columns: number): string {
-  const byName = new Map(rows.map((row) => [row.name, row]));
-  return table(
-    ['hour', ...WEEKDAYS.map(right)],
-    Array.from({ length: 24 }, (_, index) => {
-      const hour = `${String(index).padStart(2, '0')}:00`;
-      const cells = WEEKDAYS.map((day) => byName.get(`${day} ${hour}`));
-      return [hour, ...cells.map((row) => (row === undefined ? '' : moneyText(row.micros)))];
-    }),
     columns,
   );
 }

@@ -13,7 +13,6 @@ import { notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger-flags.ts';
 import { money } from '../report/shadow-words.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
-import { type Progress, progressOf } from '../truth/progress.ts';
 import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from './deliver.ts';
 
 const FORMATS = ['terminal', 'csv', 'focus'] as const;
@@ -42,10 +41,8 @@ changes: later findings are adjustments on the statement of the next month.`,
       const { statements } = await monthsOfGroup(api, group, directory);
       const closed = statements.find((each) => each.month === month);
       if (closed !== undefined) return closed;
-      const all = statements.map((each) => each.month).join(', ');
-      throw new UsageError(
-        `--month "${month}": was not closed for ${group}; ${all === '' ? 'no month was' : `closed were ${all}`}`,
-      );
+      const all = statements.map((each) => each.month).join(', ') || 'none';
+      throw new UsageError(`--month "${month}": was not closed for ${group}; closed months: ${all}`);
     });
     const rendered = {
       json: () => `${JSON.stringify(statement)}\n`,
@@ -73,11 +70,11 @@ month to month, and looks for numbers that are missing or name another statement
   run: async ({ flags }, io) => {
     const { group } = flags;
     const report = await withBooks(flags, io, async ({ api, directory }): Promise<VerifyReport> => {
-      if (group === undefined) return verifyAll(api, progressOf('statements read', io));
+      if (group === undefined) return verifyAll(api);
       const { statements, broken } = await monthsOfGroup(api, group, directory);
       return { checked: statements.length, ...(broken && { broken: brokenOf(group, broken) }) };
     });
-    print(io, flags, report, () => `${verifyText(report, io.colours)}\n`);
+    print(io, flags, report, () => `${verifyText(report, paintWhen(io.colours))}\n`);
     return report.broken === undefined ? EXIT.ok : EXIT.wouldReject;
   },
 });
@@ -132,7 +129,7 @@ const numbersOf = (api: ApiClient, from: number) =>
 type NumbersPage = Awaited<ReturnType<typeof numbersOf>>;
 
 /** The list of numbers says which statements there must be; each chain says whether they are as they were. */
-async function verifyAll(api: ApiClient, progress: Progress): Promise<VerifyReport> {
+async function verifyAll(api: ApiClient): Promise<VerifyReport> {
   const broken: BrokenStatement[] = [];
   const numbers: NumbersPage['numbers'][number][] = [];
   for (let from: number | undefined = 1; from !== undefined; ) {
@@ -149,15 +146,12 @@ async function verifyAll(api: ApiClient, progress: Progress): Promise<VerifyRepo
     const months = await monthsOf(api, subject.replace(/^group\//, ''));
     const kept = new Map(months?.statements.map(({ month, sha256 }) => [month, sha256]));
     for (const { number, month, sha256 } of own) {
-      progress.step();
-      if (!kept.has(month)) broken.push({ number, subject, month, sentence: 'is gone' });
-      else if (kept.get(month) !== sha256)
-        broken.push({ number, subject, month, sentence: 'is not the one that got this number' });
+      const sentence = kept.has(month) ? 'is not the one that got this number' : 'is gone';
+      if (kept.get(month) !== sha256) broken.push({ number, subject, month, sentence });
     }
     checked += kept.size;
     if (months?.broken !== undefined) broken.push(brokenOf(subject, months.broken));
   }
-  progress.done();
   const [first] = broken.sort((a, b) => a.number - b.number);
   return { checked, ...(first !== undefined && { broken: first }) };
 }
@@ -172,8 +166,7 @@ const brokenOf = (
   { number, month, cause }: NonNullable<ClosedMonths['broken']>,
 ): BrokenStatement => ({ number, subject, month, sentence: SENTENCES[cause] });
 
-function verifyText({ checked, broken }: VerifyReport, colours: boolean): string {
-  const paint = paintWhen(colours);
+function verifyText({ checked, broken }: VerifyReport, paint: Paint): string {
   if (broken === undefined) return paint.good(`${checked} closed months are as they were written.`);
   const { number, subject, month, sentence } = broken;
   const whose = subject === undefined ? '' : `, ${printable(subject)} ${month},`;

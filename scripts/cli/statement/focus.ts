@@ -1,34 +1,30 @@
 import {
-  csv,
   csvField,
   decimal,
   type FocusFields,
   focusCharge,
+  focusRows,
   shortDecimal,
 } from '../../../functions/answers/statement/csv.ts';
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 
 /** The statement as a FOCUS 1.2 dataset, CSV. See https://focus.finops.org/focus-specification/v1-2/ */
-export function focusCsv(statement: Statement): string {
-  const rows = statement.lines.map((line) => focusFields(line, statement));
-  const columns = Object.keys(rows[0] ?? {});
-  return csv([columns, ...rows.map((row) => columns.map((name) => row[name] ?? ''))]);
-}
+export const focusCsv = (statement: Statement): string =>
+  focusRows(statement.lines.map((line) => focusFields(line, statement)));
 
 function focusFields(line: StatementLine, statement: Statement): FocusFields {
   const { micros, seconds, jobs, late, cause, microsPerMinute, priceVersion, job, projectId } = line;
+  const { rootId, rootPath = '', groupId, groupPath = '', projectPath = '' } = line;
   const { instance, currency, startMs, endMs } = statement;
-  const [groupPath, projectPath] = [csvField(line.groupPath ?? ''), csvField(line.projectPath ?? '')];
   const runnerClass = csvField(line.runnerClass);
   const price = decimal(microsPerMinute);
-  const [type, name] = projectId === undefined ? ['', ''] : ['Project', projectPath];
   return {
     ...focusCharge({
       ...{ micros, seconds, jobs, isPriced: true, instance, currency, category: 'Usage' },
       ...{ billing: { startMs, endMs }, charged: { startMs: line.dayStartMs, endMs: line.dayEndMs } },
       // The top-level group pays; if unknown, the GitLab itself.
-      account: { ...(line.rootId !== undefined && { id: line.rootId }), name: line.rootPath ?? '' },
-      ...(line.groupId !== undefined && { subAccount: { id: line.groupId, name: line.groupPath ?? '' } }),
+      account: { ...(rootId !== undefined && { id: rootId }), name: rootPath },
+      ...(groupId !== undefined && { subAccount: { id: groupId, name: groupPath } }),
       // Only what an earlier statement of this month did not have; within the month a correction is no correction to FOCUS.
       isCorrection: late,
       description: descriptionOf(line),
@@ -37,14 +33,16 @@ function focusFields(line: StatementLine, statement: Statement): FocusFields {
     ListUnitPrice: price,
     // Billed minutes, because durations are rounded up; real minutes if free.
     PricingQuantity: shortDecimal(microsPerMinute === 0 ? seconds / 60 : micros / microsPerMinute),
-    ResourceId: String(job?.id ?? projectId ?? ''),
-    ResourceName: job === undefined ? name : csvField(job.name ?? ''),
-    ResourceType: job === undefined ? type : 'CI Job',
+    ...(job === undefined
+      ? projectId !== undefined && {
+          ...{ ResourceId: String(projectId), ResourceName: csvField(projectPath), ResourceType: 'Project' },
+        }
+      : { ResourceId: String(job.id), ResourceName: csvField(job.name ?? ''), ResourceType: 'CI Job' }),
     SkuId: runnerClass,
     SkuPriceDetails: csvField(JSON.stringify({ RunnerClass: line.runnerClass })),
     SkuPriceId: csvField(`${line.runnerClass}@${priceVersion}`),
-    x_GroupPath: groupPath,
-    x_ProjectPath: projectPath,
+    x_GroupPath: csvField(groupPath),
+    x_ProjectPath: csvField(projectPath),
     x_ProjectId: String(projectId ?? ''),
     x_RunnerClass: runnerClass,
     x_JobId: String(job?.id ?? ''),

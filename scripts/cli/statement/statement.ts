@@ -2,7 +2,7 @@ import { csv, csvField, decimal } from '../../../functions/answers/statement/csv
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { durationText } from '../../../policies/unit-texts.ts';
-import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
+import { EXIT, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { choice, orElse, required, text, toggle } from '../../terminal/flags.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
@@ -18,80 +18,69 @@ import { focusCsv } from './focus.ts';
 
 const FORMATS = ['terminal', 'csv', 'focus'] as const;
 
-const statement = (name: 'statement' | 'report chargeback'): Command =>
-  command({
-    name,
-    about: `Prints what a group and everything below it is charged for a month, by day. It adds up the usage days of the group, as closed
+const statementCommand = command({
+  name: 'statement',
+  about: `Prints what a group and everything below it is charged for a month, by day. It adds up the usage days of the group, as closed
 statements, the console and its API do, so it takes no longer the more jobs there were. Days and months begin and end in
 the deployment's accounting zone ($TOLLGATE_ROLLUP_ZONE, else UTC); limits and their zones do not matter. A group that was
 below another has the share that its jobs are of that group's statement.
 
 --with-prices, --by job and --format focus read every job, for ninety days after the month: lines then have project,
 runner class and price, or are one job each. Corrections are separate lines; those that came after the end of the month
-are marked. A job belongs to the month and to the groups of its admission, even if groups were moved since. A group that the
-directory does not know any more is found by its path in jobs, and by its id in days, too.
+are marked. A job belongs to the month and to the groups of its admission, even if groups were moved since.
 
 Limits and groups are those that are live next to the ledger, unless a file is named or nothing is live.`,
-    flags: {
-      month: required(text('<month>', 'a month like 2026-10; by the fiscal_start at the top of the limits')),
-      group: text('<id | path>', 'e.g. acme/payments; instance is everything'),
-      all: toggle('everything: the same as --group instance'),
-      by: orElse(choice('<what>', '', ['day', 'job']), 'day'),
-      'with-prices': toggle('by day, project, runner class and price'),
-      'with-users': toggle(
-        'with --by job, in CSV and --json: who started it, an id or, after 90 days, a pseudonym',
-      ),
-      format: FORMAT_FLAG(FORMATS),
-      out: OUT_FLAG,
-      ...LEDGER_FLAGS,
-      ...RULES_FLAGS,
-    },
-    json: 'the statement as one JSON object',
-    examples: [
-      `tollgate ${name} --month 2026-10 --group acme/payments`,
-      `tollgate ${name} --month 2026-10 --all --format focus --out focus.csv`,
-    ],
-    exits: LEDGER_EXITS,
-    run: async ({ flags }, io) => {
-      const { month, by, out } = flags;
-      if (flags.all && flags.group !== undefined)
-        throw new UsageError('--group and --all: expected one of them');
-      const group = flags.all ? ALL_GROUPS : flags.group;
-      if (group === undefined)
-        throw new UsageError('--group is missing: expected a group like acme/payments, or --all');
-      const format = readFormat(flags, FORMATS);
-      if (flags['with-users'] && (by !== 'job' || format === 'focus'))
-        throw new UsageError('--with-users: belongs to --by job, and not to --format focus');
-      const query = {
-        ...{ group, by },
-        ...(flags['with-users'] && { with_users: 'yes' as const }),
-        ...((format === 'focus' || flags['with-prices']) && { with_prices: 'yes' as const }),
-      };
-      const made = await withBooks(flags, io, async ({ api, directory }) => {
-        const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
-        if (answer.ok) return answer.body;
-        if (answer.status === 404)
-          throw notInDirectory(`--group ${group}`, group, directory.groupByPath.keys());
-        const { error, problems: [problem] = [] } = answer.refused;
-        if (error.code === 'only_days')
-          throw new UsageError(
-            `--month "${month}": only its days are kept after 90 days, or shown by a console; expected it without --by job, --with-prices and --format focus`,
-          );
-        const asked = { month, group }[String(problem?.path[0])];
+  flags: {
+    month: required(text('<month>', 'a month like 2026-10; by the fiscal_start at the top of the limits')),
+    group: text('<id | path>', 'e.g. acme/payments; instance is everything'),
+    all: toggle('everything: the same as --group instance'),
+    by: orElse(choice('<what>', '', ['day', 'job']), 'day'),
+    'with-prices': toggle('by day, project, runner class and price'),
+    format: FORMAT_FLAG(FORMATS),
+    out: OUT_FLAG,
+    ...LEDGER_FLAGS,
+    ...RULES_FLAGS,
+  },
+  json: 'the statement as one JSON object',
+  examples: [
+    'tollgate statement --month 2026-10 --group acme/payments',
+    'tollgate statement --month 2026-10 --all --format focus --out focus.csv',
+  ],
+  exits: LEDGER_EXITS,
+  run: async ({ flags }, io) => {
+    const { month, by, out } = flags;
+    if (flags.all && flags.group !== undefined)
+      throw new UsageError('--group and --all: expected one of them');
+    const group = flags.all ? ALL_GROUPS : flags.group;
+    if (group === undefined)
+      throw new UsageError('--group is missing: expected a group like acme/payments, or --all');
+    const format = readFormat(flags, FORMATS);
+    const withPrices = format === 'focus' || flags['with-prices'];
+    const query = { group, by, ...(withPrices && { with_prices: 'yes' as const }) };
+    const made = await withBooks(flags, io, async ({ api, directory }) => {
+      const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
+      if (answer.ok) return answer.body;
+      if (answer.status === 404)
+        throw notInDirectory(`--group ${group}`, group, directory.groupByPath.keys());
+      const { error, problems: [problem] = [] } = answer.refused;
+      if (error.code === 'only_days')
         throw new UsageError(
-          problem === undefined ? error.message : `--${problem.path[0]} "${asked}": ${problem.message}`,
+          `--month "${month}": only its days are kept after 90 days, or shown by a console; expected it without --by job, --with-prices and --format focus`,
         );
-      });
-      const rendered = {
-        terminal: () => statementTerminal(made, ...terminalOf(out, io)),
-        csv: () => statementCsv(made),
-        focus: () => focusCsv(made),
-        json: () => `${JSON.stringify(made)}\n`,
-      };
-      deliver(rendered[format](), out, io);
-      return EXIT.ok;
-    },
-  });
+      throw new UsageError(
+        problem === undefined ? error.message : `--${problem.path[0]} "${month}": ${problem.message}`,
+      );
+    });
+    const rendered = {
+      terminal: () => statementTerminal(made, ...terminalOf(out, io)),
+      csv: () => statementCsv(made),
+      focus: () => focusCsv(made),
+      json: () => `${JSON.stringify(made)}\n`,
+    };
+    deliver(rendered[format](), out, io);
+    return EXIT.ok;
+  },
+});
 
 const COLUMNS = [
   ...['month', 'day', 'root', 'group', 'group_id', 'project', 'project_id', 'runner_class'],
@@ -99,49 +88,35 @@ const COLUMNS = [
   ...['job_id', 'job_name', 'decision_id', 'unchecked'],
 ];
 
-/**
- * One line per line of the statement. Names are untrusted, so possible formulas are escaped. Our numbers
- * stay numbers, also negative ones.
- *
- * @see https://www.rfc-editor.org/rfc/rfc4180
- */
-const statementCsv = ({ month, currency, withUsers, lines }: Statement): string =>
+/** Names are untrusted, so possible formulas are escaped. Our numbers stay numbers, also negative ones. */
+const statementCsv = ({ month, currency, lines }: Statement): string =>
   csv([
-    [...COLUMNS, ...(withUsers ? ['user'] : [])],
-    ...lines.map(({ job, ...line }) => [
-      ...[csvField(month), line.day, csvField(line.rootPath ?? '')],
-      ...[csvField(line.groupPath ?? ''), idText(line.groupId)],
-      ...[csvField(line.projectPath ?? ''), idText(line.projectId), csvField(line.runnerClass)],
+    COLUMNS,
+    ...lines.map(({ job, rootPath = '', groupPath = '', projectPath = '', ...line }) => [
+      ...[csvField(month), line.day, csvField(rootPath), csvField(groupPath), String(line.groupId ?? '')],
+      ...[csvField(projectPath), String(line.projectId ?? ''), csvField(line.runnerClass)],
       ...[decimal(line.microsPerMinute), csvField(line.priceVersion), line.kind, line.cause ?? ''],
       ...[String(line.late), String(line.jobs), String(line.seconds), decimal(line.micros), currency],
-      ...[idText(job?.id), csvField(job?.name ?? ''), job?.decisionId ?? '', job?.unchecked ?? ''],
-      ...(withUsers ? [csvField(job?.user ?? '')] : []),
+      ...[String(job?.id ?? ''), csvField(job?.name ?? ''), job?.decisionId ?? '', job?.unchecked ?? ''],
     ]),
   ]);
-
-const idText = (id: number | undefined): string => (id === undefined ? '' : String(id));
 
 function statementTerminal(statement: Statement, paint: Paint, columns: number): string {
   const { group, month, zone, startMs, endMs, ledger, totals, currency, notes } = statement;
   const { correctedMicros, lateMicros, openJobs, heldMicros } = totals;
-  const head = [
+  const lines = [
     paint.strong(`${printable(group)}, ${month} (${zone}): ${money(totals.micros, currency)}`),
     paint.dim(`${instantText(startMs, zone)} to ${instantText(endMs, zone)}, by ${printable(ledger)}`),
     `${shadowCount(totals.jobs)} jobs, ${durationText(totals.seconds, 'up')}.`,
-    ...(correctedMicros === 0 && lateMicros === 0
-      ? []
-      : [
-          `Corrections make ${money(correctedMicros, currency)} of it; ${money(lateMicros, currency)} came after the month was over.`,
-        ]),
-    ...(openJobs === 0 && heldMicros === 0
-      ? []
-      : [
-          paint.warn(
-            `Jobs that are not over hold ${money(heldMicros, currency)}, which is in no line. Their number: ${openJobs}.`,
-          ),
-        ]),
+    (correctedMicros !== 0 || lateMicros !== 0) &&
+      `Corrections make ${money(correctedMicros, currency)} of it; ${money(lateMicros, currency)} came after the month was over.`,
+    (openJobs > 0 || heldMicros > 0) &&
+      paint.warn(
+        `Jobs that are not over hold ${money(heldMicros, currency)}, which is in no line. Their number: ${openJobs}.`,
+      ),
     ...notes.map((note) => paint.warn(note)),
-  ].join('\n');
+  ];
+  const head = lines.filter((line) => line !== false).join('\n');
   if (statement.lines.length === 0) return `${head}\n`;
   const titles = ['day', 'class', right('jobs'), right('seconds'), amounts('cost'), '', 'project'];
   const rows = statement.lines.map((line) => [
@@ -156,5 +131,4 @@ function statementTerminal(statement: Statement, paint: Paint, columns: number):
 const markOf = ({ kind, cause, late }: StatementLine): string =>
   kind === 'usage' ? '' : `${late ? 'late ' : ''}correction (${cause ?? 'unknown'})`;
 
-/** Finance looks for the second name. */
-export const commands = [statement('statement'), statement('report chargeback')];
+export const commands = [statementCommand];

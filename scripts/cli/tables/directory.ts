@@ -4,12 +4,7 @@ import type { DirectoryTable } from '../../../functions/core/directory/directory
 import { type DirectorySyncReport, syncDirectory } from '../../../functions/core/directory/sync.ts';
 import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
 import { createGitLabDirectory, type GitLabDirectory } from '../../../functions/core/gitlab/rest-gitlab.ts';
-import {
-  type Directory,
-  type DirectoryGroup,
-  type DirectoryProject,
-  pathKey,
-} from '../../../policies/directory.ts';
+import { type Directory, findGroup, findProject } from '../../../policies/directory.ts';
 import { EXIT, type ExitCode, standIn } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { optionalWord, required, toggle } from '../../terminal/flags.ts';
@@ -20,7 +15,6 @@ import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { openToEdit, withOpened } from '../open-ledger.ts';
 import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
 
-/** No job waits for it. */
 const TIMEOUT_MS = 15_000;
 
 const directoryShow = command({
@@ -71,45 +65,31 @@ const figures = ({ pointer, directory }: NonNullable<Awaited<ReturnType<typeof r
   };
 };
 
-function figuresText(known: ReturnType<typeof figures>): string {
-  const { at, edit, groups, personalNamespaces, projects, groupsWithoutChain: unchained } = known;
-  const text = `As of ${at}, sync ${edit}: ${groups} groups, ${personalNamespaces} personal namespaces, ${projects} projects\n`;
-  return unchained === 0
-    ? text
-    : `${text}${unchained} groups whose parents are not all known: not all limits apply to them\n`;
-}
+const figuresText = (known: ReturnType<typeof figures>): string =>
+  `As of ${known.at}, sync ${known.edit}: ${known.groups} groups, ${known.personalNamespaces} personal namespaces, ${known.projects} projects, ${known.groupsWithoutChain} groups with unknown parents\n`;
 
 /** A group, a project, or one of each, with the groups above it, root first. */
-function find(word: string, { groupById, groupByPath, projectById, projectByPath, chainById }: Directory) {
-  const id = /^\d{1,15}$/.test(word) ? Number(word) : undefined;
-  const key = pathKey(word);
-  const group = id === undefined ? groupByPath.get(key) : groupById.get(id);
-  const project = id === undefined ? projectByPath.get(key) : projectById.get(id);
+function find(word: string, directory: Directory) {
+  const { chainById } = directory;
+  const group = findGroup(word, directory);
+  const project = findProject(word, directory);
   const chainOf = (groupId: number) =>
     (chainById.get(groupId) ?? []).map((each) => ({ id: each.id, path: each.path }));
-  const found = (kind: string, { id, path, visibility }: DirectoryGroup | DirectoryProject) => ({
-    ...{ kind, id, path, visibility },
-  });
   return [
-    ...(group === undefined
-      ? []
-      : [
-          {
-            ...found(group.personal ? 'personal namespace' : 'group', group),
-            above: chainOf(group.id).slice(0, -1),
-          },
-        ]),
-    ...(project === undefined ? [] : [{ ...found('project', project), above: chainOf(project.groupId) }]),
-  ];
+    group && { kind: 'group', id: group.id, path: group.path, above: chainOf(group.id).slice(0, -1) },
+    project && { kind: 'project', id: project.id, path: project.path, above: chainOf(project.groupId) },
+  ].filter((each) => each !== undefined);
 }
 
-function foundText(found: ReturnType<typeof find>, columns: number): string {
-  const rows = found.flatMap(({ kind, id, path, visibility, above }) => [
-    ...above.map((group) => ['above', String(group.id), '', printable(group.path)]),
-    [kind, String(id), visibility ?? '', printable(path)],
-  ]);
-  return table(['', right('id'), 'visibility', 'path'], rows, columns);
-}
+const foundText = (found: ReturnType<typeof find>, columns: number): string =>
+  table(
+    ['', right('id'), 'path'],
+    found.flatMap(({ kind, id, path, above }) => [
+      ...above.map((group) => ['above', String(group.id), printable(group.path)]),
+      [kind, String(id), printable(path)],
+    ]),
+    columns,
+  );
 
 /** GitLab, and the clock that a sync goes by. */
 export const gitlabAt = ({ baseUrl, token, fetch }: GitLabPlace): Pick<Syncing, 'gitlab' | 'clock'> => ({
@@ -181,9 +161,8 @@ function reportText(report: DirectorySyncReport): string {
     `Projects: ${report.projectsListed} listed in the last run, ${report.projectsChanged} changed`,
     report.groupsListing === 'refused' && fewer(report.groupsMissing, 'groups'),
     report.projectsRefused > 0 && fewer(report.projectsRefused, 'projects'),
-    report.failure !== undefined &&
-      `GitLab did not answer to the end (${report.failure}); run it again to go on.`,
-    report.outcome === 'stale' && 'Another sync was faster each time; run it again.',
+    exitCode(report) === EXIT.failed &&
+      `It did not come to its end (${report.failure ?? 'another sync was faster'}); run it again.`,
   ];
   return `${lines.filter(Boolean).join('\n')}\n`;
 }

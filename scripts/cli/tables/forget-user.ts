@@ -92,15 +92,12 @@ function textOf(userId: number, dryRun: boolean, forgotten: ForgetReport): strin
   return `${lines.filter(Boolean).join('\n')}\n`;
 }
 
-// Removes a user's id from stored jobs, and ends the user's sessions. No amount changes.
-
 interface ForgetDeps {
   readonly store: Pick<LedgerStore, 'scan' | 'readEntries'> & RewriteStore;
   readonly keys: PseudonymKeys;
   readonly sessions: UserSessions;
   readonly sheets: SheetStore;
   readonly nowMs: number;
-  /** Only says what would be changed. */
   readonly dryRun: boolean;
 }
 
@@ -166,8 +163,6 @@ export async function forgetUser(userId: number, deps: ForgetDeps) {
     return less ? { ...job, record: { ...job.record, facts } } : undefined;
   }
 }
-
-// Takes a user out of the sheets by which users are reported.
 
 /** Zones are a day ahead at most, and what is due to go may stay for some days. */
 const DAYS_BEYOND = 10;

@@ -1,5 +1,3 @@
-/** Lists and changes the GitLab instances of a table. Programs with another name refuse to work on it. */
-
 import { REGISTER_TIMEOUT_MS } from '../../../functions/core/ledger/instances.ts';
 import { deleteItem } from '../../../functions/core/store/calls.ts';
 import { INSTANCES_PK } from '../../../functions/core/store/keys.ts';

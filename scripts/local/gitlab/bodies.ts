@@ -1,7 +1,6 @@
 /** Jobs and runners as GitLab's webhooks and REST API write them, in the fields that programs read. */
 import type { LocalJob, LocalManager, LocalRunner } from './state.ts';
 
-/** `2024-06-11T03:13:06.123Z`: a time in the REST API. */
 export const isoText = (atMs: number | undefined): string | null =>
   atMs === undefined ? null : new Date(atMs).toISOString();
 
@@ -17,7 +16,6 @@ export const shaOf = (pipelineId: number): string => pipelineId.toString(16).pad
 
 const userEntity = (id: number) => ({ id, username: `user${id}`, name: `User ${id}`, state: 'active' });
 
-/** From start to end and from queue to start, until now where it goes on; null before its beginning. */
 function seconds({ queuedAtMs, startedAtMs, finishedAtMs }: LocalJob, nowMs: number) {
   const since = (fromMs: number | undefined, untilMs: number): number | null =>
     fromMs === undefined ? null : (untilMs - fromMs) / 1000;
@@ -63,7 +61,6 @@ export function jobHookBody(job: LocalJob, nowMs: number): Record<string, unknow
 
 const descriptionOf = ({ id, description }: LocalRunner): string => description ?? `runner-${id}`;
 
-/** The fields that a project's job list and a runner's job list share. */
 function jobBasic(job: LocalJob, instanceUrl: string, nowMs: number) {
   const pipelineId = job.pipelineId ?? job.id;
   const { duration, queued } = seconds(job, nowMs);
@@ -81,7 +78,6 @@ function jobBasic(job: LocalJob, instanceUrl: string, nowMs: number) {
   };
 }
 
-/** `GET /projects/:id/jobs/:job_id`. Its `project` has no id; the pipeline has it. */
 export const jobEntity = (job: LocalJob, instanceUrl: string, nowMs: number): object => ({
   ...jobBasic(job, instanceUrl, nowMs),
   project: { ci_job_token_scope_enabled: false },
@@ -89,13 +85,11 @@ export const jobEntity = (job: LocalJob, instanceUrl: string, nowMs: number): ob
   tag_list: [...(job.tags ?? [])].sort(),
 });
 
-/** An entry of `GET /runners/:id/jobs`: the project, and no runner. */
 export const jobOfRunnerEntity = (job: LocalJob, instanceUrl: string, nowMs: number): object => ({
   ...jobBasic(job, instanceUrl, nowMs),
   project: { id: job.projectId, path_with_namespace: job.projectPath },
 });
 
-/** An entry of the lists of runners, and a job's `runner`: without tags and versions. */
 export function runnerEntity(runner: LocalRunner): object {
   const { id, paused = false, type = 'instance_type', status = 'online' } = runner;
   return {
@@ -106,7 +100,6 @@ export function runnerEntity(runner: LocalRunner): object {
   };
 }
 
-/** `GET /runners/:id` */
 export function runnerDetailEntity(runner: LocalRunner): object {
   const { type, tags = [], managers = [], ownerId, createdBy = null } = runner;
   const contactedAtMs = Math.max(0, ...managers.map((manager) => manager.contactedAtMs ?? 0));
@@ -123,7 +116,6 @@ export function runnerDetailEntity(runner: LocalRunner): object {
   };
 }
 
-/** An entry of `GET /runners/:id/managers`. */
 export const managerEntity = (manager: LocalManager, at: number): object => ({
   ...{ id: at + 1, system_id: manager.systemId, version: manager.version },
   ...{ platform: manager.platform ?? 'linux', architecture: manager.architecture ?? 'amd64' },

@@ -7,13 +7,9 @@ export interface LocalController {
   readonly id: number;
   readonly description?: string;
   readonly state: (typeof STATES)[number];
-  /** True if a token was used within the last hour. @default false */
   readonly connected?: boolean;
-  /** @default false */
   readonly instanceScope?: boolean;
-  /** Ids of runners of the instance. @default none */
   readonly runnerScopes?: readonly number[];
-  /** Unix ms. @default the beginning of 2026 */
   readonly createdAtMs?: number;
 }
 
@@ -21,7 +17,6 @@ interface LocalControllerToken {
   readonly id: number;
   readonly controllerId: number;
   readonly description: string;
-  /** GitLab shows it once, when it makes the token. */
   readonly value: string;
   readonly createdAtMs: number;
   lastUsedAtMs?: number;
@@ -60,7 +55,6 @@ export class ControllerTokenBook {
 export const tokenText = (random: () => number): string =>
   Array.from({ length: 20 }, () => Math.floor(random() * 36).toString(36)).join('');
 
-/** `/runner_controllers…`: controllers, their scopes and their tokens, with GitLab's order of checks. */
 export function controllerRoutes(app: Hono, state: GitLabState): void {
   const { controllers, controllerTokens: tokens, clock, jobs } = state;
   const isBefore1810 = state.version === '18.9';

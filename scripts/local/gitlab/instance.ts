@@ -3,33 +3,21 @@ import type { LocalGroup } from './places.ts';
 import { runnerOf } from './runners.ts';
 import type { GitLabState } from './state.ts';
 
-/** The set-up of an instance, where it differs from one with every feature. */
 export interface InstanceSettings {
-  /** @default 'ultimate' */
   readonly licence?: 'ultimate' | 'premium' | 'none';
-  /** True if the token is an administrator's. @default true */
   readonly administrator?: boolean;
-  /** Scopes of the token. @default api and admin_mode */
   readonly scopes?: readonly string[];
-  /** Day on which the token expires, e.g. `2027-01-01`. @default none */
   readonly expiresAt?: string;
-  /** Groups that exist from the beginning. @default none */
   readonly groups?: readonly LocalGroup[];
-  /** Overrides of `GET /application/settings`. */
   readonly applicationSettings?: Readonly<Record<string, unknown>>;
-  /** @default all three flags of the job router are on */
   readonly flags?: Readonly<Record<string, 'on' | 'off' | 'conditional'>>;
-  /** @default 'wss://kas.gitlab.localhost' */
   readonly routerUrl?: string | null;
-  /** A runner token that discovery accepts. @default none */
-  readonly runnerToken?: string;
   /** Disables webhooks after repeated failures; off by default on Self-Managed. @default false */
   readonly disablesHooks?: boolean;
 }
 
 /** Older builds do not know the last one. */
 const ROUTER_FLAGS = ['job_router', 'job_router_instance_runners', 'job_router_admission_control'] as const;
-/** Runners call it with their own token. */
 export const DISCOVERY_PATH = '/runners/router/discovery';
 const ROUTER_URL = 'wss://kas.gitlab.localhost';
 
@@ -37,7 +25,6 @@ export const isAdministrator = ({ settings }: GitLabState): boolean => settings.
 export const licenceOf = ({ settings }: GitLabState) => settings.licence ?? 'ultimate';
 export const forbidden = (c: Context): Response => c.json({ message: '403 Forbidden' }, 403);
 
-/** Metadata, licence, flags, settings, the caller's token and the address of the job router. */
 export function instanceRoutes(app: Hono, state: GitLabState): void {
   const { settings, version } = state;
   const routerUrl = () => (settings.routerUrl === undefined ? ROUTER_URL : settings.routerUrl);
@@ -75,27 +62,23 @@ export function instanceRoutes(app: Hono, state: GitLabState): void {
   );
   app.get(DISCOVERY_PATH, (c) => {
     const token = c.req.header('runner-token') ?? '';
-    const isKnown = token === settings.runnerToken || runnerOf(state, token) !== undefined;
-    if (token === '' || !isKnown) return forbidden(c);
+    if (runnerOf(state, token) === undefined) return forbidden(c);
     if (routerUrl() === null || flags().job_router_instance_runners !== 'on')
       return c.json({ message: '501 Job Router is not available. Please contact your administrator.' }, 501);
     return c.json({ server_url: routerUrl() });
   });
 }
 
-/** GitLab's defaults and bounds. */
 const PER_PAGE = 20;
 const PER_PAGE_MAX = 100;
 /** GitLab does not count lists longer than this. */
 const COUNTED_MAX = 10_000;
 
-/** One page, and the headers that lead to the others. */
 interface RestPage<Entry> {
   readonly entries: readonly Entry[];
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Answers one numbered page of a list. */
 export function listPage<Entry>(
   c: Context,
   all: readonly Entry[],

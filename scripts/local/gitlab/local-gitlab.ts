@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
+import { isTerminal, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { machineClock, stoppable, type WallClock } from '../clock.ts';
-import { type LoopbackServer, serveOnLoopback } from '../loopback.ts';
+import { serveOnLoopback } from '../loopback.ts';
 import { checksum, seededRandom } from '../random.ts';
-import type { JobQuestion, RouterGitLab } from '../router/messages.ts';
+import type { JobQuestion } from '../router/messages.ts';
 import { jobHookBody } from './bodies.ts';
 import { ControllerTokenBook, type LocalController } from './controllers.ts';
 import type { InstanceSettings } from './instance.ts';
@@ -26,97 +26,42 @@ import {
 import {
   type GitLabVersion,
   GroupHookBook,
-  type HookBody,
-  type HookCounters,
   type HookMessage,
-  HookSender,
   hookRequester,
+  hookSender,
   uuidFrom,
 } from './webhooks.ts';
 
 export interface LocalGitLabOptions {
-  /** @default the machine's clock */
   readonly clock?: WallClock;
   /** Dates webhooks, where jobs live on a faster clock: receivers compare with the real time. @default `clock` */
   readonly wireClock?: Pick<WallClock, 'nowMs'>;
-  /** [0, 1): chooses faults and ids. */
   readonly random: () => number;
-  /** REST callers send it as `PRIVATE-TOKEN`. */
   readonly token: string;
-  /** Group paths by the group's token, with the role Developer. @default none */
   readonly groupTokens?: ReadonlyMap<string, string>;
-  /** Address of the job webhook. None is sent without it and `hookFor`. */
-  readonly hookUrl?: string;
-  /** Returns the webhook of a project's top-level group. Instead of `hookUrl`. */
   readonly hookFor?: (projectPath: string) => { readonly url: string; readonly signingToken: string };
-  /** @default '19.4' */
   readonly version?: GitLabVersion;
-  /** `whsec_…`: signs deliveries; only since 19.0. */
-  readonly signingToken?: string;
-  /** Sent in `X-Gitlab-Token`. */
-  readonly secretToken?: string;
-  /** Sends deliveries; an app's own `fetch` needs no socket. @default fetch */
   readonly deliver?: (request: Request) => Promise<Response>;
-  /** Gets the body of every delivery that failed; GitLab does not retry. */
-  readonly onUndelivered?: (body: HookBody) => void;
-  /** In bodies and in `X-Gitlab-Instance`. @default 'http://gitlab.localhost' */
   readonly instanceUrl?: string;
-  /** Shares of job webhooks that go wrong. @default none */
   readonly hookFaults?: HookFaultShares;
-  /** @default none */
   readonly controllers?: readonly LocalController[];
-  /** Licence, flags, settings, groups. */
   readonly administration?: InstanceSettings;
-  /** Projects whose pipelines can be started. @default none */
   readonly projects?: readonly LocalCiProject[];
 }
 
-/** The course of a job once it waits for a runner. */
 interface JobCourse {
   readonly runner: LocalRunner;
   readonly runsMs: number;
-  /** @default success */
   readonly ending?: JobEnding;
 }
 
-/** A stand-in for GitLab: its jobs, the REST API, and the webhooks about jobs. */
-export interface LocalGitLab extends JobLife {
-  /** Fails a job as the job router does after a rejection: it runs for an instant. */
-  reject(jobId: number, runner: LocalRunner): void;
-  /** Starts and ends the job on the clock, unless something else ended it before. */
-  play(jobId: number, course: JobCourse): void;
-  /** Removes the job as if its project had been deleted: 404, and no webhook. */
-  forget(jobId: number): void;
-  addRunner(runner: LocalRunner): void;
-  /** @throws {Error} if the controller does not exist */
-  changeController(id: number, change: Partial<Omit<LocalController, 'id'>>): void;
-  controller(id: number): LocalController | undefined;
-  readonly controllerTokens: ControllerTokenBook;
-  /** Webhooks that administrators set up. They are sent without faults. */
-  readonly groupHooks: GroupHookBook;
-  /** GitLab as a job router on this machine sees it. */
-  readonly routerSide: RouterGitLab;
-  readonly places: PlaceBook;
-  job(jobId: number): Readonly<LocalJob> | undefined;
-  jobs(): Iterable<Readonly<LocalJob>>;
-  readonly faults: LocalGitLabFaults;
-  readonly counters: { readonly hooks: HookCounters; readonly rest: { readonly calls: number } };
-  /** The REST API without a socket; any host in the address will do. */
-  readonly fetch: typeof fetch;
-  /** Serves the REST API on loopback. @param port - @default any free one */
-  listen(port?: number): Promise<LoopbackServer>;
-  /** Resolves when no webhook is under way or due later. */
-  hooksIdle(): Promise<void>;
-  /** Cancels everything that is due later. */
-  stop(): void;
-}
-
-/** A rejected job shows as running for about this long. */
 const REJECTED_MS = 90;
 
-const NO_HOOK_FAULTS: HookFaultShares = { lose: 0, repeat: 0, reorder: 0, delay: 0 };
+const NO_HOOK_FAULTS: HookFaultShares = { lose: 0, repeat: 0 };
 
-export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
+export type LocalGitLab = ReturnType<typeof createLocalGitLab>;
+
+export function createLocalGitLab(options: LocalGitLabOptions) {
   const { version = '19.4', random, administration: settings = {}, projects = [] } = options;
   const { instanceUrl = 'http://gitlab.localhost', deliver = fetch } = options;
   const clock = stoppable(options.clock ?? machineClock);
@@ -126,10 +71,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
   const places = new PlaceBook(settings.groups);
   for (const project of projects) places.putProject(project);
   const send = hookTransport(options, instanceUrl, wireNowMs);
-  const hooks = new HookSender({
-    ...{ send: send ?? (async () => true), shares: options.hookFaults ?? NO_HOOK_FAULTS, clock, random },
-    onUndelivered: options.onUndelivered ?? (() => {}),
-  });
+  const hooks = hookSender(send ?? (async () => {}), options.hookFaults ?? NO_HOOK_FAULTS, clock, random);
   const groupHooks = new GroupHookBook(
     { places, random, instanceUrl, version, settings },
     wireNowMs,
@@ -138,7 +80,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
   const tell = (job: LocalJob): void => {
     const body = () => jobHookBody(job, clock.nowMs());
     void groupHooks.tell(job.projectPath, body);
-    if (send !== undefined) hooks.tell(job.id, body());
+    if (send !== undefined) hooks.tell(body());
   };
   const life: JobLife = {
     create(newJob) {
@@ -174,59 +116,55 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
 
   return {
     ...life,
-    reject(jobId, runner) {
+    reject(jobId: number, runner: LocalRunner): void {
       life.start(jobId, runner);
       const rejected = { status: 'failed', failureReason: REJECTED_BY_ROUTER } as const;
       clock.after(REJECTED_MS, () => endIfRunning(jobId, rejected));
     },
-    play(jobId, { runner, runsMs, ending = { status: 'success' } }) {
+    play(jobId: number, { runner, runsMs, ending = { status: 'success' } }: JobCourse): void {
       clock.after(0, () => {
         if (jobs.job(jobId)?.status !== 'pending') return;
         life.start(jobId, runner);
         clock.after(runsMs, () => endIfRunning(jobId, ending));
       });
     },
-    forget: (jobId) => jobs.forget(jobId),
-    addRunner: (runner) => jobs.addRunner(runner),
-    changeController(id, change) {
+    /** Removes the job as if its project had been deleted: 404, and no webhook. */
+    forget: (jobId: number) => jobs.forget(jobId),
+    addRunner: (runner: LocalRunner) => jobs.addRunner(runner),
+    changeController(id: number, change: Partial<Omit<LocalController, 'id'>>): void {
       const controller = state.controllers.get(id);
       if (controller === undefined) throw new Error(`there is no runner controller ${id}`);
       state.controllers.set(id, { ...controller, ...change });
     },
-    controller: (id) => state.controllers.get(id),
+    controller: (id: number) => state.controllers.get(id),
     controllerTokens: state.controllerTokens,
     groupHooks,
     routerSide: routerSideOf(state),
     places,
-    job: (jobId) => jobs.job(jobId),
-    jobs: () => jobs.jobs(),
+    job: (jobId: number): Readonly<LocalJob> | undefined => jobs.job(jobId),
+    jobs: (): Iterable<Readonly<LocalJob>> => jobs.jobs(),
     faults,
     counters: { hooks: hooks.counters, rest: state.rest },
-    fetch: async (input, init) => {
+    fetch: (async (input, init) => {
       const request = new Request(input, init);
       return Promise.race([rest.fetch(request), rejectedOnAbort(request.signal)]);
-    },
-    listen: (port) => serveOnLoopback(rest, port),
+    }) satisfies typeof fetch,
+    listen: (port?: number) => serveOnLoopback(rest, port),
     hooksIdle: () => hooks.idle(),
     stop: () => clock.stop(),
   };
 }
 
-/** Returns undefined if no job webhook is configured. */
 function hookTransport(options: LocalGitLabOptions, instanceUrl: string, nowMs: () => number) {
-  const { hookUrl, hookFor, deliver = fetch, version } = options;
-  if (hookUrl === undefined && hookFor === undefined) return undefined;
+  const { hookFor, deliver = fetch, version } = options;
+  if (hookFor === undefined) return undefined;
   const hookId = uuidFrom(options.random);
-  const requesterTo = (url: string, secrets: Parameters<typeof hookRequester>[2]) =>
-    hookRequester(url, instanceUrl, secrets, hookId, version);
-  const fixed = requesterTo(hookUrl ?? '', options);
-  return async (message: HookMessage): Promise<boolean> => {
+  return async (message: HookMessage): Promise<void> => {
     const { project } = message.body;
-    const hook = hookFor?.(isRecord(project) ? String(project.path_with_namespace) : '');
-    const request = hook === undefined ? fixed : requesterTo(hook.url, hook);
+    const hook = hookFor(isRecord(project) ? String(project.path_with_namespace) : '');
+    const request = hookRequester(hook.url, instanceUrl, hook, hookId, version);
     const response = await deliver(request(message, nowMs()));
     await response.body?.cancel();
-    return response.ok;
   };
 }
 
@@ -237,57 +175,30 @@ const rejectedOnAbort = (signal: AbortSignal): Promise<never> =>
   });
 
 /** Far more webhooks fail here than at any real GitLab, so that the sweep has work to show. */
-export const WEBHOOK_FAULTS: HookFaultShares = { lose: 0.05, repeat: 0.03, reorder: 0.04, delay: 0.02 };
+export const WEBHOOK_FAULTS: HookFaultShares = { lose: 0.05, repeat: 0.03 };
 
-/** Jobs kept after their end; more would fill the memory of a run of days. */
-const JOBS_KEPT = 20_000;
 const TIMEOUT_SECONDS = 3_600;
-const TERMINAL = JOB_STATUSES.filter(isTerminal);
-
-interface PlayedGitLabOptions {
-  readonly clock: WallClock;
-  readonly seed: number;
-  /** The webhook of a project's top-level group. */
-  readonly hookFor: NonNullable<LocalGitLabOptions['hookFor']>;
-  /** Called when the webhook of a job's end failed. */
-  readonly onEndLost: (jobId: number) => void;
-}
 
 export const newSigningToken = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-/** Creates a local GitLab whose jobs run or fail as the router decides. */
-export function playGitLab({ clock, seed, hookFor, onEndLost }: PlayedGitLabOptions) {
+export function playGitLab(clock: WallClock, hookFor: NonNullable<LocalGitLabOptions['hookFor']>) {
   const token = `glpat-${randomBytes(12).toString('base64url')}`;
   const gitlab = createLocalGitLab({
-    ...{ clock, token, hookFor, wireClock: machineClock, random: seededRandom(seed) },
+    ...{ clock, token, hookFor, wireClock: machineClock, random: seededRandom(1) },
     hookFaults: WEBHOOK_FAULTS,
-    onUndelivered: ({ build_id: jobId, build_status: status, build_failure_reason: reason }) => {
-      // A rejected job holds nothing, so a lost webhook of its end does no harm.
-      const isEnd = TERMINAL.some((terminal) => terminal === status) && reason !== REJECTED_BY_ROUTER;
-      if (isEnd && typeof jobId === 'number') onEndLost(jobId);
-    },
   });
-  const random = seededRandom(seed + 1);
-  const asked: number[] = [];
-  const hasEnded = (jobId = 0): boolean => {
-    const job = gitlab.job(jobId);
-    return job !== undefined && isTerminal(job.status);
-  };
+  const random = seededRandom(2);
   return {
     gitlab,
     token,
-    /** Creates the job, and runs or fails it by the decision of `admit`. */
     async play(question: JobQuestion, admit: () => Promise<{ readonly result: string }>): Promise<void> {
       const { job, runner, timeoutSeconds } = jobFromQuestion(question);
       gitlab.create(job);
-      asked.push(job.id);
       const course = jobCourse(job.name, timeoutSeconds, random);
       const { result } = await admit();
       if (result === 'admitted' || result === 'disabled') gitlab.play(job.id, { runner, ...course });
       else gitlab.reject(job.id, runner);
-      while (asked.length > JOBS_KEPT && hasEnded(asked[0])) gitlab.forget(asked.shift() ?? 0);
     },
-    /** The number of jobs that have not ended. */
     living: (): number => [...gitlab.jobs()].filter(({ status }) => !isTerminal(status)).length,
   };
 }
@@ -300,7 +211,6 @@ const SPREAD = 0.2;
 const FAILS_SHARE = 0.05;
 const CANCELED_SHARE = 0.02;
 
-/** Duration and ending of a job that runs. */
 function jobCourse(
   name: string,
   timeoutSeconds: number,
@@ -319,7 +229,6 @@ function jobCourse(
   return { runsMs, ending: { status: outcome < FAILS_SHARE + CANCELED_SHARE ? 'canceled' : 'success' } };
 }
 
-/** The parts of an admission request that the local GitLab needs. */
 const Question = z.object({
   id: z.number(),
   job_info: z.object({
@@ -340,7 +249,6 @@ const Question = z.object({
   variables: z.array(z.object({ key: z.string(), value: z.string() })).default([]),
 });
 
-/** Returns the job and the runner of an admission request. @throws {z.ZodError} naming a field that is missing */
 function jobFromQuestion(question: JobQuestion) {
   const { id, job_info: info, git_info: git, runner_info: runner, variables } = Question.parse(question);
   const environment = variables.find(({ key }) => key === 'CI_ENVIRONMENT_NAME')?.value;

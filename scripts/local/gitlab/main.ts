@@ -2,8 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { UsageError } from '../../terminal/command.ts';
+import { parseInput, text, whole } from '../../terminal/flags.ts';
 import { runProgram } from '../../terminal/program.ts';
 import { machineClock } from '../clock.ts';
 import { createRunnerClient, startRoutedGitLab } from './runner-client.ts';
@@ -15,18 +14,18 @@ Prints its address and where it put the administrator's token. Nothing of it is 
 
   --port <n>   where its REST API listens   (default: any free one)`;
 
-/** GitLab Runner's own `check_interval`. */
 const POLL_MS = 3_000;
 const RUNNER_TOKEN = 'glrt-local-canary';
 const ADMIN_TOKEN = 'glpat-local-administrator';
 const TAG = 'tollgate-canary';
 
 async function main(): Promise<number> {
-  const values = readFlags();
-  if (values.help) {
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) {
     console.log(USAGE);
     return 0;
   }
+  const { port } = parseInput(args, { port: text('<n>', '', whole(0, 65_535)) }, {}).flags;
   const job = { tags: [TAG] };
   const routed = await startRoutedGitLab({
     token: ADMIN_TOKEN,
@@ -42,7 +41,7 @@ async function main(): Promise<number> {
       },
     ],
   });
-  const server = await routed.gitlab.listen(values.port);
+  const server = await routed.gitlab.listen(port);
   const folder = join(fileURLToPath(new URL('../../..', import.meta.url)), '.tollgate');
   mkdirSync(folder, { recursive: true });
   const tokenFile = join(folder, 'local-admin-token');
@@ -67,20 +66,6 @@ Try: npx tollgate gitlab canary --gitlab ${server.url} --token-file .tollgate/lo
   await routed.close();
   rmSync(tokenFile, { force: true });
   return 0;
-}
-
-function readFlags(): { readonly help: boolean; readonly port: number | undefined } {
-  const options = { port: { type: 'string' }, help: { type: 'boolean', default: false } } as const;
-  let values: { readonly port?: string; readonly help: boolean };
-  try {
-    ({ values } = parseArgs({ options }));
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-  const port = values.port === undefined ? undefined : Number(values.port);
-  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
-    throw new UsageError(`--port "${values.port}": expected a port, 0 to 65535`);
-  return { help: values.help, port };
 }
 
 await runProgram(main, 'npm run gitlab:local -- --help');

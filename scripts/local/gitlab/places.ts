@@ -5,25 +5,17 @@ import type { GitLabState } from './state.ts';
 
 export interface LocalGroup {
   readonly id: number;
-  /** Absent: a top-level group. */
   readonly parentId?: number;
-  /** The last part of its full path. */
   readonly path: string;
-  /** @default 'private' */
   readonly visibility?: string;
 }
 
 interface LocalProject {
   readonly id: number;
-  /** A group, or a personal namespace. */
   readonly namespaceId: number;
-  /** The last part of its full path. */
   readonly path: string;
-  /** @default 'private' */
   readonly visibility?: string;
-  /** @default 'main' */
   readonly defaultBranch?: string;
-  /** Unix ms. @default the beginning of 1970 */
   readonly updatedAtMs?: number;
 }
 
@@ -31,14 +23,12 @@ interface LocalProject {
 export class PlaceBook {
   readonly groups: Map<number, LocalGroup>;
   readonly projects = new Map<number, LocalProject>();
-  /** Personal namespaces: user name by id. */
   readonly users = new Map<number, string>();
 
   constructor(groups: readonly LocalGroup[] = []) {
     this.groups = new Map(groups.map((group) => [group.id, group]));
   }
 
-  /** Adds a project at a full path, with the groups that are missing on the way. */
   putProject({ id, path, defaultBranch }: { id: number; path: string; defaultBranch?: string }): void {
     const slugs = path.split('/');
     const own = slugs.pop() ?? '';
@@ -56,7 +46,6 @@ export class PlaceBook {
     return id;
   }
 
-  /** Full path of a group or of a personal namespace. */
   pathOf(namespaceId: number): string {
     const group = this.groups.get(namespaceId);
     if (group === undefined) return this.users.get(namespaceId) ?? `gone-${namespaceId}`;

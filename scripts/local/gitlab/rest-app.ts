@@ -95,7 +95,6 @@ function jobRoutes(app: Hono, { jobs, clock, instanceUrl, groupTokens, create, f
   });
 }
 
-/** The same job without its outcome, one run later. */
 function retryOf(job: LocalJob, id: number): NewJob {
   const { status: _s, createdAtMs: _c, queuedAtMs: _q, startedAtMs: _t, finishedAtMs: _f, ...rest } = job;
   const { runner: _r, failureReason: _w, failureMessage: _m, trace: _o, ...asked } = rest;
@@ -109,7 +108,6 @@ const refusal = (status: number, retryAfterSeconds: number | undefined): Respons
     headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
   });
 
-/** A note in a merge request. */
 export interface LocalNote {
   readonly id: number;
   readonly authorId: number;
@@ -118,16 +116,9 @@ export interface LocalNote {
   body: string;
 }
 
-/** The user of the only token. */
 export const NOTE_USER_ID = 1;
 const LIST = '/projects/:projectId/merge_requests/:iid/notes';
 
-/**
- * Notes of merge requests. Only the author may change one.
- *
- * @param notes - holds all notes.
- * @see https://docs.gitlab.com/api/notes/#merge-requests
- */
 export function noteRoutes(app: Hono, notes: LocalNote[]): void {
   let lastId = 0;
   const entity = ({ id, body, authorId }: LocalNote): object => ({ id, body, author: { id: authorId } });

@@ -11,21 +11,15 @@ import type { LocalRunner } from './state.ts';
 import type { GitLabVersion } from './webhooks.ts';
 
 interface RoutedOptions {
-  /** An administrator's. */
   readonly token: string;
   readonly runners: readonly LocalRunner[];
   readonly projects: readonly LocalCiProject[];
-  /** @default '19.4' */
   readonly version?: GitLabVersion;
-  /** Time that a job waits for a controller. @default GitLab's */
   readonly findTimeoutMs?: number;
-  /** Time that it waits for the controller's answer. @default GitLab's */
   readonly decisionTimeoutMs?: number;
-  /** Existing controllers, without tokens. @default none */
   readonly controllers?: readonly Omit<LocalController, 'id'>[];
 }
 
-/** Starts a GitLab with its job router, which applies the controllers that were made over REST, by their scopes. */
 export async function startRoutedGitLab(options: RoutedOptions) {
   const { token, runners, projects, version = '19.4', controllers = [], ...timeouts } = options;
   let routerUrl: string | null = null;
@@ -33,7 +27,6 @@ export async function startRoutedGitLab(options: RoutedOptions) {
     ...{ random: seededRandom(1), token, version, projects },
     controllers: controllers.map((each, at) => ({ ...each, id: at + 1 })),
     administration: {
-      // Known once the router listens.
       get routerUrl() {
         return routerUrl;
       },
@@ -56,9 +49,7 @@ export async function startRoutedGitLab(options: RoutedOptions) {
 }
 
 interface RunnerOptions {
-  /** GitLab, e.g. `http://127.0.0.1:8000`. */
   readonly gitlabUrl: string;
-  /** `glrt-…` */
   readonly token: string;
   readonly fetch: typeof fetch;
   /** `FF_USE_JOB_ROUTER`. @default true */
@@ -66,7 +57,6 @@ interface RunnerOptions {
 }
 
 interface RunnerOutcome {
-  /** Undefined: there was no job. */
   readonly jobId: number | undefined;
   readonly way: 'router' | 'gitlab';
 }
@@ -102,7 +92,6 @@ export function createRunnerClient({ gitlabUrl, token, fetch, usesRouter = true 
     return data && dialRouter(data.server_url, token);
   }
 
-  /** Requests a job from GitLab: no controller decides about it. */
   async function askGitLab(): Promise<RunnerOutcome> {
     const answer = await call('POST', '/jobs/request', JSON.stringify(request));
     if (answer.status === 201) return run(await answer.json(), 'gitlab');
@@ -136,7 +125,6 @@ export function createRunnerClient({ gitlabUrl, token, fetch, usesRouter = true 
 type GetJobOutcome =
   | { readonly kind: 'job'; readonly payload: unknown }
   | { readonly kind: 'none' }
-  /** Out of reach, without GetJob, or answered with an error. */
   | { readonly kind: 'failed' };
 
 /** A runner's connection to the router. `grpc://` only. @throws {RelayError} for an invalid address. */

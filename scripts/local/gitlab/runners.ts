@@ -20,7 +20,6 @@ const Creation = z.object({
   description: z.string().optional(),
   tag_list: z.array(z.string()).optional(),
   run_untagged: z.boolean().optional(),
-  // GitLab requires at least ten minutes.
   maximum_timeout: z.int().min(600).optional(),
   maintenance_note: z.string().max(1_024).optional(),
 });
@@ -31,12 +30,10 @@ const JobUpdate = z.object({
   failure_reason: z.string().optional(),
 });
 
-/** Runners for administrators: lists, details, creation and pausing. */
 export function runnerRoutes(app: Hono, { jobs, random }: GitLabState): void {
   const runnerIn = (c: Context) => jobs.runner(Number(c.req.param('runnerId')));
   app.get('/runners/all', (c) => {
     const { type: asked, tag_list: wanted = '' } = c.req.query();
-    // A runner must have all of the tags.
     const runners = jobs
       .runners()
       .filter(
@@ -85,7 +82,6 @@ export function runnerRoutes(app: Hono, { jobs, random }: GitLabState): void {
   });
 }
 
-/** The runner's own API: requests a job, reports its state, appends to its trace. */
 export function runnerJobRoutes(app: Hono, state: GitLabState): void {
   const jobOf = (c: Context, token: string | undefined): LocalJob | undefined => {
     const id = Number(c.req.param('jobId'));
@@ -119,7 +115,6 @@ export function runnerJobRoutes(app: Hono, state: GitLabState): void {
   });
 }
 
-/** GitLab as its job router sees it. A controller without a scope gets no requests. */
 export const routerSideOf = (state: GitLabState): RouterGitLab => ({
   controllers: () =>
     [...state.controllers.values()].map(({ id, state: mode, instanceScope = false, runnerScopes = [] }) => ({
@@ -137,7 +132,6 @@ export const routerSideOf = (state: GitLabState): RouterGitLab => ({
 export const runnerOf = ({ jobs }: GitLabState, token: string): LocalRunner | undefined =>
   jobs.runners().find((runner) => runner.token !== undefined && runner.token === token);
 
-/** Starts the oldest pending job that the runner may take, and returns it with a token of its own. */
 function requestJob(state: GitLabState, runnerToken: string): JobRequestOutcome {
   const runner = runnerOf(state, runnerToken);
   if (runner === undefined) return { kind: 'refused' };
@@ -161,7 +155,6 @@ function mayTake(runner: LocalRunner, { status, tags = [] }: LocalJob): boolean 
     : tags.every((tag) => own.includes(tag));
 }
 
-/** The admission request for a job, without its secrets. */
 function questionOf(job: LocalJob, runner: LocalRunner): JobQuestion {
   const { id, name, stage = 'test', pipelineId = id, projectId, projectPath, userId = 1, ref = 'main' } = job;
   return {
@@ -185,12 +178,9 @@ function questionOf(job: LocalJob, runner: LocalRunner): JobQuestion {
   };
 }
 
-/** A project whose pipelines can be started, with the jobs of its `.gitlab-ci.yml`. */
 export interface LocalCiProject {
   readonly id: number;
-  /** `group/project`. */
   readonly path: string;
-  /** @default 'main' */
   readonly defaultBranch?: string;
   readonly jobs: readonly LocalCiJob[];
 }
@@ -210,7 +200,6 @@ export interface LocalPipeline {
   readonly jobIds: readonly number[];
 }
 
-/** Pipelines that are started over the API, and the traces of jobs. */
 export function pipelineRoutes(app: Hono, state: GitLabState): void {
   const { jobs, clock, instanceUrl } = state;
   type Handler = (c: Context, project: LocalCiProject) => Response | Promise<Response>;
@@ -224,7 +213,6 @@ export function pipelineRoutes(app: Hono, state: GitLabState): void {
     const found = state.pipelines.get(Number(c.req.param('pipelineId')));
     return found?.project === project ? found : undefined;
   };
-  /** Newest first, as GitLab lists them. */
   const jobsOf = ({ jobIds }: LocalPipeline): readonly LocalJob[] =>
     jobIds.flatMap((id) => jobs.job(id) ?? []).reverse();
   const statusOf = (pipeline: LocalPipeline): string => {

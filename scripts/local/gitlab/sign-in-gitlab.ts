@@ -19,7 +19,6 @@ export interface GitLabUser {
   readonly id: number;
   readonly username: string;
   readonly name: string;
-  /** @default 'active' */
   state?: string;
   memberships: readonly GitLabMembership[];
 }
@@ -32,18 +31,13 @@ interface GitLabMembership {
 }
 
 export interface SignInGitLab {
-  /** Issuer of the ID tokens and root of the REST API, `http://127.0.0.1:<port>`. */
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The application for terminals. */
   readonly deviceClientId: string;
-  /** REST callers send it as `PRIVATE-TOKEN`. */
   readonly token: string;
   readonly users: Map<number, GitLabUser>;
-  /** Answers the REST API with 503. */
   silent: boolean;
-  /** Path and query of each call of the REST API. */
   readonly calls: string[];
   stop(): Promise<void>;
 }
@@ -51,17 +45,14 @@ export interface SignInGitLab {
 interface SignInGitLabOptions {
   readonly redirectUrl: string;
   readonly users: readonly GitLabUser[];
-  /** @default 120, as GitLab's */
   readonly idTokenTtlSeconds?: number;
   /** Forgets the last sign-in, so that one browser can sign in as several users. @default false */
   readonly asksEachTime?: boolean;
-  /** For codes of devices. @default the machine's clock */
   readonly nowMs?: () => number;
 }
 
 const CLAIMS = 'https://gitlab.org/claims/groups';
 const PER_PAGE = 100;
-/** GitLab's paths. */
 const ROUTES = {
   authorization: '/oauth/authorize',
   token: '/oauth/token',
@@ -124,7 +115,6 @@ export async function startSignInGitLab(options: SignInGitLabOptions): Promise<S
   return gitlab;
 }
 
-/** `GET /users/:id` and `GET /users/:id/memberships`, as an administrator sees them. */
 function userRoutes(app: Hono, gitlab: SignInGitLab): void {
   const route = (path: string, answer: (c: Context, user: GitLabUser) => Response) =>
     app.get(`/api/v4/users/:id${path}`, (c) => {
@@ -242,7 +232,6 @@ interface Device {
   readonly begunAtMs: number;
   askedAtMs: number;
   intervalMs: number;
-  /** The id of the user who allowed it. */
   answer?: number | 'decline';
 }
 
@@ -251,7 +240,6 @@ const refused = (code: string): Error => new errors.CustomOIDCProviderError(code
 const page = (title: string, body: string): string =>
   `<!doctype html><html lang="en"><title>GitLab</title><h1>${title}</h1>${body}`;
 
-/** Adds the device grant to the provider, and its pages to the app. */
 function deviceGrant(app: Hono, provider: Provider, { url, users }: SignInGitLab, nowMs: () => number): void {
   const devices = new Map<string, Device>();
 
@@ -283,7 +271,6 @@ function deviceGrant(app: Hono, provider: Provider, { url, users }: SignInGitLab
     return c.html(page(title, 'Go back to the terminal.'));
   });
 
-  /** Returns the user who allowed the device, once. @throws {Error} of the grant */
   const redeem = (code: string): number => {
     const device = devices.get(code);
     if (device === undefined) throw refused('invalid_grant');
@@ -313,7 +300,6 @@ function deviceGrant(app: Hono, provider: Provider, { url, users }: SignInGitLab
   provider.registerGrantType(DEVICE_GRANT, grantTokens, 'device_code');
 }
 
-/** Ids of groups outside of any directory here. */
 const ADMINS = 7;
 const FINANCE = 8;
 const DEVELOPER = 30;
@@ -321,7 +307,6 @@ const MAINTAINER = 40;
 /** The group with the small budget in policies/limits.yaml. */
 const OWNED_GROUP = 101;
 
-/** @param redirectUrl - the console's address for users who have signed in. */
 export async function openLocalSignIn(redirectUrl: string, directory: Directory | undefined) {
   const own = ownedGroup(directory);
   const person = (id: number, name: string, level = 0, group = own): GitLabUser => ({

@@ -6,25 +6,18 @@ import type { PlaceBook } from './places.ts';
 import type { LocalCiProject, LocalPipeline } from './runners.ts';
 import type { GitLabVersion, GroupHookBook } from './webhooks.ts';
 
-/** Everything the local GitLab knows. Each route file reads and changes its part. */
 export interface GitLabState extends JobLife {
   readonly clock: WallClock;
-  /** [0, 1): makes tokens and ids. */
   readonly random: () => number;
   readonly instanceUrl: string;
   readonly version: GitLabVersion;
-  /** An administrator's token. */
   readonly token: string;
-  /** Group paths by the group's token, which has the role Developer. */
   readonly groupTokens: ReadonlyMap<string, string>;
   readonly settings: InstanceSettings;
   readonly faults: LocalGitLabFaults;
-  /** REST calls that arrived, refused ones included. */
   readonly rest: { calls: number };
   readonly jobs: JobBook;
-  /** Tokens of running jobs, by job id. */
   readonly jobTokens: Map<number, string>;
-  /** Projects whose pipelines can be started. */
   readonly ciProjects: readonly LocalCiProject[];
   readonly pipelines: Map<number, LocalPipeline>;
   readonly places: PlaceBook;
@@ -33,25 +26,18 @@ export interface GitLabState extends JobLife {
   readonly groupHooks: GroupHookBook;
 }
 
-/** Changes of a job that webhooks report. */
 export interface JobLife {
-  /** Creates a pending job. @throws {Error} if its id is taken */
   create(job: NewJob): Readonly<LocalJob>;
-  /** Starts a job on a runner. @throws {Error} if the job does not exist or has ended */
   start(jobId: number, runner: LocalRunner): void;
-  /** Ends a job. @throws {Error} if the job does not exist or has ended */
   end(jobId: number, ending: JobEnding): void;
 }
 
 export interface LocalRunner {
   readonly id: number;
   readonly description?: string;
-  /** @default 'instance_type' */
   readonly type?: 'instance_type' | 'group_type' | 'project_type';
   readonly tags?: readonly string[];
-  /** @default false */
   readonly paused?: boolean;
-  /** @default 'online' */
   readonly status?: 'online' | 'offline' | 'stale' | 'never_contacted';
   /** @default true for a runner without tags */
   readonly runUntagged?: boolean;
@@ -59,47 +45,32 @@ export interface LocalRunner {
   readonly maintenanceNote?: string;
   /** The user whose token created it; null: a registration token. @default null */
   readonly createdBy?: number | null;
-  /** The group or project it belongs to. */
   readonly ownerId?: number;
-  /** Authenticates its requests for jobs. @default none: it never asks */
   readonly token?: string;
-  /** Processes under its token. @default none */
   readonly managers?: readonly LocalManager[];
 }
 
 export interface LocalManager {
   readonly systemId: string;
   readonly version: string;
-  /** @default 'linux' */
   readonly platform?: string;
-  /** @default 'amd64' */
   readonly architecture?: string;
-  /** @default 'online' */
   readonly status?: string;
   readonly contactedAtMs?: number;
 }
 
-/** A job as a pipeline creates it. */
 export interface NewJob {
   readonly id: number;
   readonly projectId: number;
-  /** `group/subgroup/project`. */
   readonly projectPath: string;
   readonly name: string;
-  /** @default 'test' */
   readonly stage?: string;
-  /** @default the job's id */
   readonly pipelineId?: number;
-  /** @default 1 */
   readonly userId?: number;
-  /** @default 'main' */
   readonly ref?: string;
   readonly environment?: string;
-  /** The job's own tags. */
   readonly tags?: readonly string[];
-  /** Earlier runs of this job. @default 0 */
   readonly retryCount?: number;
-  /** Lines a runner would execute. @default none */
   readonly script?: readonly string[];
 }
 
@@ -109,7 +80,6 @@ export interface LocalJob extends NewJob {
   queuedAtMs?: number;
   startedAtMs?: number;
   finishedAtMs?: number;
-  /** Set once a runner took it. */
   runner?: LocalRunner;
   failureReason?: string;
   failureMessage?: string;
@@ -125,7 +95,6 @@ export class JobBook {
   readonly #runners = new Map<number, LocalRunner>();
   readonly #lists = new Map<JobList, Set<LocalJob>>();
 
-  /** @throws {Error} if the id is taken. */
   create(job: NewJob, nowMs: number): LocalJob {
     if (this.#jobs.has(job.id)) throw new Error(`job ${job.id} is there already; ids are unique`);
     const created: LocalJob = { ...job, status: 'created', createdAtMs: nowMs };
@@ -149,7 +118,6 @@ export class JobBook {
     }
   }
 
-  /** Removes a job as if its project had been deleted. */
   forget(jobId: number): void {
     const job = this.#jobs.get(jobId);
     if (job === undefined) return;
@@ -165,7 +133,6 @@ export class JobBook {
     return this.#jobs.get(id);
   }
 
-  /** @throws {Error} if the job does not exist or has ended. */
   living(id: number): LocalJob {
     const job = this.#jobs.get(id);
     if (job === undefined) throw new Error(`there is no job ${id}; create it first`);
@@ -182,7 +149,6 @@ export class JobBook {
     return Math.max(0, ...this.#jobs.keys()) + 1;
   }
 
-  /** Ascending by id. */
   runners(): readonly LocalRunner[] {
     return [...this.#runners.values()].sort((a, b) => a.id - b.id);
   }
@@ -191,7 +157,6 @@ export class JobBook {
     return this.#runners.get(id);
   }
 
-  /** Ascending ids of a list. */
   idsOn(list: JobList, status: string | undefined): readonly number[] {
     return [...(this.#lists.get(list) ?? [])]
       .filter((job) => status === undefined || job.status === status)
@@ -204,7 +169,6 @@ export class JobBook {
   }
 }
 
-/** The lists that show a job. */
 const listsOf = ({ projectId, runner }: LocalJob): JobList[] => [
   `projects/${projectId}`,
   ...(runner === undefined ? [] : [`runners/${runner.id}` as const]),
@@ -212,26 +176,17 @@ const listsOf = ({ projectId, runner }: LocalJob): JobList[] => [
 
 /** Shares in [0, 1] of webhook deliveries that go wrong, each drawn on its own. */
 export interface HookFaultShares {
-  /** Never sent. */
   readonly lose: number;
-  /** Sent again under the same `webhook-id`, after a delay. */
   readonly repeat: number;
-  /** Sent after the next delivery of the same job. */
-  readonly reorder: number;
-  /** Sent late. */
-  readonly delay: number;
 }
 
-/** A response of the REST API instead of the real one. `stall` never answers. */
 type RestFault = { readonly status: number; readonly retryAfterSeconds?: number } | 'stall';
 
 /** Faults of the REST API, switchable while it runs. All are off at the start. */
 export class LocalGitLabFaults {
-  /** Answers 405 to `pagination=keyset` on runner jobs, as older versions do. */
   refuseKeyset = false;
   #rest: { fault: RestFault; left: number }[] = [];
 
-  /** Answers the next `calls` REST calls this way. `Infinity` lasts until `clear`. */
   answerRest(fault: RestFault, calls = 1): void {
     this.#rest.push({ fault, left: calls });
   }
@@ -241,7 +196,6 @@ export class LocalGitLabFaults {
     this.#rest = [];
   }
 
-  /** Returns the fault of this REST call, and uses it up. */
   takeRest(): RestFault | undefined {
     const [first] = this.#rest;
     if (first === undefined) return undefined;

@@ -15,7 +15,6 @@ export type GitLabVersion = '18.9' | '18.11' | '19.4';
 
 export type HookBody = Readonly<Record<string, unknown>>;
 
-/** One delivery; a repeat has the same id and body, and its own time. */
 export interface HookMessage {
   readonly webhookId: string;
   readonly body: HookBody;
@@ -23,19 +22,12 @@ export interface HookMessage {
 
 /** A webhook may have both secrets, as during a migration. */
 interface HookSecrets {
-  /** `whsec_` and a key in base64: signs every delivery. */
   readonly signingToken?: string;
-  /** Sent unchanged in `X-Gitlab-Token`. */
   readonly secretToken?: string;
 }
 
 const signsWebhooks = (version: GitLabVersion): boolean => Number.parseInt(version, 10) >= 19;
 
-/**
- * Makes the requests of one webhook, with the headers of that version.
- *
- * @throws {Error} for a signing token before 19.0.
- */
 export function hookRequester(
   hookUrl: string,
   instanceUrl: string,
@@ -74,123 +66,49 @@ export function uuidFrom(random: () => number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
 
-const NO_DELIVERIES = {
-  /** Status changes of jobs. */
-  events: 0,
-  lost: 0,
-  repeated: 0,
-  reordered: 0,
-  delayed: 0,
-  /** Responses with 2xx. */
-  delivered: 0,
-  /** Other responses, and receivers out of reach. GitLab does not retry. */
-  failed: 0,
-};
-
-/** Sums over all deliveries, repeats included. */
-export type HookCounters = Readonly<typeof NO_DELIVERIES>;
-
-interface HookSenderOptions {
-  /** Sends one delivery. @returns true after a 2xx response. */
-  readonly send: (message: HookMessage) => Promise<boolean>;
-  readonly shares: HookFaultShares;
-  /** Times delays. */
-  readonly clock: WallClock;
-  readonly random: () => number;
-  readonly onUndelivered: (body: HookBody) => void;
-}
-
-/** GitLab's own default. */
 const TIMEOUT_MS = 10_000;
-/** Longest delay of a delivery that is late, repeated or out of order, ms. */
-const DELAY_MS_MAX = 120_000;
+const REPEATED_AFTER_MS_MAX = 120_000;
 
 /** Sends job webhooks as GitLab does: immediately, without retries, and with the given shares of faults. */
-export class HookSender {
-  readonly counters = { ...NO_DELIVERIES };
-  readonly #options: HookSenderOptions;
-  /** Sends what waits for the job's next delivery, by job id. */
-  readonly #held = new Map<number, () => void>();
-  #open = 0;
-  #waiting: (() => void)[] = [];
-
-  constructor(options: HookSenderOptions) {
-    this.#options = options;
-  }
-
-  /** Sends the webhook of a job's new status. */
-  tell(jobId: number, body: HookBody): void {
-    const { shares, random, onUndelivered } = this.#options;
-    const message: HookMessage = { webhookId: uuidFrom(random), body };
-    const happens = (fault: keyof HookFaultShares): boolean => random() < shares[fault];
-    this.counters.events += 1;
-    const release = this.#held.get(jobId);
-    if (happens('lose')) {
-      this.counters.lost += 1;
-      onUndelivered(body);
-    } else if (release === undefined && happens('reorder')) {
-      this.counters.reordered += 1;
-      // A job's last event has no next one.
-      this.#held.set(
-        jobId,
-        this.#later(DELAY_MS_MAX, message, () => this.#held.delete(jobId)),
-      );
-      return;
-    } else if (happens('delay')) {
-      this.counters.delayed += 1;
-      this.#later(random() * DELAY_MS_MAX, message);
-    } else {
-      if (happens('repeat')) {
-        this.counters.repeated += 1;
-        this.#later(random() * DELAY_MS_MAX, message);
+export function hookSender(
+  send: (message: HookMessage) => Promise<void>,
+  shares: HookFaultShares,
+  clock: WallClock,
+  random: () => number,
+) {
+  const counters = { events: 0, lost: 0 };
+  const open = new Set<Promise<void>>();
+  const underWay = (work: Promise<void>): void => {
+    const done = work.catch(() => {}).finally(() => open.delete(done));
+    open.add(done);
+  };
+  return {
+    counters,
+    tell(body: HookBody): void {
+      const message: HookMessage = { webhookId: uuidFrom(random), body };
+      counters.events += 1;
+      if (random() < shares.lose) {
+        counters.lost += 1;
+        return;
       }
-      void this.#post(message).then(release);
-      return;
-    }
-    release?.();
-  }
-
-  /** Resolves when no delivery is under way or due later. */
-  idle(): Promise<void> {
-    return this.#open === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  /** Sends it after a time. @returns a function that sends it now, unless it was sent */
-  #later(delayMs: number, message: HookMessage, onSent = () => {}): () => void {
-    this.#open += 1;
-    let isSent = false;
-    const send = (): void => {
-      if (isSent) return;
-      isSent = true;
-      cancel();
-      onSent();
-      void this.#post(message);
-      this.#close();
-    };
-    const cancel = this.#options.clock.after(Math.ceil(delayMs), send);
-    return send;
-  }
-
-  async #post(message: HookMessage): Promise<void> {
-    this.#open += 1;
-    const isDelivered = await this.#options.send(message).catch(() => false);
-    this.counters[isDelivered ? 'delivered' : 'failed'] += 1;
-    if (!isDelivered) this.#options.onUndelivered(message.body);
-    this.#close();
-  }
-
-  #close(): void {
-    this.#open -= 1;
-    if (this.#open === 0) for (const resolve of this.#waiting.splice(0)) resolve();
-  }
+      underWay(send(message));
+      if (random() >= shares.repeat) return;
+      const due = new Promise<void>((resolve) =>
+        clock.after(Math.ceil(random() * REPEATED_AFTER_MS_MAX), resolve),
+      );
+      underWay(due.then(() => send(message)));
+    },
+    /** Resolves when no delivery is under way or due later. */
+    async idle(): Promise<void> {
+      while (open.size > 0) await Promise.all(open);
+    },
+  };
 }
 
-/** A webhook of a group. GitLab never shows its secrets. */
 interface LocalHook {
   readonly id: number;
   readonly groupId: number;
   readonly uuid: string;
-  /** The fields its owner set: url, name, job_events … */
   setting: Readonly<Record<string, unknown>>;
   token?: string;
   signingToken?: string;
@@ -199,26 +117,21 @@ interface LocalHook {
   events: LocalHookEvent[];
 }
 
-/** One delivery, as `…/events` lists it. */
 interface LocalHookEvent {
   readonly id: number;
   readonly url: string;
   readonly message: HookMessage;
-  /** An HTTP status, or `internal error`. */
   readonly status: string;
 }
 
 /** GitLab disables a webhook for a minute at the fourth failure in a row, then twice as long each time. */
 const FAILURES_ALLOWED = 3;
-/** At this many failures GitLab disables it for good. */
 const FAILURES_MAX = 40;
 const DISABLED_MS = 60_000;
 const DISABLED_MS_MAX = 86_400_000;
 const EVENTS_KEPT = 200;
-/** A Standard Webhooks key has 32 bytes. */
 const SIGNING_KEY_BYTES = 32;
 
-/** Webhooks of groups: stores them, sends job events to them, and disables those that fail. */
 export class GroupHookBook {
   readonly #hooks = new Map<number, LocalHook>();
   readonly #state: Pick<GitLabState, 'places' | 'random' | 'instanceUrl' | 'version' | 'settings'>;
@@ -227,7 +140,6 @@ export class GroupHookBook {
   #made = 0;
   #events = 0;
 
-  /** @param nowMs - dates deliveries: receivers compare the date with the real time. */
   constructor(
     state: Pick<GitLabState, 'places' | 'random' | 'instanceUrl' | 'version' | 'settings'>,
     nowMs: () => number,
@@ -264,7 +176,6 @@ export class GroupHookBook {
     this.#hooks.delete(hook.id);
   }
 
-  /** Sends a job event to each enabled webhook of the groups above the project. */
   async tell(projectPath: string, body: () => HookBody): Promise<void> {
     for (const hook of this.#hooks.values())
       if (
@@ -275,7 +186,6 @@ export class GroupHookBook {
         await this.send(hook, body(), uuidFrom(this.#state.random));
   }
 
-  /** Sends one delivery. A success enables the webhook again. */
   async send(hook: LocalHook, body: HookBody, webhookId: string): Promise<LocalHookEvent> {
     const { instanceUrl, version } = this.#state;
     const url = String(hook.setting.url);
@@ -311,7 +221,6 @@ export class GroupHookBook {
   }
 }
 
-/** `/groups/:id/hooks…` */
 export function groupHookRoutes(app: Hono, state: GitLabState): void {
   const { groupHooks, places, jobs } = state;
   const hooksOf = (c: Context) => groupHooks.of(Number(c.req.param('group')));
@@ -331,16 +240,6 @@ export function groupHookRoutes(app: Hono, state: GitLabState): void {
     ...{ group_id: hook.groupId, alert_status: groupHooks.alertStatus(hook) },
     ...(signsWebhooks(state.version) && { signing_token_present: hook.signingToken !== undefined }),
   });
-  const sendAndReport = async (
-    c: Context,
-    hook: LocalHook,
-    { body, webhookId }: HookMessage,
-  ): Promise<Response> => {
-    const { status } = await groupHooks.send(hook, body, webhookId);
-    if (/^2/.test(status)) return c.json({ response_status: Number(status) }, 201);
-    return c.json({ message: `Hook execution failed: ${status}` }, 422);
-  };
-
   app.use('/groups/:group/hooks/*', async (c, next) => {
     if (!places.groups.has(Number(c.req.param('group'))) || licenceOf(state) === 'none') return notFound(c);
     return isAdministrator(state) ? next() : forbidden(c);
@@ -364,34 +263,21 @@ export function groupHookRoutes(app: Hono, state: GitLabState): void {
     return c.body(null, 204);
   });
 
-  route('POST', '/test/job_events', (c, hook) => {
+  route('POST', '/test/job_events', async (c, hook) => {
     const path = places.pathOf(hook.groupId);
     const newest = [...jobs.jobs()].findLast(({ projectPath }) => projectPath.startsWith(`${path}/`));
     if (newest === undefined) return c.json({ message: 'Ensure the project has CI jobs.' }, 422);
     const body = jobHookBody(newest, state.clock.nowMs());
-    return sendAndReport(c, hook, { body, webhookId: crypto.randomUUID() });
+    const { status } = await groupHooks.send(hook, body, crypto.randomUUID());
+    if (/^2/.test(status)) return c.json({ response_status: Number(status) }, 201);
+    return c.json({ message: `Hook execution failed: ${status}` }, 422);
   });
   route('GET', '/events', (c, { events }) => {
-    const asked = EVENT_STATUSES[c.req.query('status') ?? ''] ?? /^/;
-    return listPage(
-      c,
-      events.filter(({ status }) => asked.test(status)),
-      ({ id, url, message, status }) => ({ id, url, request_data: message.body, response_status: status }),
-    );
-  });
-  route('POST', '/events/:event/resend', (c, hook) => {
-    const event = hook.events.find(({ id }) => id === Number(c.req.param('event')));
-    if (event === undefined) return notFound(c);
-    if (event.url !== hook.setting.url) return c.json({ message: 'The hook URL has changed' }, 422);
-    return sendAndReport(c, hook, event.message);
+    return listPage(c, events, ({ id, url, message, status }) => ({
+      ...{ id, url, request_data: message.body, response_status: status },
+    }));
   });
 }
-
-const EVENT_STATUSES: Readonly<Record<string, RegExp>> = {
-  successful: /^2/,
-  client_failure: /^4/,
-  server_failure: /^5|internal error/,
-};
 
 function refusalOf(c: Context, { url, signing_token }: Readonly<Record<string, unknown>>) {
   if (typeof url !== 'string' || !/^https?:\/\//.test(url))

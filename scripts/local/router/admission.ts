@@ -6,9 +6,7 @@ import type { AdmitStream } from './admit-service.ts';
 
 export interface AdmissionResult {
   readonly result: JobResult;
-  /** The message for the job page when rejected, the failure when failed. */
   readonly reason?: string;
-  /** The controller that stopped the job. */
   readonly controllerId?: number;
 }
 
@@ -16,13 +14,10 @@ interface AdmissionParts {
   readonly controllers: Controllers;
   readonly streamsOf: (controllerId: number) => WaitingStreams<AdmitStream>;
   readonly counters: RouterCounters;
-  /** Time that a job waits for an idle stream. */
   readonly findTimeoutMs: number;
-  /** Controllers may be scoped to runners. */
   readonly runnerId?: number | undefined;
 }
 
-/** GitLab's own words when no controller is connected. */
 const NOT_FOUND = { result: 'lost', reason: 'Agent connection not found' } as const;
 
 /**
@@ -46,7 +41,6 @@ export async function admitJob(question: Uint8Array, parts: AdmissionParts): Pro
   return done({ result: applicable.length === 0 ? 'disabled' : 'admitted' });
 }
 
-/** Jobs that may wait for a stream at the same time; more would test this machine's memory. */
 const FINDERS_MAX = 100_000;
 
 /**
@@ -74,13 +68,11 @@ export class WaitingStreams<Stream> {
     else finder(stream);
   }
 
-  /** Removes a stream that ended, if no job has just taken it. */
   remove(stream: Stream): void {
     const place = this.#streams.indexOf(stream);
     if (place >= 0) this.#streams.splice(place, 1);
   }
 
-  /** Returns an idle stream, now or within `timeoutMs`; undefined if none came. */
   take(timeoutMs: number): Promise<Stream | undefined> {
     const place = Math.floor(this.#random() * this.#streams.length);
     const [stream] = this.#streams.splice(place, 1);
@@ -97,13 +89,11 @@ export class WaitingStreams<Stream> {
     });
   }
 
-  /** Ends the wait of every job without a stream. */
   close(): void {
     for (const finder of [...this.#finders]) finder(undefined);
   }
 }
 
-/** A runner controller. One without a scope in GitLab is `disabled` here. */
 export interface RegisteredController {
   readonly id: number;
   /** Active tokens. GitLab allows several, so that a token is changed without a gap. */
@@ -113,26 +103,21 @@ export interface RegisteredController {
   readonly runnerIds?: readonly number[];
 }
 
-/** A gRPC status to end a call with. */
 export interface CallRefusal {
   readonly code: number;
   readonly details: string;
-  /** Time from the call to its refusal. @default 0 */
   readonly afterMs?: number;
 }
 
-/** The controllers of one instance, changeable at run time. */
 export class Controllers {
   readonly #byId: Map<number, RegisteredController>;
   readonly #live: () => readonly RegisteredController[];
 
-  /** @param live - returns the controllers of a GitLab, read again each time. */
   constructor(controllers: readonly RegisteredController[], live: () => readonly RegisteredController[]) {
     this.#live = live;
     this.#byId = new Map(controllers.map((controller) => [controller.id, controller]));
   }
 
-  /** In the order of their requests. @param runnerId - absent: a runner in every scope */
   applicable(runnerId?: number): RegisteredController[] {
     return this.#all().filter(
       ({ state, runnerIds }) =>
@@ -145,7 +130,6 @@ export class Controllers {
     return [...this.#byId.values(), ...this.#live()];
   }
 
-  /** Changes a controller. New tokens replace the old ones immediately; open streams live on. */
   change(id: number, change: Partial<Omit<RegisteredController, 'id'>>): void {
     const controller = this.#byId.get(id);
     if (controller === undefined)
@@ -153,7 +137,6 @@ export class Controllers {
     this.#byId.set(id, { ...controller, ...change });
   }
 
-  /** Returns the controller that calls, or the refusal. A disabled controller may still connect. */
   identify(metadata: Metadata): RegisteredController | CallRefusal {
     if (metadata.get('gitlab-agent-type')[0] !== 'runnerc')
       return unauthenticated('metadata gitlab-agent-type is not "runnerc"');
@@ -176,22 +159,16 @@ export const unauthenticated = (details: string): CallRefusal => ({
   details,
 });
 
-/** The router's counters. `job_router_…` has the name and labels of GitLab's own metric. */
 export const newCounters = () => ({
   /** One per job. `disabled`: no controller applied, and the job goes through. */
   job_router_admission_control_total: { admitted: 0, rejected: 0, failed: 0, disabled: 0 },
-  /** `refused`: calls that failed before they became streams. */
   streams: { opened: 0, refused: 0, asked: 0 },
   connections: { opened: 0 },
-  /** Rules of the protocol that a controller broke. */
   violations: {
-    /** Not exactly one variant, an empty or overlong reason, or bytes that do not parse. */
     invalid_answer: 0,
     answer_before_question: 0,
     second_answer: 0,
-    /** Half-closed without an answer. */
     closed_unanswered: 0,
-    /** Answered and left its side open. */
     not_half_closed: 0,
     text_frame: 0,
     wrong_subprotocol: 0,
@@ -203,7 +180,6 @@ type JobResult = keyof RouterCounters['job_router_admission_control_total'];
 export type ProtocolViolation = keyof RouterCounters['violations'];
 
 export interface AwaitedCondition {
-  /** Names the condition in the error. */
   readonly what?: string;
   /** Real time, so that a hanging test fails with a reason. @default 120_000 */
   readonly timeoutMs?: number;
@@ -211,7 +187,6 @@ export interface AwaitedCondition {
 
 const TIMEOUT_MS = 120_000;
 
-/** Waits for conditions without sleeping: every change calls `look`. */
 export class ConditionWaiters {
   readonly #pending = new Set<() => void>();
 

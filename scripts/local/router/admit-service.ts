@@ -26,13 +26,11 @@ import { type ControllerAnswer, GET_JOB_PATH } from './messages.ts';
 interface ServiceParts {
   readonly schema: WireSchema;
   readonly controllers: Controllers;
-  /** The controller that registered an instance, by instance id. */
   readonly registered: Map<bigint, number>;
   readonly counters: RouterCounters;
   readonly surroundings: StreamSurroundings;
   readonly serverOptions: Readonly<Record<string, number>>;
   onStream(controller: RegisteredController, stream: AdmitStream, token: string): void;
-  /** Absent: the router has no such method. @returns undefined for an unknown token */
   readonly getJob: ((runnerToken: string) => Promise<Bytes | undefined>) | undefined;
   onRegistered(): void;
 }
@@ -43,7 +41,6 @@ const asBuffer = (bytes: Bytes): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 const asBytes = (buffer: Buffer): Bytes => buffer;
 
-/** The gRPC server behind every listener: AdmitJob, Register and Unregister under the schema's own names. */
 export function admitService(parts: ServiceParts): Server {
   const { schema, surroundings } = parts;
   const server = new Server({ 'grpc.enable_channelz': 0, ...parts.serverOptions });
@@ -97,7 +94,6 @@ export function admitService(parts: ServiceParts): Server {
       }
       record(controller.id, readInstanceId(call.request));
       parts.onRegistered();
-      // Both responses are empty messages.
       callback(null, new Uint8Array());
     };
     server.register(path, handle, asBuffer, asBytes, 'unary');
@@ -111,7 +107,6 @@ const isRefusal = (found: RegisteredController | CallRefusal): found is CallRefu
 const asError = ({ code, details }: CallRefusal): ServerErrorResponse =>
   Object.assign(new Error(details), { code, details });
 
-/** Returns a reader of the instance id in a Register or Unregister message; it reads 0 if the schema has none. */
 function instanceIdReader(schema: WireSchema, methodPath: string): (bytes: Uint8Array) => bigint {
   const [, service = '', method = ''] = methodPath.split('/');
   const methods = schema.registry.getService(service)?.methods;
@@ -121,22 +116,18 @@ function instanceIdReader(schema: WireSchema, methodPath: string): (bytes: Uint8
   return (bytes) => BigInt(String(reflect(desc, fromBinary(desc, bytes)).get(field)));
 }
 
-/** The outcome of a stream for its job. `lost`: no answer counts any more. */
 type StreamOutcome =
   | { readonly result: 'admitted' }
   | { readonly result: 'rejected'; readonly reason: string }
   | { readonly result: 'lost'; readonly reason: string };
 
-/** The router, as its streams see it. */
 export interface StreamSurroundings {
   readonly clock: RouterClock;
   readonly faults: Faults;
   readonly decisionTimeoutMs: number;
   readAnswer(bytes: Uint8Array): ControllerAnswer;
-  /** Resets the TCP connection under a call. */
   resetConnectionOf(peer: string): void;
   onViolation(violation: ProtocolViolation): void;
-  /** The stream can no longer be asked. */
   onGone(stream: AdmitStream): void;
 }
 
@@ -145,7 +136,6 @@ const HALF_CLOSE_MS = 1_000;
 
 type State = 'waiting' | 'asked' | 'answered' | 'ended';
 
-/** One AdmitJob call: it waits, carries one question and one answer, and ends. */
 export class AdmitStream {
   readonly #call: ServerDuplexStream<Uint8Array, Uint8Array>;
   readonly #around: StreamSurroundings;
@@ -162,7 +152,6 @@ export class AdmitStream {
     call.on('error', () => this.#onCancelled());
   }
 
-  /** Sends the question and waits for the answer. Always resolves. */
   ask(question: Uint8Array): Promise<StreamOutcome> {
     if (this.#state !== 'waiting')
       return Promise.resolve({ result: 'lost', reason: 'the stream had just ended' });
@@ -179,14 +168,12 @@ export class AdmitStream {
     });
   }
 
-  /** Ends the call with OK. */
   #endCleanly(): void {
     if (this.#state === 'ended') return;
     this.#leave();
     this.#call.end();
   }
 
-  /** Ends the call with a status; a job that waits for its answer gets the details. */
   #fail(code: number, details: string): void {
     this.#settle({ result: 'lost', reason: details });
     this.#leave();
@@ -264,22 +251,16 @@ export class AdmitStream {
   }
 }
 
-/** The moment at which a stream is cut. */
 export type CutPoint =
-  /** A job took the stream; the question was not sent. */
   | 'before_question'
-  /** The question went out; the controller decides. */
   | 'after_question'
-  /** The answer arrived and is not read: the decision is lost. */
   | 'before_reading'
   /** The answer counts, but the controller never sees the clean end. */
   | 'after_answer';
 
 type RouterMethod = 'admit' | 'register' | 'get_job';
 
-/** Faults of the router, switchable while it runs. All are off at the start. */
 export class Faults {
-  /** Never ends a stream after its answer. */
   keepAnsweredStreams = false;
   #cuts: { point: CutPoint; left: number }[] = [];
   #refusals: { refusal: CallRefusal; method: RouterMethod; left: number }[] = [];
@@ -301,12 +282,10 @@ export class Faults {
     });
   }
 
-  /** Returns true if a stream is cut at this point, and uses the cut up. */
   takeCut(point: CutPoint): boolean {
     return take(this.#cuts, (cut) => cut.point === point) !== undefined;
   }
 
-  /** Returns the refusal of a call, and uses it up. */
   takeRefusal(method: RouterMethod): CallRefusal | undefined {
     return take(this.#refusals, (each) => each.method === method)?.refusal;
   }

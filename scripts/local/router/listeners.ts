@@ -1,4 +1,3 @@
-/** The router's two listeners, and their live connections with the ways to break them. */
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { connect, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
@@ -11,10 +10,8 @@ import type { RouterCounters } from './admission.ts';
 
 interface ListenerOptions {
   readonly host: string;
-  /** 0: any free port, kept for later starts. */
   readonly port: number;
   readonly tls: ListenerTlsFiles | undefined;
-  /** Age at which a connection gets GOAWAY, by `clock`; undefined: never. */
   readonly maxAgeMs: number | undefined;
   readonly clock: RouterClock;
   readonly counters: RouterCounters;
@@ -29,24 +26,19 @@ export interface ListenerTlsFiles {
 export interface Listener {
   readonly url: string;
   connections(): number;
-  /** Sends TCP RST on every connection, or on the one under the call with this peer. @returns their number. */
   reset(peer?: string): number;
   start(): Promise<void>;
-  /** Stops listening and resets every connection; a later start uses the same port. */
   stop(): Promise<void>;
   close(): void;
 }
 
 const LOOPBACK = '127.0.0.1';
-/** GitLab's limit for one WebSocket message. */
 const WS_MESSAGE_BYTES_MAX = 10 * 1024 * 1024;
 const SUBPROTOCOL = 'ws-tunnel';
 const CLOSE_PROTOCOL_ERROR = 1002;
 const CLOSE_UNSUPPORTED = 1003;
-/** Longer than any run: streams on an aged connection go on until they end. */
 const AGED_GRACE_MS = 2 ** 31 - 1;
 
-/** `grpc://` or, with TLS, `grpcs://`. */
 export async function grpcListener(server: GrpcServer, options: ListenerOptions): Promise<Listener> {
   const onSocket = grpcEntrance(server, options);
   const tcp =
@@ -56,7 +48,6 @@ export async function grpcListener(server: GrpcServer, options: ListenerOptions)
   return listen(tcp, options.tls === undefined ? 'grpc' : 'grpcs', new Map(), options);
 }
 
-/** `ws://` or, with TLS, `wss://`: the bytes of one HTTP/2 connection inside binary messages. */
 export async function wsListener(server: GrpcServer, options: ListenerOptions): Promise<Listener> {
   const { counters } = options;
   const http = options.tls === undefined ? createHttpServer() : createHttpsServer({ ...options.tls });
@@ -99,13 +90,11 @@ export async function wsListener(server: GrpcServer, options: ListenerOptions): 
   };
 }
 
-/** Returns what gives a native socket to the gRPC server, so that the sockets stay in our hands. */
 function grpcEntrance(server: GrpcServer, { maxAgeMs, clock }: ListenerOptions): (socket: Socket) => void {
   const newInjector = (): ConnectionInjector =>
     server.createConnectionInjector(ServerCredentials.createInsecure());
   const shared = newInjector();
   return (socket) => {
-    // Resets are normal here; the peer sees them.
     socket.on('error', () => {});
     if (maxAgeMs === undefined) {
       shared.injectConnection(socket);

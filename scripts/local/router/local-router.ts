@@ -16,7 +16,6 @@ import {
   Controllers,
   newCounters,
   type RegisteredController,
-  type RouterCounters,
   WaitingStreams,
 } from './admission.ts';
 import { type AdmitStream, admitService, Faults, type StreamSurroundings } from './admit-service.ts';
@@ -30,18 +29,13 @@ import {
 } from './messages.ts';
 
 export interface LocalRouterOptions {
-  /** @default the built-in descriptors */
   readonly schema?: WireSchema;
   readonly controllers: readonly RegisteredController[];
-  /** Adds its controllers, and gives its jobs to runners. @default none */
   readonly gitlab?: RouterGitLab;
-  /** @default '127.0.0.1' */
   readonly host?: string;
   /** Port of the gRPC listener, 0 for any free one, `off` for none. @default 0 */
   readonly grpcPort?: number | 'off';
-  /** Port of the WebSocket listener, likewise. @default 0 */
   readonly wsPort?: number | 'off';
-  /** Makes both listeners speak TLS. */
   readonly tls?: ListenerTlsFiles;
   /** Time that a job waits for an idle stream. @default 20_000, GitLab's last known number */
   readonly findTimeoutMs?: number;
@@ -49,64 +43,27 @@ export interface LocalRouterOptions {
   readonly decisionTimeoutMs?: number;
   /** Age at which a connection gets GOAWAY, by the clock; GitLab's is about 24 min. @default never */
   readonly connectionMaxAgeMs?: number;
-  /** Concurrent calls of one connection, as HTTP/2 announces it. @default unlimited */
   readonly callsPerConnectionMax?: number;
   readonly clock?: RouterClock;
-  /** [0, 1), chooses among idle streams. @default Math.random */
   readonly random?: () => number;
 }
 
 interface AskOptions {
-  /** Sent instead of the encoded job. */
   readonly bytes?: Uint8Array;
-  /** Appended to this question: unknown or oversized fields. */
   readonly append?: Uint8Array;
-  /** @default a runner in every scope */
   readonly runnerId?: number;
 }
 
-export interface LocalRouter {
-  /** `grpc://127.0.0.1:…`; undefined when switched off. */
-  readonly grpcUrl: string | undefined;
-  readonly wsUrl: string | undefined;
-  readonly schema: WireSchema;
-  readonly counters: RouterCounters;
-  /** Instances that are registered. Presence only: routing looks at open streams. */
-  readonly registrations: {
-    present(): readonly { readonly controllerId: number; readonly instanceId: bigint }[];
-  };
-  readonly faults: Faults;
-
-  /** Sends one job to every applicable controller. @throws {Error} only for a job it cannot encode. */
-  admit(job: JobQuestion, ask?: AskOptions): Promise<AdmissionResult>;
-  /** The bytes that `admit` would send, for encoding before a measurement. */
-  encode(job: JobQuestion): Uint8Array;
-
-  /** Idle streams, of one controller or of all. */
-  waitingStreams(controllerId?: number): number;
-  connections(): number;
-  /** Resolves when `holds` is true, checked after every change; rejects after `timeoutMs`. */
-  until(holds: () => boolean, condition?: AwaitedCondition): Promise<void>;
-
-  changeController(id: number, change: Partial<Omit<RegisteredController, 'id'>>): void;
-  /** Resets every TCP connection and returns their number. */
-  resetConnections(): number;
-  /** Resets every connection, too. */
-  stopListening(): Promise<void>;
-  /** Listens again, on the same ports. */
-  startListening(): Promise<void>;
-  close(): Promise<void>;
-}
+export type LocalRouter = Awaited<ReturnType<typeof startLocalRouter>>;
 
 const FIND_TIMEOUT_MS = 20_000;
 const DECISION_TIMEOUT_MS = 10_000;
 
-export async function startLocalRouter(options: LocalRouterOptions): Promise<LocalRouter> {
+export async function startLocalRouter(options: LocalRouterOptions) {
   const schema = options.schema ?? loadSchema();
   const clock = options.clock ?? machineClock;
   const counters = newCounters();
   const faults = new Faults();
-  /** Controller ids by instance id. */
   const registered = new Map<bigint, number>();
   const { gitlab } = options;
   const controllers = new Controllers(options.controllers, () => gitlab?.controllers() ?? []);
@@ -198,11 +155,12 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     faults,
     admit,
     encode,
-    waitingStreams: (id) =>
+    waitingStreams: (id?: number): number =>
       id === undefined ? sum([...pools.values()].map((pool) => pool.size)) : streamsOf(id).size,
     connections: () => sum(listeners.map((listener) => listener.connections())),
-    until: (holds, condition) => conditions.until(holds, condition),
-    changeController: (id, change) => controllers.change(id, change),
+    until: (holds: () => boolean, condition?: AwaitedCondition) => conditions.until(holds, condition),
+    changeController: (id: number, change: Partial<Omit<RegisteredController, 'id'>>) =>
+      controllers.change(id, change),
     resetConnections: () => sum(listeners.map((listener) => listener.reset())),
     async stopListening() {
       await Promise.all(listeners.map((listener) => listener.stop()));

@@ -5,7 +5,6 @@ import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { WireSchema } from '../../../relay/wire/schema.ts';
 import type { AdmissionResult, RegisteredController } from './admission.ts';
 
-/** A job in the message's own field names (snake_case), nested like the message. */
 export type JobQuestion = Readonly<Record<string, unknown>>;
 
 /**
@@ -29,7 +28,6 @@ export type ControllerAnswer =
   | { readonly result: 'rejected'; readonly reason: string }
   | { readonly result: 'invalid'; readonly problem: string };
 
-/** Returns a reader of AdmitJobResponse that validates as GitLab would. The reader never throws. */
 export function answerReader({ answer }: WireSchema): (bytes: Uint8Array) => ControllerAnswer {
   const variants = answer.oneofs.find(({ fields }) => fields.some(({ name }) => name === 'admitted'));
   if (variants === undefined) throw new Error(`${answer.typeName} has no oneof with a variant "admitted"`);
@@ -79,18 +77,12 @@ const invalid = (problem: string): ControllerAnswer => ({ result: 'invalid', pro
 /** The runner's side of the router: one message each way with one field, JSON that the router passes through. */
 export const GET_JOB_PATH = '/gitlab.agent.job_router.rpc.JobRouter/GetJob';
 
-/** `job_request` of the request, and `job_response` of the response. */
 const JSON_FIELD = 1;
 
-/** GitLab as its job router sees it. */
 export interface RouterGitLab {
-  /** In the order of their requests. Read again for every job and every stream. */
   controllers(): readonly RegisteredController[];
-  /** Notes that a relay used a controller's token. */
   tokenUsed(token: string): void;
-  /** Starts the oldest job that this runner may take, and returns it. */
   requestJob(runnerToken: string): JobRequestOutcome;
-  /** Fails a rejected job with `job_router_failure`. */
   failJob(jobId: number, message: string): void;
 }
 
@@ -125,7 +117,6 @@ export async function answerGetJob(
   return encodeGetJob(undefined);
 }
 
-/** @param body - absent: there is no job. */
 export function encodeGetJob(body: object | undefined): Uint8Array {
   const writer = new BinaryWriter();
   if (body !== undefined)
@@ -133,7 +124,6 @@ export function encodeGetJob(body: object | undefined): Uint8Array {
   return writer.finish();
 }
 
-/** Returns the JSON of a request or a response, if there is any. @throws {Error} if it is neither message nor JSON. */
 export function decodeGetJob(bytes: Uint8Array): unknown {
   const reader = new BinaryReader(bytes);
   let body: Uint8Array | undefined;

@@ -17,18 +17,15 @@ const DEFAULT_DESCRIPTORS = new URL('../../../relay/wire/default.binpb', import.
 interface SchemaVariant {
   /** Old package → new package; every reference follows. */
   readonly packages?: Readonly<Record<string, string>>;
-  /** The new number of a field. Numbers of one message must stay distinct. */
   readonly renumber?: (number: number, message: string) => number;
   /** String fields to add, by message name: `{ JobInfo: ['region'] }`. */
   readonly addedStrings?: Readonly<Record<string, readonly string[]>>;
-  /** Fields to remove, by message name. */
   readonly removed?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Other numbers for all fields, and the answer's variants swapped: the worst that a wrong schema can do. */
 export const renumbered = (): Uint8Array => schemaVariant({ renumber: renumberedField });
 
-/** Returns the bytes of a FileDescriptorSet for `parseSchema`. */
 export function schemaVariant(variant: SchemaVariant): Uint8Array {
   const set = fromBinary(FileDescriptorSetSchema, readFileSync(DEFAULT_DESCRIPTORS));
   const varied: FileDescriptorSet = clone(FileDescriptorSetSchema, set);
@@ -66,7 +63,6 @@ function varyMessage(message: DescriptorProto, variant: SchemaVariant): void {
   for (const nested of message.nestedType) varyMessage(nested, variant);
 }
 
-/** Above every number in use, below the reserved range of 19 000. */
 const ADDED_FROM = 900;
 
 export function renumberedField(number: number, message: string): number {
@@ -94,7 +90,6 @@ export function writeRenumbered(file: string): string {
   return path;
 }
 
-// Also when scripts/pinned.mjs runs it.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [file] = process.argv.slice(2);
   if (file === undefined) {

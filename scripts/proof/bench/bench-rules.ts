@@ -10,7 +10,6 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 const BUDGET = 900_000_000;
 const JOBS_MAX = 1_000_000_000;
 
-/** Ids of the n-th root group, of a subgroup and of its project. */
 export const benchPlace = (root: number) => ({ root: 1000 + root, group: 2000 + root, project: 3000 + root });
 
 const placesOf = (roots: number) => Array.from({ length: roots }, (_, index) => benchPlace(index));
@@ -33,7 +32,6 @@ const limitsOf = (roots: number, isShared: boolean) => ({
   ],
 });
 
-/** A policy with one runner class, and the two rules that switch on limits of money and of jobs at the same time. */
 export const policyDocument = (moreRules: readonly unknown[] = []) => ({
   currency: 'USD',
   prices: {
@@ -62,14 +60,12 @@ export const benchRules = (roots: number, moreRules: readonly unknown[] = [], is
     directory: directoryOf(roots),
   });
 
-/** {@link benchRules} as the build packs them for the functions and the relay. */
 export const packedBenchRules = (roots: number): RulesFile => ({
   policy: { version: 'bench', document: policyDocument() },
   limits: { version: 'bench', document: limitsOf(roots, false) },
   directory: directoryOf(roots),
 });
 
-/** @throws {Error} listing every problem of the documents. */
 export function rulesFrom(documents: Readonly<Record<'policy' | 'limits' | 'directory', unknown>>): Rules {
   const policy = valid(parsePolicy(documents.policy, 'bench'));
   const directory = valid(parseDirectory(documents.directory));
@@ -82,7 +78,6 @@ function valid<T>(parsed: ParseResult<T, DocumentProblem>): T {
   throw new Error(parsed.problems.map(problemText).join('\n'));
 }
 
-/** A request for a job of the n-th root, as the relay translates it. */
 export function benchRequest(jobId: number, root: number): AdmissionRequest {
   const { root: rootNamespaceId, group: namespaceId, project: projectId } = benchPlace(root);
   return {

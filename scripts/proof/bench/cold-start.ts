@@ -19,10 +19,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const ROUNDS = 15;
 const TABLE = 'bench';
 const INSTANCE = 'bench.example.com';
-/** The shortest call to the table on an open connection. */
 const TABLE_ANSWERS_AFTER_MS = 5;
 
-/** The SDK alone: one transaction of a record and three counters. */
 const ONE_TRANSACTION = `import { DynamoDBClient, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 const client = new DynamoDBClient({ maxAttempts: 1 });
 const counter = (name) => ({ Update: {
@@ -34,7 +32,6 @@ export const handler = () => client.send(new TransactWriteItemsCommand({ ClientR
   { Put: { TableName: 'bench', Item: { pk: { S: 'job' }, sk: { S: 'record' } } } }, ...['a', 'b', 'c'].map(counter),
 ] }));`;
 
-/** One job of a project that the packed limits name, as a function URL sends it. */
 const FIRST_EVENT = {
   version: '2.0',
   rawPath: '/v1/admissions',
@@ -52,7 +49,6 @@ interface Start {
   readonly cpuMs: number;
 }
 
-/** Compares cold starts of the deployed bundle with those of the SDK alone. */
 export async function coldStartFigures(): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-cold-'));
   const table = await startTable();
@@ -86,7 +82,6 @@ export async function coldStartFigures(): Promise<readonly Figure[]> {
     const { calls, connections } = table.counts;
     const rounds: { readonly ours: Start; readonly floor: Start }[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      // The order changes, so that a machine that speeds up or slows down favours neither.
       const first = await start(round % 2 === 0 ? admit.file : client.file);
       const second = await start(round % 2 === 0 ? client.file : admit.file);
       rounds.push(round % 2 === 0 ? { ours: first, floor: second } : { ours: second, floor: first });
@@ -126,7 +121,6 @@ if (answer.body !== undefined && !answer.body.includes('"admitted"')) throw new 
 process.stdout.write('\\n' + JSON.stringify({ importMs, firstAnswerMs, cpuMs: (user + system) / 1000 }));
 process.exit(0);`;
 
-/** Stands in for a DynamoDB that only knows the instance of its items, and accepts every write. */
 async function startTable() {
   const counts = { calls: 0, connections: 0 };
   const known = { pk: { S: INSTANCES_PK }, sk: { S: INSTANCE }, ...versioned };

@@ -13,17 +13,13 @@ import { logNormal } from '../../local/random.ts';
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
  */
 export const CONTENTION = {
-  /** One way between function and table. */
   networkMs: 1,
-  /** Median of a transaction inside DynamoDB; log-normal with this sigma. */
   transactionMs: 7,
   transactionSigma: 0.35,
   /** The share of that time for which a transaction holds its items against others. */
   heldShare: 0.7,
-  /** Median of a write of one item without a transaction. */
   updateMs: 4,
   updateSigma: 0.35,
-  /** Median of a consistent read. */
   readMs: 2,
   readSigma: 0.35,
   /** Per item: the limit of one partition, which adaptive capacity cannot pass. */
@@ -37,7 +33,6 @@ export const MODELLED_TRANSACTION_MS = 2 * CONTENTION.networkMs + CONTENTION.tra
 
 export type ModelTime = Pick<Clock, 'monotonicMs' | 'sleep'>;
 
-/** Write units that each item still takes, refilled as time passes. */
 export class ItemBudgets {
   readonly #time: ModelTime;
   readonly #budgets = new Map<string, { units: number; atMs: number }>();

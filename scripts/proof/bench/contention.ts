@@ -1,4 +1,3 @@
-/** Group commit against one transaction per job and against a store off the shelf, and latency under scheduled load. */
 import { RateLimiterDynamo } from 'rate-limiter-flexible';
 import { VirtualTime } from '../../local/clock.ts';
 import { logNormal, seededRandom } from '../../local/random.ts';
@@ -7,7 +6,6 @@ import type { StoreCounts } from './counting-store.ts';
 import type { Figure } from './figure.ts';
 import { type Ask, closedLoop, deployment, type Load, type LoadPoint, measureLoad } from './load.ts';
 
-/** Virtual time. */
 const MODELLED_MS = 2_000;
 const IN_FLIGHT = 64;
 /** Several jobs of each of 64 groups, or there would be nothing to commit together. */
@@ -39,7 +37,6 @@ export async function contentionFigures(): Promise<readonly Figure[]> {
   ];
 }
 
-/** @param theirs - the other side's write units per job. */
 const overOther = (
   name: string,
   grouped: Modelled,
@@ -114,9 +111,7 @@ export async function openLoopFigures(): Promise<readonly Figure[]> {
   return figures;
 }
 
-/** The limits of a job of the bench: of its root, its group and its project. */
 const LEVELS = ['root', 'group', 'project'] as const;
-/** The SDK's defaults: three tries, and pauses that begin with at most 50 ms. */
 const TRIES_MAX = 3;
 const PAUSE_MS = 50;
 
@@ -131,7 +126,6 @@ export function rateLimiterRival(
   random: () => number,
 ): {
   readonly ask: Ask;
-  /** `units`: one for each write, also for one that a condition refuses. */
   readonly counts: { units: number; throttles: number };
 } {
   const counts = { units: 0, throttles: 0 };
@@ -158,14 +152,12 @@ export function rateLimiterRival(
   return { ask, counts };
 }
 
-/** The store's request to its client. */
 interface RivalUpdate {
   readonly Key: { readonly key: { readonly S: string } };
   readonly ConditionExpression?: string;
   readonly ExpressionAttributeValues: Readonly<Record<string, { readonly N: string }>>;
 }
 
-/** Single updates never conflict, but an item takes a limited number of write units a second. */
 function modelledUpdates(
   time: ModelTime,
   random: () => number,

@@ -23,13 +23,10 @@ import {
 } from './processes.ts';
 
 const IN_FLIGHT = 64;
-/** A relay's pool grows with its load. */
 const STREAMS_WAITED_FOR = 8;
 
-/** One load on one side, measured once a round. */
 interface Course {
   readonly controller: BenchController;
-  /** Processes whose CPU counts. */
   readonly processes: readonly RoleProcess[];
   readonly inFlight: number;
   readonly roots: number;
@@ -39,11 +36,9 @@ interface Course {
 interface Lap {
   readonly perSecond: number;
   readonly p50Ms: number;
-  /** µs per job, one per process. */
   readonly cpuMicros: readonly number[];
 }
 
-/** Returns one lap per round for each course. The order of the courses changes every round. */
 async function laps<Name extends string>(
   router: RouterProcess,
   courses: Readonly<Record<Name, Course>>,
@@ -79,16 +74,13 @@ async function laps<Name extends string>(
   return found;
 }
 
-/** One ratio per round. */
 const perRound = (a: readonly Lap[], b: readonly Lap[], of: (lap: Lap) => number): readonly number[] =>
   a.map((lap, round) => of(lap) / of(b[round] ?? NO_LAP));
 const NO_LAP: Lap = { perSecond: Number.NaN, p50Ms: Number.NaN, cpuMicros: [Number.NaN] };
 const cpuOf = ({ cpuMicros }: Lap): number => cpuMicros.reduce((total, micros) => total + micros, 0);
-/** `466 + 536 µs`: the CPU of each process. */
 const cpuText = (all: readonly Lap[]): string =>
   `${(all[0]?.cpuMicros ?? []).map((_, index) => median(all.map((lap) => lap.cpuMicros[index] ?? 0)).toFixed(0)).join(' + ')} µs`;
 
-/** Starts processes on demand and ends them all after `measure`. */
 async function withProcesses(
   measure: (router: RouterProcess, start: typeof startRole) => Promise<readonly Figure[]>,
 ): Promise<readonly Figure[]> {
@@ -149,7 +141,6 @@ export const exchangeFigures = (): Promise<readonly Figure[]> =>
   });
 
 const ROOTS_MAX = 1_000;
-/** The shortest transaction on an open connection. */
 const TABLE_ANSWERS_AFTER_MS = 5;
 
 export const pathFigures = (): Promise<readonly Figure[]> =>

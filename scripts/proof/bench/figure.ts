@@ -1,7 +1,6 @@
 import { quantile } from '../../local/random.ts';
 import { table } from '../../terminal/table.ts';
 
-/** One row of the bench: a measured value and its bound. */
 export interface Figure {
   readonly name: string;
   /** NaN where it could not be measured, which misses every bound. */
@@ -10,26 +9,14 @@ export interface Figure {
   readonly unit: '×' | 'per job' | 'tx' | 'MB';
   /** Counts repeat exactly on any machine, ratios come from interleaved rounds, models rest on constants. */
   readonly kind: 'ratio' | 'count' | 'modelled';
-  /** Smallest and largest of the rounds of a ratio. */
   readonly range?: readonly [number, number];
-  /** The rounds differ by more than 2×: the machine disturbed them. It is printed, and excuses nothing. */
-  readonly noisy?: boolean;
   readonly note?: string;
 }
 
 export const reached = ({ value, must }: Figure): boolean =>
   'atLeast' in must ? value >= must.atLeast : value <= must.atMost;
 
-/** Beyond this spread between rounds a figure says more about the machine than about the code. */
-const NOISY_SPREAD = 2;
-/** Share of the rounds at either end: one of fifteen moves no median and does not count as noise. */
-const OUTLIERS_SHARE = 0.1;
-
-export interface Spread {
-  readonly median: number;
-  readonly range: readonly [number, number];
-  readonly noisy: boolean;
-}
+export type Spread = ReturnType<typeof spreadOf>;
 
 /**
  * Runs two sides in turn, A B B A A B …, and returns the ratio of their values per round with its median.
@@ -53,15 +40,10 @@ export async function ratioOfRounds(
   return spreadOf(ratios);
 }
 
-export function spreadOf(ratios: readonly number[]): Spread {
+export function spreadOf(ratios: readonly number[]) {
   const sorted = ratios.toSorted((a, b) => a - b);
-  const outliers = Math.floor(ratios.length * OUTLIERS_SHARE);
-  const spread = (sorted.at(-1 - outliers) ?? Number.NaN) / (sorted[outliers] ?? Number.NaN);
-  return {
-    median: median(sorted),
-    range: [sorted[0] ?? Number.NaN, sorted.at(-1) ?? Number.NaN],
-    noisy: spread > NOISY_SPREAD,
-  };
+  const range: readonly [number, number] = [sorted[0] ?? Number.NaN, sorted.at(-1) ?? Number.NaN];
+  return { median: median(sorted), range };
 }
 
 export const median = (values: readonly number[]): number =>
@@ -72,11 +54,11 @@ export const median = (values: readonly number[]): number =>
 
 export function ratioFigure(
   name: string,
-  { median: value, range, noisy }: Spread,
+  { median: value, range }: Spread,
   must: Figure['must'],
   note?: string,
 ): Figure {
-  return { name, value, must, unit: '×', kind: 'ratio', range, noisy, ...(note !== undefined && { note }) };
+  return { name, value, must, unit: '×', kind: 'ratio', range, ...(note !== undefined && { note }) };
 }
 
 export function renderTable(figures: readonly Figure[]): string {
@@ -86,7 +68,7 @@ export function renderTable(figures: readonly Figure[]): string {
     'atLeast' in figure.must ? `≥ ${figure.must.atLeast}` : `≤ ${figure.must.atMost}`,
     figure.range === undefined ? '' : `${show(figure.range[0])}–${show(figure.range[1])}`,
     figure.kind,
-    `${reached(figure) ? 'ok' : 'MISSED'}${figure.noisy ? ' (noisy)' : ''}`,
+    reached(figure) ? 'ok' : 'MISSED',
   ]);
   const notes = figures.flatMap(({ name, note }) => (note === undefined ? [] : [`  ${name}: ${note}`]));
   const titles = ['figure', 'measured', 'must', 'rounds', 'kind', ''];

@@ -1,4 +1,3 @@
-/** Table units of a job, counted on real admissions, settlements and rollups of a few sample projects. */
 import { decide } from '../../../functions/core/admission/decide.ts';
 import type { Rules } from '../../../functions/core/admission/judge.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
@@ -28,7 +27,6 @@ import type { Figure } from './figure.ts';
 const INSTANCE = 'gitlab.example.com';
 const START_MS = Date.UTC(2026, 10, 21, 9);
 const JOB_SECONDS = 240;
-/** More than the list of top projects. */
 const PROJECTS = 60;
 const ROOT_GROUPS = 6;
 /** Job names of a project that have run lately: they make the size of its run histories. */
@@ -88,7 +86,6 @@ export async function measureJob(batch: number, rollupBatch: number) {
   const deciding = { ledger, currentRules: async () => rules, clock, log: silentLog };
   const phases = { hold: 0, settle: 0 };
   let jobId = 0;
-  /** Admits batches of different projects until a batch of the rollup is full; then all jobs end. */
   const run = async (first: number): Promise<number> => {
     const batches = Math.ceil(Math.max(batch, rollupBatch) / batch);
     const jobIds: number[] = [];
@@ -145,7 +142,6 @@ class CountingTable implements ItemTable {
   readonly tableName = 'counted';
   readonly ledger = { reads: 0, writes: 0, indexWrites: 0 };
   readonly usage = { reads: 0, writes: 0, indexWrites: 0 };
-  /** Images of records, as the stream has them. */
   written: Item[] = [];
   /** Prepare and commit double the units of transactional writes. */
   #writeFactor = 1;
@@ -233,7 +229,6 @@ function idsOf(project: number) {
   };
 }
 
-/** Two budgets and the jobs of a project, wide enough for all. */
 function sampleRules(): Rules {
   const projects = Array.from({ length: PROJECTS }, (_, index) => idsOf(index));
   const budget = { money: 900_000_000, per: 'month' };

@@ -19,22 +19,18 @@ import { contendedStore } from './contention-model.ts';
 import { countingStore } from './counting-store.ts';
 
 const INSTANCE = 'bench.example.com';
-/** Asks for one job; resolves with true if it was admitted. */
 export type Ask = (request: AdmissionRequest) => Promise<boolean>;
 
 /** Longer than the product's: one transaction per job needs its retries to do its best. */
 const PATIENT_MS = 5_000;
 
-/** Returns the two ways to the ledger that the bench compares. */
 export function sides(options: {
   readonly store: LedgerStore;
   readonly clock: LedgerClock & RelayClock;
   readonly random: () => number;
   readonly defer: (run: () => void) => void;
   readonly roots: number;
-  /** @default false */
   readonly isShared?: boolean;
-  /** @default PATIENT_MS */
   readonly deadlineMs?: number;
 }) {
   const { store, clock, random, deadlineMs = PATIENT_MS } = options;
@@ -57,7 +53,6 @@ export function sides(options: {
     };
   };
 
-  /** Each job reaches one of the relays at random, as a router picks a stream. */
   const grouped = (relays: number): Ask => {
     const commits = Array.from({ length: relays }, () => {
       const decideAll = newFunction();
@@ -90,7 +85,6 @@ export function sides(options: {
   return { naive, grouped };
 }
 
-/** A table with the service's contention rules, and the two ways to it. */
 export function deployment(
   roots: number,
   options: Pick<Parameters<typeof sides>[0], 'isShared' | 'deadlineMs'> = {},
@@ -107,7 +101,6 @@ export function deployment(
 
 export type Load = Awaited<ReturnType<typeof closedLoop>>;
 
-/** Keeps `inFlight` requests open for a while, spread over the roots. */
 export async function closedLoop(
   ask: Ask,
   options: {
@@ -115,7 +108,6 @@ export async function closedLoop(
     readonly forMs: number;
     readonly inFlight: number;
     readonly roots: number;
-    /** @default 1 */
     readonly firstJobId?: number;
   },
 ) {
@@ -154,7 +146,6 @@ export async function openLoop(
   const { clock, random } = options;
   const startedMs = clock.monotonicMs();
   const asked: Promise<number>[] = [];
-  // Exponential gaps: independent arrivals.
   const gapMs = (): number => (-Math.log(1 - random()) * 1_000) / options.perSecond;
   for (let dueMs = gapMs(); dueMs < options.forMs; dueMs += gapMs()) {
     const aheadMs = startedMs + dueMs - clock.monotonicMs();
@@ -164,15 +155,12 @@ export async function openLoop(
   return (await Promise.all(asked)).toSorted((a, b) => a - b);
 }
 
-/** Batch size and window of the deployed event source of the settlement. */
 const BATCH = 100;
 const WINDOW_MS = 1_000;
 /** A shard stands for a partition. A job writes about twelve units to the table from request to end. */
 const SHARD_JOBS_PER_SECOND = 80;
-/** Pause before an empty shard is read again, and before an undecided end is retried. */
 const PAUSE_MS = 100;
 
-/** The table's stream with one settling reader for each shard. */
 function settlingStream(options: {
   readonly store: LedgerStore;
   readonly clock: Clock;
@@ -204,7 +192,6 @@ function settlingStream(options: {
   return stream;
 }
 
-/** One point of a capacity curve. */
 export interface LoadPoint {
   readonly roots: number;
   readonly relays: number | 'naive';
@@ -214,14 +201,11 @@ export interface LoadPoint {
 
 export type LoadOutcome = Awaited<ReturnType<typeof measureLoad>>;
 
-/** The relay's default, after which the fallback decides. */
 const DEADLINE_MS = 2_000;
 const FOR_MS = 3_000;
-/** Jobs end soon, so that admissions and settlements meet on the counters. */
 const JOB_MS = 200;
 const SETTLED_WITHIN_MS = 2_000;
 
-/** Measures one point in virtual time, with the settlement of admitted jobs running. */
 export async function measureLoad(point: LoadPoint) {
   const { roots, relays, isShared, perSecond } = point;
   const { clock, random, store, naive, grouped } = deployment(roots, { isShared, deadlineMs: DEADLINE_MS });
@@ -246,15 +230,12 @@ export async function measureLoad(point: LoadPoint) {
   return {
     ...point,
     asked,
-    /** Share of the jobs that the ledger did not decide in time. */
     undecidedShare: (asked - admitted) / asked,
     p50Ms: quantile(latenciesMs, 0.5),
     p99Ms: quantile(latenciesMs, 0.99),
-    /** Write units of admissions and settlements per admitted job. */
     unitsPerJob: (tableUnits + indexUnits) / admitted,
     conflictsPerJob: conflicts / admitted,
     throttlesPerJob: throttles / admitted,
-    /** Share of the admitted jobs that is settled two seconds after the last answer. */
     settledShare: stream.settled / admitted,
   };
 }

@@ -7,13 +7,11 @@ import { benchRouter, type RouterProcess, startRouterProcess } from './processes
 
 const EXCHANGES = 100_000;
 const RECONNECTS = 1_000;
-/** Compiles every code path and grows every pool to its size. */
 const WARM_UP = { exchanges: 10_000, reconnects: 100 };
 const STREAMS = 64;
 /** Back-off lasts tenths of seconds; a thousand pauses of full length would take minutes. */
 const HASTE = 50;
 
-/** Measures the growth of resident memory after collections. It needs a fresh process: freed memory would hide growth. */
 export async function memoryFigures(): Promise<readonly Figure[]> {
   const router = await startRouterProcess();
   const relay = relayWithoutLedger(router.wsUrl);
@@ -40,7 +38,6 @@ export async function memoryFigures(): Promise<readonly Figure[]> {
   }
 }
 
-/** Exchanges in rounds, with a lost connection after each. */
 async function work(router: RouterProcess, exchanges: number, reconnects: number): Promise<void> {
   const count = Math.ceil(exchanges / reconnects);
   for (let round = 0; round < reconnects; round += 1) {

@@ -1,4 +1,3 @@
-/** The parts of the bench. Each is measured in its own process: `measurePart('memory')`. */
 import { fileURLToPath } from 'node:url';
 import { type Figure, median, reached } from './figure.ts';
 import { startProcess } from './processes.ts';
@@ -15,7 +14,6 @@ export const BENCH_PARTS: Readonly<Record<string, () => Promise<readonly Figure[
   memory: async () => (await import('./memory.ts')).memoryFigures(),
 };
 
-/** @throws {Error} if the part fails; it has printed why. */
 export async function measurePart(name: string): Promise<readonly Figure[]> {
   const child = startProcess(fileURLToPath(import.meta.url), [name]);
   try {
@@ -27,7 +25,6 @@ export async function measurePart(name: string): Promise<readonly Figure[]> {
   }
 }
 
-/** Odd, so that the median is a measured value. */
 const TRIES = 3;
 const isMissedRatio = (figure: Figure): boolean => figure.kind === 'ratio' && !reached(figure);
 

@@ -10,7 +10,6 @@ const CALLS = 10_000;
 const CALLS_OF_MANY = 1_000;
 const RULES_A_ROUND = 100_000;
 
-/** Returns ms per call of one round. */
 function timed(run: () => unknown, calls: number): () => Promise<number> {
   return async () => {
     const startedMs = performance.now();
@@ -20,7 +19,6 @@ function timed(run: () => unknown, calls: number): () => Promise<number> {
 }
 
 const NOW_MS = Date.UTC(2026, 10, 21);
-/** A rule of every kind without a counter; `at` makes its parameters unique. */
 const KINDS: readonly ((at: number) => object)[] = [
   (at) => ({
     kind: 'image',
@@ -63,10 +61,8 @@ const ruleAt = (at: number, root: number): object => ({
   ...KINDS[at % KINDS.length]?.(at),
 });
 
-/** `count` rules that match the bench's job, including the two that switch on limits, and `others` that do not. */
 function rulesOf(count: number, others = 0): () => unknown {
   const rules = Array.from({ length: count - 2 + others }, (_, at) =>
-    // Spread among the others, as in a document of many teams.
     ruleAt(at, others === 0 || at % Math.ceil((count - 2 + others) / (count - 2)) === 0 ? 0 : 1 + (at % 500)),
   );
   const using = { ...benchRules(1, rules), nowMs: NOW_MS };

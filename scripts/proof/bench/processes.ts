@@ -15,9 +15,7 @@ import { encodeAdmitted, loadSchema, type WireSchema } from '../../../relay/wire
 import { benchPlace, benchRules } from './bench-rules.ts';
 import { median } from './figure.ts';
 
-/** The relay's container has the same young generation. */
 const FLAGS = ['--expose-gc', '--max-semi-space-size=16'];
-/** Longer than the longest part on a slow machine: a process that hangs must not hang the bench. */
 const ANSWER_MS_MAX = 600_000;
 const STREAMS = 128;
 
@@ -33,7 +31,6 @@ export function startProcess(
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  /** Resolves with the next message; rejects if the process ends first. */
   const next = async <T>(): Promise<T> => {
     const done = new AbortController();
     const signal = AbortSignal.any([done.signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
@@ -49,7 +46,6 @@ export function startProcess(
   };
   return {
     next,
-    /** Sends a command and waits for its answer, one at a time. */
     send: <T>(command: object | string): Promise<T> => {
       child.send(command);
       return next();
@@ -61,7 +57,6 @@ export function startProcess(
   };
 }
 
-/** Controllers of the bench's router, by id: enough for all sides of a comparison to stay connected. */
 export const BENCH_TOKENS = {
   1: 'glrct-bench-1',
   2: 'glrct-bench-2',
@@ -74,19 +69,15 @@ const CONTROLLERS: readonly BenchController[] = [1, 2, 3, 4];
 interface Ask {
   readonly count: number;
   readonly inFlight: number;
-  /** Streams that must wait before the first request. */
   readonly streams: number;
   readonly firstJobId: number;
-  /** The controller that is enabled. @default 1 */
   readonly controller?: BenchController;
-  /** Root groups that the jobs belong to in turn. @default 1 */
   readonly roots?: number;
 }
 
 interface Asked {
   readonly seconds: number;
   readonly admitted: number;
-  /** Median from request to response at the router. */
   readonly p50Ms: number;
 }
 
@@ -120,15 +111,12 @@ export async function startRole(role: Role, env: Readonly<Record<string, string>
   const child = startProcess(FILE, [role], env);
   const { url = '' } = await child.next<{ url?: string }>();
   return {
-    /** Empty if it does not listen. */
     url,
-    /** User and system CPU time so far, µs. */
     cpuMicros: () => child.send<number>('cpu'),
     stop: child.stop,
   };
 }
 
-/** The relay's own client, connected to the router of the bench. */
 export const benchRouter = (url: string, schema: WireSchema, token: string = BENCH_TOKENS[1]) =>
   createRouter({
     target: parseTarget(url),
@@ -146,7 +134,6 @@ const CONTEXT_VARIABLES = [
   'CI_JOB_STAGE',
 ];
 
-/** An admission request of a real job's size, about 1.8 KB with 30 variables. */
 export const benchQuestion = (jobId: number, { root, group, project } = benchPlace(0)) => ({
   id: jobId,
   job_info: {
@@ -259,7 +246,6 @@ async function startInlineRelay(): Promise<Served> {
   const schema = loadSchema();
   const rules = benchRules(1);
   const router = benchRouter(env.BENCH_ROUTER ?? '', schema, env.BENCH_TOKEN);
-  // The tunnel keeps its socket in a temporary folder.
   process.once('exit', () => router.close());
   createRelay({
     router,
@@ -305,7 +291,6 @@ async function served(answer: (request: IncomingMessage, body: string) => Promis
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** A record of the request and three counters. */
 const oneTransaction = (name: string, asked: unknown) => ({
   ClientRequestToken: name,
   TransactItems: [
@@ -329,7 +314,6 @@ const oneTransaction = (name: string, asked: unknown) => ({
   ],
 });
 
-/** Posts a request on kept connections, parses the response and admits. */
 function postTo(url: string, admit: () => void): void {
   const request = sendRequest(url, { agent: AGENT, method: 'POST', headers: POST_HEADERS }, (response) => {
     let text = '';

@@ -1,4 +1,3 @@
-/** A self-signed pair for 127.0.0.1, valid for a hundred years, public: for tests and the bench only. */
 export const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgnEN0b0WdPb/hhh4Z
 fzj7b/Xkhmj2zbwMfU9s4M0gQZihRANCAARTMZ1oVuQMQuUTOdM1pi3Kqxnwg1vW

@@ -1,13 +1,10 @@
 /**
- * The parts of a deployment as processes of this machine, with a breakable path between any two parts:
+ * The parts of a deployment as processes of this machine:
  *
- *   router (here) ══ relay 1 ──▶ admit ──▶ table
- *          ║          └──────────────────▶ table (journal)
- *          ╚═══════ relay 2, likewise       table ── stream ──▶ settle-stream ──▶ table
+ *   router (here) ══ 2 relays ──▶ admit ──▶ table ── stream ──▶ settle/stream ──▶ table
+ *                        └──────────────────▶ table (journal)
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,11 +14,11 @@ import * as relayNames from '../../../relay/names.ts';
 import { bundleFunction } from '../../build/bundle.ts';
 import { ensureTable, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
 import { startLocalRouter } from '../../local/router/local-router.ts';
-import { type HostedBundle, hostBundle, serveFunctionUrl } from '../rehearse/hosted-bundle.ts';
-import { type RelayProcess, startRelay } from '../relay-process.ts';
+import { hostBundle, serveFunctionUrl } from '../rehearse/hosted-bundle.ts';
+import { startRelay, until } from '../relay-process.ts';
 
-// The rules: a shared cap that is always full, caps of groups below it, and a budget that runs out.
-export const SHARED_CAP = 40;
+// A shared cap that is always full, caps of groups below it, and a budget that runs out.
+const SHARED_CAP = 40;
 const GROUP_CAP = 14;
 /** Has no cap of its own, and money for about two hundred jobs. */
 const POOR_ROOT = 103;
@@ -31,7 +28,6 @@ export const CHAOS_PROJECTS = [2001, 2002, 2003, 2004, 2005, 2006, 2007, 2008];
 export const rootOf = (project: number): number => ROOTS[project % ROOTS.length] ?? POOR_ROOT;
 export const pathOfProject = (project: number): string => `root-${rootOf(project)}/project-${project}`;
 
-/** The limit of a counter, by its subject; undefined if it has none. */
 export function chaosLimitOf(subject: string): number | undefined {
   if (subject === 'instance') return SHARED_CAP;
   if (subject === `group/${POOR_ROOT}`) return 4_000_000;
@@ -74,123 +70,38 @@ const PACKED_RULES = JSON.stringify({
   },
 });
 
-/**
- * `stall`: requests wait until the stall is over, also if their callers have gone. `cut`: every connection breaks, and new
- * ones are refused. `throttle`: the service's own refusal.
- */
-export type PathState = 'pass' | 'stall' | 'cut' | 'throttle';
-
-interface ThrottleResponse {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-}
-
-const DYNAMODB_THROTTLES: ThrottleResponse = {
-  status: 400,
-  type: 'application/x-amz-json-1.0',
-  body: '{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"Rate of requests exceeds the allowed throughput."}',
-};
-const LAMBDA_THROTTLES: ThrottleResponse = {
-  status: 429,
-  type: 'application/json',
-  body: '{"Reason":"ReservedFunctionConcurrentInvocationLimitExceeded"}',
-};
-
-type FaultProxy = Awaited<ReturnType<typeof openFaultProxy>>;
-
-/** A breakable HTTP path to a service. */
-async function openFaultProxy(target: string, throttled: ThrottleResponse) {
-  const { hostname, port } = new URL(target);
-  const agent = new Agent({ keepAlive: true });
-  const sockets = new Set<Socket>();
-  let state: PathState = 'pass';
-  let stalled: (() => void)[] = [];
-  const take = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const chunks: Buffer[] = [];
-    try {
-      for await (const chunk of incoming) chunks.push(chunk as Buffer);
-    } catch {
-      return;
-    }
-    if (state === 'stall') await new Promise<void>((proceed) => stalled.push(proceed));
-    if (state === 'throttle') {
-      response.writeHead(throttled.status, { 'content-type': throttled.type }).end(throttled.body);
-      return;
-    }
-    const { method, url: path, headers } = incoming;
-    const call = request({ hostname, port, method, path, headers, agent }, (answer) => {
-      if (!response.destroyed) response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    call.on('error', () => response.destroy());
-    call.end(Buffer.concat(chunks));
-  };
-  const server = createServer((incoming, response) => void take(incoming, response));
-  server.on('connection', (socket: Socket) => {
-    if (state === 'cut') {
-      socket.destroy();
-      return;
-    }
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const become = (next: PathState): void => {
-    state = next;
-    if (next === 'cut') for (const socket of sockets) socket.destroy();
-    if (next === 'stall') return;
-    const proceeding = stalled;
-    stalled = [];
-    for (const proceed of proceeding) proceed();
-  };
-  const close = (): void => {
-    become('cut');
-    server.close();
-    agent.destroy();
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, become, close };
-}
-
 export const CHAOS_TABLE = 'chaos';
 export const CHAOS_INSTANCE = 'chaos.example.com';
 const RELAYS = 2;
 const TOKEN = 'glrct-chaos-not-a-secret';
-const DEADLINE_MS = 1_000;
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** The place of a process that is killed and started again. */
-class Place<Running> {
-  readonly #start: () => Promise<Running>;
-  readonly #end: (running: Running) => Promise<unknown>;
-  /** Undefined while it is dead. */
-  running: Running | undefined;
-  /** By `performance.now()`. */
-  readonly killedAtMs: number[] = [];
-
-  constructor(start: () => Promise<Running>, end: (running: Running) => Promise<unknown>) {
-    this.#start = start;
-    this.#end = end;
-  }
-
-  async start(): Promise<this> {
-    this.running = await this.#start();
-    return this;
-  }
-
-  async kill(): Promise<void> {
-    const { running } = this;
-    this.running = undefined;
-    if (running === undefined) return;
-    await this.#end(running);
-    this.killedAtMs.push(performance.now());
-  }
+interface Process {
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
+  kill(): Promise<void>;
 }
 
-export type FunctionPlace = Place<HostedBundle>;
+async function restartable<Running extends Process>(start: () => Promise<Running>) {
+  const killedAtMs: number[] = [];
+  let running: Running | undefined = await start();
+  return {
+    running: () => running,
+    killedAtMs,
+    signal: (name: 'SIGSTOP' | 'SIGCONT'): void => running?.signal(name),
+    async restart(): Promise<void> {
+      running = await start();
+    },
+    async kill(): Promise<void> {
+      const ending = running;
+      running = undefined;
+      await ending?.kill();
+      killedAtMs.push(performance.now());
+    },
+  };
+}
+
 export type ChaosScene = Awaited<ReturnType<typeof openScene>>;
 
-/** @param onLine - called with every line of every relay, and the relay's index. */
 export async function openScene(random: () => number, onLine: (line: string, relay: number) => void) {
   const ends: (() => unknown)[] = [];
   const close = async (): Promise<void> => {
@@ -209,57 +120,49 @@ async function openParts(
   onLine: (line: string, relay: number) => void,
   ends: (() => unknown)[],
 ) {
-  // Packages are found only from below the project's folder.
   const bundles = join(root, '.tollgate', 'chaos');
   mkdirSync(bundles, { recursive: true });
   const folder = mkdtempSync(join(bundles, 'run-'));
   const scratch = mkdtempSync(join(tmpdir(), 'tollgate-chaos-'));
   for (const path of [folder, scratch]) ends.push(() => rmSync(path, { recursive: true, force: true }));
-  const rulesFile = join(folder, 'rules.json');
+  const policyFile = join(folder, 'rules.json');
   const tokenFile = join(scratch, 'token');
-  writeFileSync(rulesFile, PACKED_RULES);
+  writeFileSync(policyFile, PACKED_RULES);
   writeFileSync(tokenFile, TOKEN);
 
-  const table = await startDynamoDbLocal();
-  ends.push(() => table.stop());
-  const client = dynamoClient(table.endpoint);
+  const { endpoint, stop } = await startDynamoDbLocal();
+  ends.push(stop);
+  const client = dynamoClient(endpoint);
   await ensureTable(client, CHAOS_TABLE);
   client.destroy();
 
-  const pathTo = async (target: string, throttles: ThrottleResponse): Promise<FaultProxy> => {
-    const proxy = await openFaultProxy(target, throttles);
-    ends.push(() => proxy.close());
-    return proxy;
-  };
-  const toTable = (): Promise<FaultProxy> => pathTo(table.endpoint, DYNAMODB_THROTTLES);
-  const startFunction = async (name: 'admit' | 'settle/stream', path: FaultProxy): Promise<FunctionPlace> => {
+  const startFunction = async (name: 'admit' | 'settle/stream') => {
     const own = join(folder, name.replace('/', '-'));
     mkdirSync(own);
     await bundleFunction(name, join(own, 'handler.mjs'));
-    writeFileSync(join(own, 'rules.json'), PACKED_RULES);
+    const rulesFile = join(own, 'rules.json');
+    writeFileSync(rulesFile, PACKED_RULES);
     const env = {
       PATH: process.env.PATH ?? '',
       [functionNames.ENV_LEDGER_TABLE]: CHAOS_TABLE,
       [functionNames.ENV_GITLAB_INSTANCE]: CHAOS_INSTANCE,
-      [functionNames.ENV_RULES_FILE]: join(own, 'rules.json'),
-      [functionNames.ENV_DYNAMODB_ENDPOINT]: path.url,
+      [functionNames.ENV_RULES_FILE]: rulesFile,
+      [functionNames.ENV_DYNAMODB_ENDPOINT]: endpoint,
     };
-    const place = new Place(
-      () => hostBundle({ folder: own, env }),
-      (host) => host.close(),
-    );
-    ends.push(() => place.kill());
-    return place.start();
+    const part = await restartable(async () => {
+      const host = await hostBundle({ folder: own, env });
+      return { ...host, kill: host.close };
+    });
+    ends.push(part.kill);
+    return part;
   };
-  const admitToTable = await toTable();
-  const settleToTable = await toTable();
-  const admit = await startFunction('admit', admitToTable);
-  const settle = await startFunction('settle/stream', settleToTable);
-  // The function's process may change; the address stays.
+  const admit = await startFunction('admit');
+  const settle = await startFunction('settle/stream');
   const admitUrl = await serveFunctionUrl({
     invoke: async (event) => {
-      if (admit.running === undefined) throw new Error('the function is killed');
-      return admit.running.invoke(event);
+      const running = admit.running();
+      if (running === undefined) throw new Error('the function is killed');
+      return running.invoke(event);
     },
   });
   ends.push(() => admitUrl.close());
@@ -270,37 +173,87 @@ async function openParts(
     random,
   });
   ends.push(() => router.close());
-  const startRelayPlace = async (index: number) => {
-    const toAdmit = await pathTo(admitUrl.url, LAMBDA_THROTTLES);
-    const journal = await toTable();
-    const start = (): Promise<RelayProcess> =>
-      startRelay({
-        router: {
-          url: router.grpcUrl ?? '',
-          descriptors: join(root, 'relay', 'wire', 'default.binpb'),
-          authority: undefined,
-        },
-        admitUrl: toAdmit.url,
-        policyFile: rulesFile,
-        tokenFile,
-        deadlineMs: DEADLINE_MS,
-        onLine: (line) => onLine(line, index),
-        env: {
-          [relayNames.ENV_RELAYS]: String(RELAYS),
-          [relayNames.ENV_JOURNAL_TABLE]: CHAOS_TABLE,
-          [relayNames.ENV_RELAY_GITLAB_INSTANCE]: CHAOS_INSTANCE,
-          [relayNames.ENV_AWS_REGION]: 'us-east-1',
-          [relayNames.ENV_AWS_DYNAMODB_ENDPOINT]: journal.url,
-          AWS_ACCESS_KEY_ID: 'chaos',
-          AWS_SECRET_ACCESS_KEY: 'chaos',
-        },
-      });
-    const place = Object.assign(new Place(start, (relay) => relay.kill()), { toAdmit, toTable: journal });
-    ends.push(() => place.kill());
-    return place.start();
-  };
-  const relays: Awaited<ReturnType<typeof startRelayPlace>>[] = [];
-  for (let index = 0; index < RELAYS; index += 1) relays.push(await startRelayPlace(index));
+  const descriptors = join(root, 'relay', 'wire', 'default.binpb');
+  const relays = await Promise.all(
+    Array.from({ length: RELAYS }, async (_, index) => {
+      const relay = await restartable(() =>
+        startRelay({
+          router: { url: router.grpcUrl ?? '', descriptors, authority: undefined },
+          admitUrl: admitUrl.url,
+          ...{ policyFile, tokenFile, deadlineMs: 1_000 },
+          onLine: (line) => onLine(line, index),
+          env: {
+            [relayNames.ENV_RELAYS]: String(RELAYS),
+            [relayNames.ENV_JOURNAL_TABLE]: CHAOS_TABLE,
+            [relayNames.ENV_RELAY_GITLAB_INSTANCE]: CHAOS_INSTANCE,
+            [relayNames.ENV_AWS_REGION]: 'us-east-1',
+            [relayNames.ENV_AWS_DYNAMODB_ENDPOINT]: endpoint,
+            AWS_ACCESS_KEY_ID: 'chaos',
+            AWS_SECRET_ACCESS_KEY: 'chaos',
+          },
+        }),
+      );
+      ends.push(relay.kill);
+      return relay;
+    }),
+  );
   await router.until(() => router.waitingStreams() > 8, { timeoutMs: 30_000 });
-  return { table, router, admit, settle, admitToTable, settleToTable, relays };
+  return { endpoint, router, admit, settle, relays };
 }
+
+interface ChaosFault {
+  /** Requests on their way to the part get no response. */
+  readonly cuts: boolean;
+  begin(scene: ChaosScene, relay: number): unknown;
+  end(scene: ChaosScene, relay: number): unknown;
+}
+
+const NOTICED_MS_MAX = 10_000;
+
+/** A request that comes before the router has noticed goes to a dead stream, and is cut as well. */
+async function killRelay({ relays, router }: ChaosScene, relay: number): Promise<void> {
+  const before = router.connections();
+  await relays[relay]?.kill();
+  await until(() => router.connections() < before, NOTICED_MS_MAX);
+}
+
+/** Long enough that the relay has decisions that exist only in its memory. */
+const KILLED_AFTER_MS = 700;
+const killFunctions = ({ admit, settle }: ChaosScene) => Promise.all([admit.kill(), settle.kill()]);
+const restartFunctions = ({ admit, settle }: ChaosScene) => Promise.all([admit.restart(), settle.restart()]);
+
+/** Faults, one at a time: each begins, lasts and ends. */
+export const FAULTS: Readonly<Record<string, ChaosFault>> = {
+  'functions killed': { cuts: false, begin: killFunctions, end: restartFunctions },
+  'functions stalled': {
+    cuts: false,
+    begin: ({ admit, settle }) => [admit, settle].map((each) => each.signal('SIGSTOP')),
+    end: ({ admit, settle }) => [admit, settle].map((each) => each.signal('SIGCONT')),
+  },
+  'relay killed': { cuts: true, begin: killRelay, end: ({ relays }, relay) => relays[relay]?.restart() },
+  'relay stalled': {
+    cuts: false,
+    begin: ({ relays }, relay) => relays[relay]?.signal('SIGSTOP'),
+    end: ({ relays }, relay) => relays[relay]?.signal('SIGCONT'),
+  },
+  'functions killed, then a relay': {
+    cuts: true,
+    begin: async (scene, relay) => {
+      await killFunctions(scene);
+      await new Promise((resolve) => setTimeout(resolve, KILLED_AFTER_MS));
+      await killRelay(scene, relay);
+    },
+    end: async (scene, relay) => {
+      await scene.relays[relay]?.restart();
+      await restartFunctions(scene);
+    },
+  },
+  'router cut off from the relays': {
+    cuts: true,
+    begin: async ({ router }) => {
+      router.resetConnections();
+      await router.until(() => router.waitingStreams() === 0, { timeoutMs: NOTICED_MS_MAX });
+    },
+    end: () => {},
+  },
+};

@@ -1,27 +1,35 @@
-/** The steps of the rehearsal, in order. */
-
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DeleteTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { GetParameterCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
+import { PutParameterCommand } from '@aws-sdk/client-ssm';
 import { ADMISSIONS_PATH } from '../../../functions/core/contract/admissions.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { groupHookKey, groupHookUrl } from '../../../functions/core/gitlab/group-hooks.ts';
-import { WEBHOOK_PATH } from '../../../functions/names.ts';
+import { ENV_GITLAB_URL, WEBHOOK_PATH } from '../../../functions/names.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import * as names from '../../../relay/names.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
+import { stackProtection } from '../../build/cloudformation.ts';
+import { askWhetherArmed, destroy } from '../../build/destroy-deployment.ts';
+import { createRunnerControllers } from '../../cli/controller/runner-controllers.ts';
 import { jobHookBody } from '../../local/gitlab/bodies.ts';
+import { startSignInGitLab } from '../../local/gitlab/sign-in-gitlab.ts';
 import type { LocalJob } from '../../local/gitlab/state.ts';
 import { hookRequester } from '../../local/gitlab/webhooks.ts';
 import { loopbackPort } from '../../local/loopback.ts';
 import { startLocalRouter } from '../../local/router/local-router.ts';
-import { destroyWhile, rehearseFailedCreation } from './deploy-steps.ts';
 import * as deployed from './deployed.ts';
-import { documentedUrlEvent, serveFunctionUrl, startRelayBundle } from './hosted-bundle.ts';
-import { CONSOLE_STEPS, LIMIT_STEPS } from './limits-course.ts';
+import {
+  documentedUrlEvent,
+  type HostedBundle,
+  serveFunctionUrl,
+  startRelayBundle,
+} from './hosted-bundle.ts';
 import { expectEqual, type Step } from './step.ts';
 
+const GITLAB = 'https://gitlab.example.com';
+const LIMIT_PARAMETER = `/tollgate/${deployed.REHEARSAL_STAGE}/limits/101`;
 const ROUTER_TOKEN = 'glrct-of-this-rehearsal-only';
 const WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of this rehearsal only').toString('base64')}`;
 const SECRETS = {
@@ -42,62 +50,27 @@ const QUESTION = {
 
 export const COURSE: readonly Step<deployed.RehearsalPlace>[] = [
   {
-    name: 'cdk bootstrap prepares the account',
+    name: 'cdk bootstrap prepares the account, cdk deploy makes both stacks',
     run: async (place) => {
-      await deployed.cdkMust(
-        place,
-        'bootstrap',
-        `aws://${deployed.REHEARSAL_ACCOUNT}/${deployed.REHEARSAL_REGION}`,
-      );
-      return `${deployed.REHEARSAL_ACCOUNT} ${deployed.REHEARSAL_REGION}`;
-    },
-  },
-  {
-    name: 'a first deployment that fails can be repeated, once npm run deploy has looked at it',
-    run: (place) => rehearseFailedCreation(place),
-  },
-  {
-    name: 'cdk deploy makes both stacks',
-    run: async (place) => {
+      const account = `${deployed.REHEARSAL_ACCOUNT}/${deployed.REHEARSAL_REGION}`;
+      await deployed.cdkMust(place, 'bootstrap', `aws://${account}`);
       await deployed.deploy(place);
-      return `webhook at ${deployed.outputsOf(place, deployed.SERVICE_STACK).WebhookUrl}`;
-    },
-  },
-  {
-    name: 'the table is as promised: protected, on demand, with stream and index',
-    run: async (place) => {
-      const facts = await deployed.tableFacts(place);
-      expectEqual('the table', facts, {
-        deletionProtection: true,
-        billing: 'PAY_PER_REQUEST',
-        stream: 'NEW_AND_OLD_IMAGES',
-        index: ['due'],
-      });
-      return deployed.tableOf(place);
-    },
-  },
-  {
-    name: 'secrets are put into SSM and read back',
-    run: async (place) => {
-      const client = deployed.ssm(place);
-      for (const [name, Value] of Object.entries(SECRETS)) {
-        const secret = { Name: `/tollgate/${deployed.REHEARSAL_STAGE}/${name}`, WithDecryption: true };
-        await client.send(new PutParameterCommand({ ...secret, Value, Type: 'SecureString' }));
-        const { Parameter } = await client.send(new GetParameterCommand(secret));
-        expectEqual(secret.Name, [Parameter?.Type, Parameter?.Value], ['SecureString', Value]);
-      }
-      return Object.keys(SECRETS).join(', ');
-    },
-  },
-  {
-    name: 'the table is written and read',
-    run: async (place) => {
       const item = { ...deployed.NOTE, text: { S: 'before the update' } };
       await deployed
         .dynamo(place)
         .send(new PutItemCommand({ TableName: deployed.tableOf(place), Item: item }));
-      expectEqual('the note', await deployed.noteIn(place), 'before the update');
-      return '1 item';
+      return `webhook at ${deployed.outputsOf(place, deployed.SERVICE_STACK).WebhookUrl}`;
+    },
+  },
+  {
+    name: 'secrets are put into SSM',
+    run: async (place) => {
+      const client = deployed.ssm(place);
+      for (const [name, Value] of Object.entries(SECRETS)) {
+        const Name = `/tollgate/${deployed.REHEARSAL_STAGE}/${name}`;
+        await client.send(new PutParameterCommand({ Name, Value, Type: 'SecureString' }));
+      }
+      return Object.keys(SECRETS).join(', ');
     },
   },
   {
@@ -113,7 +86,7 @@ export const COURSE: readonly Step<deployed.RehearsalPlace>[] = [
       }),
   },
   {
-    name: 'the deployed settle endpoint takes a signed webhook and refuses a stranger’s',
+    name: 'the deployed settle endpoint takes a signed webhook and refuses one with another signature',
     run: (place) =>
       deployed.withDeployed(place, 'settle', async (settle) => {
         const deliveredWith = async (secret: string) => settle.invoke(await signedDelivery(secret, QUESTION));
@@ -138,8 +111,44 @@ export const COURSE: readonly Step<deployed.RehearsalPlace>[] = [
     name: 'the deployed relay answers a router that speaks by the deployment’s descriptors',
     run: rehearseRelay,
   },
-  ...LIMIT_STEPS,
-  ...CONSOLE_STEPS,
+  {
+    name: 'a limit put into Parameter Store becomes live, and an invalid edit of it changes nothing',
+    run: (place) =>
+      deployed.withDeployed(place, 'ssm-limits', async (function_) => {
+        const put = async (amount: string) => {
+          const Value = `path: acme/payments\nlimits:\n  - { id: by-parameter, money: ${amount}, per: quarter, owner: payments-leads }\n`;
+          const parameter = { Name: LIMIT_PARAMETER, Value, Type: 'String', Overwrite: true } as const;
+          await deployed.ssm(place).send(new PutParameterCommand(parameter));
+          await function_.invoke({ source: 'aws.events' });
+          const { limits }: { limits: readonly { limit: string; amount: number }[] } = JSON.parse(
+            await deployed.tollgate(place, 'budget', 'ls', '--json'),
+          );
+          return limits.find(({ limit }) => limit === 'by-parameter')?.amount;
+        };
+        expectEqual('the limit', await put('1200'), 1_200_000_000);
+        expectEqual('the limit after an invalid edit', await put('a lot'), 1_200_000_000);
+        expectEqual('the log names the parameter', function_.output().includes(LIMIT_PARAMETER), true);
+        return LIMIT_PARAMETER;
+      }),
+  },
+  {
+    name: 'the deployed console shows strangers nothing, and sends them to GitLab to sign in',
+    run: async (place) => {
+      const redirectUrl = `${deployed.REHEARSAL_CONSOLE_URL}/signin/callback`;
+      const gitlab = await startSignInGitLab({ redirectUrl, users: [] });
+      try {
+        const instead = { [ENV_GITLAB_URL]: gitlab.url };
+        return await deployed.withDeployed(
+          place,
+          'console',
+          (console) => visit(console, gitlab.url, redirectUrl),
+          instead,
+        );
+      } finally {
+        await gitlab.stop();
+      }
+    },
+  },
   {
     name: 'cdk deploy changes a setting and leaves the books alone',
     run: async (place) => {
@@ -152,34 +161,14 @@ export const COURSE: readonly Step<deployed.RehearsalPlace>[] = [
     },
   },
   {
-    name: 'cdk destroy alone is refused for what is protected',
+    name: 'npm run destroy refuses while the controller is enabled, and takes the service away once it is disarmed',
     run: async (place) => {
-      const stacks = [deployed.SERVICE_STACK, deployed.STATE_STACK];
-      for (const stack of stacks) {
-        const { code } = await deployed.cdk(place, 'destroy', stack, '--exclusively', '--force');
-        expectEqual(`whether it failed for ${stack}`, code !== 0, true);
-        expectEqual(stack, await deployed.stackExists(place, stack), true);
-      }
-      return stacks.join(' and ');
-    },
-  },
-  {
-    name: 'npm run destroy refuses while the controller is enabled',
-    run: async (place) => {
-      const { code, told } = await destroyWhile(place, 'enabled', false);
-      expectEqual('the exit code', code, 2);
-      expectEqual('the remedy', told.includes('npx tollgate controller dry-run'), true);
+      const refused = await destroyWhile(place, 'enabled', false);
+      expectEqual('the exit code', refused.code, 2);
+      expectEqual('the remedy', refused.told.includes('npx tollgate controller dry-run'), true);
       expectEqual('the service stack', await deployed.stackExists(place, deployed.SERVICE_STACK), true);
-      return 'and names the command that disarms';
-    },
-  },
-  {
-    name: 'npm run destroy takes the service away once it is disarmed',
-    run: async (place) => {
-      const { code, told } = await destroyWhile(place, 'dry_run', false);
-      if (code !== 0) throw new Error(`it ended with ${code}: ${told}`);
+      await destroyMust(place, false);
       expectEqual('the service stack', await deployed.stackExists(place, deployed.SERVICE_STACK), false);
-      expectEqual('the admit function', await deployed.functionExists(place, 'admit'), false);
       expectEqual('the note', await deployed.noteIn(place), 'before the update');
       return 'the books are untouched';
     },
@@ -187,8 +176,7 @@ export const COURSE: readonly Step<deployed.RehearsalPlace>[] = [
   {
     name: 'the table outlives its stack and cannot be deleted by mistake',
     run: async (place) => {
-      const { code, told } = await destroyWhile(place, 'dry_run', true);
-      if (code !== 0) throw new Error(`it ended with ${code}: ${told}`);
+      await destroyMust(place, true);
       expectEqual('the state stack', await deployed.stackExists(place, deployed.STATE_STACK), false);
       expectEqual('the note', await deployed.noteIn(place), 'before the update');
       const deleted = await deployed
@@ -204,6 +192,49 @@ export const COURSE: readonly Step<deployed.RehearsalPlace>[] = [
   },
 ];
 
+async function destroyWhile(place: deployed.RehearsalPlace, state: string, withState: boolean) {
+  const told: string[] = [];
+  const controllers = createRunnerControllers({
+    ...{ baseUrl: GITLAB, token: async () => 'a-token', clock: systemClock },
+    fetch: async () => Response.json({ id: 7, description: 'tollgate', state, connected: true }),
+  });
+  const code = await destroy({
+    ...{ stage: deployed.REHEARSAL_STAGE, gitlabUrl: GITLAB, withState },
+    askWhetherArmed: () => askWhetherArmed(controllers, 7),
+    protection: stackProtection({
+      endpoint: place.emulator.endpoint,
+      signedFetch: deployed.fetchFor('cloudformation'),
+    }),
+    cdkDestroy: (stack) => deployed.cdk(place, 'destroy', stack, '--exclusively', '--force'),
+    tell: (text) => told.push(text),
+  });
+  return { code, told: told.join('\n') };
+}
+
+async function destroyMust(place: deployed.RehearsalPlace, withState: boolean): Promise<void> {
+  const { code, told } = await destroyWhile(place, 'dry_run', withState);
+  if (code !== 0) throw new Error(`it ended with ${code}: ${told}`);
+}
+
+async function visit(console: HostedBundle, gitlabUrl: string, redirectUrl: string): Promise<string> {
+  const get = async (path: string) => {
+    const headers = { accept: 'text/html' };
+    const answer = await console.invoke(documentedUrlEvent({ path, method: 'GET', headers }));
+    if (!isRecord(answer)) throw new Error(`${path} answered ${JSON.stringify(answer)}`);
+    const location = isRecord(answer.headers) ? answer.headers.location : undefined;
+    return { status: answer.statusCode, location: String(location) };
+  };
+  expectEqual('/healthz', (await get('/healthz')).status, 200);
+  const page = await get('/groups/101');
+  expectEqual('a page', [page.status, page.location], [302, '/signin?returnTo=%2Fgroups%2F101']);
+  expectEqual('the API', (await get('/api/v1/limits')).status, 401);
+  const { origin, pathname, searchParams } = new URL((await get('/signin')).location);
+  expectEqual('the way to sign in', `${origin}${pathname}`, `${gitlabUrl}/oauth/authorize`);
+  expectEqual('the application', searchParams.get('client_id'), deployed.REHEARSAL_CLIENT_ID);
+  expectEqual('the way back', searchParams.get('redirect_uri'), redirectUrl);
+  return redirectUrl;
+}
+
 function answered(answer: unknown, status: number): Record<string, unknown> {
   if (!isRecord(answer)) throw new Error(`the function answered ${JSON.stringify(answer)}`);
   if (answer.statusCode !== status)
@@ -212,9 +243,6 @@ function answered(answer: unknown, status: number): Record<string, unknown> {
   return isRecord(body) ? body : {};
 }
 
-const GITLAB = 'https://gitlab.example.com';
-
-/** Returns the event of a group's webhook for a job that ran a minute. */
 async function signedDelivery(
   secret: string,
   { jobId, projectId, rootNamespaceId }: Readonly<Record<'jobId' | 'projectId' | 'rootNamespaceId', number>>,
@@ -266,7 +294,6 @@ async function rehearseRelay(place: deployed.RehearsalPlace): Promise<string> {
   const relay = startRelayBundle(RELAY_BUNDLE, {
     ...place.awsEnv,
     ...told,
-    // It is killed at the end and leaves its socket's folder there.
     TMPDIR: place.folder,
     [names.ENV_AWS_SSM_ENDPOINT]: place.emulator.endpoint,
     [names.ENV_PROTO_FILE]: descriptors,

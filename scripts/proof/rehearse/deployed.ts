@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { DescribeTableCommand, DynamoDBClient, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
@@ -23,17 +23,13 @@ const CALL_MS_MAX = 15_000;
 
 export interface RehearsalPlace {
   readonly emulator: Emulator;
-  /** Below the project's folder, so that its packages are found. */
   readonly folder: string;
   /** Stand in for a GitLab's descriptors; their numbers differ from the placeholder's. */
   readonly descriptors: string;
-  /** Of the virtual environment. */
   readonly python: string;
-  /** Environment of programs that may call only the emulator. */
   readonly awsEnv: Readonly<Record<string, string>>;
 }
 
-/** The emulator accepts any credentials. */
 export const awsEnvFor = (endpoint: string, home: string): Readonly<Record<string, string>> => ({
   PATH: process.env.PATH ?? '',
   HOME: home,
@@ -55,7 +51,6 @@ export const fetchFor =
     return fetch(url, { signal: AbortSignal.timeout(CALL_MS_MAX), ...init, headers });
   };
 
-/** Calls a service that has no installed SDK client. */
 const call = (
   { emulator }: RehearsalPlace,
   service: string,
@@ -63,7 +58,6 @@ const call = (
   init?: RequestInit,
 ): Promise<Response> => fetchFor(service)(`${emulator.endpoint}${path}`, init);
 
-/** Outputs of the last deployment, by name. */
 export function outputsOf(place: RehearsalPlace, stack: string): Texts {
   const all: Readonly<Record<string, Texts>> = readJson(join(place.folder, 'outputs.json'));
   const outputs = all[stack];
@@ -81,13 +75,8 @@ export async function stackExists(place: RehearsalPlace, stack: string): Promise
   return response.ok && !(await response.text()).includes('DELETE_COMPLETE');
 }
 
-export async function functionExists(place: RehearsalPlace, name: string): Promise<boolean> {
-  return (await call(place, 'lambda', `/2015-03-31/functions/${functionName(name)}`)).ok;
-}
-
 const functionName = (name: string): string => `tollgate-${REHEARSAL_STAGE}-${name}`;
 
-/** The environment that the stack gives a function. */
 async function environmentOf(place: RehearsalPlace, name: string): Promise<Texts> {
   const response = await call(place, 'lambda', `/2015-03-31/functions/${functionName(name)}/configuration`);
   const { Environment } = (await response.json()) as { readonly Environment?: { readonly Variables: Texts } };
@@ -95,16 +84,10 @@ async function environmentOf(place: RehearsalPlace, name: string): Promise<Texts
   throw new Error(`${functionName(name)} has no environment (HTTP ${response.status})`);
 }
 
-interface Template {
-  readonly Resources: Readonly<
-    Record<string, { readonly Properties?: { FunctionName?: string; Code?: { S3Key: string } } }>
-  >;
-}
-
-/** Key of a function's code in the bucket of assets, as the deployed template has it. */
 function codeKeyOf(place: RehearsalPlace, name: string): string {
   const file = join(place.folder, 'cdk.out', `${SERVICE_STACK}.template.json`);
-  const resources = Object.values(readJson<Template>(file).Resources);
+  type Resource = { readonly Properties?: { FunctionName?: string; Code?: { S3Key: string } } };
+  const resources = Object.values(readJson<{ Resources: Record<string, Resource> }>(file).Resources);
   const found = resources.find(({ Properties }) => Properties?.FunctionName === functionName(name));
   const key = found?.Properties?.Code?.S3Key;
   if (key !== undefined) return key;
@@ -129,7 +112,6 @@ export async function startDeployed(
   return hostBundle({ folder, env: { ...place.awsEnv, ...Object.fromEntries(unpacked), ...instead } });
 }
 
-/** Starts a deployed function, runs `use` and ends it. */
 export async function withDeployed<T>(
   place: RehearsalPlace,
   name: string,
@@ -144,7 +126,6 @@ export async function withDeployed<T>(
   }
 }
 
-/** Returns its folder; a function that is started again has one already. */
 async function unpackedCode(place: RehearsalPlace, name: string): Promise<string> {
   const key = codeKeyOf(place, name);
   const response = await call(
@@ -196,7 +177,6 @@ interface TaskDefinition {
   }[];
 }
 
-/** The environment that the task gives a relay. */
 export async function relayEnvironmentOf(place: RehearsalPlace): Promise<Texts> {
   const asked = { taskDefinition: (await relayServiceOf(place))?.taskDefinition };
   const answer = await ecs<'taskDefinition', TaskDefinition>(place, 'DescribeTaskDefinition', asked);
@@ -205,7 +185,6 @@ export async function relayEnvironmentOf(place: RehearsalPlace): Promise<Texts> 
   return Object.fromEntries(environment.map(({ name, value }) => [name, value]));
 }
 
-/** An item that no change may touch. */
 export const NOTE = { pk: { S: 'rehearsal@note' }, sk: { S: 'note' } };
 
 const connection = ({ emulator }: RehearsalPlace) => ({
@@ -216,16 +195,6 @@ const connection = ({ emulator }: RehearsalPlace) => ({
 export const dynamo = (place: RehearsalPlace): DynamoDBClient => new DynamoDBClient(connection(place));
 export const ssm = (place: RehearsalPlace): SSMClient => new SSMClient(connection(place));
 export const tableOf = (place: RehearsalPlace): string => outputsOf(place, STATE_STACK).TableName ?? '';
-
-export const tableFacts = async (place: RehearsalPlace): Promise<Record<string, unknown>> => {
-  const { Table } = await dynamo(place).send(new DescribeTableCommand({ TableName: tableOf(place) }));
-  return {
-    deletionProtection: Table?.DeletionProtectionEnabled,
-    billing: Table?.BillingModeSummary?.BillingMode,
-    stream: Table?.StreamSpecification?.StreamViewType,
-    index: Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName),
-  };
-};
 
 export const noteIn = async (place: RehearsalPlace): Promise<string | undefined> => {
   const command = new GetItemCommand({ TableName: tableOf(place), Key: NOTE, ConsistentRead: true });
@@ -242,13 +211,10 @@ const SETTINGS = [
   'consoleAdminGroupId=123',
   'consoleFinanceGroupId=124',
 ];
-/** One call takes 5 to 15 s. */
 const CDK_MS_MAX = 240_000;
 
-/** Runs the CDK command line against the emulator. */
 export async function cdk(place: RehearsalPlace, ...args: readonly string[]): Promise<CdkRun> {
   const out = join(place.folder, 'cdk.out');
-  // Destroying needs no synthesis.
   const [verb] = args;
   const from =
     verb === 'destroy'
@@ -272,19 +238,16 @@ export async function cdkMust(place: RehearsalPlace, ...args: readonly string[])
 
 const tail = (text: string): readonly string[] => text.trim().split('\n').slice(-15);
 
-/** Arguments of `cdk deploy` for both stacks. */
-export const deployArgs = (place: RehearsalPlace): readonly string[] => [
+const deployArgs = (place: RehearsalPlace): readonly string[] => [
   ...['deploy', '--all', '--method=direct', '--require-approval', 'never'],
   ...['--outputs-file', join(place.folder, 'outputs.json')],
 ];
 
-/** `cdk deploy` of both stacks. */
 export const deploy = (place: RehearsalPlace, ...settings: readonly string[]): Promise<string> =>
   cdkMust(place, ...deployArgs(place), ...settings);
 
 const CLI = fileURLToPath(new URL('../../tollgate.mjs', import.meta.url));
 const MS_MAX = 60_000;
-/** The GitLab host in the deployed settings. */
 const REHEARSAL_INSTANCE = 'gitlab.example.com';
 
 /** Runs `npx tollgate …` on the deployed table with rights on the account. @throws {Error} with its output if it fails. */
@@ -308,7 +271,6 @@ export async function arrivals(place: RehearsalPlace): Promise<readonly unknown[
   }));
 }
 
-/** Returns `HELD`, `SETTLED` …; undefined for an unknown job. */
 export async function stateOfJob(place: RehearsalPlace, jobId: number): Promise<string | undefined> {
   const table = dynamoTable(dynamo(place), tableOf(place));
   const parts = { table, instance: REHEARSAL_INSTANCE, clock: systemClock, random: Math.random };

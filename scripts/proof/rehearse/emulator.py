@@ -1,11 +1,9 @@
 """A moto server that does what the rehearsal needs and moto leaves out.
 
-Usage: emulator.py PORT FILE; it ends when its stdin is closed. FILE, if it is there, names the stack whose creation fails.
+Usage: emulator.py PORT; it ends when its stdin is closed.
 
 Added here, as CloudFormation does it:
 - a protected stack is not deleted, and the protection can be changed;
-- a creation that fails leaves a stack without anything in it, ROLLBACK_COMPLETE;
-- a stack whose exports another stack imports is not deleted;
 - AWS::Lambda::Url, so that its address can be an output;
 - Fn::Cidr, and Fn::GetAZs of a reference;
 - tags of keys, as templates write them;
@@ -13,7 +11,6 @@ Added here, as CloudFormation does it:
 - route tables go with their stack;
 - one request at a time: moto reads in one thread what another changes, and breaks;
 - what is written to a table is no event for a function: moto would start Docker for each write, and fails on binary values.
-Every resource type that is still ignored is printed to stdout: `ignored AWS::Lambda::EventInvokeConfig`.
 Functions are never run: moto would want Docker for it.
 """
 
@@ -137,26 +134,6 @@ def update_termination_protection(self):
     return ActionResult({"StackId": stack.stack_id})
 
 
-create_anyway = CloudFormationBackend.create_stack
-NOTHING = '{"Resources": {}}'
-
-
-def create_stack(self, name, template, *rest, **more):
-    if name != failing_stack():
-        return create_anyway(self, name, template, *rest, **more)
-    stack = create_anyway(self, name, NOTHING, *rest, **more)
-    stack.status = "ROLLBACK_COMPLETE"
-    return stack
-
-
-def failing_stack():
-    try:
-        with open(sys.argv[2], encoding="utf8") as file:
-            return file.read().strip()
-    except FileNotFoundError:
-        return None
-
-
 delete_anyway = CloudFormationBackend.delete_stack
 
 
@@ -164,7 +141,6 @@ def delete_stack(self, name_or_stack_id):
     for stack in list(self.stacks.values()):
         if name_or_stack_id in (stack.stack_id, stack.name):
             refuse_protected(stack)
-            refuse_imported(stack, self.stacks.values())
     delete_anyway(self, name_or_stack_id)
 
 
@@ -172,20 +148,6 @@ def refuse_protected(stack):
     if stack.enable_termination_protection:
         message = f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled"
         raise ValidationError(message=message)
-
-
-def refuse_imported(stack, stacks):
-    for other in stacks:
-        for export in stack.exports:
-            if other is not stack and imports(other.template_dict, export.name):
-                message = f"Export {export.name} cannot be deleted as it is in use by {other.name}"
-                raise ValidationError(message=message)
-
-
-def imports(part, name):
-    if isinstance(part, dict):
-        return part.get("Fn::ImportValue") == name or any(imports(each, name) for each in part.values())
-    return isinstance(part, list) and any(imports(each, name) for each in part)
 
 
 known_json = parsing.clean_json
@@ -238,21 +200,16 @@ def answer_alone(self, environ, start_response):
 
 
 known_class = parsing.resource_class_from_type
-told = set()
 
 
 def resource_class_from_type(resource_type):
     if resource_type.startswith("Custom::") or resource_type in parsing.get_model_map():
         return known_class(resource_type)
-    if resource_type not in told:
-        told.add(resource_type)
-        print(f"ignored {resource_type}", flush=True)
     return Ignored
 
 
 DomainDispatcherApplication.__call__ = answer_alone
 CloudFormationResponse.update_termination_protection = update_termination_protection
-CloudFormationBackend.create_stack = create_stack
 CloudFormationBackend.delete_stack = delete_stack
 CloudFormationBackend._resolve_update_parameters = resolve_with_defaults
 KmsBackend.create_key = create_key

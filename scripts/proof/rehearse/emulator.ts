@@ -14,23 +14,14 @@ const STOP_MS_MAX = 5_000;
 const ANSWER_MS_MAX = 1_000;
 const CRASHES_MAX = 20;
 
-/**
- * A moto server on a free port of this machine. It ends with this process, however that ends.
- *
- * @param failingFile - while it is there, the creation of the stack that it names fails.
- */
-export async function startEmulator(python: string, failingFile: string) {
+/** A moto server on a free port of this machine. It ends with this process, however that ends. */
+export async function startEmulator(python: string) {
   const port = await loopbackPort();
-  const child = spawn(python, [SCRIPT, String(port), failingFile], {
-    stdio: ['pipe', 'pipe', 'pipe'],
+  const child = spawn(python, [SCRIPT, String(port)], {
+    stdio: ['pipe', 'ignore', 'pipe'],
     env: { PATH: process.env.PATH, PYTHONUNBUFFERED: '1' },
   });
-  const ignored = new Set<string>();
   const crashes: string[] = [];
-  createInterface(child.stdout).on('line', (line) => {
-    const [, type] = /^ignored (\S+)$/.exec(line) ?? [];
-    if (type !== undefined) ignored.add(type);
-  });
   createInterface(child.stderr).on('line', (line) => {
     // The last line of a stack says what it was about.
     if (/^\w[\w.]*(?:Error|Exception)\b/.test(line) && crashes.length < CRASHES_MAX) crashes.push(line);
@@ -44,9 +35,6 @@ export async function startEmulator(python: string, failingFile: string) {
   return {
     /** By this name it finds templates in its own buckets. */
     endpoint: `http://localhost:${port}`,
-    /** Types of resources that it passed over. */
-    ignoredTypes: (): readonly string[] => [...ignored].sort(),
-    /** Calls that broke it; their results are not reliable. */
     crashes: (): readonly string[] => crashes,
     stop: () => end(child),
   };
@@ -66,7 +54,6 @@ async function untilItAnswers(port: number, child: ChildProcess): Promise<void> 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
-  // It ends when its stdin is closed.
   child.stdin?.end();
   const killer = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
   await exited;

@@ -17,7 +17,6 @@ interface Answer {
 
 const HOST = fileURLToPath(new URL('bundle-host.mjs', import.meta.url));
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-/** Cold starts take half a second here; a busy machine gets time. */
 const LOAD_MS_MAX = 30_000;
 const INVOKE_MS_MAX = 60_000;
 
@@ -76,7 +75,6 @@ export async function hostBundle({
   }
   let calls = 0;
   return {
-    /** Returns the handler's response after a round trip through JSON. Rejects with its error. */
     invoke: async (event: unknown): Promise<unknown> => {
       calls += 1;
       const answer = answerTo(calls, INVOKE_MS_MAX);
@@ -85,15 +83,12 @@ export async function hostBundle({
       if (error !== undefined) throw new Error(error);
       return result;
     },
-    /** Stops its process or lets it go on: what it is asked meanwhile waits. */
     signal: (name: 'SIGSTOP' | 'SIGCONT'): void => void child.kill(name),
-    /** Everything it has written to stdout and stderr. */
     output: written,
     close,
   };
 }
 
-/** Collects what a process writes. */
 function textOf(...streams: readonly (Readable | null)[]): () => string {
   let written = '';
   for (const stream of streams)
@@ -105,7 +100,6 @@ function textOf(...streams: readonly (Readable | null)[]): () => string {
 
 export interface UrlEventOptions {
   readonly path: string;
-  /** @default 'POST' */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -140,7 +134,6 @@ export function documentedUrlEvent(options: UrlEventOptions): Record<string, unk
   };
 }
 
-/** A hosted function behind an address, as a Function URL puts it there. Signatures are not looked at. */
 export async function serveFunctionUrl(bundle: Pick<HostedBundle, 'invoke'>) {
   const server = createServer((request, response) => {
     answerOf(bundle, request).then(
@@ -173,11 +166,6 @@ async function answerOf(bundle: Pick<HostedBundle, 'invoke'>, request: IncomingM
   return { status: Number(answer.statusCode), body: String(answer.body ?? '') };
 }
 
-/**
- * Starts the relay's bundle as its container would.
- *
- * @param env - all of it: nothing is taken over from this process.
- */
 export function startRelayBundle(folder: string, env: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [join(folder, 'relay.mjs')], {
     cwd: folder,
@@ -186,11 +174,9 @@ export function startRelayBundle(folder: string, env: Readonly<Record<string, st
   });
   const written = textOf(child.stdout, child.stderr);
   const exited = once(child, 'exit');
-  /** Rejects with the output if the process ends early. */
   const failed = exited.then(([code]): never => {
     throw new Error(`the relay ended with ${code}:\n${written()}`);
   });
-  // It may have no listener when it is closed.
   failed.catch(() => {});
   return {
     failed,

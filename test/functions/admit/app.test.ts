@@ -136,25 +136,6 @@ test('gives the same decision to the same job, also when the answer got lost', a
   expect(again).toEqual(first);
 });
 
-test('starts no transaction with less than 150 ms left', async () => {
-  const { decide, ledger } = anApp();
-  expect(await decide([aRequest(1)], 140)).toEqual([{ jobId: 1, outcome: 'undecided', cause: 'deadline' }]);
-  expect(await ledger.readRecord(1)).toBeUndefined();
-});
-
-test('is undecided while the table does not answer', async () => {
-  const { decide } = anApp({ fault: () => ({ kind: 'lost-before' }) });
-  expect(await decide([aRequest(1)], 400)).toEqual([
-    { jobId: 1, outcome: 'undecided', cause: 'unavailable' },
-  ]);
-});
-
-test('ignores fields it does not know', async () => {
-  const { decide } = anApp();
-  const [decision] = await decide([aRequest(1, { weather: 'fine', constructor: { prototype: {} } })]);
-  expect(decision?.outcome).toBe('admitted');
-});
-
 test('a broken envelope is 400 with every problem, and decides nothing', async () => {
   const { post, ledger } = anApp();
   const response = await post(ADMISSIONS_PATH, { requests: Array(97).fill(aRequest(1)) });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { publishLimits } from '../../../functions/core/limits/publish-limits.ts';
 import { readRulesFile } from '../../../functions/core/rules.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';

@@ -99,7 +99,7 @@ test('no form and no address of a page is so malformed that it is our failure', 
   const { pages, failed } = await open();
   const folders = ['/groups/', '/projects/', '/runner-classes/', '/jobs/', '/nowhere/'];
   const reads = [
-    ...'/ /instance /jobs /shadow /coverage /reports /reports/focus.csv /history /requests /ask /edit /import /me'.split(
+    ...'/ /instance /jobs /shadow /coverage /reports /reports/groups.csv /history /requests /ask /edit /import /me'.split(
       ' ',
     ),
     ...folders.flatMap((folder) => IDS.map((id) => `${folder}${id}`)),

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import type { RolloutView } from '../../../functions/answers/rollout/model.ts';
 import type { RolloutMove } from '../../../functions/answers/rollout/rollout-moves.ts';
-import type { OwnerMessage } from '../../../functions/answers/rollout/shadow.ts';
 import { moveRollout, reportRollout } from '../../../functions/console/move-rollout.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Mode } from '../../../policies/mode.ts';
@@ -143,28 +142,6 @@ test('if enforced now: the jobs of the last days that would have failed, by rule
   });
 });
 
-test('if enforced now: limits of users are named as GitLab names them, those of projects and classes by what they are', async () => {
-  const house = await watching();
-  for (const subject of ['user/7', 'project/1', 'runner-class/small'])
-    await house.apply([
-      { kind: 'set', subject, limit: 'money-month', unit: 'money', per: 'month', amount: '0.01' },
-    ]);
-  await house.ask([aJob(1, { timeoutSeconds: 120, userId: 7 })]);
-  const deps = { ...house.deps, recentJobIds: async () => [1] };
-  house.clock.advance(1_000);
-  const labels = async (more: Partial<typeof deps>): Promise<readonly (string | undefined)[]> => {
-    const told = await createConsoleRead({ ...deps, ...more }).rolloutForecast(['group/101'], USERS.admin);
-    return told.outcome === 'counted' ? told.rows.map(({ limitLabel }) => limitLabel).toSorted() : [];
-  };
-  const others = ['acme/payments/cards/api money-month', 'small money-month'];
-  expect(await labels({ userNames: async () => new Map([[7, 'anna']]) })).toEqual([
-    others[0],
-    'anna money-month',
-    others[1],
-  ]);
-  expect(await labels({})).toEqual([...others, 'user 7 money-month']);
-});
-
 test('all go together: who is ready moves, who is not is named, and the instance waits for the groups that follow it', async () => {
   const house = await watching();
   for (const subject of ['group/100', 'instance']) await house.used(subject, '2026-11-21', 1, 10);
@@ -219,48 +196,6 @@ test('a report goes to the owner the limits name; where nobody can be told nothi
   expect(sent).toMatchObject({ outcome: 'reported', applied: { outcome: 'live' } });
   expect(await stepsOf(house, 'group/101')).toBe('reported reported');
   expect(await stepsOf(house, 'group/102')).toBe('reported reported');
-});
-
-test('a project goes the way of a group: its own figures, a report about it alone, and the jobs that would have failed', async () => {
-  const house = await watching();
-  await house.apply([{ kind: 'set', subject: 'group/104', limit: 'money-month', amount: '0.30' }]);
-  await step(house, ['project/1'], { direction: 'back', to: 'off' });
-  await step(house, ['project/1'], on());
-  expect(await stepsOf(house, 'project/1')).toBe('shadow shadow');
-  await house.ask([aJob(1, { timeoutSeconds: 120 }), aJob(2, { timeoutSeconds: 120 })]);
-  await house.roll();
-  const told: string[] = [];
-  const deps = {
-    ...house,
-    origin: 'https://budget.example.com',
-    tellOwner: async ({ about, owner = '', text }: OwnerMessage) => {
-      told.push([about, owner, text.split('\n')[0], text.split('\n').at(-1)].join(' | '));
-      return 'sent' as const;
-    },
-  };
-  const asked = { why: 'report', source: 'test', told: false };
-  const sent = await reportRollout(deps, ['project/1'], USERS.finance, asked);
-  expect(sent).toMatchObject({ outcome: 'reported', applied: { outcome: 'live' } });
-  expect(told).toEqual([
-    [
-      'project/1 | payments-leads',
-      'In the last 14 days acme/payments/cards/api ran 2 CI jobs. These would have failed, had every limit and rule been enforced:',
-      'https://budget.example.com/projects/1',
-    ].join(' | '),
-  ]);
-  expect(await stepsOf(house, 'project/1')).toBe('reported reported');
-  // Those beside and above it have no report by that.
-  expect(await stepsOf(house, 'project/2')).toBe('shadow shadow');
-  expect(await stepsOf(house, 'group/104')).toBe('shadow shadow');
-
-  const { rows } = await house.read.rollout({ subjects: ['project/1'] }, USERS.admin);
-  expect(rows[0]?.classes[0]).toMatchObject({ days: 1, jobs: 2, wouldFail: 1 });
-  const read = createConsoleRead({ ...house.deps, recentJobIds: async () => [2] });
-  house.clock.advance(1_000);
-  expect(await read.rolloutForecast(['project/1'], USERS.admin)).toMatchObject({ jobs: 2, wouldFail: 1 });
-  // What somebody may not see is not there for them.
-  const elsewhere = await reportRollout(deps, ['project/2'], USERS.owner, asked);
-  expect(elsewhere).toEqual({ outcome: 'unknown_subject', subject: 'project/2' });
 });
 
 test('finance rolls out and only an administrator takes it back; whoever was first has the set', async () => {

@@ -130,17 +130,6 @@ test('the same file with the same day changes nothing the second time, with its 
   expect((await desk.live())?.pointer).toEqual(live);
 });
 
-test('a second file for the day changes what is to come, and nothing of today', async () => {
-  const { exported, take, written } = await finance();
-  const old = await exported();
-  await take(withAmount(old, PAYMENTS, '540'));
-  await take((await exported()).replace(`${PAYMENTS},540,`, `${PAYMENTS},560,`));
-  expect(await written(101)).toEqual(['- 500 - 2026-12-31', `money-month-${NEXT_YEAR} 560 ${NEXT_YEAR} -`]);
-  // A row that names no limit is about the one of that day.
-  await take('group_id,unit,limit,period\r\n101,money,570,month\r\n');
-  expect(await written(101)).toEqual(['- 500 - 2026-12-31', `money-month-${NEXT_YEAR} 570 ${NEXT_YEAR} -`]);
-});
-
 test('new rows begin on the day, and with prune limits that the file does not name end the day before', async () => {
   const { take, written } = await finance();
   const rows = ['101,money,500,month', '102,money,7,month', '104,money,3,month', '100,money,900,month'];

@@ -32,7 +32,6 @@ function bench(groups: number, options: { readonly secret?: string; readonly ver
     token: async () => 'glpat-admin',
     fetch: local.fetch,
     clock,
-    timeout: () => new AbortController().signal,
   };
   const { secret = SECRET } = options;
   const tokens = { reading: deps, making: deps, secret: async () => secret };

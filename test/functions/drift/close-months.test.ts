@@ -126,23 +126,6 @@ test('a statement names the group by its path, and by its last one after the gro
   expect(new Set(await groups('instance'))).toEqual(new Set(['all groups']));
 });
 
-test('a statement names the price lists that were in force in its month', async () => {
-  const house = await books();
-  const from = (version: string, month: number, day: number) => ({
-    ...{ version, classes: [], fromMs: Date.UTC(2026, month - 1, day) },
-  });
-  const later = [from('b', 11, 1), from('c', 12, 1), from('d', 12, 9)];
-  const prices = { ...house.policy.prices, later } as never;
-  await house.ask([aJob(1)]);
-  await house.settle(1, 60);
-  for (const days of [20, 31]) {
-    house.clock.advance(days * DAY_MS);
-    await house.close({ prices });
-  }
-  const versions = (await house.chain.of('instance')).map(({ statement }) => statement.priceVersions);
-  expect(versions).toEqual([['b'], ['c', 'd']]);
-});
-
 test.each(['text', 'gone'] as const)(
   'a statement whose %s was tampered with is found, the first one named',
   async (how) => {
@@ -182,22 +165,4 @@ test('a group whose months cannot be read keeps no other open, is named in the l
   expect(errors).toEqual([{ subject: 'group/100', error: 'Error: not readable' }]);
   expect(await house.close()).toEqual({ closed: 1, left: 0, failed: 0 });
   expect((await house.chain.register()).last).toBe(3);
-});
-
-test('a statement with all that can be on it fits into an item of the table', async () => {
-  const house = await books();
-  await house.ask([aJob(1)]);
-  await house.settle(1, 60);
-  const later = Array.from({ length: 119 }, (_, index) => ({
-    ...{ version: `${'v'.repeat(60)}${index}`, classes: [], fromMs: Date.UTC(2026, 10, 1) + index * 60_000 },
-  }));
-  const prices = { ...house.policy.prices, later } as never;
-  for (let month = 0; month < 14; month += 1) {
-    house.clock.advance(31 * DAY_MS);
-    await house.settle(1, 60 + month);
-    await house.close({ prices });
-  }
-  const sizes = (await house.chain.of('group/100')).map(({ text }) => text.length);
-  expect(sizes).toHaveLength(14);
-  expect(Math.max(...sizes)).toBeLessThan(100_000);
 });

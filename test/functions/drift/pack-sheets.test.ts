@@ -1,31 +1,9 @@
 import { expect, test } from 'vitest';
-import { FIGURES, packedSums } from '../../../functions/core/sheets/sheet-rows.ts';
-import { putItem } from '../../../functions/core/store/calls.ts';
-import { TimeLimit } from '../../../functions/core/store/operation.ts';
 import { spendBooks } from '../../support/reports/spend-books.ts';
 import { USERS } from '../console/house.ts';
 
 const HOUR_MS = 3_600_000;
 const API = { projectId: 1, groupId: 104, runnerClass: 'small', seconds: 1 };
-
-test('a sheet whose later figures are of another writing is there without them only', async () => {
-  const { sheets, table } = spendBooks({ partBytes: 8 });
-  const name = { kind: 'group', span: '2026-11' } as const;
-  const sum = Float64Array.from({ length: FIGURES.length }, (_, place) => place * 1_000);
-  const sheet = { ...name, ...packedSums(new Map([[1, sum]])) };
-  await sheets.write(sheet);
-  const [whole] = await sheets.read([name]);
-  expect(whole?.later).toEqual(Buffer.from(sheet.later ?? []));
-  const part = table.items().find(({ sk }) => sk?.S === '501');
-  if (part === undefined) throw new Error('nothing in parts');
-  await putItem(table, { ...part, wr: { S: 'another' } }, new TimeLimit(1_000));
-  expect(await sheets.read([name])).toEqual([undefined]);
-  const [first] = await sheets.read([name], 'first');
-  expect(first?.bytes).toEqual(whole?.bytes);
-  // A program from before writes none.
-  await sheets.write({ ...name, bytes: sheet.bytes });
-  expect((await sheets.read([name]))[0]).not.toHaveProperty('later');
-});
 
 test('a day is packed again when it changed, a fresh one once an hour, an older one the next night', async () => {
   const { commit, pack, clock } = spendBooks();

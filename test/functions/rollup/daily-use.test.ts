@@ -24,10 +24,10 @@ async function house() {
     });
   await used('group/101', '2026-11-20', 5_000_000, 700);
   await used('group/101', '2026-11-18', 3_000_000);
-  await used('group/101', '2026-09-26', 1);
+  await used('group/101', '2026-10-24', 1);
   // Today is not over, longer ago is nobody's pace, and another group is another group.
   await used('group/101', '2026-11-21', 9);
-  await used('group/101', '2026-09-25', 9);
+  await used('group/101', '2026-10-23', 9);
   await used('group/102', '2026-11-20', 9);
   return dailyUseOf({ store, zone: 'UTC', clock: manualClock() });
 }
@@ -35,10 +35,10 @@ async function house() {
 const textOf = ({ day, amount }: { day: { year: number; month: number; day: number }; amount: number }) =>
   `${day.year}-${day.month}-${day.day} ${amount}`;
 
-test('money is what was spent and held on each of the last fifty-six days', async () => {
+test('money is what was spent and held on each of the last twenty-eight days', async () => {
   const read = await house();
   expect((await read(KEY, { limit: { kind: 'money' } })).map(textOf)).toEqual([
-    '2026-9-26 1',
+    '2026-10-24 1',
     '2026-11-18 3000000',
     '2026-11-20 5000700',
   ]);

@@ -76,27 +76,3 @@ test.each([
     '{"message":"webhooks reported what cannot be","groups":["1"],"jobs":["1"]}',
   );
 });
-
-test('a reported job_router_failure is asked about by the next sweep, and counts only if GitLab says the same', async () => {
-  const world = webhookWorld();
-  await world.sweep();
-  await world.hold(GROUP, [1, 2]);
-  world.gitlab.put(world.ran(1, 0, { status: 'running' }));
-  world.gitlab.put(world.ran(2, 1, { status: 'failed', failureReason: 'job_router_failure' }));
-  const failed = { build_status: 'failed', build_failure_reason: 'job_router_failure' };
-  for (const jobId of [1, 2]) await world.deliver(GROUP, aBody(jobId, world.clock.nowMs(), failed));
-  expect([await world.state(1), await world.state(2)]).toEqual(['HELD', 'HELD']);
-  world.clock.advance(MINUTE_MS);
-  expect((await world.sweep()).admittedYetFailed).toEqual([2]);
-  expect([await world.state(1), await world.state(2)]).toEqual(['HELD', 'RELEASED']);
-});
-
-test('a job is ended by the webhook of the group that its project has moved to', async () => {
-  const world = webhookWorld();
-  await world.hold(GROUP, [1]);
-  await world.deliver(5, aBody(1, world.clock.nowMs()));
-  expect(await world.state(1)).toBe('HELD');
-  world.moveProject(10, 5);
-  await world.deliver(5, aBody(1, world.clock.nowMs()));
-  expect(await world.state(1)).toBe('SETTLED');
-});

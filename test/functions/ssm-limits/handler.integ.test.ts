@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import { ssmParameters } from '../../../functions/ssm-limits/parameters.ts';

@@ -27,17 +27,12 @@ type command struct {
 
 func main() {
 	p := &peer{
-		release: make(chan struct{}), schemas: map[string]*schema{}, arrived: make(chan struct{}),
+		schemas: map[string]*schema{}, arrived: make(chan struct{}),
 		waiting: map[*waitingStream]struct{}{}, counts: map[string]int64{},
 	}
 	token := flag.String("token", "glrct-peer-not-a-secret", "the controller's token")
 	flag.DurationVar(&p.age, "age", 0, "of a connection until GOAWAY; 0 is for ever")
 	flag.DurationVar(&p.grace, "grace", 5*time.Second, "from there until it is cut")
-	flag.UintVar(&p.streams, "streams", 0, "at once per connection; 0 is any number")
-	flag.DurationVar(&p.find, "find", 20*time.Second, "how long a question waits for a stream")
-	flag.DurationVar(&p.patience, "patience", 20*time.Second, "how long it waits for its answer")
-	flag.Int64Var(&p.refusals, "refusals", 0, "how many registrations fail first")
-	flag.BoolVar(&p.holdEnds, "hold-ends", false, "end answered streams on \"release\" only")
 	tunnel := flag.Bool("ws", false, "take WebSockets instead of gRPC")
 	authority := flag.String("authority", "", "serve with TLS, and write the certificate to this file")
 	descriptors := flag.String("descriptors", "gitlab.binpb", "write the FileDescriptorSet to this file")
@@ -118,8 +113,6 @@ func act(p *peer, door *front, c command, stopped <-chan struct{}) any {
 	case "freeze": // As if the way had been cut: nothing comes or goes, nobody is told, no stream is used again.
 		door.each(func(w *wire) { w.deaf.Store(true); w.mute.Store(true) })
 		p.until(0, 0, func() { clear(p.waiting) })
-	case "release":
-		close(p.release)
 	case "token": // The old one is revoked, and who came with it must come again.
 		p.token.Store(c.Token)
 		door.each(func(w *wire) { w.Close() })

@@ -20,15 +20,12 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
+// patience is how long a question waits for a stream, and then for its answer.
+const patience = 20 * time.Second
+
 // peer is a job router: streams that wait, one of which is taken for each question.
 type peer struct {
 	age, grace time.Duration // of a connection; 0: none
-	streams    uint          // at once per connection; 0: no limit
-	find       time.Duration // how long a question waits for a stream,
-	patience   time.Duration // and for its answer
-	refusals   int64         // of the first registrations
-	holdEnds   bool          // answered streams end when release is closed
-	release    chan struct{}
 	schemas    map[string]*schema
 	token      atomic.Value
 
@@ -59,9 +56,6 @@ func (p *peer) server() *grpc.Server {
 		grpc.KeepaliveParams(params), grpc.StatsHandler(connections{p}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 20 * time.Second, PermitWithoutStream: true}),
 		grpc.MaxRecvMsgSize(messageBytesMax), grpc.MaxSendMsgSize(messageBytesMax),
-	}
-	if p.streams > 0 {
-		settings = append(settings, grpc.MaxConcurrentStreams(uint32(p.streams)))
 	}
 	server := grpc.NewServer(settings...)
 	stream := func(name string, handler grpc.StreamHandler) grpc.StreamDesc {
@@ -97,9 +91,7 @@ func (p *peer) announced(count string) grpc.StreamHandler {
 			request.Get(request.Descriptor().Fields().ByName("instance_id")).Int() <= 0 {
 			return status.Error(codes.InvalidArgument, "expecting an instance_id above 0 and nothing unknown")
 		}
-		if p.count(count) <= p.refusals {
-			return status.Error(codes.Unavailable, "not yet")
-		}
+		p.count(count)
 		return stream.SendMsg(&[]byte{})
 	}
 }
@@ -141,33 +133,27 @@ func (p *peer) exchange(stream grpc.ServerStream, q *question) error {
 			q.ended <- map[bool]string{true: "none", false: "error " + status.Code(err).String()}[errors.Is(err, io.EOF)]
 			return err
 		}
-	case <-time.After(2 * p.patience):
+	case <-time.After(2 * patience):
 		q.ended <- "none"
 		return status.Error(codes.DeadlineExceeded, "no answer in time")
 	}
 	outcome, wrong := p.schemas["first"].read(q.job, bytes)
 	p.count(outcome)
-	if time.Since(asked) > p.patience {
+	if time.Since(asked) > patience {
 		outcome, wrong = "late", q.job.name()+" was answered too late"
 	}
 	q.wrong = wrong
 	q.ended <- outcome
-	if p.holdEnds {
-		select {
-		case <-p.release:
-		case <-stream.Context().Done():
-		}
-	} else if stream.RecvMsg(&bytes) == nil { // One answer, then the client's half-close.
+	if stream.RecvMsg(&bytes) == nil { // One answer, then the client's half-close.
 		p.count("second")
 	}
 	return nil
 }
 
-func (p *peer) count(what string) int64 {
+func (p *peer) count(what string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.counts[what]++
-	return p.counts[what]
 }
 
 func (p *peer) add(stream *waitingStream) {
@@ -210,7 +196,7 @@ func (p *peer) until(streams int, within time.Duration, act func()) bool {
 
 // take hands the question, in its turn, to one of the waiting streams: the first of an unordered map, as GitLab's does.
 func (p *peer) take(q *question) bool {
-	deadline := time.Now().Add(p.find)
+	deadline := time.Now().Add(patience)
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	return p.until(1, time.Until(deadline), func() {

@@ -41,7 +41,7 @@ export function buildPeer(): string {
 
 export interface PeerOptions {
   readonly transport: 'grpc' | 'grpcs' | 'ws' | 'wss';
-  /** Flags of the program, see `main.go`: `['-streams', '20']`. */
+  /** Flags of the program, see `main.go`: `['-age', '1s']`. */
   readonly flags?: readonly string[];
 }
 
@@ -128,7 +128,7 @@ export async function startPeer(program: string, folder: string, { transport, fl
     /** Resolves with false if fewer streams waited within the time. */
     waits: async (streams: number, withinMs = WAIT_MS): Promise<boolean> =>
       (await command({ do: 'wait', streams, within_ms: withinMs })) === true,
-    act: async (what: 'away' | 'back' | 'reset' | 'deaf' | 'freeze' | 'release'): Promise<void> =>
+    act: async (what: 'away' | 'back' | 'reset' | 'deaf' | 'freeze'): Promise<void> =>
       void (await command({ do: what })),
     changeToken: async (token: string): Promise<void> => void (await command({ do: 'token', token })),
     /** The router's own counts; 0 is absent. */

@@ -36,173 +36,43 @@ export type Comparison = 'agrees' | 'stricter' | 'unspecified' | 'differs';
 const PART_OF_COMPONENT = /[^/]\*\*|\*\*[^/]/;
 
 const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`;
+const pieces = (text: string, ...more: readonly string[]): readonly string[] => [...text.split(' '), ...more];
 const PIECES: Readonly<
   Record<Library, { readonly pattern?: readonly string[]; readonly text: readonly string[] }>
 > = {
   doublestar: {
-    pattern: [
-      ...[
-        'a',
-        'b',
-        'a',
-        '/',
-        '/',
-        ':',
-        '.',
-        '*',
-        '*',
-        '**',
-        '/**/',
-        '**/',
-        '?',
-        '[ab]',
-        '[^a]',
-        '[!a]',
-        '[a-c]',
-      ],
-      ...['{a,b}', '{a,b/c}', '{,a}', '{a*,**}', '\\*', '\\a', 'é', '😀', '[', ']', '{', '}', ',', '-', '^'],
-    ],
-    text: ['a', 'b', 'c', 'a', 'b', '/', '/', ':', '.', '*', 'é', '😀', '-', ',', '[', '{'],
+    pattern: pieces(
+      'a b a / / : . * * ** /**/ **/ ? [ab] [^a] [!a] [a-c] {a,b} {a,b/c} {,a} {a*,**} \\* \\a é 😀 [ ] { } , - ^',
+    ),
+    text: pieces('a b c a b / / : . * é 😀 - , [ {'),
   },
   regexp: {
-    pattern: [
-      ...['a', 'b', 'A', '-', '1', '.', '.*', '^', '$', '|', '(', ')', '(?:', '(?i)', '(?m)', '(?s)', '(?U)'],
-      ...[
-        '*',
-        '+',
-        '?',
-        '{2}',
-        '{0,2}',
-        '{1,}',
-        '*?',
-        '+?',
-        '[ab]',
-        '[^ab]',
-        '[a-c]',
-        '[[:alpha:]]',
-        '[[:^digit:]]',
-      ],
-      ...[
-        '\\d',
-        '\\D',
-        '\\w',
-        '\\W',
-        '\\s',
-        '\\b',
-        '\\B',
-        '\\A',
-        '\\z',
-        '\\pL',
-        '\\p{Lu}',
-        '\\P{Greek}',
-        '\\x41',
-      ],
-      ...['(?P<n>a)', '(?<m>b)', '(?=a)', '(?i:k)', '\\1', '\\Qa.\\E', 'é', '😀', '[\\d-]', '\\n', '\\.'],
-    ],
-    text: ['a', 'b', 'c', 'A', 'K', 'k', '-', '1', '.', ' ', '\n', 'é', 'É', 'α', '😀', '_', '\u212a'],
+    pattern: pieces(
+      'a b A - 1 . .* ^ $ | ( ) (?: (?i) (?m) (?s) (?U) * + ? {2} {0,2} {1,} *? +? [ab] [^ab] [a-c] [[:alpha:]] [[:^digit:]]',
+      ...pieces(
+        '\\d \\D \\w \\W \\s \\b \\B \\A \\z \\pL \\p{Lu} \\P{Greek} \\x41 (?P<n>a) (?<m>b) (?=a) (?i:k) \\1',
+      ),
+      ...pieces('\\Qa.\\E é 😀 [\\d-] \\n \\.'),
+    ),
+    text: pieces('a b c A K k - 1 . é É α 😀 _', ' ', '\n', '\u212a'),
   },
   quantity: {
-    text: [
-      ...[
-        '0',
-        '1',
-        '2',
-        '5',
-        '9',
-        '00',
-        '10',
-        '1024',
-        '.',
-        '.5',
-        '-',
-        '+',
-        'e',
-        'E',
-        'e3',
-        'E-2',
-        'e+1',
-        'n',
-        'u',
-      ],
-      ...[
-        'm',
-        'k',
-        'K',
-        'M',
-        'G',
-        'T',
-        'P',
-        'E',
-        'Ki',
-        'Mi',
-        'Gi',
-        'Ti',
-        'Pi',
-        'Ei',
-        ' ',
-        'i',
-        '000',
-        '123456789',
-      ],
-    ],
+    text: pieces(
+      '0 1 2 5 9 00 10 1024 . .5 - + e E e3 E-2 e+1 n u m k K M G T P E Ki Mi Gi Ti Pi Ei i 000 123456789',
+      ' ',
+    ),
   },
   reference: {
-    text: [
-      ...[
-        'a',
-        'ruby',
-        'A',
-        '/',
-        '/',
-        ':',
-        ':',
-        '.',
-        '-',
-        '--',
-        '_',
-        '__',
-        '___',
-        '@',
-        `@${DIGEST}`,
-        '@sha256:0',
-      ],
-      ...[
-        'latest',
-        '3.2',
-        '5000',
-        'localhost',
-        'registry.example.com',
-        'host:5000',
-        '[::1]',
-        '$',
-        ' ',
-        'é',
-        'library',
-      ],
-    ],
+    text: pieces(
+      `a ruby A / / : : . - -- _ __ ___ @ @${DIGEST} @sha256:0 latest 3.2 5000 localhost registry.example.com`,
+      ...pieces('host:5000 [::1] $ é library', ' '),
+    ),
   },
   expand: {
-    text: [
-      ...[
-        '$',
-        '$',
-        '{',
-        '}',
-        '${',
-        '$A',
-        '$B',
-        '${A}',
-        '${B}',
-        '$AB',
-        '$1',
-        '${1}',
-        '${}',
-        '${A',
-        '$$',
-        '${$}',
-      ],
-      ...['a', '_', '-', '*', '#', '@', '!', '?', '0', '.', ' ', 'é', '/', '${a-b}', '${A B}'],
-    ],
+    text: pieces(
+      '$ $ { } ${ $A $B ${A} ${B} $AB $1 ${1} ${} ${A $$ ${$} a _ - * # @ ! ? 0 . é / ${a-b}',
+      ...[' ', '${A B}'],
+    ),
   },
 };
 const PIECES_MAX = 8;
@@ -212,10 +82,10 @@ const LONG_EXPONENT = /([eE][+-]?\d{2})\d+/g;
 /** One case from random pieces. */
 export function newQuestion(library: Library, random: () => number): Question {
   const { pattern, text } = PIECES[library];
-  const some = (pieces: readonly string[]): string =>
+  const some = (from: readonly string[]): string =>
     Array.from(
       { length: Math.floor(random() * (PIECES_MAX + 1)) },
-      () => pieces[Math.floor(random() * pieces.length)] ?? '',
+      () => from[Math.floor(random() * from.length)] ?? '',
     ).join('');
   return {
     library,

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { seededRandom } from '../../../scripts/local/random.ts';
 import { compare, LIBRARIES, type Library, newQuestion, type Question, type RunnersAnswer } from './cases.ts';
 
-const CORPUS_CASES = 150;
+const CORPUS_CASES = 30;
 const TOLD_MAX = 10;
 const RUN_MS_MAX = 60_000;
 const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;

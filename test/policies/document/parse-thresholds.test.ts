@@ -29,16 +29,12 @@ describe('what is refused names its place and the remedy', () => {
   });
 
   test.each([
-    [
-      'jobs',
-      undefined,
-      'a list of 1; expected nothing: jobs of running jobs rise and fall all day, in no period',
-    ],
-    ['starts', 'hour', 'a list of 1; expected nothing: every hour would announce them anew'],
-  ] as const)('on %s per %s', (kind, per, problem) => {
+    ['jobs', undefined],
+    ['starts', 'hour'],
+  ] as const)('on %s per %s', (kind, per) => {
     const document = reading([50]);
     readLimitThresholds(document.at('thresholds'), kind, per);
-    expect(document.problems.map(problemText)).toEqual([`thresholds: ${problem}`]);
+    expect(document.problems.map(problemText)).toEqual([expect.stringContaining('per day or longer')]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type DailyUsage, type RunOutQuestion, runOut } from '../../../policies/forecast.ts';
-import { calendarDay, dayNumber, weekday } from '../../../policies/limits/calendar.ts';
+import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
 
 const DAY = (year: number, month: number, day: number) => dayNumber({ year, month, day });
 
@@ -67,33 +67,12 @@ describe('days that are not 24 hours', () => {
   });
 });
 
-describe('a synthetic month of five working days and quiet weekends', () => {
-  const today = DAY(2026, 11, 20); // A Friday.
-  const usage = daysUntil(
-    today,
-    Array.from({ length: 28 }, (_, index) => (weekday(today - 28 + index) < 5 ? 100 : 10)),
+test('weekends count like other days, and a day that is missing used nothing', () => {
+  const today = DAY(2026, 11, 20);
+  const week = daysUntil(today, [100, 100, 100, 100, 10, 10, 100]);
+  const over = { nowMs: Date.UTC(2026, 10, 20), untilMs: Date.UTC(2026, 11, 31), left: 520 };
+  expect(ask({ ...over, usage: week })).toBe('2026-11-27T00:00');
+  expect(ask({ ...over, left: 500, usage: week.filter(({ amount }) => amount === 100) })).toBe(
+    '2026-11-27T00:00',
   );
-  const friday = { usage, nowMs: Date.UTC(2026, 10, 20), untilMs: Date.UTC(2026, 11, 31) };
-
-  test.each([
-    { left: 100, at: '2026-11-21T00:00', guarantee: 'a working day lasts until the weekend' },
-    { left: 115, at: '2026-11-22T12:00', guarantee: 'a little more lasts deep into it' },
-    { left: 120, at: '2026-11-23T00:00', guarantee: 'and to its end' },
-    { left: 170, at: '2026-11-23T12:00', guarantee: 'on Monday it goes fast again' },
-    { left: 520, at: '2026-11-27T00:00', guarantee: 'a week lasts a week' },
-  ])('$guarantee', ({ left, at }) => {
-    expect(ask({ ...friday, left })).toBe(at);
-  });
-
-  test('of less than two weeks the weekdays are not told apart', () => {
-    const week = usage.slice(-7);
-    expect(ask({ ...friday, usage: week, left: 520 })).toBe('2026-11-27T00:00');
-    expect(ask({ ...friday, usage: week, left: 260 })).toBe('2026-11-23T12:00');
-  });
-
-  test('a day nobody mentioned used nothing', () => {
-    expect(ask({ ...friday, usage: usage.filter(({ amount }) => amount === 100), left: 170 })).toBe(
-      '2026-11-23T16:48',
-    );
-  });
 });

@@ -75,7 +75,7 @@ const REASONS = {
   ),
   CONTAINER_USER_NOT_ALLOWED: any(
     { part: oneOf('user', 'group'), asked: words, allowed: wordList },
-    { invalid: flag, executor: oneOf('kubernetes', 'docker'), service: words },
+    { invalid: flag, service: words },
   ),
   TIMEOUT_TOO_LONG: any({ timeoutSeconds: amount, timeoutSecondsMax: amount, runnerClass: words }),
   RUNNER_SCOPE: any({ runnerClass: words, needs: wordList }),

@@ -91,15 +91,6 @@ export const hourFull: Reason = {
   zone: 'Europe/Berlin',
 };
 
-export const minuteFull: Reason = {
-  ...hourFull,
-  limit: 'starts-minute',
-  limitAmount: 1,
-  committed: 1,
-  periodLabel: '12:00 UTC on 21 November 2026',
-  resetsAtMs: Date.UTC(2026, 10, 21, 12, 1),
-};
-
 export const soft: Reason = {
   code: 'SOFT_LIMIT',
   ...month,
@@ -112,4 +103,3 @@ export const alone: Reason = { code: 'EXCEEDS_LIMIT_ALONE', ...month, limitAmoun
 export const blocked: Reason = { code: 'EXCEEDS_LIMIT_ALONE', ...month, limitAmount: 0 };
 /** Nobody set it to 0: more was spent in October than there was. */
 export const indebted: Reason = { ...blocked, overdrawn: 620_000_000 };
-export const lessened: Reason = { ...alone, overdrawn: 498_000_000 };

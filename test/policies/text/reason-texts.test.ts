@@ -10,7 +10,7 @@ import {
 import * as limits from './limit-reasons.ts';
 import { NOW_MS } from './told.ts';
 
-const { alone, blocked, slots, cpu, hourFull, minuteFull, month, once, ...others } = limits;
+const { alone, blocked, slots, cpu, hourFull, month, once, ...others } = limits;
 const user = { code: 'CONTAINER_USER_NOT_ALLOWED', part: 'user', allowed: ['1000', '65534'] } as const;
 const image = {
   code: 'IMAGE_NOT_ALLOWED',
@@ -29,53 +29,33 @@ const frozen = { code: 'GROUP_FROZEN', frozenLabel: 'group acme/payments', zone:
 
 const SAMPLES: Readonly<Record<string, Reason>> = {
   ...others,
-  ...{ alone, blocked, slots, cpu, hourFull, minuteFull },
-  'alone in minutes': { ...alone, unit: 'seconds', asked: 7_200, limitAmount: 3_600 } as Reason,
+  ...{ alone, blocked, slots, cpu, hourFull },
   'alone in CPU': { ...alone, unit: 'millicpu', asked: 16_000, limitAmount: 500 } as Reason,
-  'blocked starts': { ...blocked, unit: 'starts', asked: 1 } as Reason,
-  'one slot': { ...slots, limitAmount: 1, committed: 1 } as Reason,
-  'borrowed slots': { ...slots, borrow: 5, committed: 23 } as Reason,
   'lent slots': { ...slots, borrow: 5, lentOut: true, committed: 12 } as Reason,
-  'nothing to borrow': { ...slots, borrow: 5, lentOut: true } as Reason,
-  'borrowed CPU': { ...cpu, borrow: 4_000, committed: 14_000 } as Reason,
   'lent CPU': { ...cpu, borrow: 4_000, lentOut: true } as Reason,
-  'a window that never opens': {
-    ...slots,
-    ...once,
-    code: 'WINDOW_FULL',
-    unit: 'starts',
-    limitAmount: 5,
-  } as Reason,
   'a long name': { ...slots, subjectLabel: `group acme/${'deep/'.repeat(40)}end` } as Reason,
   timeout: { ...timeout, timeoutSeconds: 7_200 },
-  'a short timeout': { ...timeout, timeoutSeconds: 120, timeoutSecondsMax: 45 },
   scope: { ...scope, needs: ['protected refs and environment production', 'group 104'] },
   'scope of nobody': { ...scope, needs: [] },
-  'scope of no class': { ...scope, runnerClass: 'none', needs: [] },
   'break-glass': { code: 'BREAK_GLASS', breakGlass: 'release', why: 'release week', owner: 'payments-leads' },
   user: { ...user, asked: 'root' },
   'user that is no number': { ...user, asked: 'node', invalid: true },
   'group of a service': { ...user, part: 'group', asked: '0', allowed: [], service: 'postgres:16' },
-  'no user': { ...user, asked: '', executor: 'kubernetes' },
+  'no user': { ...user, asked: '' },
   freeze: { ...frozen, untilMs: Date.UTC(2026, 11, 1, 7), why: 'year end.' },
   'freeze until lifted': { ...frozen, why: `no deploys, ${'because '.repeat(30)}` },
   image,
   'denied service': { ...image, denied: 'docker.io/**', service: true },
-  'image of a variable': { ...image, image: '$IMAGE', allowed: [] },
   tag: { code: 'TAG_NOT_ALLOWED', image: 'ruby', wanted: 'fixed' },
   digest: { code: 'TAG_NOT_ALLOWED', image: 'ruby:3', wanted: 'digest', service: true },
   services: { code: 'SERVICE_LIMIT', services: 3, servicesMax: 2 },
-  'no services': { code: 'SERVICE_LIMIT', services: 1, servicesMax: 0 },
   'Docker in Docker': privileged,
-  Docker: { ...privileged, image: 'docker:28' },
   Kubernetes: { ...privileged, image: 'kindest/node:v1', engine: 'kubernetes' },
   'pull policy': { ...policy, asked: ['never'] },
-  'pull policies of a service': { ...policy, asked: ['never', 'x'], service: 'postgres:16' },
   'no pull policy': { ...policy, asked: [], allowed: [] },
   cap,
   floor: { ...cap, asked: '1Mi', isFloor: true },
   sum: { ...cap, sum: true, service: 'postgres:16' },
-  'cap of a long service': { ...cap, service: `registry.example.com/${'deep/'.repeat(30)}db:1` },
   quantity: { code: 'RESOURCE_INVALID', variable: 'KUBERNETES_CPU_REQUEST', service: 'redis:7' },
   'overwrite that is off': { ...overwrite, why: 'off' },
   overwrite: { ...overwrite, why: 'pattern', pattern: '^ci-' },
@@ -87,7 +67,6 @@ const SAMPLES: Readonly<Record<string, Reason>> = {
   'missing timeout': { code: 'FIELD_MISSING', field: 'timeoutSeconds' },
   'missing quantity': { code: 'FIELD_MISSING', field: 'KUBERNETES_CPU_REQUEST' },
   'missing value': { code: 'FIELD_MISSING', field: 'variables.TIER' },
-  'missing something': { code: 'FIELD_MISSING', field: 'somethingNew' },
   'our failure': { code: 'CONTROLLER_ERROR', cause: 'TypeError' },
 };
 

@@ -26,7 +26,7 @@ test('where there is a console the text leads to the page that explains the job,
 
 test('all reasons at once: the one that is hardest to lift first, numbers as far as they may be told', () => {
   expect(told([slots, spent, alone])).toMatchInlineSnapshot(`
-    "This job needs about 2.40 EUR, more than the whole CI budget of group acme/payments: 2.00 EUR for November 2026.
+    "This job needs about 2.40 EUR, more than the CI budget of group acme/payments: 2.00 EUR for November 2026.
 
     [EXCEEDS_LIMIT_ALONE] job "e2e-large" was not started. Nothing is wrong with your code.
       This job: about 2.40 EUR (runner class large, 24 min)

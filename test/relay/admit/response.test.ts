@@ -113,10 +113,6 @@ test('results of unmetered decisions count by job, unclear ones not at all', () 
   ]);
 });
 
-test.each([null, { results: 'recorded' }, { decisions: [] }])('%j has no results', (body) => {
-  expect(readResults(body, [1])).toBeUndefined();
-});
-
 test('contended counters count for the requested jobs only', () => {
   const contended = [
     { counter: 'instance|jobs-now|now', jobIds: [1, 3, 9, '2'] },

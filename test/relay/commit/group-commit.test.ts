@@ -47,17 +47,6 @@ function neighbours(): { readonly one: number; readonly other: number; readonly 
   return { one, other, apart };
 }
 
-test('a flooding root delays a neighbour of its lane by one turn, whatever number of projects it has', async () => {
-  const { ask, batches } = commitBench();
-  const { one, other } = neighbours();
-  for (const jobId of range(1, 500)) ask(jobId, { root: one, project: jobId });
-  await turn();
-  for (const jobId of [1_001, 1_002]) ask(jobId, { root: other });
-  await batches[0]?.answer();
-  expect(batches[1]?.jobIds).toHaveLength(96);
-  expect(batches[1]?.jobIds.slice(0, 4)).toEqual([97, 1_001, 98, 1_002]);
-});
-
 test('roots that fight for a shared counter go by one lane, those that wait already included', async () => {
   const lanes = createLanes(handClock());
   const { ask, batches } = commitBench({ lanes });
@@ -131,19 +120,6 @@ test('whatever roots fight for while jobs come and batches end: each job is sent
     }),
     { numRuns: 60 },
   );
-});
-
-test('500 questions at once of one root are six batches of at most 96, one after the other', async () => {
-  const { ask, batches, commit } = commitBench();
-  const asked = range(1, 500).map((jobId) => ask(jobId));
-  await turn();
-  for (let index = 0; index < 6; index += 1) {
-    expect(batches).toHaveLength(index + 1);
-    await batches[index]?.answer();
-  }
-  expect(batches.map((batch) => batch.jobIds.length)).toEqual([96, 96, 96, 96, 96, 20]);
-  expect(asked.map(({ verdict }) => verdict)).toEqual(range(1, 500).map((jobId) => admittedOf({ jobId })));
-  expect(commit.open).toBe(0);
 });
 
 test('a request that would push its neighbours out of their batch is not sent', async () => {

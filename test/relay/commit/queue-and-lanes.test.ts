@@ -1,73 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BATCH_BYTES_MAX } from '../../../functions/core/contract/admissions.ts';
-import {
-  type BatchJob,
-  createBatchJob,
-  FairQueue,
-  requestRootOf,
-  takeBatch,
-} from '../../../relay/commit/fair-queue.ts';
+import { type BatchJob, createBatchJob, FairQueue, takeBatch } from '../../../relay/commit/fair-queue.ts';
 import { createLanes, type Lanes } from '../../../relay/commit/lanes.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { range } from '../../support/relay/commit-bench.ts';
-
-describe('the queue', () => {
-  let lastJobId = 0;
-  const job = (project: number, root = 1): BatchJob => {
-    lastJobId += 1;
-    return createBatchJob({ jobId: lastJobId, projectId: project, rootNamespaceId: root });
-  };
-  const drain = (queue: FairQueue, root = '1'): (BatchJob | undefined)[] => {
-    const jobs: (BatchJob | undefined)[] = [];
-    while (queue.has(root)) jobs.push(queue.shift(root));
-    return jobs;
-  };
-
-  /** Project 0–3 pushes (each of its own root), `shift` and `remove` by an index. */
-  const step = fc.oneof(
-    { weight: 4, arbitrary: fc.record({ do: fc.constant('push' as const), at: fc.nat(3) }) },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant('shift' as const), at: fc.nat(1) }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), at: fc.nat(50) }) },
-  );
-
-  test('whatever happens, the queue never exceeds its bound, loses no job and evicts from a longest line', () => {
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 80 }), fc.integer({ min: 1, max: 8 }), (steps, capacity) => {
-        const queue = new FairQueue(capacity);
-        let model: BatchJob[] = [];
-        const lengthOf = (project: string): number => model.filter((one) => one.project === project).length;
-        for (const { do: action, at } of steps) {
-          if (action === 'push') {
-            const pushed = job(at, at % 2);
-            model.push(pushed);
-            const evicted = queue.push(pushed);
-            expect(evicted === undefined).toBe(model.length <= capacity);
-            if (evicted !== undefined) {
-              const longest = Math.max(...model.map((one) => lengthOf(one.project)));
-              expect(lengthOf(evicted.project)).toBe(longest);
-              expect(model.findLast((one) => one.project === evicted.project)).toBe(evicted);
-              model = model.filter((one) => one !== evicted);
-            }
-          } else if (action === 'shift') {
-            const taken = queue.shift(String(at));
-            expect(taken === undefined).toBe(!model.some((one) => one.root === String(at)));
-            if (taken !== undefined) expect(model.find((one) => one.project === taken.project)).toBe(taken);
-            model = model.filter((one) => one !== taken);
-          } else {
-            const gone = model[at % Math.max(1, model.length)];
-            if (gone !== undefined) queue.remove(gone);
-            model = model.filter((one) => one !== gone);
-          }
-          expect(queue.size).toBe(model.length);
-          expect(model.every((one) => queue.waits(one))).toBe(true);
-        }
-        expect(new Set([...drain(queue, '0'), ...drain(queue, '1')])).toEqual(new Set(model));
-      }),
-      { numRuns: 300 },
-    );
-  });
-});
 
 describe('the next batch', () => {
   const NOW_MS = 1_000;
@@ -113,16 +49,6 @@ describe('the next batch', () => {
     const waiting = roots('1', ...range(10_001, 10_004).map(String));
     const taken = ids(takeBatch(queue, waiting, NOW_MS).jobs);
     expect(taken.slice(1, 5)).toEqual(range(10_001, 10_004));
-  });
-
-  test.each([
-    [{ rootNamespaceId: 5, projectPath: 'acme/a' }, '5'],
-    [{ projectPath: 'Acme/sub/a' }, 'acme'],
-    [{ projectPath: 'lonely' }, 'lonely'],
-    [{ projectId: 7 }, 'project/7'],
-    [{}, 'unknown'],
-  ])('the root of %o is %s', (parts, root) => {
-    expect(requestRootOf({ jobId: 1, ...parts })).toBe(root);
   });
 });
 

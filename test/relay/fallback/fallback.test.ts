@@ -8,7 +8,6 @@ import {
   statelessCheck,
   UNREADABLE_PER_HOUR,
 } from '../../../relay/fallback/fallback.ts';
-import { RecentRejections } from '../../../relay/fallback/recent-rejections.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { aDirectory, aPolicy } from '../../policies/documents.ts';
 import { range } from '../../support/relay/commit-bench.ts';
@@ -34,7 +33,6 @@ const images = (parts: object = {}): object => ({
 interface Setting {
   readonly rules?: readonly object[];
   readonly costAndCapacity?: 'admit' | 'reject';
-  readonly unreadablePerHour?: number;
   readonly withDirectory?: boolean;
 }
 
@@ -48,7 +46,6 @@ function fallbackOf(setting: Setting = {}): { readonly fallback: Fallback; reado
     ),
     costAndCapacity: setting.costAndCapacity ?? 'admit',
     newDecisionId: () => 'f-1',
-    ...(setting.unreadablePerHour !== undefined && { unreadablePerHour: setting.unreadablePerHour }),
   });
   return { fallback, clock };
 }
@@ -63,25 +60,8 @@ function said({ answer, decision }: FallbackAnswer): string {
   return `${reason.code} ${rule}`;
 }
 
-const OUR_FAULTS: readonly FallbackCause[] = [
-  'deadline',
-  'contended',
-  'unavailable',
-  'error',
-  'circuit_open',
-  'unreachable',
-  'refused',
-  'malformed',
-  'queue_full',
-  'stopping',
-];
+const OUR_FAULTS: readonly FallbackCause[] = ['deadline', 'unavailable', 'circuit_open', 'queue_full'];
 const THEIRS: readonly FallbackCause[] = ['invalid', 'unreadable', 'oversized'];
-
-test.each([...OUR_FAULTS, ...THEIRS])('cost and capacity fall open when the cause is %s', (cause) => {
-  const { fallback } = fallbackOf({ rules: [{ id: 'budgets', kind: 'budget', mode: 'enforce' }] });
-  fallback.noted(job, undecided(cause));
-  expect(said(fallback.answer(job, cause))).toBe('admitted');
-});
 
 test.each([...OUR_FAULTS, ...THEIRS])('with `reject`, %s rejects and says it is our fault', (cause) => {
   const { fallback } = fallbackOf({ costAndCapacity: 'reject' });
@@ -142,12 +122,6 @@ test('who was refused within the last minute is refused again with that reason, 
   expect(said(fallback.answer(neighbour, 'circuit_open'))).toBe('admitted');
 });
 
-test('unread questions that name no project are admitted without limit: no rule and no count may reject everybody', () => {
-  const { fallback } = fallbackOf({ rules: [images()] });
-  const given = range(1, 200).map(() => said(fallback.answerUnread(undefined, 'unreadable')));
-  expect(new Set(given)).toEqual(new Set(['admitted']));
-});
-
 test('20 unread questions are admitted per project and hour', () => {
   const { fallback, clock } = fallbackOf();
   fallback.noted(job, undecided('deadline'));
@@ -165,9 +139,9 @@ test('20 unread questions are admitted per project and hour', () => {
 test.each(THEIRS)(
   'a job that can make itself %s counts in the allowance, whatever name it goes by',
   (cause) => {
-    const { fallback } = fallbackOf({ unreadablePerHour: 2 });
+    const { fallback } = fallbackOf();
     fallback.noted(job, undecided(cause));
-    expect(said(fallback.answer(job, cause))).toBe('admitted');
+    for (const _ of range(2, UNREADABLE_PER_HOUR)) expect(said(fallback.answer(job, cause))).toBe('admitted');
     expect(said(fallback.answerUnread(job.projectId, 'unreadable'))).toBe('admitted');
     expect(said(fallback.answer(job, cause))).toBe('CONTROLLER_ERROR unreadable-allowance');
   },
@@ -203,15 +177,8 @@ describe('recent rejections', () => {
     runnerTags: ['small'],
   };
 
-  function memory(): { readonly rejections: RecentRejections; readonly pass: (ms: number) => void } {
-    let nowMs = 5_000;
-    return {
-      rejections: new RecentRejections(() => nowMs),
-      pass: (ms) => {
-        nowMs += ms;
-      },
-    };
-  }
+  const isRefused = (fallback: Fallback, request: AdmissionRequest): boolean =>
+    fallback.answer(request, 'unreachable').answer.outcome === 'rejected';
 
   test.each([
     ['instance', stranger],
@@ -219,40 +186,31 @@ describe('recent rejections', () => {
     ['group/104', { ...stranger, namespaceId: 104 }],
     ['project/1', { ...stranger, projectId: 1 }],
     ['user/5', { ...stranger, userId: 5 }],
-  ])('a refusal of %s holds for another job of it, and names what was refused', (subject, other) => {
-    const { rejections } = memory();
-    const verdict = rejectedFor(quotaViolation(subject));
-    rejections.note(job, verdict);
-    expect(rejections.find(other)).toEqual({
-      text: verdict.text,
-      violations: verdict.violations,
-      atMs: 5_000,
-    });
-    if (subject !== 'instance') expect(rejections.find(stranger)).toBeUndefined();
+  ])('a refusal of %s holds for another job of it', (subject, other) => {
+    const { fallback } = fallbackOf();
+    fallback.noted(job, rejectedFor(quotaViolation(subject)));
+    expect(isRefused(fallback, other)).toBe(true);
+    if (subject !== 'instance') expect(isRefused(fallback, stranger)).toBe(false);
   });
 
   test('an admission lifts what its own subjects were refused, and nobody else’s', () => {
-    const { rejections } = memory();
-    rejections.note(job, rejectedFor(quotaViolation('project/1', 'BUDGET_EXHAUSTED', { asked: 500 })));
-    rejections.note(stranger, rejectedFor(quotaViolation('project/2', 'BUDGET_EXHAUSTED', { asked: 500 })));
-    rejections.note({ ...job, jobId: 9 }, admittedOf({ jobId: 9 }));
-    expect(rejections.find(job)).toBeUndefined();
-    expect(rejections.find(stranger)).toBeDefined();
+    const { fallback } = fallbackOf();
+    fallback.noted(job, rejectedFor(quotaViolation('project/1')));
+    fallback.noted(stranger, rejectedFor(quotaViolation('project/2')));
+    fallback.noted({ ...job, jobId: 9 }, admittedOf({ jobId: 9 }));
+    expect([job, stranger].map((each) => isRefused(fallback, each))).toEqual([false, true]);
   });
 
-  test('what is frozen is refused to jobs of the same project on the same runners', () => {
-    const { rejections } = memory();
+  test('what is frozen is refused to jobs of the same project', () => {
+    const { fallback } = fallbackOf();
     const reason = { code: 'GROUP_FROZEN', frozenLabel: 'everything', zone: 'UTC' } as const;
-    rejections.note(job, rejectedFor({ rule: 'freezes', class: 'capacity', mode: 'enforce', reason }));
-    expect(rejections.find({ ...job, jobId: 2 })).toBeDefined();
-    expect(rejections.find({ ...job, jobId: 2, runnerTags: ['gpu'] })).toBeUndefined();
-    expect(rejections.find(stranger)).toBeUndefined();
+    fallback.noted(job, rejectedFor({ rule: 'freezes', class: 'capacity', mode: 'enforce', reason }));
+    expect([{ ...job, jobId: 2 }, stranger].map((each) => isRefused(fallback, each))).toEqual([true, false]);
   });
 
   test.each([
     ['a used-up budget', quotaViolation('group/100', 'BUDGET_EXHAUSTED'), true],
     ['a full window', quotaViolation('group/100', 'WINDOW_FULL'), true],
-    ['full CPU or memory', quotaViolation('group/100', 'CAPACITY_FULL'), true],
     ['full slots', quotaViolation('group/100', 'CONCURRENCY_FULL'), true],
     ['a limit of 0', quotaViolation('group/100', 'EXCEEDS_LIMIT_ALONE', { limitAmount: 0 }), true],
     ['a job too large for a limit', quotaViolation('group/100', 'EXCEEDS_LIMIT_ALONE'), false],
@@ -269,8 +227,8 @@ describe('recent rejections', () => {
       false,
     ],
   ])('what %s says of the next job: refused again %s', (_, violation, lasts) => {
-    const { rejections } = memory();
-    rejections.note(job, rejectedFor(violation));
-    expect(rejections.find(job) !== undefined).toBe(lasts);
+    const { fallback } = fallbackOf();
+    fallback.noted(job, rejectedFor(violation));
+    expect(isRefused(fallback, job)).toBe(lasts);
   });
 });

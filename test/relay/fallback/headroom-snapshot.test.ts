@@ -4,12 +4,7 @@ import type { LimitRoom } from '../../../functions/core/contract/admissions.ts';
 import type { Item } from '../../../functions/core/store/operation.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import {
-  Headroom,
-  type KeptHeadroom,
-  type KeptHeadrooms,
-  SLOTS_MAX,
-} from '../../../relay/fallback/headroom.ts';
+import { Headroom, type KeptHeadroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
 import { HeadroomSnapshots, headroomTable } from '../../../relay/fallback/headroom-snapshot.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy } from '../../policies/documents.ts';
@@ -44,7 +39,7 @@ function aRelay(left: readonly KeptHeadrooms[] = []) {
   const failures: unknown[] = [];
   const table = { isGone: false };
   const room = new Headroom({
-    ...{ clock, isBookedSince: () => true, policy: aPolicy(), relays: 1, directory: () => undefined },
+    ...{ clock, isDelivered: () => true, policy: aPolicy(), relays: 1, directory: () => undefined },
     changed: (how) => snapshots.changed(how),
   });
   const write = async (kept: KeptHeadrooms): Promise<void> => {
@@ -64,7 +59,7 @@ function aRelay(left: readonly KeptHeadrooms[] = []) {
   };
   return {
     ...{ clock, snapshots, room, writes, failures, table, pass },
-    told: (leftEur: number) => room.report({ headroom: [budgetWith(leftEur)], admitted: [], sentAtMs: 0 }),
+    told: (leftEur: number) => room.report([budgetWith(leftEur)]),
     admits: (...jobIds: readonly number[]) => jobIds.filter((jobId) => room.take(aJob(jobId)) === undefined),
   };
 }
@@ -97,7 +92,6 @@ const kept = (
         left: leftEur * 1_000_000,
         toldAtMs: NOW_MS - 1_000,
         spent: 0,
-        slots: [],
       },
       ...part,
     },
@@ -116,35 +110,6 @@ test('of what others wrote the newest counts, less the most that any of them gav
   expect(relay.admits(1, 2, 3, 11, 12, 13)).toEqual([1, 2, 3, 11, 12]);
 });
 
-test('what the ledger admitted since it told is not left for the next relay, whether this one has deducted it or not', () => {
-  const { room, clock, admits } = aRelay();
-  const tell = (jobs: readonly number[], rooms: readonly LimitRoom[] = []): void => {
-    clock.advance(100);
-    room.report({
-      headroom: rooms,
-      admitted: jobs.map((jobId) => aJob(jobId)),
-      sentAtMs: clock.monotonicMs(),
-    });
-  };
-  const remainingEur = () => room.keep().rooms.map(({ left, spent }) => (left - spent) / 1_000_000);
-  tell([1], [budgetWith(0)]);
-  // The one before, and the ones that come with it, are in what is told.
-  tell([2, 3], [budgetWith(9)]);
-  tell([4, 5]);
-  expect(remainingEur()).toEqual([7]);
-  expect(admits(6)).toEqual([6]);
-  expect(remainingEur()).toEqual([6]);
-  tell([7]);
-  expect(remainingEur()).toEqual([5]);
-});
-
-test('what the ledger tells is newer, but what an earlier relay gave is not taken to be in it for a minute', () => {
-  const relay = aRelay([kept(5, { spent: 2_000_000 }, [1, 2])]);
-  relay.snapshots.restore();
-  relay.told(4);
-  expect(relay.admits(3, 4, 5)).toEqual([3, 4]);
-});
-
 const AT_MS = Date.UTC(2026, 10, 21, 12);
 const DAY_MS = 24 * HOUR_MS;
 
@@ -159,7 +124,7 @@ const aRoom = (subject: string, toldAtMs = AT_MS): KeptHeadroom => ({
       },
     },
   },
-  ...{ toldAtMs, left: 8, spent: 1, slots: [] },
+  ...{ toldAtMs, left: 8, spent: 1 },
 });
 
 interface Call {
@@ -216,20 +181,9 @@ test.each([
   expect(await table.read()).toEqual([{ rooms: [], given: [] }, kept]);
 });
 
-test('an entry that is unreadable spoils itself only, and as many slots as are waited for are readable', async () => {
+test('an entry that is unreadable spoils itself only', async () => {
   const good = aRoom('group/1');
-  const slots = (count: number) => Array.from({ length: count }, () => ({ endsMs: 1, amount: 0 }));
-  const odd = [
-    null,
-    {},
-    { ...good, left: 'much' },
-    { ...good, slots: [{}] },
-    { ...good, slots: [{ endsMs: 'soon', amount: 1 }] },
-    { ...good, slots: [{ endsMs: 1 }] },
-    { ...good, slots: slots(SLOTS_MAX + 1) },
-    { ...good, room: { policy: 'room' } },
-  ];
-  const full = { ...good, slots: slots(SLOTS_MAX) };
-  const { table } = aTable([item(packed({ version: 1, rooms: [...odd, full], given: ['x', 7] }))]);
-  expect(await table.read()).toEqual([{ rooms: [full], given: [7] }]);
+  const odd = [null, {}, { ...good, left: 'much' }, { ...good, room: { policy: 'room' } }];
+  const { table } = aTable([item(packed({ version: 1, rooms: [...odd, good], given: ['x', 7] }))]);
+  expect(await table.read()).toEqual([{ rooms: [good], given: [7] }]);
 });

@@ -46,7 +46,7 @@ function aHouse({ limits, rules, disclose, relays = 1, failurePolicy = 'admit' }
       policy,
       directory: () => undefined,
       relays,
-      isBookedSince: () => settled,
+      isDelivered: () => settled,
     });
     const fallback = createFallback({
       clock: { ...handClock(0), nowMs: clock.nowMs },
@@ -61,15 +61,11 @@ function aHouse({ limits, rules, disclose, relays = 1, failurePolicy = 'admit' }
     const body = JSON.stringify({ requests, remainingMs: 2_000 });
     const response = await app.request('/v1/admissions', { method: 'POST', body });
     const answer = (await response.json()) as AdmissionsResponse;
-    for (const { room } of all)
-      room.report({ headroom: readHeadroom(answer), admitted: [], sentAtMs: nowMs });
+    for (const { room } of all) room.report(readHeadroom(answer));
     return answer;
   };
   return {
     ask,
-    /** The ledger admitted these through one relay, and told nothing. */
-    admittedBy: (relay: number, ...requests: readonly AdmissionRequest[]) =>
-      all[relay]?.room.report({ headroom: [], admitted: requests, sentAtMs: nowMs }),
     /** All at their first one. */
     fallbacks: all.map(({ fallback }) => fallback),
     pass: (ms: number) => {
@@ -130,15 +126,6 @@ test('an hour without the function: groups with 5 % of their budget left get no 
   }
 });
 
-test('a group whose limits are not told gets no number', async () => {
-  const { ask, fallbacks } = aHouse({ limits: [money(10)], disclose: { default: 'none' } });
-  await ask(...range(1, 9).map((n) => aJob(n)));
-  expect(admits(fallbacks[0], aJob(11))).toBe(true);
-  const text = textOf(fallbacks[0], aJob(12));
-  expect(text).toMatch(/^A CI limit cannot be asked right now: of what was last known to be left/);
-  expect(text).not.toMatch(/EUR|budget|group 100/);
-});
-
 test('slots are given out freely unless the limit or its rule says otherwise', async () => {
   const slots = { on: { group: 100 }, jobs: 2 };
   const rules = [{ id: 'slots', kind: 'concurrency', mode: 'enforce', when_unreachable: 'room' }];
@@ -152,16 +139,6 @@ test('slots are given out freely unless the limit or its rule says otherwise', a
   expect(await admittedBy({ limits: [slots], rules })).toBe(1);
   expect(await admittedBy({ limits: [{ ...slots, when_unreachable: 'admit' }], rules })).toBe(10);
   expect(await admittedBy({ limits: [money(10, { when_unreachable: 'admit' })] })).toBe(10);
-});
-
-test('slots come back when their jobs must have ended', async () => {
-  const { ask, fallbacks, pass } = aHouse({
-    limits: [{ on: { group: 100 }, jobs: 2, when_unreachable: 'room' }],
-  });
-  await ask(aJob(1));
-  expect(range(11, 13).map((n) => admits(fallbacks[0], aJob(n)))).toEqual([true, false, false]);
-  pass(10 * MINUTE_MS);
-  expect(range(14, 15).map((n) => admits(fallbacks[0], aJob(n)))).toEqual([true, false]);
 });
 
 test('a window that is over begins anew with the whole limit, again and again', async () => {
@@ -208,21 +185,6 @@ test('what was given stays given until the ledger knows of it', async () => {
   expect(range(15, 16).map((n) => admits(fallbacks[0], aJob(n)))).toEqual([true, false]);
 });
 
-test('what the ledger admitted since it told is deducted by the relay that heard of it, and forgotten when it tells again', async () => {
-  const { ask, admittedBy, fallbacks, pass } = aHouse({ limits: [money(10)], relays: 2 });
-  await ask(...range(1, 2).map((n) => aJob(n)));
-  // Eight are left; both relays have four of them.
-  admittedBy(0, ...range(3, 5).map((n) => aJob(n)));
-  admittedBy(1, aJob(6));
-  admittedBy(1, aJob(7, 300));
-  expect(range(11, 12).map((n) => admits(fallbacks[0], aJob(n)))).toEqual([true, false]);
-  expect(range(13, 16).map((n) => admits(fallbacks[1], aJob(n)))).toEqual([true, true, true, false]);
-  pass(2_000);
-  // It knows of three jobs of its own, and all answers of the fallback are taken to be in it.
-  await ask(aJob(8));
-  expect(range(21, 24).map((n) => admits(fallbacks[0], aJob(n)))).toEqual([true, true, true, false]);
-});
-
 describe('restarts in an outage', () => {
   const JOB_MICROS = 1_000_000;
   const LIMIT_MICROS = 100 * JOB_MICROS;
@@ -242,7 +204,7 @@ describe('restarts in an outage', () => {
 
   const clock = handClock();
   const newRoom = (relays: number): Headroom =>
-    new Headroom({ clock, policy: aPolicy(), relays, isBookedSince: () => true, directory: () => undefined });
+    new Headroom({ clock, policy: aPolicy(), relays, isDelivered: () => true, directory: () => undefined });
 
   const aJob = (jobId: number) => ({
     ...{ jobId, projectId: 1_000, namespaceId: 100, rootNamespaceId: 100, timeoutSeconds: 3_600 },
@@ -273,7 +235,7 @@ describe('restarts in an outage', () => {
         };
         const now = range(1, relays).map(started);
         for (const { room, place } of now) {
-          room.report({ headroom: [budgetWith(left)], admitted: [], sentAtMs: 0 });
+          room.report([budgetWith(left)]);
           written[place] = room.keep();
         }
         let admitted = 0;

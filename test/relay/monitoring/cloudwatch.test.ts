@@ -6,7 +6,7 @@ import { emfProblems, measuredOf } from '../../support/emf-spec.ts';
 
 describe('one minute', () => {
   const streams = (open: number): RelayEvent => ({ type: 'streams', open, waiting: open, wanted: 8 });
-  const CONNECTED: RelayEvent = { type: 'connected', downMs: 10 };
+  const CONNECTED: RelayEvent = { type: 'connected', downMs: 10, again: false };
 
   function bench(random = 0.5) {
     const minute = new Minute(() => random);
@@ -49,7 +49,7 @@ describe('one minute', () => {
     note(streams(1), CONNECTED, streams(8));
     expect(take()).toMatchObject({ StreamsOpen: [8] });
     expect(take()).toMatchObject({ StreamsOpen: [8] });
-    note(streams(0), CONNECTED, streams(8));
+    note(streams(0), { ...CONNECTED, again: true }, streams(8));
     expect(take()).toMatchObject({ StreamsOpen: [0], Reconnects: [1] });
     expect(take()).toMatchObject({ StreamsOpen: [8], Reconnects: [0] });
   });

@@ -53,13 +53,11 @@ function walk(
   path: string,
   depth: number,
   found: Found,
-  group?: number,
 ): void {
   if (depth > DEPTH_MAX) throw new RangeError(`nested deeper than ${DEPTH_MAX} messages`);
   const fields = knownFields(desc);
   while (reader.pos < end) {
     const [no, wireType] = reader.tag();
-    if (wireType === WireType.EndGroup && no === group) return;
     const field = fields.get(no);
     if (field === undefined || !fits(field, wireType)) {
       reader.skip(wireType, no, DEPTH_MAX - depth);
@@ -70,14 +68,11 @@ function walk(
       const length = reader.uint32();
       if (reader.pos + length > end) throw new RangeError(`${path}${field.name} is too long`);
       walk(field.message, reader, reader.pos + length, `${path}${field.name}.`, depth + 1, found);
-    } else if (field.message !== undefined && wireType === WireType.StartGroup) {
-      walk(field.message, reader, end, `${path}${field.name}.`, depth + 1, found, no);
     } else {
       reader.skip(wireType, no, DEPTH_MAX - depth);
     }
     if (reader.pos > end) throw new RangeError(`${path}${no} is too long`);
   }
-  if (group !== undefined) throw new RangeError(`${path} does not end`);
 }
 
 type KnownField = WireForm & { readonly name: string };

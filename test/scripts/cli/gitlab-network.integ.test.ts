@@ -1,5 +1,4 @@
-/** A `--gitlab` command as a process, before each GitLab that cannot be reached or answers as none does. */
-import { execFile } from 'node:child_process';
+/** `--gitlab` commands before each GitLab that cannot be reached or answers as none does. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -12,8 +11,9 @@ import { gitlabFetch } from '../../../functions/core/gitlab/gitlab-fetch.ts';
 import { createGitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { cert, key } from '../../../scripts/proof/bench/self-signed.ts';
 import { startPrivateNetwork } from '../../support/private-network.ts';
+import { runDesk } from './desk-run.ts';
 
-const BIN = fileURLToPath(new URL('../../../scripts/tollgate.mjs', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TOKEN = 'glpat-of-these-tests-only';
 const dir = mkdtempSync(join(tmpdir(), 'gitlab-network-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -40,16 +40,14 @@ const answering =
 const fleetOf = (gitlab: string, env: Readonly<Record<string, string>> = {}) =>
   tollgate(['fleet', 'ls'], gitlab, env);
 
-function tollgate(words: readonly string[], gitlab: string, env: Readonly<Record<string, string>> = {}) {
-  const args = [BIN, ...words, '--gitlab', gitlab, '--token-file', token];
-  const settings = { env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...env }, timeout: 120_000 };
-  return new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>(
-    (resolve) => {
-      const child = execFile(process.execPath, args, settings, (_, stdout, stderr) =>
-        resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-      );
-    },
-  );
+async function tollgate(
+  words: readonly string[],
+  gitlab: string,
+  env: Readonly<Record<string, string>> = {},
+) {
+  const args = [...words, '--gitlab', gitlab, '--token-file', token];
+  const { code, out, err } = await runDesk(args, ROOT, { env, nowMs: Date.now });
+  return { code, stdout: out, stderr: err };
 }
 
 test('by a proxy with a password, to a certificate of a private authority', async () => {

@@ -24,7 +24,6 @@ export async function exampleLedger() {
   return { rules, directory, ledger, rulesFor, troubles, onTrouble };
 }
 
-/** Prints nothing; `heard` takes what a test wants to know. */
 export const silentScreen = (heard: Partial<Screen> = {}): Screen =>
   new Proxy({ figuresEveryMs: 100, ...heard } as Screen, {
     get: (screen, name) => Reflect.get(screen, name) ?? (() => {}),

@@ -3,19 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { LEDGER_FLAGS } from '../../../scripts/cli/ledger-flags.ts';
-import {
-  ledgerFolder,
-  readLedgerClock,
-  readLeftOff,
-  writeLedgerClock,
-  writeLeftOff,
-} from '../../../scripts/local/ledger-folder.ts';
+import { ledgerFolder, readLedgerNote, writeLedgerNote } from '../../../scripts/local/ledger-folder.ts';
 import { type Command, EXIT } from '../../../scripts/terminal/command.ts';
 import { runDesk } from '../cli/desk-run.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
-const PACED = { instance: 'gitlab.local', atMs: NOW_MS + HOUR_MS, realMs: NOW_MS, pace: 600 };
+const PACED = { instance: 'gitlab.local', atMs: NOW_MS + HOUR_MS, realMs: NOW_MS, pace: 600, jobId: 7 };
 /** No system has so many. */
 const NOBODY = 2_000_000_000;
 
@@ -53,7 +47,7 @@ const THEIRS = '2026-11-21T14:00:00.000Z';
 test('a command on the ledger of this machine goes by its clock, and every other one by ours', async () => {
   const { root, dataDir } = aRoot();
   expect(await timeOf(root, [])).toBe(OURS);
-  writeLedgerClock(dataDir, { ...PACED, pid: process.pid });
+  writeLedgerNote(dataDir, { ...PACED, pid: process.pid });
   expect(await timeOf(root, [])).toBe(THEIRS);
   expect(await timeOf(root, ['--ledger', 'local', '--instance', 'gitlab.local'])).toBe(THEIRS);
   expect(await timeOf(root, ['--ledger=local'], {})).toBe(THEIRS);
@@ -64,16 +58,16 @@ test('a command on the ledger of this machine goes by its clock, and every other
 
 test('a program that ended by a blow leaves no clock that runs on', async () => {
   const { root, dataDir } = aRoot();
-  writeLedgerClock(dataDir, { ...PACED, pid: NOBODY });
+  writeLedgerNote(dataDir, { ...PACED, pid: NOBODY });
   expect(await timeOf(root, [])).toBe('2026-11-21T13:00:00.000Z');
 });
 
 test('a run goes on where the one before left off, and a note that cannot be read is none', () => {
   const folder = aRoot().dataDir;
-  expect(readLeftOff(folder)).toBeUndefined();
-  writeLeftOff(folder, { atMs: 1_795_262_400_000, jobId: 25_000_160 });
-  expect(readLeftOff(folder)).toEqual({ atMs: 1_795_262_400_000, jobId: 25_000_160 });
-  for (const name of ['left-off.json', 'clock.json'])
-    writeFileSync(join(folder, name), '{"instance":"a","atMs":"now","jobId":1,"realMs":1,"pace":1,"pid":1}');
-  expect([readLeftOff(folder), readLedgerClock(folder)]).toEqual([undefined, undefined]);
+  expect(readLedgerNote(folder)).toBeUndefined();
+  const note = { ...PACED, pid: 1 };
+  writeLedgerNote(folder, note);
+  expect(readLedgerNote(folder)).toEqual(note);
+  writeFileSync(join(folder, 'clock.json'), JSON.stringify({ ...note, atMs: 'now' }));
+  expect(readLedgerNote(folder)).toBeUndefined();
 });

@@ -7,7 +7,6 @@ import { REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
 import { getItem, itemAt, putItem } from '../../../functions/core/store/calls.ts';
 import { TimeLimit } from '../../../functions/core/store/operation.ts';
 import { readLocalRules } from '../../../scripts/local/admit.ts';
-import { WEBHOOK_FAULTS } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import type { LocalJob } from '../../../scripts/local/gitlab/state.ts';
 import { ledgerFolder, openOwn } from '../../../scripts/local/ledger-folder.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
@@ -73,81 +72,59 @@ const secondsOf = ({ startedAtMs = 0, finishedAtMs = 0 }: Readonly<LocalJob>): n
 const moneyOf = (jobs: readonly Readonly<LocalJob>[]): number =>
   jobs.reduce((sum, job) => sum + Math.ceil((secondsOf(job) * MICROS_PER_MINUTE) / 60), 0);
 
+// With --json nothing is made up, so that the counters show this run alone.
 test.each([
-  { ledger: 'in memory', args: ['--memory', '--jobs', '300', '--rate', '100'], healedMin: 1 },
-  { ledger: 'in a file', args: ['--fresh', '--jobs', '120', '--rate', '20'], healedMin: 0 },
+  { ledger: 'in memory', args: ['--memory', '--jobs', '300', '--rate', '200'] },
+  { ledger: 'in a file', args: ['--fresh', '--jobs', '60', '--rate', '100'] },
 ])(
   '$ledger, with lost webhooks: at the end nothing is held and what the run spent is what GitLab says ran',
-  async ({ args, healedMin }) => {
-    const ranOut: string[] = [];
-    const screen = silentScreen({ ranOut: ({ subject }) => void ranOut.push(subject) });
-    const { summary, jobs } = await runOf(optionsOf(...args), screen);
-
+  async ({ args }) => {
+    const { summary, jobs } = await runOf(optionsOf('--json', ...args));
     const under = (path: string) => jobs.filter((job) => ran(job) && job.projectPath.startsWith(path));
     const spent = (subject: string, unit: string): number | undefined =>
-      summary.limits.find((limit) => limit.subject === subject && limit.unit === unit)?.spentThisRun;
-    expect(summary.limits.map(({ subject, unit, held }) => ({ subject, unit, held }))).toEqual(
-      summary.limits.map(({ subject, unit }) => ({ subject, unit, held: 0 })),
-    );
+      summary.limits.find((limit) => limit.subject === subject && limit.unit === unit)?.spent;
+    expect(summary.limits.filter(({ held }) => held !== 0)).toEqual([]);
     expect(spent('instance', 'micros')).toBe(moneyOf(under('')));
     expect(spent('acme', 'seconds')).toBe(under('acme/').reduce((sum, job) => sum + secondsOf(job), 0));
     expect(spent('acme/payments', 'micros')).toBe(moneyOf(under('acme/payments/')));
     expect(spent('acme/data', 'micros')).toBe(moneyOf(under('acme/data/')));
 
     // Otherwise nothing above would say anything about losses.
-    expect(WEBHOOK_FAULTS.lose).toBeGreaterThan(0);
     expect(summary.ends?.webhooks.lost).toBeGreaterThan(0);
     expect(summary.ends).toMatchObject({ holdsLeft: 0 });
     expect((summary.ends?.webhook ?? 0) + (summary.ends?.sweep ?? 0)).toBe(under('').length);
-    // Which webhooks get lost is chance; with few jobs it may be none that told of an end.
-    expect(summary.ends?.healed).toBeGreaterThanOrEqual(healedMin);
-    expect(ranOut).toContain('acme/payments');
+    const { rejectedBy = {} } = summary.groups.find(({ group }) => group === 'acme/payments') ?? {};
+    expect(Object.keys(rejectedBy)).toContain('BUDGET_EXHAUSTED (budgets)');
   },
   // A whole run beside everything else a busy machine does.
   150_000,
 );
 
-test.each([
-  { args: [], closes: /npm start -- --console keeps it up/, lastWord: 'closed', seenAfter: [] },
-  { args: ['--console'], closes: /Ctrl-C/, lastWord: 'stays', seenAfter: [200] },
-])(
-  'with flags $args the console has a month of jobs while they run, and is gone at the end',
-  async ({ args, closes, lastWord, seenAfter }) => {
-    const options = optionsOf('--memory', '--jobs', '30', '--rate', '100', ...args);
-    const stop = new AbortController();
-    const seen: Promise<number>[] = [];
-    const words: string[] = [];
-    let url = '';
-    const look = (): Promise<number> => {
-      const status = fetch(`${url}/healthz`).then((response) => response.status);
-      seen.push(status);
-      return status;
-    };
-    const watching = silentScreen({
-      started: (facts) => {
-        url = facts.console ?? '';
-        expect(facts['sign in']).toContain('fiona-finance');
-        expect(facts.month).toMatch(/^\d+ made-up jobs of the last 30 days/);
-        expect(facts.closes).toMatch(closes);
-        void look();
-      },
-      stays: () => {
-        words.push('stays');
-        void look().finally(() => stop.abort());
-      },
-      closed: () => void words.push('closed'),
-    });
-    const { summary } = await run(options, readLocalRules(options), `${folder}/`, watching, stop.signal);
-    expect(await Promise.all(seen)).toEqual([200, ...seenAfter]);
-    expect(words).toEqual([lastWord]);
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
-
-    // The counter has the month; what this run spent is told apart.
-    const payments = summary.groups.find(({ group }) => group === 'acme/payments')?.money;
-    expect(payments?.spent).toBeGreaterThan(payments?.spentThisRun ?? Number.POSITIVE_INFINITY);
-  },
-  60_000,
-);
+test('the console has a month of jobs while the jobs run, and with --console until Ctrl-C', async () => {
+  const options = optionsOf('--memory', '--jobs', '30', '--rate', '100', '--console');
+  const stop = new AbortController();
+  const seen: Promise<number>[] = [];
+  let url = '';
+  const look = (): Promise<number> => {
+    const status = fetch(`${url}/healthz`).then((response) => response.status);
+    seen.push(status);
+    return status;
+  };
+  const watching = silentScreen({
+    started: (facts) => {
+      url = facts.console ?? '';
+      expect(facts['sign in']).toContain('fiona-finance');
+      expect(facts.month).toMatch(/^\d+ made-up jobs of the last 30 days/);
+      void look();
+    },
+    note: (text) => {
+      if (text.includes('The console stays')) void look().finally(() => stop.abort());
+    },
+  });
+  await run(options, readLocalRules(options), `${folder}/`, watching, stop.signal);
+  expect(await Promise.all(seen)).toEqual([200, 200]);
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+}, 60_000);
 
 test('a folder that another program has its ledger in is left alone, also with --fresh', async () => {
   const place = `${mkdtempSync(join(folder, 'taken-'))}/`;
@@ -165,11 +142,4 @@ test('a folder that another program has its ledger in is left alone, also with -
   } finally {
     first.close();
   }
-});
-
-test('with --json nothing is made up: the counters show this run alone', async () => {
-  const options = optionsOf('--memory', '--jobs', '30', '--rate', '100', '--json');
-  const { summary, jobs } = await runOf(options);
-  const total = summary.limits.find(({ subject }) => subject === 'instance')?.spent;
-  expect(total).toBe(moneyOf(jobs.filter(ran)));
 });

@@ -1,12 +1,13 @@
-/** Files that a user names and that are no documents, read by each command that takes a file, as processes. */
-import { execFile, execFileSync } from 'node:child_process';
+/** Files that a user names and that are no documents, read by each command that takes a file. */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { runDesk } from '../cli/desk-run.ts';
 
-const BIN = fileURLToPath(new URL('../../../scripts/cli/tollgate.ts', import.meta.url));
+const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 const dir = mkdtempSync(join(tmpdir(), 'user-files-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 const fileOf = (name: string, text: string | Uint8Array): string => {
@@ -18,17 +19,10 @@ const fifo = (name: string): string => {
   return join(dir, name);
 };
 
-/** A command that reads for ever is killed, and has no exit code. */
-const run = (...args: readonly string[]) =>
-  new Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>(
-    (resolve) => {
-      const settings = { cwd: dir, env: { ...process.env, NO_COLOR: '1' }, timeout: 60_000 };
-      const child = execFile(process.execPath, [BIN, ...args], settings, (_, stdout, stderr) =>
-        resolve({ code: child.exitCode, stdout, stderr }),
-      );
-      child.stdin?.end();
-    },
-  );
+const run = async (...args: readonly string[]) => {
+  const { code, out, err } = await runDesk(args, PROJECT, { cwd: dir });
+  return { code, stdout: out, stderr: err };
+};
 
 const secret = 'S3CRET-of-another-file '.repeat(2_000);
 const ZERO = '/dev/zero';
@@ -47,7 +41,6 @@ const KINDS: readonly [kind: string, file: string, says: RegExp][] = [
     /latin\.yml: is not UTF-8 text; save/,
   ],
   ['endless', ZERO, /has more than \d+ MiB; expected/],
-  ['a silent pipe', fifo('silent.yml'), /silent\.yml: gave nothing for 10 s; expected/],
   ['unreadable', '/proc/self/mem', /mem: cannot be read: the device fails \(EIO\); check/],
   ['prose', fileOf('prose.yml', 'key: value: other: "\n'.repeat(5_000)), /prose\.yml/],
 ];
@@ -78,6 +71,11 @@ test.each(READERS)('%s %s ends at a file without end', async (...args) => {
   expect([code, stdout]).toEqual([3, '']);
   expect(stderr).toMatch(/\/dev\/zero.*: (?:has more than \d+ MiB|is no CSV)/);
   expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+test('a silent pipe is given up', async () => {
+  const { code, stderr } = await run('check', fifo('silent.yml'));
+  expect([code, stderr]).toEqual([3, expect.stringContaining('silent.yml: gave nothing for 10 s; expected')]);
 });
 
 test('an include that is no text is named, not echoed', async () => {

@@ -34,7 +34,6 @@ import {
 
 export interface DrawnGroup {
   readonly id: number;
-  /** The last part of its path. */
   readonly name: string;
   readonly level: 1 | 2 | 3;
   readonly parentId?: number;
@@ -43,25 +42,19 @@ export interface DrawnGroup {
 interface DrawnProject {
   readonly id: number;
   readonly name: string;
-  /** Its groups, root first. */
   readonly groupIds: readonly [root: number, middle: number, leaf: number];
-  /** Keyed by job name. */
   readonly medianSeconds: ReadonlyMap<string, number>;
 }
 
-/** A job and its outcome, if it is let go on. */
 export interface MonthJob extends JobPlan {
   readonly project: DrawnProject;
   readonly askedAtMs: number;
   /** The first answer never reaches GitLab, which asks again this much later. */
   readonly askedAgainMs?: number;
   readonly queueMs: number;
-  /** With three decimals, at most the timeout. */
   readonly durationSeconds: number;
   readonly outcome: 'runs' | 'bypass' | 'routerFailure' | 'canceledBeforeStart' | 'vanished';
-  /** Delivery times of webhooks of its end, ms after the end. Empty: lost. */
   readonly endDelaysMs: readonly number[];
-  /** Delivery of "running", ms after the end. */
   readonly lateRunningMs?: number;
 }
 
@@ -69,7 +62,6 @@ export interface Workload {
   readonly shape: WorkloadShape;
   readonly groups: readonly DrawnGroup[];
   readonly projects: readonly DrawnProject[];
-  /** In the order of their admission requests. */
   readonly jobs: readonly MonthJob[];
 }
 
@@ -79,7 +71,6 @@ export function drawWorkload(shape: WorkloadShape): Workload {
   return { shape, groups, projects, jobs: drawJobs(shape, projects, random) };
 }
 
-/** The cost of a job at the prices of a time. */
 export const trueMicros = (
   { runnerClass, durationSeconds }: Pick<MonthJob, 'runnerClass' | 'durationSeconds'>,
   atMs: number,
@@ -120,7 +111,6 @@ function below(
 const times = <T>(count: number, make: (index: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** 1 November 2026, counted from 1970: the month begins an hour before it does in UTC. */
 const FIRST_DAY = Math.ceil(MONTH_START_MS / DAY_MS);
 
 function drawJobs(
@@ -199,7 +189,6 @@ function drawAskedAgain(askedAtMs: number, random: () => number): number | undef
   return isQuiet ? againMs : undefined;
 }
 
-/** Requests of an outage come within an hour after it, in the same order. */
 function afterOutage(atMs: number): number {
   if (atMs < OUTAGE.fromMs || atMs >= OUTAGE.untilMs) return atMs;
   const share = (atMs - OUTAGE.fromMs) / (OUTAGE.untilMs - OUTAGE.fromMs);

@@ -1,4 +1,3 @@
-/** The edits of the month: limits, grants and the groups' parents change. */
 import { DAY_MS, HOUR_MS } from '../../../policies/limits/calendar.ts';
 import { between, seededRandom } from '../../../scripts/local/random.ts';
 import type { RuleSet, WrittenGrant, WrittenLimit } from '../rulebook/rule-set.ts';
@@ -11,7 +10,6 @@ interface Change {
   readonly change: (before: RuleSet) => RuleSet;
 }
 
-/** Oldest first. */
 export function drawRuleSets(workload: Workload): RuleSet[] {
   const { groups, projects, shape } = workload;
   const random = seededRandom(shape.seed + 8);
@@ -55,7 +53,6 @@ export function drawRuleSets(workload: Workload): RuleSet[] {
   return ruleSets;
 }
 
-/** At least one. */
 function some<T>(all: readonly T[], share: number, random: () => number): readonly T[] {
   const left = [...all];
   return Array.from({ length: Math.ceil(all.length * share) }, () =>
@@ -63,7 +60,6 @@ function some<T>(all: readonly T[], share: number, random: () => number): readon
   ).flat();
 }
 
-/** On a weekday between nine and five, in whole minutes, and not around an outage. */
 function someTime(random: () => number): number {
   for (;;) {
     const day = 2 + Math.floor(random() * 27);
@@ -103,7 +99,6 @@ function resized(
   return { atMs: someTime(random), change };
 }
 
-/** And afterwards as it was. */
 function forAWhile(
   subject: string,
   amount: 0 | 'unlimited',

@@ -1,4 +1,3 @@
-/** The limits in force at the beginning of the month, sized by the demand of each group and project. */
 import { between, seededRandom } from '../../../scripts/local/random.ts';
 import type { WrittenLimit } from '../rulebook/rule-set.ts';
 import { type DrawnGroup, trueMicros, type Workload } from './draw.ts';
@@ -34,7 +33,6 @@ export function firstLimits({ shape, groups, projects, jobs }: Workload): readon
   ];
 }
 
-/** Fewer concurrent jobs than a pipeline begins with: the others wait. */
 function narrowSlots(subject: string, demand: Demand, random: () => number): readonly WrittenLimit[] {
   if (random() >= NARROW.share) return [];
   const waitSeconds = NARROW.seconds[Math.floor(random() * NARROW.seconds.length)] ?? 0;
@@ -54,7 +52,6 @@ interface Demand {
   jobs: number;
 }
 
-/** The use of a subject if all its jobs were admitted. */
 function demandOf(jobs: Workload['jobs']): (subject: string) => Demand {
   const sums = new Map<string, Demand>();
   for (const job of jobs) {
@@ -141,6 +138,5 @@ const money = (subject: string, micros: number): Omit<WrittenLimit, 'zone'> & { 
   amount: wholeCents(micros),
 });
 
-/** At least one cent. */
 export const wholeCents = (micros: number): number =>
   Math.max(1, Math.round(micros / CENT_MICROS)) * CENT_MICROS;

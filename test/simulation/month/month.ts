@@ -1,24 +1,19 @@
-/** One month under one way of estimating: requests, ends, losses and sweeps in the order of their time. */
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
-import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import type { StoreFault, StoreOperation } from '../../../functions/core/ledger/memory-store.ts';
-import { isLive } from '../../../functions/core/ledger/settle.ts';
 import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { seededRandom } from '../../../scripts/local/random.ts';
 import type { RollupFault } from '../../support/ledger/memory-rollup-store.ts';
 import { Agenda } from '../agenda.ts';
 import { audit } from '../audit.ts';
-import { askedClaims } from '../birth.ts';
-import { type Comparisons, must } from '../findings.ts';
+import { must } from '../findings.ts';
 import { isOver, ranSeconds, type TrueJob } from '../gitlab.ts';
 import type { Parts } from '../parts.ts';
-import type { EstimateBasis, ExpectedClaim } from '../rulebook/asked-claims.ts';
+import type { EstimateBasis } from '../rulebook/asked-claims.ts';
 import { World } from '../world.ts';
 import type { MonthJob, Workload } from './draw.ts';
 import { drawRuleSets } from './edits.ts';
-import { type Figures, figuresOf } from './figures.ts';
 import { type Question, type RelayAnswer, Relays } from './relays.ts';
 import {
   ESTIMATE_DEFAULT_SECONDS,
@@ -34,69 +29,25 @@ import {
 } from './shape.ts';
 import { ExpectedWaits } from './waits.ts';
 
-/** Ways of estimating over the same workload: p90 of the last runs, the policy's default, the timeout. */
-export const ESTIMATES = ['history', 'default', 'timeout'] as const satisfies readonly EstimateBasis[];
-
 export interface MonthOptions {
   readonly workload: Workload;
+  /** With `history`, the product's own, the table's stream is rolled up as well. */
   readonly estimate: EstimateBasis;
-  /** Rolls up the table's stream. @default with the product's own way of estimating */
-  readonly rollsUp?: boolean;
-  /** @default the product's own */
   readonly parts?: Partial<Parts>;
-  /** Ends after so many days. @default all, and one more in which everything ends */
   readonly days?: number;
-  /** Ends with the first difference from the rulebook. */
   readonly stopsAtFinding?: boolean;
-  /** Called after each simulated day. */
-  readonly onDay?: (day: number) => void;
 }
 
-/**
- * How long holds stayed after their job was over, ms. Not counted: jobs that GitLab deleted, which hold until they are
- * due, and times at which GitLab or the table did not answer.
- */
-interface SlotTimes {
-  readonly p50Ms: number;
-  readonly maxMs: number;
-}
-
-type Sweeps = Record<'silent' | 'healed' | 'due' | 'unadmitted', number>;
-
-export interface MonthResult {
-  readonly estimate: EstimateBasis;
-  readonly jobs: number;
-  readonly admitted: number;
-  readonly rejected: number;
-  /** Requests whose answers GitLab never received. */
-  readonly askedAgain: number;
-  /** Rejected, though it would have fitted with exact durations, by the limits that refused it. */
-  readonly wronglyRejected: { readonly budget: number; readonly slots: number };
-  readonly relays: Readonly<Relays['counts']>;
-  /** Jobs that never asked and were charged. */
-  readonly bypass: number;
-  /** Webhooks that changed nothing. */
-  readonly unchanged: number;
-  readonly sweeps: Readonly<Sweeps>;
-  readonly slots: SlotTimes;
-  readonly waits: Readonly<ExpectedWaits['counts']>;
-  /** Edits of limits and moves of groups. */
-  readonly edits: number;
-  /** Usage only where the stream was rolled up. */
-  readonly comparisons: Comparisons;
-  readonly audit: Figures;
-}
+export type MonthResult = Awaited<ReturnType<typeof simulateMonth>>;
 
 /** Requests that arrive within this share a batch, as in the relay. */
 const BATCH_MS = 250;
-/** Webhooks gather in the stream for so long. */
 const STREAM_WINDOW_MS = 5_000;
-/** A job that the router rejects shows as running for a moment. */
 const REFUSED_MS = 200;
 /** The sweep finds a job without admission by then, however long GitLab and the table were away. */
 const FOUND_WITHIN_MS = 8 * HOUR_MS;
 
-export async function simulateMonth(options: MonthOptions): Promise<MonthResult> {
+export async function simulateMonth(options: MonthOptions) {
   const month = new Month(options);
   await month.run();
   return month.result();
@@ -112,21 +63,16 @@ class Month {
   /** Later requests of jobs whose first answer is lost. */
   readonly #again = new Agenda<Question>();
   readonly #hooks = new Agenda<JobTruth>();
-  readonly #liveSinceMs = new Map<number, number>();
-  readonly #takenMs: number[] = [];
-  readonly #count = { admitted: 0, rejected: 0, askedAgain: 0, budget: 0, slots: 0, bypass: 0, unchanged: 0 };
-  readonly #sweeps: Sweeps = { silent: 0, healed: 0, due: 0, unadmitted: 0 };
-  /** The final use of counters, and ends of jobs in flight, if durations were known before. */
-  readonly #used = new Map<string, number>();
-  readonly #inFlight = new Map<string, readonly number[]>();
+  readonly #count = { admitted: 0, rejected: 0, askedAgain: 0, bypass: 0, unchanged: 0 };
+  readonly #sweeps = { silent: 0, healed: 0, due: 0, unadmitted: 0 };
   readonly #random: () => number;
   #position = 0;
 
   constructor(options: MonthOptions) {
-    const { workload, estimate, parts, rollsUp = estimate === 'history' } = options;
+    const { workload, estimate, parts } = options;
     const { shape, groups, projects, jobs } = workload;
     this.#options = options;
-    this.#rollsUp = rollsUp;
+    this.#rollsUp = estimate === 'history';
     this.#planned = new Map(jobs.map((job) => [job.jobId, job]));
     this.#random = seededRandom(shape.seed + 9);
     const faults = seededRandom(shape.seed + 2);
@@ -145,7 +91,9 @@ class Month {
       rollupFault: () => rollupFault(this.#random()),
       ...(parts !== undefined && { parts }),
       onHook: (job, truth) => this.#send(job, truth),
-      onRecord: (record) => this.#wrote(record),
+      onRecord: ({ state, unchecked, generation }) => {
+        if (state === 'SETTLED' && unchecked === 'bypass' && generation === 1) this.#count.bypass += 1;
+      },
     });
     this.#waits = new ExpectedWaits(this.#world);
     this.#relays = new Relays(this.#world, this.#waits);
@@ -153,7 +101,7 @@ class Month {
 
   async run(): Promise<void> {
     const { clock, findings, gitlab } = this.#world;
-    const { days = MONTH_DAYS + 1, stopsAtFinding = false, onDay } = this.#options;
+    const { days = MONTH_DAYS + 1, stopsAtFinding = false } = this.#options;
     const untilMs = MONTH_START_MS + days * DAY_MS;
     for (let minuteMs = MONTH_START_MS; minuteMs < untilMs; minuteMs += MINUTE_MS) {
       if (stopsAtFinding && findings.errors.length > 0) return;
@@ -164,8 +112,6 @@ class Month {
       gitlab.availability = isIn(OUTAGE, clock.nowMs()) ? 'away' : 'answers';
       await this.#sweep();
       if (this.#rollsUp) await this.#rollUp(STREAM.batchImages);
-      const sinceMs = endMs - MONTH_START_MS;
-      if (sinceMs % DAY_MS === 0) onDay?.(sinceMs / DAY_MS);
     }
     for (const job of gitlab.jobs.values()) {
       const ranUnseen = ranSeconds(job) !== undefined && !this.#world.books.records.has(job.jobId);
@@ -175,18 +121,20 @@ class Month {
     if (this.#rollsUp) await this.#rollUp(1);
   }
 
-  async result(): Promise<MonthResult> {
-    const { workload, estimate } = this.#options;
-    const { books, ruleSets, findings } = this.#world;
-    const { admitted, rejected, askedAgain, budget, slots, bypass, unchanged } = this.#count;
-    const audited = await audit(this.#world);
-    const sorted = this.#takenMs.toSorted((a, b) => a - b);
+  async result() {
+    const { findings } = this.#world;
+    const problems = await audit(this.#world);
+    const { answeredTwoWays, unmeteredLeft } = this.#relays.counts;
     return {
-      ...{ estimate, jobs: workload.jobs.length, admitted, rejected, askedAgain, bypass, unchanged },
-      ...{ wronglyRejected: { budget, slots }, relays: this.#relays.counts, sweeps: this.#sweeps },
-      slots: { p50Ms: sorted[Math.floor(sorted.length / 2)] ?? 0, maxMs: sorted.at(-1) ?? 0 },
-      ...{ waits: this.#waits.counts, edits: ruleSets.length - 1, comparisons: findings.comparisons },
-      audit: figuresOf(audited, books, ruleSets),
+      ...this.#count,
+      ...{ relays: this.#relays.counts, sweeps: this.#sweeps, waits: this.#waits.counts },
+      comparisons: findings.comparisons,
+      /** Broken promises, the first few of each kind. Empty: all hold. */
+      problems: [
+        ...problems,
+        ...(answeredTwoWays > 0 ? [`${answeredTwoWays} jobs were answered twice and differently`] : []),
+        ...(unmeteredLeft > 0 ? [`${unmeteredLeft} fallback answers were never posted`] : []),
+      ],
     };
   }
 
@@ -217,7 +165,6 @@ class Month {
     }
   }
 
-  /** Requests before a time, by root group: a relay sends those of one together. */
   async #ask(untilMs: number): Promise<void> {
     const { clock, gitlab } = this.#world;
     const arriving: Question[] = [];
@@ -262,9 +209,6 @@ class Month {
         continue;
       }
       this.#count.rejected += 1;
-      if (!this.#exactClaims(job).every((claim) => this.#wouldFit(claim))) continue;
-      const isMoney = outcome.violations.some(({ reason }) => reason.code !== 'CONCURRENCY_FULL');
-      this.#count[isMoney ? 'budget' : 'slots'] += 1;
     }
   }
 
@@ -274,13 +218,11 @@ class Month {
     return plan;
   }
 
-  /** GitLab lets the job go on now. Webhooks have whole seconds, so jobs start at whole seconds. */
   #start(job: TrueJob): void {
     const { gitlab, clock } = this.#world;
     const { queueMs, durationSeconds, outcome } = this.#plan(job);
     const startsAtMs = Math.ceil((clock.nowMs() + queueMs) / 1_000) * 1_000;
     const endsAtMs = startsAtMs + Math.round(durationSeconds * 1000);
-    this.#planUse(job, outcome === 'canceledBeforeStart' ? startsAtMs : endsAtMs);
     switch (outcome) {
       case 'canceledBeforeStart':
         gitlab.agenda.add(startsAtMs, () => gitlab.end(job, 'canceled', startsAtMs));
@@ -299,31 +241,6 @@ class Month {
         gitlab.agenda.add(startsAtMs, () => gitlab.start(job, startsAtMs));
         gitlab.agenda.add(endsAtMs, () => gitlab.end(job, 'success', endsAtMs));
     }
-  }
-
-  #exactClaims(job: TrueJob): readonly ExpectedClaim[] {
-    const { ruleSet, clock } = this.#world;
-    const seconds = Math.ceil(this.#plan(job).durationSeconds);
-    const groupId = ruleSet.groupOf.get(job.projectId) ?? 0;
-    return askedClaims(ruleSet).of(job, groupId, clock.nowMs(), seconds).claims;
-  }
-
-  #planUse(job: TrueJob, endsAtMs: number): void {
-    const nowMs = this.#world.clock.nowMs();
-    const isCharged = ['runs', 'bypass'].includes(this.#plan(job).outcome);
-    for (const { counter, unit, amount } of this.#exactClaims(job)) {
-      const ends = (this.#inFlight.get(counter) ?? []).filter((atMs) => atMs > nowMs);
-      if (unit === 'jobs') this.#inFlight.set(counter, [...ends, endsAtMs]);
-      else if (isCharged) this.#used.set(counter, (this.#used.get(counter) ?? 0) + amount);
-    }
-  }
-
-  #wouldFit({ counter, unit, amount, bound, mode }: ExpectedClaim): boolean {
-    if (bound === undefined || mode !== 'enforce') return true;
-    const nowMs = this.#world.clock.nowMs();
-    const ends = (this.#inFlight.get(counter) ?? []).filter((atMs) => atMs > nowMs);
-    const taken = unit === 'jobs' ? ends.length : (this.#used.get(counter) ?? 0);
-    return bound > 0 && taken + amount <= bound;
   }
 
   /** Webhooks come as planned: of the end, and of the start after the end. All are lost while GitLab is away. */
@@ -373,24 +290,6 @@ class Month {
       await rollup.deliver(STREAM.batchImages);
       if (this.#random() < STREAM.repeated) await rollup.repeat(from, STREAM.batchImages);
     }
-  }
-
-  /** Measures how long a hold stayed after its job was over. */
-  #wrote(record: JobRecord): void {
-    const { jobId, state, unchecked, generation } = record;
-    const nowMs = this.#world.clock.nowMs();
-    if (state === 'SETTLED' && unchecked === 'bypass' && generation === 1) this.#count.bypass += 1;
-    const sinceMs = this.#liveSinceMs.get(jobId);
-    if (isLive(record)) this.#liveSinceMs.set(jobId, sinceMs ?? nowMs);
-    if (isLive(record) || sinceMs === undefined) return;
-    this.#liveSinceMs.delete(jobId);
-    const job = this.#world.gitlab.byId(jobId);
-    const { durationSeconds } = this.#plan(job);
-    const endedAtMs = job.finishedAtMs ?? (job.startedAtMs ?? 0) + Math.round(durationSeconds * 1000);
-    // A fallback admission holds from when it was posted.
-    const overMs = Math.max(endedAtMs, sinceMs);
-    const isSilent = [OUTAGE, TABLE_SILENT].some((out) => overMs < out.untilMs && nowMs > out.fromMs);
-    if (!job.removed && !isSilent) this.#takenMs.push(Math.max(0, nowMs - overMs));
   }
 }
 

@@ -16,7 +16,6 @@ import type { ExpectedWaits } from './waits.ts';
 export interface Question {
   readonly job: TrueJob;
   readonly atMs: number;
-  /** GitLab receives the answer. */
   readonly isHeard: boolean;
 }
 
@@ -33,7 +32,6 @@ type Send = (
   leftMs: number,
 ) => Promise<readonly HoldOutcome[]>;
 
-/** A relay's deadline for a call. */
 const CALL_MS_MAX = 2_000;
 const BATCH_JOBS_MAX = 96;
 /** The router asks elsewhere once it has noticed. */
@@ -45,9 +43,7 @@ class Relay {
   readonly #send: Send;
   readonly #timers = new Agenda<() => void>();
   readonly #queue: WaitQueue;
-  /** Requests without an answer, and how the router takes them back. */
   readonly #open = new Map<Question, () => void>();
-  /** The function's last outcome by job. */
   readonly #outcomes = new Map<number, HoldOutcome>();
   #unsent: {
     readonly request: AdmissionRequest;
@@ -85,7 +81,6 @@ class Relay {
     return this.#timers.nextMs;
   }
 
-  /** @returns the answers there are now, some of them perhaps to earlier requests */
   async ask(questions: readonly Question[]): Promise<readonly RelayAnswer[]> {
     const { clock, gitlab } = this.#world;
     const arrivedAtMs = clock.monotonicMs();
@@ -107,7 +102,6 @@ class Relay {
     return this.#sendAll();
   }
 
-  /** Does the work that is due. */
   async work(): Promise<readonly RelayAnswer[]> {
     const nowMs = this.#world.clock.nowMs();
     // Timers that these set are for the next time.
@@ -121,7 +115,6 @@ class Relay {
     return this.#queue.terms(jobs.map(({ jobId }) => jobId));
   }
 
-  /** The router asks about the job again and listens here no more. */
   forget(job: TrueJob): void {
     for (const [question, gone] of [...this.#open]) {
       if (question.job !== job) continue;
@@ -130,7 +123,6 @@ class Relay {
     }
   }
 
-  /** @returns the requests that it leaves open */
   die(): readonly Question[] {
     const left = [...this.#open.keys()];
     this.#open.clear();
@@ -159,7 +151,6 @@ class Relay {
   }
 }
 
-/** As the relay receives it, without texts. */
 function verdictOf(outcome: HoldOutcome, jobId: number): LedgerVerdict {
   switch (outcome.outcome) {
     case 'admitted':
@@ -191,7 +182,6 @@ export class Relays {
     this.#relays = [this.#newRelay(0), this.#newRelay(1)];
   }
 
-  /** When a relay has to do something by itself. */
   get nextMs(): number {
     return Math.min(this.#relays[0].nextMs, this.#relays[1].nextMs);
   }
@@ -220,7 +210,6 @@ export class Relays {
     return [...this.#received(0, await first.work()), ...this.#received(1, await second.work())];
   }
 
-  /** Posts fallback answers; those that are not taken come again. */
   async postUnmetered(): Promise<void> {
     if (this.#unmetered.length === 0) return;
     this.#unmetered = await this.#world.postUnmetered(this.#world.process('admit 0'), this.#unmetered);
@@ -233,7 +222,6 @@ export class Relays {
 
   #relayAt = (relay: number): Relay => (relay === 0 ? this.#relays[0] : this.#relays[1]);
 
-  /** @param by - the relay whose function it is. @param relay - the relay that knows which jobs wait */
   async #hold(
     relay: number,
     by: number,

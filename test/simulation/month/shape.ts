@@ -23,9 +23,7 @@ const at = (day: number, hour: number): number => MONTH_START_MS + (day - 1) * D
 export const SHAPE = {
   seed: 20_261_101,
   jobs: 200_000,
-  /** Level 1, 2 and 3: 200 groups. */
   groupsByLevel: [10, 40, 150],
-  /** Spread over the groups of level 3. */
   projects: 400,
 } as const;
 
@@ -36,7 +34,6 @@ export interface WorkloadShape {
   readonly projects: number;
 }
 
-/** A few projects make most of the jobs: the n-th weighs n to the power of this. */
 export const PROJECT_WEIGHT_POWER = -0.7;
 
 export const PROJECT_SIGMA = 0.6;
@@ -51,28 +48,19 @@ export const RUNNER_CLASSES = ['small', 'medium', 'large'] as const;
 /** Several of each class, so that lists stay short, as they do in a fleet. */
 export const RUNNERS_PER_CLASS = 4;
 
-/** The default estimate, unless the timeout is shorter. */
 export const ESTIMATE_DEFAULT_SECONDS = 600;
 
-/** From the answer to the start, ms. */
 export const QUEUE_MS = { least: 1_000, most: 15_000 } as const;
 
-/** Shares of all jobs. */
 export const TROUBLE = {
-  /** No event of the end ever comes. */
   lostEnd: 0.05,
   repeatedEnd: 0.01,
-  /** The end comes minutes late, and "running" after it. */
   reordered: 0.02,
-  /** Never asked and ran. */
   bypass: 0.005,
-  /** Admitted by us and rejected by another controller: `job_router_failure`. */
   routerFailure: 0.003,
-  /** Canceled between answer and start. */
   canceledBeforeStart: 0.005,
   /** Its project was deleted: no event, and GitLab answers 404. */
   vanished: 0.0002,
-  /** The answer is lost on its way to GitLab, which asks again. */
   askedAgain: 0.1,
 } as const;
 
@@ -82,7 +70,6 @@ export const ASKED_AGAIN_MS = [
   { least: 75_000, most: 105_000 },
 ] as const;
 
-/** Delivery of an event after what it tells, ms. */
 export const DELAY_MS = { usual: 3_000, reordered: 20 * MINUTE_MS, repeated: 2 * HOUR_MS } as const;
 
 /** GitLab is away: no questions, no events, no REST. Their requests come within an hour afterwards. */
@@ -94,7 +81,6 @@ export const RELAY_KILLS = [
   { relay: 0, atMs: at(10, 10), backMs: at(10, 10) + 2 * MINUTE_MS },
   { relay: 1, atMs: at(12, 14), backMs: at(12, 14) + 2 * MINUTE_MS },
 ] as const;
-/** Shares of the ledger's transactions. */
 export const TABLE_FAULTS = { conflict: 0.002, throttle: 0.001, lostAnswer: 0.0005 } as const;
 
 /** The table's stream to the rollup: images in a batch, shares of batches that come twice and of commits that go wrong. */
@@ -105,26 +91,19 @@ export const BUDGET_SHARE = {
   root: { least: 0.9, most: 1.6 },
   middle: { least: 0.8, most: 1.8 },
   leaf: { least: 0.6, most: 2.4 },
-  /** A day's budget as a share of an average working day, on some groups of level 2. */
   middleDay: { least: 1.1, most: 2.5, chance: 0.5 },
-  /** Minutes of an average week, on some projects. */
   projectWeek: { least: 0.8, most: 2, chance: 0.3 },
 } as const;
 /** Shares of all groups of the level or all projects, at least one. */
 export const EDIT_SHARE = {
-  /** Its month's budget is changed to so much of what it was: some are below what is spent then. */
   middleBudget: { share: 0.3, least: 0.5, most: 1.5 },
-  /** Concurrent jobs, likewise. */
   leafSlots: { share: 0.2, least: 0.5, most: 1.5 },
-  /** Has a budget of 0 for some hours. */
   leafBlocked: { share: 0.1, hours: 3 },
-  /** Has an unlimited budget for some days. */
   leafUnlimited: { share: 0.1, days: 4 },
   /** Its limit that only watches is enforced, and one that was enforced only watches. */
   leafMode: 0.3,
   /** So much on top of the month's budget for some days. */
   middleGrant: { share: 0.4, ofBudget: 0.2, days: 7 },
-  /** Moves to a group of level 2 in another root group. */
   leafMoves: 0.06,
   /** Level 2 moves, with all below it. */
   middleMoves: 0.05,
@@ -132,11 +111,8 @@ export const EDIT_SHARE = {
 
 /** Deployments of some leaf groups are exempt from budgets, until the middle of the month. */
 export const EXEMPT = { share: 0.2, jobName: 'deploy', untilMs: at(20, 12) } as const;
-/** Limits that only watch, on leaf groups: money a day, as shares of an average working day. */
 export const WATCHED_DAY = { share: 0.5, least: 0.5, most: 2 } as const;
-/** Jobs begun in an hour, as a multiple of the average of a working hour, on some leaf groups. */
 export const STARTS = { share: 0.3, times: 3, floor: 4 } as const;
-/** Concurrent jobs of the most expensive runner class, in the whole GitLab, likewise. */
 export const LARGE_SLOTS = { times: 2.5, floor: 6 } as const;
 
 /** Shares of limits on concurrent jobs and on starts for which jobs wait, and for how long; and the timeout of the router. */

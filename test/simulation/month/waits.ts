@@ -1,4 +1,3 @@
-/** Compares waiting jobs at each relay with the rulebook: how long they wait, in which order, and for what. */
 import { LINES_MAX, type WaitingTerms } from '../../../functions/core/contract/admissions.ts';
 import { WAITING_OF_ROOT_MAX } from '../../../relay/wait-queue.ts';
 import type { ExpectedTurn } from '../answers.ts';
@@ -38,12 +37,10 @@ export class ExpectedWaits {
       const until = new Date(job.untilMs).toISOString();
       must(!isLast || nowMs >= job.untilMs, `job ${jobId} is asked about last, and may wait until ${until}`);
     });
-    // A relay's clock has parts of milliseconds.
     const isSame = Math.abs(nowMs - job.sinceMs - waitedMs) <= 1;
     return { waitedMs: isSame ? waitedMs : nowMs - job.sinceMs, isLast, awaited };
   }
 
-  /** The function lets the job wait. */
   waits(relay: number, job: TrueJob, askedAtMs: number, counters: readonly string[], leftMs: number): void {
     const waiting = this.#at(relay);
     const { jobId } = job;
@@ -55,7 +52,6 @@ export class ExpectedWaits {
       this.#compare(() => must(false, `job ${jobId} waits, and too many of its root group do`));
   }
 
-  /** The function admits the job by a decision of now. */
   admitted(relay: number, { jobId, projectId }: TrueJob, ask: ExpectedAsk): void {
     const counters = ask.claims.map(({ counter }) => counter);
     const passed = this.#at(relay).admitted(jobId, this.#world.rootOf(projectId), counters);
@@ -63,7 +59,6 @@ export class ExpectedWaits {
       this.#compare(() => must(false, `job ${passed.jobId} is passed too often, at last by ${jobId}`));
   }
 
-  /** The router has its answer. */
   answered(relay: number, { question, outcome: { outcome }, leftBy }: RelayAnswer): void {
     const { jobId } = question.job;
     const nowMs = this.#world.clock.nowMs();
@@ -80,13 +75,11 @@ export class ExpectedWaits {
     this.counts.longestMs = Math.max(this.counts.longestMs, nowMs - job.sinceMs);
   }
 
-  /** The router no longer listens there: to this job, or to any. */
   gone(relay: number, jobId?: number): void {
     if (jobId === undefined) this.#at(relay).clear();
     else this.#at(relay).left(jobId);
   }
 
-  /** Now and then. */
   look(): void {
     const nowMs = this.#world.clock.nowMs();
     const isSilent = nowMs >= TABLE_SILENT.fromMs && nowMs < TABLE_SILENT.untilMs + WAITS.answerWithinMs;

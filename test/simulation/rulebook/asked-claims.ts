@@ -11,7 +11,6 @@ import {
   type WrittenLimit,
 } from './rule-set.ts';
 
-/** The facts of a job that the rules may know when it asks. */
 export interface AskedJob {
   readonly jobId: number;
   readonly jobName: string;
@@ -21,14 +20,12 @@ export interface AskedJob {
 }
 
 export interface ExpectedClaim {
-  /** `group/101|money-month|2026-11`. */
   readonly counter: string;
   readonly unit: CountedUnit;
   readonly amount: number;
   /** The highest amount that the counter may show afterwards; absent: the job is exempt and does not ask. */
   readonly bound?: number;
   readonly mode: 'enforce' | 'shadow';
-  /** How long a job that this claim refuses may wait. Absent: it may not wait. */
   readonly waitMs?: number;
 }
 
@@ -40,7 +37,6 @@ export interface ExpectedAsk {
   readonly priceVersion: string;
   readonly microsPerMinute: number;
   readonly paidBySeconds: number;
-  /** Root first. */
   readonly groupIds: readonly number[];
 }
 
@@ -57,7 +53,6 @@ export class AskedClaims {
     }
   }
 
-  /** @param groupId - the group of the job's project when it asked */
   of(job: AskedJob, groupId: number, atMs: number, estimateSeconds: number): ExpectedAsk {
     const { prices, byMinute, parentOf, exemptions } = this.#ruleSet;
     const groupIds = groupChainOf(groupId, parentOf);
@@ -103,14 +98,12 @@ export class AskedClaims {
   }
 }
 
-/** The sums that decide: settled and held; `fitted` leaves out amounts that a shadow limit would have refused. */
 export interface Sums {
   readonly committed: number;
   readonly fitted: number;
 }
 
 interface ExpectedVerdict {
-  /** The enforced counters without room for the job. Empty: it is admitted. */
   readonly refusedBy: readonly string[];
   /** For each claim, if it counts in `fitted` once the job is admitted. */
   readonly fitted: readonly boolean[];
@@ -153,11 +146,10 @@ export function expectedWaitMs(
   return Math.max(0, Math.min(...waits) - waitedMs);
 }
 
-/** Larger than its limit alone. */
 export const neverFits = ({ bound, amount }: ExpectedClaim): boolean =>
   bound !== undefined && (bound === 0 || amount > bound);
 
-export type EstimateBasis = 'history' | 'default' | 'timeout';
+export type EstimateBasis = 'history' | 'default';
 
 const RUNS = 20;
 const RUNS_MIN = 3;
@@ -178,14 +170,12 @@ export class RunEstimates {
     this.#defaultSeconds = defaultSeconds;
   }
 
-  /** @param seconds - whole */
   ran(job: AskedJob, seconds: number): void {
     if (this.#by !== 'history' || seconds <= 0) return;
     this.#runs.set(nameOf(job), [...(this.#runs.get(nameOf(job)) ?? []), seconds].slice(-RUNS));
   }
 
   secondsOf(job: AskedJob): number {
-    if (this.#by === 'timeout') return job.timeoutSeconds;
     return Math.min(this.#byRuns(job) ?? this.#defaultSeconds, job.timeoutSeconds);
   }
 

@@ -2,27 +2,19 @@
 import type { AskedJob, ExpectedAsk, ExpectedClaim } from './asked-claims.ts';
 import { type CountedUnit, costOf, dayIn } from './rule-set.ts';
 
-/** A job under one decision. */
 export interface DecidedJob {
   readonly job: AskedJob;
   readonly ask: ExpectedAsk;
   readonly state: 'HELD' | 'RUNNING' | 'SETTLED' | 'RELEASED' | 'EXPIRED' | 'REJECTED' | 'RESERVED';
-  /** Unix ms. */
   readonly decidedAtMs: number;
-  /** Rejected, even if it ran all the same. */
   readonly wasRejected: boolean;
-  /** Whole seconds that GitLab ran it. */
   readonly ranSeconds: number;
-  /** Expired, and charged with its hold. */
   readonly isChargedUnknown: boolean;
-  /** Why the decision asked no limit. */
   readonly uncheckedBy: 'exempt' | 'unmetered' | 'bypass' | undefined;
 }
 
-/** A rejection stands for a minute. */
 export const REJECTION_STANDS_MS = 60_000;
 
-/** The amount that a run uses of a counter, at the price of the admission. */
 export function usedBy(unit: CountedUnit, seconds: number, ask: ExpectedAsk): number {
   switch (unit) {
     case 'micros':

@@ -8,18 +8,13 @@
 export type CountedUnit = 'micros' | 'seconds' | 'starts' | 'jobs';
 
 export interface WrittenLimit {
-  /** `instance`, `group/101`, `project/100001`, `runner-class/large`. */
   readonly subject: string;
-  /** `money-month`. */
   readonly id: string;
   readonly unit: CountedUnit;
-  /** Absent: jobs at the same time. */
   readonly per?: 'hour' | 'day' | 'week' | 'month' | 'year' | 'once';
   readonly zone: string;
-  /** `MM-DD`: the first day of the fiscal year. */
   readonly fiscalStart?: string;
   readonly mode: 'enforce' | 'shadow';
-  /** Whole units; seconds come in whole minutes. */
   readonly amount: number | 'unlimited';
   /** Whole seconds that a job may wait. Absent: it is rejected immediately. */
   readonly waitSeconds?: number;
@@ -29,21 +24,17 @@ export interface WrittenGrant {
   readonly subject: string;
   readonly limit: string;
   readonly amount: number;
-  /** Unix ms, half-open. */
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
 export interface PriceVersion {
   readonly version: string;
-  /** Unix ms; the first version also holds before its own date. */
   readonly fromMs: number;
-  /** Micro-units a minute, by runner class. */
   readonly rates: Readonly<Record<string, number>>;
 }
 
 export interface RuleSet {
-  /** In force from this instant, Unix ms, until the next set of rules. */
   readonly fromMs: number;
   readonly limits: readonly WrittenLimit[];
   readonly grants: readonly WrittenGrant[];
@@ -56,20 +47,16 @@ export interface RuleSet {
     readonly jobName: string;
     readonly untilMs: number;
   }[];
-  /** Keyed by group id; root groups have none. */
   readonly parentOf: ReadonlyMap<number, number>;
-  /** Keyed by project id. */
   readonly groupOf: ReadonlyMap<number, number>;
 }
 
-/** Root first, the group itself last. */
 export function groupChainOf(groupId: number, parentOf: RuleSet['parentOf']): readonly number[] {
   const chain = [groupId];
   for (let id = parentOf.get(groupId); id !== undefined; id = parentOf.get(id)) chain.unshift(id);
   return chain;
 }
 
-/** The last version that has begun. */
 export function priceAt(prices: readonly PriceVersion[], atMs: number): PriceVersion {
   const price = prices.findLast(({ fromMs }) => fromMs <= atMs) ?? prices[0];
   if (price === undefined) throw new RangeError('a set of rules has a version of the prices');
@@ -134,7 +121,6 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 /** By zone and quarter of an hour: formatting is slow, and a month has some thousands of quarters. */
 const days = new Map<string, string>();
 
-/** `2026-11-21` */
 export function dayIn(zone: string, atMs: number): string {
   const quarter = Math.floor(atMs / QUARTER_MS);
   const key = `${zone} ${quarter}`;

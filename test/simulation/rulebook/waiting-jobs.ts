@@ -6,11 +6,8 @@ export interface ExpectedWaiter {
   readonly jobId: number;
   readonly rootId: number;
   readonly askedAtMs: number;
-  /** Waits since. */
   readonly sinceMs: number;
-  /** Must not be given up before. */
   untilMs: number;
-  /** The counters without room for it. */
   counters: readonly string[];
   passed: number;
   /** Nothing refuses it since. */
@@ -18,17 +15,14 @@ export interface ExpectedWaiter {
 }
 
 const PASSES_MAX = 8;
-/** A last request takes its time. */
 const LAST_REQUEST_MS = 1_000;
 /** The relay asks about each wait queue every two seconds at least, and a call takes its time. */
 const IDLE_ROOM_MS = 4_000;
 
 export class WaitingJobs {
   readonly #timeoutMs: number;
-  /** In the order of arrival. */
   readonly #jobs = new Map<number, ExpectedWaiter>();
 
-  /** @param timeoutMs - from request to response, at most */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
@@ -45,7 +39,6 @@ export class WaitingJobs {
     return new Set(this.all.flatMap(({ counters }) => counters));
   }
 
-  /** The job waits, newly or still. @param leftMs - for how long, at most */
   waits(
     { jobId, rootId, askedAtMs }: Pick<ExpectedWaiter, 'jobId' | 'rootId' | 'askedAtMs'>,
     counters: readonly string[],
@@ -81,7 +74,6 @@ export class WaitingJobs {
     return wronged;
   }
 
-  /** @returns a job that is first for all its counters and waits though it would fit */
   besideRoom(fits: (job: ExpectedWaiter) => boolean, nowMs: number): ExpectedWaiter | undefined {
     const awaited = new Set<string>();
     for (const job of this.#jobs.values()) {

@@ -4,7 +4,6 @@ import { unpackChromium } from './unpack-chromium.ts';
 
 export interface ChromiumProgram {
   readonly path: string;
-  /** Beyond this process's own. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -14,11 +13,9 @@ const MAC_APPLICATIONS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-/** The machine that looks for a browser. */
 export interface BrowserHost {
   readonly platform: string;
   readonly arch: string;
-  /** `PATH` */
   readonly searchPath: string;
 }
 

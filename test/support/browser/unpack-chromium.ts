@@ -19,7 +19,6 @@ const FONTS = `<?xml version="1.0"?>
 </fontconfig>
 `;
 
-/** Chromium from its npm package, unpacked (200 MB) once per version. */
 export async function unpackChromium(): Promise<ChromiumProgram> {
   const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string };
   const folder = join(CACHE, `chromium-${version}`);

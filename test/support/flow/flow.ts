@@ -65,7 +65,6 @@ function valid<T>(parsed: ParseResult<T, DocumentProblem>): T {
   throw new Error(parsed.problems.map(problemText).join('\n'));
 }
 
-/** A question as the router sends it. */
 export const question = (jobId: number, projectId = 1001) => ({
   id: jobId,
   job_info: {
@@ -98,7 +97,6 @@ export const admitApp = (store: LedgerStore, rules: Rules): { app: Hono; ledger:
   return { app, ledger };
 };
 
-/** Serves an app on loopback. */
 export function listen(app: { fetch: Hono['fetch'] }): Promise<{ url: string; close(): Promise<void> }> {
   return new Promise((resolve) => {
     const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) =>
@@ -125,7 +123,6 @@ interface RelayOptions {
   readonly token?: string;
 }
 
-/** A relay against a router, and everything it said. */
 export function flowRelay(
   routerUrl: string,
   admitUrl: string,
@@ -156,7 +153,6 @@ export function flowRelay(
   return { relay, events };
 }
 
-/** The answers among what a relay said. */
 export const answers = (events: readonly RelayEvent[]) =>
   events.filter((event): event is Extract<RelayEvent, { type: 'answered' }> => event.type === 'answered');
 
@@ -164,7 +160,6 @@ export const answers = (events: readonly RelayEvent[]) =>
 export async function openFlow(
   rules: Rules,
   options: RelayOptions & {
-    /** Stands before the admit function. */
     readonly front?: (app: Hono) => { fetch: Hono['fetch'] };
     readonly transport?: 'ws' | 'grpc';
     readonly routerSchema?: ReturnType<typeof loadSchema>;

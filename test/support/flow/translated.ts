@@ -23,7 +23,6 @@ export const shapeWith = (variable: Shape): Shape => ({
 });
 const SHAPE = shapeWith({ ...VARIABLE, raw: 'bool' });
 
-/** A variable, as a question has it. */
 export interface QuestionVariable {
   readonly key: string;
   readonly value: string;
@@ -42,7 +41,6 @@ export const set = (
   public: true,
   ...flags,
 });
-/** The request that a relay makes of a question. */
 export function translated(
   question: Record<string, unknown>,
   shape: Shape = SHAPE,

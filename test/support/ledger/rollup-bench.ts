@@ -3,6 +3,7 @@ import { recordItem } from '../../../functions/core/ledger/items.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import type { Write } from '../../../functions/core/ledger/store.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
+import type { Item } from '../../../functions/core/store/operation.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';
 import { type RollUpDeps, rollUp } from '../../../functions/core/usage/roll-up.ts';
 import { directoryOf } from '../../../policies/directory.ts';
@@ -24,8 +25,8 @@ export interface StreamRecord {
   readonly eventName: string;
   readonly dynamodb: {
     readonly SequenceNumber: string;
-    readonly NewImage?: object;
-    readonly OldImage?: object;
+    readonly NewImage?: Item;
+    readonly OldImage?: Item;
   };
 }
 

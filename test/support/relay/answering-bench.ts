@@ -37,7 +37,6 @@ interface AnsweringOptions {
   /** @default deadlineMs */
   readonly answerWithinMs?: number;
   readonly queuedMax?: number;
-  readonly unreadablePerHour?: number;
   readonly policy?: Policy;
   /** @default 'given' */
   readonly schemaTrust?: SchemaTrust;
@@ -47,7 +46,7 @@ interface AnsweringOptions {
 
 /** The answering core with the real schema, decoder, translator and fallback; only the way to the ledger is scripted. */
 export function answeringBench(options: AnsweringOptions) {
-  const { deadlineMs = 2_000, queuedMax, unreadablePerHour } = options;
+  const { deadlineMs = 2_000, queuedMax } = options;
   const clock = handClock(1_000);
   const events: RelayEvent[] = [];
   const observe = (event: RelayEvent): number => events.push(event);
@@ -78,7 +77,6 @@ export function answeringBench(options: AnsweringOptions) {
       decisions += 1;
       return `f-${decisions}`;
     },
-    ...(unreadablePerHour !== undefined && { unreadablePerHour }),
   });
   const waiting = new WaitQueue({
     ...{ commit, clock, observe, deadlineMs, answerWithinMs },

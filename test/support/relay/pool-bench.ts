@@ -9,7 +9,6 @@ export class FakeCall implements AdmitCall {
   readonly listener: AdmitCallListener;
   answered: string | undefined;
   ended = false;
-  #sent = (): void => {};
 
   constructor(listener: AdmitCallListener) {
     this.listener = listener;
@@ -31,17 +30,10 @@ export class FakeCall implements AdmitCall {
     this.listener.onEnd(code, details);
   }
 
-  answer(bytes: Uint8Array, sent: () => void = () => {}): boolean {
+  answer(bytes: Uint8Array): boolean {
     if (this.ended) return false;
     this.answered = Buffer.from(bytes).toString();
-    this.#sent = sent;
     return true;
-  }
-
-  /** The transport has taken the answer. */
-  take(): this {
-    this.#sent();
-    return this;
   }
 
   cancel(): void {
@@ -59,7 +51,6 @@ export function poolBench(
   options: Partial<StreamPoolOptions> & {
     readonly acceptAll?: boolean;
     readonly tokenReplaced?: () => boolean;
-    readonly queuedCalls?: () => number;
   } = {},
 ) {
   const clock = handClock(1_000);
@@ -76,7 +67,6 @@ export function poolBench(
       return call;
     },
     tokenReplaced: options.tokenReplaced ?? (() => false),
-    queuedCalls: options.queuedCalls ?? (() => 0),
     register: () => Promise.resolve(),
     unregister: () => Promise.resolve(),
     close() {},

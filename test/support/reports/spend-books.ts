@@ -16,7 +16,6 @@ import { consoleHouse, DIRECTORY } from '../../functions/console/house.ts';
 export interface MadeUpJob {
   readonly day: string;
   readonly projectId?: number;
-  /** Its own group; absent: nobody knew it. */
   readonly groupId?: number;
   readonly runnerClass: string;
   readonly micros: number;
@@ -92,14 +91,12 @@ export function spendBooks({
       ...{ sheets, usage, clock, zone },
       subjects: async () => ({ directory, classNames: runnerClassNames(policy.prices) }),
     });
-  /** @param newest - id of a job decided lately */
   const packTheJobs = (newest: number, bounds?: Parameters<typeof packJobs>[1]['bounds']) =>
     packJobs(clock.monotonicMs() + 600_000, {
       ...{ sheets, clock, zone, recentJobIds: async () => [newest] },
       readRecords: (jobIds) => house.ledger.readRecords(jobIds),
       ...(bounds !== undefined && { bounds }),
     });
-  /** Jobs as their records stand, counted in usage and packed as if they were all there are. */
   const packRecords = async (records: readonly JobRecord[]): Promise<void> => {
     const byId = new Map(records.map((record) => [record.jobId, record]));
     const counted = { clock, random: () => 0, placeOf: placeBy(directory, zone), log: silentLog };

@@ -1,5 +1,8 @@
-import { DirectoryError, type DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
-import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
+import {
+  DirectoryError,
+  type DirectoryTable,
+  DynamoDirectoryTable,
+} from '../../../functions/core/directory/directory-table.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../functions/core/store/operation.ts';
 import { type LostAnswer, withLostAnswers } from './lost-answers.ts';
@@ -21,7 +24,7 @@ class StoredDirectory extends DynamoDirectoryTable {
   get stored(): readonly string[] {
     return this.#items.items().flatMap((item) => {
       const { pk, sk } = keyOf(item);
-      const isChunk = pk.startsWith(CHUNKS) && pk !== `${CHUNKS}wishes` && sk.endsWith('#000');
+      const isChunk = pk.startsWith(CHUNKS) && sk.endsWith('#000');
       return isChunk ? [`${pk.slice(CHUNKS.length)} ${sk.slice(0, sk.lastIndexOf('#'))}`] : [];
     });
   }
@@ -34,7 +37,6 @@ class StoredDirectory extends DynamoDirectoryTable {
 
 export type MemoryDirectoryTable = StoredDirectory;
 
-/** The directory on a table in memory. */
 export const memoryDirectoryTable = (
   fault: (operation: DirectoryOperation) => DirectoryFault = () => undefined,
 ): MemoryDirectoryTable =>

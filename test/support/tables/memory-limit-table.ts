@@ -1,6 +1,9 @@
 import { systemClock } from '../../../functions/core/environment/environment.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
-import { LimitsError, type LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import {
+  DynamoLimitTable,
+  LimitsError,
+  type LimitTable,
+} from '../../../functions/core/limits/limit-table.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { keyOf, TTL_ATTRIBUTE } from '../../../functions/core/store/operation.ts';
 import { type LostAnswer, withLostAnswers } from './lost-answers.ts';
@@ -32,7 +35,6 @@ class RetiredSets extends DynamoLimitTable {
 
 export type MemoryLimitTable = RetiredSets;
 
-/** Limits on a table in memory. */
 export const memoryLimitTable = (
   fault: (operation: LimitOperation) => LostAnswer = () => undefined,
 ): MemoryLimitTable =>

@@ -1,16 +1,8 @@
-import type { Child } from 'hono/jsx';
 import type { BacktestAnswer } from '../../../answers/limits/edit-models.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import type { ChangeRow } from '../../../core/limits/limit-changes.ts';
 import { ConsolePage } from '../frame.tsx';
-import {
-  distance,
-  instant,
-  leftOfText,
-  NOT_COUNTED,
-  type PageFormat,
-  pageAmount,
-} from '../parts/amounts.tsx';
+import { distance, leftOfText, NOT_COUNTED, type PageFormat, pageAmount } from '../parts/amounts.tsx';
 import {
   type FieldProblems,
   field,
@@ -19,16 +11,7 @@ import {
   problemList,
   type Values,
 } from '../parts/form-field.tsx';
-import {
-  address,
-  button,
-  Card,
-  type Markup,
-  Note,
-  NotSaved,
-  PostForm,
-  subjectHref,
-} from '../parts/layout.tsx';
+import { address, button, Card, type Markup, NotConfirmed, PostForm, subjectHref } from '../parts/layout.tsx';
 import { confirmPart, previewPart, SAVE_FORM, type ValidPreview } from '../parts/preview-part.tsx';
 import { changeTable } from '../parts/tables.tsx';
 import type { Stale } from '../problem-page.tsx';
@@ -37,7 +20,6 @@ import { type EditForm, type EditKind, fieldsOf } from './forms.ts';
 export interface EditFormView {
   readonly kind: EditKind;
   readonly form: EditForm;
-  /** Visible and hidden field values. */
   readonly values: Values;
   readonly problems?: FieldProblems;
   readonly others?: readonly string[];
@@ -45,17 +27,12 @@ export interface EditFormView {
 
 export function editPage(shown: EditFormView, format: PageFormat): Markup {
   const { kind, form, values, problems = NO_PROBLEMS, others = [] } = shown;
-  const { title, note, standing, fields, more = [] } = form;
+  const { title, standing, fields, more = [] } = form;
   const names = new Set(fieldsOf(form).map(({ name }) => name));
   const along = Object.entries(values).filter(([name]) => !names.has(name));
   const { subject, limit } = values;
   return (
     <ConsolePage title={title} at="/" user={format.user}>
-      {note !== undefined && (
-        <Note tone="warn" role="status">
-          {note}
-        </Note>
-      )}
       {problemList(problems, others, fieldsOf(form))}
       <PostForm user={format.user} class="card" action="/edit">
         {hiddenFields({ ...Object.fromEntries(along), kind, step: 'preview' })}
@@ -79,13 +56,11 @@ export function editPage(shown: EditFormView, format: PageFormat): Markup {
   );
 }
 
-/** The current amount with its unit. */
 function standingText(limit: LimitRow, format: PageFormat): string {
-  const { settled, held = 0, unit, granted, period } = limit;
+  const { settled, held = 0, unit, period } = limit;
   const amount = (whole: number): string => pageAmount(whole, unit, format);
   const use = settled === undefined ? NOT_COUNTED : `${amount(settled)} spent and ${amount(held)} held`;
-  const more = granted > 0 ? `, of which ${amount(granted)} are granted for a time` : '';
-  return `${period?.label ?? 'Now'}: ${use}; ${leftOfText(limit, format)}${more}.`;
+  return `${period?.label ?? 'Now'}: ${use}; ${leftOfText(limit, format)}.`;
 }
 
 /** Address that an edit came from: the subject's page, or the list of break-glasses. */
@@ -94,16 +69,12 @@ export const backOf = ({ kind, subject = '' }: Values): string =>
 
 interface PreviewShown {
   readonly title: string;
-  /** Submitted values, kept hidden. */
   readonly values: Values;
   readonly preview: ValidPreview;
-  /** Absent: not counted yet. */
   readonly exact?: BacktestAnswer | undefined;
-  /** It was sent without the confirmation it needs. */
   readonly unconfirmed?: true;
 }
 
-/** Preview before the edit. */
 export const previewPage = (shown: PreviewShown, format: PageFormat): Markup => {
   const { title, values, preview, exact, unconfirmed } = shown;
   return (
@@ -114,7 +85,7 @@ export const previewPage = (shown: PreviewShown, format: PageFormat): Markup => 
       heading={title}
       about="Not saved yet. Look at what it does, then save it."
     >
-      {unconfirmed && <NotSaved why="this is a large change and needs to be confirmed" />}
+      {unconfirmed && <NotConfirmed />}
       {previewPart(preview, format, exact)}
       <PostForm user={format.user} class="card" id={SAVE_FORM} action="/edit">
         {hiddenFields(withoutStep(values))}
@@ -142,7 +113,6 @@ interface Again {
   /** Submitted values; absent: they cannot be applied again. */
   readonly values?: Values;
   readonly back: string;
-  /** Another remedy. */
   readonly hint?: string;
 }
 
@@ -152,22 +122,19 @@ export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: P
   // The last edit may concern a hidden group.
   const seesAll = user.roles.admin || user.roles.finance;
   const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
-  const card = (id: string, title: string, rows: readonly ChangeRow[] | undefined, gone: string): Markup => (
+  const card = (id: string, title: string, rows: readonly ChangeRow[] | undefined): Markup => (
     <Card id={id} title={title}>
       {rows === undefined ? (
-        <p class="soft">{gone}</p>
-      ) : rows.length === 0 ? (
-        <p class="soft">Nothing of the same groups.</p>
+        <p class="soft">The version you began with is gone.</p>
       ) : (
         changeTable(rows, 'Differences', format)
       )}
     </Card>
   );
-  const saved: Child = live && (
+  const saved = live && (
     <>
-      {seesAll ? `${live.change.actor} saved another version` : 'Another version was saved'}{' '}
-      {distance(live.change.atMs, nowMs)}
-      {seesAll && `: “${live.change.why}”`} (edit {live.pointer.edit}, {instant(live.change.atMs, format)}).
+      Edit {live.pointer.edit} was saved {distance(live.change.atMs, nowMs)}
+      {seesAll && ` by ${live.change.actor}: “${live.change.why}”`}.
     </>
   );
   return (
@@ -179,18 +146,8 @@ export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: P
       about={<>Yours was not saved. {saved}</>}
     >
       <div class="two">
-        {card(
-          'mine',
-          'Yours, not saved',
-          mine,
-          'The version you began with is gone, so your change cannot be compared.',
-        )}
-        {card(
-          'theirs',
-          'Saved since you began',
-          theirs,
-          'What others changed is no longer known. Look at the history.',
-        )}
+        {card('mine', 'Yours, not saved', mine)}
+        {card('theirs', 'Saved since you began', theirs)}
       </div>
       <PostForm user={user} class="card" action="/edit">
         {values !== undefined && hiddenFields(values)}

@@ -1,4 +1,3 @@
-import { withoutDay } from '../../../../policies/limits/limit.ts';
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import { actingUser } from '../../../answers/reading/context.ts';
@@ -29,7 +28,6 @@ import { byField, readEdit } from './read-edit.ts';
 
 const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'] as const;
 
-/** `GET /edit` shows a form, `POST /edit` first what it would do, then does it. */
 export const editRoutes: PageRoutes = (app, deps) => {
   app.get('/edit', async (c) => {
     const named: Values = Object.fromEntries(
@@ -48,8 +46,6 @@ export const editRoutes: PageRoutes = (app, deps) => {
     const opened = await openForm(deps, values.kind, values, c.var.user);
     if (opened === undefined) return sendUnknown(c);
     const format = formatOf(c, deps);
-    const standing = standingOf(opened, values);
-    if (standing !== undefined) return send(c, editPage(standing, format), 409);
     const { kind, form } = opened;
     const shown = { kind, form, values };
     if (values.step === 'change') return send(c, editPage(shown, format));
@@ -97,7 +93,6 @@ interface OpenForm {
   readonly kind: EditKind;
   readonly form: EditForm;
   readonly context: EditFormContext;
-  /** The live set. */
   readonly base: string | undefined;
 }
 
@@ -118,24 +113,6 @@ async function openForm(
   const context = { view, limit, today: writtenDay(clock.nowMs(), view?.zone ?? zone) };
   const base = view === undefined ? (await desk.live())?.pointer.set : view.set;
   return { kind, form: editForm(kind, context), context, base };
-}
-
-/**
- * A new limit that is there already: the form to change that one, with the amount and the reason that were typed. The rest
- * stays as it stands, above all the mode, which the form of a new limit only proposes.
- */
-function standingOf({ kind, context, base = '' }: OpenForm, values: Values): EditFormView | undefined {
-  const { subject = '', unit, per, amount = '', why = '', each = '' } = values;
-  if (kind !== 'set' || values.limit !== undefined || each !== '') return undefined;
-  const id = `${unit}-${per || 'now'}`;
-  const limit = context.view?.limits.find(
-    (row) => row.byDefault !== true && row.kind === unit && withoutDay(row.id) === id,
-  );
-  if (limit === undefined) return undefined;
-  const form = editForm('set', { ...context, limit });
-  const note = 'There is such a limit already, so this changes it. Its mode and all else stay as they are.';
-  const along = { subject, limit: limit.id, ...asHiddenFields(form), base };
-  return { kind, form: { ...form, note }, values: { ...along, ...form.values, amount, why } };
 }
 
 /** Original values are kept under these names, so that only changes are sent. */

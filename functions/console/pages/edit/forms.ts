@@ -44,20 +44,15 @@ export function writtenValues(
 
 export interface EditForm {
   readonly title: string;
-  /** Introduction. */
-  readonly note?: string;
   /** The limit it is about, to be shown as it stands. */
   readonly standing?: LimitRow;
   readonly fields: readonly Field[];
-  /** Behind a fold: rarely wanted. */
   readonly more?: readonly Field[];
-  /** Initial values. */
   readonly values?: Values;
 }
 
 export const fieldsOf = ({ fields, more = [] }: EditForm): readonly Field[] => [...fields, ...more];
 
-/** Current state of the form's subject. */
 export interface EditFormContext {
   readonly view: SubjectView | undefined;
   readonly limit: LimitRow | undefined;
@@ -65,7 +60,6 @@ export interface EditFormContext {
   readonly today: string;
 }
 
-/** A field that has to be filled in. */
 const wanted = (name: string, label: string, more: Partial<Field> = {}): Field => ({
   ...{ name, label, required: true, ...more },
 });
@@ -96,7 +90,6 @@ const ENDS = '0 blocks every job; the word unlimited lifts the limit.';
 const unitChoices = (kinds: readonly (typeof LIMIT_KINDS)[number][]) =>
   kinds.map((kind) => [kind, UNIT_TEXTS[UNIT_OF[kind]].heading] as const);
 
-/** The field of a form for a field of the table. */
 const fieldOf = ({ name, label, help, type, choices, choiceTexts = {} }: LimitField): Field =>
   choices === undefined
     ? {
@@ -175,10 +168,7 @@ export function grantFormFields(limits: readonly LimitRow[], zone: string): read
       'On which limit',
       limited.map((limit) => [limit.id, `${limitWords(limit)} (${limit.id})`] as const),
     ),
-    wanted('amount', 'Increase', {
-      short: true,
-      hint: 'On top of the limit and in its unit: currency, minutes, jobs, CPUs or memory such as 8Gi.',
-    }),
+    wanted('amount', 'Increase', { short: true, hint: 'On top of the limit and in its unit.' }),
     day('from', 'From', { required: true }),
     day('until', 'Until', { required: true, hint: `The last day it counts, ${inZone}.` }),
     longText('reason', 'Reason'),
@@ -186,7 +176,6 @@ export function grantFormFields(limits: readonly LimitRow[], zone: string): read
   ];
 }
 
-/** The form of each kind of edit. */
 const FORMS = {
   set: (context, path) =>
     context.limit === undefined ? newLimit(context, path) : changedLimit(context.limit, context, path),
@@ -236,7 +225,7 @@ const FORMS = {
     fields: [
       {
         ...{ name: 'users', label: 'Jobs of', autofocus: true },
-        hint: 'GitLab’s user ids, apart by commas: each stands on its user’s profile, in the menu at the top right. Empty: all users, but protected refs only.',
+        hint: 'GitLab’s user ids, apart by commas. Empty: all users, but protected refs only.',
       },
       select('protected', 'Which refs', [
         ['', 'any ref of these people'],
@@ -254,7 +243,7 @@ const FORMS = {
       longText(
         'reason',
         'Reason',
-        'These jobs pass limits and freezes, never security rules. They are still charged, the owners are notified, and the use is reviewed.',
+        'These jobs pass limits and freezes, never security rules. They are charged, and the use is reviewed.',
         200,
       ),
       TICKET,

@@ -11,7 +11,6 @@ import { type EditKind, writtenValues } from './forms.ts';
 const PROBLEMS_SHOWN = 50;
 const AMOUNTS: ReadonlySet<string> = new Set(LIMIT_KINDS);
 
-/** Assigns problems of an edit to fields, if they have one. */
 export function byField(
   found: readonly DocumentProblem[],
   fields: readonly Field[],
@@ -29,42 +28,37 @@ export function byField(
   return { problems, others };
 }
 
+export const REQUIRED = 'Fill this in.';
+
 type ReadEdit =
   | { readonly ok: true; readonly edit: LimitEdit; readonly why: string }
   | { readonly ok: false; readonly problems: FieldProblems };
 
-/** Fields that each kind of edit needs, and fields that it may have; `subject` is no question. */
-const SHAPES: Readonly<Record<EditKind, readonly [Readonly<Record<string, string>>, ...string[]]>> = {
-  set: [{ amount: 'how much' }, 'subject'],
-  remove: [{ limit: 'which limit' }, 'subject'],
-  scale: [{ by: 'by how much' }, 'subject', 'round'],
-  grant: [
-    {
-      ...{ limit: 'which limit', amount: 'how much more', from: 'from when', until: 'until when' },
-      reason: 'why it is given',
-    },
-    ...['subject', 'ticket'],
-  ],
-  revoke: [{ grant: 'which grant' }],
-  freeze: [{ reason: 'what developers shall read' }, 'subject', 'from', 'until', 'owner'],
-  unfreeze: [{ freeze: 'which freeze' }],
-  breakglass: [
-    { jobs: 'how many jobs at most', until: 'until when', reason: 'why' },
-    ...['subject', 'ticket', 'per'],
-  ],
-  'end-breakglass': [{ breakglass: 'which one' }],
-  'review-breakglass': [{ breakglass: 'which one', note: 'what you found' }],
-  rollout: [{}, 'subject'],
+/** Fields that each kind of edit needs, and fields that it may have. */
+const SHAPES: Readonly<
+  Record<EditKind, { readonly needs: readonly string[]; readonly may?: readonly string[] }>
+> = {
+  set: { needs: ['amount'], may: ['subject'] },
+  remove: { needs: ['limit'], may: ['subject'] },
+  scale: { needs: ['by'], may: ['subject', 'round'] },
+  grant: { needs: ['limit', 'amount', 'from', 'until', 'reason'], may: ['subject', 'ticket'] },
+  revoke: { needs: ['grant'] },
+  freeze: { needs: ['reason'], may: ['subject', 'from', 'until', 'owner'] },
+  unfreeze: { needs: ['freeze'] },
+  breakglass: { needs: ['jobs', 'until', 'reason'], may: ['subject', 'ticket', 'per'] },
+  'end-breakglass': { needs: ['breakglass'] },
+  'review-breakglass': { needs: ['breakglass', 'note'] },
+  rollout: { needs: [], may: ['subject'] },
 };
 
 /** Converts a form's fields to an edit. Limit editing checks everything else, and refuses invalid texts by name. */
 export function readEdit(kind: EditKind, sent: Values, was: Values, currency: string): ReadEdit {
   const problems = new Map<string, string>();
   const values = writtenValues(sent, was, currency, problems);
-  const [wants, ...mays] = SHAPES[kind];
-  for (const [name, what] of Object.entries(wants)) if (!values[name]) problems.set(name, `Say ${what}.`);
-  const said = [...Object.keys(wants), ...mays].filter((name) => values[name]);
-  const plain = { kind, ...Object.fromEntries(said.map((name) => [name, values[name]])) };
+  const { needs, may = [] } = SHAPES[kind];
+  for (const name of needs) if (!values[name]) problems.set(name, REQUIRED);
+  const given = [...needs, ...may].filter((name) => values[name]);
+  const plain = { kind, ...Object.fromEntries(given.map((name) => [name, values[name]])) };
   const why = values.why || values.reason || values.note;
   if (!why) problems.set('why', 'Say why: it stands in the history.');
   const edit = { ...plain, ...MORE[kind]?.(values, was, problems) } as LimitEdit;
@@ -75,7 +69,7 @@ type More = (values: Values, was: Values, problems: Map<string, string>) => obje
 
 const modeOf = (text: string | undefined) => MODES.find((mode) => mode === text) ?? null;
 
-/** Fields that are no plain texts. */
+/** Fields that are not plain texts. */
 const MORE: Readonly<Partial<Record<EditKind, More>>> = {
   set: setLimit,
   scale: ({ unit, below }) => ({ unit: SCALED_KINDS.find((each) => each === unit), below: below !== 'no' }),

@@ -1,12 +1,6 @@
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';
 import type { Mode } from '../../../../policies/mode.ts';
-import {
-  type Edge,
-  edgeText,
-  instantText,
-  relativeText,
-  untilText,
-} from '../../../../policies/text/edge-text.ts';
+import { type Edge, edgeText, instantText, relativeText } from '../../../../policies/text/edge-text.ts';
 import { type LimitKind, type Unit, writtenUnits } from '../../../../policies/unit.ts';
 import { amountText, bareAmountText } from '../../../../policies/unit-texts.ts';
 import { percentOf } from '../../../answers/status/limit-row.ts';
@@ -14,7 +8,6 @@ import type { LimitRow } from '../../../answers/status/model.ts';
 import { refusingText } from '../../../answers/status/texts.ts';
 import { address, type Column, hidden, type Markup, type Reader, soft } from './layout.tsx';
 
-/** Reader of the page, currency of the deployment, and the zone and instant of "now". */
 export interface PageFormat {
   readonly user: Reader;
   readonly currency: string;
@@ -25,7 +18,6 @@ export interface PageFormat {
 
 type Zone = Pick<PageFormat, 'zone'>;
 
-/** `500.00 EUR` */
 export const pageAmount = (whole: number, unit: Unit, { currency }: Pick<PageFormat, 'currency'>): string =>
   amountText(whole, unit, currency);
 
@@ -37,7 +29,6 @@ const time = (atMs: number, text: string, title?: string): Markup => (
   </time>
 );
 
-/** `1 Dec 2026 00:00 Europe/Berlin`. */
 export const instant = (atMs: number, { zone }: Zone): Markup => time(atMs, instantText(atMs, zone));
 
 /** The first instant of a validity, or the first one after it: `the end of 31 Dec 2026 Europe/Berlin`. */
@@ -48,7 +39,6 @@ export const edge = (atMs: number, which: Edge, { zone }: Zone): Markup =>
 export const shortInstant = (atMs: number, { zone }: Zone): Markup =>
   time(atMs, instantText(atMs, zone).replace(` ${zone}`, ''), zone);
 
-/** `in 9 days`, `9 days ago`. */
 export function distance(atMs: number, nowMs: number): string {
   if (atMs >= nowMs) return relativeText(nowMs, atMs);
   const text = relativeText(atMs, nowMs);
@@ -69,22 +59,17 @@ const MODE_TAGS: Readonly<Partial<Record<Mode, Markup>>> = {
   off: <span class="tag">off</span>,
 };
 
-/** Tag of a limit's mode; enforced ones need none. */
+/** Enforced limits need no tag. */
 export const modeTag = (mode: Mode): Markup | undefined => MODE_TAGS[mode];
 
-/** `12,030` */
 export const number = (count: number): string => count.toLocaleString('en-US');
 
 export const pageCount = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
-/** `83 %`; above everything that fits in four digits just that. */
-export const percent = (part: number, whole: number): string => {
-  const share = percentOf(part, whole);
-  return share > 9_999 ? '> 9999 %' : `${share} %`;
-};
+export const percent = (part: number, whole: number): string => `${percentOf(part, whole)} %`;
 
-export { alertsText, lastAlertOf, limitWords, nextAlertText } from '../../../answers/status/texts.ts';
+export { alertsText, lastAlertOf, limitWords } from '../../../answers/status/texts.ts';
 
 export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, format: PageFormat): string =>
   limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, format);
@@ -92,7 +77,6 @@ export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, forma
 /** Stands where the use of a limit would: it has no counter. */
 export const NOT_COUNTED = 'not counted';
 
-/** Effect of a limit while it is unreachable. */
 export const OUTAGE_TEXTS = {
   admit: 'admits all',
   room: 'admits what was left',
@@ -105,11 +89,9 @@ export function leftText({ left, unit }: Pick<LimitRow, 'left' | 'unit'>, format
   return left < 0 ? `${pageAmount(-left, unit, format)} over` : pageAmount(left, unit, format);
 }
 
-/** `20.00 EUR left of 500.00 EUR` */
 export const leftOfText = (limit: LimitRow, format: PageFormat): string =>
   `${leftText(limit, format)}${(limit.left ?? 0) < 0 ? '' : ' left'} of ${limitAmountWords(limit, format)}`;
 
-/** Nothing is rejected for it. */
 const onlyWatches = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>
   (rolledOutAs ?? mode) !== 'enforce';
 
@@ -123,10 +105,8 @@ export function leftClass(limit: LimitRow): string {
 export const writtenAmount = (whole: number | 'unlimited', kind: LimitKind): string =>
   whole === 'unlimited' ? whole : writtenUnits(whole, kind);
 
-/** Days as numbers that can be placed side by side. */
 export const dayNumberOf = (day: string): number => Math.round(Date.parse(`${day}T00:00:00Z`) / DAY_MS);
 
-/** `21 Nov` */
 export function shortDayLabel(day: string): string {
   const at = new Date(`${day}T00:00:00Z`);
   return `${at.getUTCDate()} ${at.toLocaleString('en-GB', { month: 'short', timeZone: 'UTC' })}`;
@@ -160,15 +140,12 @@ export const HELD_PATTERNS = (
 );
 
 interface BarFigures {
-  /** Whole units. */
   readonly spent: number;
   readonly held: number;
   readonly limit: number;
-  /** Expected spend at the end of the period; absent: unknown. */
   readonly forecast?: number | undefined;
 }
 
-/** Draws spend solid, held amounts striped, and the forecast as a mark. The figures are shown as text. */
 export function Bar({ spent, held, limit, forecast }: BarFigures): Markup {
   // Past the limit the bar is the whole, and an edge shows where the limit was.
   const full = Math.max(limit, spent + held, 1);
@@ -213,7 +190,6 @@ export const BAR_KEY = (
 interface LimitColumns<Row> {
   /** Undefined: the row has none, and `without` says what stands in its cells. */
   readonly limitOf: (row: Row) => LimitRow | undefined;
-  /** By heading. @default a dash */
   readonly without?: (row: Row) => Readonly<Record<string, Markup | string>>;
   /** The amount leads to the form that changes it. */
   readonly mayEdit: boolean;
@@ -227,98 +203,68 @@ export function limitColumns<Row>(
   const column = (
     head: string,
     style: string,
-    told: (limit: LimitRow) => Markup | string | false,
+    text: (limit: LimitRow) => Markup | string,
     more: Partial<Column<Row>> = {},
   ): Column<Row> => ({
     ...{ head, style, ...more },
     cell: (row) => {
       const limit = limitOf(row);
-      return limit === undefined ? (without(row)[head] ?? '–') : told(limit);
+      return limit === undefined ? (without(row)[head] ?? '–') : text(limit);
     },
   });
-  const used =
-    (told: (settled: number, held: number, amount: number, limit: LimitRow) => Markup | string | false) =>
-    (limit: LimitRow) =>
-      limit.settled === undefined || limit.amount === 'unlimited'
-        ? '–'
-        : told(limit.settled, limit.held ?? 0, limit.amount, limit);
   return [
-    column('Use', 'bar-cell', (limit) =>
-      limit.inForce && limit.settled !== undefined && limit.amount !== 'unlimited' ? (
-        <Bar {...barOf(limit.settled, limit.amount, limit)} />
-      ) : (
-        ''
-      ),
+    column('Use', 'bar-cell', (limit) => (limit.inForce ? limitBar(limit) : '')),
+    column('Spent', 'n wide', ({ settled, unit }) =>
+      settled === undefined ? NOT_COUNTED : bareAmountText(settled, unit),
     ),
-    column(
-      'Used',
-      'n wide',
-      used((settled, held, amount) => percent(settled + held, amount)),
+    column('Held', 'n wide', ({ settled, held = 0, unit }) =>
+      settled === undefined ? '–' : bareAmountText(held, unit),
     ),
-    column('Spent', 'n wide', (limit) =>
-      limit.settled === undefined ? NOT_COUNTED : bareAmountText(limit.settled, limit.unit),
-    ),
-    column(
-      'Held',
-      'n wide',
-      used((_, held, __, { unit }) => bareAmountText(held, unit)),
-    ),
-    column(
-      'Limit',
-      'n',
-      (limit) => {
-        const amount = limitAmountWords(limit, format);
-        if (!mayEdit || limit.byDefault === true) return amount;
-        return (
-          <a href={address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
-            {amount}
-            {hidden(`, change it: ${limit.id}`)}
-          </a>
-        );
-      },
-      { label: 'limit' },
-    ),
+    column('Limit', 'n', (limit) => {
+      const amount = limitAmountWords(limit, format);
+      if (!mayEdit || limit.byDefault === true) return amount;
+      return (
+        <a href={address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
+          {amount}
+          {hidden(`, change it: ${limit.id}`)}
+        </a>
+      );
+    }),
     column('Left', 'n', (limit) => leftText(limit, format), {
-      tone: (row) => leftClassOf(limitOf(row)),
-      label: (row) => ((limitOf(row)?.left ?? -1) >= 0 ? 'left' : undefined),
+      tone: (row) => {
+        const limit = limitOf(row);
+        return limit === undefined ? '' : leftClass(limit);
+      },
     }),
     column('Runs out', 'ro', (limit) => runsOut(limit, format.nowMs)),
   ];
 }
 
-export const barOf = (spent: number, limit: number, { held = 0, forecast }: LimitRow): BarFigures => ({
-  ...{ spent, held, limit, forecast: forecast?.atEndAmount },
-});
-
-const leftClassOf = (limit: LimitRow | undefined): string => (limit === undefined ? '' : leftClass(limit));
+/** Empty for a limit without a counter or an amount. */
+export const limitBar = ({ settled, held = 0, amount, forecast }: LimitRow): Markup | '' =>
+  settled === undefined || amount === 'unlimited' ? (
+    ''
+  ) : (
+    <Bar spent={settled} held={held} limit={amount} forecast={forecast?.atEndAmount} />
+  );
 
 /** When the amount is used up, short enough for a cell. */
 export function runsOut(limit: LimitRow, nowMs: number): Markup | string {
-  const { forecast, zone, amount, per, left } = limit;
+  const { forecast, amount, per } = limit;
   const refusing = refusingText(limit, nowMs);
   if (refusing !== undefined) return <strong class="bad-text">{refusing}</strong>;
   if (amount === 'unlimited') return <span class="soft">never</span>;
   // Amounts that return with the next job have no run-out day.
-  if (per === undefined)
-    return <span class="soft">{left === undefined || left > 0 ? 'comes and goes' : 'full for now'}</span>;
-  switch (forecast?.outcome) {
-    case undefined:
-      return <span class="soft">not known yet</span>;
-    case 'used_up':
-      return <strong class={onlyWatches(limit) ? 'warn-text' : 'bad-text'}>used up</strong>;
-    case 'lasts':
-      return <span class="good-text">lasts</span>;
-    case 'runs_out':
-      if (forecast.atMs === undefined) return 'runs out';
-      return (
-        <>
-          <span class="warn-text">{distance(forecast.atMs, nowMs)}</span>{' '}
-          {soft(time(forecast.atMs, clockText(forecast.atMs, zone)))}
-        </>
-      );
-  }
+  if (per === undefined) return <span class="soft">comes and goes</span>;
+  if (forecast === undefined) return <span class="soft">not known yet</span>;
+  if (forecast.outcome === 'lasts') return <span class="good-text">lasts</span>;
+  if (forecast.outcome === 'used_up')
+    return <strong class={onlyWatches(limit) ? 'warn-text' : 'bad-text'}>used up</strong>;
+  if (forecast.atMs === undefined) return 'runs out';
+  return (
+    <>
+      <span class="warn-text">{distance(forecast.atMs, nowMs)}</span>{' '}
+      {soft(shortInstant(forecast.atMs, limit))}
+    </>
+  );
 }
-
-/** `23 Nov 14:00`, in the limit's zone. */
-const clockText = (atMs: number, zone: string): string =>
-  untilText(atMs, zone, atMs).replace(/ \d{4} (\d{2}:\d{2}) .*$/, ' $1');

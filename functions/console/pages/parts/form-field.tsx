@@ -1,9 +1,7 @@
 import { type Markup, Note, soft } from './layout.tsx';
 
-/** Values of a form, by name, trimmed. */
 export type Values = Readonly<Record<string, string>>;
 
-/** Problems, by field name. */
 export type FieldProblems = ReadonlyMap<string, string>;
 export const NO_PROBLEMS: FieldProblems = new Map();
 
@@ -21,7 +19,6 @@ export interface Field {
   readonly autofocus?: boolean;
 }
 
-/** A label, the field, what it wants and what is wrong with it; all tied together for those who hear the page. */
 export function field(spec: Field, values: Values, problems: FieldProblems = NO_PROBLEMS): Markup {
   const { name, label, hint, required } = spec;
   const problem = problems.get(name);
@@ -74,7 +71,6 @@ function control({ type = 'text', options, max = 200, short }: Field, value: str
   return <input {...ties} type={type} value={value} maxlength={max} class={style} autocomplete="off" />;
 }
 
-/** All problems at the top of a refused form, also those without a field. */
 export function problemList(
   problems: FieldProblems,
   others: readonly string[],

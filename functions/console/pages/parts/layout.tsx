@@ -1,4 +1,3 @@
-/** Components of pages: each looks and reads the same everywhere. */
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import { placeOfSubject } from '../../../../policies/limits/cap.ts';
@@ -8,15 +7,12 @@ import type { User } from '../../../core/signin/model.ts';
 /** Output of JSX: everything is escaped except `raw`. */
 export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
 
-/** The page's user. */
 export interface Reader extends User {
   /** Requests that wait for them to decide; absent: not known, or they decide none. */
   readonly waiting?: number;
-  /** Absent: unknown now. */
   readonly reconciliation?: Pick<Reconciliation, 'state' | 'text'>;
 }
 
-/** For those who hear the page. */
 export const hidden = (text: string): Markup => <span class="hidden">{text}</span>;
 export const soft = (...parts: Child[]): Markup => <small class="soft">{parts}</small>;
 export const joined = (parts: readonly Child[], separator = ', '): Markup[] =>
@@ -39,14 +35,11 @@ export const List = ({ of }: { readonly of: readonly Child[] }): Markup | '' =>
   );
 
 interface CardParts {
-  /** Id of the heading, by which links and readers find the part. */
   readonly id: string;
   readonly title: Child;
-  /** At the right of the heading. */
   readonly aside?: Child;
 }
 
-/** A part of a page under a heading. */
 export const Card = ({ id, title, aside, children }: PropsWithChildren<CardParts>): Markup => (
   <section class="card" aria-labelledby={id}>
     <h2 id={id}>
@@ -57,7 +50,6 @@ export const Card = ({ id, title, aside, children }: PropsWithChildren<CardParts
   </section>
 );
 
-/** A card without a heading: mostly that there is nothing. */
 export const Plain = ({ children }: PropsWithChildren): Markup => (
   <div class="card">
     <p>{children}</p>
@@ -70,7 +62,6 @@ interface NoteParts {
   readonly lines?: readonly Child[];
 }
 
-/** A notice that stands out: a sentence, and lines below it. */
 export const Note = ({ tone, role, lines = [], children }: PropsWithChildren<NoteParts>): Markup => (
   <div class={tone === undefined ? 'note' : `note ${tone}`} role={role}>
     <p>{children}</p>
@@ -78,7 +69,6 @@ export const Note = ({ tone, role, lines = [], children }: PropsWithChildren<Not
   </div>
 );
 
-/** Result of the previous page. */
 export function Done({ text }: { readonly text: string | undefined }): Markup | '' {
   if (text === undefined) return '';
   const edit = /^Saved as edit (\d+)\./.exec(text)?.[1];
@@ -90,13 +80,13 @@ export function Done({ text }: { readonly text: string | undefined }): Markup | 
 }
 
 /** An edit that was sent on without the box that confirms it. */
-export const NotSaved = ({ why }: { readonly why: string }): Markup => (
+export const NotConfirmed = (): Markup => (
   <Note tone="bad" role="alert">
-    <strong>Not saved:</strong> {why}.
+    <strong>Not saved:</strong> this is a large change and needs to be confirmed.
   </Note>
 );
 
-/** Names and values; nothing where it is not known. @param style - `facts` is a list, `figures` are large numbers */
+/** Names and values; unknown values are left out. @param style - `figures` are large numbers */
 export const Facts = ({
   of,
   style = 'facts',
@@ -120,42 +110,35 @@ export interface Column<Row> {
   /** The heading; rows at the foot name their cells by it. */
   readonly head: string;
   readonly cell: (row: Row) => Child;
-  /** `n` is a number, `wide` is not there on narrow pages. */
+  /** `n` is a number, `wide` is left out on narrow pages, `full` takes a line of its own there. */
   readonly style?: string;
   readonly tone?: (row: Row) => string;
-  /** Stands before the cell where a page is narrow and rows are small lists. */
-  readonly label?: string | ((row: Row) => string | undefined);
   readonly isName?: boolean;
-  /** The heading is read out only. */
-  readonly isHidden?: boolean;
 }
+
+/** The heading of a column of links, which is read out only. */
+export const DO = 'Do';
 
 interface TableParts<Row> {
   readonly label: string;
-  /** Set if it says more than the label. */
-  readonly caption?: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Cells by heading. */
   readonly foot?: readonly Readonly<Record<string, Child>>[] | undefined;
 }
 
 /** Scrolls where it is too wide, and shows a row as a small list where the page is narrow. */
-export function Table<Row>({ label, caption = label, columns, rows, foot = [] }: TableParts<Row>): Markup {
-  const cell = (
-    { isName, style, label: said }: Column<Row>,
-    content: Child,
-    tone = '',
-    row?: Row,
-  ): Markup => {
-    const text = typeof said === 'function' ? row && said(row) : said;
+export function Table<Row>({ label, columns, rows, foot = [] }: TableParts<Row>): Markup {
+  const cell = ({ head, isName, style }: Column<Row>, content: Child, tone = ''): Markup => {
     const classes = [style, tone].filter(Boolean).join(' ') || undefined;
-    return isName ? (
-      <th scope="row" class={classes}>
-        {content}
-      </th>
-    ) : (
-      <td class={classes} data-l={content === undefined ? undefined : text}>
+    if (isName)
+      return (
+        <th scope="row" class={classes}>
+          {content}
+        </th>
+      );
+    const isLabelled = content !== undefined && content !== '' && style !== 'bar-cell' && head !== DO;
+    return (
+      <td class={classes} data-l={isLabelled ? head.toLowerCase() : undefined}>
         {content}
       </td>
     );
@@ -163,19 +146,19 @@ export function Table<Row>({ label, caption = label, columns, rows, foot = [] }:
   return (
     <div class="scroll" role="group" aria-label={label} tabindex={0}>
       <table class="stack">
-        <caption class="hidden">{caption}</caption>
+        <caption class="hidden">{label}</caption>
         <thead>
           <tr>
-            {columns.map(({ head, style, isHidden }) => (
+            {columns.map(({ head, style }) => (
               <th scope="col" class={style}>
-                {isHidden ? hidden(head) : head}
+                {head === DO ? hidden(head) : head}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr>{columns.map((column) => cell(column, column.cell(row), column.tone?.(row), row))}</tr>
+            <tr>{columns.map((column) => cell(column, column.cell(row), column.tone?.(row)))}</tr>
           ))}
         </tbody>
         {foot.length > 0 && (
@@ -218,20 +201,17 @@ interface PageLinkTargets {
   readonly next: string | undefined;
 }
 
-/** Which rows of how many these are, and links to the others. */
 export const PageLinks = ({ previous, next, children }: PropsWithChildren<PageLinkTargets>): Markup => (
   <nav class="pages" aria-label="Pages">
     <span>{children}</span>
     <span class="actions">
-      {previous !== undefined && (
-        <a class="button" rel="prev" href={previous}>
-          Previous
-        </a>
-      )}
-      {next !== undefined && (
-        <a class="button" rel="next" href={next}>
-          Next
-        </a>
+      {[['prev', previous, 'Previous'] as const, ['next', next, 'Next'] as const].map(
+        ([rel, href, text]) =>
+          href !== undefined && (
+            <a class="button" rel={rel} href={href}>
+              {text}
+            </a>
+          ),
       )}
     </span>
   </nav>
@@ -243,7 +223,7 @@ const KIND_PATHS: Readonly<Record<string, string>> = {
   'runner-class': 'runner-classes',
 };
 
-/** The page of a subject, of a cap that of its place; undefined: it has none (runners, users, patterns, personal namespaces). */
+/** The page of a subject, of a cap that of its group; runners, users and personal namespaces have none. */
 export function subjectHref(of: string): string | undefined {
   const subject = placeOfSubject(of);
   if (subject === 'instance') return '/instance';
@@ -252,7 +232,6 @@ export function subjectHref(of: string): string | undefined {
   return folder === undefined ? undefined : `/${folder}/${encodeURIComponent(subject.slice(slash + 1))}`;
 }
 
-/** `group/101` of `groups` and `101`. */
 export function subjectOfPath(folder: string, name: string): string | undefined {
   const kind = Object.entries(KIND_PATHS).find(([, path]) => path === folder)?.[0];
   return kind === undefined ? undefined : `${kind}/${name}`;
@@ -276,20 +255,12 @@ export function address(
 
 const MAIL = /^[^\s@,;?&]+@[^\s@,;?&]+\.[^\s@,;?&]+$/;
 
-export const isMail = (contact: string | undefined): contact is string =>
-  contact !== undefined && MAIL.test(contact);
-
-/** A contact as people write it: an address to mail or to open, or just its text. */
 export const contactLink = (contact: string): Markup | string =>
-  isMail(contact) ? (
+  MAIL.test(contact) ? (
     <a href={`mailto:${encodeURIComponent(contact)}`}>{contact}</a>
   ) : (
     outside(contact, contact)
   );
-
-/** Opens the reader's mail program. */
-export const mailHref = (to: string, subject: string, body: string): string =>
-  `mailto:${encodeURIComponent(to)}?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(body)}`;
 
 /** A link that leads away from here; only to web addresses, because users write them. */
 export const outside = (href: string | undefined, text: string): Markup | string =>
@@ -311,20 +282,15 @@ export const pathMarkup = (path: string): Markup => (
   </>
 );
 
-/** A closed month of `group/101` or of the whole GitLab; `end` names a file of it. */
 export const statementHref = (subject: string, month: string, end = ''): string =>
   address(`/statements/${encodeURIComponent(month)}${end}`, { group: subject.replace(/^group\//, '') });
 
-/** Budgets by whose they are, or limit by limit. */
-export const BudgetTabs = ({ at }: { readonly at: '/' | '/budgets' }): Markup => (
+const TABS = { '/': 'By group', '/budgets': 'Every limit' } as const;
+
+export const BudgetTabs = ({ at }: { readonly at: keyof typeof TABS }): Markup => (
   <nav class="tabs" aria-label="Budgets">
     <ul>
-      {(
-        [
-          ['/', 'By group'],
-          ['/budgets', 'Every limit'],
-        ] as const
-      ).map(([href, text]) => (
+      {Object.entries(TABS).map(([href, text]) => (
         <li>
           <a href={href} aria-current={href === at ? 'page' : undefined}>
             {text}
@@ -336,7 +302,6 @@ export const BudgetTabs = ({ at }: { readonly at: '/' | '/budgets' }): Markup =>
 );
 
 interface DaysFormProps {
-  /** The page, such as `/coverage`. */
   readonly action: string;
   /** Filters of the page, by field name: `group`, `project`. */
   readonly only: Readonly<Record<string, number | undefined>>;
@@ -344,7 +309,6 @@ interface DaysFormProps {
   readonly days: number;
 }
 
-/** Over how many days a page counts, chosen from a few. */
 export const DaysForm = ({ action, only, choices, days }: DaysFormProps) => (
   <form class="filters" method="get" action={action} data-at-once>
     {Object.entries(only).map(
@@ -360,7 +324,6 @@ export const DaysForm = ({ action, only, choices, days }: DaysFormProps) => (
   </form>
 );
 
-/** Fields of a form of filters: each stands in its label. */
 export const searchField = (
   label: string,
   search: string | undefined,

@@ -13,8 +13,7 @@ import type { User } from '../../../core/signin/model.ts';
 import {
   distance,
   leftClass,
-  leftText,
-  limitAmountWords,
+  leftOfText,
   limitWords,
   number,
   type PageFormat,
@@ -32,11 +31,9 @@ export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
 
 /** The form that saves; its fields say what is to be counted, too. */
 export const SAVE_FORM = 'save';
-/** Value of `step` for counting. */
 export const COUNT_STEP = 'count';
 const LINES_SHOWN = 10;
 
-/** Returns the requested count; undefined: none. */
 export const countedFor = async (
   { read }: { readonly read: Pick<ConsoleReader, 'backtest'> },
   edits: readonly LimitEdit[],
@@ -46,7 +43,7 @@ export const countedFor = async (
 ): Promise<BacktestAnswer | undefined> =>
   step === COUNT_STEP ? read.backtest(edits, base, user, cursor) : undefined;
 
-/** Preview: changes, new run-out dates, jobs that would fail, pools. @param exact - the finished count */
+/** Changes, new run-out dates, jobs that would fail, pools. @param exact - the finished count */
 export const previewPart = (preview: ValidPreview, format: PageFormat, exact?: BacktestAnswer): Markup => (
   <>
     <Card id="differs" title="Changes" aside={pageCount(preview.rows.length, 'difference')}>
@@ -55,15 +52,7 @@ export const previewPart = (preview: ValidPreview, format: PageFormat, exact?: B
     </Card>
     {preview.effects.length > 0 && (
       <Card id="effects" title="Effect">
-        <Table
-          label="Effect"
-          caption="Limits before and after"
-          columns={effectColumns(format)}
-          rows={preview.effects.flatMap((effect) => [
-            { effect, when: 'now', limit: effect.before },
-            { effect, when: 'then', limit: effect.after },
-          ])}
-        />
+        <Table label="Effect" columns={effectColumns(format)} rows={preview.effects} />
       </Card>
     )}
     {preview.rows.length > 0 && backtestPart(exact)}
@@ -72,20 +61,18 @@ export const previewPart = (preview: ValidPreview, format: PageFormat, exact?: B
         tone="warn"
         lines={preview.oversubscription.slice(0, LINES_SHOWN).map((pool) => poolLine(pool, format))}
       >
-        <strong>Given more than once.</strong> Allowed. The groups then share the rest: first come, first
-        served.
+        <strong>Given more than once.</strong> Allowed: the groups share the rest, first come, first served.
       </Note>
     )}
     {preview.needsApproval.length > 0 && (
       <Note tone="warn">
-        <strong>Another user must approve this:</strong> it lets jobs go more than half as far again as they
-        could in the last thirty days. If you go on, a request is filed; nothing changes until then.
+        <strong>Another user must approve this:</strong> it lets jobs use over half more than in the last
+        thirty days. If you go on, a request is filed.
       </Note>
     )}
   </>
 );
 
-/** Sum of several amounts of one unit, before and after. */
 function sumOfAmounts(rows: readonly ChangeRow[], format: PageFormat): Markup | '' {
   const amounts = rows.filter(({ about, field }) => about === 'limit' && field === 'amount');
   const unit = amounts[0]?.unit;
@@ -93,12 +80,10 @@ function sumOfAmounts(rows: readonly ChangeRow[], format: PageFormat): Markup | 
     (row) => row.unit === unit && typeof row.from === 'number' && typeof row.to === 'number',
   );
   if (amounts.length < 2 || unit === undefined || !areLike) return '';
-  const sum = (side: 'from' | 'to'): string =>
-    pageAmount(
-      amounts.reduce((all, row) => all + Number(row[side]), 0),
-      unit,
-      format,
-    );
+  const sum = (side: 'from' | 'to'): string => {
+    const whole = amounts.reduce((all, row) => all + Number(row[side]), 0);
+    return pageAmount(whole, unit, format);
+  };
   return (
     <p>
       {pageCount(amounts.length, 'limit')}, together {sum('from')} → <strong>{sum('to')}</strong>
@@ -106,20 +91,11 @@ function sumOfAmounts(rows: readonly ChangeRow[], format: PageFormat): Markup | 
   );
 }
 
-/** Facts to confirm, with a checkbox. */
 export function confirmPart(
   { needsConfirmation, lockout }: Pick<ValidPreview, 'needsConfirmation' | 'lockout'>,
   format: PageFormat,
 ): Markup | '' {
   if (needsConfirmation.length + lockout.length === 0) return '';
-  const reason = (text: Child, lines: readonly Child[]): Markup | false =>
-    lines.length > 0 && (
-      <>
-        <p>{text}</p>
-        <List of={lines.slice(0, LINES_SHOWN)} />
-        {lines.length > LINES_SHOWN && <p>and {number(lines.length - LINES_SHOWN)} more</p>}
-      </>
-    );
   const linesOf = (isMode: boolean): readonly Markup[] =>
     needsConfirmation
       .filter(({ field }) => (field === 'mode') === isMode)
@@ -129,23 +105,26 @@ export function confirmPart(
           <strong>{fieldText(row.to, row.unit, format)}</strong>
         </>
       ));
+  const reasons: readonly (readonly [string, readonly Child[]])[] = [
+    ['Jobs pass that are rejected now:', linesOf(true)],
+    ['More than three times as much, or less than a third:', linesOf(false)],
+    [LOCKOUT, lockout],
+  ];
   return (
     <fieldset>
       <legend>Please confirm</legend>
-      {reason(
-        <>
-          <strong class="warn-text">Jobs pass that are rejected now.</strong> The mode becomes milder:
-        </>,
-        linesOf(true),
+      {reasons.map(
+        ([text, lines]) =>
+          lines.length > 0 && (
+            <>
+              <p>
+                <strong class="warn-text">{text}</strong>
+              </p>
+              <List of={lines.slice(0, LINES_SHOWN)} />
+              {lines.length > LINES_SHOWN && <p>and {number(lines.length - LINES_SHOWN)} more</p>}
+            </>
+          ),
       )}
-      {reason(
-        <>
-          <strong class="warn-text">More than three times as much, or less than a third.</strong> A slip of
-          the finger looks like this:
-        </>,
-        linesOf(false),
-      )}
-      {reason(<strong class="bad-text">{LOCKOUT}</strong>, lockout)}
       <label class="check">
         <input type="checkbox" name="confirmed" value="yes" required />
         Yes, that is what I mean
@@ -156,34 +135,33 @@ export function confirmPart(
 
 export const LOCKOUT = 'Jobs of the platform team would be rejected:';
 
-interface EffectRow {
-  readonly effect: EditEffect;
-  readonly when: string;
-  readonly limit: EditEffect['before'];
-}
-
-function effectColumns(format: PageFormat): readonly Column<EffectRow>[] {
-  const of = (told: (limit: NonNullable<EffectRow['limit']>) => Child) => (row: EffectRow) =>
-    row.limit === undefined ? '–' : told(row.limit);
+function effectColumns(format: PageFormat): readonly Column<EditEffect>[] {
+  const column = (
+    head: string,
+    text: (limit: NonNullable<EditEffect['before']>) => Child,
+    side: 'before' | 'after',
+  ): Column<EditEffect> => ({
+    head,
+    cell: (effect) => {
+      const limit = effect[side];
+      return limit === undefined ? '–' : text(limit);
+    },
+  });
   return [
     {
       ...{ head: 'Limit', isName: true, style: 'path' },
-      cell: ({ effect: { path, limit, before, after } }) => {
+      cell: ({ path, limit, before, after }) => {
         const known = after ?? before;
-        return (
-          <>
-            {path} {soft(known === undefined ? limit : limitWords(known))}
-          </>
-        );
+        return [path, ' ', soft(known === undefined ? limit : limitWords(known))];
       },
     },
-    { head: 'When', cell: ({ when }) => when },
-    { head: 'Amount', style: 'n', cell: of((limit) => limitAmountWords(limit, format)) },
+    column('Left now', (limit) => leftOfText(limit, format), 'before'),
+    column('Runs out now', (limit) => runsOut(limit, format.nowMs), 'before'),
     {
-      ...{ head: 'Left', style: 'n', label: 'left', cell: of((limit) => leftText(limit, format)) },
-      tone: ({ limit }) => (limit === undefined ? '' : leftClass(limit)),
+      ...column('Left then', (limit) => leftOfText(limit, format), 'after'),
+      tone: ({ after }) => (after === undefined ? '' : leftClass(after)),
     },
-    { head: 'Runs out', label: 'runs out', cell: of((limit) => runsOut(limit, format.nowMs)) },
+    column('Runs out then', (limit) => runsOut(limit, format.nowMs), 'after'),
   ];
 }
 
@@ -191,14 +169,10 @@ const poolLine = (pool: Oversubscription, format: PageFormat): Markup => (
   <>
     {pool.path ?? pool.subject} <code>{pool.limit}</code>:{' '}
     {poolText(pool, pool.amount, (whole) => pageAmount(whole, pool.unit, format))}
-    {pool.larger.length > 0 && <>; larger than the pool, or unlimited: {pool.larger.join(', ')}</>}
   </>
 );
 
-/**
- * Shows a button that counts, or counts on; the page's script does so by itself and puts each answer here. A request counts
- * for some seconds, and saving waits for none.
- */
+/** Shows a button that counts; the page's script counts by itself and puts each answer here. Saving waits for none. */
 const backtestPart = (answer: BacktestAnswer | undefined): Markup => (
   <section
     class="card"
@@ -223,8 +197,7 @@ const countButton = (sentence: string, text: string): Markup => (
 );
 
 function answerText(answer: BacktestAnswer | undefined): Markup {
-  if (answer === undefined)
-    return countButton('Counted from the jobs themselves, which takes some seconds.', 'Count exactly');
+  if (answer === undefined) return countButton('Takes some seconds.', 'Count exactly');
   if (answer.outcome === 'too_often')
     return countButton(
       `Counted too often within a minute: again in ${pageCount(answer.retryAfterSeconds, 'second')}.`,
@@ -263,22 +236,20 @@ function answerText(answer: BacktestAnswer | undefined): Markup {
 }
 
 function figureText(figures: BacktestSummary['all']): Markup {
-  const { jobs, wouldFail, wouldFailNow, wouldWait = 0, failed, unasked } = figures;
-  if (jobs === 0) return <>no jobs, so nothing can be said about them.</>;
+  const { jobs, wouldFail, wouldFailNow, wouldWait = 0, failed } = figures;
+  if (jobs === 0) return <>no jobs.</>;
   return (
     <>
       <strong class={wouldFail === 0 ? 'good-text' : 'warn-text'}>{number(wouldFail)}</strong> of{' '}
       {pageCount(jobs, 'job')} would have failed; {number(wouldFailNow)} with the limits as they are,{' '}
       {number(failed)} did.
       {wouldWait > 0 && <> {pageCount(wouldWait, 'job')} would have waited for room, and run.</>}
-      {unasked > 0 && <> {pageCount(unasked, 'more was', 'more were')} never asked about, and not judged.</>}
     </>
   );
 }
 
 const ROWS_SHOWN = 6;
 
-/** History of changes with author and reason; newest first. */
 export function historyPart(history: HistoryPage, subject: string | undefined, format: PageFormat): Markup {
   if (history.entries.length === 0 && history.next === undefined)
     return <p class="soft">Nothing was changed yet.</p>;

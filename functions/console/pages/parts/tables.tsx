@@ -17,7 +17,6 @@ import { hidden, List, type Markup, pathMarkup, soft, subjectHref, subjectLink, 
 /** Keeps the page small; the rest is in the file or on the next page. */
 export const ROWS_SHOWN = 100;
 
-/** Changes, field by field. */
 export function changeTable(rows: readonly ChangeRow[], label: string, format: PageFormat): Markup {
   if (rows.length === 0) return <p class="soft">Nothing differs.</p>;
   const named = rows.filter(hasName);
@@ -31,9 +30,12 @@ export function changeTable(rows: readonly ChangeRow[], label: string, format: P
             cell: (row) => subjectLink(row.subject, row.path ?? subjectWords(row.subject)),
           },
           { head: 'What', cell: whatText },
-          { head: 'From', label: 'from', cell: (row) => valueText(row.from, row, format) },
-          { head: 'To', label: 'to', cell: (row) => valueText(row.to, row, format) },
-          { head: 'Effect', cell: effectTag },
+          { head: 'From', cell: (row) => valueText(row.from, row, format) },
+          { head: 'To', cell: (row) => valueText(row.to, row, format) },
+          {
+            head: 'Effect',
+            cell: ({ effect }) => <span class={`tag ${EFFECTS[effect].tone}`}>{EFFECTS[effect].text}</span>,
+          },
         ]}
         rows={named.slice(0, ROWS_SHOWN)}
       />
@@ -47,7 +49,6 @@ export function changeTable(rows: readonly ChangeRow[], label: string, format: P
 /** Ids of users are for programs; names are shown. */
 const hasName = ({ field }: ChangeRow): boolean => !field.endsWith('by_user');
 
-/** One line each, for a history. */
 export function changeLines(
   rows: readonly ChangeRow[],
   format: PageFormat,
@@ -57,12 +58,7 @@ export function changeLines(
   const lines: Child[] = named.slice(0, max).map((row) => (
     <>
       {row.path ?? subjectWords(row.subject)}: {whatText(row)}{' '}
-      {row.whole !== 'added' && (
-        <>
-          <span class="from">{valueText(row.from, row, format)}</span> →{' '}
-        </>
-      )}
-      {row.whole === 'removed' ? 'removed' : valueText(row.to, row, format)}
+      <span class="from">{valueText(row.from, row, format)}</span> → {valueText(row.to, row, format)}
     </>
   ));
   if (named.length > max)
@@ -84,6 +80,11 @@ const ABOUT: Readonly<Record<ChangeRow['about'], string>> = {
   rollout: 'Rollout of',
   document: 'All limits',
 };
+const EFFECTS = {
+  tightens: { text: 'tightens', tone: 'warn' },
+  loosens: { text: 'loosens', tone: 'good' },
+  neutral: { text: 'no effect on jobs', tone: '' },
+} as const;
 
 const subjectWords = (subject: string): string =>
   subject === 'instance' ? 'the whole GitLab' : subject.replace(/^groups\//, 'default of ').replace('/', ' ');
@@ -103,48 +104,28 @@ function valueText(
   return field === 'until' ? edge(atMs, 'end', { zone }) : instant(atMs, format);
 }
 
-/** A field's value as one text: `500.00 EUR`, `enforce`, `none`. */
 export const fieldText = (value: ChangeRow['from'], unit: ChangeRow['unit'], format: PageFormat): string =>
   typeof value === 'number' && unit !== undefined
     ? pageAmount(value, unit, format)
     : (value ?? 'none').toString();
 
-const EFFECTS = { tightens: 'tightens', loosens: 'loosens', neutral: 'no effect on jobs' } as const;
-const WHOLE = { added: 'new, ', removed: 'goes, ' } as const;
-
-function effectTag({ effect, whole, field }: ChangeRow): Markup {
-  const tones = {
-    ...{ tightens: 'warn', neutral: '' },
-    loosens: field === 'mode' && whole === undefined ? 'warn' : 'good',
-  };
-  return (
-    <span class={`tag ${tones[effect]}`}>
-      {whole && WHOLE[whole]}
-      {EFFECTS[effect]}
-    </span>
-  );
-}
-
 interface GroupTableParts {
-  /** Address of a group's subgroups. */
   readonly tree?: (groupId: number) => string;
   /** Set for the groups right below one: adds a column of this month, whose rows and rest come to what the group used. */
   readonly sum?: GroupSum | undefined;
-  /** Limits lead to the form that changes them. @default false */
   readonly mayEdit?: boolean;
 }
 
 const MONTH = 'This month';
 
-/** One line per group: a bar, with the same figures as text. */
 export function groupTable(
   rows: readonly GroupRow[],
   label: string,
   format: PageFormat,
   { tree, sum, mayEdit = false }: GroupTableParts = {},
 ): Markup {
-  const micros = ({ settledMicros, heldMicros }: UsedInMonth): number => settledMicros + heldMicros;
-  const told = (used: UsedInMonth): string => bare(micros(used), 'micros');
+  const usedText = ({ settledMicros, heldMicros }: UsedInMonth): string =>
+    bare(settledMicros + heldMicros, 'micros');
   return (
     <Table
       label={label}
@@ -153,11 +134,7 @@ export function groupTable(
           ...{ head: 'Whose', isName: true, style: 'path' },
           cell: (row) => (
             <>
-              {subjectHref(row.subject) === undefined ? (
-                row.path
-              ) : (
-                <a href={subjectHref(row.subject)}>{pathMarkup(row.path)}</a>
-              )}{' '}
+              {subjectLink(row.subject, subjectHref(row.subject) ? pathMarkup(row.path) : row.path)}{' '}
               {tags(row)}
               {tree !== undefined && row.groupId !== undefined && row.children > 0 && (
                 <small>
@@ -183,22 +160,21 @@ export function groupTable(
         ),
         ...(sum === undefined
           ? []
-          : [{ head: MONTH, style: 'n', label: 'this month', cell: (row: GroupRow) => told(row.metered) }]),
+          : [{ head: MONTH, style: 'n', cell: (row: GroupRow) => usedText(row.metered) }]),
       ]}
       rows={rows}
       foot={
         sum && [
-          ...(rows.length > 0 && micros(sum.rest) !== 0
-            ? [{ Whose: <span class="soft">{sum.restLabel}</span>, [MONTH]: told(sum.rest) }]
+          ...(sum.rest.settledMicros + sum.rest.heldMicros !== 0
+            ? [{ Whose: <span class="soft">{sum.restLabel}</span>, [MONTH]: usedText(sum.rest) }]
             : []),
-          { Whose: <>Together {soft('spent and held this month')}</>, [MONTH]: told(sum.total) },
+          { Whose: <>Together {soft('spent and held this month')}</>, [MONTH]: usedText(sum.total) },
         ]
       }
     />
   );
 }
 
-/** Kind of a row that is not a group. */
 export const KIND_TAGS: Readonly<Record<string, string>> = {
   project: 'project',
   'runner-class': 'runner class',
@@ -206,21 +182,18 @@ export const KIND_TAGS: Readonly<Record<string, string>> = {
   user: 'user',
 };
 
-/** Tags that stand out in the list. */
-function tags({ subject, frozen, budget, pool, grants, personal }: GroupRow): Markup[] {
+function tags({ subject, frozen, budget, pool }: GroupRow): Markup {
   const kind = KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
-  const tag = (text: Child, tone = '', title?: string): Markup => (
-    <span class={`tag ${tone}`} title={title}>
-      {text}
-    </span>
+  return (
+    <>
+      {kind !== undefined && <span class="tag">{kind}</span>}{' '}
+      {frozen && (
+        <span class="tag bad" title={frozen.reason}>
+          frozen
+        </span>
+      )}{' '}
+      {budget !== undefined && budget.amount !== 'unlimited' && modeTag(budget.rolledOutAs ?? budget.mode)}{' '}
+      {pool && <span class="tag">pool</span>}
+    </>
   );
-  const all = [
-    kind !== undefined && tag(kind),
-    frozen && tag('frozen', 'bad', frozen.reason),
-    budget !== undefined && budget.amount !== 'unlimited' && modeTag(budget.rolledOutAs ?? budget.mode),
-    pool && tag('pool', '', `Its groups may use ${pool.children} limits that come to more than its own`),
-    grants > 0 && tag(pageCount(grants, 'grant'), 'good'),
-    personal && tag('personal'),
-  ];
-  return all.filter((each) => each !== undefined && each !== false).map((each) => <>{each} </>);
 }

@@ -14,9 +14,18 @@ import {
   type PageFormat,
   pageAmount,
 } from '../parts/amounts.tsx';
-import { address, contactLink, hidden, joined, List, type Markup, soft, Table } from '../parts/layout.tsx';
+import {
+  address,
+  contactLink,
+  DO,
+  hidden,
+  joined,
+  List,
+  type Markup,
+  soft,
+  Table,
+} from '../parts/layout.tsx';
 
-/** Every limit of the subject with its bar, its caps, and the limits above. */
 export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, format: PageFormat): Markup {
   const editLink = (limit: LimitRow): Child =>
     (may.tighten || may.loosen) && (
@@ -27,13 +36,10 @@ export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, form
   return (
     <>
       {limits.length === 0 ? (
-        <p>
-          It has no limit of its own{limitsAbove.length > 0 ? '' : '; the groups above it may have some'}.
-        </p>
+        <p>It has no limit of its own.</p>
       ) : (
         <Table
           label="Limits"
-          caption="Limits and how they stand"
           columns={[
             {
               ...{ head: 'Limit of', isName: true },
@@ -45,7 +51,7 @@ export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, form
               ),
             },
             ...limitColumns<LimitRow>({ limitOf: (limit) => limit, mayEdit: false }, format),
-            { head: 'Do', isHidden: true, cell: editLink },
+            { head: DO, cell: editLink },
           ]}
           rows={limits}
         />
@@ -77,19 +83,17 @@ const nameOf = (limit: LimitRow): string =>
   limit.each === undefined ? limitWords(limit) : `${limitWords(limit)} of ${capWords(limit.each)}`;
 
 function factsText(limit: LimitRow, format: PageFormat): Markup[] {
-  const { unit, granted, carried, softAmount, cohort, shared, borrowed = 0, fromMs, untilMs } = limit;
+  const { unit, granted, carried, softAmount, cohort, shared, fromMs, untilMs } = limit;
   const amount = (whole: number): string => pageAmount(whole, unit, format);
-  const last = lastAlertOf(limit, format.currency);
+  const last = lastAlertOf(limit);
   const parts: Child[] = [
     <code>{limit.id}</code>,
     !limit.inForce && <strong>not in force</strong>,
     limit.period?.label,
     granted > 0 && `with ${amount(granted)} granted`,
-    carried > 0 && `${amount(carried)} carried over`,
-    carried < 0 && `${amount(-carried)} overdrawn before`,
+    carried !== 0 && `${amount(carried)} carried over`,
     softAmount !== undefined && `warns from ${amount(softAmount)}`,
     shared && `cohort ${cohort}: ${amount(shared.used)} of ${amount(shared.amount)} lent in use`,
-    shared && shared.mayBorrow > 0 && `${amount(borrowed)} of at most ${amount(shared.mayBorrow)} borrowed`,
     limit.byDefault && 'default of groups like this',
     limit.whenUnreachable && `${OUTAGE_TEXTS[limit.whenUnreachable]} while it cannot be asked`,
     alertsText(limit),

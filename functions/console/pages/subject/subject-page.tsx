@@ -2,26 +2,23 @@ import type { Child } from 'hono/jsx';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { FreezeRow, GrantRow, LimitRow } from '../../../answers/status/model.ts';
-import { agreementText, poolText } from '../../../answers/status/texts.ts';
+import { poolText } from '../../../answers/status/texts.ts';
 import { ConsolePage } from '../frame.tsx';
 import { doneText, formatOf, type PageContext, type PageRoutes, query, send } from '../page-deps.ts';
 import {
   BAR_KEY,
-  Bar,
-  bare,
-  barOf,
   distance,
   edge,
   leftClass,
   leftText,
   limitAmountWords,
+  limitBar,
   limitWords,
   modeTag,
   NOT_COUNTED,
   type PageFormat,
   pageAmount,
   pageCount,
-  percent,
   runsOut,
 } from '../parts/amounts.tsx';
 import {
@@ -29,6 +26,7 @@ import {
   button,
   Card,
   contactLink,
+  DO,
   Done,
   Facts,
   hidden,
@@ -48,7 +46,6 @@ import { sendUnknown } from '../problem-page.tsx';
 import { limitsPart } from './limits-part.tsx';
 import { burnUpChart, rejectionsPart, usagePart, usageSentence } from './usage-part.tsx';
 
-/** One group, project or runner class, or the whole GitLab. */
 export const subjectRoutes: PageRoutes = (app, deps) => {
   const show = async (c: PageContext, subject: string | undefined): Promise<Response> => {
     const asked = withoutAbsent({ limit: query(c, 'limit') });
@@ -67,10 +64,9 @@ const KIND_LABEL: Readonly<Record<SubjectView['kind'], string>> = {
   project: 'Project',
   'runner-class': 'Runner class',
 };
-/** Rows that fit into a page of 100 KB. */
+/** A page stays below 100 KB. */
 const CHILDREN_SHOWN = 25;
 
-/** @param done - result text at the top */
 function subjectPage(view: SubjectView, done: string | undefined, format: PageFormat): Markup {
   const { burnUp, limits, children, childCount, childrenSum, subject, path, kind, above, usage } = view;
   const main = limits.find(({ id }) => id === burnUp?.limit) ?? limits.find(({ inForce }) => inForce);
@@ -147,10 +143,10 @@ function actions({ kind, subject, may, childCount, limits }: SubjectView): Child
 
 /** The limit that matters most here: its figures, its bar and its course. */
 function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): Markup {
-  const { unit, settled, held = 0, owner, contact, reason, costCenter } = limit;
+  const { unit, settled, held = 0, owner, contact, reason, costCenter, granted, carried } = limit;
   const others = view.limits.filter(({ per, id }) => per !== undefined && id !== limit.id);
-  const here = subjectHref(view.subject) ?? '/';
-  const counted = settled !== undefined && limit.amount !== 'unlimited' && { settled, of: limit.amount };
+  const amount = (whole: number): string => pageAmount(whole, unit, format);
+  const isCounted = settled !== undefined && limit.amount !== 'unlimited';
   return (
     <Card
       id="budget"
@@ -164,29 +160,25 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
       <Facts
         style="figures"
         of={[
-          ['Spent', settled === undefined ? NOT_COUNTED : pageAmount(settled, unit, format)],
-          [
-            'Held',
-            [settled === undefined ? '–' : pageAmount(held, unit, format), soft('by jobs that run or wait')],
-          ],
-          ['Limit', [limitAmountWords(limit, format), soft(madeOf(limit))]],
-          [
-            'Left',
-            [leftText(limit, format), counted && soft(`${percent(counted.settled + held, counted.of)} used`)],
-            leftClass(limit),
-          ],
+          ['Spent', settled === undefined ? NOT_COUNTED : amount(settled)],
+          ['Held', [settled === undefined ? '–' : amount(held), soft('by jobs that run or wait')]],
+          ['Limit', limitAmountWords(limit, format)],
+          ['Granted', granted > 0 && amount(granted)],
+          ['Carried over', carried !== 0 && amount(carried)],
+          ['Left', leftText(limit, format), leftClass(limit)],
           ['Runs out', runsOut(limit, format.nowMs)],
         ]}
       />
-      {counted && <Bar {...barOf(counted.settled, counted.of, limit)} />}
-      {counted && BAR_KEY}
-      {agreementNote(limit, view, format)}
+      {limitBar(limit)}
+      {isCounted && BAR_KEY}
       {view.burnUp?.limit === limit.id && burnUpChart(view.burnUp, limit, format)}
       {others.length > 0 && (
         <p class="soft">
           Chart of:{' '}
           {joined(
-            others.map((other) => <a href={address(here, { limit: other.id })}>{limitWords(other)}</a>),
+            others.map((other) => (
+              <a href={address(subjectHref(view.subject) ?? '/', { limit: other.id })}>{limitWords(other)}</a>
+            )),
           )}
         </p>
       )}
@@ -202,34 +194,6 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
   );
 }
 
-/** Agreement of this page's figures, with difference and cause. */
-function agreementNote(limit: LimitRow, { agreements }: SubjectView, format: PageFormat): Markup | '' {
-  const agreement = agreements.find((each) => each.limit === limit.id);
-  if (agreement === undefined) return '';
-  const { tone, text } = agreementText(agreement, format.currency, format.zone);
-  return (
-    <p>
-      <span class={`tag ${tone === 'fits' ? 'good' : 'warn'}`}>
-        {tone === 'fits' ? 'figures agree' : 'figures differ'}
-      </span>{' '}
-      {soft(text)}
-    </p>
-  );
-}
-
-/** `500.00 + 200.00 granted` */
-function madeOf({ baseAmount, granted, carried, unit }: LimitRow): string {
-  if (baseAmount === 'unlimited' || (granted === 0 && carried === 0)) return '';
-  return [
-    bare(baseAmount, unit),
-    granted > 0 && `+ ${bare(granted, unit)} granted`,
-    carried > 0 && `+ ${bare(carried, unit)} carried over`,
-    carried < 0 && `− ${bare(-carried, unit)} overdrawn`,
-  ]
-    .filter(Boolean)
-    .join(' ');
-}
-
 /** Grants with their remaining time. */
 function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): Markup {
   if (grants.length === 0) return <p class="soft">Nothing was granted on top.</p>;
@@ -239,18 +203,17 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
       columns={[
         {
           ...{ head: 'Grant', isName: true },
-          cell: ({ reason, limit, ticket }) => (
-            <>
-              {reason} {soft(<code>{limit}</code>, ticket !== undefined && ` · ${ticket}`)}
-            </>
-          ),
+          cell: ({ reason, limit, ticket }) => [
+            reason,
+            ' ',
+            soft(<code>{limit}</code>, ticket && ` · ${ticket}`),
+          ],
         },
         { head: 'Amount', style: 'n', cell: ({ amount, unit }) => `+${pageAmount(amount, unit, format)}` },
         { head: 'Counts', cell: (grant) => grantState(grant, format) },
         {
-          ...{ head: 'Do', isHidden: true },
-          cell: ({ state, id, reason }) =>
-            state !== 'over' &&
+          head: DO,
+          cell: ({ id, reason }) =>
             id !== undefined &&
             may.tighten && (
               <a href={address('/edit', { kind: 'revoke', grant: id, subject })}>
@@ -267,7 +230,6 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
 const GRANT_STATES = {
   in_force: ['in force', 'good', 'ends'],
   to_come: ['to come', '', 'begins'],
-  over: ['over', '', 'ended'],
 } as const;
 
 function grantState({ state, fromMs, untilMs, zone }: GrantRow, { nowMs }: PageFormat): Markup {
@@ -281,27 +243,18 @@ function grantState({ state, fromMs, untilMs, zone }: GrantRow, { nowMs }: PageF
   );
 }
 
-/** At the top of a page: nothing else matters while it holds. */
 function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }: PageFormat): Markup {
   const { fromMs = 0, untilMs, above, reason, owner, id } = freeze;
-  const isToCome = fromMs > nowMs;
   return (
     <Note tone="bad">
       <strong>
-        {isToCome ? 'Will be frozen' : 'Frozen'}
+        Frozen
         {above !== undefined && ` with ${above}`}:
       </strong>{' '}
       {reason}. No new job starts
-      {isToCome && <> from {edge(fromMs, 'start', freeze)}</>}
-      {untilMs === undefined ? (
-        ' until it is lifted'
-      ) : (
-        <>
-          {' '}
-          until {edge(untilMs, 'end', freeze)} ({distance(untilMs, nowMs)})
-        </>
-      )}
-      . Running jobs finish.{owner !== undefined && ` Ask ${owner}.`}{' '}
+      {fromMs > nowMs && <> from {edge(fromMs, 'start', freeze)}</>}
+      {untilMs === undefined ? ' until it is lifted' : <> until {edge(untilMs, 'end', freeze)}</>}. Running
+      jobs finish.{owner !== undefined && ` Ask ${owner}.`}{' '}
       {may.freeze && above === undefined && (
         <a href={address('/edit', { kind: 'unfreeze', freeze: id, subject })}>Lift it</a>
       )}
@@ -316,9 +269,8 @@ const poolNotes = ({ pools, limits }: SubjectView, format: PageFormat): Markup[]
     return [
       <Note>
         <strong>{limitWords(limit)} is a pool:</strong>{' '}
-        {poolText(pool, limit.amount, (whole) => pageAmount(whole, limit.unit, format))}. Whoever comes first
-        has it.
-        {pool.larger.length > 0 && ` Larger than the pool, or unlimited: ${pool.larger.join(', ')}.`}
+        {poolText(pool, limit.amount, (whole) => pageAmount(whole, limit.unit, format))}. First come, first
+        served.
       </Note>,
     ];
   });

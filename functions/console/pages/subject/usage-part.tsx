@@ -1,4 +1,3 @@
-import type { Child } from 'hono/jsx';
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';
 import { durationText } from '../../../../policies/unit-texts.ts';
 import type { BurnUpChart, Rejections, SubjectView, UsageView } from '../../../answers/groups/model.ts';
@@ -14,139 +13,68 @@ import {
   type PageFormat,
   pageAmount,
   pageCount,
-  percent,
   shortDayLabel,
   shortInstant,
 } from '../parts/amounts.tsx';
-import {
-  Card,
-  type Column,
-  joined,
-  type Markup,
-  outside,
-  pathMarkup,
-  soft,
-  subjectLink,
-  Table,
-} from '../parts/layout.tsx';
+import { address, Card, joined, type Markup, outside, pathMarkup, soft, Table } from '../parts/layout.tsx';
 
-/** Use by project and class, and the longest jobs. */
+/** Use by project; by class and by job name there are reports. */
 export function usagePart({ usage, subject }: SubjectView, format: PageFormat): Markup {
-  const { topProjects, topJobs, runnerClasses, otherProjectsMicros, otherClassesMicros } = usage;
+  const { topProjects, otherProjectsMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
-  const share = (micros: number): string => (together > 0 ? percent(micros, together) : '–');
-  const costs = <Row extends { readonly micros: number }>(): readonly Column<Row>[] => [
-    { head: format.currency, style: 'n', cell: ({ micros }) => bare(micros, 'micros') },
-    { head: 'Share', style: 'n', label: 'share', cell: ({ micros }) => share(micros) },
-  ];
-  /** So that rows add up. */
-  const foot = (name: string, rest: number, label: string) => [
-    ...(rest === 0
-      ? []
-      : [
-          {
-            [name]: <span class="soft">{label}</span>,
-            [format.currency]: bare(rest, 'micros'),
-            Share: share(rest),
-          },
-        ]),
-    { [name]: <>Together {soft('spent and held')}</>, [format.currency]: bare(together, 'micros') },
-  ];
+  const group = subject.replace(/^group\//, '');
   return (
-    <>
-      <div class="two">
-        <Card id="projects" title="Costliest projects">
-          {topProjects.length === 0 ? (
-            <p class="soft">
-              {together === 0
-                ? 'No project has cost anything in these days.'
-                : 'Which projects a runner class was used by is not kept.'}
-            </p>
-          ) : (
-            <Table
-              label="Costliest projects"
-              columns={[
-                {
-                  ...{ head: 'Project', isName: true, style: 'path' },
-                  cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
-                },
-                ...costs<(typeof topProjects)[number]>(),
-              ]}
-              rows={topProjects}
-              foot={foot('Project', otherProjectsMicros, otherProjects(usage))}
-            />
-          )}
-        </Card>
-        <Card id="jobs" title="Longest jobs">
-          {topJobs.length === 0 ? (
-            <p class="soft">No job is remembered yet.</p>
-          ) : (
-            <Table
-              label="Jobs that usually run longest"
-              columns={[
-                {
-                  ...{ head: 'Job', isName: true, style: 'path' },
-                  cell: ({ job, path }) => [job, ' ', soft(path)],
-                },
-                { head: 'Usually', style: 'n', cell: ({ usualSeconds }) => durationText(usualSeconds) },
-                { head: 'Runs', style: 'n', label: 'runs', cell: ({ runs }) => runs },
-              ]}
-              rows={topJobs}
-            />
-          )}
-        </Card>
-      </div>
-      {runnerClasses.length > 0 && (
-        <Card id="classes" title="Runner classes">
-          <Table
-            label="Use by runner class"
-            columns={[
-              {
-                ...{ head: 'Class', isName: true },
-                // Pages of classes are of the whole GitLab.
-                cell: ({ name }) =>
-                  subject === 'instance' ? subjectLink(`runner-class/${name}`, name) : name,
-              },
-              ...costs<(typeof runnerClasses)[number]>(),
-              { head: 'Ran', style: 'n', label: 'ran', cell: ({ seconds }) => durationText(seconds) },
-              { head: 'Jobs', style: 'n', label: 'jobs', cell: ({ jobs }) => number(jobs) },
-            ]}
-            rows={runnerClasses}
-            // Classes of groups and projects are computed at night.
-            foot={foot(
-              'Class',
-              otherClassesMicros,
-              subject === 'instance' ? 'No class' : 'No class, or not yet known',
-            )}
-          />
-        </Card>
+    <Card id="projects" title="Costliest projects">
+      {topProjects.length === 0 ? (
+        <p class="soft">No project is known that has cost anything in these days.</p>
+      ) : (
+        <Table
+          label="Costliest projects"
+          columns={[
+            {
+              ...{ head: 'Project', isName: true, style: 'path' },
+              cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
+            },
+            { head: format.currency, style: 'n', cell: ({ micros }) => bare(micros, 'micros') },
+          ]}
+          rows={topProjects}
+          // So that rows add up.
+          foot={[
+            ...(otherProjectsMicros === 0
+              ? []
+              : [
+                  {
+                    Project: soft('Other projects and earlier days'),
+                    [format.currency]: bare(otherProjectsMicros, 'micros'),
+                  },
+                ]),
+            { Project: <>Together {soft('spent and held')}</>, [format.currency]: bare(together, 'micros') },
+          ]}
+        />
       )}
-    </>
+      {/^(group\/|instance$)/.test(subject) && (
+        <p>
+          <a href={address('/reports', { group, by: 'class' })}>Runner classes</a> ·{' '}
+          <a href={address('/reports', { group, by: 'job' })}>Job names</a>
+        </p>
+      )}
+    </Card>
   );
 }
 
-const otherProjects = ({ fromDay, topFromDay }: UsageView): string =>
-  fromDay === topFromDay ? 'Other projects' : `Other projects, and days before ${shortDayLabel(topFromDay)}`;
-
 export function usageSentence(usage: UsageView, format: PageFormat): Markup {
-  const { jobs, settledMicros, heldMicros, seconds, rejected, ranRejected, unmetered, bypass, exempt } =
-    usage;
+  const { jobs, settledMicros, heldMicros, seconds, rejected, unmetered, bypass } = usage;
   const unasked = unmetered + bypass;
-  const warn = (count: number, text: string): Child =>
-    count > 0 && [', ', <span class="warn-text">{`${number(count)} ${text}`}</span>];
   return (
     <>
       {daySpan(usage)}: {pageCount(jobs, 'job')}, {pageAmount(settledMicros, 'micros', format)} spent,{' '}
       {pageAmount(heldMicros, 'micros', format)} held, {durationText(seconds)} run;{' '}
       {pageCount(rejected, 'job')} rejected
-      {warn(ranRejected, 'of them ran all the same')}
-      {warn(unasked, 'ran without being asked about')}
-      {exempt > 0 && `, ${number(exempt)} exempt`}.
+      {unasked > 0 && <span class="warn-text">, {number(unasked)} ran without being asked about</span>}.
     </>
   );
 }
 
-/** Rejected jobs with reasons. */
 export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, format: PageFormat): Markup {
   if (byRule.length + watchedByRule.length + latest.length === 0)
     return <p class="soft">No job was rejected in these days.</p>;
@@ -161,7 +89,6 @@ export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, fo
       {latest.length > 0 && (
         <Table
           label="Rejected jobs"
-          caption="The latest rejected jobs"
           columns={[
             {
               ...{ head: 'Job', isName: true, style: 'path job' },
@@ -193,33 +120,22 @@ export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, fo
   );
 }
 
-interface Size {
-  readonly name: string;
-  readonly width: number;
-  readonly height: number;
-  /** Number of labelled days. */
-  readonly labels: number;
-}
-
 /** Letters must stay readable: a narrow page gets a picture of its own, not a small one. */
-const SIZES: readonly Size[] = [
+const SIZES = [
   { name: 'for-wide', width: 1120, height: 280, labels: 8 },
   { name: 'for-narrow', width: 400, height: 250, labels: 4 },
-];
+] as const;
 const [LEFT, RIGHT, TOP, BOTTOM] = [74, 16, 20, 26];
 
-/** Cumulated use against the limit, with the same figures in a table. */
 export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFormat): Markup {
   const { days, ahead, unit, unexplained, period, amount } = burnUp;
   if (days.length === 0) return <p class="soft">Nothing was counted in {period.label} yet.</p>;
-  const sample = (name: string, text: string): Markup => (
-    <li>
-      <svg class="chart sample" viewBox="0 0 22 11" aria-hidden="true">
-        <path class={name} d="M1 5.5H21" />
-      </svg>
-      {text}
-    </li>
-  );
+  const samples: readonly (readonly [isShown: boolean, name: string, text: string])[] = [
+    [true, 'line', 'spent and held so far'],
+    [ahead.length > 0, 'ahead', 'forecast'],
+    [ahead.some(({ high }) => high !== undefined), 'band', 'where four of five such forecasts ended'],
+    [amount !== undefined, 'limit', 'limit'],
+  ];
   return (
     <>
       <div
@@ -229,22 +145,27 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFo
         {SIZES.map((size) => drawing(burnUp, size))}
       </div>
       <ul class="key">
-        {sample('line', 'spent and held so far')}
-        {ahead.length > 0 && sample('ahead', 'forecast')}
-        {ahead.some(({ high }) => high !== undefined) &&
-          sample('band', 'where four of five such forecasts ended')}
-        {amount !== undefined && sample('limit', 'limit')}
+        {samples.map(
+          ([isShown, name, text]) =>
+            isShown && (
+              <li>
+                <svg class="chart sample" viewBox="0 0 22 11" aria-hidden="true">
+                  <path class={name} d="M1 5.5H21" />
+                </svg>
+                {text}
+              </li>
+            ),
+        )}
       </ul>
       <p>{forecastText(limit, format.currency)}</p>
       <details>
         <summary>The figures as a table</summary>
         <Table
           label="Use per day"
-          caption={`${period.label}; each day with what it came to, and all together until its end`}
           columns={[
             { head: 'Day', isName: true, cell: ({ day }) => shortDayLabel(day) },
             { head: 'That day', style: 'n', cell: ({ used }) => bare(used, unit) },
-            { head: 'Together', style: 'n', label: 'together', cell: ({ total }) => bare(total, unit) },
+            { head: 'Together', style: 'n', cell: ({ total }) => bare(total, unit) },
           ]}
           rows={days}
           foot={unexplained === 0 ? [] : [{ Day: 'Not on a day', 'That day': bare(unexplained, unit) }]}
@@ -254,15 +175,11 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFo
   );
 }
 
-/** Steps that people count in. */
-const STEPS: readonly number[] = [1, 2, 2.5, 5, 10];
-const TICKS = 4;
-
-/** From 0 upwards, in round steps of whole units, so that the last one is not below `highest`. */
+/** From 0 upwards, in round steps, so that the last one is not below `highest`. */
 function roundTicks(highest: number): readonly number[] {
-  const rough = Math.max(highest / TICKS, 1);
+  const rough = Math.max(highest / 4, 1);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = Math.ceil((STEPS.find((each) => each * power >= rough) ?? 10) * power);
+  const step = Math.ceil(([1, 2, 2.5, 5].find((each) => each * power >= rough) ?? 10) * power);
   const count = Math.ceil(Math.max(highest, 1) / step);
   return Array.from({ length: count + 1 }, (_, index) => index * step);
 }
@@ -272,7 +189,7 @@ interface Point {
   readonly total: number;
 }
 
-function drawing(burnUp: BurnUpChart, { name, width, height, labels }: Size): Markup | '' {
+function drawing(burnUp: BurnUpChart, { name, width, height, labels }: (typeof SIZES)[number]): Markup | '' {
   const { days, ahead, unit, amount: limit } = burnUp;
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return '';

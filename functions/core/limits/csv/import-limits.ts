@@ -17,13 +17,19 @@ import {
   type CsvDialect,
   type CsvProblem,
   FIELD_OF,
-  isDecimal,
   PROBLEMS_MAX,
   type UnderstoodCell,
 } from './columns.ts';
 import { entryKey, entryPlaceOf, LISTS, type PlacedEntry, placedEntries } from './export-limits.ts';
 import { FromDay, notFrom } from './from-day.ts';
-import { type CellContext, cellsOf, type LimitEntry, readCells, readThresholdsText } from './read-cells.ts';
+import {
+  type CellContext,
+  cellsOf,
+  isSame,
+  type LimitEntry,
+  readCells,
+  readThresholdsText,
+} from './read-cells.ts';
 import type { CsvRow } from './read-rows.ts';
 
 type CellRefusal = CellContext['refuse'];
@@ -79,22 +85,6 @@ function edited(entry: LimitEntry, cells: Cells, id: string, reading: CellContex
     `'${now.period}', but ${id} is named by its period; leave limit_id empty to make another limit, and take this one out`,
   );
 }
-
-/** Spreadsheets save 7.50 as 7.5, and breaks within cells as they like. */
-function isSame(column: CsvColumn, before: string, now: string): boolean {
-  if (before === now) return true;
-  return isDecimal(column) ? number(before) === number(now) : lines(before) === lines(now);
-}
-
-const DECIMAL = /^0*(\d+)(?:\.(\d+?)0*)?(%?|[A-Za-z]*)$/;
-
-function number(text: string): string {
-  const [, whole, fraction = '', unit = ''] = DECIMAL.exec(text) ?? [];
-  if (whole === undefined) return text;
-  return /^0*$/.test(fraction) ? `${whole}${unit}` : `${whole}.${fraction}${unit}`;
-}
-
-const lines = (text: string): string => text.replace(/\r\n?/g, '\n');
 
 /**
  * Finds the subject of a row. Ids decide and paths are labels: an unused path belonged to a group that was
@@ -193,10 +183,10 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions): I
       continue;
     }
     lineOf.set(key, line);
-    const understand: CellContext['understand'] = (column, written, read) => {
-      understood.push({ line, column, written, read });
+    const reading: CellContext = {
+      ...{ dialect: options.dialect, currency: policy.currency, refuse },
+      understand: (column, written, read) => void understood.push({ line, column, written, read }),
     };
-    const reading = { dialect: options.dialect, currency: policy.currency, refuse, understand };
     const { valid_from: begin, ...others } = cells;
     // The day says when it begins.
     const isBegun = fromDay !== undefined && (standing !== own || begin === '');

@@ -42,18 +42,16 @@ export function readCells(
   { dialect, currency, refuse, understand }: CellContext,
 ): Cells | undefined {
   const now: Partial<Record<CsvColumn, string>> = { ...cells };
+  const isCounted = LIMIT_KINDS.some((kind) => kind === cells.unit && isMoney(kind));
   let fine = true;
-  for (const [column, text] of Object.entries(cells) as [CsvColumn, string][]) {
+  for (const [column, text = ''] of Object.entries(cells)) {
     if (text === '' || !(isDecimal(column) || isDayColumn(column))) continue;
     const plain = isDecimal(column) ? text.replace(dialect.decimal, '.') : text;
-    if (plain === before[column] || sameNumber(plain, before[column])) {
-      now[column] = plain;
-      continue;
-    }
+    now[column] = plain;
+    if (isSame(column, before[column] ?? '', plain)) continue;
     const read: WrittenAmount = isDecimal(column)
       ? readWrittenAmount(text, {
-          currency,
-          isMoney: LIMIT_KINDS.some((kind) => kind === cells.unit && isMoney(kind)),
+          ...{ currency, isMoney: isCounted },
           // A decimal point is the default, so it counts as undeclared.
           ...(dialect.decimal === ',' && { decimal: ',' as const }),
           was: column === 'limit' ? before.limit : undefined,
@@ -70,11 +68,21 @@ export function readCells(
   return fine ? now : undefined;
 }
 
-const sameNumber = (one: string, other: string | undefined): boolean =>
-  other !== undefined && /^\d+(?:\.\d+)?$/.test(one) && trimmed(one) === trimmed(other);
+/** Spreadsheets save 7.50 as 7.5, and breaks within cells as they like. */
+export function isSame(column: CsvColumn, before: string, now: string): boolean {
+  if (before === now) return true;
+  return isDecimal(column) ? number(before) === number(now) : lines(before) === lines(now);
+}
 
-/** Spreadsheets save 7.50 as 7.5. */
-const trimmed = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+const DECIMAL = /^0*(\d+)(?:\.(\d+?)0*)?(%?|[A-Za-z]*)$/;
+
+function number(text: string): string {
+  const [, whole, fraction = '', unit = ''] = DECIMAL.exec(text) ?? [];
+  if (whole === undefined) return text;
+  return /^0*$/.test(fraction) ? `${whole}${unit}` : `${whole}.${fraction}${unit}`;
+}
+
+const lines = (text: string): string => text.replace(/\r\n?/g, '\n');
 
 // One limit of the document as the cells of a row.
 export type LimitEntry = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { CsvError, type CsvErrorCode, parse } from 'csv-parse/sync';
+import { CsvError, parse } from 'csv-parse/sync';
 import { closest } from '../../../../policies/document/reading.ts';
 import {
   type Cells,
@@ -7,8 +7,6 @@ import {
   type CsvDialect,
   type CsvProblem,
   FIGURE_COLUMNS,
-  type FileText,
-  fileText,
   isTextColumn,
   PROBLEMS_MAX,
 } from './columns.ts';
@@ -24,6 +22,7 @@ type CsvRows =
       readonly ok: true;
       readonly rows: readonly CsvRow[];
       readonly version: string | undefined;
+      /** Detected properties of the file, in words. */
       readonly notes: readonly string[];
     }
   | Refused;
@@ -42,21 +41,24 @@ const ROW_CHARACTERS_MAX = 16_384;
 
 /**
  * The rows of a file, and the set it was exported from (`version`; undefined: it does not say). RFC 4180 with any line
- * breaks; UTF-8 with or without a byte order mark, UTF-16 or Windows-1252. Nothing is known of limits here.
+ * breaks, commas or semicolons; UTF-8 with or without a byte order mark, or Windows-1252. Nothing is known of limits here.
  */
 export function readRows(file: Uint8Array, dialect: CsvDialect): CsvRows {
   if (file.length > CSV_BYTES_MAX)
     return refused(0, `has ${file.length} bytes; expected at most ${CSV_BYTES_MAX}`);
-  const found = fileText(file);
-  if (found === undefined)
+  const decoded = decode(file);
+  if (decoded === undefined)
     return refused(
       0,
       'has no letters that can be read; save it as "CSV UTF-8", which spreadsheets offer beside CSV',
     );
-  const { delimiter = dialect.delimiter, notes } = found;
-  const records = recordsOf(found, delimiter);
+  const { text, notes } = decoded;
+  // Column names contain neither, so the header shows which one it is.
+  const [head = ''] = text.split(/[\r\n]/, 1);
+  const delimiter = ([';', ','] as const).find((each) => head.includes(each)) ?? dialect.delimiter;
+  const records = recordsOf(text, delimiter);
   if ('ok' in records) return records;
-  const [header, ...body] = withoutFigures(records);
+  const [header, ...body] = records;
   if (header === undefined) return refused(0, 'is empty; expected a header and a row for each limit');
   const problems: CsvProblem[] = [];
   const columns = readHeader(header, problems);
@@ -69,14 +71,31 @@ export function readRows(file: Uint8Array, dialect: CsvDialect): CsvRows {
     : { ok: true, rows, version, notes };
 }
 
+/** @returns undefined: these are no letters. */
+function decode(file: Uint8Array): { readonly text: string; readonly notes: readonly string[] } | undefined {
+  const [text, western] = ['utf-8', 'windows-1252'].map((encoding) => {
+    try {
+      return new TextDecoder(encoding, { fatal: true }).decode(file);
+    } catch {
+      return undefined;
+    }
+  });
+  if (text !== undefined) return text.includes('\0') ? undefined : { text, notes: [] };
+  // Control letters are in no spreadsheet: then these are other bytes altogether. Tabs and line breaks are text.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  return western === undefined || /[\0-\x08\x80-\x9f]/.test(western)
+    ? undefined
+    : { text: western, notes: ['is not UTF-8: its letters are read as Windows-1252'] };
+}
+
 interface CsvRecord {
   readonly line: number;
   readonly fields: readonly string[];
 }
 
-function recordsOf({ text, linesBefore }: FileText, delimiter: string): CsvRecord[] | Refused {
+function recordsOf(text: string, delimiter: string): CsvRecord[] | Refused {
   const records: CsvRecord[] = [];
-  let line = linesBefore + 1;
+  let line = 1;
   try {
     parse(text, {
       delimiter,
@@ -86,57 +105,40 @@ function recordsOf({ text, linesBefore }: FileText, delimiter: string): CsvRecor
       max_record_size: ROW_CHARACTERS_MAX,
       on_record: (fields, { lines }) => {
         records.push({ line, fields });
-        line = linesBefore + lines + 1;
+        line = lines + 1;
         return null;
       },
     });
     return records;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    return refused(line, MISTAKES[error.code] ?? 'is no CSV (RFC 4180)');
+    return refused(
+      line,
+      'has a quote that does not end, or that is in the middle of a cell: put the whole cell in quotes, and double those in it (RFC 4180)',
+    );
   }
 }
 
-const STRAY_QUOTE =
-  'has a quote in the middle of a cell; put the whole cell in quotes and double those in it';
-const MISTAKES: Readonly<Partial<Record<CsvErrorCode, string>>> = {
-  CSV_QUOTE_NOT_CLOSED: 'has a cell that begins with a quote and never ends',
-  CSV_INVALID_CLOSING_QUOTE: STRAY_QUOTE,
-  INVALID_OPENING_QUOTE: STRAY_QUOTE,
-  CSV_MAX_RECORD_SIZE: `is longer than ${ROW_CHARACTERS_MAX} characters; does a cell above it lack its closing quote?`,
-};
+const FIGURES: readonly string[] = FIGURE_COLUMNS;
 
-function withoutFigures(records: readonly CsvRecord[]): readonly CsvRecord[] {
-  const names: readonly string[] = FIGURE_COLUMNS;
-  const [header] = records;
-  const left = new Set(
-    header?.fields.flatMap((field, index) => (names.includes(textOfCell(field.trim())) ? [index] : [])),
-  );
-  return records.map(({ line, fields }) => ({ line, fields: fields.filter((_, index) => !left.has(index)) }));
-}
-
+/** Undefined: a column without a name. */
 function readHeader({ line, fields }: CsvRecord, problems: CsvProblem[]): readonly (CsvColumn | undefined)[] {
   const names = fields.map((field) => textOfCell(field.trim()));
-  const columns = names.map((name) => CSV_COLUMNS.find((column) => column === name));
+  const refuse = (column: string, message: string): void => void problems.push({ line, column, message });
   for (const [index, name] of names.entries()) {
+    if (name === '' || FIGURES.includes(name)) continue;
     const guess = closest(name, CSV_COLUMNS);
-    if (columns[index] === undefined && name !== '')
-      problems.push({
-        line,
-        column: name,
-        message: `is no column; ${guess === undefined ? `expected ${CSV_COLUMNS.join(', ')}` : `did you mean ${guess}?`}`,
-      });
-    else if (name !== '' && names.indexOf(name) !== index)
-      problems.push({ line, column: name, message: 'is there twice; expected each column once' });
+    if (!CSV_COLUMNS.includes(name))
+      refuse(
+        name,
+        `is no column; ${guess ? `did you mean ${guess}?` : `expected ${CSV_COLUMNS.join(', ')}`}`,
+      );
+    else if (names.indexOf(name) !== index) refuse(name, 'is there twice; expected each column once');
   }
   for (const needed of [['unit'], ['limit'], ['group_id', 'group_path', 'subject']])
     if (!needed.some((name) => names.includes(name)))
-      problems.push({
-        line,
-        column: needed[0] ?? '',
-        message: `is missing in the header: ${needed.join(' or ')}`,
-      });
-  return columns;
+      refuse(needed[0] ?? '', `is missing in the header: ${needed.join(' or ')}`);
+  return names.map((name) => name || undefined);
 }
 
 /** Undefined: an empty line, or a mistake. */
@@ -154,10 +156,11 @@ function rowOf(
   const cells: Partial<Record<CsvColumn, string>> = {};
   for (const [index, column] of columns.entries()) {
     const field = fields[index] ?? '';
-    if (column !== undefined) cells[column] = cellText(field, column);
     // Spreadsheets save columns without a title when something was typed below one.
-    else if (field.trim() !== '')
-      problems.push({ line, message: `'${field.trim().slice(0, 60)}' stands in a column without a name` });
+    if (column === undefined) {
+      if (field.trim() !== '')
+        problems.push({ line, message: `'${field.trim().slice(0, 60)}' stands in a column without a name` });
+    } else if (!FIGURES.includes(column)) cells[column] = cellText(field, column);
   }
   return { line, cells };
 }
@@ -170,9 +173,9 @@ function cellText(field: string, column: CsvColumn): string {
 
 /** Rows that were added by hand have none. */
 function versionOf(rows: readonly CsvRow[], problems: CsvProblem[]): string | undefined {
-  const first = rows.find(({ cells }) => (cells.version ?? '') !== '');
+  const [first, ...more] = rows.filter(({ cells }) => cells.version);
   const version = first?.cells.version;
-  const other = rows.find(({ cells }) => (cells.version ?? '') !== '' && cells.version !== version);
+  const other = more.find(({ cells }) => cells.version !== version);
   if (first !== undefined && other !== undefined)
     problems.push({
       line: other.line,

@@ -87,9 +87,8 @@ export type WrittenTotal = ReturnType<typeof writtenTotals>[number];
 
 /** As the API and the command line write them: sums may be more than a number holds, so they are texts. */
 export const writtenTotals = (totals: readonly TotalChange[]) =>
-  totals.map(({ kind, unit, per, since, before, after }) => ({
-    kind,
-    unit,
+  totals.map(({ per, since, before, after, ...total }) => ({
+    ...total,
     per: per ?? null,
     /** ISO 8601; null: now. */
     since: since === undefined ? null : new Date(since.atMs).toISOString(),

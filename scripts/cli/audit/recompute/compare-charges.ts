@@ -50,32 +50,40 @@ interface ComparisonAsk {
 
 /** GitLab's failure reason of a rejected job, which ran for an instant. */
 const REJECTED = 'job_router_failure';
+const GONE = 'GitLab does not tell of this job: its project or runner was deleted, or nobody knows its end';
+const NOT_CHARGED =
+  'it ran and is not charged here: nobody was asked, its end is not told yet, or its project was moved';
 
-export async function compareCharges(ask: ComparisonAsk) {
-  const { startMs, endMs, booked, prices, counts } = ask;
+export async function compareCharges({ startMs, endMs, runs, booked, prices, counts }: ComparisonAsk) {
   const seen = new Set<number>();
   const differences: ChargeDifference[] = [];
   // `open`: still run. `edge`: not charged, and created before the month: GitLab does not show if they were admitted in it.
   // `byRequest`: of classes with rates for what a job requests, taken at the rate of the books.
   const sum = { jobs: 0, open: 0, edge: 0, byRequest: 0 };
   let recomputed = 0n;
-  for await (const run of ask.runs) {
-    const charge = booked.get(run.jobId);
-    const isOurs = charge !== undefined || counts(run.projectPath);
-    const { startedAtMs, seconds } = run;
-    if (!isOurs || seen.has(run.jobId) || startedAtMs === undefined) continue;
+  for await (const run of runs) {
+    const { jobId, startedAtMs, seconds, projectPath } = run;
+    const charge = booked.get(jobId);
+    if ((charge === undefined && !counts(projectPath)) || seen.has(jobId) || startedAtMs === undefined)
+      continue;
     const isOutside = startedAtMs < startMs || startedAtMs >= endMs || run.failureReason === REJECTED;
     if (charge === undefined && isOutside) continue;
     if (charge === undefined && run.createdAtMs < startMs) {
       sum.edge += 1;
       continue;
     }
-    seen.add(run.jobId);
+    seen.add(jobId);
     if (!run.isOver || seconds === undefined) {
       sum.open += 1;
       continue;
     }
-    const found = recompute(run, seconds, charge, prices.at(startedAtMs, charge?.priceVersion));
+    const [inForce, ...others] = prices(startedAtMs).map((list) => recompute(list, run, seconds, charge));
+    if (inForce === undefined) continue;
+    // Another list that may have counted then is believed only where the charge names it, and agrees with it.
+    const agreed = others.find(
+      (each) => each.difference === undefined && each.version === charge?.priceVersion,
+    );
+    const found = inForce.difference === undefined ? inForce : (agreed ?? inForce);
     sum.jobs += 1;
     if (found.byRequest) sum.byRequest += 1;
     recomputed += found.micros;
@@ -84,48 +92,24 @@ export async function compareCharges(ask: ComparisonAsk) {
   for (const { jobId, projectPath = '', micros } of booked.values()) {
     if (seen.has(jobId) || micros === 0) continue;
     sum.jobs += 1;
-    const sentence =
-      'GitLab does not tell of this job: its project or runner was deleted, or nobody knows its end';
-    differences.push({
-      ...{ jobId, projectPath, bookedMicros: micros, recomputedMicros: 0 },
-      ...{ reason: 'not_at_gitlab', sentence },
-    });
+    const why = { reason: 'not_at_gitlab', sentence: GONE };
+    differences.push({ jobId, projectPath, bookedMicros: micros, recomputedMicros: 0, ...why });
   }
   const bookedMicros = [...booked.values()].reduce((all, { micros }) => all + micros, 0);
   differences.sort((a, b) => a.jobId - b.jobId);
   return { ...sum, bookedMicros, recomputedMicros: Number(recomputed), differences };
 }
 
-function recompute(
-  run: RunOfJob,
-  seconds: number,
-  charge: BookedCharge | undefined,
-  lists: readonly AuditedPrices[],
-) {
-  const [inForce, ...others] = lists.map((list) => recomputeBy(list, run, seconds, charge));
-  // Another list that may have counted then is believed only where the charge names it, and agrees with it.
-  const agreed = others.find(
-    ({ difference, version }) => difference === undefined && version === charge?.priceVersion,
-  );
-  if (inForce === undefined) return recomputeBy(undefined, run, seconds, charge);
-  return inForce.difference === undefined ? inForce : (agreed ?? inForce);
-}
-
-function recomputeBy(
-  prices: AuditedPrices | undefined,
-  run: RunOfJob,
-  seconds: number,
-  charge: BookedCharge | undefined,
-) {
-  const own = prices === undefined ? undefined : classFor(prices, run);
+function recompute(prices: AuditedPrices, run: RunOfJob, seconds: number, charge: BookedCharge | undefined) {
+  const { version } = prices;
+  const own = classFor(prices, run);
   const byRequest = own?.byRequest === true && charge !== undefined;
   const rate = byRequest ? BigInt(charge.microsPerMinute) : (own?.microsPerMinute ?? 0n);
-  const micros = chargeOf({ microsPerMinute: rate, wholeMinutes: own?.wholeMinutes ?? false }, seconds);
+  const micros = chargeOf(rate, own?.wholeMinutes ?? false, seconds);
   const bookedMicros = charge?.micros ?? 0;
-  const version = prices?.version;
   if (micros === BigInt(bookedMicros)) return { micros, byRequest, version };
   const { jobId, projectPath } = run;
-  const why = reasonOf(charge, Math.ceil(seconds), own?.name ?? '', prices?.version ?? '', rate);
+  const why = reasonOf(charge, Math.ceil(seconds), own?.name ?? '', version, rate);
   const difference = { jobId, projectPath, bookedMicros, recomputedMicros: Number(micros), ...why };
   return { micros, byRequest, version, difference };
 }
@@ -137,12 +121,7 @@ function reasonOf(
   version: string,
   rate: bigint,
 ): Pick<ChargeDifference, 'reason' | 'sentence'> {
-  if (charge === undefined)
-    return {
-      reason: 'not_charged',
-      sentence:
-        'it ran and is not charged here: nobody was asked, its end is not told yet, or its project was moved',
-    };
+  if (charge === undefined) return { reason: 'not_charged', sentence: NOT_CHARGED };
   const causes = [
     ['duration', `${charge.seconds} s`, `${seconds} s`, 'GitLab says'],
     ['price_version', charge.priceVersion, version, 'the prices in force were'],

@@ -57,7 +57,7 @@ async function house() {
     return found;
   };
   const says = async () => {
-    const last = lastAlertOf(await row(), 'EUR');
+    const last = lastAlertOf(await row());
     return last && `${last.state}: ${last.text}`;
   };
   const restart = (): void => {
@@ -119,15 +119,11 @@ test('shows a topic that takes no message, with the time of its first failure, u
   expect(await says()).toMatch(/^told: /);
 });
 
-test('an alert of the amount before a raise is shown as withdrawn, and the levels of the raised limit are new', async () => {
+test('an alert of the amount before a raise is not shown any more, and the levels of the raised limit are new', async () => {
   const { moved, says, row, apply } = await house();
   await moved(460);
   await apply([{ kind: 'set', subject: 'group/101', limit: 'money-month', amount: 1_000 }]);
-  expect((await row()).alerts).toMatchObject([{ level: '90 %', limitAmount: 500 * EUR, withdrawn: true }]);
-  expect(await says()).toMatch(
-    at('^told: payments-leads told at 90 % of 500.00 EUR, before the limit was changed, by mail @$'),
-  );
+  expect((await row()).alerts).toEqual([]);
   await moved(510);
   expect(await says()).toMatch(/^told: payments-leads told at 50 % by mail/);
-  expect((await row()).alerts?.map(({ withdrawn }) => withdrawn)).toEqual([undefined, true]);
 });

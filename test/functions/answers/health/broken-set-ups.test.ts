@@ -94,18 +94,14 @@ const BROKEN: readonly Example[] = [
   [
     { by: (on) => on.local.groupHooks.remove(hookOf(on, 11)) },
     'webhooks problem',
-    /^1 of 2 .* have no webhook: umbrella$/,
+    /^1 of 2 .* umbrella has no webhook$/,
   ],
-  [
-    hookWith(11, { url: 'https://hooks.example.com/other' }),
-    'webhooks problem',
-    /have no webhook: umbrella$/,
-  ],
-  [hookWith(10, { job_events: false }), 'webhooks problem', /sends no job events: acme$/],
+  [hookWith(11, { url: 'https://hooks.example.com/other' }), 'webhooks problem', /umbrella has no webhook$/],
+  [hookWith(10, { job_events: false }), 'webhooks problem', /acme has one that sends no job events$/],
   [
     hookWith(10, { custom_webhook_template: '{}' }),
     'webhooks problem',
-    /template, which changes what it sends: acme$/,
+    /acme has one with a template, which changes what it sends$/,
   ],
   [
     {
@@ -113,7 +109,7 @@ const BROKEN: readonly Example[] = [
       by: (on) => Object.assign(hookOf(on, 10), { failures: 40 }),
     },
     'webhooks problem',
-    /disabled because it failed: acme$/,
+    /disabled because it failed$/,
   ],
   [
     {
@@ -123,7 +119,7 @@ const BROKEN: readonly Example[] = [
       },
     },
     'webhooks problem',
-    /last deliveries failed: acme$/,
+    /last deliveries failed$/,
   ],
   [
     { look: ({ nowMs }) => ({ nowMs: nowMs - 10 * 60_000 }) },
@@ -150,7 +146,7 @@ const notOk = async (setUp: SetUp, look: LookOptions = {}) =>
 test('a set-up that holds has nothing to tell, nor one without anything but its controller', async () => {
   const setUp = await aSetUp();
   expect(await notOk(setUp)).toEqual([]);
-  expect(await setUp.look()).toMatchObject({ problems: 0, findings: { length: 21 } });
+  expect(await setUp.look()).toMatchObject({ problems: 0, findings: { length: 19 } });
   expect(await notOk(await aSetUp({}, '18.9'), { deployed: { descriptorsVersion: '18.9' } })).toEqual([]);
 });
 

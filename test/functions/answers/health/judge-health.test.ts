@@ -34,14 +34,6 @@ const PROVEN: CanaryOutcome = {
   ...{ checkedAtMs: NOW - 72 * HOUR, admitted: 'proven', rejected: 'proven', runnerId: 9 },
   ...{ descriptors: 'aa', gitlabVersion: '19.4.1-ee' },
 };
-type Rejections = Extract<HealthEvidence['rejections'], { known: true }>['value'];
-const REJECTIONS: Rejections = {
-  today: { day: '2026-11-21', decided: 900, rejected: 27 },
-  recent: { decided: 100, rejected: 3 },
-  week: { decided: 7_000, rejected: 210 },
-  edits: [{ edit: 17, atMs: NOW - 40 * MINUTE, actor: 'ann' }],
-  policyBefore: 'p1',
-};
 const HEALTHY: HealthEvidence = {
   nowMs: NOW,
   beats: known([beat('a'), beat('b')]),
@@ -58,7 +50,6 @@ const HEALTHY: HealthEvidence = {
   canary: known(PROVEN),
   coverage: known({ days: 2, ran: 900, bypass: 0, bypassingRunnerIds: [], bypassingRunners: 0 }),
   deployed: known({ policyVersion: 'p1', descriptorsVersion: '19.4' }),
-  rejections: known(REJECTIONS),
   accessToken: known({ active: true }),
   gitlabVersion: known('19.4.1-ee'),
   licence: known({ plan: 'ultimate', expired: false }),
@@ -80,9 +71,6 @@ const sample = { key: { subject: 'group/1', limit: 'money', period: '2026-11' },
 const recount = (change: object) => ({
   recount: known({ recountedAtMs: NOW - HOUR, records: 9, drifting: [], unlisted: 0, ...change }),
 });
-const rejections = (change: Partial<Rejections>) => ({
-  rejections: known({ ...REJECTIONS, ...change }),
-});
 const controller = (change: object) => ({
   controller: known({ id: 7, state: 'enabled' as const, hasScope: true, ...change }),
 });
@@ -92,7 +80,11 @@ const scope = (readAtMs: number) => ({
 const broken = [{ group: 'acme', standing: 'missing' }] as const;
 
 const FOUND: readonly (readonly [Partial<HealthEvidence>, string, RegExp])[] = [
-  [{ webhooks: known({ groups: 1, unread: 0, broken }) }, 'webhooks problem', /^1 of 1 .*: acme/],
+  [
+    { webhooks: known({ groups: 1, unread: 0, broken }) },
+    'webhooks problem',
+    /^1 of 1 top-level group: acme has no webhook/,
+  ],
   [{ canary: known(undefined) }, 'canary warning', /^never proven/],
   [
     canary({ gitlabVersion: '19.0.3-ee' }),
@@ -130,16 +122,6 @@ const FOUND: readonly (readonly [Partial<HealthEvidence>, string, RegExp])[] = [
   [{ recount: known(undefined) }, 'counters unknown', /not recounted yet/],
   [recount({ drifting: [sample], unlisted: 2 }), 'counters problem', /^3 counters showed something else/],
   [recount({ recountedAtMs: NOW - 96 * HOUR }), 'counters problem', /the last recount is 4 days old/],
-  [
-    rejections({ recent: { decided: 100, rejected: 90 } }),
-    'rejections problem',
-    /^90 % of 100 .* rejected, 3 % in the week before\. Changes before it: edit 17 by ann 40 minutes ago$/,
-  ],
-  [
-    rejections({ recent: { decided: 60, rejected: 20 }, edits: [], policyBefore: 'p0' }),
-    'rejections problem',
-    /Changes before it: policy p1 was deployed$/,
-  ],
   [{ scope: known(undefined) }, 'sweep unknown', /was not told the controller/],
   [scope(NOW - HOUR), 'sweep problem', /last asked GitLab 60 minutes ago/],
   [controller({ hasScope: false }), 'controller problem', /asks about no job/],
@@ -164,7 +146,7 @@ test.each<[string, Partial<HealthEvidence>]>([
 ])('without relays (%s) there is one problem, and what only they know is unknown', (_, change) => {
   const found = notOk(change);
   expect(named('problem', found)).toEqual(['relays']);
-  const relays = ['waiting', 'descriptors', 'directory of the relays', 'policy of the relays'];
+  const relays = ['descriptors', 'directory of the relays', 'policy of the relays'];
   expect(named('unknown', found)).toEqual(relays);
 });
 
@@ -201,18 +183,4 @@ test('every alarm and every section of the runbook that a finding names is there
   const sections = found.flatMap(({ remedy = '' }) => /runbook: ([A-Z][\w -]+)/.exec(remedy)?.[1] ?? []);
   expect(sections.length).toBeGreaterThan(5);
   expect(sections.filter((name) => !runbook.includes(`\n## ${name}\n`))).toEqual([]);
-});
-
-test('who waits for room is told of all relays together, in the order of their turns, and is nothing wrong', () => {
-  const slots = { root: '100', counter: 'group/101|jobs-now|now', jobs: 3, longestMs: 12_000 };
-  const cpu = { root: '200', counter: 'instance|cpu-now|now', jobs: 1 };
-  const change = beats(
-    beat('a', { waiting: [cpu, slots] }),
-    beat('b', { waiting: [{ ...slots, jobs: 2, longestMs: 15_000 }] }),
-    beat('c', { atMs: NOW - 90_000, waiting: [{ ...cpu, jobs: 50 }] }),
-  );
-  expect(judgeHealth({ ...HEALTHY, ...change }).find(({ about }) => about === 'waiting')).toMatchObject({
-    severity: 'ok',
-    text: '1 job of group 200 waits for room: cpu-now of instance; 5 jobs of group 100 wait for room: jobs-now of group/101, the longest for 15 seconds',
-  });
 });

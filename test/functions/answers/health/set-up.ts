@@ -2,13 +2,13 @@
 import type { DeployedEvidence } from '../../../../functions/answers/health/evidence.ts';
 import { readHealth } from '../../../../functions/answers/health/judge-health.ts';
 import { gitlabUnknown, readGitLabHealth } from '../../../../functions/answers/health/read-gitlab.ts';
-import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
+import { DynamoDirectoryTable } from '../../../../functions/core/directory/directory-table.ts';
 import { syncDirectory } from '../../../../functions/core/directory/sync.ts';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
 import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-gitlab.ts';
 import { dynamoRecountOutcomes } from '../../../../functions/core/ledger/checkpoints.ts';
 import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../../../functions/core/ledger/controller.ts';
-import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
+import { DynamoLimitTable } from '../../../../functions/core/limits/limit-table.ts';
 import { itemAt, putItem } from '../../../../functions/core/store/calls.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';

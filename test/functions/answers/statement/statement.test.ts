@@ -47,13 +47,6 @@ test('nobody is told what a group of others is charged, nor everything but who s
   });
 });
 
-test('who started a job is told to those who see everything alone', async () => {
-  const { whole } = await month();
-  const asked = { ...PAYMENTS, by: 'job', withUsers: true } as const;
-  expect(JSON.stringify(await whole.statement(asked, USERS.finance))).toContain('"user":"7"');
-  expect(JSON.stringify(await whole.statement(asked, USERS.owner))).not.toContain('"user"');
-});
-
 test.each([
   [{ month: '2026-13' }, 'unreadable'],
   [{ month: '2026-12' }, 'unreadable'],

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { apiClient } from '../../../../functions/console/api/client.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../house.ts';
 
 const EDIT = { kind: 'set', subject: 'group/101', limit: 'money-month', amount: 600 } as const;
@@ -49,20 +48,6 @@ test('an edit that does not say what it is of changes nothing', async () => {
   expect((await desk.live())?.pointer.edit).toBe(1);
 });
 
-test('more than three times as much is asked about again, and then takes somebody else', async () => {
-  const { post } = await live();
-  const edits = [{ ...EDIT, amount: 5_000 }];
-  const answer = await post('/limits/edits', { edits, why: 'more' });
-  expect(answer.status).toBe(428);
-  expect(await answer.json()).toMatchObject({
-    error: { code: 'needs_confirmation' },
-    rows: [{ to: 5_000_000_000 }],
-  });
-  const asked = await post('/limits/edits', { edits, why: 'more', confirmed: true });
-  expect(asked.status).toBe(202);
-  expect(await asked.json()).toMatchObject({ request: { edit: { count: 1 }, state: 'pending' } });
-});
-
 test('what is wrong is told at once and where it stands, in shape and in meaning', async () => {
   const { post } = await live();
   const shape = await post('/limits/edits', { edits: [{ kind: 'sett' }, EDIT], hint: 1 });
@@ -82,60 +67,6 @@ test('a table that does not answer is 503 with a time to wait, and nothing of it
   expect(answer.status).toBe(503);
   expect(answer.headers.get('retry-after')).toBe('2');
   expect(await answer.text()).not.toContain('secret');
-});
-
-test('a large grant files a request, and its requester cannot approve it', async () => {
-  const { post, app } = await live();
-  const body = {
-    subject: 'group/101',
-    limit: 'money-month',
-    amount: 400,
-    from: '2026-11-20',
-    until: '2026-12-01',
-    reason: 'release',
-  };
-  const filed = await post('/grants', body);
-  expect(filed.status).toBe(202);
-  const { request } = (await filed.json()) as { request: { id: string } };
-  const own = await post(`/requests/${request.id}/decision`, { verdict: 'approve' });
-  expect(own.status).toBe(403);
-  expect(await own.json()).toMatchObject({ error: { code: 'own' } });
-  const [row] = (await (await app.request('/api/v1/requests')).json()) as {
-    mayDecide: boolean;
-    own: boolean;
-  }[];
-  expect(row).toMatchObject({ own: true, mayDecide: false });
-});
-
-test('a file that is exported and sent back as it is changes nothing', async () => {
-  const { app } = await live();
-  const file = await (await app.request('/api/v1/limits.csv')).text();
-  expect(file).toContain('acme/payments/cards');
-  const answer = await app.request('/api/v1/limits/import?why=same', {
-    method: 'POST',
-    headers: { 'content-type': 'text/csv' },
-    body: file,
-  });
-  expect(await answer.json()).toMatchObject({ outcome: 'unchanged' });
-});
-
-test('a file of a set that others changed since is refused with who did, and with both versions', async () => {
-  const { app, apply } = await live();
-  const exported = await (await app.request('/api/v1/limits.csv')).text();
-  const file = exported.replace(/(payments,101,money),500,/, '$1,550,');
-  expect(file).not.toBe(exported);
-  await apply([EDIT]);
-  const answer = await app.request('/api/v1/limits/import?why=late', {
-    method: 'POST',
-    headers: { 'content-type': 'text/csv' },
-    body: file,
-  });
-  expect(answer.status).toBe(412);
-  expect(await answer.json()).toMatchObject({
-    live: { edit: 2, actor: 'fritz' },
-    mine: [{ subject: 'group/101', to: 550_000_000 }],
-    theirs: [{ subject: 'group/101', to: 600_000_000 }],
-  });
 });
 
 test('the last edit is taken back by its number, and only while it is the last', async () => {
@@ -180,17 +111,6 @@ test('what edits of a set that is gone would do cannot be told, and is refused l
     expect((await post(path, { edits: [EDIT] }, 'gone')).status).toBe(412);
 });
 
-test('what edits of an older set would do is told beside what others did since', async () => {
-  const { post, apply, set } = await live();
-  await apply([EDIT]);
-  const late = await post('/limits/preview', { edits: [{ ...EDIT, amount: 550 }] }, set);
-  expect(await late.json()).toMatchObject({
-    stale: true,
-    rows: [{ to: 550_000_000 }],
-    theirs: [{ to: 600_000_000 }],
-  });
-});
-
 test('the limits written on a subject are told, also those that are not in force', async () => {
   const { app, apply } = await live();
   await apply([{ ...EDIT, from: '2030-01-01' }]);
@@ -216,20 +136,6 @@ test('a file that does not say what it is of is made live only with If-Match, wh
   expect([other.status, await other.json()]).toMatchObject([422, { problems: [{ path: [0, 'version'] }] }]);
   expect((await desk.live())?.pointer.edit).toBe(1);
   expect((await send(file, { 'if-match': `"${set}"` })).status).toBe(200);
-});
-
-test('an owner who may not loosen is told whom it takes', async () => {
-  const { set, appFor } = await live();
-  const answer = await appFor(USERS.owner).request('/api/v1/limits/edits', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'if-match': `"${set}"` },
-    body: JSON.stringify({ edits: [EDIT], why: 'more' }),
-  });
-  expect(answer.status).toBe(403);
-  expect(await answer.json()).toMatchObject({
-    error: { remedy: 'Ask a user who is an owner of a group above, of finance or an administrator.' },
-    denied: [{ act: 'loosen', needs: ['owner', 'finance', 'admin'] }],
-  });
 });
 
 test('jobs that would have failed are counted job by job, and too many counts are told when to come again', async () => {
@@ -273,39 +179,4 @@ test('a file that is only looked at has its jobs counted, too, where that is ask
     outcome: 'valid',
     backtest: { outcome: 'counted', all: { jobs: 1, wouldFail: 1, failed: 1 } },
   });
-});
-
-test('the description has every route, with its answers', async () => {
-  const { app } = await live();
-  const described = (await (await app.request('/api/v1/openapi.json')).json()) as {
-    openapi: string;
-    paths: Record<string, Record<string, { responses: object; summary: string }>>;
-  };
-  expect(described.openapi).toBe('3.1.0');
-  const told = Object.entries(described.paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
-  );
-  const { ACCESS } = await import('../../../../functions/console/api/create-api.ts');
-  expect(told.toSorted()).toEqual(
-    Object.keys(ACCESS)
-      .filter((route) => route !== 'GET /openapi.json')
-      .toSorted(),
-  );
-  expect(JSON.stringify(described.paths['/limits/edits'])).toContain('412');
-});
-
-test('a typed client says what the API says', async () => {
-  const { app, set } = await live();
-  const client = apiClient({
-    origin: 'https://budget.example.com',
-    csrfToken: 'token',
-    fetch: async (...[input, init]: Parameters<typeof fetch>) => app.request(String(input), init),
-  });
-  const overview = await (await client.groups.$get({ query: { sort: 'name', max: '2' } })).json();
-  expect(overview.rows.map(({ path }) => path)).toEqual(['acme', 'acme/payments']);
-  const answer = await client.limits.edits.$post({
-    header: { 'if-match': `"${set}"` },
-    json: { edits: [EDIT], why: 'more' },
-  });
-  expect(answer.status).toBe(200);
 });

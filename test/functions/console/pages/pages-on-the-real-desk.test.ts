@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
-import { daySpan, writtenAmount } from '../../../../functions/console/pages/parts/amounts.tsx';
 import { renderNotice } from '../../../../functions/console/pages/problem-page.tsx';
 import type { LimitEdit } from '../../../../functions/core/limits/edit-model.ts';
-import type { LimitsDocument } from '../../../../functions/core/limits/limit-set.ts';
 import { LimitsError } from '../../../../functions/core/limits/limit-table.ts';
-import { type LimitKind, readUnits } from '../../../../policies/unit.ts';
 import { closeMonths } from '../../../support/statements/closed-months.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../house.ts';
 import { fieldsOf, signedInConsole, type Who } from '../signed-in.ts';
@@ -18,14 +15,12 @@ const MONEY = { kind: 'set', subject: 'group/101', limit: 'money-month' } as con
 
 /** Pages on the desk and read models as they are, in memory. */
 async function house({
-  packed,
   broken = () => ({}),
 }: {
-  readonly packed?: LimitsDocument;
   readonly broken?: (real: House) => { readonly read?: Partial<Read>; readonly desk?: Partial<Desk> };
 } = {}) {
-  const real = consoleHouse(packed && { packed });
-  if (packed === undefined) await real.apply(LIMITS);
+  const real = consoleHouse();
+  await real.apply(LIMITS);
   const told: string[] = [];
   const { read, desk } = broken(real);
   const parts = { ...real, read: { ...real.read, ...read }, desk: { ...real.desk, ...desk } };
@@ -154,34 +149,6 @@ test('what an alert told stands in the list and at the limit; what no channel to
   for (const path of ['/budgets', '/groups/101']) expect((await get(path)).text).toContain(failed);
 });
 
-test('whom a limit alerts when is set in the form, and stands at the limit', async () => {
-  const { get, edit, limitNow } = await house();
-  const save = async (thresholds: string) => {
-    const { status, text } = await edit({ thresholds });
-    return [status, (await limitNow())?.thresholds, /id="thresholds-problem">([^<]*)</.exec(text)?.[1]];
-  };
-  for (const [written, read, said] of [
-    ['80, 100 120', [80, 100, 120], 'alerts at 80 %, 100 % and 120 %'],
-    ['80 forecast 100', [80], 'alerts at 80 % and forecast 100 %'],
-    ['none', [], ''],
-    ['', undefined, 'alerts at 50 %, 75 %, 90 % and 100 %'],
-  ] as const) {
-    expect(await save(written)).toEqual([303, read, undefined]);
-    expect(fieldsOf((await get(EDIT)).text).thresholds).toBe(written.replace(',', ''));
-    expect((await get('/groups/101')).text).toContain(said);
-  }
-  expect(await save('often')).toEqual([422, undefined, expect.stringContaining('a whole percent')]);
-});
-
-test('what becomes of jobs in an outage is a choice of the form, and stands at the limit', async () => {
-  const { get, edit, limitNow } = await house();
-  expect((await edit({ when_unreachable: 'reject' })).status).toBe(303);
-  expect((await limitNow())?.whenUnreachable).toBe('reject');
-  expect((await get('/groups/101')).text).toContain('rejects all while it cannot be asked');
-  // Milder than before: somebody else has to agree.
-  expect((await edit({ when_unreachable: '' })).status).toBe(202);
-});
-
 test('ten times as much is asked for once it was confirmed, and saved when somebody else has seen it', async () => {
   const { as, edit, amount } = await house();
   expect((await edit({ amount: '5000' })).status).toBe(409);
@@ -200,29 +167,6 @@ test('ten times as much is asked for once it was confirmed, and saved when someb
   );
   expect((await admin.post(path, { ...fieldsOf(shown), verdict: 'approve' })).status).toBe(303);
   expect(await amount()).toBe(5_000_000_000);
-});
-
-test('a new limit over one that is there opens that one, with the mode it has', async () => {
-  const { edit, edits } = await house();
-  const form = '/edit?kind=set&subject=group/101';
-  const sent = { unit: 'money', per: 'month', mode: 'shadow', amount: '600' };
-  const opened = await edit({ ...sent, step: 'preview' }, { form });
-  expect(opened.text).toContain('There is such a limit already');
-  expect(fieldsOf(opened.text)).toMatchObject({ limit: 'money-month', amount: '600', 'was.mode': 'enforce' });
-  expect(opened.text).toContain('<option value="enforce" selected="">');
-  // Nor does a form that was sent at once, without a look at what it does.
-  expect((await edit(sent, { form })).text).toContain('There is such a limit');
-  expect(await edits()).toBe(1);
-});
-
-test('a limit that would no longer reject jobs is asked for only when it was confirmed', async () => {
-  const { edit, edits } = await house();
-  const shown = await edit({ mode: 'shadow', step: 'preview' });
-  expect(shown.text).toContain('Jobs pass that are rejected now');
-  expect(shown.text).not.toContain('More than three times');
-  expect((await edit({ mode: 'shadow' })).status).toBe(409);
-  expect(await edits()).toBe(1);
-  expect((await edit({ mode: 'shadow', confirmed: 'yes' })).status).toBe(202);
 });
 
 test('a stale edit is refused with both versions; who sees only a part is not told who was faster', async () => {
@@ -248,19 +192,6 @@ test('an owner who may not loosen their own limit is told who may', async () => 
   expect((await edit({ amount: '600' }, { who: 'owner' })).text).toContain(
     'to loosen it you must be of finance or an administrator',
   );
-});
-
-test('what a pool is given away as is told in numbers only where there are some', async () => {
-  const { get, apply } = await house();
-  const note = async () =>
-    /<strong>Money per month is a pool:<\/strong> ([^<]*?) Whoever/.exec(
-      (await get('/groups/101')).text,
-    )?.[1];
-  const cards = { kind: 'set', subject: 'group/104', limit: 'money-month' } as const;
-  await apply([{ ...cards, amount: 'unlimited' }]);
-  expect(await note()).toBe('1 limit below is unlimited, above the 500.00 EUR here.');
-  await apply([{ ...cards, amount: 800 }]);
-  expect(await note()).toBe('1 limit below comes to 800.00 EUR, more than the 500.00 EUR here.');
 });
 
 test.each(['/groups/100', '/?under=100'])(
@@ -298,37 +229,6 @@ test('every difference of a large edit is on its own page, a hundred at a time, 
   expect((await get('/history/99')).status).toBe(404);
 });
 
-test('nothing is offered to be added to what is unlimited, and a viewer is offered to ask only', async () => {
-  const { get, as, apply } = await house();
-  const viewer = as('viewer');
-  const actions = async () =>
-    /<div class="actions">(.*?)<\/div>/s.exec((await viewer.get('/groups/101')).text)?.[1];
-  expect((await get('/groups/101')).text).toContain('Grant more');
-  expect((await actions())?.replace(/<[^>]*>/g, '')).toBe('Ask for more');
-  await apply([{ ...MONEY, amount: 'unlimited' }]);
-  expect((await get('/groups/101')).text).not.toContain('Grant more');
-  expect(await actions()).not.toContain('Ask for more');
-  expect((await viewer.get('/ask?subject=group/101')).text).not.toContain('Send the request');
-});
-
-test('the last day of a freeze and a grant is the last day where their limit counts, and says so', async () => {
-  const { get, edit, apply, desk } = await house();
-  await apply([{ ...MONEY, zone: 'Europe/Berlin' }]);
-  const end = 'the end of 31 Dec 2026 Europe/Berlin';
-  const form = '/edit?kind=freeze&subject=group/101';
-  expect((await get(form)).text).toContain('The last day, Europe/Berlin.');
-  const sent = { reason: 'year-end', until: '2026-12-31', why: 'audit' };
-  expect((await edit({ ...sent, step: 'preview' }, { form })).text).toContain(end);
-  expect((await edit(sent, { form })).status).toBe(303);
-  const [from, until] = ['2026-11-01', '2026-12-31'];
-  await apply([{ ...MONEY, kind: 'grant', from, until, amount: 1, reason: 'release' }]);
-  const { text } = await get('/groups/101');
-  expect(text).toContain(`until <time class="when" datetime="2026-12-31T23:00:00.000Z">${end}`);
-  expect(text.split(end).length).toBeGreaterThanOrEqual(3);
-  const [freeze] = (await desk.live())?.limits.freezes?.get('group/101') ?? [];
-  expect(new Date(freeze?.untilMs ?? 0).toISOString()).toBe('2026-12-31T23:00:00.000Z');
-});
-
 const ASKED = {
   ...{ subject: 'group/101', limit: 'money-month', amount: '50' },
   ...{ from: '2026-11-21', until: '2026-11-28', reason: 'load tests' },
@@ -336,7 +236,7 @@ const ASKED = {
 
 test('what a viewer asks for is granted by finance, and counted on every page until then', async () => {
   const { get, post, as, read } = await house();
-  expect((await as('viewer').post('/ask', { ...ASKED, amount: '' })).text).toContain('Say how much more.');
+  expect((await as('viewer').post('/ask', { ...ASKED, amount: '' })).text).toContain('Fill this in.');
   expect((await as('viewer').post('/ask', ASKED)).status).toBe(303);
   expect((await get('/')).text).toContain('>Requests <span class="count">1<');
   expect((await as('viewer').get('/')).text).toContain('>Requests</a>');
@@ -363,41 +263,6 @@ test('a downloaded file comes back edited, and its differences are shown before 
   expect([empty.status, empty.text]).toEqual([422, expect.stringContaining('is empty, or none was chosen')]);
 });
 
-test('a file with a day in force begins then, is approved as any import, and changes nothing of today', async () => {
-  const { post, as, upload, amount, desk } = await house();
-  const { status, text } = await upload('540', { from: '1.1.2027' });
-  expect([status, text.includes('in force from 1.1.2027')]).toEqual([200, true]);
-  const { kept = '', from = '' } = fieldsOf(text);
-  expect((await post('/import', { kept, from, step: 'apply', why: 'next year' })).status).toBe(202);
-  const id = /href="\/requests\/([^"]+)"/.exec((await as('admin').get('/requests')).text)?.[1];
-  await as('admin').post(`/requests/${id}`, { verdict: 'approve' });
-  expect(JSON.stringify((await desk.live())?.document)).toContain('money-month-2027-01-01');
-  expect(await amount()).toBe(500_000_000);
-});
-
-const PACKED = {
-  limits: [{ on: { group: 101 }, money: 500, per: 'month', owner: 'Zahlungs-Ämter' }],
-  freezes: [{ on: { group: 200 }, from: '2026-12-24', until: '2026-12-31', reason: 'audit' }],
-};
-
-test('before any set is live the file has the limits packed with the deployment, and comes back as the first set', async () => {
-  const { get, post, upload, desk, apply } = await house({ packed: PACKED });
-  for (const dialect of ['comma', 'semicolon']) {
-    const { type, text } = await get(`/export.csv?dialect=${dialect}`);
-    expect([type, text]).toEqual(['text/csv; charset=utf-8', expect.stringContaining('payments')]);
-    expect(text.codePointAt(0)).toBe(0xfeff);
-  }
-  const { text: file } = await get('/export.csv');
-  const kept = fieldsOf((await upload('550')).text).kept ?? '';
-  const saved = await post('/import', { kept, step: 'apply', why: 'first', dialect: 'comma' });
-  expect(saved).toMatchObject({ status: 303, to: '/history?saved=1' });
-  const limits = [{ ...PACKED.limits[0], money: '550' }];
-  expect((await desk.live())?.document).toEqual({ limits, freezes: PACKED.freezes });
-  // Another first set was faster: rows of what was packed with the deployment are not put on top of it.
-  await apply([{ ...MONEY, amount: 600 }]);
-  expect((await upload('560', {}, file)).status).toBe(409);
-});
-
 test('a file of a version that is no longer live shows what it would change and what others changed since', async () => {
   const { get, apply, upload, amount } = await house();
   const { text: file } = await get('/export.csv');
@@ -415,18 +280,6 @@ test('a file of a version that is no longer live shows what it would change and 
     expect.stringContaining('The version you began with is gone'),
   ]);
   expect(await amount()).toBe(450_000_000);
-});
-
-test('a group without a rollout of its own is rolled out, and rolled back to what the group above says', async () => {
-  const { edit, desk } = await house();
-  const form = '/edit?kind=rollout&subject=group/102';
-  const send = (cost: string) => edit({ cost, capacity: '', confirmed: 'yes' }, { who: 'admin', form });
-  const rollout = async () => (await desk.live())?.limits.rollouts.get('group/102');
-  expect(await send('')).toMatchObject({ status: 303, to: '/groups/102?saved=nothing' });
-  expect(await send('warn')).toMatchObject({ status: 303, to: '/groups/102?saved=2' });
-  expect(await rollout()).toEqual({ cost: 'warn', sinceMs: { cost: expect.any(Number) } });
-  expect(await send('')).toMatchObject({ status: 303, to: '/groups/102?saved=3' });
-  expect(await rollout()).toBeUndefined();
 });
 
 test('a report sent from the shadow page is known to the rollout; that of a project is about it alone', async () => {
@@ -481,10 +334,7 @@ test('a rejected job is explained to whoever sees its group, with a request fill
   await ask([1, 2, 3, 4].map((jobId) => aJob(jobId)));
   const { text } = await as('viewer').get('/jobs/4');
   expect(text).toContain('BUDGET_EXHAUSTED');
-  // What decided, and the way on; what had nothing to say is folded away.
-  const [, mattered = '', folded = ''] = /id="rules">(.*?)<details>(.*?)<\/details>/s.exec(text) ?? [];
-  expect(mattered.split('<th scope="row"').length - 1).toBe(1);
-  expect(folded).toMatch(/^<summary>\d+ other rules? with nothing against it/);
+  expect(text).toMatch(/\d+ rules? with nothing against it/);
   expect(text).toMatch(/name="amount"[^>]* value="1\.00"/);
   expect((await as('viewer of another subtree').get('/jobs/4')).status).toBe(404);
 });
@@ -526,33 +376,22 @@ test('a limit for each pipeline is made in the form, stands on the page of its g
   expect((await get('/')).text, 'it has no bar among budgets').not.toContain('each/pipeline');
 });
 
-test('a closed month is read, downloaded and mailed as it was closed', async () => {
-  const { as, chain, get: financeGet } = await house();
+test('a closed month is read and downloaded as it was closed', async () => {
+  const { as, chain } = await house();
   const { get } = as('viewer');
   expect((await get('/statements')).text).toContain('No month was closed yet');
   await closeMonths(chain, 'group/101', ['2026-08', '2026-09']);
-  await closeMonths(chain, 'group/999', ['2026-09']);
   const list = (await get('/statements')).text;
   expect(list).toContain('All 2 statements are as they were written.');
   expect(list).toContain('href="/statements/2026-09?group=101"');
   const page = (await get('/statements/2026-09?group=101')).text;
   expect(page).toContain('September 2026, acme/payments');
   expect(page).toContain('Due: 7.03 EUR');
-  const [, mail = ''] = /href="(mailto:[^"]+)"/.exec(page) ?? [];
-  expect(decodeURIComponent(mail)).toContain('https://budget.example.com/statements/2026-09?group=101');
   const csv = (await get('/statements/2026-09/statement.csv?group=101')).text;
   expect(csv).toContain('"statement 1, 2 corrections"');
   for (const path of ['2026-10', '2026-09/other.csv'])
     expect((await get(`/statements/${path}?group=101`)).status).toBe(404);
   expect((await get('/statements?group=beta')).text).toContain('There are no statements of beta for you.');
-  expect(list).not.toContain('Closed last');
-  const latest = /Closed last(.*)/s.exec((await financeGet('/statements')).text)?.[1] ?? '';
-  expect([...latest.matchAll(/href="\/statements\/([^"]+)"/g)].map(([, href]) => href)).toEqual([
-    '2026-09?group=999',
-    '2026-09?group=101',
-    '2026-08?group=101',
-  ]);
-  expect(latest).toContain('a group that is gone');
 });
 
 test('the last edit is taken back on its page, after a look at what that does; an older one is not', async () => {
@@ -660,25 +499,4 @@ test('what people write in an address or a notice stays text', async () => {
   expect(await renderNotice({ code: 'x', title: '<b>', sentence: 'a & b', remedy: '"' })).not.toContain(
     '<b>',
   );
-});
-
-test.each<[LimitKind, number, string]>([
-  ['money', 500_000_000, '500'],
-  ['money', 1, '0.000001'],
-  ['minutes', 90, '1.5'],
-  ['cpu', 1_500, '1500m'],
-  ['memory', 6 * 2 ** 30, '6Gi'],
-  ['jobs', 20, '20'],
-])('an amount of %s, %d whole units, is written as %s and read back as the same', (kind, whole, text) => {
-  expect(writtenAmount(whole, kind)).toBe(text);
-  expect(readUnits(text, kind)).toEqual({ ok: true, amount: whole });
-});
-
-test.each([
-  ['2026-11-01', '2026-11-22', '1 to 22 Nov 2026'],
-  ['2026-10-30', '2026-11-22', '30 Oct to 22 Nov 2026'],
-  ['2026-12-30', '2027-01-02', '30 Dec 2026 to 2 Jan 2027'],
-  ['2026-11-22', '2026-11-22', '22 Nov 2026'],
-])('%s to %s reads %s', (fromDay, toDay, text) => {
-  expect(daySpan({ fromDay, toDay })).toBe(text);
 });

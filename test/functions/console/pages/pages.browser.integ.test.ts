@@ -177,14 +177,3 @@ test('with script the jobs are counted without a click, and on a telephone all o
   for (const part of await page.locator('.scroll').all())
     expect(await part.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
 });
-
-test('style and script come from here with a name of their content and are kept for a year', async () => {
-  const page = await as('finance');
-  const answers: string[] = [];
-  page.on('response', (response) => {
-    if (response.url().includes('/assets/'))
-      answers.push(`${response.status()} ${response.headers()['cache-control']}`);
-  });
-  await page.goto(full.origin);
-  expect(answers).toEqual(Array(2).fill('200 public, max-age=31536000, immutable'));
-});

@@ -81,7 +81,7 @@ const CALLS: Readonly<
   'POST /rollout/report': ['owner', '/rollout/report', 303, 404, () => ({ subject: 'group/104', why: 'w' })],
   'GET /coverage': ['viewer', '/coverage?group=104', 200, 404],
   'GET /reports': ['viewer', '/reports?group=104', 200, 404],
-  'GET /reports/:file{spend.csv|groups.csv|focus.csv}': ['viewer', '/reports/focus.csv?group=104', 200, 404],
+  'GET /reports/:file{spend.csv|groups.csv}': ['viewer', '/reports/groups.csv?group=104', 200, 404],
   'GET /statements': ['viewer', '/statements?group=104', 200, 404],
   'GET /statements/:month': ['viewer', '/statements/2026-09?group=104', 200, 404],
   'GET /statements/:month/:file': ['viewer', '/statements/2026-09/focus.csv?group=104', 200, 404],

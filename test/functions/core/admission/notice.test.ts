@@ -61,30 +61,10 @@ test.each([
   expect(await ask([aRequest(1), aRequest(2, more)])).toEqual(['first', 'first']);
 });
 
-test.each([
-  ['pipeline', { pipelineId: undefined }],
-  ['job name', { jobName: undefined }],
-])('without a %s every rejection is told of, and nobody is asked', async (_, more) => {
-  const { ask, asked } = house();
-  expect(await ask([aRequest(1, more), aRequest(2, more)])).toEqual(['first', 'first']);
-  expect(asked).not.toContain('announce');
-});
-
 describe('whatever becomes of the notice, the decision stands', () => {
   test('a table that does not answer', async () => {
     const { ask } = house({ kind: 'lost-before' });
     expect(await ask([aRequest(1), aRequest(2)])).toEqual(['first', 'repeat']);
-  });
-
-  test('a ledger that fails', async () => {
-    const { clock, ledger } = house();
-    const broken = { ...ledger, announceOnce: () => Promise.reject(new TypeError('broken')) };
-    const lines: string[] = [];
-    const log = { ...silentLog, error: (message: string) => void lines.push(message) };
-    const deps = { ledger: broken, currentRules: async () => flowRules([LIMIT]), clock, log };
-    const [decision] = await decide([aRequest(1)], clock.monotonicMs() + 2_000, deps);
-    expect(decision).toMatchObject({ outcome: 'rejected', notice: 'first' });
-    expect(lines).toEqual(['notice failed']);
   });
 
   test('time that has nearly run out', async () => {

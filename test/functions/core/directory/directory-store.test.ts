@@ -8,7 +8,6 @@ import { MINUTE_MS, syncBench } from '../../../support/sync-bench.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 
 const PACKED = directoryOf([{ id: 777, path: 'packed', personal: false }]);
-const WAIT = { timeoutMs: 1 };
 
 /** A table that counts what readers ask of it, and fails when told to. */
 const countingBench = () => {
@@ -83,38 +82,6 @@ test('a reader that slept until its chunks were gone finds the version that is l
   expect((await store.directoryFor([{ rootNamespaceId: 2 }]))?.groupById.get(4)?.path).toBe('g2/changed');
 });
 
-test('an id nobody knows is written down once in ten minutes, by everybody together', async () => {
-  const bench = syncBench();
-  fillPlaces(bench.places, { roots: 1, groups: 3, projects: 0 });
-  await bench.run();
-  const readers = [bench.reader(), bench.reader(), bench.reader()];
-  const ask = { namespaceId: 50, rootNamespaceId: 1 };
-  for (const reader of readers) for (let times = 0; times < 5; times += 1) await reader.directoryFor([ask]);
-  await Promise.all(readers.map((reader) => reader.settled()));
-  expect(await bench.table.readWishes(10, WAIT)).toEqual([{ kind: 'group', id: 50 }]);
-});
-
-test('a group that a job has below another root is asked for anew, and so is a project without its group', async () => {
-  const bench = syncBench();
-  fillPlaces(bench.places, { roots: 2, groups: 10, projects: 3 });
-  await bench.run();
-  const reader = bench.reader();
-  await reader.directoryFor([
-    { namespaceId: 3, rootNamespaceId: 2 },
-    { projectId: 900 },
-    // Known, contradictory, or without any id: nothing to ask for.
-    { namespaceId: 3, rootNamespaceId: 1 },
-    { projectId: 3 },
-    { namespaceId: 60, suspicious: ['CI_PROJECT_NAMESPACE_ID'] },
-    { projectPath: 'nowhere/at/all' },
-  ]);
-  await reader.settled();
-  expect(await bench.table.readWishes(10, WAIT)).toEqual([
-    { kind: 'group', id: 3 },
-    { kind: 'project', id: 900 },
-  ]);
-});
-
 const HOUR_MS = 3_600_000;
 
 test('a chunk that a run changes and changes back stays the one that is live, and is not let go', async () => {
@@ -131,21 +98,6 @@ test('a chunk that a run changes and changes back stays the one that is live, an
   await (await open(3)).flip({}, true);
   table.collectGarbage(NOVEMBER_21_MS + 2 * HOUR_MS);
   expect(await (await open(4)).read(['projects/0'])).toEqual([{ projects: ['a'] }]);
-});
-
-test('a chunk that was damaged is refused rather than read', async () => {
-  const table = memoryDirectoryTable();
-  const draft = await DirectoryDraft.open({ table, runId: 'run1', nowMs: NOVEMBER_21_MS });
-  await draft.write('projects/0', { projects: ['a'] });
-  await draft.flip({}, true);
-  const again = await DirectoryDraft.open({ table, runId: 'run2', nowMs: NOVEMBER_21_MS });
-  const other = await DirectoryDraft.open({ table, runId: 'run1', nowMs: NOVEMBER_21_MS });
-  await other.write('projects/1', { projects: ['b'] });
-  const [bytes] = await table.readChunks([{ version: '2-run1', name: 'projects/1' }], { timeoutMs: 1 });
-  await table.putChunk({ version: '1-run1', name: 'projects/0' }, bytes ?? new Uint8Array(), {
-    timeoutMs: 1,
-  });
-  await expect(again.read(['projects/0'])).rejects.toMatchObject({ code: 'directory_unreadable' });
 });
 
 test('where groups alone are more than a run can ask for, projects still get their turn', async () => {

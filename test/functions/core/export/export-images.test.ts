@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { type ExportDeps, exportImages } from '../../../../functions/core/export-images.ts';
+import type { TableStreamEvent } from '../../../../functions/core/store/operation.ts';
 import { METRIC_ROLLUP_LEFT_OUT } from '../../../../functions/names.ts';
 import { aRecord, Feed, INSTANCE, rollupBench } from '../../../support/ledger/rollup-bench.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
@@ -19,7 +20,7 @@ function aBucket(over: Partial<ExportDeps> = {}) {
     log: silentLog,
     ...over,
   };
-  return { objects, exported: (event: unknown) => exportImages(event, deps) };
+  return { objects, exported: (event: TableStreamEvent) => exportImages(event, deps) };
 }
 
 const image = (pk: string, sk: string, sequence = '1', more: object = {}) => ({

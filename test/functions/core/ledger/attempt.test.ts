@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attempt, RetryBudgets, TRANSACTION_RESERVE_MS } from '../../../../functions/core/ledger/attempt.ts';
+import { attempt, RetryBudgets } from '../../../../functions/core/ledger/attempt.ts';
 import type { CounterWrite, TransactOutcome } from '../../../../functions/core/ledger/store.ts';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
 import { handClock } from '../../../../scripts/local/clock.ts';
@@ -28,7 +28,6 @@ function house(answers: readonly (() => TransactOutcome)[]) {
 }
 
 const conflict = (): TransactOutcome => ({ outcome: 'conflict', contended: [0] });
-const committed = (): TransactOutcome => ({ outcome: 'committed' });
 
 test('where time stands still, a transaction is tried forty times and no more', async () => {
   const { deps, asked } = house([conflict]);
@@ -43,12 +42,6 @@ test('where time stands still, a transaction is tried forty times and no more', 
     cause: 'contended',
   });
   expect(asked()).toBe(40);
-});
-
-test('a race lost is run again as long as the next try has the time that a transaction takes', async () => {
-  const { deps, asked } = house([conflict, committed]);
-  expect(await attempt([write], TRANSACTION_RESERVE_MS, deps)).toEqual({ outcome: 'committed' });
-  expect(asked()).toBe(2);
 });
 
 test('a table that answers with a fault of another kind is no silent table', async () => {
@@ -109,11 +102,4 @@ test('each commit pays for four tries, so that few rivals never wait long', () =
   }
   for (let lost = 0; lost < 60; lost += 1) budgets.take(writes, 3);
   expect(budgets.take(writes, 3)).toMatchObject({ atLeastMs: expect.any(Number), jitterMs: 30 });
-});
-
-test('one crowded item makes the others wait no longer, unless they share its transaction', () => {
-  const budgets = new RetryBudgets(handClock());
-  for (let lost = 0; lost < 60; lost += 1) budgets.take(writes, 3);
-  expect(budgets.take([on('group/1')], 3)).toEqual({ atLeastMs: 0, jitterMs: 6 });
-  expect(budgets.take([on('group/1'), ...writes], 3).atLeastMs).toBeGreaterThan(0);
 });

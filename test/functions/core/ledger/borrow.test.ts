@@ -11,7 +11,6 @@ import { manualClock } from '../../../support/ledger/test-clock.ts';
 const INSTANCE = 'gitlab.example.com';
 const COHORT = { subject: 'cohort/ci', limit: 'jobs', period: 'now' };
 const LENT = { ...COHORT, limit: 'jobs:lent' };
-const KEPT = { ...COHORT, limit: 'jobs:group/2:jobs-now' };
 const WAIT: WaitAsk = { waitedMs: 0, last: false, behind: new Set() };
 
 function house(...members: readonly CohortMember[]) {
@@ -47,24 +46,6 @@ test('a group goes above its own by what it may borrow, and says so when that is
   expect(await words(2, 1)).toEqual(['admitted']);
 });
 
-test('what a group does not lend stays its own, however much is wanted', async () => {
-  const { words } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
-  expect(await words(1, 4)).toEqual([...times(3, 'admitted'), 'rejected']);
-  expect(await words(2, 4)).toEqual([...times(3, 'admitted'), 'rejected']);
-});
-
-test('a process that knows nothing finds a full cohort with one refused transaction', async () => {
-  const { words, hold, asks, newLedger, counts } = house(
-    { own: 2, borrow: 9 },
-    { own: 4, borrow: 0, lend: 1 },
-  );
-  await words(2, 3);
-  await words(1, 3);
-  const before = counts.refused;
-  expect((await hold(asks(2, 1), newLedger())).map(wordOf)).toEqual(['rejected']);
-  expect(counts.refused - before).toBe(1);
-});
-
 const KEEPS = { own: 2, borrow: 9, lend: 1 };
 const LENDS = { own: 2, borrow: 9 };
 test.each([
@@ -79,35 +60,6 @@ test.each([
   await words(1, 1);
   // The record, the group and its counters of the cohort, each written twice by a transaction.
   expect(counts.tableUnits - before).toBe(units);
-});
-
-test('where a group begins to lend what it runs on, others borrow what is idle and no more', async () => {
-  const { words, edit } = house({ own: 10, borrow: 0, lend: 0 }, { own: 5, borrow: 10 });
-  expect(await words(1, 10)).toEqual(times(10, 'admitted'));
-  edit({ own: 10, borrow: 0, lend: 10 }, { own: 5, borrow: 10 });
-  expect(await words(2, 6)).toEqual([...times(5, 'admitted'), 'rejected']);
-});
-
-test('where an amount becomes smaller than what runs, no group borrows until enough has ended', async () => {
-  const { words, edit, end } = house({ own: 10, borrow: 0, lend: 0 }, { own: 5, borrow: 10 });
-  await words(1, 10);
-  edit({ own: 1, borrow: 0 }, { own: 5, borrow: 10 });
-  expect(await words(2, 1)).toEqual(['rejected']);
-  await end(1, 2, 3, 4, 5);
-  expect(await words(2, 2)).toEqual(['admitted', 'rejected']);
-});
-
-test('who borrowed in one pack of a batch does not keep the next from it', async () => {
-  const { words, hold, asks, newLedger } = house(
-    ...[
-      { own: 10, borrow: 300 },
-      { own: 400, borrow: 0 },
-    ],
-    { own: 1, borrow: 0 },
-  );
-  await words(3, 1);
-  const outcomes = await hold([...asks(3, 1), ...asks(1, 150)], newLedger());
-  expect(outcomes.map(wordOf)).toEqual(['rejected', ...times(150, 'admitted')]);
 });
 
 test('who wants its own back waits for running jobs at most: until it has it nobody borrows', async () => {
@@ -148,16 +100,6 @@ test('a borrowed slot that is kept for a retry is not reclaimed, and what is its
   expect(await words(1, 1)).toEqual(['rejected']);
   expect((await hold(wanting.slice(1))).map(wordOf)).toEqual(['admitted']);
   expect(await ledger.readCounters([COHORT])).toMatchObject([{ committed: 3 }]);
-});
-
-test('what is its own a group gets while others reclaim theirs', async () => {
-  const { words, end } = house({ own: 2, borrow: 0 }, { own: 1, borrow: 2 }, { own: 1, borrow: 0 });
-  expect(await words(2, 3)).toEqual(times(3, 'admitted'));
-  expect(await words(3, 1)).toEqual(['admitted']);
-  expect(await words(1, 1)).toEqual(['rejected']);
-  await end(1, 2);
-  expect(await words(2, 1)).toEqual(['rejected']);
-  expect(await words(1, 2)).toEqual(['admitted', 'admitted']);
 });
 
 test('a job that waits for what is its own reclaims it as well, and stands in no borrower’s line', async () => {
@@ -220,29 +162,6 @@ test('a borrower that finds the cohort full reclaims nothing, and waits for a jo
   expect(await words(1, 1)).toEqual(['rejected']);
   await end(1);
   expect(await words(1, 1)).toEqual(['admitted']);
-});
-
-test('a process that knows nothing lets no group borrow what is reclaimed', async () => {
-  const { words, hold, asks, end, newLedger } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
-  await words(1, 3);
-  await words(2, 1);
-  await end(1);
-  expect((await hold(asks(1, 1), newLedger())).map(wordOf)).toEqual(['rejected']);
-});
-
-test('a group that keeps less than it runs there takes what is lent, and the kept part stays counted', async () => {
-  const { ledger, words, edit } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
-  expect(await words(2, 3)).toEqual(times(3, 'admitted'));
-  edit({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 3 });
-  expect(await words(2, 1)).toEqual(['admitted']);
-  expect(await ledger.readCounters([KEPT, LENT])).toMatchObject([{ committed: 3 }, { committed: 1 }]);
-});
-
-test('a group gets what it keeps where more is lent out than an edit leaves to lend', async () => {
-  const { words, edit } = house({ own: 2, borrow: 9 }, { own: 5, borrow: 0, lend: 4 });
-  expect(await words(1, 6)).toEqual(times(6, 'admitted'));
-  edit({ own: 2, borrow: 9 }, { own: 5, borrow: 0, lend: 2 });
-  expect(await words(2, 2)).toEqual(['admitted', 'rejected']);
 });
 
 test('a job that finds neither lent room nor room in the cohort has one reason', async () => {

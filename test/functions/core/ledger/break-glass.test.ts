@@ -82,16 +82,6 @@ test('what it let in counts as unchecked, is given back at the end, and stays us
   expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
 });
 
-test('a limit of 0 and a freeze are passed, too', async () => {
-  const { hold } = build();
-  const closed = {
-    limits: [{ on: { group: 101 }, jobs: 0 }],
-    freezes: [{ on: { group: 100 }, reason: 'year end' }],
-  };
-  expect(await hold(5, closed)).toMatchObject({ outcome: 'admitted' });
-  expect(await hold(6, closed)).toMatchObject({ outcome: 'rejected' });
-});
-
 test('glass stays whole for a job that its pipeline’s grace may let in', async () => {
   const clock = manualClock();
   const store = new MemoryStore({ instance: 'gitlab.example.com', clock });

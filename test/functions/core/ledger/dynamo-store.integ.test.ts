@@ -6,7 +6,6 @@ import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { dynamoPseudonymKeys, nameless } from '../../../../functions/core/ledger/user-ids.ts';
 import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { anAsk, claim, counter, wordOf } from '../../../support/ledger/asks.ts';
-import { brokenPromise, cohortClaimsOf, cohortSet } from '../../../support/ledger/cohort-bench.ts';
 import { editedCohort, expectSumKept } from '../../../support/ledger/cohort-edits.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
@@ -21,32 +20,6 @@ const store = (instance: string, clock: LedgerClock): DynamoStore =>
   new DynamoStore({ table: dynamoTable(local.client, TABLE), instance, clock, random: Math.random });
 
 ledgerContract(store);
-
-test('groups of a cohort keep their promises under concurrent callers', async () => {
-  const instance = 'cohort.example.com';
-  const members = [
-    { own: 6, borrow: 5 },
-    { own: 4, borrow: 9, lend: 2 },
-    { own: 5, borrow: 0 },
-  ];
-  const set = cohortSet(members);
-  const ledgers = [0, 1].map(() => createLedger({ store: store(instance, systemClock) }));
-  const ids = Array.from({ length: 48 }, (_, index) => index + 1);
-  const deadlineMs = systemClock.monotonicMs() + 300_000;
-  const callers = Array.from({ length: 6 }, async (_, caller) => {
-    for (const jobId of ids.filter((id) => id % 6 === caller)) {
-      const ledger = ledgers[jobId % 2];
-      await ledger?.hold([anAsk(jobId, cohortClaimsOf(set, (caller % 3) + 1, 1 + (jobId % 2)))], deadlineMs);
-      if (jobId % 4 === 0) await ledger?.release([{ jobId: jobId - 3, cause: 'canceled' }]);
-      // Read at once: a snapshot of all records. What ended meanwhile is missing, which breaks no promise of a maximum.
-      const records = (await ledger?.readRecords(ids))?.filter((record) => record !== undefined) ?? [];
-      expect(brokenPromise(members, records)).toBeUndefined();
-    }
-  });
-  await Promise.all(callers);
-  const [first] = ledgers;
-  expect((await first?.rebuild({ repair: false }))?.drift).toEqual([]);
-});
 
 test('no admission takes a cohort past its sum, however its limits are edited while jobs run', async () => {
   let cohorts = 0;

@@ -53,35 +53,11 @@ test('of two words about the end of one job the second knows what the first made
   expect(counts.refused).toBe(0);
 });
 
-test('ends of one group go side by side, however they come: their packs take few counters', async () => {
-  const { clock } = house();
-  const memory = new MemoryStore({ instance: INSTANCE, clock });
-  const counters: number[] = [];
-  const counting = countingStore(memory, INSTANCE, (writes) => {
-    counters.push(writes.filter(({ kind }) => kind === 'counter').length);
-  });
-  const own = createLedger({ store: counting, clock, random: () => 0.5 });
-  const jobIds = Array.from({ length: 160 }, (_, at) => at + 1);
-  const asks = jobIds.map((jobId) => anAsk(jobId, [claim(`group/${1 + (jobId % 2)}`, 1, 1_000)]));
-  await own.hold(asks, clock.monotonicMs() + DEADLINE_MS);
-  counters.length = 0;
-  await own.release(jobIds.map((jobId) => ({ jobId, cause: 'canceled' })));
-  expect(counters.toSorted()).toEqual([1, 2]);
-});
-
 test('fault 7: an answer that was lost after the write is found again: same answer, counters move once', async () => {
   const { hold, ledger, newLedger } = house([{ kind: 'lost-after' }]);
   expect((await hold([group(1)])).map(wordOf)).toEqual(['admitted']);
   expect(await committed(ledger)).toBe(10);
   expect((await hold([group(1)], DEADLINE_MS, newLedger())).map(wordOf)).toEqual(['admitted']);
-  expect(await committed(ledger)).toBe(10);
-});
-
-test('a caller that heard nothing may ask anew: it finds the first decision', async () => {
-  const lost: StoreFault = { kind: 'lost-after' };
-  const { hold, ledger } = house([lost, lost, lost]);
-  expect((await hold([group(1)])).map(wordOf)).toEqual(['undecided:unavailable']);
-  expect(await hold([group(1)])).toMatchObject([{ outcome: 'admitted', generation: 1, repeated: true }]);
   expect(await committed(ledger)).toBe(10);
 });
 
@@ -167,33 +143,6 @@ test('a job whose record was never looked at is not rejected by what its neighbo
   expect(wordOf(outcomes[0])).toBe('rejected');
   // It was in the second pack: by the counter alone it would not fit.
   expect(wordOf(outcomes[99])).toBe('undecided:unavailable');
-});
-
-test('two programs asked at once about a charged, expired job hold it once', async () => {
-  const clock = manualClock();
-  let meanwhile: (() => Promise<unknown>) | undefined;
-  let steps = 0;
-  const store = new MemoryStore({
-    instance: INSTANCE,
-    clock,
-    schedule: async (step) => {
-      if (step === 'transact') steps += 1;
-      // The first program has seen the expired record and is about to give its charge back.
-      if (steps !== 2 || meanwhile === undefined) return;
-      const run = meanwhile;
-      meanwhile = undefined;
-      await run();
-    },
-  });
-  const [one, two] = [createLedger({ store, clock }), createLedger({ store, clock })];
-  await one.hold([group(1)], DEADLINE_MS);
-  await one.expire([{ jobId: 1, cause: '404', charge: 'hold' }]);
-  steps = 0;
-  meanwhile = () => two.hold([group(1)], DEADLINE_MS);
-  expect(await one.hold([group(1)], DEADLINE_MS)).toMatchObject([
-    { outcome: 'admitted', generation: 2, repeated: true },
-  ]);
-  expect(await committed(one)).toBe(10);
 });
 
 test('a violation that needs no counter rejects even when the table is away', async () => {
@@ -298,16 +247,4 @@ test.each([
   const outcomes = await ledger.hold([group(2)], clock.monotonicMs() + each.leftMs, { limitsAreCurrent });
   expect(outcomes.map(wordOf)).toEqual([each.outcome]);
   expect(given).toEqual(each.given);
-});
-
-test('a rejection that could not be written down is not given on stale limits either', async () => {
-  const { hold, ledger, newLedger, clock } = house([undefined, undefined], { kind: 'lost-before' });
-  await hold([group(1, 100)]);
-  const late = clock.monotonicMs() + DEADLINE_MS;
-  const limitsAreCurrent = async (): Promise<boolean> => false;
-  // Its first try shows the full counter; after that the table is silent.
-  expect((await newLedger().hold([group(2)], late, { limitsAreCurrent })).map(wordOf)).toEqual([
-    'undecided:stale_limits',
-  ]);
-  expect(await ledger.readRecord(2)).toBeUndefined();
 });

@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeItem, encodeEntry, recordItem, writeUnits } from '../../../../functions/core/ledger/items.ts';
+import { decodeItem, encodeEntry, recordItem } from '../../../../functions/core/ledger/items.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { encodeRecord } from '../../../../functions/core/ledger/record.ts';
-import { NO_AMOUNTS } from '../../../../functions/core/ledger/recount.ts';
-import { expiring } from '../../../../functions/core/ledger/retention.ts';
-import type { CounterReset } from '../../../../functions/core/ledger/store.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { itemBytes } from '../../../../functions/core/store/operation.ts';
 import { CALENDAR_YEAR, PERIOD_KINDS, periodAt } from '../../../../policies/limits/period.ts';
@@ -171,27 +168,6 @@ describe('record size', () => {
     expect(bytes(record)).toBeLessThanOrEqual(1024);
   });
 
-  test('retries and queue go where that alone makes it fit, so that what rules looked at stays', () => {
-    const told = { retryCount: 2, queuedSeconds: 1_234 };
-    const named = (length: number, claimed: number): JobRecord =>
-      aRecord({
-        claims: claims(claimed),
-        facts: someFacts({ jobName: 'x'.repeat(length), asked: ASKED, ...told }),
-      });
-    const of = (size: number): JobRecord => named(size - whole(named(0, 5)), 5);
-    expect(decodeItem(recordItem(of(1024), keys), keys)).toMatchObject({ record: { facts: told } });
-    const { facts } = of(1025);
-    const { retryCount: _r, queuedSeconds: _q, ...kept } = facts;
-    expect(decodeItem(recordItem(of(1025), keys), keys)).toEqual({
-      kind: 'record',
-      record: { ...of(1025), facts: kept },
-    });
-    // Without them it would not fit, either: the request goes whole, and they stay.
-    const back = decodeItem(recordItem(named(500, 5), keys), keys);
-    expect(back).toMatchObject({ record: { facts: told } });
-    expect(back).not.toHaveProperty('record.facts.asked');
-  });
-
   test('a rejection with many long reasons keeps its first one and all its claims', () => {
     const long = 'a very long label '.repeat(20);
     const record = aRecord({
@@ -276,45 +252,6 @@ describe('garbage collection', () => {
     expect(Number(entry('2026').ttl?.N) * 1000 - endedAtMs).toBe((367 + 90) * 86_400_000);
     expect(entry('once').ttl).toBeUndefined();
   });
-
-  test.each(['2026-11-21', '2026-11-21T14Z', '2026-11-21T14:05Z'])(
-    'the counter of the window %s goes once nothing compares it any more, also after a repair',
-    (period) => {
-      const reset: CounterReset = {
-        kind: 'reset',
-        key: counter('group/1', 'money', period),
-        amounts: NO_AMOUNTS,
-        rev: 3,
-      };
-      const days = ((expiring(reset, endedAtMs).expiresAtSeconds ?? 0) - endedAtMs / 1000) / 86_400;
-      expect(days).toBe(2 + 90 + 35);
-    },
-  );
-});
-
-test('write units: two per started KB and item, one per change of the due index, none for a throttle', () => {
-  const held = aRecord({ claims: claims(2) });
-  const { dueAtMs: _due, ...rest } = held;
-  const settled: JobRecord = { ...rest, state: 'SETTLED', rev: 2, endedAtMs: 5 };
-  const write = {
-    kind: 'counter',
-    key: counter('group/1'),
-    committed: 1,
-    fitted: 1,
-    settled: 0,
-    unchecked: {},
-  } as const;
-  const holding = [{ kind: 'record', record: held }, write] as const;
-  expect(writeUnits(holding, 'committed', keys)).toEqual({ table: 4, index: 1 });
-  expect(writeUnits(holding, 'conflict', keys)).toEqual({ table: 4, index: 0 });
-  expect(writeUnits(holding, 'throttled', keys)).toEqual({ table: 0, index: 0 });
-  const ending = [{ kind: 'record', record: settled, replaces: held }] as const;
-  expect(writeUnits(ending, 'committed', keys)).toEqual({ table: 2, index: 1 });
-  const [first] = claims(1);
-  if (first === undefined) throw new Error('claims(1) made none');
-  const names = Array.from({ length: 24 }, (_, index) => `runner-class/${String(index).padStart(40, 'x')}`);
-  const large = aRecord({ claims: names.map((name) => ({ ...first, counter: counter(name) })) });
-  expect(writeUnits([{ kind: 'record', record: large }], 'committed', keys)).toEqual({ table: 4, index: 1 });
 });
 
 test.each(['closing2', 'rollup', 'announced', '', 'entry', 'records'])(

@@ -1,6 +1,5 @@
 /** The progress of a recount in the table: small or large it is read as it was written, or not at all. */
 import { randomBytes } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { dynamoRecountRounds, type RecountRound } from '../../../../functions/core/ledger/recount-round.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
@@ -12,14 +11,14 @@ const DAY_MS = 86_400_000;
 function aRound(lines: number): RecountRound {
   const amounts = { committed: 1, fitted: 1, settled: 0, unchecked: { exempt: 0, unmetered: 0, bypass: 0 } };
   return {
-    ...{ startedAtMs: 1, lastRecords: 2, share: { index: 0, of: 1 }, suspects: [] },
+    ...{ startedAtMs: 1, lastRecords: 2, suspects: [] },
     segments: [{ done: false, from: { pk: { S: 'a' }, sk: { S: 'b' } } }],
     sums: {
       ...{ records: lines, passedOver: 0 },
       lines: Array.from({ length: lines }, (_, index) => ({
         // Nothing that packs well.
         key: counter(`group/${index}`, randomBytes(40).toString('hex')),
-        ...{ held: amounts, early: amounts, late: [], counter: undefined, closing: undefined },
+        ...{ held: amounts, late: [] },
       })),
     },
   };
@@ -40,21 +39,6 @@ test('a round of any size is read as it was written, and of two runs that go on 
   await mine.write(aRound(1));
   await expect(theirs.write(aRound(2))).rejects.toThrow('another run goes on with the recount');
   expect((await mine.read())?.sums.records).toBe(1);
-});
-
-test('a round is one item for as long as it fits into a part, and parts next to its head from a byte more on', async () => {
-  const round = aRound(100);
-  const bytes = gzipSync(JSON.stringify(round)).length;
-  for (const [partBytes, items] of [
-    [bytes, 1],
-    [bytes - 1, 3],
-  ] as const) {
-    const table = new MemoryTable();
-    const options = { table, instance: INSTANCE, nowMs: () => 0, partBytes };
-    await dynamoRecountRounds(options).write(round);
-    expect(table.items()).toHaveLength(items);
-    expect(JSON.stringify(await dynamoRecountRounds(options).read())).toBe(JSON.stringify(round));
-  }
 });
 
 test('a round of another release begins again', async () => {

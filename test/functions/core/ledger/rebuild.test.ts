@@ -4,7 +4,7 @@ import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { findSuspects } from '../../../../functions/core/ledger/rebuild.ts';
 import { recount } from '../../../../functions/core/ledger/recount.ts';
 import type { Consistency, LedgerStore, StoredItem } from '../../../../functions/core/ledger/store.ts';
-import { type CounterKey, counterName } from '../../../../policies/claim.ts';
+import type { CounterKey } from '../../../../policies/claim.ts';
 import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
@@ -152,7 +152,7 @@ test.each(['eventual', 'consistent'] as const)(
     const report = await createLedger({ store: scanned, clock: manualClock() }).rebuild({
       repair: true,
     });
-    expect(report).toMatchObject({ drift: [], repaired: 0, unclosed: 0, passedOver: 1 });
+    expect(report).toMatchObject({ drift: [], repaired: 0, passedOver: 1 });
     expect(await ledger.readCounters([counter('group/1')])).toMatchObject([{ committed: 20 }]);
   },
 );
@@ -201,18 +201,4 @@ test.each<[string, readonly StoredItem[], number, 'suspect' | 'unproven' | 'neit
     suspect: expected === 'suspect' ? 1 : 0,
     unproven: expected === 'unproven' ? 1 : 0,
   });
-});
-
-test('a period that ought to be closed is named, unless a newer program wrote a part of it', async () => {
-  const agreed: StoredItem[] = [
-    standing(MONTH),
-    { kind: 'closing', closing: { key: MONTH, ...AMOUNTS, closedAtMs: 1 } },
-  ];
-  const late: StoredItem = { kind: 'entry', entry: { ...LOST.entry, atMs: Date.UTC(2026, 4, 1) } };
-  const unclosed = async (...items: readonly StoredItem[]) =>
-    findSuspects(await recount(items), LATE_MS).unclosed;
-  expect(await unclosed(standing(MONTH))).toEqual([counterName(MONTH)]);
-  expect(await unclosed(standing(MONTH), NEWER)).toEqual([]);
-  expect(await unclosed(...agreed)).toEqual([]);
-  expect(await unclosed(...agreed, late)).toEqual([counterName(MONTH)]);
 });

@@ -98,39 +98,6 @@ export function reservationContract(build: () => ReservationHouse): void {
     },
   );
 
-  test('a retried job is found by a name so long that its record holds the beginning alone, and no other is', async () => {
-    const { ask, ledger, other, clock, taken, hold } = await full();
-    const longest = 'n'.repeat(255);
-    const whole = 'n'.repeat(60);
-    const long = (jobId: number, jobName: string): HoldAsk => {
-      const { facts } = asking(jobId, {}, { jobName });
-      return asking(jobId, { facts: { ...facts, projectPath: 'p'.repeat(900) } });
-    };
-    expect(await ask(asking(20))).toBe('admitted');
-    expect((await hold([long(21, whole), long(22, longest)])).map(wordOf)).toEqual(['rejected', 'rejected']);
-    await ledger.settle([{ jobId: 20, durationSeconds: 0, endedAtMs: clock.nowMs() }]);
-    const claims = [slot];
-    await ledger.reserve({ jobId: 21, claims, untilMs: clock.nowMs() + MINUTES_MS });
-    expect(await ask(long(23, longest), other)).toBe('rejected');
-    expect(await ask(long(24, whole), other)).toBe('admitted');
-    await ledger.release([{ jobId: 24, cause: 'canceled' }]);
-    await ledger.reserve({ jobId: 22, claims, untilMs: clock.nowMs() + MINUTES_MS });
-    expect(await ask(long(25, whole), other)).toBe('rejected');
-    expect(await ask(long(26, longest), other)).toBe('admitted');
-    expect(await taken()).toMatchObject({ committed: 1 });
-  });
-
-  test('where there was room besides, the reservation ends as soon as somebody knows', async () => {
-    const { ask, reserve, ledger, taken, agrees } = await full();
-    await reserve();
-    const more = retried(3, { claims: [{ ...slot, bound: 2 }] });
-    expect(await ask(more)).toBe('admitted');
-    expect(await taken()).toMatchObject({ committed: 2 });
-    expect(await ledger.handOver(2, 3)).toBe('applied');
-    expect(await taken()).toMatchObject({ committed: 1 });
-    await agrees();
-  });
-
   test('two relays that ask about the retried job at once get one answer and one slot', async () => {
     for (const known of [true, false]) {
       const { reserve, ledger, other, hold, taken, agrees } = await full();
@@ -149,16 +116,6 @@ export function reservationContract(build: () => ReservationHouse): void {
       expect(await ledger.readRecord(3)).toMatchObject({ state: 'HELD', generation: 1 });
       await agrees();
     }
-  });
-
-  test('the same job asked twice has one slot, and one answer', async () => {
-    const { ask, reserve, ledger, hold, taken, agrees } = await full();
-    await reserve();
-    await ledger.handOver(2, 3);
-    expect((await hold([retried(3), retried(3)])).map(wordOf)).toEqual(['admitted', 'admitted']);
-    expect(await ask(retried(3))).toBe('admitted');
-    expect(await taken()).toMatchObject({ committed: 1 });
-    await agrees();
   });
 
   test('a rejection for anything else gives the slot to the next job, in the same batch already', async () => {
@@ -186,27 +143,6 @@ export function reservationContract(build: () => ReservationHouse): void {
     ).toBe('unchanged');
   });
 
-  test('a counter that is full by now is not asked beyond its bound', async () => {
-    const { ask, reserve, taken, agrees, state } = await full();
-    expect(await ask(asking(10))).toBe('admitted');
-    expect(await reserve()).toBe('full');
-    expect(await taken()).toMatchObject({ committed: 1 });
-    expect(await state(2)).toBe('REJECTED');
-    await agrees();
-  });
-
-  test('a retry that fails leaves nothing kept', async () => {
-    const { ask, reserve, ledger, taken, agrees } = await full();
-    const before = await ledger.readRecord(2);
-    await reserve();
-    expect(await ledger.endReservations([2])).toEqual(['applied']);
-    expect(await ledger.readRecord(2)).toEqual({ ...before, rev: (before?.rev ?? 0) + 2 });
-    expect(await taken()).toMatchObject({ committed: 0 });
-    await agrees();
-    expect(await ledger.endReservations([2, 99])).toEqual(['unchanged', 'unknown']);
-    expect(await ask(asking(10))).toBe('admitted');
-  });
-
   test('a reservation that stands lasts longer if it is made again, and takes nothing more', async () => {
     const { reserve, ledger, clock, taken, agrees } = await full();
     await reserve();
@@ -217,16 +153,6 @@ export function reservationContract(build: () => ReservationHouse): void {
     expect(await ledger.endReservations([2], clock.nowMs())).toEqual(['unchanged']);
     clock.advance(MINUTES_MS);
     expect(await ledger.endReservations([2], clock.nowMs())).toEqual(['applied']);
-    await agrees();
-  });
-
-  test('a rejected job that is asked about again while a slot is kept for its retry gets that slot', async () => {
-    const { ask, reserve, clock, taken, agrees, state } = await full();
-    await reserve();
-    clock.advance(MINUTES_MS);
-    expect(await ask(retried(2))).toBe('admitted');
-    expect(await state(2)).toBe('HELD');
-    expect(await taken()).toMatchObject({ committed: 1 });
     await agrees();
   });
 

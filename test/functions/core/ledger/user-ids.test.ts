@@ -112,11 +112,3 @@ test('a record that somebody writes meanwhile is left for the next night', async
   expect(await store.rewrite(stale, [], { timeoutMs: 1000 })).toBe(false);
   expect(await ledger.readRecord(1)).toEqual(next);
 });
-
-test('a night that has no time left begins nothing', async () => {
-  const { clock, store, job } = books();
-  await job(1, ALICE, '2026-11');
-  clock.advance(100 * DAY_MS);
-  const deps = { store, keys: fixedKeys, clock };
-  expect(await replaceUserIds([1], clock.monotonicMs(), deps)).toEqual({ replaced: 0, left: 1 });
-});

@@ -48,14 +48,6 @@ test('what only a limit that waits refuses waits: nothing is written, and it is 
   expect(await hold(waiter(2, 1, { waitedMs: 700 }))).toMatchObject([{ outcome: 'admitted', generation: 1 }]);
 });
 
-test('asking again while nothing is free writes nothing', async () => {
-  const { hold, counts } = house();
-  await hold(waiter(1), waiter(2), waiter(3));
-  const before = counts.transactions;
-  await hold(waiter(2, 1, { waitedMs: 500 }), waiter(3, 1, { waitedMs: 500 }));
-  expect(counts.transactions).toBe(before);
-});
-
 test.each<[string, HoldAsk]>([
   ['its wait is over', waiter(2, 1, { waitedMs: 20_000 })],
   ['it can wait no longer', waiter(2, 1, { waitedMs: 500, last: true })],

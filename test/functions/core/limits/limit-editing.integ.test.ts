@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
-import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
+import { DynamoLimitTable } from '../../../../functions/core/limits/limit-table.ts';
 import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { aDesk, aLiveDesk, FINANCE } from './desk.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
-import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
+import { DynamoLimitTable } from '../../../../functions/core/limits/limit-table.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { counter } from '../../../support/ledger/asks.ts';

@@ -26,17 +26,6 @@ test('sums are added up however many parts they have, other values are kept one 
   ]);
 });
 
-test('each invocation tells its own numbers, and one without any writes no line', () => {
-  const { metrics, lines } = bench();
-  metrics.flush();
-  metrics.add(COUNTED, 1);
-  metrics.flush();
-  metrics.flush();
-  metrics.add(COUNTED, 0);
-  metrics.flush();
-  expect(lines.map((line) => measuredOf(line).values)).toEqual([{ Counted: [1] }, { Counted: [0] }]);
-});
-
 test.each([undefined, ''])('without a deployment (%j) nothing is written', (deployment) => {
   expect(deployedMetrics(deployment, { clock })).toBe(noMetrics);
 });

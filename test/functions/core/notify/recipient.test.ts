@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { subjectHref } from '../../../../functions/console/pages/parts/layout.tsx';
-import { linkTo, subjectPagePath } from '../../../../functions/core/notify/console-links.ts';
 import { findRecipient, recipientKey, subjectLabel } from '../../../../functions/core/notify/recipient.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { DIRECTORY } from '../../console/house.ts';
@@ -27,12 +25,9 @@ const find = (subject: string, limit?: string) => findRecipient(subject, limit, 
 describe('the recipient of a message', () => {
   test.each<[string, string | undefined, string, string]>([
     ['group/101', 'jobs-now', 'slots-team', 'the owner of the limit goes first'],
-    ['group/101', 'money-month', 'slots-team', 'then owners of other limits of the subject'],
     ['group/101', 'money-day', 'Daily team', 'a name is one line'],
     ['group/104', undefined, 'slots-team', 'then the closest group above'],
     ['project/1', undefined, 'slots-team', 'of a project, too'],
-    ['group/102', undefined, 'acme-leads', 'up to the root'],
-    ['group/190', undefined, 'finance', 'finance if no limit has an owner'],
     ['runner-class/large', undefined, 'gpu-team', 'a runner class is in no group'],
     ['instance', undefined, 'finance', 'nor is the instance'],
     ['group/999', undefined, 'finance', 'an unknown group'],
@@ -46,23 +41,6 @@ describe('the recipient of a message', () => {
     expect(recipientKey(find('group/100'))).not.toBe(recipientKey(find('group/200')));
     expect(recipientKey(find('group/100'))).toBe(recipientKey(find('group/102')));
   });
-});
-
-test.each([
-  'instance',
-  'group/101',
-  'project/7',
-  'runner-class/gpu large',
-  'user/5',
-  'groups/acme/*',
-  'personal',
-])('the link of %s leads to its page in the console', (subject) => {
-  expect(subjectPagePath(subject)).toBe(subjectHref(subject) ?? '/history');
-});
-
-test('a deployment without a console has no links', () => {
-  expect(linkTo(undefined, '/instance')).toBeUndefined();
-  expect(linkTo('https://budget.example.com', '/instance')).toBe('https://budget.example.com/instance');
 });
 
 test.each([

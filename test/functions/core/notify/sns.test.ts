@@ -47,7 +47,7 @@ test('a FIFO topic drops repeats by the id, and subscriptions filter by attribut
   });
 });
 
-test.each(['AuthorizationErrorException', 'ThrottledException', 'KMSAccessDeniedException', 'TimeoutError'])(
+test.each(['AuthorizationErrorException', 'TimeoutError'])(
   'a failure names %s, quotes nothing of the message, and may be tried again',
   async (name) => {
     sns.on(PublishCommand).rejects(Object.assign(new Error('for people'), { name, $metadata: {} }));
@@ -83,7 +83,7 @@ test('the fullest message of alerts with the longest names fits SNS', async () =
     .flat()
     .map((alert) => ({
       ...alert,
-      period: { label: 'November 2026', endMs: NOVEMBER_21_MS, isOver: false },
+      period: { key: '2026-11', label: 'November 2026', startMs: 0, endMs: NOVEMBER_21_MS },
       forecast: { outcome: 'runs_out', atMs: NOVEMBER_21_MS } as const,
     }));
   expect(alerts).toHaveLength(ALERTS_PER_MESSAGE_MAX);

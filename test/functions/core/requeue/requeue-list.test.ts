@@ -9,12 +9,6 @@ const entry = (jobId: number, rejectedAtMs: number): RequeueEntry => ({
 const lists = () => dynamoRequeueLists({ table: new MemoryTable(), instance: 'gitlab.example.com' });
 const ids = (entries: readonly RequeueEntry[]): readonly number[] => entries.map(({ jobId }) => jobId);
 
-test('a list is kept in the order of the rejections, those of one instant in the order of their jobs', async () => {
-  const { read, write } = lists();
-  await write({ ...(await read(101)), entries: [entry(9, 2), entry(4, 3), entry(3, 3), entry(12, 1)] });
-  expect(ids((await read(101)).entries)).toEqual([12, 9, 3, 4]);
-});
-
 test('of more than two hundred entries the latest are kept', async () => {
   const { read, write } = lists();
   const entries = Array.from({ length: 205 }, (_, at) => entry(at, at));

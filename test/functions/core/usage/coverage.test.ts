@@ -42,23 +42,6 @@ test('a job that was rejected and ran was asked: that is a finding of its own', 
   expect(coverage.runners.get(41)).toEqual({ ran: 1, unasked: 0 });
 });
 
-test('jobs stay on the groups they ran in when the group moves', async () => {
-  const { store, deliver } = rollupBench();
-  const feed = new Feed();
-  feed.push(passed(1, 41));
-  await deliver(feed.records);
-  const moved = new Feed();
-  // A later report of the same job, sent after the group went below another root.
-  moved.push({ ...passed(1, 41), rev: 9, facts: { ...facts(41), rootId: 200, groupIds: [200, 104] } });
-  await deliver(moved.records);
-  const [old, now] = await store.readUsage([
-    { subject: 'group/100', day: DAY },
-    { subject: 'group/200', day: DAY },
-  ]);
-  expect(coverageOfDays([{ day: DAY, tally: old ?? new Map() }]).unasked).toBe(1);
-  expect(coverageOfDays([{ day: DAY, tally: now ?? new Map() }]).ran).toBe(0);
-});
-
 test('a day names a hundred runners of a top-level group, and counts the jobs of others together', async () => {
   const records = Array.from({ length: 130 }, (_, index) => passed(index + 1, 1_000 + index));
   const coverage = await coverageAfter(records);

@@ -45,29 +45,3 @@ test('images delivered twice, by two readers at once, are counted once, and thei
   expect([...found.keys()]).toEqual([7]);
   expect(found.get(7)?.get(historyKey('unit', 'a#b|c'))?.lastSeconds).toHaveLength(20);
 });
-
-test('a contribution that is no longer as it was read is not replaced, and nothing of its transaction is written', async () => {
-  const store = new DynamoRollupStore(tableOf('races.example.com'));
-  const key = { subject: 'instance', day: DAY };
-  const after = {
-    jobId: 1,
-    rev: 2,
-    generation: 1,
-    settled: false,
-    day: DAY,
-    subjects: ['instance'],
-    tally: new Map([['jobs', 1]]),
-  };
-  const usage = [{ key, delta: new Map([['jobs', 1]]) }];
-  expect(await store.commit({ contributions: [{ after }], usage })).toBe('committed');
-  expect(await store.commit({ contributions: [{ after }], usage })).toBe('contended');
-  expect(await store.commit({ contributions: [{ after, replacesRev: 1 }], usage })).toBe('contended');
-  expect(await store.readUsage([key])).toEqual([new Map([['jobs', 1]])]);
-  expect(await store.readContributions([1, 2])).toEqual([after, undefined]);
-  const undo = [{ key, delta: new Map([['jobs', -1]]) }];
-  const next = { ...after, rev: 3 };
-  expect(await store.commit({ contributions: [{ after: next, replacesRev: 2 }], usage: undo })).toBe(
-    'committed',
-  );
-  expect(await store.readUsage([key])).toEqual([new Map()]);
-});

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { noteRejections } from '../../../../functions/core/usage/lists.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { blocked } from '../../../support/ledger/asks.ts';
 import { aRecord, Feed, rollupBench } from '../../../support/ledger/rollup-bench.ts';
@@ -25,29 +23,6 @@ test('a rejected job is on the list of every group above it, of its project and 
     expect(jobs.map(({ jobId }) => jobId)).toEqual([3, 2]);
   const [other] = await store.readRejections(['group/999']);
   expect(other).toEqual({ subject: 'group/999', jobs: [], rev: 0 });
-});
-
-test('two readers that write the same list at once lose no rejection', async () => {
-  const { store, deps } = rollupBench();
-  const changes = (record: JobRecord) => [
-    { record, before: undefined, after: { subjects: ['instance'] } as never },
-  ];
-  let raced = false;
-  await noteRejections(changes(rejected(1)), {
-    log: silentLog,
-    store: {
-      readRejections: (subjects) => store.readRejections(subjects),
-      writeRejections: async (latest) => {
-        if (!raced) {
-          raced = true;
-          await noteRejections(changes(rejected(2)), deps);
-        }
-        return store.writeRejections(latest);
-      },
-    },
-  });
-  const [list] = await store.readRejections(['instance']);
-  expect(list?.jobs.map(({ jobId }) => jobId).sort()).toEqual([1, 2]);
 });
 
 test('what a rule that only watches would have rejected is counted under it, but no warning and no exemption', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { encodeCounter } from '../../../../functions/core/ledger/items.ts';
-import type { Counter, JobRecord, RecordClaim } from '../../../../functions/core/ledger/ledger.ts';
+import type { Counter, RecordClaim } from '../../../../functions/core/ledger/ledger.ts';
 import { encodeRecord } from '../../../../functions/core/ledger/record.ts';
 import type { Metrics } from '../../../../functions/core/metrics.ts';
 import { applyRecords, countRecords } from '../../../../functions/core/usage/count-records.ts';
@@ -82,25 +82,6 @@ test('whoever read a stale contribution, list or history writes nothing by it, a
   expect(usageOf(usage ?? new Map())).toMatchObject({ jobs: 1, heldMicros: 0, seconds: 30 });
   const [top] = await bench.store.readTop([key]);
   expect(top).toMatchObject({ projects: [{ projectId: 7 }], rev: 2 });
-});
-
-test('the projects of a group are listed by what they cost, and follow it down', async () => {
-  const { store, deliver } = rollupBench();
-  const feed = new Feed();
-  const jobOf = (jobId: number, projectId: number, costMicros: number): JobRecord =>
-    aRecord({ jobId, facts: { ...aRecord().facts, projectId, costMicros } });
-  feed.push(jobOf(1, 7, 500));
-  feed.push(jobOf(2, 8, 400));
-  await deliver(feed.records);
-  feed.push(settled(jobOf(1, 7, 500), 10), jobOf(1, 7, 500));
-  await deliver(feed.records.slice(-1));
-  const tops = await store.readTop(['instance', 'group/101'].map((subject) => ({ subject, day: DAY })));
-  for (const { projects } of tops) {
-    expect(projects).toEqual([
-      { projectId: 8, micros: 400 },
-      { projectId: 7, micros: 10 },
-    ]);
-  }
 });
 
 test('only what could not be counted is delivered again', async () => {

@@ -2,30 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import type { Rights } from '../../../../functions/core/limits/edit-model.ts';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
-import { directoryOf } from '../../../../policies/directory.ts';
-import { rolesOf } from '../../../../scripts/cli/api/api-in-process.ts';
 import { openBudget } from '../../../../scripts/cli/api/open-api.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
-
-const DIRECTORY = directoryOf([
-  { id: 100, path: 'acme', personal: false },
-  { id: 101, parentId: 100, path: 'acme/payments', personal: false },
-  { id: 200, path: 'beta', personal: false },
-]);
-const NONE = { admin: false, finance: false, ownedGroupIds: [], viewerGroupIds: [] };
-
-test.each<[Rights, object]>([
-  [[{ role: 'admin' }], { ...NONE, admin: true }],
-  [[{ role: 'finance' }], { ...NONE, finance: true }],
-  [[{ role: 'owner', groups: [101] }], { ...NONE, ownedGroupIds: [101], viewerGroupIds: [101] }],
-  [[{ role: 'viewer', groups: [101] }], { ...NONE, viewerGroupIds: [101] }],
-  [[{ role: 'viewer', groups: 'all' }], { ...NONE, viewerGroupIds: [100, 200] }],
-  [[], NONE],
-])('the API sees %j as the roles that come to the same', (rights, roles) => {
-  expect(rolesOf(rights, DIRECTORY)).toEqual(roles);
-});
 
 test('a table that does not answer is told in its own words, not in those the API has for strangers', async () => {
   const { open, run } = await budgetBench();

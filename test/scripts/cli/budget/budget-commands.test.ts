@@ -141,7 +141,6 @@ test.each<[readonly string[], string]>([
   [['acme/payments', '5', 'EUR/fortnight'], '"fortnight" in "5 EUR/fortnight": expected a period'],
   [['acme/payments', '5', '--mode', 'hard'], '--mode "hard": expected off'],
   [['acme/payments', '1.500', 'EUR/month'], 'may be 1500 or 1.5'],
-  [['acme/payments', '5', '--as', 'root'], '--as "root": expected admin'],
 ])('budget set %j is refused with the remedy', async (args, message) => {
   const { run, live } = await budgetBench();
   const { code, err } = await run('budget set', [...args, '--reason', 'x']);
@@ -182,19 +181,6 @@ test('an edit of a set that is not live any more changes nothing and shows both 
     mine: [{ to: 9_000_000 }],
     theirs: [{ to: 8_000_000 }],
   });
-});
-
-test('--as lowers the rights, and what that role may not do is named with who may', async () => {
-  const { run } = await budgetBench();
-  const viewer = await run('budget set', ['acme/payments', '5', '--reason', 'x', '--as', 'viewer']);
-  expect(viewer.code).toBe(2);
-  expect(viewer.err).toContain('Ask a user who is an owner of the group, of finance or an administrator.');
-  const owner = ['--reason', 'x', '--as', 'owner:acme/payments'];
-  expect((await run('budget set', ['acme/payments', '9', ...owner])).err).toContain(
-    'money-month amount: to loosen it you must be an owner of a group above, of finance or an administrator',
-  );
-  expect((await run('budget set', ['acme/payments', '5', ...owner])).code).toBe(0);
-  expect((await run('budget set', ['acme/platform', '5', '--limit', 'jobs-now', ...owner])).code).toBe(2);
 });
 
 test('as long as no set is live nothing is changed unless told to begin one', async () => {
@@ -392,45 +378,6 @@ test('only --prune takes limits out that the file does not name', async () => {
   expect(stay.out).toContain('No limit differs');
   await approved(bench, 'budget import', ['few.csv', '--prune', '--apply', '--reason', 'x']);
   expect((await json('budget ls')).limits).toHaveLength(2);
-});
-
-test('what a group borrows, and what of it is lent out, stands on its page, in budget show and in what explains a job', async () => {
-  const bench = await budgetBench([
-    { on: { group: 101 }, jobs: 2, cohort: 'ci', borrow: 2 },
-    { on: { group: 102 }, jobs: 2, cohort: 'ci' },
-  ]);
-  const { run, json } = bench;
-  const outcomes = await bench.ask([1, 2, 3, 4, 5].map((jobId) => aRequest(jobId)));
-  expect(outcomes.map((each) => each.outcome)).toEqual([...Array(4).fill('admitted'), 'rejected']);
-  const shown = await run('budget show', ['acme/payments']);
-  expect(shown.out).toContain('cohort ci: 4 of 4 jobs lent in use, 2 of at most 2 jobs borrowed');
-  const { limits } = await json('budget show', 'acme/platform');
-  const [lender] = limits.filter(({ own }: { own: boolean }) => own);
-  expect(lender).toMatchObject({ cohort: 'ci', borrowed: 0, shared: { amount: 4, used: 4, mayBorrow: 0 } });
-});
-
-test('ls and show say what an alert told, as the page does; what failed is said unasked', async () => {
-  const { run, json, alerts, clock } = await withJobs();
-  const key = { subject: 'group/101', limit: 'money-month', period: '2026-11' };
-  const note = (outcome: 'taken' | 'failed', level: string, levelAmount: number) =>
-    alerts.add({ of: 'thresholds', key }, [
-      {
-        ...{ measure: 'committed', level, levelAmount, limitAmount: 7_500_000, owner: 'payments-leads' },
-        channels: [{ channel: 'topic', outcome, atMs: clock.nowMs() }],
-      },
-    ]);
-  await note('taken', '50 %', 3_750_000);
-  const told = /payments-leads told at 50 % by mail on 21 Nov 2026 \d\d:\d\d Europe\/Berlin/;
-  expect((await run('budget ls', [])).out).not.toMatch(told);
-  expect((await run('budget ls', ['--alerts'])).out).toMatch(told);
-  expect((await run('budget show', ['acme/payments'], { columns: 200 })).out).toMatch(told);
-  const { limits } = await json('budget ls', '--group', '101');
-  expect(limits[0].alerts).toMatchObject([{ level: '50 %', channels: [{ outcome: 'taken' }] }]);
-  clock.advance(60_000);
-  await note('failed', '75 %', 5_625_000);
-  expect((await run('budget ls', [])).out).toMatch(
-    /acme\/payments money-month: payments-leads not told at 75 %: no answer from mail since 21 Nov 2026/,
-  );
 });
 
 test('--thresholds takes percents of the use and of the forecast, and show says them with whom they tell', async () => {

@@ -15,7 +15,6 @@ const DIRECTORY = {
   projects: [{ id: 1001, group: 101, path: 'acme/payments/checkout' }],
 };
 
-/** A field of `--json`, as far as tests read it. */
 export interface CheckedJob {
   readonly name: string;
   readonly verdict: string;
@@ -25,9 +24,7 @@ export interface CheckedJob {
   readonly cannotTell: readonly object[];
 }
 
-/** A repository with documents of its own; it is gone when the test is. */
 export function repository(parts: {
-  /** Or the text of its .gitlab-ci.yml. */
   readonly files: Readonly<Record<string, string>> | string;
   readonly rules: readonly object[];
   readonly limits?: readonly object[];

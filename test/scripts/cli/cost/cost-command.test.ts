@@ -43,35 +43,26 @@ test('batches are those that so many jobs make: a small fleet pays for its jobs 
 });
 
 test('each setting has its lines', async () => {
-  const [plain, watched, nat, closed, traced, frankfurt] = [
+  const [plain, watched, nat, frankfurt] = [
     await answered(),
-    await answered('--watchdog', '--table-key', '--relays', '3', '--console', '10'),
+    await answered('--watchdog', '--relays', '3', '--console', '10'),
     await answered('--nat', '2'),
-    await answered('--endpoints', '10'),
-    await answered('--traces'),
     await answered('--region', 'eu-central-1'),
   ];
   expect(watched.quantity('Relays, CPU')).toBe(3 * 730 * 0.25);
-  expect(watched.quantity('KMS keys')).toBe(2);
   expect(
     watched.quantity('Scheduled functions, writes') - plain.quantity('Scheduled functions, writes'),
   ).toBeCloseTo(43_800 * (3 * 2 + 0.1), 6);
   expect(watched.quantity('Console, reads')).toBeGreaterThan(10 * 300);
   expect(plain.quantity('Console, reads')).toBeUndefined();
-  expect([plain, nat, closed].map((each) => each.quantity('Public addresses'))).toEqual([
-    1460,
-    1460,
-    undefined,
-  ]);
+  expect([plain, nat].map((each) => each.quantity('Public addresses'))).toEqual([1460, 1460]);
   expect(nat.quantity('NAT gateways')).toBe(2 * 730);
-  expect(closed.quantity('Interface endpoints')).toBe(10 * 730);
-  expect(traced.quantity('Traces, at most')).toBe(6);
   expect(frankfurt.lines[0].usd / plain.lines[0].usd).toBeCloseTo(0.03725 / 0.03238, 9);
 });
 
 test.each([
   ['300000', '--watchdog'],
-  ['300000', '--nat', '2', '--endpoints', '6', '--traces', '--console', '10', '--region', 'eu-central-1'],
+  ['300000', '--nat', '2', '--console', '10', '--region', 'eu-central-1'],
   ['1000000000', '--watchdog', '--batch', '1', '--counters', '24'],
 ])('for people: %s jobs fit 80 columns, and it says what is not in it', async (jobs, ...flags) => {
   const { out, code } = await cost('--jobs-per-month', jobs, ...flags);

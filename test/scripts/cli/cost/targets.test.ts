@@ -13,7 +13,7 @@ import { measureJob } from '../../../../scripts/proof/bench/job-units.ts';
 
 const question: CostQuestion = {
   ...{ jobsPerMonth: 1_000_000, batch: 5, rollupBatch: 5, counters: 3, region: 'us-east-1', relays: 2 },
-  ...{ watchdog: false, tableKey: false, visits: undefined, natGateways: 0, endpoints: 0, traces: false },
+  ...{ watchdog: false, visits: undefined, natGateways: 0 },
 };
 const alone = { ...question, ...expectedBatches(1_000_000, 2) };
 

@@ -72,21 +72,3 @@ test.each([
 ] as const)('whose jobs a run decides about: %s', (_, router, gitlabUrl, names, instance) => {
   expect(whoseJobs({ router, gitlabUrl })(names).instance).toBe(instance);
 });
-
-test.each([
-  ['wss://kas.example.com', '--gitlab is missing', 'e.g. --gitlab https://gitlab.example.com'],
-  ['wss://kas.gitlab.acme.org', '--gitlab is missing', 'e.g. --gitlab https://gitlab.acme.org'],
-])('the router %s alone does not tell', (router, says, hint) => {
-  const tell = () => whoseJobs({ router, gitlabUrl: undefined })([PLAYED]);
-  expect(tell).toThrow(says);
-  expect(tell).toThrow(hint);
-});
-
-test('a router is not suddenly that of another GitLab', () => {
-  const tell = () =>
-    whoseJobs({ router: 'wss://kas.example.com', gitlabUrl: 'https://gitlab.other.com' })([GITLAB]);
-  expect(tell).toThrow(
-    /--gitlab says gitlab\.other\.com, .* kas\.example\.com as that of gitlab\.example\.com/,
-  );
-  expect(tell).toThrow(/--fresh/);
-});

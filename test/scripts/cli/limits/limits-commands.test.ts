@@ -151,18 +151,6 @@ test('an edit is undone with the document of the set before it', async () => {
   expect(await run('show', '--set', `${first}`)).toMatchObject({ code: 3 });
 });
 
-test('sets are told newest first, as far back as they are kept', async () => {
-  const { run, publish } = desk();
-  expect((await run('sets')).out).toMatch(/^No set of limits was ever published/);
-  for (const who of ['one', 'two', 'three']) await publish('--actor', who);
-  const { sets } = JSON.parse((await run('sets', '--count', '2', '--json')).out);
-  expect(sets.map(({ edit, actor }: { edit: number; actor: string }) => [edit, actor])).toEqual([
-    [3, 'three'],
-    [2, 'two'],
-  ]);
-  expect((await run('sets')).out.split('\n')).toHaveLength(5);
-});
-
 test('live limits that a new policy no longer knows fail the check with every problem', async () => {
   const { run, publish, root } = desk();
   expect(await run('check')).toMatchObject({ code: 0 });

@@ -11,7 +11,6 @@ import {
 } from '../../../../scripts/cli/pipeline/pipeline-error.ts';
 import { knownExpander, VALUE_CHARACTERS_MAX } from '../../../../scripts/cli/pipeline/variables.ts';
 
-/** No file here is larger, as an attacker's would not be. */
 const CHARACTERS_MAX = 1_600;
 
 /** `line(0)`, `line(1)` … below each other. */

@@ -212,7 +212,6 @@ job:
 `);
     expect(jobNamed(pipeline, 'job')).toMatchObject({
       image: 'registry.example.com:5000/base:3.2',
-      imageAsWritten: '$NAME:$VERSION',
       services: [
         { name: 'registry.example.com:5000/db:%TAG%' },
         { name: 'registry.example.com:5000/base', alias: 'base' },

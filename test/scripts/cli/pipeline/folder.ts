@@ -5,7 +5,6 @@ import { expandPipeline } from '../../../../scripts/cli/pipeline/expand-pipeline
 import type { ExpandedJob, ExpandedPipeline } from '../../../../scripts/cli/pipeline/expanded-pipeline.ts';
 import type { KnownRun } from '../../../../scripts/cli/pipeline/known-run.ts';
 
-/** Expands files written for one test: path → text. */
 export function expanded(
   files: Readonly<Record<string, string>> | string,
   run: KnownRun = {},

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { expandPipeline } from '../../../../scripts/cli/pipeline/expand-pipeline.ts';
 import { knownExpander } from '../../../../scripts/cli/pipeline/variables.ts';
-import { ORACLE_RUNS, type OracleJob } from './oracle/runs.ts';
+import { ORACLE_RUNS } from './oracle/runs.ts';
 
 const FOLDER = join(import.meta.dirname, 'oracle');
 const pipelines = readdirSync(FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory());
@@ -12,9 +12,7 @@ describe.each(pipelines.map(({ name }) => name))(
   'the pipeline %s comes to what gitlab-ci-local recorded',
   (name) => {
     const folder = join(FOLDER, name);
-    const expected: Readonly<Record<string, readonly OracleJob[]>> = JSON.parse(
-      readFileSync(join(folder, 'expected.json'), 'utf8'),
-    );
+    const expected = readFileSync(join(folder, 'expected.txt'), 'utf8').trimEnd().split('\n');
 
     test.each(ORACLE_RUNS)('$name', (run) => {
       const { ref, source } = run;
@@ -28,12 +26,13 @@ describe.each(pipelines.map(({ name }) => name))(
       });
       expect(pipeline.problems).toEqual([]);
       expect(pipeline.jobs.filter(({ dependsOn }) => dependsOn !== undefined)).toEqual([]);
-      const jobs = pipeline.jobs.map((job): OracleJob => {
+      const jobs = pipeline.jobs.map((job) => {
         const expand = knownExpander(job.variables);
         const { SIZE = '', IMAGE = '', KIND = '', REGION } = job.variables;
-        return { name: job.name, size: expand(REGION ?? SIZE), image: expand(IMAGE), kind: expand(KIND) };
+        return [run.name, job.name, expand(REGION ?? SIZE), expand(IMAGE), expand(KIND)].join('|');
       });
-      expect(jobs.sort((one, other) => (one.name < other.name ? -1 : 1))).toEqual(expected[run.name]);
+      const recorded = expected.filter((line) => line.startsWith(`${run.name}|`));
+      expect(jobs.sort()).toEqual(recorded.sort());
     });
   },
 );

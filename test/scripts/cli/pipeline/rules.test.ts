@@ -7,7 +7,6 @@ const MERGE_REQUEST: KnownRun = { ...PUSH, ref: 'feature/x', source: 'merge_requ
 const TAG: KnownRun = { ...PUSH, ref: 'v1.2.0', isTag: true };
 const SCHEDULE: KnownRun = { ...PUSH, source: 'schedule' };
 
-/** `runs`, `left out`, or what it depends on. */
 function fateOf(rules: string, run: KnownRun, above = ''): string {
   const pipeline = expanded(`${above}\nj: { script: x, variables: { OWN: o, EMPTY: '' }, ${rules} }`, run);
   const [job] = pipeline.jobs;

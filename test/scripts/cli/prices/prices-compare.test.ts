@@ -3,12 +3,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { parsePolicy } from '../../../../policies/document/parse-policy.ts';
-import { pricesAt } from '../../../../policies/price.ts';
-import { comparePrices, proposedRates } from '../../../../scripts/cli/compare-prices.ts';
+import { comparePrices } from '../../../../scripts/cli/compare-prices.ts';
 import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
-import { policyDocument } from '../../../policies/documents.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
@@ -88,21 +84,6 @@ test('classes of a FOCUS bill cost what their lines say, and all rows add up to 
   expect(told.bill).toMatchObject({ currency: 'EUR', lines: 6, linesOfOtherMonths: 1 });
 });
 
-test('the proposal is a policy: the prices as they are, and from the next month those that pay the classes', async () => {
-  const { json, run } = await house();
-  const { proposal } = await json('bill.csv', FOCUS_BILL);
-  expect((await run('bill.csv', FOCUS_BILL)).out).toContain(proposal);
-  expect(proposal).toContain('rate_per_minute: 0.3\n');
-  const parsed = parsePolicy({ ...policyDocument(), ...parse(proposal) }, 'proposed');
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
-  const { prices } = parsed.value;
-  expect(prices.classes.map(({ microsPerMinute }) => microsPerMinute)).toEqual([600_000, 0, 100_000]);
-  const december = pricesAt(prices, Date.UTC(2026, 11, 1));
-  expect(december.version).toBe('2026-12');
-  expect(december.classes.map(({ microsPerMinute }) => microsPerMinute)).toEqual([300_000, 0, 200_000]);
-  expect(pricesAt(prices, Date.UTC(2026, 10, 30)).version).toBe('1');
-});
-
 test('a packed bill in another currency needs the rate, and costs are converted by it', async () => {
   const { json, run } = await house();
   const bill = FOCUS_BILL.replaceAll('"EUR"', '"USD"');
@@ -158,16 +139,4 @@ test('whatever a bill has, rows add up to it to the micro-unit', () => {
       expect(Math.abs(total.billMicros - Number(exact / 10n ** 12n))).toBeLessThanOrEqual(1);
     }),
   );
-});
-
-test('where begun minutes or requests are charged, every rate goes by the same factor', () => {
-  const row = { runnerClass: 'big', seconds: 90, chargedMicros: 2_000_000, billMicros: 3_000_000 };
-  const big = { name: 'big', tags: [], runnerIds: new Set<number>(), microsPerMinute: 1_000_000 };
-  expect(proposedRates(row, big)).toEqual({ microsPerMinute: 2_000_000 });
-  expect(proposedRates(row, { ...big, round: 'minute' })).toEqual({ microsPerMinute: 1_500_000 });
-  expect(proposedRates(row, { ...big, microsPerCpuHour: 40_000 })).toEqual({
-    microsPerMinute: 1_500_000,
-    microsPerCpuHour: 60_000,
-  });
-  expect(proposedRates({ ...row, billMicros: 0 }, big)).toBeUndefined();
 });

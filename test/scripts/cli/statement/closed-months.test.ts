@@ -81,7 +81,7 @@ test('a closed month is told with its rows, which add up to what is due', async 
     .map((row) => Number(/(-?[\d]+\.\d{6}),EUR/.exec(row)?.[1]));
   expect(costs.reduce((sum, each) => sum + each, 0)).toBeCloseTo(7.03, 6);
   await expect(run('closed', '--month', '2026-11', '--group', '101')).rejects.toThrow(
-    '--month "2026-11": was not closed for 101; closed were 2026-08, 2026-09, 2026-10',
+    '--month "2026-11": was not closed for 101; closed months: 2026-08, 2026-09, 2026-10',
   );
 });
 

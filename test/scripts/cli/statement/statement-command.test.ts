@@ -173,17 +173,12 @@ test.each([
   await expect(run(await house(), ...args)).rejects.toThrow(UsageError);
 });
 
-test('who started a job is in no statement, unless that is asked for', async () => {
+test('who started a job is in no statement', async () => {
   const bench = await house();
   for (const format of [['--json'], ['--format', 'csv'], ['--format', 'focus'], ['--format', 'terminal']]) {
     const { out } = await run(bench, ...NOVEMBER, '--by', 'job', ...format);
     expect(out.toLowerCase()).not.toContain('user');
   }
-  const { lines } = await jsonOf(bench, ...NOVEMBER, '--by', 'job', '--with-users');
-  expect(new Set(lines.flatMap(({ job }) => job?.user ?? []))).toEqual(new Set(['7']));
-  const csv = (await run(bench, ...NOVEMBER, '--by', 'job', '--with-users', '--format', 'csv')).out;
-  expect(csv.split('\r\n')[0]).toMatch(/,unchecked,user$/);
-  await expect(run(bench, ...NOVEMBER, '--with-users')).rejects.toThrow(/belongs to --by job/);
 });
 
 test.each([true, false])(

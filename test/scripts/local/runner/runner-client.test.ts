@@ -9,7 +9,6 @@ const ADMIN = 'glpat-administrator';
 const CONTROLLER = 1;
 const schema = loadSchema();
 
-/** A relay that opens streams and answers each request with the given bytes. */
 function aRelay(url: string, token: string) {
   const client = new Client(url.replace('grpc://', ''), credentials.createInsecure(), {
     'grpc.use_local_subchannel_pool': 1,
@@ -75,7 +74,6 @@ async function aBench({ withController = true } = {}) {
     relay = aRelay(router.grpcUrl ?? '', token);
     onTestFinished(() => relay?.close());
   }
-  /** The relay answers the next request with these bytes. */
   const answerNext = async (answer: Uint8Array): Promise<void> => {
     if (relay === undefined) throw new Error('no controller here');
     relay.open(answer);

@@ -27,7 +27,6 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A file that is there, with a table. */
 function aTable(nowMs: () => number = Date.now): { readonly file: string; readonly table: SqliteTable } {
   const file = join(mkdtempSync(join(folder, 'table-')), 'ledger.sqlite');
   const table = new SqliteTable({ file, makes: true, nowMs });
@@ -43,7 +42,6 @@ async function counted(table: SqliteTable): Promise<number> {
 function program(text: string): {
   readonly child: ChildProcess;
   readonly lines: AsyncIterator<string>;
-  /** On standard error. */
   readonly said: () => string;
 } {
   const child = spawn(process.execPath, ['--input-type=module', '-e', text], {

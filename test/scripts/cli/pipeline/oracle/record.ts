@@ -1,12 +1,12 @@
 /**
- * Records what gitlab-ci-local makes of each pipeline in this folder, as `expected.json` beside it.
+ * Records what gitlab-ci-local makes of each pipeline in this folder, as `expected.txt` beside it: one job a line, with the variables that its script saw.
  * Usage: node record.ts <path of gitlab-ci-local's dist/index.js>
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ORACLE_RUNS, type OracleJob } from './runs.ts';
+import { ORACLE_RUNS } from './runs.ts';
 
 const [oracle = ''] = process.argv.slice(2);
 const TIMEOUT_MS = 120_000;
@@ -14,15 +14,17 @@ const TIMEOUT_MS = 120_000;
 for (const entry of readdirSync(import.meta.dirname, { withFileTypes: true })) {
   if (!entry.isDirectory()) continue;
   const folder = join(import.meta.dirname, entry.name);
-  const recorded = Object.fromEntries(ORACLE_RUNS.map((run) => [run.name, record(folder, run)]));
-  writeFileSync(join(folder, 'expected.json'), `${JSON.stringify(recorded, undefined, 2)}\n`);
+  writeFileSync(
+    join(folder, 'expected.txt'),
+    `${ORACLE_RUNS.flatMap((run) => record(folder, run)).join('\n')}\n`,
+  );
 }
 
-/** The jobs that ran, with the variables their script saw. */
-function record(folder: string, { ref, source }: (typeof ORACLE_RUNS)[number]): readonly OracleJob[] {
+/** `push to main|job|SIZE|IMAGE|KIND` of each job that ran. */
+function record(folder: string, { name: run, ref, source }: (typeof ORACLE_RUNS)[number]): readonly string[] {
   const copy = mkdtempSync(join(tmpdir(), 'oracle-'));
   try {
-    cpSync(folder, copy, { recursive: true, filter: (path) => !path.endsWith('expected.json') });
+    cpSync(folder, copy, { recursive: true, filter: (path) => !path.endsWith('expected.txt') });
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.email=a@example.com', '-c', 'user.name=a', ...args], {
         cwd: copy,
@@ -37,13 +39,10 @@ function record(folder: string, { ref, source }: (typeof ORACLE_RUNS)[number]): 
     return (
       [...out.matchAll(/(?<!")SEEN\|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|([^|\n]*)$/gm)]
         // GitLab writes `job: [a, b]` and `job 1/2`.
-        .map(([, name = '', size = '', image = '', kind = '']) => ({
-          name: name.replace(/: \[(\d+\/\d+)\]$/, ' $1').replaceAll(/,(?! )/g, ', '),
-          size,
-          image,
-          kind,
-        }))
-        .sort((one, other) => (one.name < other.name ? -1 : 1))
+        .map(([, name = '', ...rest]) =>
+          [run, name.replace(/: \[(\d+\/\d+)\]$/, ' $1').replaceAll(/,(?! )/g, ', '), ...rest].join('|'),
+        )
+        .sort()
     );
   } finally {
     rmSync(copy, { recursive: true, force: true });

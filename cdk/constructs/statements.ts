@@ -1,0 +1,40 @@
+import { Stack } from 'aws-cdk-lib';
+import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Construct } from 'constructs';
+
+type Conditions = Record<string, unknown>;
+
+export const statement = (
+  effect: Effect,
+  actions: readonly string[],
+  resources: readonly string[],
+  conditions?: Conditions,
+): PolicyStatement =>
+  new PolicyStatement({
+    effect,
+    actions: [...actions],
+    resources: [...resources],
+    ...(conditions !== undefined && { conditions }),
+  });
+
+export const allow = (
+  actions: readonly string[],
+  resources: readonly string[],
+  conditions?: Conditions,
+): PolicyStatement => statement(Effect.ALLOW, actions, resources, conditions);
+
+/** A customer's key may serve others, so it opens by way of one service of this region only. */
+export const allowKey = (
+  scope: Construct,
+  service: 'dynamodb' | 's3' | 'sns',
+  actions: readonly string[],
+  keyArn: string,
+): PolicyStatement =>
+  allow(actions, [keyArn], {
+    StringEquals: { 'kms:ViaService': `${service}.${Stack.of(scope).region}.amazonaws.com` },
+  });
+
+/** Items whose partition keys are like these; `*` stands for the rest of a key. */
+export const onKeys = (...partitions: readonly string[]): Conditions => ({
+  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...partitions] },
+});
