@@ -24,7 +24,7 @@ interface RuleBase {
  * For a missing field. `admit`: the job passes, with a recorded shadow violation. `skip`: the rule does not
  * match.
  */
-export type MissingFieldPolicy = 'admit' | 'reject' | 'skip';
+type MissingFieldPolicy = 'admit' | 'reject' | 'skip';
 
 type OnError = 'open' | 'closed';
 

@@ -1,7 +1,6 @@
 /** Explains a job's charge in lines that add up to its counters. Pure. */
 
 import { type Directory, pathKey } from '../../../policies/directory.ts';
-import { subjectKey } from '../../../policies/limits/limits.ts';
 import type { CorrectionEntry, EntryCause, JobRecord, RecordClaim } from '../ledger/ledger.ts';
 import { settleMove } from '../ledger/settle.ts';
 
@@ -105,14 +104,8 @@ const secondsBought = ({ facts: { microsPerMinute } }: JobRecord, micros: number
 
 // Which groups a job was in when it was decided. Where they were moved since changes no bill.
 
-/** Older records have only the root, the own group and the counted groups; today's directory fills the gap, below the same root. */
-export function wasInGroup(record: JobRecord, id: number, { chainById }: Directory): boolean {
-  const { rootId, groupId, groupIds } = record.facts;
-  if (groupIds !== undefined) return groupIds.includes(id) || groupId === id;
-  if (rootId === id || groupId === id || isCountedOn(record, id)) return true;
-  const chain = groupId === undefined ? undefined : chainById.get(groupId);
-  return chain !== undefined && chain[0]?.id === rootId && chain.some((group) => group.id === id);
-}
+export const wasInGroup = ({ facts: { rootId, groupId, groupIds = [] } }: JobRecord, id: number): boolean =>
+  rootId === id || groupId === id || groupIds.includes(id);
 
 /** Returns the top-level group at the decision: its statement has the job. Undefined where no group of the job was known. */
 export const recordedRoot = ({ facts: { groupIds, rootId, groupId } }: JobRecord): number | undefined =>
@@ -131,8 +124,3 @@ export const isInNoGroup = ({ facts, claims }: JobRecord): boolean =>
   facts.rootId === undefined &&
   facts.groupId === undefined &&
   !claims.some(({ counter }) => counter.subject.startsWith('group/'));
-
-const isCountedOn = ({ claims }: JobRecord, id: number): boolean => {
-  const subject = subjectKey({ kind: 'group', id });
-  return claims.some(({ counter }) => counter.subject === subject);
-};

@@ -142,7 +142,7 @@ export async function noteAdmittedYetFailed(
   }
 }
 
-export interface BypassDeps {
+interface BypassDeps {
   readonly ledger: Pick<Ledger, 'recordBypass'>;
   readonly currentRules: (jobs: readonly JobTruth[]) => Promise<Rules>;
   /** The controller's scope. @default all jobs */
@@ -151,7 +151,7 @@ export interface BypassDeps {
   readonly log: Log;
 }
 
-export interface BypassedJob {
+interface BypassedJob {
   readonly truth: JobTruth;
   readonly end: JobEnd;
 }

@@ -121,7 +121,7 @@ test('a project without the two jobs is told what is expected, and its pipeline 
   const empty = await canaryBench({ projects: [{ ...CANARY_PROJECT, jobs: [] }] });
   expect((await empty.run()).out).toContain('needs jobs for pipelines of source api');
   const absent = await canaryBench({ projects: [] });
-  expect((await absent.run()).out).toContain('GitLab knows no such project');
+  expect((await absent.run()).out).toContain('GitLab has nothing there');
 });
 
 test('killed at any call and run again, it proves the same and leaves nothing', async () => {
