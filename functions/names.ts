@@ -28,10 +28,7 @@ export const ENV_HOOK_TOKEN_PARAMETER = 'TOLLGATE_HOOK_TOKEN_PARAMETER';
 export const ENV_EXPORT_BUCKET = 'TOLLGATE_EXPORT_BUCKET';
 export const ENV_THRESHOLDS_TOPIC = 'TOLLGATE_THRESHOLDS_TOPIC';
 
-/**
- * `gitlab.example.com@heartbeat`, and one item per relay: the relay writes it, the watchdog reads it. No part of the books, so
- * it lies outside their prefix.
- */
+/** One item per relay, no part of the books: the relay writes it, the watchdog reads it. */
 export const HEARTBEAT_PK_SUFFIX = '@heartbeat';
 /** When the relay last said that it can be asked, Unix ms, and how many streams it had. */
 export const HEARTBEAT_AT = 'at';
@@ -86,10 +83,7 @@ export const TTL_ATTRIBUTE = 'ttl';
 export const RECORD_SK = 'record';
 export const COUNTER_SK = 'counter';
 export const INBOX_SK = 'inbox';
-/**
- * `gitlab.example.com#journal#…` starts the keys of fallback decisions that relays write, for the readers of
- * the inbox.
- */
+/** `gitlab.example.com#journal#…`: fallback decisions that relays write. */
 export const JOURNAL_PK_PREFIX = '#journal#';
 export const CLOSING_SK = 'closing';
 export const ENTRY_SK_PREFIX = 'entry#';
@@ -140,19 +134,13 @@ export const ENV_REQUEUE_TOKENS_PATH = 'TOLLGATE_REQUEUE_TOKENS_PATH';
 export const ENV_NOTE_TOKENS_PATH = 'TOLLGATE_NOTE_TOKENS_PATH';
 export const ENV_SSM_ENDPOINT = 'TOLLGATE_SSM_ENDPOINT';
 
-/**
- * Names this deployment in the metrics, e.g. `production`; with several GitLab instances in one account the instance, too.
- * Unset: no metrics are written.
- */
+/** Names this deployment in the metrics, e.g. `production`. Unset: no metrics. */
 export const ENV_DEPLOYMENT = 'TOLLGATE_DEPLOYMENT';
 /** Every metric of functions and relay lies here, under this one dimension: each further set of dimensions costs extra. */
 export const METRIC_NAMESPACE = 'Tollgate';
 export const METRIC_DIMENSION = 'deployment';
 
-/**
- * Metrics of the functions, with their most useful statistic. `Sum` counts are added up before they are
- * written. Metrics "only when" an event occurred have no value otherwise.
- */
+/** With their most useful statistic. Metrics "only when" an event occurred have no value otherwise. */
 export const METRIC_UNKNOWN_GROUPS = {
   name: 'UnknownGroups',
   unit: 'Count',

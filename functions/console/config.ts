@@ -1,4 +1,4 @@
-import { type Environment, unset, usageZone } from '../core/environment/settings.ts';
+import { type Environment, refuseInvalid, unset, usageZone } from '../core/environment/settings.ts';
 import { isAddressRange, readSignInConfig, type SignInConfig } from '../core/signin/config.ts';
 import {
   ENV_APPROVAL_KEY_PARAMETER,
@@ -37,16 +37,14 @@ export function readConsoleConfig(env: Environment): ConsoleConfig {
         `${ENV_TRUSTED_PROXIES} has "${each}"; expected an address or a range such as 10.0.0.0/8`,
       );
   }
-  const signIn = readSignInConfig(env);
-  if ('problems' in signIn) problems.push(...signIn.problems);
-  if (problems.length > 0 || !('config' in signIn))
-    throw new Error(`[config_invalid] ${problems.join('; ')}`);
+  const signIn = readSignInConfig(env, problems);
+  refuseInvalid(problems);
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
     gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',
     rulesFile: env[ENV_RULES_FILE] ?? '',
     zone,
-    signIn: signIn.config,
+    signIn,
     ownersTopicArn: env[ENV_THRESHOLDS_TOPIC] || undefined,
     trustedProxies,
     approvalKeyParameter: env[ENV_APPROVAL_KEY_PARAMETER] || undefined,

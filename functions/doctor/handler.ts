@@ -39,10 +39,7 @@ async function gitlab(): Promise<GitLabEvidence> {
   return readGitLabHealth({ calls, controllerId: config.controllerId, webhookUrl: config.webhookUrl });
 }
 
-/**
- * Lambda's entry point for the schedule of every hour. Give it 240 s: webhooks of many groups take two of its minutes.
- * Writes a line per problem, the metric, zero included, and the result. @throws {LedgerError}
- */
+/** Give it 240 s: webhooks of many groups take two of its minutes. */
 export const handler = onOwnBooks(table, async () => {
   const view = await readHealth({ ...table, zone: config.zone, deployed: async () => deployed, gitlab });
   for (const { about, severity, text, remedy } of view.findings)

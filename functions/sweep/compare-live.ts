@@ -1,13 +1,9 @@
 /**
- * Compares live holds older than two minutes with running jobs, so that a lost webhook does not block a slot.
- *
- * It lists the running jobs of runners that had live holds, then looks up holds that no list shows. A run that gets through
- * finds a job that ended unheard within 3 min. If calls do not suffice, the longest not looked at come first in the next run.
- * A new process knows no runners: its first run learns them from projects' lists.
+ * Compares live holds older than two minutes with running jobs, so that a lost webhook does not block a slot: lists the running jobs of
+ * runners that had live holds, then looks up holds that no list shows, the longest not looked at first.
  */
 
 import { atOnce } from '../core/environment/environment.ts';
-import type { JobList } from '../core/gitlab/gitlab.ts';
 import { type LiveHold, verdictOf } from '../core/truth/verdict.ts';
 import { CALLS_AT_ONCE, type FoundHandler, listRunning, lookUp, readLiveHolds } from './look-up.ts';
 import { keepLive, rememberRunner, type SweepRun } from './run.ts';
@@ -21,29 +17,21 @@ export async function compareLive(run: SweepRun): Promise<void> {
   for (const jobId of looked) if (liveIds.has(jobId)) memory.lookedAtMs.set(jobId, clock.nowMs());
   if (!asking.mayAsk()) return;
 
-  const listed = new Set<JobList>();
-  const onOther: Parameters<typeof listRunning>[4] = (truth) => {
-    if (!liveIds.has(truth.jobId)) untracked.set(truth.jobId, truth);
-  };
   const found = newFound(run);
   const unseen = new Map(live.filter(({ jobId }) => !looked.has(jobId)).map((job) => [job.jobId, bare(job)]));
   await atOnce([...memory.runners], CALLS_AT_ONCE, async (runnerId) => {
     if (!asking.mayAsk()) return;
-    const list: JobList = `runners/${runnerId}`;
-    listed.add(list);
     const before = unseen.size;
-    await listRunning(list, unseen, asking, found, onOther);
+    await listRunning(`runners/${runnerId}`, unseen, asking, found, (truth) => {
+      if (!liveIds.has(truth.jobId)) untracked.set(truth.jobId, truth);
+    });
     if (asking.mayAsk() && unseen.size === before) memory.runners.delete(runnerId);
   });
 
   const suspects = await readLiveHolds([...unseen.keys()].sort(longestNotLookedAt(memory.lookedAtMs)), run);
   const nowMs = clock.nowMs();
-  await lookUp(
-    suspects.filter(({ decidedAtMs }) => nowMs - decidedAtMs > AGE_MS_MIN),
-    asking,
-    found,
-    { runningFirst: true, listed, onOther },
-  );
+  const old = suspects.filter(({ decidedAtMs }) => nowMs - decidedAtMs > AGE_MS_MIN);
+  await lookUp(old, asking, found);
   await run.concluding.flush();
 }
 

@@ -56,10 +56,8 @@ function jobsIn(bodies: readonly string[], done: ReadonlySet<number>): ReportedJ
 }
 
 /** @returns false if GitLab or the table did not answer for all; the rest must be repeated. */
-async function confirmJobs(
-  jobs: readonly ReportedJob[],
-  { ledger, clock, asking, memory, untracked, concludeDeps }: SweepRun,
-): Promise<boolean> {
+async function confirmJobs(jobs: readonly ReportedJob[], run: SweepRun): Promise<boolean> {
+  const { ledger, clock, asking, memory, untracked } = run;
   const { done, pages } = memory.confirming;
   const records = await ledger.readRecords(jobs.map(([jobId]) => jobId));
   const untrackedByGroup = new Map<number, number>();
@@ -75,7 +73,7 @@ async function confirmJobs(
     answered = [];
     const nowMs = clock.nowMs();
     const verdicts = batch.map(({ record, truth }) => verdictOn(record, truth, nowMs));
-    if (await concludeAll(verdicts, concludeDeps)) for (const { truth } of batch) done.add(truth.jobId);
+    if (await concludeAll(verdicts, run)) for (const { truth } of batch) done.add(truth.jobId);
   };
   const failed: number[] = [];
   await lookUp(
@@ -94,7 +92,7 @@ async function confirmJobs(
         if (answered.length >= BATCH) await conclude();
       }
     },
-    { pages },
+    pages,
   );
   await conclude();
   // No job decides this call: if GitLab answers it, the jobs at which it failed must not stop the others.

@@ -1,19 +1,12 @@
 /**
  * Finds jobs that ran without an admission: reads every runner's jobs, newest first, down to the last search's checkpoint.
+ * An ended job is charged if it was not yet; a running one without an admission is stored (`open`) and charged at its end.
  *
- * Each job is judged once, when the search first meets it. An ended job is charged if it was not yet. A running, held job
- * belongs to the check of live holds. A running job without an admission is stored (`open`) and charged at its end. So a job
- * costs at most one read of its record, and none if it was met while it ran.
- *
- * With lost checkpoints, repeated runs and any order of starts, it finds:
- *
- * | a job without an admission | at the latest |
+ * | a job without an admission | found at the latest |
  * | --- | --- |
- * | started above the checkpoint, or among its runner's newest hundred | in its runner's next visit: five minutes; in the run after its end if it was seen while it ran |
+ * | started above the checkpoint, or among its runner's newest hundred | in its runner's next visit: five minutes |
  * | on a list of running jobs in any run | in the run after its end |
  * | any other that started within a week of its creation, among its runner's newest 20 000 | in the next deep search: 6 h |
- *
- * while GitLab answers and a run's calls suffice. Jobs from before the first search are not a bypass.
  */
 
 import { atOnce } from '../core/environment/environment.ts';
@@ -122,10 +115,7 @@ async function lookAt(
 
 const PAGES_MAX = 100;
 
-/**
- * The instance's runners as GitLab lists them now; if it does not list them all, those known from before as well.
- * `complete`: a runner that is not among them is gone.
- */
+/** `complete`: a runner that is not among them is gone. */
 async function knownRunners({ asking, memory }: SweepRun, marked: Iterable<number>) {
   const runnerIds = new Set<number>();
   let page: string | undefined;
@@ -140,11 +130,8 @@ async function knownRunners({ asking, memory }: SweepRun, marked: Iterable<numbe
   return { runnerIds: [...runnerIds], complete: false };
 }
 
-// Decides when and how far to read a runner's jobs, and which are new. Pure.
-//
-// GitLab lists a runner's jobs by id, assigned when the pipeline is made; but a job is listed from its
-// start, which may be late (a later stage, a delayed or a manual job). So the id shows where to stop, and
-// the start whether the last search saw it.
+// GitLab lists a runner's jobs by id, assigned when the pipeline is made; but a job is listed from its start, which may be late. So the
+// id shows where to stop, and the start whether the last search saw it.
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -11,11 +11,7 @@ import { type ControllerScope, type ControllerScopeStore, scopeAfter } from '../
 /** Administrators change it a few times in a controller's life; two calls in this time are nothing to GitLab. */
 export const READ_EVERY_MS = 5 * 60_000;
 
-/**
- * Returns the known scope, which stays while GitLab does not answer.
- *
- * @returns a reader per process: one GitLab call every five minutes.
- */
+/** One GitLab call every five minutes; the known scope stays while GitLab does not answer. */
 export function scopeKeeper(deps: {
   readonly controllerId: number;
   readonly gitlab: RestCallDeps;

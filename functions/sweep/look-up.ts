@@ -1,6 +1,4 @@
-/**
- * Looks up many jobs with few REST calls: in lists of runners and projects, a hundred jobs a page, then one by one.
- */
+/** Looks up many jobs with few REST calls: in lists of runners and projects, a hundred jobs a page, then one by one. */
 import { atOnce } from '../core/environment/environment.ts';
 import type { JobList, JobTruth } from '../core/gitlab/gitlab.ts';
 import { type LiveHold, liveHoldOf } from '../core/truth/verdict.ts';
@@ -22,17 +20,13 @@ const RUNNING_PAGES_MAX = 20;
 /** Among the wanted jobs a page must show two, or asking for them one by one is as cheap; one bad page may be chance. */
 const POOR_PAGES_MAX = 2;
 
-/**
- * Lists running jobs and removes found ones from `wanted`.
- *
- * @param onOther - receives other running jobs.
- */
+/** Lists running jobs and removes found ones from `wanted`. */
 export async function listRunning<Job>(
   list: JobList,
   wanted: Map<number, Job>,
   asking: SweepGitLab,
   found: FoundHandler<Job>,
-  onOther: (truth: JobTruth) => void = () => {},
+  onOther: (truth: JobTruth) => void,
 ): Promise<void> {
   let page: string | undefined;
   for (let pages = 1; pages <= RUNNING_PAGES_MAX; pages += 1) {
@@ -52,11 +46,8 @@ export async function listRunning<Job>(
 }
 
 /**
- * Lists jobs of every status, newest first, while that is cheaper than asking for `wanted` one by one: at most half as many
- * pages as jobs are wanted. Takes what it finds out of `wanted`.
- *
- * @param pages - where a list goes on that an earlier run did not get through; kept here.
- * @returns false if the run's calls ended first. The next run goes on.
+ * Lists jobs of every status, newest first, while that is cheaper than asking for `wanted` one by one. Takes what it finds out of `wanted`.
+ * @returns false if the run's calls ended first. The next run goes on at `pages`.
  */
 async function listRecent<Job>(
   list: JobList,
@@ -94,30 +85,19 @@ async function listRecent<Job>(
   return true;
 }
 
-interface LookUpOptions {
-  /** Lists running jobs before recent ones: for jobs that most likely still run. @default false */
-  readonly runningFirst?: boolean;
-  /** Lists whose running jobs were read already; added to. */
-  readonly listed?: Set<JobList>;
-  readonly onOther?: (truth: JobTruth) => void;
-  /** Next pages of lists from an earlier run. @default all start at the newest job */
-  readonly pages?: Map<JobList, string>;
-}
-
 /** GitLab answers in about 100 ms: sixteen in parallel are at most 160 calls a second. */
 export const CALLS_AT_ONCE = 16;
 
 /**
- * Calls `found` once for every job that GitLab said something about or failed at. The order of `jobs` is kept where
- * jobs are asked about one by one.
- *
- * @returns jobs that were not asked about: out of time or calls, or their project is unknown.
+ * Calls `found` once for every job that GitLab said something about or failed at.
+ * @param pages - next pages of lists from an earlier run
+ * @returns jobs that were not asked about: out of time or calls, or their project is unknown
  */
 export async function lookUp<Job extends AskableJob>(
   jobs: readonly Job[],
   asking: SweepGitLab,
   found: FoundHandler<Job>,
-  { runningFirst = false, listed = new Set(), onOther, pages = new Map() }: LookUpOptions = {},
+  pages = new Map<JobList, string>(),
 ): Promise<readonly Job[]> {
   const left = new Map(jobs.map((job) => [job.jobId, job]));
   const nextRuns = new Set<Job>();
@@ -126,10 +106,6 @@ export async function lookUp<Job extends AskableJob>(
     await found(job, answer);
   };
   await atOnce([...byLongestList(jobs)], CALLS_AT_ONCE, async ([list, wanted]) => {
-    if (wanted.size > 1 && runningFirst && !listed.has(list)) {
-      listed.add(list);
-      await listRunning(list, wanted, asking, taken, onOther);
-    }
     if (wanted.size < 2 || (await listRecent(list, wanted, asking, taken, pages))) return;
     for (const job of wanted.values()) nextRuns.add(job);
   });
@@ -163,22 +139,15 @@ const listsOf = ({ runnerId, projectId }: AskableJob): JobList[] => [
   ...(runnerId === undefined ? [] : [`runners/${runnerId}` as const]),
 ];
 
-/** DynamoDB's bound on one batch; records are large, and only one batch is in memory. */
-const BATCH = 100;
-
 /** The jobs that are live by their own records, in the given order. @throws {LedgerError} `ledger_unavailable` */
 export async function readLiveHolds(
   jobIds: readonly number[],
   { ledger, memory }: Pick<SweepRun, 'ledger' | 'memory'>,
 ): Promise<readonly LiveHold[]> {
-  const holds: LiveHold[] = [];
-  for (let start = 0; start < jobIds.length; start += BATCH) {
-    for (const record of await ledger.readRecords(jobIds.slice(start, start + BATCH))) {
-      const hold = liveHoldOf(record);
-      if (hold === undefined) continue;
-      const runnerId = hold.runnerId ?? memory.runnerOf.get(hold.jobId);
-      holds.push(runnerId === undefined ? hold : { ...hold, runnerId });
-    }
-  }
-  return holds;
+  return (await ledger.readRecords(jobIds)).flatMap((record) => {
+    const hold = liveHoldOf(record);
+    if (hold === undefined) return [];
+    const runnerId = hold.runnerId ?? memory.runnerOf.get(hold.jobId);
+    return runnerId === undefined ? hold : { ...hold, runnerId };
+  });
 }

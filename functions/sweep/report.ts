@@ -22,10 +22,7 @@ export interface SweepTally {
   /** Holds without a project's id, which no runner's list showed: GitLab cannot be asked about them. */
   unaskable: number;
   bypass: number;
-  /**
-   * Jobs that ran or run, each counted about once: on first sight, or at its end if unadmitted. The share of
-   * `unadmitted` over many runs is the share of bypassed jobs.
-   */
+  /** Each counted about once. The share of `unadmitted` over many runs is the share of bypassed jobs. */
   ran: number;
   /** Part of `ran`: without an admission, whether charged now or before. */
   unadmitted: number;
@@ -54,10 +51,7 @@ export const newTally = (): SweepTally => ({
   errors: { gitlab_unavailable: 0, gitlab_rate_limited: 0, gitlab_refused: 0, gitlab_unreadable: 0 },
 });
 
-/**
- * One line per run; a warning if GitLab was silent or the run was cut. A second one for jobs that the router
- * failed.
- */
+/** One line per run, and one for jobs that the router failed. */
 export function logSweepReport({ errors, admittedYetFailed, ...numbers }: SweepReport, log: Log): void {
   tellAdmittedYetFailed(admittedYetFailed, log);
   const fields = { ...numbers, admittedYetFailed: admittedYetFailed.length, ...errors };

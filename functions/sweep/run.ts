@@ -7,31 +7,39 @@ import {
   type JobList,
   type JobsPage,
   type JobTruth,
-  type RunnersPage,
 } from '../core/gitlab/gitlab.ts';
 import type { GitLab } from '../core/gitlab/rest-gitlab.ts';
 import type { ReportedEnds, SweepMarkStore } from '../core/ledger/checkpoints.ts';
 import type { ControllerScope } from '../core/ledger/controller.ts';
 import type { DueJob, Ledger } from '../core/ledger/ledger.ts';
-import type { ConcludeDeps, VerdictWriter } from '../core/truth/conclude.ts';
+import type { ClosedPeriods } from '../core/ledger/rebuild.ts';
+import type { ChargeBypass, VerdictWriter } from '../core/truth/conclude.ts';
 import { errorMs } from '../core/truth/verdict.ts';
 import type { SweepTally } from './report.ts';
 
-export type SweepLedger = Pick<
-  Ledger,
-  'dueJobs' | 'readRecords' | 'settle' | 'release' | 'expire' | 'postpone' | 'endReservations'
->;
-
-export interface SweepRun {
-  readonly ledger: SweepLedger;
+export interface SweepDeps {
+  readonly gitlab: GitLab;
+  readonly ledger: Pick<
+    Ledger,
+    'dueJobs' | 'readRecords' | 'settle' | 'release' | 'expire' | 'postpone' | 'endReservations'
+  >;
+  readonly marks: SweepMarkStore;
+  readonly reported?: ReportedEnds;
+  readonly chargeBypass: ChargeBypass;
+  /** One page of what is due, oldest first. @param deadlineMs - on the monotonic clock */
+  readonly closePeriods?: (deadlineMs: number) => Promise<ClosedPeriods>;
+  readonly memory: SweepMemory;
   readonly clock: LedgerClock;
+  readonly scope?: ControllerScope | undefined;
+  readonly chargeUnknown: 'hold' | 'nothing';
+  /** @default 50 000: the schedule comes every minute. Calls under way at its end still end. */
+  readonly runMs?: number;
+  readonly callsMax?: number;
+}
+
+export interface SweepRun extends SweepDeps {
   readonly asking: SweepGitLab;
   readonly concluding: VerdictWriter;
-  readonly concludeDeps: ConcludeDeps;
-  readonly marks: SweepMarkStore;
-  readonly reported: ReportedEnds | undefined;
-  readonly scope: ControllerScope | undefined;
-  readonly memory: SweepMemory;
   readonly tally: SweepTally;
   readonly looked: Set<number>;
   /** All live holds as the due index showed them at the start, oldest due first; at most `LIVE_MAX`. */
@@ -116,19 +124,12 @@ const PROJECT_PAGES_MAX = 400;
 
 const UNASKED = { kind: 'unasked' } as const;
 
-export interface SweepGitLab {
-  job(projectId: number, jobId: number): Promise<GitLabAnswer<JobTruth | undefined>>;
-  listJobs(list: JobList, options: Parameters<GitLab['listJobs']>[1]): Promise<GitLabAnswer<JobsPage>>;
-  runners(page: string | undefined): Promise<GitLabAnswer<RunnersPage>>;
-  mayAsk(): boolean;
-  /** From now on: until this time (monotonic), and at most this number of calls more. */
-  allow(untilMs: number, callsMax: number): void;
-}
+export type SweepGitLab = ReturnType<typeof createSweepGitLab>;
 
 export function createSweepGitLab(
   gitlab: GitLab,
-  { clock, tally, memory }: Pick<SweepRun, 'clock' | 'tally' | 'memory'>,
-): SweepGitLab {
+  { clock, tally, memory }: Pick<SweepDeps, 'clock' | 'memory'> & { readonly tally: SweepTally },
+) {
   let untilMs = 0;
   let callsLeft = 0;
   let failures = 0;
@@ -163,8 +164,11 @@ export function createSweepGitLab(
   }
 
   return {
-    job: (projectId, jobId) => ask(() => gitlab.job(projectId, jobId)),
-    listJobs: async (list, options) => {
+    job: (projectId: number, jobId: number) => ask(() => gitlab.job(projectId, jobId)),
+    listJobs: async (
+      list: JobList,
+      options: Parameters<GitLab['listJobs']>[1],
+    ): Promise<GitLabAnswer<JobsPage>> => {
       if (list.startsWith('projects/')) projectPages += 1;
       if (list.startsWith('projects/') && projectPages > PROJECT_PAGES_MAX) {
         tally.cutShort = true;
@@ -175,9 +179,10 @@ export function createSweepGitLab(
       if (answer.kind === 'said') tally.errors.gitlab_unreadable += answer.value.unreadable ?? 0;
       return answer;
     },
-    runners: (page) => ask(() => gitlab.runners({ page })),
+    runners: (page: string | undefined) => ask(() => gitlab.runners({ page })),
     mayAsk,
-    allow: (newUntilMs, callsMax) => {
+    /** From now on: until this time (monotonic), and at most this number of calls more. */
+    allow: (newUntilMs: number, callsMax: number): void => {
       untilMs = newUntilMs;
       callsLeft = callsMax;
     },

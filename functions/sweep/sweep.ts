@@ -8,35 +8,14 @@
  * Each part has its share of the run's time and calls, and continues where it stopped. A lost process loses no other state.
  */
 
-import type { LedgerClock } from '../core/environment/environment.ts';
-import type { GitLab } from '../core/gitlab/rest-gitlab.ts';
-import type { ReportedEnds, SweepMarkStore } from '../core/ledger/checkpoints.ts';
-import type { ControllerScope } from '../core/ledger/controller.ts';
-import type { ClosedPeriods } from '../core/ledger/rebuild.ts';
-import { type ChargeBypass, createVerdictWriter } from '../core/truth/conclude.ts';
+import { createVerdictWriter } from '../core/truth/conclude.ts';
 import { verdictOf } from '../core/truth/verdict.ts';
 import { compareLive } from './compare-live.ts';
 import { confirmEnds } from './confirm-ends.ts';
 import { findBypass } from './find-bypass.ts';
 import { lookUp, readLiveHolds } from './look-up.ts';
 import { newTally, type SweepReport } from './report.ts';
-import { createSweepGitLab, type SweepLedger, type SweepMemory, type SweepRun } from './run.ts';
-
-export interface SweepDeps {
-  readonly gitlab: GitLab;
-  readonly ledger: SweepLedger;
-  readonly marks: SweepMarkStore;
-  readonly reported?: ReportedEnds;
-  readonly chargeBypass: ChargeBypass;
-  readonly closePeriods?: ClosePeriods;
-  readonly memory: SweepMemory;
-  readonly clock: LedgerClock;
-  readonly scope?: ControllerScope | undefined;
-  readonly chargeUnknown: 'hold' | 'nothing';
-  /** @default 50 000: the schedule comes every minute. Calls under way at its end still end. */
-  readonly runMs?: number;
-  readonly callsMax?: number;
-}
+import { createSweepGitLab, type SweepDeps, type SweepRun } from './run.ts';
 
 const RUN_MS = 50_000;
 /** Sixteen in parallel at 100 ms would be 8000 calls per run; half of that leaves GitLab to its users. */
@@ -51,27 +30,17 @@ const CONFIRM_UNTIL = 0.85;
 
 /** @throws {LedgerError} `ledger_unavailable`: the table did not answer; the next run begins where this one stopped. */
 export async function sweep(deps: SweepDeps): Promise<SweepReport> {
-  const { ledger, clock, memory, marks, chargeBypass, runMs = RUN_MS, callsMax = CALLS_MAX } = deps;
+  const { ledger, clock, memory, runMs = RUN_MS, callsMax = CALLS_MAX } = deps;
   const startMs = clock.monotonicMs();
   const tally = newTally();
   const asking = createSweepGitLab(deps.gitlab, { clock, tally, memory });
-  const concludeDeps = { ledger, tally, chargeBypass, chargeUnknown: deps.chargeUnknown };
   // Read once for all parts.
   const live = await ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_MAX);
   tally.live = live.length;
   const run: SweepRun = {
-    ledger,
-    clock,
-    asking,
-    concluding: createVerdictWriter(concludeDeps),
-    concludeDeps,
-    marks,
-    reported: deps.reported,
-    scope: deps.scope,
-    memory,
-    tally,
+    ...{ ...deps, asking, tally, live },
+    concluding: createVerdictWriter({ ...deps, tally }),
     looked: new Set(),
-    live,
     liveIds: new Set(live.map(({ jobId }) => jobId)),
     untracked: new Map(),
   };
@@ -86,8 +55,7 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   await confirmEnds(run);
   allow(1);
   await findBypass(run);
-  const { closePeriods } = deps;
-  if (closePeriods !== undefined) await closeOver(startMs + runMs, closePeriods, run);
+  await closeOver(startMs + runMs, run);
   return tally;
 }
 
@@ -96,10 +64,7 @@ const DUE_MAX = 10_000;
 /** A hold without the ids to ask GitLab has its own alarm; many of them must not block the others. */
 const UNASKABLE_MS = 60 * 60_000;
 
-/**
- * Due holds, oldest first. Each asked hold ends or gets a later due time, so the due order is the cursor: an
- * interrupted run is continued by the next.
- */
+/** Each asked hold ends or gets a later due time, so the due order is the cursor. */
 async function verifyDue(run: SweepRun): Promise<void> {
   const { live, clock, asking, concluding, tally, looked } = run;
   const nowMs = clock.nowMs();
@@ -147,23 +112,16 @@ async function verifyDue(run: SweepRun): Promise<void> {
   await concluding.flush();
 }
 
-/** One page of what is due, oldest first. @param deadlineMs - on the monotonic clock */
-type ClosePeriods = (deadlineMs: number) => Promise<ClosedPeriods>;
-
 /** Periods end once a day at most, and have weeks to be closed. */
 const EVERY_MS = 10 * 60_000;
 const PAGES_MAX = 10;
 
-/**
- * Closes nothing while GitLab is silent or the table left an end open. Otherwise a period stays open while a
- * live job holds on it.
- */
+/** Closes nothing while GitLab is silent or the table left an end open. */
 async function closeOver(
   deadlineMs: number,
-  closePeriods: ClosePeriods,
-  { clock, memory, tally }: SweepRun,
+  { closePeriods, clock, memory, tally }: SweepRun,
 ): Promise<void> {
-  if (tally.gitlabSilent || tally.undecided > 0) return;
+  if (closePeriods === undefined || tally.gitlabSilent || tally.undecided > 0) return;
   if (clock.nowMs() - memory.closedAtMs < EVERY_MS) return;
   memory.closedAtMs = clock.nowMs();
   for (let page = 1; page <= PAGES_MAX && clock.monotonicMs() < deadlineMs; page += 1) {

@@ -14,32 +14,11 @@ interface Judged {
   readonly undecided: boolean;
 }
 
-const BATCH = 100;
-
 /**
- * Judges jobs that the search meets first, and untracked jobs at their end. Ended jobs are charged by
- * GitLab's outcome if the ledger lacks it, which also repairs lost webhooks. Running, held jobs belong to
- * the check of live holds.
- *
- * @param isFirst - true if this process certainly meets it first; otherwise it counts only if it makes a
- * difference.
+ * Charges ended jobs by GitLab's outcome if the ledger lacks it, which also repairs lost webhooks.
+ * @param isFirst - this process certainly meets it first; otherwise it counts only if it makes a difference
  */
 export async function judgePage(
-  truths: readonly JobTruth[],
-  run: SweepRun,
-  isFirst: (truth: JobTruth) => boolean,
-): Promise<Judged> {
-  const untracked: JobTruth[] = [];
-  let undecided = false;
-  for (let start = 0; start < truths.length; start += BATCH) {
-    const judged = await judgeBatch(truths.slice(start, start + BATCH), run, isFirst);
-    untracked.push(...judged.untracked);
-    undecided ||= judged.undecided;
-  }
-  return { untracked, undecided };
-}
-
-async function judgeBatch(
   truths: readonly JobTruth[],
   run: SweepRun,
   isFirst: (truth: JobTruth) => boolean,
@@ -68,7 +47,7 @@ async function judgeBatch(
   });
   const decided = await concludeAll(
     over.map(({ verdict }) => verdict),
-    run.concludeDeps,
+    run,
   );
   if (!decided) return { untracked, undecided: true };
   for (const truth of held) {
@@ -97,10 +76,7 @@ function classOf(record: JobRecord | undefined, scope: ControllerScope | undefin
 
 // Jobs that run without an admission: they can only be charged at their end, wherever lists show it, or nowhere.
 
-/**
- * About 25 KB of the checkpoints. More means that GitLab does not ask at all; then checkpoints wait until
- * some have ended.
- */
+/** About 25 KB of the checkpoints. More means that GitLab does not ask at all. */
 const OPEN_MAX = 2_000;
 /** Those that no list shows cost a call each; the others of a run can wait a minute. */
 const ASKED_MAX = 100;

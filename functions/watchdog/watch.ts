@@ -46,11 +46,7 @@ interface WatchDeps {
   readonly instance: string;
 }
 
-/**
- * Nothing is done if the table does not answer: silence must be seen to be believed.
- *
- * @throws {LedgerError} `ledger_unavailable`
- */
+/** Nothing is done if the table does not answer: silence must be seen to be believed. @throws {LedgerError} */
 export async function watch(deps: WatchDeps): Promise<WatchOutcome> {
   const { table, clock } = deps;
   const [beatAtMs, before] = await Promise.all([table.newestBeatMs(), table.readMark()]);
@@ -176,12 +172,7 @@ async function pageSilence(what: keyof typeof PAGES, mark: WatchdogMark, deps: W
   await deps.table.writeMark({ ...mark, pagedAtMs: nowMs });
 }
 
-/**
- * Tests the watchdog's token in normal times, because it is needed rarely and may have expired.
- *
- * @returns a check that gives `refused` while GitLab refuses the token or does not know the controller. A
- * GitLab that does not answer proves nothing about the token.
- */
+/** Tests the watchdog's token in normal times: it may have expired. A GitLab that does not answer proves nothing about it. */
 export function tokenProof({
   controller,
   clock,

@@ -1,14 +1,10 @@
 /**
- * `npm run bundle`: builds what is deployed, with esbuild, into dist/:
- *   dist/admit/handler.mjs   the admit function for Lambda (ESM), and its chunks
- *   dist/admit/rules.json    policy, limits and directory, validated
- *   dist/settle/, settle-stream/, sweep/, rollup/, directory/, drift/, doctor/, watchdog/, ssm-limits/, notices/, requeue/, console/   the others, likewise
- *   dist/relay/relay.mjs     the relay for its container, with the same rules and the descriptors of its GitLab
+ * `npm run bundle`: builds what is deployed, with esbuild, into dist/<program>/: functions as handler.mjs with rules.json (policy, limits and
+ * directory, validated), the relay as relay.mjs with the same rules and the descriptors of its GitLab.
  * `npm run bundle -- admit` builds only this one, `-- functions` all but the relay. `--force` packs a policy that would reject
  * the platform's own jobs.
  *
- * The relay takes the descriptors that cdk/tollgate.config.ts names, those of every deployment, or what `--descriptors` says:
- * a file, or a folder with such files. The placeholder of this repository is refused.
+ * The descriptors are those of every deployment in cdk/tollgate.config.ts, or what `--descriptors` says: a file, or a folder.
  */
 import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -48,24 +44,20 @@ export type FunctionName = (typeof FUNCTIONS)[number];
 /** Folders of programs whose deployed name is another: it is older. */
 const FOLDERS: Partial<Record<FunctionName, string>> = { directory: 'directory-sync' };
 
-/**
- * KB, slightly above each bundle's size: more would slow cold starts with unused code. RE2, 150 KB, is a
- * separate file. `rollup`, `watchdog` and `notices` have the SNS client, the console OpenAPI, `ssm-limits` a YAML parser.
- * Programs that call GitLab have Zod for its responses, 120 KB; they run on schedules, where a cold start delays no job.
- */
+/** KB, slightly above each bundle's size: more would slow cold starts. Zod (180 KB) only where a schedule starts it. */
 export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
   admit: 420,
   settle: 94,
   'settle/stream': 385,
-  sweep: 545,
+  sweep: 610,
   rollup: 568,
   drift: 368,
-  doctor: 240,
-  watchdog: 350,
-  directory: 192,
+  doctor: 305,
+  watchdog: 420,
+  directory: 262,
   'ssm-limits': 550,
-  notices: 720,
-  requeue: 525,
+  notices: 780,
+  requeue: 585,
   console: 1_470,
 };
 
@@ -108,10 +100,7 @@ export async function bundleFunction(name: FunctionName, outfile: string): Promi
   return { file: outfile, bytes: keepReachable(metafile, dirname(outfile), basename(outfile)) };
 }
 
-/**
- * Removes unreachable chunks: esbuild writes imports of excluded modules, here the SDK's credential
- * providers. @returns the remaining bytes.
- */
+/** esbuild writes imports of excluded modules, here the SDK's credential providers. @returns the remaining bytes */
 function keepReachable({ outputs }: Metafile, folder: string, entry: string): number {
   const loaded = new Set(Object.keys(outputs).filter((path) => basename(path) === entry));
   const beside = new Map(Object.keys(outputs).map((path) => [`./${basename(path)}`, path]));
@@ -125,10 +114,7 @@ function keepReachable({ outputs }: Metafile, folder: string, entry: string): nu
   return [...loaded].reduce((sum, path) => sum + (outputs[path]?.bytes ?? 0), 0);
 }
 
-/**
- * Builds the relay with its files. Placeholder descriptors are left out: without its GitLab's descriptors
- * this relay does not start.
- */
+/** Placeholder descriptors are left out: without its GitLab's descriptors this relay does not start. */
 async function bundleRelay(outfile: string, descriptors: readonly DeployableDescriptors[]): Promise<Bundle> {
   const bundle = await bundleWith({ entryPoints: [`${root}relay/main.ts`], outfile });
   copyFileSync(`${root}relay/health-check.mjs`, `${dirname(outfile)}/health-check.mjs`);
@@ -189,11 +175,7 @@ async function bundleInto(
   return bytes;
 }
 
-/**
- * @param named - files or folders. @default those of the deployments in cdk/tollgate.config.ts.
- * @throws {RelayError} `schema_invalid`: an unusable file, or none at all.
- * @throws {SettingsError} mistakes in cdk/tollgate.config.ts.
- */
+/** @throws {RelayError} `schema_invalid`: an unusable file, or none at all. @throws {SettingsError} */
 export async function bundledDescriptors(
   named: readonly string[] | undefined,
 ): Promise<readonly DeployableDescriptors[]> {

@@ -12,11 +12,7 @@ export interface CdkRun {
   readonly text: string;
 }
 
-/**
- * The CDK command line of this project, in its `cdk/` folder, on this Node.
- *
- * @param options.inherit - shows its output rather than keeping it, and lets it ask
- */
+/** On this Node, in `cdk/`. @param options.inherit - shows its output rather than keeping it, and lets it ask */
 export async function runCdk(
   args: readonly string[],
   options: {

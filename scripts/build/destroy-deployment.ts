@@ -2,7 +2,7 @@ import { GitLabError } from '../../functions/core/gitlab/gitlab.ts';
 import type { RunnerController, RunnerControllers } from '../cli/controller/runner-controllers.ts';
 import { UsageError } from '../terminal/command.ts';
 import { flagLines } from '../terminal/define-command.ts';
-import { parseInput, text, toggle, whole } from '../terminal/flags.ts';
+import { parseInput, text, toggle } from '../terminal/flags.ts';
 import { readUserFile } from '../terminal/user-file.ts';
 import type { CdkRun } from './cdk-cli.ts';
 import type { StackProtection } from './cloudformation.ts';
@@ -61,10 +61,7 @@ export type ArmedState =
   | { readonly kind: 'armed'; readonly controller: RunnerController }
   | { readonly kind: 'unknown'; readonly why: string };
 
-/**
- * Asks GitLab. Where the settings do not say which controller is ours, any one that is enabled counts: better asked once too
- * often.
- */
+/** Where the settings do not say which controller is ours, any one that is enabled counts: better asked once too often. */
 export async function askWhetherArmed(
   controllers: RunnerControllers,
   controllerId: number | undefined,
@@ -87,7 +84,7 @@ function refusalText(armed: Exclude<ArmedState, { kind: 'disarmed' }>, gitlabUrl
     return (
       `Nothing was destroyed: runner controller ${id} at ${gitlabUrl} is enabled. Without a relay GitLab would fail every job ` +
       `that it asks about. Disarm it first:\n\n  ${disarm(String(id))}\n\nand run this again. If it is not the controller of ` +
-      'this deployment, say which one is with --controller <id>.'
+      'this deployment, set gitlab.controllerId in its settings.'
     );
   }
   return (
@@ -102,11 +99,6 @@ const FLAGS = {
   'token-file': text(
     '<file>',
     "holds a token that may read runner controllers (an administrator's). Else the SSM parameters controllerToken and gitlabToken of the settings",
-  ),
-  controller: text(
-    '<id>',
-    'number of the runner controller, if the settings do not have it',
-    whole(1, Number.MAX_SAFE_INTEGER),
   ),
   'with-state': toggle('also the state stack'),
   yes: toggle('asks no question on the terminal'),
@@ -126,11 +118,7 @@ Exit codes: 0 destroyed, 1 it failed or GitLab did not say, 2 refused: the contr
 /** @throws {UsageError} */
 export const readDestroyOptions = (args: readonly string[]) => parseInput(args, FLAGS, {}).flags;
 
-/**
- * Returns the token of the file, else of the first parameter that exists.
- *
- * @throws {UsageError} if the named file cannot be read.
- */
+/** Of the file, else of the first parameter that exists. @throws {UsageError} */
 export async function gitLabToken(
   file: string | undefined,
   parameters: readonly string[],

@@ -67,7 +67,7 @@ async function ask(
   );
   if (token === undefined) return { kind: 'unknown', why: 'there is no token; --help says where it may be' };
   const calls = { baseUrl: gitlab.url, token: async () => token, fetch, clock: systemClock };
-  return askWhetherArmed(createRunnerControllers(calls), options.controller ?? gitlab.controllerId);
+  return askWhetherArmed(createRunnerControllers(calls), gitlab.controllerId);
 }
 
 async function openProtection(): Promise<StackProtection> {

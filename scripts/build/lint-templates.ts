@@ -1,7 +1,6 @@
 /**
- * `node scripts/build/lint-templates.ts [folder …]`: cfn-lint over the synthesized templates of these folders, which end in
- * `.template.json`; without a folder, over those of three settings: as the file stands, private, and several in one account.
- * Exit codes: 0 clean, 1 findings or no cfn-lint.
+ * `node scripts/build/lint-templates.ts [folder …]`: cfn-lint over the synthesized templates of these folders; without one, over those of
+ * three settings: as the file stands, private, and several in one account. Exit codes: 0 clean, 1 findings or no cfn-lint.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';

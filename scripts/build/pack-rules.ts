@@ -5,11 +5,7 @@ import { isZone, zoneTable } from '../../policies/limits/calendar.ts';
 import { selfLockout } from '../../policies/self-lockout.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 
-/**
- * Packs the reviewed documents for the functions and the relay: the YAML as JSON with the hash of its content.
- *
- * @throws {DocumentError} listing every problem of every document: what is invalid never gets packed.
- */
+/** The YAML as JSON with the hash of its content. @throws {DocumentError} listing every problem of every document */
 export function packRules({
   root,
   force,

@@ -15,12 +15,8 @@ export interface PreflightDeps {
 const NEVER_MADE = new Set(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED']);
 
 /**
- * Checks one stage. A failed first deployment leaves a stack that CDK deletes before it creates it again, and that is
- * protected like every other: the protection of such a one is lifted, since it protects nothing. The next creation sets it again.
- *
- * A check that cannot run, for example without a right, is reported and does not stop the deployment.
- *
- * @returns whether to go on.
+ * Returns whether to go on. A failed first deployment leaves a stack that CDK deletes before it creates it again, and that is protected
+ * like every other: its protection is lifted. A check that cannot run, for example without a right, does not stop the deployment.
  */
 export async function preflight(settings: Settings, deps: PreflightDeps): Promise<boolean> {
   const { stage } = settings;

@@ -22,13 +22,12 @@ const DEFAULT_OUT = 'relay/wire/gitlab.binpb';
 const BUILD_MS_MAX = 300_000;
 /** Valid tags; a comma or # would change buf's input. */
 const REF = /^[\w][\w./+-]*$/;
-const ARCHIVE = /\.(tar|tar\.gz|tgz|zip)$/;
 const DESCRIPTORS = /\.(binpb|pb|desc|protoset)$/;
 
 const USAGE = `npm run proto:sync -- (--ref <tag> | --from <path>) [--out ${DEFAULT_OUT}]
 
   --ref    of GitLab's agent server; needs git access to gitlab.com
-  --from   a checkout of it, an archive of it (.tar.gz, .tgz, .tar, .zip), or a descriptor file (.binpb)
+  --from   a checkout of it, or a descriptor file (.binpb)
 
 Beside the descriptors it writes where they are from (${basename(lockOf(DEFAULT_OUT))}). Commit both: a deployment refuses other content.
 Everything but a descriptor file is built with buf, which npx fetches from the npm registry.`;
@@ -99,15 +98,11 @@ function readOptions(args: readonly string[]): { readonly source: SyncSource; re
 function sourceAt(from: string): SyncSource {
   const found = statSync(from, { throwIfNoEntry: false });
   if (found === undefined)
-    throw new UsageError(`--from ${from} does not exist; give a checkout, an archive or a descriptor file`);
+    throw new UsageError(`--from ${from} does not exist; give a checkout or a descriptor file (.binpb)`);
   if (found.isDirectory()) return { input: from, source: `folder ${basename(resolve(from))}` };
   const origin = { source: basename(from), sourceSha256: sha256Of(readFileSync(from)) };
-  // GitLab puts everything into one folder of the archive.
-  if (ARCHIVE.test(from)) return { ...origin, input: `${from}#strip_components=1` };
   if (DESCRIPTORS.test(from)) return { ...origin, file: from };
-  throw new UsageError(
-    `--from ${from}: give a checkout, an archive (.tar.gz, .tgz, .tar, .zip) or a descriptor file (.binpb)`,
-  );
+  throw new UsageError(`--from ${from}: give a checkout or a descriptor file (.binpb)`);
 }
 
 function build(input: string, out: string): void {

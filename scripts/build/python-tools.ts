@@ -8,11 +8,8 @@ const REQUIREMENTS = fileURLToPath(new URL('requirements.txt', import.meta.url))
 const INSTALL_MS_MAX = 600_000;
 
 /**
- * The emulator and cfn-lint in a virtual environment of their own, `.tollgate/venv`: made at the first call and whenever the
- * pinned versions change.
- *
- * @returns the folder of its programs, with `python` and `cfn-lint` in it.
- * @throws {Error} with the remedy, when there is no Python or PyPI does not answer.
+ * The emulator and cfn-lint in a virtual environment, `.tollgate/venv`, made again whenever the pinned versions change. Returns the folder
+ * of its programs. @throws {Error} with the remedy, when there is no Python or PyPI does not answer.
  */
 export function pythonTools({
   root,

@@ -1,8 +1,4 @@
-/**
- * A server's side of the Model Context Protocol: JSON-RPC 2.0, a message a line. Four methods are all that tools need.
- *
- * @see https://modelcontextprotocol.io/specification/2025-06-18/basic
- */
+/** A server's side of MCP, @see https://modelcontextprotocol.io/specification/2025-06-18/basic */
 import { z } from 'zod';
 
 export interface McpTool {

@@ -74,10 +74,7 @@ const PLACE = z.strictObject({
   image: text('Its container image.').optional(),
 });
 
-/**
- * @param books - flags that name the ledger or the console; none: the ledger of `npm start`
- * @param documents - flags that name the files by which a made-up job is decided
- */
+/** @param books - flags that name the ledger or the console; none: the ledger of `npm start` */
 export function mcpTools(
   call: CommandCall,
   books: readonly string[],

@@ -46,12 +46,9 @@ function isStale(path) {
 const write = (pids) => JSON.stringify({ host: hostname(), pids });
 
 /**
- * Waits for other installs here, for at most 15 minutes, and keeps others waiting until `release`. A lock whose
- * processes are dead is taken over.
+ * Waits for other installs here, at most 15 minutes, and keeps others waiting until `release`. A lock of dead processes is taken over.
  *
- * @param onWaiting called once if another install is running
  * @returns {Promise<{heldFor(pid: number): void, release(): void}>} `heldFor`: the lock lives as long as that process, too
- * @throws {Error} with the remedy, after 15 minutes
  */
 export async function takeInstallLock(root, onWaiting) {
   // Outside node_modules, which npm empties.

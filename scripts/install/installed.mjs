@@ -40,10 +40,7 @@ function holdsAll(root, lock) {
   });
 }
 
-/**
- * Returns true if node_modules matches package-lock.json for this platform. Content is compared, because a
- * checkout changes file times.
- */
+/** node_modules matches package-lock.json for this platform. Content is compared: a checkout changes file times. */
 export function isInstalled(root) {
   const lock = read(root, 'package-lock.json');
   if (lock === undefined) return false;

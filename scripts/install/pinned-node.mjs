@@ -30,11 +30,7 @@ export function dropUnusable(root) {
   if (probe.status !== 0) rmSync(linkOf(root), { force: true });
 }
 
-/**
- * The Node to run on: the packaged one, or the host's where none fits.
- *
- * @throws {Error} with the remedy, when neither will do.
- */
+/** The packaged one, or the host's where none fits. @throws {Error} with the remedy, when neither will do. */
 export function pinnedNode(root) {
   const path = packaged(root);
   if (path !== undefined && existsSync(path) && existsSync(linkOf(root))) return path;

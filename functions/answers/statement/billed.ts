@@ -37,7 +37,7 @@ export function billedGroup(text: string, directory: Directory): BilledGroup {
     label: group?.path ?? text,
     unknown: group === undefined,
     subject: `group/${id}`,
-    counts: (record) => wasInGroup(record, id, directory),
+    counts: (record) => wasInGroup(record, id),
   };
 }
 

@@ -57,11 +57,7 @@ const linesOf = (text: string): readonly string[] =>
 /** A caller that is waited for has 10 s at most; a parameter takes some 30 ms. */
 const TIMEOUT_MS = 2_000;
 
-/**
- * Reads one parameter, decrypted. The client is loaded with the first call, not with every cold start.
- *
- * @throws the client's own error, or an `Error` naming the parameter when it has no value.
- */
+/** One parameter, decrypted. The client is loaded with the first call, not with every cold start. */
 export async function ssmText(name: string): Promise<string> {
   const { GetParameterCommand, SSMClient } = await import('@aws-sdk/client-ssm');
   const client = new SSMClient({});
@@ -75,10 +71,7 @@ export async function ssmText(name: string): Promise<string> {
   }
 }
 
-/**
- * Reads group tokens, one SecureString each: `<path>/101`. Undefined: none stored, or it may not be read.
- * Other groups are not affected.
- */
+/** Group tokens, one SecureString each: `<path>/101`. Undefined: none stored, or it may not be read. */
 export const groupTokens =
   (path: string, log: Log) =>
   async (groupId: number): Promise<string | undefined> => {

@@ -66,12 +66,7 @@ export function createEstimateCache({
   };
 
   return {
-    /**
-     * Returns an estimator with the known histories of these projects. One batch read at most, for at most 150
-     * ms and a quarter of the remaining time; missing histories use the default. Never throws.
-     *
-     * @param deadlineMs - on the clock's `monotonicMs`.
-     */
+    /** One batch read at most, within 150 ms and a quarter of the time to `deadlineMs`; missing histories use the default. */
     async estimatorFor(
       requests: readonly AdmissionRequest[],
       settings: EstimateSettings,

@@ -19,17 +19,22 @@ export const CALLBACK_PATH = '/signin/callback';
 
 const LOOPBACK: readonly string[] = ['127.0.0.1', '[::1]', 'localhost'];
 
-/** @throws {Error} naming what is wrong with it: a sign-in over plain http shows its cookies to the network. */
+/** A sign-in over plain http shows its cookies to the network. */
+function isOwnAddress(redirectUrl: string): boolean {
+  if (!URL.canParse(redirectUrl)) return false;
+  const url = new URL(redirectUrl);
+  const isPlain = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  return isPlain && url.pathname === CALLBACK_PATH && isSafeUrl(url);
+}
+
+/** @throws {Error} naming what is wrong with it */
 export function ownAddress(redirectUrl: string) {
-  const url = URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
-  const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  if (url === undefined || !isPlain || url.pathname !== CALLBACK_PATH || !isSafeUrl(url)) {
+  if (!isOwnAddress(redirectUrl))
     throw new Error(
       `the sign-in's redirect URL is not usable; expected one like https://budget.example.com${CALLBACK_PATH}`,
     );
-  }
-  // Only a console on the own machine does without https.
-  return { origin: url.origin, secure: url.protocol === 'https:' };
+  const { origin, protocol } = new URL(redirectUrl);
+  return { origin, secure: protocol === 'https:' };
 }
 
 export const isSafeUrl = (url: URL): boolean =>
@@ -45,10 +50,8 @@ interface Arrival {
 const HOPS_MAX = 10;
 
 /**
- * Returns the address that a request is counted for: the connection's own, or, behind one of our proxies,
- * the first address from the right that is not one. The visitor may have written the addresses left of it.
- *
- * @param proxies - addresses or ranges, each fits {@link isAddressRange}; none: headers are ignored.
+ * The connection's own address, or, behind our proxies, the first from the right that is not one: the visitor may have written the
+ * addresses left of it.
  */
 export function visitorAddress(proxies: readonly string[]): (arrival: Arrival) => string {
   const trusted = new BlockList();
@@ -94,17 +97,13 @@ export interface SignInConfig {
 const OWNERS = ['maintainer', 'owner'] as const;
 const VIEWERS = ['guest', 'reporter', 'developer'] as const;
 
-/** @returns problems, each with its setting and the correction, for callers that read more settings. */
-export function readSignInConfig(
-  env: Environment,
-): { readonly config: SignInConfig } | { readonly problems: readonly string[] } {
-  const problems = unset(env, [
-    ENV_GITLAB_URL,
-    ENV_GITLAB_TOKEN_PARAMETER,
-    ENV_CONSOLE_URL,
-    ENV_SIGNIN_CLIENT_ID,
-    ENV_SIGNIN_SECRET_PARAMETER,
-  ]);
+/** Adds to `problems`, each with its setting and the correction; with any, the settings are not usable. */
+export function readSignInConfig(env: Environment, problems: string[]): SignInConfig {
+  const needed = [
+    ...[ENV_GITLAB_URL, ENV_GITLAB_TOKEN_PARAMETER, ENV_CONSOLE_URL],
+    ...[ENV_SIGNIN_CLIENT_ID, ENV_SIGNIN_SECRET_PARAMETER],
+  ];
+  problems.push(...unset(env, needed));
 
   const groupId = (name: string): number | undefined => {
     const text = env[name];
@@ -120,34 +119,21 @@ export function readSignInConfig(
       problems.push(`${name} is "${text}"; expected one of ${choices.join(', ')}`);
     return choice;
   };
-  const adminGroupId = groupId(ENV_ADMIN_GROUP_ID);
-  const financeGroupId = groupId(ENV_FINANCE_GROUP_ID);
-  const ownersFrom = oneOf(ENV_OWNERS_FROM, OWNERS);
-  const viewersFrom = oneOf(ENV_VIEWERS_FROM, VIEWERS);
   const redirectUrl = `${(env[ENV_CONSOLE_URL] ?? '').replace(/\/$/, '')}${CALLBACK_PATH}`;
-  if (env[ENV_CONSOLE_URL] && !isUsable(redirectUrl))
+  if (env[ENV_CONSOLE_URL] && !isOwnAddress(redirectUrl))
     problems.push(`${ENV_CONSOLE_URL} is not usable; expected one like https://budget.example.com`);
-  if (problems.length > 0) return { problems };
   return {
-    config: {
-      gitlabUrl: env[ENV_GITLAB_URL] ?? '',
-      gitlabTokenParameter: env[ENV_GITLAB_TOKEN_PARAMETER] ?? '',
-      clientId: env[ENV_SIGNIN_CLIENT_ID] ?? '',
-      deviceClientId: env[ENV_SIGNIN_DEVICE_CLIENT_ID] || undefined,
-      clientSecretParameter: env[ENV_SIGNIN_SECRET_PARAMETER] ?? '',
-      redirectUrl,
-      roles: {
-        ...withoutAbsent({ adminGroupId, financeGroupId, ownersFrom, viewersFrom }),
-      },
-    },
+    gitlabUrl: env[ENV_GITLAB_URL] ?? '',
+    gitlabTokenParameter: env[ENV_GITLAB_TOKEN_PARAMETER] ?? '',
+    clientId: env[ENV_SIGNIN_CLIENT_ID] ?? '',
+    deviceClientId: env[ENV_SIGNIN_DEVICE_CLIENT_ID] || undefined,
+    clientSecretParameter: env[ENV_SIGNIN_SECRET_PARAMETER] ?? '',
+    redirectUrl,
+    roles: withoutAbsent({
+      adminGroupId: groupId(ENV_ADMIN_GROUP_ID),
+      financeGroupId: groupId(ENV_FINANCE_GROUP_ID),
+      ownersFrom: oneOf(ENV_OWNERS_FROM, OWNERS),
+      viewersFrom: oneOf(ENV_VIEWERS_FROM, VIEWERS),
+    }),
   };
-}
-
-function isUsable(redirectUrl: string): boolean {
-  try {
-    ownAddress(redirectUrl);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -28,10 +28,7 @@ import {
   secretHashOf,
 } from './sessions.ts';
 
-/**
- * A pending sign-in: `state` ties GitLab's answer to our question, the verifier (PKCE) proves that the code returns from the same
- * browser, `returnTo` is a path and query below our own address.
- */
+/** `state` ties GitLab's answer to our question; the verifier (PKCE) proves that the code returns from the same browser. */
 const PendingSchema = z.object({
   ...{ state: z.string(), nonce: z.string(), codeVerifier: z.string(), returnTo: z.string() },
 });
@@ -43,12 +40,8 @@ const TABS_MAX = 5;
 const SEALED = /^[\w.-]{1,4000}$/;
 
 /**
- * A cookie for each sign-in, named by its state, so that tabs do not overwrite each other's and abandoned ones leave no data here.
- * It is sealed (AES-256-GCM) though only its own browser has it: with the verifier in it a cookie that got lost would be worth a
- * code that got lost, too. It may come back more than once; the code it redeems is good once, at GitLab.
- *
- * @param clientSecret - the key follows from it: another secret ends what is pending
- * @param secure - `__Host-`: https only, this host only, whole site. False for a console on the own machine.
+ * A cookie for each sign-in, named by its state, so that tabs do not overwrite each other's. Sealed with a key made of the client
+ * secret: with the verifier in it, a lost cookie would be worth a lost code.
  */
 function pendingSignIns(clientSecret: () => Promise<string>, clock: { nowMs(): number }, secure: boolean) {
   const prefix = `${secure ? '__Host-' : ''}tollgate-signin-`;
@@ -91,9 +84,7 @@ export interface SignInOptions {
   /** Id of the application registered in GitLab, confidential, scope `openid`, with `redirectUrl`. */
   readonly clientId: string;
   readonly clientSecret: () => Promise<string>;
-  /**
-   * Id of the non-confidential application for terminals, scope `openid`. @default no sign-in from terminals
-   */
+  /** Of the non-confidential application, scope `openid`. @default no sign-in from terminals */
   readonly deviceClientId?: string;
   /** `https://budget.example.com/signin/callback`; plain http only on the own machine. */
   readonly redirectUrl: string;
@@ -123,13 +114,7 @@ const SIGN_INS_PER_MINUTE = 30;
 const REQUESTS_PER_MINUTE = 600;
 const JOBS_PER_MINUTE = 60;
 
-/**
- * Sign-in with GitLab. During the sign-in, each browser tab has its own sealed cookie for ten minutes, with
- * state, nonce and PKCE verifier; nothing is stored. Then the browser gets a session cookie of 256 random
- * bits, and the table stores only its hash.
- *
- * @throws {Error} if an address is neither https nor local.
- */
+/** Nothing is stored before the sign-in ends; then the browser has a session cookie of 256 random bits, and the table its hash. */
 export function createSignIn(options: SignInOptions): SignIn {
   const { clock, random, sessions: store, log, render = plainPage } = options;
   const { origin, secure } = ownAddress(options.redirectUrl);

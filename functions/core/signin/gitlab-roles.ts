@@ -17,9 +17,7 @@ export interface RoleSettings {
   readonly financeGroupId?: number;
   /** The lowest role that owns a group's limits. @default 'maintainer' (and owners) */
   readonly ownersFrom?: 'maintainer' | 'owner';
-  /**
-   * The lowest role that sees a group's figures; guests may be customers. @default 'developer' (and above)
-   */
+  /** Guests may be customers. @default 'developer' (and above) */
   readonly viewersFrom?: 'guest' | 'reporter' | 'developer';
 }
 
@@ -36,15 +34,9 @@ interface Membership {
 }
 
 /**
- * Reads roles from GitLab's list of a user's groups, with Tollgate's token (`read_api`, an administrator's,
- * as the directory). The claims of the sign-in contain paths, and a user who takes the path of a renamed or
- * deleted group would get its rights. The user's own token would let Tollgate read everything the user can,
- * and would have to be stored.
+ * Reads a user's direct memberships with Tollgate's token (`read_api`, an administrator's). The claims of the sign-in contain paths, and
+ * a user who takes the path of a deleted group would get its rights; the user's own token would have to be stored.
  *
- * Only direct members count, as GitLab lists them here; members through a shared group are not included.
- * Access requests and invitations are excluded by `type=Namespace`.
- *
- * @throws {Error} if `baseUrl` is not a plain http or https address.
  * @see https://docs.gitlab.com/api/users/#list-all-memberships-for-a-user
  */
 export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): RoleSource {
@@ -95,7 +87,7 @@ export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): Rol
   };
 }
 
-export function rolesBy(memberships: readonly Membership[], settings: RoleSettings): Roles {
+function rolesBy(memberships: readonly Membership[], settings: RoleSettings): Roles {
   const { adminGroupId, financeGroupId, ownersFrom = 'maintainer', viewersFrom = 'developer' } = settings;
   const atLeast = (level: number): number[] =>
     memberships

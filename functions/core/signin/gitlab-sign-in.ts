@@ -98,11 +98,7 @@ export function gitlabSignIn({
         code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
       }),
 
-    /**
-     * Returns GitLab's id of the user, and drops the tokens.
-     * @param answer - the query of the address GitLab sent the browser back to.
-     * @throws {SignInError} `sign_in_denied`, `sign_in_invalid`, `gitlab_unavailable`
-     */
+    /** GitLab's id of the user. @throws {SignInError} `sign_in_denied`, `sign_in_invalid`, `gitlab_unavailable` */
     async finish(answer: URLSearchParams, { state, nonce, codeVerifier }: SignInChecks): Promise<number> {
       const configuration = await configured();
       const url = new URL(redirectUrl);
@@ -151,10 +147,7 @@ const codeText = (code: string): string => (/^[\w ]{1,40}$/.test(code) ? code : 
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/**
- * OAuth's device authorization grant (RFC 8628) with GitLab, for people in a terminal.
- * @param clientId - of an application of its own, which is not confidential and has the scope `openid`
- */
+/** OAuth's device authorization grant (RFC 8628) with GitLab, for people in a terminal. */
 export function deviceSignIn({
   issuer,
   clientId,
@@ -186,8 +179,7 @@ export function deviceSignIn({
     },
 
     /**
-     * Asks once: GitLab's id of the user, or that they have not answered yet. The code is good for our application only, so the
-     * user it leads to allowed Tollgate and nothing else. The token is dropped here.
+     * Asks once. The code is good for our application only, so the user it leads to allowed Tollgate and nothing else.
      * @throws {SignInError} `sign_in_expired`, `sign_in_denied`, `sign_in_invalid`, `gitlab_unavailable`
      */
     async ask(deviceCode: string) {

@@ -13,9 +13,6 @@ interface JobTokensDeps {
 /** Never an address that a token names. */
 const KEYS_PATH = '/oauth/discovery/keys';
 const TIMEOUT_MS = 2_000;
-/** GitLab lists two or three, some 400 bytes each. */
-const KEYS_MAX = 20;
-const BYTES_MAX = 64 * 1024;
 /** A key that GitLab withdrew is good for nothing this long afterwards. */
 const FRESH_MS = 15 * 60_000;
 /** Bounds the reads caused by invented key ids. */
@@ -23,60 +20,33 @@ const LOOK_MS = 60_000;
 const QUIET_MS = 10_000;
 /** Asymmetric algorithms only: with a symmetric one, the public key could sign. */
 const ALGORITHMS = ['RS256', 'ES256'];
+/** The library's codes for a list of keys that did not come or cannot be read; the others are of the token. */
+const NO_KEYS = ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'];
 const TOLERANCE_SECONDS = 30;
 /** GitLab's tokens last as long as their jobs may run; one that was carried off is of no use here after this. */
 const AGE_SECONDS_MAX = 3_600;
 /** Two hundred groups of the job's user make it some kilobytes long. */
 const CHARACTERS_MAX = 12_288;
 
-const ListedSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 const id = z
   .string()
   .regex(/^[1-9]\d{0,14}$/)
   .transform(Number);
 const ClaimsSchema = z.object({ job_project_id: id, project_id: id, job_id: id });
 
-class GitLabKeysError extends Error {
-  override readonly name = 'GitLabKeysError';
-}
-
-/** The keys GitLab signs with, found by their id. A new one is looked for at most once a minute. */
+/** The keys GitLab signs with. A new one is looked for at most once a minute. */
 function gitlabKeys({ issuer, fetch: send, clock }: JobTokensDeps) {
   let quietUntilMs = Number.NEGATIVE_INFINITY;
-  const listed = async (url: string, init: RequestInit): Promise<Response> => {
-    if (clock.nowMs() < quietUntilMs) throw new GitLabKeysError();
-    try {
-      const response = await send(url, { ...init, redirect: 'error' });
-      if (response.status !== 200) throw new GitLabKeysError();
-      const { keys } = ListedSchema.parse(JSON.parse(await textWithin(response, BYTES_MAX)));
-      // A secret is no key to check a signature of GitLab's with.
-      const open = keys.filter(({ kty, d }) => (kty === 'RSA' || kty === 'EC') && d === undefined);
-      if (open.length === 0 || open.length > KEYS_MAX) throw new GitLabKeysError();
-      return Response.json({ keys: open });
-    } catch {
-      quietUntilMs = clock.nowMs() + QUIET_MS;
-      throw new GitLabKeysError();
-    }
-  };
-  const find = createRemoteJWKSet(new URL(`${issuer.replace(/\/$/, '')}${KEYS_PATH}`), {
+  return createRemoteJWKSet(new URL(`${issuer.replace(/\/$/, '')}${KEYS_PATH}`), {
     ...{ timeoutDuration: TIMEOUT_MS, cooldownDuration: LOOK_MS, cacheMaxAge: FRESH_MS },
-    [customFetch]: listed,
+    async [customFetch](url, init) {
+      if (clock.nowMs() < quietUntilMs) throw new errors.JWKSTimeout();
+      const response = await send(url, init).catch(() => undefined);
+      if (response?.status === 200) return response;
+      quietUntilMs = clock.nowMs() + QUIET_MS;
+      throw new errors.JWKSTimeout();
+    },
   });
-  return (header: Parameters<typeof find>[0]): ReturnType<typeof find> => {
-    if (typeof header?.kid !== 'string') throw new errors.JWKSNoMatchingKey();
-    return find(header);
-  };
-}
-
-async function textWithin({ body }: Response, bytesMax: number): Promise<string> {
-  const decoder = new TextDecoder();
-  let [text, bytes] = ['', 0];
-  for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > bytesMax) throw new GitLabKeysError();
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text;
 }
 
 /** Reads a job's token. @throws {SignInError} `job_token_invalid`, `job_of_fork`, `gitlab_unavailable` */
@@ -96,7 +66,8 @@ export function jobTokenReader(deps: JobTokensDeps): JobTokenReader {
       ...{ clockTolerance: TOLERANCE_SECONDS, maxTokenAge: AGE_SECONDS_MAX },
       currentDate: new Date(clock.nowMs()),
     }).catch((error: unknown) => {
-      if (error instanceof GitLabKeysError || error instanceof errors.JWKSTimeout)
+      const code = error instanceof errors.JOSEError ? error.code : undefined;
+      if (code === undefined || NO_KEYS.includes(code))
         throw new SignInError(
           'gitlab_unavailable',
           'GitLab does not say which keys it signs with.',

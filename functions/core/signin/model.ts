@@ -72,12 +72,7 @@ export interface Account {
 }
 
 export interface RoleSource {
-  /**
-   * `undefined`: GitLab knows no such user, or they are blocked or deactivated.
-   *
-   * @param userId - GitLab's id.
-   * @throws {SignInError} `gitlab_unavailable`: no answer; `user_refused`: more groups than a session can carry.
-   */
+  /** Undefined: unknown, blocked or deactivated. @throws {SignInError} `gitlab_unavailable`, `user_refused`: too many groups. */
   read(userId: number): Promise<Account | undefined>;
 }
 
@@ -97,10 +92,7 @@ export interface Session {
 
 export type SessionChange = Partial<Omit<Session, 'userId' | 'endsAtMs' | 'terminal'>>;
 
-/**
- * Stores sessions by the hash of the cookie's id, so that readers of the table cannot sign in. Ended
- * sessions may still exist; readers compare `endsAtMs`. The table encrypts at rest.
- */
+/** By the hash of the cookie's id, so that readers of the table cannot sign in. Ended sessions may still exist. */
 export interface SessionStore {
   /** @throws {SignInError} `sessions_unavailable`, like all of these. */
   create(idHash: string, session: Session): Promise<void>;

@@ -14,10 +14,7 @@ const LENGTH_MAX = 1_000;
 /** Base to distinguish own paths from other addresses; `.invalid` is reserved. */
 const HERE = 'https://here.invalid';
 
-/**
- * Path and query to go back to after the sign-in: always below our own address, `/` for everything else, such as
- * `//evil.example`, `/\evil.example` or `https:evil.example`.
- */
+/** Always below our own address: `/` for `//evil.example`, `/\evil.example` or `https:evil.example`. */
 export function safeReturnTo(asked: string | undefined): string {
   if (asked === undefined || asked.length > LENGTH_MAX || !/^\/(?![/\\])/.test(asked)) return '/';
   // A browser drops tabs and line ends inside an address, so that `/\t/evil.example` would be one.
@@ -36,11 +33,7 @@ export interface RateLimit {
 /** Keys in memory: 1 MB at most. Callers with more addresses share a count. */
 const KEYS_MAX = 10_000;
 
-/**
- * Fixed windows in memory. Each process counts separately, so the real bound is a multiple of `max`. It
- * protects GitLab and the table from one visitor; a counter in the table would cost a write per refused
- * request. The function's concurrency bounds all of them.
- */
+/** Fixed windows in memory, so each process counts separately; a counter in the table would cost a write per refused request. */
 export function rateLimit({
   max,
   windowMs,
@@ -67,10 +60,7 @@ export function rateLimit({
   };
 }
 
-/**
- * Security headers of all pages: scripts and styles from here or with the request's nonce
- * (`c.get('secureHeadersNonce')`), forms to here, no frames, no caches. Use it once, around all routes.
- */
+/** Scripts and styles from here or with the request's nonce, forms to here, no frames, no caches. Use it once, around all routes. */
 export function pageHeaders(): MiddlewareHandler<{ Variables: SecureHeadersVariables }> {
   const secured = secureHeaders({
     contentSecurityPolicy: {
@@ -178,12 +168,7 @@ export const bearerOf = (c: Context): string | undefined =>
 const jobTokenOf = (c: Context): string | undefined =>
   /^Bearer ([\w-]+\.[\w-]+\.[\w-]*)$/.exec(c.req.header('authorization') ?? '')?.[1];
 
-/**
- * One cookie that only this address sets and reads, and that no script sees.
- *
- * @param secure - `__Host-`: https only, this host only, whole site. False for a console on the own machine, which has no
- * certificate; browsers keep the prefix for https.
- */
+/** @param secure - `__Host-`: https only, this host only. False for a console on the own machine, which has no certificate. */
 export function idCookie(name: string, secure: boolean) {
   const full = secure ? `__Host-${name}` : name;
   // Lax, not Strict: the way back from GitLab starts on another site.
@@ -205,12 +190,8 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 const FORM = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
 
 /**
- * Returns true if one of our own pages sent the request. Stricter than Hono's `csrf`, which needs one of two
- * headers and checks only forms: here neither header may contradict, one must exist, and any body is
- * checked.
- *
- * @param origin - our own in the browser, e.g. `https://budget.example.com`; behind a proxy the request's
- * differs.
+ * True if one of our own pages sent it. Stricter than Hono's `csrf`: neither header may contradict, one must exist, and any body counts.
+ * @param origin - our own in the browser; behind a proxy the request's differs
  */
 function isFromHere(c: Context, origin: string): boolean {
   const site = c.req.header('sec-fetch-site');
@@ -219,9 +200,7 @@ function isFromHere(c: Context, origin: string): boolean {
   return (site ?? 'same-origin') === 'same-origin' && (sender ?? origin) === origin;
 }
 
-/**
- * Returns true if the header, or the form's field, has this session's token. The form's body stays readable.
- */
+/** In the header or the form's field; the form's body stays readable. */
 async function hasCsrfToken(c: Context, csrfToken: string): Promise<boolean> {
   const sent = c.req.header(CSRF_HEADER) ?? (await fieldOf(c));
   return typeof sent === 'string' && timingSafeEqual(digest(sent), digest(csrfToken));
@@ -235,11 +214,7 @@ async function fieldOf(c: Context): Promise<unknown> {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/**
- * Admits signed-in users, as `c.var.user`, and jobs with their own token, without a read of the table. A
- * page request is redirected to the sign-in and back; other requests get 401. Put a body limit before it: it
- * reads forms for the CSRF token.
- */
+/** Signed-in users and jobs with their own token, as `c.var.user`. It reads forms for the CSRF token: put a body limit before it. */
 export function requireUser({
   sessions,
   sessionCookie,

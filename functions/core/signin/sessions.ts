@@ -39,10 +39,7 @@ const isOver = ({ terminal, seenAtMs, endsAtMs }: Session, nowMs: number): boole
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/**
- * Opens, resumes and ends sessions. Roles are reloaded with Tollgate's own token, so that no user token is
- * stored and no page is interrupted.
- */
+/** Roles are reloaded with Tollgate's own token, so that no user token is stored. */
 export function createSessions(
   store: SessionStore,
   roles: RoleSource,
@@ -91,11 +88,7 @@ export function createSessions(
   }
 
   return {
-    /**
-     * Always creates a new cookie id, so that an id planted before the sign-in is useless.
-     *
-     * @throws {SignInError} `user_refused`, `gitlab_unavailable`, `sessions_unavailable`
-     */
+    /** A new id each time, so that one planted before the sign-in is useless. @throws {SignInError} */
     async open(
       userId: number,
       formerId: string | undefined,

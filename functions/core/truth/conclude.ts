@@ -7,7 +7,7 @@ import type { JobVerdict } from './verdict.ts';
 /** Small enough to share hot counters with admissions, large enough that ten thousand ends take seconds. */
 const BATCH = 25;
 
-export interface ConcludeDeps {
+interface ConcludeDeps {
   readonly ledger: Pick<Ledger, 'settle' | 'release' | 'expire' | 'postpone'>;
   readonly chargeBypass: ChargeBypass;
   readonly tally: ConcludeTally;

@@ -53,11 +53,7 @@ interface ComparedJob {
   readonly truth?: JobTruth | undefined;
 }
 
-/**
- * @param nowMs - Unix ms: a job unknown to GitLab keeps its hold until that is due.
- * @param scope - the controller's scope. @default all jobs
- * @returns `verdicts`: the sweep's own, of the findings that have a remedy
- */
+/** @returns `verdicts`: the sweep's own, of the findings that have a remedy */
 export function enforcementProof(jobs: Iterable<ComparedJob>, nowMs: number, scope?: ControllerScope) {
   const findings: ProofFinding[] = [];
   const verdicts: JobVerdict[] = [];

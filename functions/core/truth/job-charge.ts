@@ -1,7 +1,6 @@
 /** Explains a job's charge in lines that add up to its counters. Pure. */
 
 import { type Directory, pathKey } from '../../../policies/directory.ts';
-import { subjectKey } from '../../../policies/limits/limits.ts';
 import type { CorrectionEntry, EntryCause, JobRecord, RecordClaim } from '../ledger/ledger.ts';
 import { settleMove } from '../ledger/settle.ts';
 
@@ -21,10 +20,8 @@ interface Charge {
 }
 
 /**
- * The lines of a job. Empty while it runs, and for one that never ran. What its counters say comes before what is
- * computed: a job that counts in no limit of money is priced as the ledger would have settled it.
- *
- * @param entries - the job's correction entries, in the order of their numbers.
+ * The lines of a job; none while it runs. What its counters say comes before what is computed: a job that counts in no limit of money
+ * is priced as the ledger would have settled it.
  */
 export function chargeLines(record: JobRecord, entries: readonly CorrectionEntry[]): readonly ChargeLine[] {
   // Charges of earlier generations were returned before the new hold.
@@ -107,26 +104,14 @@ const secondsBought = ({ facts: { microsPerMinute } }: JobRecord, micros: number
 
 // Which groups a job was in when it was decided. Where they were moved since changes no bill.
 
-/**
- * Returns true if the job's recorded groups include this one. Older records have only the root, the own
- * group and the counted groups; today's directory fills the gap, unless the group has another root now.
- */
-export function wasInGroup(record: JobRecord, id: number, { chainById }: Directory): boolean {
-  const { rootId, groupId, groupIds } = record.facts;
-  if (groupIds !== undefined) return groupIds.includes(id) || groupId === id;
-  if (rootId === id || groupId === id || isCountedOn(record, id)) return true;
-  const chain = groupId === undefined ? undefined : chainById.get(groupId);
-  return chain !== undefined && chain[0]?.id === rootId && chain.some((group) => group.id === id);
-}
+export const wasInGroup = ({ facts: { rootId, groupId, groupIds = [] } }: JobRecord, id: number): boolean =>
+  rootId === id || groupId === id || groupIds.includes(id);
 
 /** Returns the top-level group at the decision: its statement has the job. Undefined where no group of the job was known. */
 export const recordedRoot = ({ facts: { groupIds, rootId, groupId } }: JobRecord): number | undefined =>
   groupIds?.[0] ?? rootId ?? groupId;
 
-/**
- * Like {@link wasInGroup}, for a group that the directory does not know by this path. The path of the record decides; but where the
- * directory knows the job's root, the path must be below that root, or two names of one root would both be charged.
- */
+/** For a group that the directory does not know by this path. Below a known root only, or two names of one root would both be charged. */
 export function wasBelowPath({ facts }: JobRecord, path: string, { groupById }: Directory): boolean {
   const { projectPath, rootId } = facts;
   if (projectPath === undefined || !pathKey(projectPath).startsWith(`${pathKey(path)}/`)) return false;
@@ -139,8 +124,3 @@ export const isInNoGroup = ({ facts, claims }: JobRecord): boolean =>
   facts.rootId === undefined &&
   facts.groupId === undefined &&
   !claims.some(({ counter }) => counter.subject.startsWith('group/'));
-
-const isCountedOn = ({ claims }: JobRecord, id: number): boolean => {
-  const subject = subjectKey({ kind: 'group', id });
-  return claims.some(({ counter }) => counter.subject === subject);
-};

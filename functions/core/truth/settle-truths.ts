@@ -1,6 +1,5 @@
 /**
- * Settles job outcomes from GitLab in the ledger. They may come in any order, repeatedly, before the admission's
- * decision or days later: a job's charge depends only on its final outcome.
+ * In any order, repeatedly, before the decision or days later: a job's charge depends only on its final outcome.
  *
  * | GitLab says | record | |
  * | --- | --- | --- |
@@ -114,10 +113,7 @@ async function settle(
 
 const JOBS_SHOWN_MAX = 50;
 
-/**
- * Logs jobs that were admitted and that the router failed with `job_router_failure`: the decision arrived
- * wrong or too late, or another controller refused them. One line for all.
- */
+/** Failed with `job_router_failure`: the decision arrived wrong or too late, or another controller refused it. */
 export function tellAdmittedYetFailed(jobIds: readonly number[], log: Log): void {
   if (jobIds.length === 0) return;
   log.warn('admitted, yet failed by the job router', {
@@ -146,7 +142,7 @@ export async function noteAdmittedYetFailed(
   }
 }
 
-export interface BypassDeps {
+interface BypassDeps {
   readonly ledger: Pick<Ledger, 'recordBypass'>;
   readonly currentRules: (jobs: readonly JobTruth[]) => Promise<Rules>;
   /** The controller's scope. @default all jobs */
@@ -155,15 +151,12 @@ export interface BypassDeps {
   readonly log: Log;
 }
 
-export interface BypassedJob {
+interface BypassedJob {
   readonly truth: JobTruth;
   readonly end: JobEnd;
 }
 
-/**
- * Charges jobs that ran and have no record, by the rules of now. One outcome per job, same order; `undecided` also where the
- * rules cannot be read. Jobs must differ.
- */
+/** Jobs that ran and have no record, by the rules of now; they must differ. `undecided` also where the rules cannot be read. */
 export async function chargeBypass(
   jobs: readonly BypassedJob[],
   deps: BypassDeps,
@@ -203,8 +196,7 @@ function askOf({ truth, end }: BypassedJob, rules: Rules, nowMs: number, log: Lo
   const { jobId, projectId } = truth;
   try {
     const decidedAtMs = admittedAtMs(truth, end, nowMs);
-    // GitLab's word says less than an admission request does. What rules would have said about the rest (images, variables)
-    // is not known and not noted: only the counters matter now. Without a timeout the policy's is assumed, and cuts nothing.
+    // Without a timeout the policy's is assumed, and cuts nothing.
     const { facts, claims, unknownGroup } = evaluate(requestOf(truth), { ...rules, nowMs: decidedAtMs });
     log.warn('job ran without admission', { jobId, projectId, unknownGroup });
     return [{ ...end, decidedAtMs, facts, claims, violations: [], unchecked: 'bypass' }];
@@ -214,10 +206,7 @@ function askOf({ truth, end }: BypassedJob, rules: Rules, nowMs: number, log: Lo
   }
 }
 
-/**
- * Jobs that started earlier are charged to today's period: their own may be closed, and a closed period
- * takes no new records. Shorter than the month that periods stay open.
- */
+/** Jobs that started earlier are charged to today's period: their own may be closed. Shorter than the month that periods stay open. */
 const LATE_MS = 28 * DAY_MS;
 
 function requestOf(truth: JobTruth): AdmissionRequest {

@@ -42,12 +42,7 @@ export function verdictOf(hold: LiveHold, truth: JobTruth | undefined, nowMs: nu
   }
 }
 
-/**
- * The same for any job: live holds as {@link verdictOf}; what ended is settled or corrected where its charge is not what
- * GitLab says; what ran and has no record is charged.
- *
- * @param truth - undefined: GitLab knows no such job.
- */
+/** For any job. @param truth - undefined: GitLab knows no such job */
 export function verdictOn(
   record: JobRecord | undefined,
   truth: JobTruth | undefined,
@@ -134,11 +129,8 @@ export type EndOfJob =
   | { readonly kind: 'open' };
 
 /**
- * `running` is `open` like every other state before the end. GitLab calls a job running once a runner has picked it up,
- * which is before the router asks about it: a record made of that word would answer the question, and no limit would
- * ever refuse the job.
- *
- * @param nowMs stands in for an end GitLab does not date.
+ * `running` is `open`: GitLab calls a job running once a runner has picked it up, before the router asks about it. A record made of that
+ * word would answer the question, and no limit would ever refuse the job.
  */
 export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
   const { jobId, status, startedAtMs, finishedAtMs, failureReason } = truth;
@@ -178,10 +170,7 @@ export function secondsOf({ durationSeconds, startedAtMs, finishedAtMs }: JobTru
 
 const RANK = { open: 0, gone: 1, unclear: 2, ran: 3 } as const;
 
-/**
- * Returns true if the first outcome wins, in any order of arrival: a run wins over no run, as in the ledger;
- * then the later end, then the longer duration.
- */
+/** In any order of arrival: a run wins over no run, as in the ledger; then the later end, then the longer duration. */
 export function outdoes(one: EndOfJob, other: EndOfJob): boolean {
   if (one.kind !== 'ran' || other.kind !== 'ran') return RANK[one.kind] > RANK[other.kind];
   const laterMs = one.end.endedAtMs - other.end.endedAtMs;

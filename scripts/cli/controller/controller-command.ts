@@ -130,11 +130,7 @@ async function read(flags: ValuesOf<typeof STATUS_FLAGS>, io: TerminalIo) {
   return { controllers, status: await readStatus(controller, controllers, flags, io) };
 }
 
-/**
- * Finds the only controller. The temporary one of a running canary is ignored.
- *
- * @throws {UsageError} if there are several, or none.
- */
+/** The only controller; the temporary one of a running canary is ignored. @throws {UsageError} if there are several, or none */
 async function find({ controller: wanted, ...flags }: ValuesOf<typeof FLAGS>, io: TerminalIo) {
   const controllers = createRunnerControllers(callsTo(readGitLabPlace(flags, io)));
   if (wanted !== undefined) return { controllers, controller: await controllers.get(wanted) };

@@ -57,12 +57,7 @@ export function risksOf({ forecast, scopes, beats, heard, canary }: ControllerSt
   return risks;
 }
 
-/**
- * Reads the scopes from GitLab, and heartbeats, the canary's outcome and recorded jobs from the ledger. Unknown facts
- * are part of the status.
- *
- * @throws {Error} if a ledger was named and does not answer.
- */
+/** Unknown facts are part of the status. @throws {Error} if a ledger was named and does not answer */
 export async function readStatus(
   controller: RunnerController,
   controllers: RunnerControllers,

@@ -11,10 +11,7 @@ import type { RestCallDeps } from '../../../functions/core/gitlab/rest-call.ts';
 export type RunnerController = AdminController;
 export type RunnerControllers = ReturnType<typeof createRunnerControllers>;
 
-/**
- * GitLab's administration of runner controllers; needs an administrator's token, `api` for changes. Every method throws a
- * {@link GitLabError}, `gitlab_unreadable` also where there is none of this number.
- */
+/** Needs an administrator's token, `api` for changes. @throws {GitLabError} `gitlab_unreadable` also where there is none of this number */
 export function createRunnerControllers(deps: RestCallDeps) {
   const admin = createGitLabAdministration(deps);
   return {

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { ACCEPTED_AFTER_MS } from '../../../relay/connection.ts';
 import { randomInstanceId } from '../../../relay/router/registration.ts';
@@ -9,11 +8,9 @@ import { fileToken } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
 import { dumpWire } from '../../../relay/wire/inspect.ts';
 import { encodeAdmitted, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
-import { readPolicy } from '../../policy/read-documents.ts';
 import type { DoctorOptions } from './options.ts';
 import {
   checkQuestion,
-  checkRules,
   checkSchemaFields,
   type DoctorFinding,
   note,
@@ -23,21 +20,14 @@ import {
   skipped,
 } from './question.ts';
 
-const POLICY = fileURLToPath(new URL('../../../policies/policy.yaml', import.meta.url));
-
-/**
- * Runs checks in order and reports each finding immediately; checks that depend on a failed one are skipped.
- * Returns the question’s shape, see {@link dumpWire}, if one came.
- */
+/** In order; checks that depend on a failed one are skipped. Returns the question's shape, if one came. */
 export async function examine(
   options: DoctorOptions,
   found: (finding: DoctorFinding) => void,
 ): Promise<string | undefined> {
   const parts = readParts(options, found);
   if (parts === undefined) return undefined;
-  const { schema, policy } = parts;
-  for (const finding of [...checkSchemaFields(schema), ...checkRules(policy, schema.question, Date.now())])
-    found(finding);
+  for (const finding of checkSchemaFields(parts.schema)) found(finding);
   return await speak(options, parts, found);
 }
 
@@ -45,7 +35,7 @@ type Found = Parameters<typeof examine>[1];
 
 /** Reads everything that needs no network, and reports all errors. */
 function readParts(options: DoctorOptions, found: Found) {
-  const { caFile, 'cert-file': certFile, 'key-file': keyFile, policy: policyFile } = options;
+  const { caFile, 'cert-file': certFile, 'key-file': keyFile } = options;
   const tlsFiles = withoutAbsent({ caFile, certFile, keyFile });
   const attempt = <T>(check: string, read: () => T, describe: (value: T) => DoctorFinding): T | undefined => {
     try {
@@ -72,17 +62,12 @@ function readParts(options: DoctorOptions, found: Found) {
         : note('token', 'read, but it has no glrct-', 'is it the token of a runner controller?'),
   );
   const schema = attempt('schema', () => loadSchema(options.proto), describeSchema);
-  const policy = attempt(
-    'policy',
-    () => readPolicy(policyFile ?? POLICY),
-    ({ rules }) => ok('policy', `${policyFile ?? 'policies/policy.yaml'}, ${rules.length} rules`),
-  );
   const tls = attempt(
     'tls files',
     () => readTls(tlsFiles),
     () => ok('tls files', Object.keys(tlsFiles).join(', ') || 'none needed'),
   );
-  return target && token && schema && policy && tls && { target, schema, policy, token, tlsFiles };
+  return target && token && schema && tls && { target, schema, token, tlsFiles };
 }
 
 function describeTarget(target: RouterTarget, allowPlaintext: boolean): DoctorFinding {

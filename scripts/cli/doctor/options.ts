@@ -10,10 +10,6 @@ const FLAGS = {
   ),
   'token-file': required(text('<file>', "a file with the controller's token")),
   proto: text('<file>', "descriptor set of your GitLab's version (npm run proto:sync)"),
-  policy: text(
-    '<file>',
-    'the rules that will be asked (default: policies/policy.yaml): shows which can never apply',
-  ),
   'cert-file': text('<file>', 'PEM of a client certificate'),
   'key-file': text('<file>', `its key. ${ENV_CA_FILE} names the PEM file of a private authority`),
   wait: text('<time>', 'how long to wait for a question: 5m, 0s for not at all (default: 60s)', readTime),

@@ -1,12 +1,6 @@
-/**
- * Evaluates one admission request: if the schema explains it, and which fields rules will miss. Values are
- * never shown.
- */
+/** Evaluates one admission request: if the schema explains it, and which fields rules will miss. Values are never shown. */
 import type { DescMessage } from '@bufbuild/protobuf';
 import { sentTimeoutSeconds } from '../../../policies/estimate.ts';
-import { neededFields } from '../../../policies/needed-fields.ts';
-import type { Policy } from '../../../policies/policy.ts';
-import type { MissingFieldPolicy } from '../../../policies/rule.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
@@ -88,25 +82,4 @@ function checkExplained(schema: WireSchema, bytes: Uint8Array): DoctorFinding {
   } catch (error) {
     return problem('explained', error instanceof Error ? error.message : String(error), SYNC);
   }
-}
-
-/** Effect on every job that such a rule matches. */
-const WITHOUT_IT: Readonly<Record<MissingFieldPolicy, string>> = {
-  admit: 'never rejects',
-  skip: 'never applies',
-  reject: 'rejects every job it may be about',
-};
-
-/** Before any question: rules that never apply, because a field they need has no source in the schema. */
-export function checkRules(policy: Policy, question: DescMessage, nowMs: number): readonly DoctorFinding[] {
-  const never = new Set(fieldsNeverFilled(question));
-  const blind = policy.rules.flatMap((rule) => {
-    const fields = neededFields(rule, policy, nowMs).filter((field) => never.has(field));
-    if (rule.mode === 'off' || fields.length === 0) return [];
-    const { id, onMissing, mode } = rule;
-    const detail = `${id} ${WITHOUT_IT[onMissing]}: the schema has no source for ${fields.join(', ')}`;
-    const report = onMissing === 'reject' ? problem : note;
-    return report('rules', detail, `on_missing of the rule is ${onMissing}, its mode ${mode}`);
-  });
-  return blind.length === 0 ? [ok('rules', 'every rule has the fields it needs')] : blind;
 }

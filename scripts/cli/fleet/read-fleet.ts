@@ -29,12 +29,7 @@ export const openFleet = (place: GitLabPlace): FleetGitLab => createFleet(callsT
 const RUNNERS_MAX = 2_000;
 const AT_ONCE = 4;
 
-/**
- * Lists all runners with their managers, ascending by id. `unreadable` counts runners and managers that could not be read;
- * `cut` says that there are more runners than are looked at.
- *
- * @throws {GitLabError} when GitLab does not answer to the end.
- */
+/** Ascending by id. `unreadable` counts runners and managers; `cut`: there are more than are looked at. @throws {GitLabError} */
 export async function readFleet(place: GitLabPlace, progress: Progress) {
   const fleet = openFleet(place);
   const ask = <Answer>(call: () => Promise<Answer>): Promise<Answer> => {

@@ -61,10 +61,7 @@ export async function runCanary(canary: Canary, lines: SetupLines): Promise<Cana
   }
 }
 
-/**
- * Removes what a canary made, this one or one that was killed. It disables the controller first, so that no job waits for it,
- * and cancels jobs that still wait.
- */
+/** Of this canary, or one that was killed. It disables the controller first, so that no job waits for it. */
 async function removeCanary(
   { gitlab, pipelines }: Canary,
   projectId: number,
@@ -210,9 +207,8 @@ async function runJobs(
   const [ran, failed] = [await evidenceOf(runs), await evidenceOf(fails)];
   const admitted = judged('admitted', unasked(ran) ?? admittedVerdict(ran, failed));
   const rejected = judged('rejected', unasked(failed) ?? rejectedVerdict(failed, reason));
-  const { foreign, unreadable } = streams.others;
+  const unreadable = streams.unreadable();
   if (unreadable > 0) lines.add('router', 'wrong', `${unreadable} requests could not be read`, DESCRIPTORS);
-  if (foreign > 0) lines.add('runner', 'wrong', `GitLab asked about ${foreign} jobs of others: all admitted`);
   return admitted === 'unreached' && rejected === 'unreached' ? undefined : { admitted, rejected };
 }
 

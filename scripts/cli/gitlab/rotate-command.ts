@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { command } from '../../terminal/define-command.ts';
-import { orElse, required, text, toggle, whole } from '../../terminal/flags.ts';
+import { orElse, required, text, whole } from '../../terminal/flags.ts';
 import { findController, makeToken, readTokens } from './setup-controller.ts';
 import { ADMIN_FLAGS, type Admin, printLines, readAdmin, readHookUrl } from './setup-flags.ts';
 import { signsHooks } from './setup-instance.ts';
@@ -18,9 +18,6 @@ const rotateTokenCommand = command({
 first: no relay is ever without a valid token. After an interruption, run the same command again: it continues.`,
   flags: {
     wait: waitFlag('how long it waits for the first use, 0 to 60'),
-    seen: toggle(
-      'you have seen the relays connect with the new token, on a GitLab before 18.10, which does not report it',
-    ),
     ...ADMIN_FLAGS,
   },
   examples: ['tollgate gitlab rotate-token --gitlab https://gitlab.example.com --token-file admin-token'],
@@ -28,18 +25,13 @@ first: no relay is ever without a valid token. After an interruption, run the sa
   run: async ({ flags }, io) => {
     const admin = readAdmin(flags, io);
     const lines = new SetupLines();
-    await lines.step(() => rotateToken(admin, flags.wait * MINUTE_MS, flags.seen, lines));
+    await lines.step(() => rotateToken(admin, flags.wait * MINUTE_MS, lines));
     return printLines(lines, admin, flags.json, io);
   },
 });
 
-/**
- * Stores a new token, waits for its first use, then revokes the old one. Each run continues the last one. A token is
- * never revoked before its successor was seen in use.
- *
- * @param isSeen - the operator confirmed that relays use the new token, if GitLab does not report it
- */
-async function rotateToken(admin: Admin, waitMs: number, isSeen: boolean, lines: SetupLines): Promise<void> {
+/** Each run continues the last one. A token is never revoked before its successor was seen in use. */
+async function rotateToken(admin: Admin, waitMs: number, lines: SetupLines): Promise<void> {
   const { gitlab, store, place, name } = admin;
   const makesIt = 'tollgate gitlab setup makes it';
   const controller = await findController(admin, lines);
@@ -67,7 +59,7 @@ async function rotateToken(admin: Admin, waitMs: number, isSeen: boolean, lines:
   for (;;) {
     const now = await readTokens(admin, controllerId, lines);
     const usedAtMs = now.current?.lastUsedAtMs;
-    if (isSeen || typeof usedAtMs === 'number') {
+    if (typeof usedAtMs === 'number') {
       for (const { id } of [...now.older, ...now.lost]) {
         lines.need('token', await gitlab.revokeToken(controllerId, id));
         lines.add('token', 'done', `revoked token ${id}`);
@@ -78,7 +70,7 @@ async function rotateToken(admin: Admin, waitMs: number, isSeen: boolean, lines:
       throw lines.stop(
         'token',
         `GitLab before 18.10 does not say when a token was used; the old one stays. ${pickUp}`,
-        'restart the relays; once each logs "connected": the same command with --seen',
+        `restart the relays; once each logs "connected": glab runner-controller token list ${controllerId}, and revoke the old one`,
       );
     if (place.clock.monotonicMs() >= untilMs) {
       const says = `no relay has used the new token yet, so the old one stays valid; ${pickUp}`;
@@ -118,12 +110,8 @@ const OVERLAP_MS = 15 * MINUTE_MS;
 const PASSES_MAX = 4;
 
 /**
- * Stores the new key next to the old, sets it on every webhook, then drops the old one. Each run continues the last
- * one. At every moment the receiver accepts each webhook's key.
- *
+ * Each run continues the last one. At every moment the receiver accepts each webhook's key:
  * old → old, new (overlap) → new, old (webhooks, overlap) → new
- *
- * @param waitMs - for each of the two overlaps
  */
 async function rotateHookKey(admin: Admin, url: string, waitMs: number, lines: SetupLines): Promise<void> {
   const { store, gitlab } = admin;

@@ -41,10 +41,7 @@ function noteOf(value: string, notes: readonly (string | undefined)[]): string |
   return notes.findLast((note) => note?.startsWith(mark))?.slice(mark.length);
 }
 
-/**
- * Keeps one file per secret, readable by its owner only. The note is written before the value, and the one before stays: after a
- * crash the matching note can be found.
- */
+/** Readable by its owner only. The note is written before the value: after a crash the matching note can be found. */
 function folderSecretStore(folder: string): SecretStore {
   const notesOf = (name: SecretName): readonly string[] =>
     (readUserFileIfThere(join(folder, `.${name}.notes`)) ?? '').split('\n').filter((line) => line !== '');

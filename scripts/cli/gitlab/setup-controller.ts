@@ -48,9 +48,7 @@ export async function findController(admin: Admin, lines: SetupLines): Promise<A
 const descriptionOf = ({ store, name }: Admin): string => `${name} for ${store.place('router-token')}`;
 
 /**
- * Compares the tokens of a controller with the stored one.
- *
- * - `current`: the stored one, if it is known which it is and GitLab still accepts it.
+ * - `current`: the stored one, if GitLab still accepts it.
  * - `older`: made for this place before the stored one, by a rotation that did not end.
  * - `lost`: made for this place, and never stored.
  * - `isForeign`: someone else stored the value, so its token is unknown, and none of ours counts as lost.
@@ -108,24 +106,14 @@ export async function setUpToken(
     const tokenId = await makeToken(setup, controller.id, lost, lines);
     return lines.add('token', 'done', `made token ${tokenId}, kept in ${place}`);
   }
-  lines.add('token', 'right', `token ${current.id} is in ${place}, ${usedText(current)}`);
-  for (const { id } of lost) {
-    if (mayChange) lines.need('token', await setup.gitlab.revokeToken(controller.id, id));
-    const says = `the value of token ${id} was lost`;
-    lines.add('token', mayChange ? 'done' : 'missing', `${says}: ${mayChange ? '' : 'not '}revoked`);
+  lines.add('token', 'right', `token ${current.id} is in ${place}`);
+  for (const { id } of mayChange ? lost : []) {
+    lines.need('token', await setup.gitlab.revokeToken(controller.id, id));
+    lines.add('token', 'done', `the value of token ${id} was lost: revoked`);
   }
   if (older.length === 0) return;
-  const ids = older.map(({ id }) => id).join(', ');
-  const says = `a rotation did not end: token ${ids} is still valid`;
+  const says = `a rotation did not end: token ${older.map(({ id }) => id).join(', ')} is still valid`;
   lines.add('token', 'wrong', says, 'tollgate gitlab rotate-token goes on');
-}
-
-/** GitLab records the last use every 40 to 55 minutes. */
-function usedText({ lastUsedAtMs }: ControllerToken): string {
-  if (lastUsedAtMs === undefined) return 'GitLab before 18.10 does not say when it was used';
-  return lastUsedAtMs === null
-    ? 'never used yet'
-    : `last used ${new Date(lastUsedAtMs).toISOString().slice(0, 16)}Z or up to an hour later`;
 }
 
 /** Adds the controller's scope: without one GitLab asks about no job. It never removes a scope. */
@@ -134,25 +122,26 @@ export async function setUpScope(
   controller: AdminController | undefined,
   lines: SetupLines,
 ): Promise<void> {
-  const { gitlab } = setup;
-  const wanted = await wantedRunners(setup, lines);
-  const wantsInstance = wanted.length === 0;
-  const wantedText = wantsInstance ? 'the instance' : `runners ${wanted.join(', ')}`;
+  const { gitlab, runnerIds } = setup;
+  const wantsInstance = runnerIds.length === 0;
+  const wantedText = wantsInstance ? 'the instance' : `runners ${runnerIds.join(', ')}`;
   const missing = () => lines.add('scope', 'missing', `GitLab does not ask about jobs of ${wantedText}`);
   if (controller === undefined) return missing();
-  const { hasInstance, runnerIds } = scopesIn(lines.need('scope', await gitlab.scopes(controller.id)));
-  const existing = hasInstance ? 'the whole instance' : `runners ${runnerIds.join(', ')}`;
-  const hasScope = hasInstance || runnerIds.length > 0;
-  const isKept = hasScope && wantsInstance && !setup.scope.instance;
-  if (hasScope && !isKept && wantsInstance !== hasInstance)
+  const found = scopesIn(lines.need('scope', await gitlab.scopes(controller.id)));
+  if (found.hasInstance && !wantsInstance)
     throw lines.stop(
       'scope',
-      `its scope is ${existing}`,
-      'a controller has the whole instance or single runners: remove one (glab runner-controller scope delete), or leave the flag out',
+      'its scope is the whole instance',
+      'a controller has the whole instance or single runners: remove it (glab runner-controller scope delete), or leave --runner out',
     );
-  const lacking = wantsInstance ? (['instance'] as const) : wanted.filter((id) => !runnerIds.includes(id));
-  if (isKept || hasInstance || lacking.length === 0)
+  const hasScope = found.hasInstance || found.runnerIds.length > 0;
+  const lacking = wantsInstance
+    ? (['instance'] as const).filter(() => !hasScope)
+    : runnerIds.filter((id) => !found.runnerIds.includes(id));
+  if (lacking.length === 0) {
+    const existing = found.hasInstance ? 'the whole instance' : `runners ${found.runnerIds.join(', ')}`;
     return lines.add('scope', 'right', `GitLab asks about jobs of ${existing}`);
+  }
   if (controller.state === 'enabled')
     throw lines.stop(
       'scope',
@@ -184,13 +173,3 @@ const scopesIn = ({ instance_level_scopings, runner_level_scopings = [] }: Scope
   hasInstance: instance_level_scopings.length > 0,
   runnerIds: runner_level_scopings.map(({ runner_id }) => runner_id),
 });
-
-/** Finds the runners by number and by tags. Empty: the instance. */
-async function wantedRunners({ gitlab, scope }: Setup, lines: SetupLines): Promise<readonly number[]> {
-  const { runnerIds, tags } = scope;
-  if (tags.length === 0) return runnerIds;
-  const found = lines.need('scope', await gitlab.instanceRunners(tags));
-  if (found.length === 0)
-    throw lines.stop('scope', 'no runner of the instance has these tags', 'look at the tags of runners');
-  return [...new Set([...runnerIds, ...found.map(({ id }) => id)])].sort((a, b) => a - b);
-}

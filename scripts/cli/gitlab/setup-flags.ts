@@ -1,6 +1,6 @@
 import { createGitLabAdministration } from '../../../functions/core/gitlab/administration.ts';
 import { type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { orElse, readWhole, text, texts, toggle, type ValuesOf } from '../../terminal/flags.ts';
+import { orElse, readWhole, text, texts, type ValuesOf } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { openSecretStore } from './secret-store.ts';
@@ -36,9 +36,7 @@ export const SETUP_FLAGS = {
     'gives every top-level group a webhook to this address (WebhookUrl of a deployment)',
     readHookUrl,
   ),
-  instance: toggle('asks about jobs of all runners (default if the controller has no scope yet)'),
-  runner: texts('<id>', 'asks only about jobs of this runner of the instance; may be given several times'),
-  'runner-tag': texts('<tag>', 'likewise for runners with this tag; with several tags, those that have all'),
+  runner: texts('<id>', 'asks only about jobs of this runner; several times for several (default: all jobs)'),
 };
 
 export type Admin = ReturnType<typeof readAdmin>;
@@ -62,10 +60,7 @@ export function readAdmin(flags: ValuesOf<typeof ADMIN_FLAGS>, io: TerminalIo) {
 /** @throws {UsageError} naming the flag. */
 export function readSetup(flags: ValuesOf<typeof SETUP_FLAGS>, mayChange: boolean, io: TerminalIo) {
   const runnerIds = flags.runner.map((id) => readWhole('runner', id, 1, Number.MAX_SAFE_INTEGER));
-  const { instance, 'runner-tag': tags, 'webhook-url': hookUrl } = flags;
-  if (instance && (runnerIds.length > 0 || tags.length > 0))
-    throw new UsageError('--instance: a controller has the whole instance or single runners, never both');
-  return { ...readAdmin(flags, io), mayChange, scope: { instance, runnerIds, tags }, hookUrl };
+  return { ...readAdmin(flags, io), mayChange, runnerIds, hookUrl: flags['webhook-url'] };
 }
 
 export function printLines({ all }: SetupLines, { place }: Admin, json: boolean, io: TerminalIo): ExitCode {

@@ -23,12 +23,7 @@ const keysName = (signs: boolean): SecretName => (signs ? 'webhook-secrets' : 'w
 export const keptLines = (text = ''): readonly string[] =>
   text.split('\n').flatMap((line) => line.trim() || []);
 
-/**
- * Reads the stored keys, one per line: webhooks get the first, receivers accept all. `rotation` is undefined if this
- * program began none.
- *
- * @param signs - GitLab signs with the key; older versions send it along.
- */
+/** One per line: webhooks get the first, receivers accept all. @param signs - GitLab signs with it; older versions send it along */
 export async function readHookKeys(store: SecretStore, signs: boolean) {
   const kept = await store.read(keysName(signs));
   const keys = keptLines(kept?.value);
@@ -129,7 +124,7 @@ async function setUpHook(
     );
   const found = await ours();
   if (!found.ok) return refusedLine(found.refusal);
-  const [hook, ...doubles] = found.value;
+  const [hook] = found.value;
   if (hook === undefined) {
     if (!mayChange) return { standing: 'missing', says: 'there is none' };
     const made = await madeOnce(
@@ -138,15 +133,11 @@ async function setUpHook(
     );
     return made.ok ? { standing: 'done', says: 'made' } : refusedLine(made.refusal);
   }
-  const why = differenceOf(hook, setting) ?? (doubles.length > 0 && 'it is there more than once');
-  if (!why) return checkDeliveries(gitlab, mayChange, groupId, hook);
+  const why = differenceOf(hook, setting);
+  if (why === undefined) return checkDeliveries(gitlab, mayChange, groupId, hook);
   if (!mayChange) return { standing: 'missing', says: why };
   const changed = await gitlab.changeHook(groupId, hook.id, setting);
   if (!changed.ok) return refusedLine(changed.refusal);
-  for (const { id } of doubles) {
-    const deleted = await gitlab.deleteHook(groupId, id);
-    if (!deleted.ok) return refusedLine(deleted.refusal);
-  }
   const still = differenceOf(changed.value, setting);
   return still === undefined ? { standing: 'done', says: 'repaired' } : { standing: 'wrong', says: still };
 }

@@ -91,10 +91,7 @@ async function planTeardown(admin: Admin, hookUrl: string | undefined, lines: Se
   return { controllers, hooks };
 }
 
-/**
- * Disables the controller first, so that nothing fails meanwhile; then removes webhooks, tokens and the controller.
- * Each may be gone already.
- */
+/** Disables the controller first, so that nothing fails meanwhile. Each may be gone already. */
 async function tearDown(
   { gitlab, progress }: Admin,
   { controllers, hooks }: Awaited<ReturnType<typeof planTeardown>>,

@@ -104,11 +104,7 @@ const LEVELS = [
   ['*/*', 'group of the second level', 2],
 ] as const;
 
-/**
- * The limits as text: defaults by pattern, and groups that used far more by themselves. All in shadow.
- *
- * @param groupIds - GitLab's ids of groups, by full path. Jobs in personal namespaces are left out.
- */
+/** Defaults by pattern, and groups that used far more by themselves. All in shadow. */
 export function draftLimits(
   { sinceMs, untilMs, jobs }: Pick<RanMonth, 'sinceMs' | 'untilMs' | 'jobs'>,
   zone: string,
@@ -161,12 +157,7 @@ const namespaceOf = (path: string): string => path.slice(0, Math.max(0, path.las
 
 const PAGES_MAX = 2_000;
 
-/**
- * All groups, and of the projects only those that jobs ran in. `left` counts groups and projects that are left out: not readable, or
- * without a group that is known, such as projects in personal namespaces.
- *
- * @throws {GitLabError}
- */
+/** All groups, and the projects that jobs ran in. `left`: not readable, or in personal namespaces. @throws {GitLabError} */
 export async function readPlaces(
   gitlab: Pick<GitLabDirectory, 'groups'>,
   jobs: readonly RanJob[],

@@ -16,11 +16,7 @@ export type RanMonth = Awaited<ReturnType<typeof readMonth>>;
 const PAGES_PER_RUNNER_MAX = 200;
 const JOBS_MAX = 1_000_000;
 
-/**
- * Reads all runs of these runners in the span. `cutRunners` ran more jobs than are read: their older ones are missing.
- *
- * @throws {GitLabError}
- */
+/** `cutRunners` ran more jobs than are read: their older ones are missing. @throws {GitLabError} */
 export async function readMonth(
   gitlab: Pick<GitLab, 'listJobs'>,
   runnerIds: readonly number[],

@@ -14,10 +14,7 @@ import { pagesOf } from './compare-with-gitlab.ts';
 const LONGEST_JOB_MS = 35 * 86_400_000;
 const BY_ID = { order_by: 'id', sort: 'desc', pagination: 'keyset' };
 
-/**
- * @param downToId - the first job that the books name: a job may be made long before it is started.
- * @throws {GitLabError}
- */
+/** @param downToId - the first job that the books name: a job may be made long before it is started */
 export async function* runsOf({
   calls,
   fromMs,

@@ -25,9 +25,6 @@ import { agreedTo } from './confirm.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from './gitlab-flags.ts';
 import { progressOf, watched } from './progress.ts';
 
-/** Bounds the writing to some minutes; the command can run again for the rest. */
-const ACT_MAX = 10_000;
-
 const FLAGS = {
   ...neededGitLab(),
   since: orElse(
@@ -42,8 +39,8 @@ const AT = '--gitlab https://gitlab.example.com --token-file token --ledger toll
 const reconcileCommand = command({
   name: 'reconcile',
   about: `Compares live jobs and those that ended lately with GitLab, lists every difference with what the sweep would do about it, and
-proves the enforcement like tollgate proof. Then it asks, and does what the sweep would do: settles, corrects, releases and expires, at
-most ${shadowCount(ACT_MAX)} jobs. The sweep runs every minute and needs no help; use this for a longer time than the sweep looks
+proves the enforcement like tollgate proof. Then it asks, and does what the sweep would do: settles, corrects, releases and expires.
+The sweep runs every minute and needs no help; use this for a longer time than the sweep looks
 back, or if it does not run.`,
   flags: {
     'dry-run': toggle('writes nothing'),
@@ -89,8 +86,7 @@ back, or if it does not run.`,
       const clock = { ...systemClock, nowMs: io.nowMs };
       const acted = await actOn(verdicts, store, clock, rules, comparison.runners === 'all');
       printReport(acted);
-      const { bypass, expiry, tooMany } = acted.left;
-      const isComplete = acted.tally.undecided + bypass + expiry + tooMany === 0;
+      const isComplete = acted.tally.undecided + acted.left.bypass + acted.left.expiry === 0;
       return isComplete && verdicts.length === differences.length ? EXIT.ok : EXIT.wouldReject;
     });
   },
@@ -135,10 +131,9 @@ async function compare(flags: ValuesOf<typeof FLAGS>, io: TerminalIo): Promise<H
 type ActReport = Awaited<ReturnType<typeof actOn>>;
 
 /**
- * Does the sweep's work now: the same decisions, by the same code. The ledger decides: jobs that ended meanwhile stay unchanged.
- *
- * @param rules - by which jobs without a record are charged; undefined: they are left to the sweep.
- * @param seesAllJobs - false: a job that GitLab does not show may exist, so its hold stays.
+ * The sweep's decisions, by the same code.
+ * @param rules - by which jobs without a record are charged; undefined: they are left to the sweep
+ * @param seesAllJobs - false: a job that GitLab does not show may exist, so its hold stays
  */
 async function actOn(
   verdicts: readonly JobVerdict[],
@@ -155,15 +150,14 @@ async function actOn(
     ...{ corrected: 0, unchanged: 0, undecided: 0, bypass: 0 },
   };
   const ledger = createLedger({ store, clock });
-  await concludeAll(acting.slice(0, ACT_MAX), {
+  await concludeAll(acting, {
     ...{ ledger, tally, chargeUnknown: 'nothing' },
     chargeBypass: async (truths) => {
       if (rules === undefined) return truths.map(() => 'undecided');
       return settleTruths(truths, { ledger, currentRules: async () => rules, clock, log: silentLog });
     },
   });
-  const tooMany = Math.max(0, acting.length - ACT_MAX);
-  return { tally, left: { bypass: bypass.length, expiry: expiry.length, tooMany } };
+  return { tally, left: { bypass: bypass.length, expiry: expiry.length } };
 }
 
 const WORDS: Readonly<Record<FindingKind, string>> = {
@@ -230,7 +224,6 @@ function actReportText({ tally, left }: ActReport, paint: Paint): string {
     [tally.undecided, 'could not be written: run it again.'],
     [left.bypass, 'jobs without a record are left to the sweep; --charge-bypass charges them.'],
     [left.expiry, 'holds of jobs GitLab does not know stay: the token may not see all jobs.'],
-    [left.tooMany, 'more were not touched: run it again.'],
   ] as const;
   return `${paint.good(`${named.join(', ') || 'Nothing was written'}.`)}\n${notesText(notes, paint)}`;
 }

@@ -5,8 +5,8 @@ import type { GitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { INBOX_SLOT_MS, inboxSlot } from '../../../functions/core/store/keys.ts';
 import { hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
+import type { SweepDeps } from '../../../functions/sweep/run.ts';
 import { newSweepMemory } from '../../../functions/sweep/run.ts';
-import type { SweepDeps } from '../../../functions/sweep/sweep.ts';
 import { house, MINUTE_MS, range } from './house.ts';
 
 /** Ends in half an hour if a month has a million jobs, and if a day has them. */

@@ -1,9 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BUNDLE_KB_MAX, bundleEntry, bundleFunction, FUNCTIONS } from '../../../scripts/build/bundle.ts';
+import { BUNDLE_KB_MAX, bundleFunction, FUNCTIONS } from '../../../scripts/build/bundle.ts';
 
 /** Eleven builds, some with a hundred packages. */
 const BUILD_MS_MAX = 120_000;
@@ -32,24 +31,4 @@ test('the console speaks one language', () => {
   expect(code.join('')).toContain('Invalid input: expected');
   // Zod's message in German.
   expect(code.join('')).not.toContain('Ungültige Eingabe');
-});
-
-test('what stays out of Zod is not missed: the bundled API describes itself and reads edits', async () => {
-  const file = join(folder, 'api.mjs');
-  const api = './functions/console/api';
-  const contents = `export { createApi } from '${api}/create-api.ts'; export { EditsSchema } from '${api}/edits.ts';`;
-  await bundleEntry({ contents, resolveDir: fileURLToPath(new URL('../../..', import.meta.url)) }, file);
-  const { createApi, EditsSchema } = (await import(
-    file
-  )) as typeof import('../../../functions/console/api/create-api.ts') &
-    typeof import('../../../functions/console/api/edits.ts');
-  const info = { title: 'Tollgate', version: '1' };
-  const document = createApi({} as Parameters<typeof createApi>[0]).getOpenAPI31Document({
-    openapi: '3.1.0',
-    info,
-  });
-  expect(document.components?.schemas).toHaveProperty('Limit.properties.percent.type', 'integer');
-  const edits = [{ kind: 'unfreeze', freeze: 'a' }];
-  expect(EditsSchema.parse({ edits, why: 'done' })).toEqual({ edits, why: 'done' });
-  expect(EditsSchema.safeParse({ edits: [{ kind: 'unfreeze' }], why: '' }).error?.issues).toHaveLength(2);
 });

@@ -18,11 +18,10 @@ beforeEach(() => {
   mkdirSync(join(folder, 'bin'));
 });
 
-/** What stands in for npx writes down what buf was asked, and builds the descriptors `built`. */
+/** What stands in for npx builds the descriptors `built`. */
 function npx(built: Uint8Array): void {
   writeFileSync(join(folder, 'built'), built);
   const script = `#!/bin/sh
-printf '%s\\n' "$@" > '${folder}/asked'
 for last; do :; done
 cp '${folder}/built' "$last"
 `;
@@ -57,16 +56,6 @@ test('a descriptor file is taken as it is, needs no other program, and its lock 
   expect(descriptors().sha256).toBe(lock().sha256);
 });
 
-test.each(['agent.tar.gz', 'agent.tgz', 'agent.tar', 'agent.zip'])(
-  '%s is built below its one folder',
-  (name) => {
-    npx(renumbered());
-    expect(sync('--from', write(name, 'an archive')).status).toBe(0);
-    expect(readFileSync(join(folder, 'asked'), 'utf8').split('\n')).toContain(`${name}#strip_components=1`);
-    expect(lock()).toMatchObject({ source: name, sourceSha256: sha256(Buffer.from('an archive')) });
-  },
-);
-
 test('a checkout is built, and a tag is fetched', () => {
   npx(renumbered());
   mkdirSync(join(folder, 'gitlab-agent'));
@@ -89,7 +78,7 @@ test('what is no descriptor set leaves the old descriptors and their lock alone'
 
 test.each([
   ['nowhere', 'does not exist'],
-  ['notes.txt', 'give a checkout, an archive'],
+  ['notes.txt', 'give a checkout'],
 ])('--from %s is refused: %s', (name, text) => {
   write('notes.txt', 'notes');
   const { status, stderr } = sync('--from', name);

@@ -97,7 +97,7 @@ const CASES: readonly Case[] = [
   [
     'web page',
     () => plain(answering(200, PAGE, '<html>s3cret')),
-    /The body is not JSON/,
+    /body is not JSON/,
     /Check that this is GitLab's/,
   ],
   [

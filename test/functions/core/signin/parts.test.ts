@@ -222,19 +222,12 @@ test('one, the others or all are ended, and nobody else’s', async () => {
 const PROXIES = ['10.0.0.0/8', '2600:9000::/28'];
 
 test.each([
-  [
-    'no proxy is trusted: the connection, whatever the header says',
-    [],
-    '10.0.0.1',
-    '203.0.113.9',
-    '10.0.0.1',
-  ],
+  ['no proxy is trusted: the connection', [], '10.0.0.1', '203.0.113.9', '10.0.0.1'],
   ['a stranger who brings a header of their own', PROXIES, '198.51.100.4', '203.0.113.9', '198.51.100.4'],
   ['a visitor behind the proxy', PROXIES, '10.0.0.1', '203.0.113.9', '203.0.113.9'],
   ['a visitor who wrote a header before it', PROXIES, '10.0.0.1', '192.0.2.1, 203.0.113.9', '203.0.113.9'],
   ['two proxies', PROXIES, '10.0.0.1', '192.0.2.1, 203.0.113.9, 10.9.9.9', '203.0.113.9'],
   ['a proxy of IPv6', PROXIES, '2600:9000::7', '2001:db8::5', '2001:db8::5'],
-  ['a proxy that says nothing', PROXIES, '10.0.0.1', undefined, '10.0.0.1'],
   ['a hop that is no address', PROXIES, '10.0.0.1', 'nobody', '10.0.0.1'],
   ['a header without an end', PROXIES, '10.0.0.1', `${'1.1.1.1,'.repeat(9_999)}203.0.113.9`, '203.0.113.9'],
 ])('%s', (_, proxies, connection, forwardedFor, expected) => {
@@ -257,9 +250,9 @@ test.each([
   ['TOLLGATE_CONSOLE_URL', 'http://budget.example.com'],
   ['TOLLGATE_CONSOLE_URL', 'https://budget.example.com/below'],
 ])('%s = "%s" is refused by name', (name, value) => {
-  expect(readSignInConfig({ ...WELL, [name]: value })).toEqual({
-    problems: [expect.stringContaining(`${name} is`)],
-  });
+  const problems: string[] = [];
+  readSignInConfig({ ...WELL, [name]: value }, problems);
+  expect(problems).toEqual([expect.stringContaining(`${name} is`)]);
 });
 
 const SECRET = 'glpat-not-for-logs';

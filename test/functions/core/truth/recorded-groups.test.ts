@@ -12,21 +12,13 @@ const NOW = directoryOf([
   { id: 111, parentId: 110, path: 'south/g110/g111', personal: false },
 ]);
 
-const aRecord = (facts: Partial<JobFacts>, countedOn: readonly string[] = []): JobRecord => ({
+const aRecord = (facts: Partial<JobFacts>): JobRecord => ({
   jobId: 1,
   state: 'SETTLED',
   generation: 1,
   rev: 2,
   facts: someFacts(facts),
-  claims: countedOn.map((subject) => ({
-    counter: { subject, limit: 'money-month', period: '2026-11' },
-    unit: 'micros',
-    held: 1,
-    counted: 1,
-    corrected: 0,
-    fitted: true,
-    checked: true,
-  })),
+  claims: [],
   violations: [],
   shadow: [],
   answered: 'ledger',
@@ -36,7 +28,7 @@ const aRecord = (facts: Partial<JobFacts>, countedOn: readonly string[] = []): J
 });
 
 const groupsOf = (record: JobRecord): readonly number[] =>
-  [100, 110, 111, 200].filter((id) => wasInGroup(record, id, NOW));
+  [100, 110, 111, 200].filter((id) => wasInGroup(record, id));
 
 test.each<[string, JobRecord, readonly number[]]>([
   [
@@ -48,21 +40,6 @@ test.each<[string, JobRecord, readonly number[]]>([
     'where some were not known, the root and its own',
     aRecord({ rootId: 100, groupId: 111, groupIds: [100] }),
     [100, 111],
-  ],
-  [
-    'of an older record: those it is counted on',
-    aRecord({ rootId: 100, groupId: 111 }, ['group/110']),
-    [100, 110, 111],
-  ],
-  [
-    'of an older record below another root by now: root and own',
-    aRecord({ rootId: 100, groupId: 111 }),
-    [100, 111],
-  ],
-  [
-    'of an older record below its root still: those between',
-    aRecord({ rootId: 200, groupId: 111 }),
-    [110, 111, 200],
   ],
   ['of a job that nobody could place: none, whatever its path', aRecord({ projectPath: 'north/app' }), []],
 ])('%s', (_, record, groups) => {

@@ -128,15 +128,6 @@ test('without a scope nothing is armed: GitLab would ask about no job; runner sc
   expect((await some.run('status')).out).toContain('runners 5, 10; jobs of all others are out of scope');
 });
 
-test('GitLab before 18.10 does not say whether a relay is connected: unknown, not no', async () => {
-  const { connected: _, ...old } = ONE;
-  const { leaves, run, asked } = aDesk(old);
-  const status = await run('status', '--json');
-  expect(JSON.parse(status.out)).toMatchObject({ connected: null, refusal: null });
-  expect(await leaves('enable')).toMatchObject({ code: 0, state: 'enabled' });
-  expect(asked[0]).toContain('whether a relay is connected is not known');
-});
-
 test('a token that was used within the hour is no relay: one that wrote heartbeats and stopped refuses', async () => {
   const { flags, ...parts } = await books([{ atMs: 0 }]);
   const { leaves, run } = aDeskWith({ ...parts, answer: true }, ONE);

@@ -138,12 +138,10 @@ test('a private authority is named, and trusted by TOLLGATE_CA_FILE', async () =
 
 test('mistakes that need no network are all named before the first connection', async () => {
   const absent = join(dir, 'absent');
-  const wrong = { 'token-file': absent, proto: absent, policy: absent, 'cert-file': 'x' };
+  const wrong = { 'token-file': absent, proto: absent, 'cert-file': 'x' };
   const { findings } = await examinedBy(withOptions('https://kas', wrong));
   expect(outcomes(findings)).toEqual(
-    Object.fromEntries(
-      ['router', 'token', 'schema', 'policy', 'tls files'].map((check) => [check, 'problem']),
-    ),
+    Object.fromEntries(['router', 'token', 'schema', 'tls files'].map((check) => [check, 'problem'])),
   );
 });
 

@@ -131,12 +131,6 @@ test('--dry-run prints the three documents and writes none', async () => {
   expect(Object.keys(json.documents)).toEqual(Object.keys(FILES));
 });
 
-test('a GitLab without runners, groups and jobs gives documents that are valid', async () => {
-  const { init, run } = initBench();
-  expect((await init()).code).toBe(EXIT.ok);
-  expect((await run(...VALIDATE)).code).toBe(EXIT.ok);
-});
-
 test.each([
   [['--days', '91'], '--days'],
   [['--currency', 'euro'], '--currency'],
