@@ -9,9 +9,11 @@ export const STANDARD_INPUT = 0;
 /** The documents of the largest instances have some MB. */
 const BYTES_MAX = 16 * 1024 * 1024;
 const PAUSE_MS = 20;
+/** A pipe that is silent for longer was named by mistake, or has no writer. */
+const SILENCE_MS_MAX = 10_000;
 const CHUNK_BYTES = 64 * 1024;
 
-/** @param named - the file in errors. @throws {UsageError} for a file that is missing, a folder, unreadable, too large or binary. */
+/** @param named - the file in errors. @throws {UsageError} for a file that is missing, a folder, unreadable, silent, too large or binary. */
 export function readUserFile(
   file: string | typeof STANDARD_INPUT,
   named = String(file),
@@ -55,22 +57,34 @@ export function readUserBytes(
   return Buffer.concat(pieces);
 }
 
-/** Reads a file of any size. @throws {UsageError} for a file that is missing, a folder or unreadable. */
+/** Reads a file of any size. @throws {UsageError} for a file that is missing, a folder, unreadable or silent. */
 export function* streamUserFile(
   file: string | typeof STANDARD_INPUT,
   named = String(file),
 ): Generator<Buffer> {
   const isNamed = file !== STANDARD_INPUT;
   try {
-    const handle = isNamed ? openSync(file, constants.O_RDONLY) : STANDARD_INPUT;
+    // Opening a pipe without a writer would otherwise block.
+    const handle = isNamed ? openSync(file, constants.O_RDONLY | constants.O_NONBLOCK) : STANDARD_INPUT;
     try {
-      if (fstatSync(handle).isDirectory()) throw new UsageError(`${named}: is a folder; expected a file`);
+      const stats = fstatSync(handle);
+      if (stats.isDirectory()) throw new UsageError(`${named}: is a folder; expected a file`);
+      // A named pipe ends before its first writer comes.
+      let hasBegun = !isNamed || !stats.isFIFO();
+      let heardAtMs = performance.now();
       for (;;) {
         const piece = Buffer.allocUnsafe(CHUNK_BYTES);
         const read = readSome(handle, piece);
-        if (read === 0) return;
-        if (read > 0) yield piece.subarray(0, read);
-        else Atomics.wait(SLEEPER, 0, 0, PAUSE_MS);
+        if (read > 0) {
+          yield piece.subarray(0, read);
+          hasBegun = true;
+          heardAtMs = performance.now();
+        } else if (read === 0 && hasBegun) return;
+        else if (performance.now() - heardAtMs < SILENCE_MS_MAX) Atomics.wait(SLEEPER, 0, 0, PAUSE_MS);
+        else
+          throw new UsageError(
+            `${named}: gave nothing for ${SILENCE_MS_MAX / 1_000} s; expected a file, or a pipe whose writer ends`,
+          );
       }
     } finally {
       if (isNamed) closeSync(handle);

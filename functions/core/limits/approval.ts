@@ -2,19 +2,35 @@
 
 import type { Directory } from '../../../policies/directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import type { Grant, Limit } from '../../../policies/limits/limit.ts';
+import { type Grant, type Limit, SHARE_PARTS } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { type ChangeRowsInput, defaultsInstead, limitsByPlace } from './change-rows.ts';
-import { binds, type ChangeRow, type FieldValue } from './limit-changes.ts';
+import { binds, type ChangeRow, type Fields, type FieldValue, limitFieldsOf } from './limit-changes.ts';
 import type { ApprovalSettings, LimitsDeskDeps } from './limit-reads.ts';
 import type { LimitTable } from './limit-table.ts';
-import { loggedChangeOf, rowsOf, TIMEOUT_MS } from './publish-limits.ts';
+import { type LoggedChange, loggedChangeOf, rowsOf, TIMEOUT_MS } from './publish-limits.ts';
 
 /** Without grants. Infinity: no bound. */
-const boundOf = (amount: FieldValue, mode: FieldValue): number =>
-  typeof amount === 'number' && mode === 'enforce' ? amount : Number.POSITIVE_INFINITY;
+const reachOfLimit = (limit: Limit): number =>
+  binds(limit) ? (reachOfFields(limitFieldsOf(limit)) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
 
-const reachOfLimit = ({ amount, mode }: Limit): number => boundOf(amount, mode);
+/** The bound by a limit's fields in the change log. Undefined: there was no limit. */
+function reachOfFields(fields: Fields): number | undefined {
+  const amount = fields.get('amount');
+  if (amount === undefined) return undefined;
+  if (typeof amount !== 'number' || fields.get('mode') !== 'enforce') return Number.POSITIVE_INFINITY;
+  return amount + partOf(fields.get('grace'), amount) + partOf(fields.get('carry'), amount);
+}
+
+/** `20%` of the amount, or whole units. */
+function partOf(value: FieldValue | undefined, amount: number): number {
+  if (typeof value === 'number') return value;
+  const share = typeof value === 'string' ? /^([\d.]+)%$/.exec(value)?.[1] : undefined;
+  if (share === undefined) return 0;
+  return Number(
+    (BigInt(amount) * BigInt(Math.round((Number(share) * SHARE_PARTS) / 100))) / BigInt(SHARE_PARTS),
+  );
+}
 
 // Computes which changes raise a limit, by how much, and relative to the lowest recent value.
 
@@ -28,6 +44,9 @@ interface Gain {
   readonly approved: number;
   readonly after: number;
 }
+
+/** Measurable fields. Any other loosening counts as unlimited. */
+const MEASURED: ReadonlySet<string> = new Set(['amount', 'grace', 'carry']);
 
 /** Limits and their grants. Freezes, break-glasses and rollouts have rights and an end of their own. */
 const isAboutLimit = ({ about, limit, effect }: ChangeRow): boolean =>
@@ -45,8 +64,7 @@ function gainsOf(rows: readonly ChangeRow[], between: ChangeRowsInput): readonly
     const gain = { subject, limit, rows: some, own };
     // The order of the defaults: which limit whose group gets is then another.
     if (was === undefined) return { ...gain, before: 0, approved: 0, after: Number.POSITIVE_INFINITY };
-    // Any other loosening counts as unlimited.
-    const counted = some.every(({ about, field }) => about === 'grant' || field === 'amount');
+    const counted = some.every(({ about, field }) => about === 'grant' || MEASURED.has(field));
     const grants = (then?.grants ?? []).filter(({ untilMs }) => untilMs > between.nowMs);
     const instead = (set: LimitSet): number | undefined => reachInstead(was, subject, set, between.directory);
     const reach = then === undefined ? (instead(between.to) ?? Number.POSITIVE_INFINITY) : reachOfLimit(then);
@@ -94,6 +112,13 @@ const sumOf = (grants: readonly Grant[]): number => grants.reduce((sum, { amount
 const WINDOW_MS = 30 * DAY_MS;
 const PAGE_MAX = 100;
 const LOOKED_AT_MAX = 2_000;
+/** Large edits opened; each may have megabytes. */
+const OPENED_MAX = 50;
+
+interface Walked {
+  readonly fields: Map<string, number | string>;
+  least: number;
+}
 
 /**
  * Returns the lowest bound, without grants, in the last thirty days or since the last approval. 0 if the log
@@ -108,41 +133,60 @@ async function leastLately(
   nowMs: number,
   table: LimitTable,
 ): Promise<ReadonlyMap<string, number>> {
-  const least = new Map([...live].map(([place, limit]) => [place, reachOfLimit(limit)]));
-  /** Those whose last approval was not met yet, as they were before the edits that were read. */
-  const walking = new Map<string, { amount: FieldValue; mode: FieldValue }>(
-    [...live].map(([place, { amount, mode }]) => [place, { amount, mode }]),
+  const all = new Map<string, Walked>(
+    [...live].map(([place, limit]) => [
+      place,
+      { fields: new Map(limitFieldsOf(limit)), least: reachOfLimit(limit) },
+    ]),
   );
-  const subjects = new Set([...live.values()].map(({ subject }) => subject));
+  /** Those whose last approval was not met yet. */
+  const walking = new Map(all);
+  const found = (isUnknown: boolean): ReadonlyMap<string, number> =>
+    new Map([...all].map(([place, { least }]) => [place, isUnknown && walking.has(place) ? 0 : least]));
   let before: number | undefined;
-  for (let looked = 0; walking.size > 0; looked += PAGE_MAX) {
+  let opened = 0;
+  for (let looked = 0; walking.size > 0; ) {
     const items = await table.readLog(before, PAGE_MAX, { timeoutMs: TIMEOUT_MS });
     for (const item of items) {
       const logged = loggedChangeOf(item);
-      if (logged.atMs <= nowMs - WINDOW_MS) return least;
+      if (logged.atMs <= nowMs - WINDOW_MS) return found(false);
+      looked += 1;
       before = item.edit;
-      if (logged.subjects?.some((each) => subjects.has(each)) === false) continue;
-      const rows = looked >= LOOKED_AT_MAX ? undefined : await rowsOf(logged, table);
-      if (rows === undefined)
-        return new Map([...least].map(([place, each]) => [place, walking.has(place) ? 0 : each]));
+      if (!mayConcern(logged, walking)) continue;
+      if (logged.rows === undefined) opened += 1;
+      const rows = opened > OPENED_MAX || looked > LOOKED_AT_MAX ? undefined : await rowsOf(logged, table);
+      if (rows === undefined) return found(true);
       for (const [place, some] of Map.groupBy(rows.filter(isOfLimit), limitPlaceText)) {
-        const was = walking.get(place);
-        if (was === undefined) continue;
+        const walked = walking.get(place);
+        if (walked === undefined) continue;
         if (logged.request !== undefined) walking.delete(place);
-        else if (some.some(({ about }) => about === 'limit')) {
-          for (const { about, field, from } of some)
-            if (about === 'limit' && (field === 'amount' || field === 'mode')) was[field] = from;
-          const bound = was.amount === null ? instead(place) : boundOf(was.amount, was.mode);
-          least.set(place, Math.min(least.get(place) ?? bound, bound));
-        }
+        else takeBack(walked, some, () => instead(place));
       }
     }
-    if (items.length < PAGE_MAX) break;
+    if (items.length < PAGE_MAX) return found(false);
+    if (looked > LOOKED_AT_MAX) return found(true);
   }
-  return least;
+  return found(false);
 }
 
 const isOfLimit = ({ about }: ChangeRow): boolean => about === 'limit' || about === 'grant';
+
+const mayConcern = ({ subjects, count }: LoggedChange, walking: ReadonlyMap<string, Walked>): boolean =>
+  subjects === undefined
+    ? true
+    : count > 0 && [...walking.keys()].some((place) => subjects.some((each) => place.startsWith(`${each} `)));
+
+/** The limit as it was before an edit. */
+function takeBack(walked: Walked, rows: readonly ChangeRow[], instead: () => number): void {
+  const own = rows.filter(({ about }) => about === 'limit');
+  if (own.length === 0) return;
+  for (const { field, from } of own) {
+    if (from === null) walked.fields.delete(field);
+    else walked.fields.set(field, from);
+  }
+  const reach = reachOfFields(walked.fields) ?? instead();
+  walked.least = Math.min(walked.least, reach);
+}
 
 // Decides which changes need two people: any that raises the bound of a limit by more than a share. All ways
 // use it: edits, imports, grants, removed limits, weaker modes, Parameter Store, the command line and undo.

@@ -151,6 +151,7 @@ test('what was left over is fixed when the period opens: a late settlement does 
 
 test.each([
   { idle: 'one period', until: Date.UTC(2027, 0, 15) },
+  { idle: 'eleven periods', until: Date.UTC(2027, 10, 15) },
   { idle: 'thirteen periods', until: Date.UTC(2028, 0, 15) },
 ])(
   '$idle without a job and without a look at the limit leave as much as if somebody had looked',
@@ -168,3 +169,15 @@ test.each([
     }
   },
 );
+
+test('what was overdrawn is taken from the next period even if nobody looks at that one', async () => {
+  const november = { committed: 17 * MICROS, settled: 17 * MICROS, rev: 9 };
+  const nothing = { committed: 0, settled: 0, rev: 0 };
+  const { amount, publish, clock } = build(async (keys) =>
+    keys.map(({ period }) => (period === '2026-11' ? november : nothing)),
+  );
+  await publish([money(100, 10, { carry: { max: '50%' }, overdraft: 'carry' })]);
+  clock.advance(Date.UTC(2027, 0, 15) - clock.nowMs());
+  // December had 3, of which nothing was used.
+  expect(await amount('group/100')).toBe(13 * MICROS);
+});
