@@ -1,4 +1,3 @@
-/** Entry point of the CDK command line: makes stacks from the deployments of `tollgate.config.ts`. */
 import { fileURLToPath } from 'node:url';
 import { App } from 'aws-cdk-lib';
 import { addDeployments } from './add-deployments.ts';
@@ -8,9 +7,7 @@ import { deployments } from './tollgate.config.ts';
 const bundlesPath = fileURLToPath(new URL('../dist', import.meta.url));
 const app = new App();
 try {
-  // The CDK command line says where its caller's deployments go.
-  const callersRegion = process.env.CDK_DEFAULT_REGION;
-  addDeployments(app, readDeployments(deployments, app.node.getAllContext(), callersRegion), bundlesPath);
+  addDeployments(app, readDeployments(deployments, app.node.getAllContext()), bundlesPath);
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
   // Print the list without a stack trace: it is for the editor of the file.

@@ -4,10 +4,6 @@ import { DecisionExport } from './constructs/decision-export.ts';
 import { LedgerTable } from './constructs/ledger-table.ts';
 import type { Settings } from './settings/deployment.ts';
 
-interface StateStackProps extends StackProps {
-  readonly settings: Settings;
-}
-
 /**
  * State that outlives deployments: the ledger table and the decision export. Deleting this stack keeps both.
  */
@@ -15,18 +11,19 @@ export class StateStack extends Stack {
   readonly ledger: LedgerTable;
   readonly decisionExport: DecisionExport;
 
-  constructor(scope: Construct, id: string, { settings, ...props }: StateStackProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { settings, ...props }: StackProps & { readonly settings: Settings },
+  ) {
     super(scope, id, {
       ...props,
       description: `Tollgate ${settings.stage}: the books`,
       terminationProtection: true,
     });
-    this.ledger = new LedgerTable(this, 'Ledger', { settings });
+    this.ledger = new LedgerTable(this, 'Ledger', settings);
     new CfnOutput(this, 'TableName', { value: this.ledger.table.tableName, description: 'The ledger' });
-    this.decisionExport = new DecisionExport(this, 'Export', {
-      days: settings.state.exportDays,
-      keyArn: settings.state.tableKeyArn,
-    });
+    this.decisionExport = new DecisionExport(this, 'Export', settings.state);
     const { bucket } = this.decisionExport;
     // Always exported, because a service from before a change of settings still imports them during the
     // update.

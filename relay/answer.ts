@@ -24,16 +24,13 @@ type QuestionOutcome =
   /** `ids`: GitLab's own ids if they are reliable, which is enough to book the job. */
   | { readonly ok: false; readonly cause: 'unreadable' | 'oversized'; readonly ids?: AdmissionRequest };
 
-interface QuestionReaderOptions {
+export function createQuestionReader(options: {
   readonly read: ReadQuestion;
   readonly judge: JudgePlausibility;
   readonly proof: Pick<SchemaProof, 'note'>;
   readonly fields?: Pick<NeededFields, 'note'>;
   readonly observe: RelayObserver;
-}
-
-/** Returns a function that reads a question and notes what it says about the schema. */
-export function createQuestionReader(options: QuestionReaderOptions): (bytes: Uint8Array) => QuestionOutcome {
+}): (bytes: Uint8Array) => QuestionOutcome {
   const { observe, proof } = options;
   return (bytes) => {
     const read = options.read(bytes);
@@ -143,7 +140,6 @@ export function createAnswering(options: AnsweringOptions): AnswerQuestion {
     return fromFallback(given, cause, request);
   }
 
-  /** If the fallback itself failed, the operator's choice decides. */
   function fromFallback(
     given: FallbackAnswer | undefined,
     cause: FallbackCause,

@@ -92,7 +92,6 @@ function readAwsConfig(read: EnvReader, route: ReturnType<typeof readAdmitRoute>
   const endpoint = (service: AwsService, name: string): string =>
     readEndpoint(read, name) ?? (region === undefined ? '' : awsEndpoint(service, region));
   return {
-    /** Present if one of the others needs it. */
     region,
     endpoints: {
       dynamodb: endpoint('dynamodb', names.ENV_AWS_DYNAMODB_ENDPOINT),
@@ -149,7 +148,6 @@ export function readRelayConfig(env: Env) {
       ...{ min: deadlineMs, max: ANSWER_WITHIN_MS.max, fallback: deadlineMs },
     }),
     fallback: read.choice(names.ENV_FALLBACK, ['admit', 'reject'], 'admit'),
-    /** The number of relays that share headroom while the ledger is out of reach. */
     relays: read.integer(names.ENV_RELAYS, { min: 1, max: 100, fallback: 1 }),
     health: {
       host: read.optional(names.ENV_HEALTH_HOST) ?? '127.0.0.1',
@@ -177,32 +175,18 @@ function readTarget(read: EnvReader): RouterTarget {
     read.problems.push(`${names.ENV_ROUTER_URL}: ${problem}`);
   }
   const { secure, host, url, tunnel } = target;
-  const danger = "everybody on the way can read the controller's token and answer in its place";
+  const scheme = tunnel ? 'wss' : 'grpcs';
   if (!secure && !isLoopback(host))
-    checkPlaintext(
-      read,
-      names.ENV_ROUTER_URL,
-      url,
-      names.ENV_ALLOW_PLAINTEXT_ROUTER,
-      danger,
-      tunnel ? 'wss' : 'grpcs',
-    );
+    checkPlaintext(read, names.ENV_ROUTER_URL, url, names.ENV_ALLOW_PLAINTEXT_ROUTER, scheme);
   return target;
 }
 
 const NOWHERE = parseTarget('grpcs://nowhere.invalid');
 
-function checkPlaintext(
-  read: EnvReader,
-  name: string,
-  url: string,
-  allow: string,
-  danger: string,
-  scheme: string,
-): void {
+function checkPlaintext(read: EnvReader, name: string, url: string, allow: string, scheme: string): void {
   if (read.choice(allow, ['yes', 'no'], 'no') === 'yes') return;
   read.problems.push(
-    `${name} is "${url}": without TLS ${danger}; use ${scheme}://, or set ${allow}=yes if the network in between is yours alone`,
+    `${name} is "${url}": without TLS everybody on the way can read what is sent and answer it; use ${scheme}://, or set ${allow}=yes if the network in between is yours alone`,
   );
 }
 
@@ -213,7 +197,6 @@ function readToken(read: EnvReader): { readonly file: string } | { readonly valu
     read.problems.push(`none of ${places.join(', ')} is set; set one, on AWS the second, else the first`);
   if (given.length > 1) read.problems.push(`${given.join(' and ')} are set; keep one`);
   const file = read.optional(names.ENV_ROUTER_TOKEN_FILE);
-  // Empty if the token is in a parameter.
   return file !== undefined ? { file } : { value: read.optional(names.ENV_ROUTER_TOKEN) ?? '' };
 }
 
@@ -234,9 +217,8 @@ function readAdmitUrl(read: EnvReader): string {
     read.problems.push(`${names.ENV_ADMIT_URL}: ${expected}`);
     return '';
   }
-  const danger = 'anybody on the way can read and admit jobs';
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    checkPlaintext(read, names.ENV_ADMIT_URL, url.origin, names.ENV_ALLOW_PLAINTEXT_ADMIT, danger, 'https');
+    checkPlaintext(read, names.ENV_ADMIT_URL, url.origin, names.ENV_ALLOW_PLAINTEXT_ADMIT, 'https');
   return url.href.replace(/\/+$/, '');
 }
 

@@ -41,7 +41,6 @@ export interface StreamOwner {
   ended(stream: Stream, last: StreamState, end: RouterFailure): void;
 }
 
-/** One AdmitJob call: carries one question to the answering core and its answer back. */
 export class Stream implements AdmitCallListener {
   readonly #owner: StreamOwner;
   #state: StreamState;
@@ -49,7 +48,6 @@ export class Stream implements AdmitCallListener {
   #cancelled = false;
   #question: Question | undefined;
   #delivered: ((heard: boolean, refusal?: string) => void) | undefined;
-  /** Its question was beyond the message limit. */
   tooLarge = false;
   answered: RouterAnswer['outcome'] | undefined;
 
@@ -220,33 +218,23 @@ type State =
 export type ConnectionState = State['name'];
 
 /** Pause after the n-th failure in a row: drawn from `firstMs` up to `firstMs * 2^n`, at most `maxMs`. */
-interface Backoff {
-  readonly firstMs: number;
-  readonly maxMs: number;
-  /** The router refused the token, so another token ends the pause. @default false */
-  readonly ofToken?: true;
-}
-
 /** No answer came. A router that is back is found within 2 s, and one attempt costs nothing. */
-const NO_ANSWER: Backoff = { firstMs: 100, maxMs: 2_000 };
+const NO_ANSWER = { firstMs: 100, maxMs: 2_000 };
 /** The router or a proxy answered with an error. It may be one of several routers, or be starting. */
-const REFUSED: Backoff = { firstMs: 1_000, maxMs: 10_000 };
-/** KAS caches a refused token for a minute, and more attempts only fill its log. */
-const TOKEN_REFUSED: Backoff = { firstMs: 1_000, maxMs: 60_000, ofToken: true };
+const REFUSED = { firstMs: 1_000, maxMs: 10_000 };
+/** More attempts only fill the router's log, and a new token is used within half a minute. */
+const TOKEN_REFUSED = { firstMs: 1_000, maxMs: 30_000 };
 
-const BACKOFF: Readonly<Record<number, Backoff>> = {
+const BACKOFF: Readonly<Record<number, typeof REFUSED>> = {
   [STATUS.OK]: NO_ANSWER,
   [STATUS.UNAVAILABLE]: NO_ANSWER,
   [STATUS.UNAUTHENTICATED]: TOKEN_REFUSED,
   [STATUS.PERMISSION_DENIED]: TOKEN_REFUSED,
-  [STATUS.NOT_FOUND]: { ...REFUSED, ofToken: true },
 };
-
-const backoffAfter = (code: number): Backoff => BACKOFF[code] ?? REFUSED;
 
 /** Relays that lost the router together must not return to it together, so the pause is drawn. */
 export function backoffMs(code: number, attempt: number, random: () => number): number {
-  const { firstMs, maxMs } = backoffAfter(code);
+  const { firstMs, maxMs } = BACKOFF[code] ?? REFUSED;
   const span = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, 30)) - firstMs;
   return Math.round(firstMs + random() * span);
 }
@@ -255,21 +243,18 @@ export function backoffMs(code: number, attempt: number, random: () => number): 
 const RECOVERED_AFTER_MS = 10_000;
 /** More refusals in a row than a restart of one of several routers explains. */
 const REFUSED_IN_ROW_MAX = 32;
-/** While the token is refused: an operator who replaced it sees it work within a second. */
-const TOKEN_CHECK_MS = 1_000;
 
 interface ConnectionDeps {
   readonly clock: RelayClock;
   readonly random: () => number;
   readonly observe: RelayObserver;
-  readonly tokenReplaced: () => boolean;
   /** Runs when streams may be opened: `now` after a pause, else with the next refill. */
   readonly mayOpen: (now: boolean) => void;
 }
 
 export class Connection {
   readonly #deps: ConnectionDeps;
-  readonly #timers: Timers<'pause' | 'acceptance' | 'token'>;
+  readonly #timers: Timers<'pause' | 'acceptance'>;
   #state: State = { name: 'stopped' };
   #refusedInRow = 0;
   #downSinceMs: number | undefined;
@@ -369,18 +354,10 @@ export class Connection {
       ...{ code, details, attempt, delayMs },
       ...(remedy !== undefined && { remedy }),
     });
-    this.#timers.after('pause', delayMs, () => this.#probeAgain(attempt));
-    if (backoffAfter(code).ofToken !== true) return;
-    this.#timers.every('token', TOKEN_CHECK_MS, () => {
-      // Refusals of the token before say nothing about the new one.
-      if (this.#deps.tokenReplaced()) this.#probeAgain(0);
+    this.#timers.after('pause', delayMs, () => {
+      this.#state = { name: 'probing', attempt };
+      this.#deps.mayOpen(true);
     });
-  }
-
-  #probeAgain(attempt: number): void {
-    this.#timers.cancelAll();
-    this.#state = { name: 'probing', attempt };
-    this.#deps.mayOpen(true);
   }
 
   /** @param asked - a question is proof; silence is not, so the next failure continues the count of attempts. */

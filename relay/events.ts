@@ -23,7 +23,6 @@ export type RelayEvent =
   | {
       readonly type: 'backing_off';
       readonly code: number;
-      /** Address and cause. */
       readonly details: string;
       readonly attempt: number;
       readonly delayMs: number;
@@ -42,9 +41,7 @@ export type RelayEvent =
   /** Fields that the schema does not explain, e.g. `job_info.21:varint`. */
   | { readonly type: 'unknown_fields'; readonly fields: readonly string[] }
   | { readonly type: 'unreadable'; readonly problem: string; readonly sizeBytes: number }
-  /** The question was decoded, but cannot be true as it was read. */
   | { readonly type: 'implausible'; readonly jobId: number; readonly why: 'impossible' | 'against_directory' }
-  /** Identity variables that contradict GitLab's fields. */
   | { readonly type: 'suspicious'; readonly jobId: number; readonly fields: readonly string[] }
   | {
       readonly type: 'batch';
@@ -54,7 +51,6 @@ export type RelayEvent =
       readonly waiters: number;
     }
   | { readonly type: 'waiting'; readonly jobs: number }
-  /** Reported once the stream has ended. */
   | {
       readonly type: 'answered';
       readonly answer: RouterAnswer;
@@ -76,7 +72,6 @@ export type RelayEvent =
       readonly code: 'admit_unreachable' | 'admit_throttled' | 'admit_refused';
       readonly details: string;
     }
-  /** The status of the schema, at the start and at every change. */
   | {
       readonly type: 'schema';
       readonly standing: SchemaState;
@@ -84,11 +79,9 @@ export type RelayEvent =
       readonly hash: string;
       readonly placeholder: boolean;
     }
-  /** The job was admitted instead of rejected, because the schema is not proven. */
   | {
       readonly type: 'rejection_withheld';
       readonly standing: SchemaState;
-      /** The code of the rejection's first violation, if one is known. */
       readonly code?: string;
     }
   | { readonly type: 'answer_refused'; readonly outcome: RouterAnswer['outcome']; readonly refusal: string }
@@ -135,7 +128,6 @@ export type FaultPlace =
   | 'tell'
   | 'batch';
 
-/** The nearest frames show the place. The others are those of the event loop. */
 const FRAMES_MAX = 8;
 
 /** Leaves out the message of the error, which may quote input. */

@@ -28,7 +28,6 @@ export interface RelayClock {
   nowMs(): number;
   /** For deadlines and latencies, since it never steps back. */
   monotonicMs(): number;
-  /** Calls `run` once after `delayMs`. The result cancels it. */
   after(delayMs: number, run: () => void): () => void;
 }
 
@@ -36,17 +35,13 @@ export interface RelayClock {
 export type FallbackCause =
   | UndecidedCause
   | 'circuit_open'
-  /** Network error, 429 or 5xx after all tries. */
   | 'unreachable'
-  /** The function refused the whole batch (4xx). */
   | 'refused'
   | 'malformed'
   /** The relay's queue was full, and this project had the most jobs in it. */
   | 'queue_full'
-  /** The request could not be decoded, or names no job. */
   | 'unreadable'
   | 'oversized'
-  /** The relay stops and did not wait for the decision. */
   | 'stopping'
   /** The router gave up while the job waited for headroom. */
   | 'abandoned'

@@ -1,4 +1,3 @@
-/** The relay as a process: reads its environment, wires the parts, stops on SIGTERM. */
 import type { Logger } from 'pino';
 import { withProxyCredentials } from '../functions/core/contract/network.ts';
 import { keptFetch } from './admit/admit-call.ts';

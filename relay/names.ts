@@ -4,7 +4,6 @@
 export const ENV_ROUTER_URL = 'TOLLGATE_ROUTER_URL';
 /** File with the controller's `glrct-` token. It may be replaced at run time. */
 export const ENV_ROUTER_TOKEN_FILE = 'TOLLGATE_ROUTER_TOKEN_FILE';
-/** The token itself, if no file can be mounted. */
 export const ENV_ROUTER_TOKEN = 'TOLLGATE_ROUTER_TOKEN';
 /** SSM SecureString with the token: read at the start, every ten minutes, and when the router refuses it. */
 export const ENV_ROUTER_TOKEN_PARAMETER = 'TOLLGATE_ROUTER_TOKEN_PARAMETER';
@@ -12,7 +11,6 @@ export const ENV_ROUTER_TOKEN_PARAMETER = 'TOLLGATE_ROUTER_TOKEN_PARAMETER';
 export const ENV_ALLOW_PLAINTEXT_ROUTER = 'TOLLGATE_ALLOW_PLAINTEXT_ROUTER';
 /** PEM file of a private authority that signed GitLab's certificates. The commands read it too. */
 export const ENV_CA_FILE = 'TOLLGATE_CA_FILE';
-/** SSM parameter with the PEM text of that authority, instead of a file. */
 export const ENV_CA_PARAMETER = 'TOLLGATE_CA_PARAMETER';
 /** SSM parameter with `user:password` for the proxy in `https_proxy`. Unset: the proxy asks for none. */
 export const ENV_PROXY_PARAMETER = 'TOLLGATE_PROXY_PARAMETER';
@@ -26,7 +24,6 @@ export const DESCRIPTORS_FOLDER = 'descriptors';
 export const ENV_ADMIT_ROUTE = 'TOLLGATE_ADMIT_ROUTE';
 /** Name or ARN of the admit function, with a version or alias if it has one. For the route `invoke`. */
 export const ENV_ADMIT_FUNCTION = 'TOLLGATE_ADMIT_FUNCTION';
-/** Base URL of the admit function, for the routes `plain` and `url`. */
 export const ENV_ADMIT_URL = 'TOLLGATE_ADMIT_URL';
 /** `yes` lets the jobs travel unencrypted to a service on another host. */
 export const ENV_ALLOW_PLAINTEXT_ADMIT = 'TOLLGATE_ALLOW_PLAINTEXT_ADMIT';
@@ -57,7 +54,6 @@ export const ENV_LOG_LEVEL = 'TOLLGATE_LOG_LEVEL';
 /** The deployment in CloudWatch metrics, e.g. `production`. Unset: the relay writes none. */
 export const ENV_RELAY_DEPLOYMENT = 'TOLLGATE_DEPLOYMENT';
 
-/** Prometheus metrics at `/metrics`. */
 export const METRIC_STREAMS_OPEN = 'tollgate_relay_streams_open';
 export const METRIC_STREAMS_WAITING = 'tollgate_relay_streams_waiting';
 export const METRIC_RECONNECTS = 'tollgate_relay_reconnects_total';

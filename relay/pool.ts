@@ -37,7 +37,6 @@ export const POOL_SIZES: PoolSizes = { start: 8, max: 256, openMax: 1_024 };
 
 /** Questions that come a while apart must not undo in a moment what a burst has shown. */
 const SHRINK_EVERY_MS = 30_000;
-/** Interval for finding streams that are stuck in one state. */
 const SWEEP_EVERY_MS = 1_000;
 /** Spreads the reopening of streams that ended together. A person does not notice 50 ms. */
 const REOPEN_MS_MAX = 50;
@@ -54,7 +53,7 @@ const CUT_MS = 7_000;
 const CUT_GRACE_MS = 250;
 
 export interface StreamPoolOptions {
-  readonly router: Pick<Router, 'admitJob' | 'tokenReplaced'>;
+  readonly router: Pick<Router, 'admitJob'>;
   readonly answer: AnswerQuestion;
   readonly encode: EncodeAnswer;
   readonly clock: RelayClock;
@@ -90,7 +89,7 @@ class Pool implements StreamOwner {
   #drained: PromiseWithResolvers<void> | undefined;
 
   constructor(options: StreamPoolOptions) {
-    const { clock, random, observe, router, sizes = POOL_SIZES } = options;
+    const { clock, random, observe, sizes = POOL_SIZES } = options;
     this.#options = options;
     this.#sizes = sizes;
     this.#wanted = sizes.start;
@@ -99,7 +98,6 @@ class Pool implements StreamOwner {
     this.#timers = new Timers(clock);
     this.#connection = new Connection({
       ...{ clock, random, observe },
-      tokenReplaced: () => router.tokenReplaced(),
       mayOpen: (now) => (now ? this.#refill() : this.#refillSoon()),
     });
   }
@@ -146,7 +144,6 @@ class Pool implements StreamOwner {
     const { state, downSinceMs, everConnected } = this.#connection;
     return {
       ...{ state, everConnected, waiting, busy: this.#in.deciding, wanted: this.#wanted },
-      /** Streams that the router accepted, with a question or without. */
       open: waiting + this.#in.deciding + this.#in.answered,
       downSinceMs,
     };

@@ -12,7 +12,7 @@ import type { RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { createFallback, statelessCheck } from './fallback/fallback.ts';
 import { Headroom, type KeptHeadrooms } from './fallback/headroom.ts';
-import { HeadroomSnapshots } from './fallback/headroom-snapshot.ts';
+import { createHeadroomSnapshots } from './fallback/headroom-snapshot.ts';
 import { createLiveDirectory, groupsAbove } from './fallback/live-directory.ts';
 import { createUnmetered } from './fallback/unmetered.ts';
 import type { RelayStatus } from './monitoring/health.ts';
@@ -26,7 +26,16 @@ import { WaitQueue } from './wait-queue.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from './wire/schema.ts';
 import { createSchemaProof, type SchemaState, type SchemaTrust } from './wire/schema-proof.ts';
 
-interface RelayOptions {
+export type Relay = ReturnType<typeof createRelay>;
+
+/**
+ * A container has 10 s to stop. The router may ask for 3 s more. Those questions are decided by 6 s, else by the fallback.
+ * Streams are cut at 7 s, and 2 s are for delivering fallback decisions.
+ */
+const DECIDE_MS_MAX = 6_000;
+const FLUSH_MS_MAX = 2_000;
+
+export function createRelay(options: {
   readonly router: Router;
   readonly schema: WireSchema;
   /** The admit function and how to call it: `fetch`, or `inlineFetch` with `INLINE_URL`. */
@@ -35,7 +44,6 @@ interface RelayOptions {
   /** Absent: no variables except the context, no identity from variables, no security rules in the fallback. */
   readonly policy?: Policy | undefined;
   readonly deadlineMs: number;
-  /** From question to answer for a job that waits for headroom. @default `deadlineMs` */
   readonly answerWithinMs?: number;
   readonly fallback: 'admit' | 'reject';
   /** The number of relays, which share the headroom while the ledger is out of reach. @default 1 */
@@ -52,20 +60,8 @@ interface RelayOptions {
   readonly poolSizes?: PoolSizes;
   /** A relay that stops leaves its waiting streams to the router this long. @default 3 s */
   readonly leaveWaitingMs?: number;
-  /** The status of the schema before the first question. @default 'earned' */
   readonly schemaTrust?: SchemaTrust;
-}
-
-export type Relay = ReturnType<typeof createRelay>;
-
-/**
- * A container has 10 s to stop. The router may ask for 3 s more. Those questions are decided by 6 s, else by the fallback.
- * Streams are cut at 7 s, and 2 s are for delivering fallback decisions.
- */
-const DECIDE_MS_MAX = 6_000;
-const FLUSH_MS_MAX = 2_000;
-
-export function createRelay(options: RelayOptions) {
+}) {
   const { router, schema, policy } = options;
   const clock = options.clock ?? systemRelayClock;
   const random = options.random ?? Math.random;
@@ -88,7 +84,7 @@ export function createRelay(options: RelayOptions) {
     directory: directory.current,
     relays: options.relays ?? 1,
     isDelivered: () => unmetered.queued === 0,
-    changed: (how) => snapshots?.changed(how),
+    taken: () => snapshots?.taken(),
   });
   const forwarder = createForwarder({
     ...service,
@@ -122,7 +118,7 @@ export function createRelay(options: RelayOptions) {
     observe({ type: 'not_written', where, error: error instanceof Error ? error.name : typeof error });
   const snapshots =
     options.headroom &&
-    new HeadroomSnapshots({ ...options.headroom, clock, headroom, failed: notWritten('headroom') });
+    createHeadroomSnapshots({ ...options.headroom, clock, headroom, failed: notWritten('headroom') });
   const unmetered = createUnmetered({
     post: forwarder.postUnmetered,
     writeJournal: options.writeJournal,

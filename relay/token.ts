@@ -8,7 +8,6 @@ import { readSmallFile } from './small-file.ts';
 /** The controller's token. It is read for every call, so a rotated one is used without a restart. Never logged. */
 export interface TokenSource {
   read(): string;
-  /** Reads the source again with the next call, because the router refused the token. */
   refresh(): void;
 }
 
@@ -60,8 +59,6 @@ function checkedToken(text: string, where: string): string {
 
 const unreadable = (where: string, problem: string, options?: ErrorOptions): RelayError =>
   new RelayError('token_unreadable', `${where} ${problem}`, options);
-
-// Reads token, private authority and proxy credentials from files, the environment or SSM parameters.
 
 interface ParameterReading {
   readonly parameter: (name: string) => Promise<string>;

@@ -49,7 +49,6 @@ export interface WaitQueueOptions {
   readonly deadlineMs: number;
   /** From question to answer for a job that waits: the timeout of the router. */
   readonly answerWithinMs: number;
-  /** The share of a root group relative to others. @default 1 for all */
   readonly weightOf?: (root: string) => number;
   /** Returns false if a rejection would not be sent, so no job has to wait. @default always true */
   readonly isRejecting?: () => boolean;
@@ -368,7 +367,6 @@ class FairOrder {
     if (ofRoot.count === 0) this.#roots.delete(job.root);
   }
 
-  /** Returns the first jobs of each wait queue that may be asked about now. */
   heads(): readonly WaitingJob[] {
     const slots = new Map<string, number>();
     const heads: WaitingJob[] = [];
@@ -448,7 +446,6 @@ class Pauses {
   }
 }
 
-/** Limits on concurrent use have one counter, without periods. */
 const NO_PERIOD = 'now';
 
 /** Returns counter and whole units left of a limit on concurrent use, or undefined for another kind of limit. */

@@ -9,14 +9,9 @@ import {
 } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { ENV_EXPORT_BUCKET } from '../../functions/names.ts';
+import type { Settings } from '../settings/deployment.ts';
 import type { NodeLambda } from './node-lambda.ts';
 import { allowKey } from './statements.ts';
-
-interface DecisionExportProps {
-  /** 0 to 90. With 0 nothing is written, and existing objects expire within a day. */
-  readonly days: number;
-  readonly keyArn: string | undefined;
-}
 
 /**
  * Archives decisions outside the table. Stateful: kept when the stack goes. The writer has no right to read or delete,
@@ -26,7 +21,8 @@ export class DecisionExport extends Construct {
   readonly bucket: IBucket;
   readonly #key: IKey | undefined;
 
-  constructor(scope: Construct, id: string, { days, keyArn }: DecisionExportProps) {
+  /** With 0 days nothing is written, and existing objects expire within a day. */
+  constructor(scope: Construct, id: string, { exportDays: days, tableKeyArn: keyArn }: Settings['state']) {
     super(scope, id);
     this.#key = keyArn === undefined ? undefined : Key.fromKeyArn(this, 'Key', keyArn);
     const kept = Duration.days(Math.max(1, days));

@@ -30,9 +30,6 @@ const STREAM_ACTIONS = [
   'dynamodb:GetShardIterator',
   'dynamodb:ListStreams',
 ];
-interface LedgerTableProps {
-  readonly settings: Settings;
-}
 
 /**
  * The ledger table, its index of due items and its stream. Stateful: kept when the stack is deleted,
@@ -43,7 +40,7 @@ export class LedgerTable extends Construct {
   readonly #key: IKey | undefined;
   readonly #instance: string;
 
-  constructor(scope: Construct, id: string, { settings }: LedgerTableProps) {
+  constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
     const { tableKeyArn } = settings.state;
     this.#instance = settings.gitlab.instance;

@@ -46,24 +46,10 @@ interface ProgramRow {
   readonly secretPaths?: Variables;
   readonly use?: LedgerUse;
   readonly notifies?: boolean;
-  readonly schedule?: RunSchedule;
+  /** Every so many minutes, or once an hour in this minute. The next run does what a missed or failed one did not. */
+  readonly schedule?: { readonly everyMinutes: number } | { readonly minute: string };
   readonly stream?: StreamReading;
 }
-
-interface RunSchedule {
-  readonly at: Schedule;
-  /** A start that could not be made by then is left out. */
-  readonly lateAtMost: Duration;
-  readonly retries: 0 | 1;
-}
-
-/** Starts a program every few minutes. The next run does everything that a missed or failed one did not. */
-const every = (minutes: number): RunSchedule => ({
-  at: Schedule.rate(Duration.minutes(minutes)),
-  // Lambda keeps a start for six hours at most.
-  lateAtMost: Duration.minutes(Math.min(minutes, 360)),
-  retries: 0,
-});
 
 /** Every function of a deployment. Bundles, log groups and alarms have the same names. */
 function programRows(
@@ -157,7 +143,7 @@ function programRows(
         [names.ENV_CONTROLLER_ID]: controllerId,
       },
       secrets: gitlabToken,
-      schedule: every(1),
+      schedule: { everyMinutes: 1 },
     },
     directory: {
       id: 'DirectorySync',
@@ -174,7 +160,7 @@ function programRows(
         [names.ENV_WEBHOOK_SECRETS_PARAMETER]:
           parameters.hookToken && (parameters.webhookTokens ?? parameters.webhookSecrets),
       },
-      schedule: every(5),
+      schedule: { everyMinutes: 5 },
     },
     doctor: {
       id: 'Doctor',
@@ -191,7 +177,7 @@ function programRows(
       },
       secrets: gitlabToken,
       // Avoids the full hour, when many schedules start.
-      schedule: { at: Schedule.cron({ minute: '41' }), lateAtMost: Duration.minutes(30), retries: 1 },
+      schedule: { minute: '41' },
     },
     drift: {
       id: 'DriftCheck',
@@ -202,7 +188,7 @@ function programRows(
       concurrencyMax: 1,
       use: 'recount',
       variables: usageZone,
-      schedule: { at: Schedule.cron({ minute: '8' }), lateAtMost: Duration.minutes(10), retries: 0 },
+      schedule: { minute: '8' },
     },
     'ssm-limits': {
       id: 'SsmLimits',
@@ -213,7 +199,7 @@ function programRows(
       use: 'takeLimits',
       variables: { [names.ENV_LIMITS_PATH]: limitsPath(settings) },
       // For parameters whose change events were lost.
-      schedule: every(5),
+      schedule: { everyMinutes: 5 },
     },
     requeue: {
       id: 'Requeue',
@@ -225,7 +211,7 @@ function programRows(
       callsGitLab: true,
       use: 'requeue',
       secretPaths: { [names.ENV_REQUEUE_TOKENS_PATH]: parameters.requeueTokens },
-      schedule: every(1),
+      schedule: { everyMinutes: 1 },
     },
     notices: {
       id: 'Notices',
@@ -243,7 +229,7 @@ function programRows(
         [names.ENV_CHAT_WEBHOOKS_PARAMETER]: parameters.chatWebhooks,
       },
       secretPaths: { [names.ENV_NOTE_TOKENS_PATH]: parameters.noteTokens },
-      schedule: every(notices.everyMinutes || 1),
+      schedule: { everyMinutes: notices.everyMinutes || 1 },
     },
     /**
      * Public, because browsers cannot sign AWS requests. Users sign in with GitLab and see their own groups; other callers
@@ -294,7 +280,7 @@ function programRows(
         [names.ENV_DISARM_AFTER_FAILED_JOB]: settings.disarmAfterFailedJob ? 'yes' : undefined,
       },
       secrets: { [names.ENV_CONTROLLER_TOKEN_PARAMETER]: parameters.controllerToken },
-      schedule: every(1),
+      schedule: { everyMinutes: 1 },
     },
   };
 }
@@ -302,11 +288,9 @@ function programRows(
 /** Parameters right below it have limits: `/tollgate/prod/limits`. */
 const limitsPath = ({ stage }: Settings): string => `/tollgate/${stage}/limits`;
 
-/** Builds the functions of a deployment from their rows, then what only one of them has. */
 export class Programs {
   readonly all: Readonly<Partial<Record<ProgramName, NodeLambda>>>;
   readonly admit: NodeLambda;
-  /** Readers of the table's stream by the name of their program. */
   readonly readers: Readonly<Record<string, StreamConsumer>>;
   /** Begins the addresses of webhooks: the number of the top-level group follows. */
   readonly webhookUrl: string;
@@ -369,12 +353,16 @@ function addProgram(place: Construct, name: ProgramName, row: ProgramRow, props:
   for (const [variable, path] of given(row.secretPaths))
     grantSecret(program, variable, path, settings, `${path}/*`);
   if (schedule !== undefined) {
-    const attempts = { maxEventAge: schedule.lateAtMost, retryAttempts: schedule.retries };
     // By default Lambda keeps starts that it could not make for six hours, and then makes them all.
+    const lateAtMost = 'minute' in schedule ? 10 : Math.min(schedule.everyMinutes, 360);
+    const attempts = { maxEventAge: Duration.minutes(lateAtMost), retryAttempts: 0 };
     program.fn.configureAsyncInvoke(attempts);
     new Rule(place, 'Schedule', {
       ruleName: `tollgate-${settings.stage}-${name}`,
-      schedule: schedule.at,
+      schedule:
+        'minute' in schedule
+          ? Schedule.cron(schedule)
+          : Schedule.rate(Duration.minutes(schedule.everyMinutes)),
       targets: [new LambdaFunction(program.fn, attempts)],
     });
   }

@@ -8,7 +8,6 @@ import { tableKeyStatements } from './ledger-table.ts';
 import type { RelayNetwork } from './network.ts';
 import { allow, onKeys } from './statements.ts';
 
-/** Route to the admit function; `url` is the Function URL. */
 export type RelayAdmitRoute =
   | { readonly route: 'url'; readonly url: string; readonly fn: IFunction }
   | { readonly route: 'invoke'; readonly fn: IFunction };
@@ -32,7 +31,6 @@ export function grantRelay(role: IRole, { settings, admit, table }: RelayService
     ...readSecrets(Stack.of(role), secrets, parameters.keyArn),
     // Only relays write the journal, and they can neither read nor change it.
     items(['dynamodb:PutItem'], `${JOURNAL_PK_PREFIX}*`),
-    // Headroom snapshots, which relays share.
     items(['dynamodb:PutItem', 'dynamodb:Query'], ROOMS_PK_SUFFIX),
     ...(settings.watchdog ? [items(['dynamodb:PutItem'], HEARTBEAT_PK_SUFFIX)] : []),
     ...tableKeyStatements(role, table.encryptionKey),

@@ -20,7 +20,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import * as names from '../../relay/names.ts';
 import { relayImage } from './relay-image.ts';
-import { grantRelay, type RelayAdmitRoute, type RelayServiceProps } from './relay-rights.ts';
+import { grantRelay, type RelayServiceProps } from './relay-rights.ts';
 
 /** `nonroot` of the distroless images. */
 const NONROOT = '65532:65532';
@@ -37,7 +37,6 @@ export class RelayService extends Construct {
   readonly cluster: Cluster;
   readonly service: FargateService;
   readonly container: ContainerDefinition;
-  /** The decision log. */
   readonly logGroup: LogGroup;
 
   constructor(scope: Construct, id: string, props: RelayServiceProps) {
@@ -131,7 +130,6 @@ export class RelayService extends Construct {
 /** Addresses of the task's credentials and the task itself: never through a proxy. */
 const NO_PROXY = '169.254.170.2,169.254.169.254,127.0.0.1,localhost';
 
-/** The image's working folder. */
 const APP_FOLDER = '/app';
 
 /** Environment of a relay: names of secrets, never values. */
@@ -146,7 +144,10 @@ function relayEnvironment(
     [names.ENV_PROTO_FILE]: `${APP_FOLDER}/${names.DESCRIPTORS_FOLDER}/${gitlab.descriptors.fileName}`,
     [names.ENV_ROUTER_TOKEN_PARAMETER]: parameters.routerToken,
     ...(gitlab.caParameter !== undefined && { [names.ENV_CA_PARAMETER]: gitlab.caParameter }),
-    ...admitEnvironment(admit),
+    [names.ENV_ADMIT_ROUTE]: admit.route,
+    ...(admit.route === 'url'
+      ? { [names.ENV_ADMIT_URL]: admit.url }
+      : { [names.ENV_ADMIT_FUNCTION]: admit.fn.functionArn }),
     [names.ENV_DEADLINE_MS]: String(relay.deadlineMs),
     ...(relay.answerWithinMs !== undefined && { [names.ENV_ANSWER_WITHIN_MS]: String(relay.answerWithinMs) }),
     [names.ENV_FALLBACK]: relay.failurePolicy,
@@ -162,13 +163,4 @@ function relayEnvironment(
       [names.ENV_PROXY_PARAMETER]: parameters.proxyCredentials,
     }),
   };
-}
-
-function admitEnvironment(admit: RelayAdmitRoute): Record<string, string> {
-  switch (admit.route) {
-    case 'url':
-      return { [names.ENV_ADMIT_ROUTE]: 'url', [names.ENV_ADMIT_URL]: admit.url };
-    case 'invoke':
-      return { [names.ENV_ADMIT_ROUTE]: 'invoke', [names.ENV_ADMIT_FUNCTION]: admit.fn.functionArn };
-  }
 }

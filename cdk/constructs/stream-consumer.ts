@@ -11,7 +11,6 @@ import type { NodeLambda } from './node-lambda.ts';
 /** A whole key or its beginning, as the stream's filters are written. */
 type KeyPattern = string | { readonly prefix: string };
 
-/** The items that a program reads from the stream, and its batches. */
 export interface StreamReading {
   /** Only items with these sort keys come through; the others cost nothing. */
   readonly sortKeys: readonly KeyPattern[];

@@ -29,30 +29,23 @@ export class OperatorsTopic extends Construct {
       pendingWindow: KEY_PENDING,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    key.addToResourcePolicy(
+    // Alarms of another account have no business with it.
+    const toAlarms = (actions: string[], resource: string): PolicyStatement =>
       new PolicyStatement({
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-        actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
-        // In a key's own policy this is the key.
-        resources: ['*'],
-        // Alarms of another account have no business with it.
+        actions,
+        resources: [resource],
         conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
-      }),
-    );
+      });
+    // In a key's own policy `*` is the key.
+    key.addToResourcePolicy(toAlarms(['kms:Decrypt', 'kms:GenerateDataKey'], '*'));
     this.topic = new Topic(this, 'Topic', {
       topicName: `tollgate-${settings.stage}-alarms`,
       displayName: `Tollgate ${settings.stage}: alarms`,
       enforceSSL: true,
       masterKey: key,
     });
-    this.topic.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-        actions: ['sns:Publish'],
-        resources: [this.topic.topicArn],
-        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
-      }),
-    );
+    this.topic.addToResourcePolicy(toAlarms(['sns:Publish'], this.topic.topicArn));
     for (const email of settings.alarms.emails) this.topic.addSubscription(new EmailSubscription(email));
     for (const url of settings.alarms.webhooks) this.topic.addSubscription(new UrlSubscription(url));
     this.topicArns = [this.topic.topicArn, ...settings.alarms.topicArns];
@@ -76,7 +69,6 @@ export class ThresholdsTopic extends Construct {
     });
   }
 
-  /** Lets `program` notify owners and passes the topic and the base of links. */
   grantPublish(program: NodeLambda): void {
     program.fn.addEnvironment(ENV_THRESHOLDS_TOPIC, this.topic.topicArn);
     if (this.#consoleUrl !== undefined) program.fn.addEnvironment(ENV_CONSOLE_URL, this.#consoleUrl);
@@ -84,15 +76,6 @@ export class ThresholdsTopic extends Construct {
   }
 }
 
-interface RelayDeploymentsProps {
-  readonly settings: Settings;
-  /** ARN of the relays' service. */
-  readonly serviceArn: string;
-  /** Those on call. */
-  readonly topic: ITopic;
-}
-
-/** Section of the runbook. */
 export const DEPLOYMENT_FAILED = 'A deployment of the relays failed';
 
 /**
@@ -102,8 +85,13 @@ export const DEPLOYMENT_FAILED = 'A deployment of the relays failed';
  * @see https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs_service_deployment_events.html
  */
 export class RelayDeployments extends Construct {
-  constructor(scope: Construct, id: string, { settings, serviceArn, topic }: RelayDeploymentsProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    props: { readonly settings: Settings; readonly serviceArn: string; readonly topic: ITopic },
+  ) {
     super(scope, id);
+    const { settings, serviceArn, topic } = props;
     const place = runbookPlace(DEPLOYMENT_FAILED, settings.alarms.runbookUrl);
     const reason = EventField.fromPath('$.detail.reason');
     new Rule(this, 'Failed', {
@@ -125,6 +113,7 @@ export class RelayDeployments extends Construct {
       ],
     });
   }
+
   /** A role of this rule's own, rather than a topic that every rule of the account may publish to. */
   #publisher({ topicArn, masterKey }: ITopic): Role {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('events.amazonaws.com') });

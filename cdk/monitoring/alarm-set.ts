@@ -26,7 +26,6 @@ export interface MetricsOptions {
   readonly dimensions: Readonly<Partial<Record<MetricSubject, Readonly<Record<string, string>>>>>;
 }
 
-/** Turns formulas into metrics of one deployment. */
 export function metricsOf({ deployment, ownMetrics, dimensions }: MetricsOptions) {
   const dimensionsOf = (series: Series): Readonly<Record<string, string>> | undefined => {
     if (series.from === 'aws') return dimensions[series.of];
@@ -48,7 +47,6 @@ export function metricsOf({ deployment, ownMetrics, dimensions }: MetricsOptions
   }
 
   return {
-    /** Returns true if every series of the formula is deployed. */
     has: (formula: string): boolean =>
       seriesIn(formula).every((word) => dimensionsOf(SERIES[word]) !== undefined),
     /** @throws {Error} if the formula names something that is not deployed. */

@@ -2,8 +2,6 @@ import { answerAlarms, ruleAlarms } from './alarms/admissions.ts';
 import type { AlarmInput, AlarmRow } from './alarms/alarm-spec.ts';
 import { deskAlarms, endsOfJobsAlarms, readingAlarms, truthAlarms } from './alarms/programs.ts';
 
-// The dashboard as data: nothing here loads the CDK.
-
 export interface GraphLine {
   readonly formula: string;
   readonly label: string;
@@ -17,7 +15,6 @@ export interface Graph {
   readonly lines?: readonly GraphLine[];
   readonly right?: readonly GraphLine[];
   readonly stacked?: boolean;
-  /** @default the alarm's, else 5 */
   readonly periodMinutes?: number;
   readonly marks?: readonly { readonly value: number; readonly label: string }[];
 }

@@ -62,7 +62,6 @@ const table = (name: string): Series => aws('AWS/DynamoDB', 'table', name, 'Sum'
 const letters = (reader: 'settle-stream' | 'rollup'): Series =>
   aws('AWS/SQS', `dead-letters/${reader}`, 'ApproximateNumberOfMessagesVisible', 'Maximum');
 const relay = (name: string): Series => aws('AWS/ECS', 'relay-service', name, 'Maximum');
-/** Every series there is, by the word that formulas use for it. */
 export const SERIES = {
   ...OWN_SERIES,
   // The relay with the most streams: 0 means no stream anywhere.

@@ -36,8 +36,7 @@ const REGIONS_WITHOUT_FUNCTION_URLS: ReadonlySet<string> = new Set([
   'il-central-1',
   'me-central-1',
 ]);
-export const hasFunctionUrls = (region: string): boolean => !REGIONS_WITHOUT_FUNCTION_URLS.has(region);
-export const NO_FUNCTION_URLS =
+const NO_FUNCTION_URLS =
   'Lambda has no Function URLs there, so that GitLab would have no address for its webhooks; choose another region';
 
 /** A text that fits. `expected` ends the sentence "expected …" of the error. */
@@ -261,7 +260,6 @@ const console = section({
     isOrigin,
     'an https:// address without a path or a "/" at the end, such as https://budget.example.com',
   ),
-  /** Id of the application registered in GitLab. */
   clientId: clientId(),
   /** Id of a second, non-confidential application for `tollgate login`. @default no sign-in from terminals */
   deviceClientId: clientId().optional(),
@@ -285,7 +283,7 @@ const deployment = section({
   /** @default account and region of the deploying user */
   account: text(/^\d{12}$/, 'the 12 digits of an account, in quotes').optional(),
   region: text(/^[a-z]{2,4}(-[a-z]+)+-\d+$/, 'a region such as eu-central-1')
-    .refine(hasFunctionUrls, { error: NO_FUNCTION_URLS })
+    .refine((region) => !REGIONS_WITHOUT_FUNCTION_URLS.has(region), { error: NO_FUNCTION_URLS })
     .optional(),
   gitlab,
   /** `invoke` where the relay's subnets reach Lambda's API but no public addresses. */
@@ -322,7 +320,6 @@ const deployment = section({
     /** URL of cdk/RUNBOOK.md in your repository, for links from alarms. @default none */
     runbookUrl: httpsUrl().optional(),
   }).prefault({}),
-  /** @default no console */
   console: console.optional(),
   notices: section({
     /** Minutes between runs; each sends an owner at most one message. Threshold alerts are separate. 0: no notices. */
@@ -337,9 +334,7 @@ const deployment = section({
   watchdog: flag().default(false),
   /** The watchdog also disarms after the first job that was admitted here and that GitLab failed all the same. */
   disarmAfterFailedJob: flag().default(false),
-  /** Custom metrics in CloudWatch. */
   metrics: flag().default(true),
-  /** Traces in X-Ray. */
   traces: flag().default(false),
 });
 

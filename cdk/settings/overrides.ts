@@ -1,6 +1,5 @@
 /** Settings on the command line, `-c relayImage=…`: they win over the file, in every deployment that is synthesized. */
 
-/** The path of each setting that `-c` can override. */
 export const OVERRIDES: Readonly<Record<string, string>> = {
   account: 'account',
   region: 'region',

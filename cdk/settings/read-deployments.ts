@@ -1,11 +1,10 @@
 import type { z } from 'zod';
-import { DEPLOYMENT, hasFunctionUrls, NO_FUNCTION_URLS, type Settings } from './deployment.ts';
+import { DEPLOYMENT, type Settings } from './deployment.ts';
 import { type Context, OVERRIDES, overridden, STAGE_KEY, unknownKeys } from './overrides.ts';
 
 const FILE = 'cdk/tollgate.config.ts';
 
 export interface Mistake {
-  /** Its path: `relay.memoryMiB`. */
   readonly setting: string;
   readonly value: unknown;
   /** `tollgate.config.ts, stage "prod"`, `-c relayMemoryMiB`. */
@@ -13,7 +12,6 @@ export interface Mistake {
   readonly remedy: string;
 }
 
-/** Lists every mistake of all deployments in one error. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   readonly mistakes: readonly Mistake[];
@@ -29,14 +27,9 @@ export class SettingsError extends Error {
 /**
  * Reads every deployment of the file, or the one of `-c stage=…`, with overrides of the command line.
  *
- * @param callersRegion - the default region; undefined: not known yet.
  * @throws {SettingsError} listing every mistake.
  */
-export function readDeployments(
-  deployments: unknown,
-  context: Context,
-  callersRegion?: string,
-): readonly Settings[] {
+export function readDeployments(deployments: unknown, context: Context): readonly Settings[] {
   const mistakes: Mistake[] = [];
   const note = (mistake: Mistake): void => {
     mistakes.push(mistake);
@@ -69,12 +62,7 @@ export function readDeployments(
         place: placeOf.get(path.filter((key) => typeof key === 'string').join('.')) ?? place,
         remedy: message,
       });
-    if (!read.success) return [];
-    if (read.data.region === undefined && callersRegion !== undefined && !hasFunctionUrls(callersRegion)) {
-      const place = 'the region of the deploying user';
-      note({ setting: 'region', value: callersRegion, place, remedy: NO_FUNCTION_URLS });
-    }
-    return [read.data];
+    return read.success ? [read.data] : [];
   });
   // Stages name the stacks: two of one name would be one deployment.
   const stages = settings.map((each) => each.stage);

@@ -28,8 +28,7 @@ export type AdmitAnswer =
       readonly cause: 'unreachable' | 'deadline' | 'malformed';
       readonly error: RelayError;
     }
-  /** 429: the service works and asks for fewer calls. `retryAfterMs`: the pause that it names. */
-  | { readonly kind: 'throttled'; readonly retryAfterMs: number | undefined; readonly error: RelayError }
+  | { readonly kind: 'throttled'; readonly error: RelayError }
   /** 3xx or 4xx: a retry gets the same answer. */
   | { readonly kind: 'refused'; readonly status: number; readonly error: RelayError };
 
@@ -75,12 +74,7 @@ async function post(
     if (response.status === 200) return await readJson(response, path);
     await response.body?.cancel();
     const said = `${path} answered with status ${response.status}`;
-    if (response.status === 429) {
-      // A date, the other form, is not used by AWS.
-      const seconds = /^\d{1,8}$/.exec(response.headers.get('retry-after') ?? '')?.[0];
-      const retryAfterMs = seconds === undefined ? undefined : Number(seconds) * 1_000;
-      return { kind: 'throttled', retryAfterMs, error: new RelayError('admit_throttled', said) };
-    }
+    if (response.status === 429) return { kind: 'throttled', error: new RelayError('admit_throttled', said) };
     if (response.status === 408 || response.status >= 500) {
       return { kind: 'unreachable', cause: 'unreachable', error: unreachable(said) };
     }

@@ -12,12 +12,12 @@ import {
   type LimitRoom,
   UNMETERED_PATH,
   type UnmeteredResult,
-  type WaitingTerms,
 } from '../../functions/core/contract/admissions.ts';
 import { type BatchJob, SEND_MS_MIN } from '../commit/fair-queue.ts';
 import type { Lanes } from '../commit/lanes.ts';
 import type { RelayObserver } from '../events.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from '../exchange.ts';
+import type { WaitQueue } from '../wait-queue.ts';
 import { type AdmitService, type CallFailure, callAdmit, malformed } from './admit-call.ts';
 import type { Breaker, Permit } from './breaker.ts';
 import { readContended, readHeadroom, readResults, readVerdicts } from './response.ts';
@@ -25,17 +25,11 @@ import { readContended, readHeadroom, readResults, readVerdicts } from './respon
 /** The pauses between this many tries fill a deadline of two seconds. A longer outage opens the breaker. */
 export const TRIES_MAX = 8;
 
-/** Jobs that wait for headroom: they come first in a batch, and the function must know them. */
-interface WaitingJobs {
-  inOrder(jobs: readonly BatchJob[]): readonly BatchJob[];
-  terms(jobIds: readonly number[]): WaitingTerms;
-  onHeadroom(headroom: readonly LimitRoom[]): void;
-}
-
 interface ForwarderOptions extends AdmitService {
   readonly breaker: Breaker;
   readonly lanes?: Pick<Lanes, 'noteContended'>;
-  readonly waiting?: WaitingJobs;
+  /** Jobs that wait for headroom: they come first in a batch, and the function must know them. */
+  readonly waiting?: Pick<WaitQueue, 'inOrder' | 'terms' | 'onHeadroom'>;
   readonly random: () => number;
   readonly observe: RelayObserver;
   readonly onHeadroom?: (headroom: readonly LimitRoom[]) => void;
@@ -82,12 +76,7 @@ export function createForwarder(options: ForwarderOptions) {
       if (answer.kind === 'parsed') return answer.value;
       const cause = answer.kind === 'unreachable' ? answer.cause : CAUSES[answer.kind];
       if (attempt === TRIES_MAX || cause !== 'unreachable') return all(cause);
-      const pauseMs = retryPauseMs(
-        attempt,
-        options.random(),
-        (answer.kind === 'throttled' && answer.retryAfterMs) || 0,
-        deadlineMs - clock.monotonicMs() - SEND_MS_MIN,
-      );
+      const pauseMs = retryPauseMs(attempt, options.random(), deadlineMs - clock.monotonicMs() - SEND_MS_MIN);
       if (pauseMs === undefined) return all(cause);
       await new Promise<void>((resume) => clock.after(pauseMs, resume));
     }
@@ -178,19 +167,12 @@ const PAUSE_MS_MAX = 400;
 
 /**
  * Returns the pause before the next try, or undefined if no time is left for one. The pause doubles from 50 to 400 ms and is
- * drawn from its upper half, so lanes that failed together do not return together. `Retry-After` is added as far as the
- * deadline allows.
+ * drawn from its upper half, so lanes that failed together do not return together.
  *
  * @param leftMs - after this long another try has no time to be answered.
  */
-function retryPauseMs(
-  attempt: number,
-  random: number,
-  retryAfterMs: number,
-  leftMs: number,
-): number | undefined {
+function retryPauseMs(attempt: number, random: number, leftMs: number): number | undefined {
   const fullMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (attempt - 1));
   const pauseMs = fullMs * (0.5 + random / 2);
-  if (pauseMs > leftMs) return undefined;
-  return Math.min(leftMs, retryAfterMs > 0 ? retryAfterMs + pauseMs : pauseMs);
+  return pauseMs > leftMs ? undefined : pauseMs;
 }

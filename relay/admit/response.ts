@@ -31,17 +31,11 @@ export function readVerdicts(body: unknown, requested: RequestedJobs) {
   const entries = entriesOf(body, 'decisions', requested);
   if (entries === undefined) return undefined;
   const byJob = byJobId(entries);
-  const jobsByDecision = new Map<unknown, number>();
-  for (const { decisionId } of entries) {
-    if (decisionId !== undefined) jobsByDecision.set(decisionId, (jobsByDecision.get(decisionId) ?? 0) + 1);
-  }
   let unmatched = 0;
   const verdicts = requested.jobIds.map((jobId): LedgerVerdict => {
     const decision = byJob.get(jobId);
-    // The ledger keeps one decision per job, so two jobs under one id are a mistake.
-    const isMatched = decision !== undefined && (jobsByDecision.get(decision.decisionId) ?? 0) < 2;
-    if (!isMatched) unmatched += 1;
-    return isMatched && isVerdict(decision) ? decision : undecided('malformed');
+    if (decision === undefined) unmatched += 1;
+    return decision !== undefined && isVerdict(decision) ? decision : undecided('malformed');
   });
   return { verdicts, unmatched };
 }
@@ -76,7 +70,6 @@ export function readContended(body: unknown, jobIds: readonly number[]): readonl
     );
 }
 
-/** Reads `{room: [...]}`: the headroom of limits. Skips malformed entries. */
 export function readHeadroom(body: unknown): readonly LimitRoom[] {
   const rooms = isRecord(body) ? body.room : undefined;
   return Array.isArray(rooms) ? rooms.slice(0, ROOMS_MAX).filter(isHeadroom) : [];

@@ -54,7 +54,7 @@ export function invokeRoute({ fetch, endpoint, functionName, nowMs }: InvokeOpti
       headers: { 'content-type': 'application/json', 'x-amz-invocation-type': 'RequestResponse' },
       body: JSON.stringify(functionUrlEvent({ method, path, body, nowMs: nowMs() })),
     });
-    if (response.status === 429) return throttled(response);
+    if (response.status === 429) return response;
     if (response.status !== 200) {
       await response.body?.cancel();
       throw unreachable(
@@ -102,14 +102,6 @@ function functionUrlEvent(request: {
   };
 }
 
-/** Answers as a Function URL does if too many instances of the function run. */
-async function throttled({ headers, body }: FetchAnswer): Promise<Response> {
-  await body?.cancel();
-  const after = headers.get('retry-after');
-  return new Response(null, { status: 429, ...(after !== null && { headers: { 'retry-after': after } }) });
-}
-
-/** Reads the response that the handler returned. Undefined if the payload is not one. */
 function responseOf(payload: string): Response | undefined {
   let result: unknown;
   try {

@@ -24,7 +24,6 @@ import { createLanes, type Lanes } from './lanes.ts';
 /** Deadlines within the same span share one timer and run at its start: early, never late. */
 const SPAN_MS = 20;
 
-/** Runs functions at their deadlines, with one timer for all instead of one per question. */
 class Deadlines {
   readonly #clock: RelayClock;
   readonly #spans = new Map<number, Set<() => void>>();
@@ -95,18 +94,6 @@ export type SendBatch = (
   batch?: string,
 ) => Promise<readonly LedgerVerdict[]>;
 
-interface GroupCommitOptions {
-  readonly send: SendBatch;
-  readonly clock: RelayClock;
-  readonly observe: RelayObserver;
-  readonly lanes?: Lanes;
-  /** Runs after the current network read, so its questions share a batch: `setImmediate`. */
-  readonly defer: (run: () => void) => void;
-  readonly queuedMax?: number;
-  /** @default batches have no id */
-  readonly newBatchId?: () => string;
-}
-
 export type GroupCommit = ReturnType<typeof createGroupCommit>;
 
 interface Lane {
@@ -124,7 +111,16 @@ interface Batch {
   readonly forgetDeadline: () => void;
 }
 
-export function createGroupCommit(options: GroupCommitOptions) {
+export function createGroupCommit(options: {
+  readonly send: SendBatch;
+  readonly clock: RelayClock;
+  readonly observe: RelayObserver;
+  readonly lanes?: Lanes;
+  /** Runs after the current network read, so its questions share a batch: `setImmediate`. */
+  readonly defer: (run: () => void) => void;
+  readonly queuedMax?: number;
+  readonly newBatchId?: () => string;
+}) {
   const { clock, lanes: plan = createLanes(clock) } = options;
   const jobs = new Map<number, BatchJob>();
   const lanes = new Map<string, Lane>();

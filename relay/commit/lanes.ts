@@ -30,7 +30,6 @@ const JOINED_MS_MIN = 10_000;
 const JOINED_MS_MAX = 320_000;
 /** After this long without contention a counter starts at {@link JOINED_MS_MIN} again. */
 const REMEMBERED_MS = 600_000;
-/** A deployment has a handful of limits that many roots share. */
 const COUNTERS_MAX = 256;
 const JOINED_LANES_MAX = 64;
 
@@ -142,7 +141,6 @@ export function createLanes(clock: Pick<RelayClock, 'monotonicMs'>, busyShare: (
     },
     noteJob,
     noteContended,
-    /** Changes when some root may have another lane. */
     get version(): number {
       return version;
     },

@@ -58,17 +58,6 @@ const failedClosed = (rule: Rule, cause: string): Violation => ({
   reason: { code: 'CONTROLLER_ERROR', cause },
 });
 
-interface FallbackOptions {
-  readonly clock: RelayClock;
-  readonly stateless: StatelessCheck;
-  /** The decision of cost and capacity rules. A rejection fails the job for good, so only the operator may choose `reject`. */
-  readonly costAndCapacity: 'admit' | 'reject';
-  readonly newDecisionId: () => string;
-  readonly headroom?: Pick<Headroom, 'take'>;
-  /** Returns the known ids of the groups that contain a job. @default those that its request names */
-  readonly groupsAbove?: (request: AdmissionRequest) => readonly number[];
-}
-
 export interface FallbackAnswer {
   readonly answer: RouterAnswer;
   /** Present if it rejects, so the log has the numbers of the user's message. */
@@ -81,7 +70,16 @@ type Violations = readonly [Violation, ...Violation[]];
 
 const CAUSED_BY_JOB: ReadonlySet<FallbackCause> = new Set(['unreadable', 'oversized', 'invalid']);
 
-export function createFallback(options: FallbackOptions) {
+export function createFallback(options: {
+  readonly clock: RelayClock;
+  readonly stateless: StatelessCheck;
+  /** The decision of cost and capacity rules. A rejection fails the job for good, so only the operator may choose `reject`. */
+  readonly costAndCapacity: 'admit' | 'reject';
+  readonly newDecisionId: () => string;
+  readonly headroom?: Pick<Headroom, 'take'>;
+  /** Returns the known ids of the groups that contain a job. @default those that its request names */
+  readonly groupsAbove?: (request: AdmissionRequest) => readonly number[];
+}) {
   const { clock, stateless } = options;
   const monotonicMs = (): number => clock.monotonicMs();
   const rejections = new RecentRejections(monotonicMs, options.groupsAbove ?? (() => []));

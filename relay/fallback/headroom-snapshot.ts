@@ -20,13 +20,7 @@ import { isRecord } from '../../policies/document/reading.ts';
 import { readHeadroom } from '../admit/response.ts';
 import { awsJson, putItem, type RelayTable } from '../aws/aws-json.ts';
 import type { RelayClock } from '../exchange.ts';
-import {
-  type Headroom,
-  type HeadroomChange,
-  type KeptHeadroom,
-  type KeptHeadrooms,
-  reasonOf,
-} from './headroom.ts';
+import { type Headroom, type KeptHeadroom, type KeptHeadrooms, reasonOf } from './headroom.ts';
 
 const gzip = promisify(gzipInto);
 const gunzip = promisify(gunzipInto);
@@ -52,7 +46,6 @@ export function headroomTable(
 ) {
   const { table, instance, relayId, nowMs } = options;
   const pk = `${instance}${ROOMS_PK_SUFFIX}`;
-  // Sorted by the start of the relay.
   const sk = `${new Date(nowMs()).toISOString()}#${relayId}`;
 
   async function read(): Promise<readonly KeptHeadrooms[]> {
@@ -85,7 +78,6 @@ export function headroomTable(
   return { read, write };
 }
 
-/** Keeps the limits reported last, as many as an item holds. */
 async function packed(kept: KeptHeadrooms): Promise<Buffer> {
   for (let { rooms, given } = kept; ; ) {
     const bytes = await gzip(JSON.stringify({ version: TEXT_VERSION, rooms, given }));
@@ -113,7 +105,6 @@ async function unpacked(item: unknown, nowMs: number): Promise<KeptHeadrooms> {
 const isOurs = ({ [VERSION_ATTRIBUTE]: version }: Readonly<Record<string, unknown>>): boolean =>
   version === undefined || (isRecord(version) && version.N === ITEM_VERSION);
 
-/** Leaves out single entries that are unreadable or too old. */
 function keptIn(text: unknown, nowMs: number): KeptHeadrooms {
   if (!isRecord(text) || text.version !== TEXT_VERSION) return NONE;
   const { rooms, given } = text;
@@ -131,70 +122,57 @@ const isKept = (value: unknown): value is KeptHeadroom =>
   [value.toldAtMs, value.left, value.spent].every(Number.isFinite) &&
   (value.resetsAtMs === undefined || Number.isFinite(value.resetsAtMs));
 
-interface SnapshotsOptions {
+/** Decides when a relay writes its snapshot, and what it takes over from the others at its start. */
+export function createHeadroomSnapshots(options: {
   readonly left: readonly KeptHeadrooms[];
   readonly write: (kept: KeptHeadrooms) => Promise<void>;
-  readonly clock: Pick<RelayClock, 'nowMs' | 'after'>;
+  readonly clock: Pick<RelayClock, 'after'>;
   readonly headroom: Pick<Headroom, 'keep' | 'restore'>;
   readonly failed: (error: unknown) => void;
-}
+}) {
+  const { headroom } = options;
+  let cancel: (() => void) | undefined;
+  let writing: Promise<void> | undefined;
+  /** The table lacks something that this relay decided alone. */
+  let isBehind = false;
+  let hasLeft = false;
 
-/** Decides when a relay writes its snapshot, and what it takes over from the others at its start. */
-export class HeadroomSnapshots {
-  readonly #options: SnapshotsOptions;
-  #cancel: (() => void) | undefined;
-  #writing: Promise<void> | undefined;
-  /** The table lacks something. */
-  #isBehind = false;
-  /** This relay decides alone, so its replacement needs what the table lacks. */
-  #isWanted = false;
-  #hasLeft = false;
-
-  constructor(options: SnapshotsOptions) {
-    this.#options = options;
-  }
-
-  restore(): void {
-    this.#options.headroom.restore(leastOf(this.#options.left));
-  }
-
-  changed(how: HeadroomChange): void {
-    if (how !== 'refused') this.#isBehind = true;
-    if (how !== 'reported' && this.#isBehind) this.#isWanted = true;
-    if (this.#isWanted) this.#plan(WRITE_AFTER_MS);
-  }
-
-  /** Writes a last time: the relay that follows may start in an outage. */
-  async leave(): Promise<void> {
-    this.#hasLeft = true;
-    this.#cancel?.();
-    await this.#writing;
-    if (this.#isBehind) await this.#write();
-  }
-
-  #plan(afterMs: number): void {
-    if (this.#hasLeft || this.#cancel !== undefined || this.#writing !== undefined) return;
-    this.#cancel = this.#options.clock.after(afterMs, () => {
-      this.#cancel = undefined;
-      this.#writing = this.#write();
+  function plan(afterMs: number): void {
+    if (hasLeft || cancel !== undefined || writing !== undefined) return;
+    cancel = options.clock.after(afterMs, () => {
+      cancel = undefined;
+      writing = write();
     });
   }
 
-  async #write(): Promise<void> {
-    this.#isBehind = false;
-    this.#isWanted = false;
+  async function write(): Promise<void> {
+    isBehind = false;
     let nextMs = WRITE_AFTER_MS;
     try {
-      await this.#options.write(this.#options.headroom.keep());
+      await options.write(headroom.keep());
     } catch (error) {
-      this.#isBehind = true;
-      this.#isWanted = true;
+      isBehind = true;
       nextMs = RETRY_AFTER_MS;
-      this.#options.failed(error);
+      options.failed(error);
     }
-    this.#writing = undefined;
-    if (this.#isWanted) this.#plan(nextMs);
+    writing = undefined;
+    if (isBehind) plan(nextMs);
   }
+
+  return {
+    restore: () => headroom.restore(leastOf(options.left)),
+    taken(): void {
+      isBehind = true;
+      plan(WRITE_AFTER_MS);
+    },
+    /** Writes a last time: the relay that follows may start in an outage. */
+    async leave(): Promise<void> {
+      hasLeft = true;
+      cancel?.();
+      await writing;
+      await write();
+    },
+  };
 }
 
 /**

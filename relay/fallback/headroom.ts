@@ -27,7 +27,6 @@ export interface KeptHeadroom {
   readonly room: LimitRoom;
   readonly toldAtMs: number;
   left: number;
-  /** Unix ms. The limit starts again then. */
   resetsAtMs?: number;
   /** Given by this relay to jobs that the ledger does not know. */
   spent: number;
@@ -60,10 +59,8 @@ interface HeadroomOptions {
   readonly relays: number;
   /** Returns true if no fallback decision waits for delivery, so a report includes them all. */
   readonly isDelivered: () => boolean;
-  readonly changed?: (how: HeadroomChange) => void;
+  readonly taken?: () => void;
 }
-
-export type HeadroomChange = 'reported' | 'given' | 'refused';
 
 export class Headroom {
   readonly #options: HeadroomOptions;
@@ -75,7 +72,7 @@ export class Headroom {
   }
 
   report(rooms: readonly LimitRoom[]): void {
-    const { policy, clock, isDelivered, changed } = this.#options;
+    const { policy, clock, isDelivered } = this.#options;
     if (policy === undefined || rooms.length === 0) return;
     const toldAtMs = clock.nowMs();
     const staysSpent = !isDelivered();
@@ -87,7 +84,6 @@ export class Headroom {
         spent: staysSpent ? (this.#same({ room })?.spent ?? 0) : 0,
       });
     }
-    changed?.('reported');
   }
 
   /** Returns what the next relay must know. The limits reported last come last, as do the jobs. */
@@ -110,7 +106,7 @@ export class Headroom {
   take(
     request: AdmissionRequest,
   ): { readonly violations: readonly [Violation, ...Violation[]]; readonly text: string } | undefined {
-    const { policy, clock, directory, changed } = this.#options;
+    const { policy, clock, directory, taken } = this.#options;
     if (policy === undefined || this.#bySubject.size === 0 || this.#given.has(request.jobId))
       return undefined;
     const nowMs = clock.nowMs();
@@ -120,14 +116,13 @@ export class Headroom {
     });
     const claims = this.#claimsOf(job);
     for (const { limit } of claims) renew(limit, nowMs);
+    taken?.();
     const [first, ...rest] = claims.filter((claim) => !this.#fits(claim));
     if (first === undefined) {
       keepLatest(this.#given, request.jobId, true, GIVEN_MAX);
       for (const { limit, asked } of claims) limit.spent += asked;
-      changed?.('given');
       return undefined;
     }
-    changed?.('refused');
     const isDisclosed = disclosureFor(job.placement, policy.disclose) !== 'none';
     return {
       violations: [violationOf(first), ...rest.map(violationOf)],

@@ -34,7 +34,6 @@ export function createLiveDirectory(options: LiveDirectoryOptions) {
   let cancelNext = (): void => {};
   let stopped = false;
 
-  /** Returns the time since all groups were listed. Before the first directory: since the start. */
   const ageMs = (): number => Math.max(0, clock.monotonicMs() - listedAtMs);
 
   async function refresh(): Promise<void> {
@@ -50,7 +49,6 @@ export function createLiveDirectory(options: LiveDirectoryOptions) {
     cancelNext = clock.after(delayMs * (0.9 + options.random() / 5), () => void refresh());
   }
 
-  /** Requests parts until all are here. Returns the problem if it fails. */
   async function fetchChanges(): Promise<string | undefined> {
     for (let round = 0; round < ROUNDS_MAX && !stopped; round += 1) {
       const have = Object.fromEntries([...parts].map(([name, { hash }]) => [name, hash]));
@@ -66,7 +64,6 @@ export function createLiveDirectory(options: LiveDirectoryOptions) {
         listedAtMs = clock.monotonicMs() - received.ageMs;
         return undefined;
       }
-      if (received.changed.size === 0) return `${DIRECTORY_PATH} keeps parts back`;
     }
     return `${DIRECTORY_PATH} did not come to an end`;
   }

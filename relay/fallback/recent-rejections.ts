@@ -55,7 +55,6 @@ export class RecentRejections {
       .find(({ atMs }) => atMs > oldestMs);
   }
 
-  /** Returns the subjects that limits on this job may have. */
   #subjectsOf(request: AdmissionRequest): readonly string[] {
     const { namespaceId, rootNamespaceId, userId, runnerId } = request;
     const groups = [namespaceId, rootNamespaceId, ...this.#groupsAbove(request)];

@@ -38,17 +38,6 @@ const BATCH_GROWTH = 8;
 /** Job ids in one event: enough to find them, few enough for a line. */
 const LOST_NAMED_MAX = 100;
 
-interface UnmeteredOptions {
-  readonly post: Forwarder['postUnmetered'];
-  /** @default decisions wait for the function alone */
-  readonly writeJournal?: WriteJournal | undefined;
-  readonly notWritten?: (error: unknown) => void;
-  readonly clock: RelayClock;
-  readonly random: () => number;
-  readonly observe: RelayObserver;
-  readonly capacity?: number;
-}
-
 interface Undelivered {
   readonly jobId: number;
   /** `UnmeteredAnswer`: made once, measured and sent. */
@@ -61,7 +50,15 @@ type Batch = readonly Undelivered[];
 
 export type UnmeteredAnswers = ReturnType<typeof createUnmetered>;
 
-export function createUnmetered(options: UnmeteredOptions) {
+export function createUnmetered(options: {
+  readonly post: Forwarder['postUnmetered'];
+  readonly writeJournal?: WriteJournal | undefined;
+  readonly notWritten?: (error: unknown) => void;
+  readonly clock: RelayClock;
+  readonly random: () => number;
+  readonly observe: RelayObserver;
+  readonly capacity?: number;
+}) {
   const { clock, capacity = ANSWERS_MAX } = options;
   let state: 'open' | 'leaving' | 'closed' = 'open';
   let queue: Undelivered[] = [];
@@ -167,7 +164,6 @@ export function createUnmetered(options: UnmeteredOptions) {
     }
   }
 
-  /** Returns false if deliveries are to pause. */
   function settle(batch: Batch, outcome: Awaited<ReturnType<typeof send>>): boolean {
     if (outcome.kind === 'journaled') {
       failures = 0;

@@ -15,7 +15,6 @@ export interface RelayStatus {
   readonly openStreams: number;
   readonly waitingStreams: number;
   readonly busyStreams: number;
-  /** Time without a stream at the router. Undefined while there is one. */
   readonly downMs: number | undefined;
   readonly everConnected: boolean;
   readonly lastAnswerAgeMs: number | undefined;
@@ -27,7 +26,6 @@ export interface RelayStatus {
   };
   readonly breaker: BreakerState;
   readonly openJobs: number;
-  /** Jobs that wait for headroom, and their longest wait queues. */
   readonly waitingJobs: number;
   readonly waitingLines: readonly WaitingLine[];
   readonly unmeteredQueued: number;
@@ -81,7 +79,13 @@ export function serveHealth(
 /** The watchdog acts after 2 min, so three heartbeats may be lost. */
 export const HEARTBEAT_EVERY_MS = 30_000;
 
-interface HeartbeatOptions {
+/**
+ * Writes every 30 s that this relay has streams at the router, directly into the table: while the admit function is down the
+ * fallback decides, and the controller must stay enabled.
+ *
+ * @returns a function that stops it.
+ */
+export function startHeartbeat(options: {
   readonly status: () => Pick<RelayStatus, 'downMs' | 'everConnected' | 'openStreams'> &
     Partial<Pick<RelayStatus, 'directoryAgeMs' | 'breaker' | 'waitingLines'>> &
     Pick<Beat, 'schema'>;
@@ -90,15 +94,7 @@ interface HeartbeatOptions {
   readonly put: (beat: Beat) => Promise<void>;
   readonly clock: RelayClock;
   readonly failed: (error: unknown) => void;
-}
-
-/**
- * Writes every 30 s that this relay has streams at the router, directly into the table: while the admit function is down the
- * fallback decides, and the controller must stay enabled.
- *
- * @returns a function that stops it.
- */
-export function startHeartbeat(options: HeartbeatOptions): () => void {
+}): () => void {
   const { status, policyVersion, answerWithinMs, put, clock, failed } = options;
   let cancel = (): void => {};
   const beat = (): void => {

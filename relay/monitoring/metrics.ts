@@ -36,14 +36,15 @@ const counter =
     return row(type, (event) => metric.inc(read(event)));
   };
 
-/** @param read - returns the labels to count. Undefined counts nothing. */
+/** @param read - returns the labels to count. Undefined counts nothing. @default the fields of these names */
 const labelled =
   <Of extends Type>(
     name: string,
     help: string,
     type: Of,
     labelNames: string[],
-    read: (event: EventOf<Of>) => Labels | undefined,
+    read: (event: EventOf<Of>) => Labels | undefined = (event) =>
+      Object.fromEntries(labelNames.map((label) => [label, String(event[label as keyof typeof event])])),
   ): Row =>
   (registers) => {
     const metric = new Counter({ name, help, labelNames, registers });
@@ -141,14 +142,12 @@ const ROWS: readonly Row[] = [
     'Jobs admitted because the schema was not proven, by its status.',
     'rejection_withheld',
     ['standing'],
-    ({ standing }) => ({ standing }),
   ),
   labelled(
     names.METRIC_ANSWERS_REFUSED,
     'Answers that the router did not accept, by outcome.',
     'answer_refused',
     ['outcome'],
-    ({ outcome }) => ({ outcome }),
   ),
   gauge(
     names.METRIC_FIELDS_MISSING,
@@ -156,13 +155,7 @@ const ROWS: readonly Row[] = [
     'fields',
     (e) => e.missing.length,
   ),
-  labelled(
-    names.METRIC_OWN_FAULTS,
-    'Mistakes of the relay itself, by place.',
-    'own_fault',
-    ['place'],
-    ({ place }) => ({ place }),
-  ),
+  labelled(names.METRIC_OWN_FAULTS, 'Mistakes of the relay itself, by place.', 'own_fault', ['place']),
   gauge(
     names.METRIC_BREAKER,
     'Circuit breaker: 0 closed, 1 half open, 2 open.',

@@ -6,6 +6,7 @@ import { type Router, type RouterFailure, RouterStatus } from './router.ts';
 
 /** The router forgets a controller after 5 min. */
 const REGISTER_EVERY_MS = 180_000;
+const RETRY_MS = 60_000;
 /** Plus or minus, so that relays that start together do not register together. */
 const JITTER_MS = 10_000;
 /** Unregistering is optional, so it must not delay the stop. */
@@ -20,7 +21,7 @@ interface RegistrationOptions {
 
 export type Registration = ReturnType<typeof startRegistration>;
 
-/** Registers now and every 3 min until stopped. */
+/** Registers now and every 3 min until stopped, a minute after a failure. */
 export function startRegistration({ router, clock, random, observe }: RegistrationOptions) {
   const instanceId = randomInstanceId();
   let stopped = false;
@@ -31,8 +32,9 @@ export function startRegistration({ router, clock, random, observe }: Registrati
     const failure = await router.register(instanceId).then(() => undefined, failureOf);
     isRegistered ||= failure === undefined;
     observe(failure === undefined ? { type: 'registered' } : { type: 'registration_failed', ...failure });
-    if (!stopped)
-      cancelNext = clock.after(REGISTER_EVERY_MS + (random() * 2 - 1) * JITTER_MS, () => void register());
+    if (stopped) return;
+    const pauseMs = failure === undefined ? REGISTER_EVERY_MS : RETRY_MS;
+    cancelNext = clock.after(pauseMs + (random() * 2 - 1) * JITTER_MS, () => void register());
   };
   void register();
 
@@ -52,7 +54,6 @@ export function startRegistration({ router, clock, random, observe }: Registrati
   };
 }
 
-/** Returns a positive int64, new with every start, which distinguishes two relays of one token. */
 export const randomInstanceId = (): bigint => randomBytes(8).readBigUInt64BE() >> 1n || 1n;
 
 function failureOf(error: unknown): RouterFailure {

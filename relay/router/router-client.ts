@@ -1,6 +1,4 @@
 /** AdmitJob and registration over grpc-js, with the values of GitLab Runner's client. No other file knows gRPC. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { ClientRequest, IncomingMessage } from 'node:http';
 import {
   Client,
   type ClientDuplexStream,
@@ -24,32 +22,11 @@ import {
 import { type RouterTarget, readTls, type TlsFiles, type TlsMaterial } from './target.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
 
-/**
- * Keeps a proxy's last answer to `CONNECT hostPort`, which grpc-js does not expose: the HTTP status, or the error of the connection
- * to it. Watches the whole process, which has one router.
- */
-function watchProxy(hostPort: string) {
-  let last: number | string | undefined;
-  const created = (message: unknown): void => {
-    const { request } = message as { request: ClientRequest };
-    if (request.method !== 'CONNECT' || request.path !== hostPort) return;
-    request.once('connect', ({ statusCode }: IncomingMessage) => {
-      last = statusCode === 200 ? undefined : statusCode;
-    });
-    request.once('error', (error) => {
-      last = error.message;
-    });
-  };
-  subscribe('http.client.request.created', created);
-  return { current: () => last, stop: () => unsubscribe('http.client.request.created', created) };
-}
-
 interface ChannelNumbers {
   /** @default 10 MiB both ways */
   readonly messageBytesMax?: number;
   /** @default 25 s; a router closes connections that ping more often than every 20 s */
   readonly keepaliveMs?: number;
-  /** Time for the router to answer a ping. @default 5 s */
   readonly keepaliveTimeoutMs?: number;
   readonly reconnectMsMax?: number;
 }
@@ -99,11 +76,8 @@ export interface RouterOptions extends ChannelNumbers {
   readonly schema: WireSchema;
   readonly token: TokenSource;
   readonly tls?: TlsFiles;
-  /** `tollgate/0.1.0` */
   readonly userAgent: string;
   readonly version?: string;
-  /** Writable folder for the tunnel's socket, ws and wss only. @default the system's temporary folder */
-  readonly socketDir?: string;
 }
 
 /**
@@ -124,10 +98,7 @@ class GrpcRouter implements Router {
   #ready = false;
   #closed = false;
   #token = '';
-  /** The token of the last AdmitJob call. Empty if there was none. */
-  #tokenShown = '';
   #metadata = new Metadata();
-  readonly #proxy: ReturnType<typeof watchProxy>;
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -141,10 +112,8 @@ class GrpcRouter implements Router {
         tls: this.#tls,
         messageBytesMax: options.messageBytesMax ?? ROUTER_MESSAGE_BYTES_MAX,
         failed: (failure) => this.#dialFailed(failure),
-        ...(options.socketDir === undefined ? {} : { socketDir: options.socketDir }),
       });
     }
-    this.#proxy = watchProxy(`${target.host}:${target.port}`);
     this.#client = this.#newClient();
     this.#watchConnection();
   }
@@ -152,7 +121,6 @@ class GrpcRouter implements Router {
   admitJob(listener: AdmitCallListener): AdmitCall {
     if (this.#closed) return new UnopenedCall(listener, STATUS.UNAVAILABLE, 'the router client is closed');
     const metadata = this.#authenticated();
-    this.#tokenShown = this.#token;
     if (typeof metadata === 'string') return new UnopenedCall(listener, STATUS.UNAUTHENTICATED, metadata);
     // The call must fail with its own dial, not with the one before.
     metadata.setOptions({ waitForReady: this.#tunnel?.failure() !== undefined });
@@ -169,17 +137,6 @@ class GrpcRouter implements Router {
     return call;
   }
 
-  tokenReplaced(): boolean {
-    const { token } = this.#options;
-    token.refresh();
-    try {
-      return token.read() !== this.#tokenShown;
-    } catch {
-      // The token is still unreadable.
-      return false;
-    }
-  }
-
   register(instanceId: bigint): Promise<void> {
     return this.#announce(this.#options.schema.registerPath, 'AgentRegistrar.Register', instanceId);
   }
@@ -190,7 +147,6 @@ class GrpcRouter implements Router {
 
   close(): void {
     this.#closed = true;
-    this.#proxy.stop();
     this.#client.close();
     this.#tunnel?.close();
   }
@@ -235,7 +191,7 @@ class GrpcRouter implements Router {
     const failure = status.code === STATUS.UNAVAILABLE ? this.#tunnel?.failure() : undefined;
     if (failure !== undefined) return failure;
     const { url, tunnel } = this.#options.target;
-    return callFailure({ url, peer: tunnel ? '' : peer, proxy: this.#proxy.current() }, status);
+    return callFailure(url, tunnel ? '' : peer, status);
   }
 
   /** Returns the metadata of a call, or the problem with the token. gRPC copies metadata, so one serves until the token changes. */
@@ -344,7 +300,6 @@ class GrpcAdmitCall implements AdmitCall {
     if (!this.#ended) this.#listener.onWaiting();
   }
 
-  /** Ends a call that will not get a connection. */
   fail(code: number, details: string, remedy: string | undefined): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -6,8 +6,6 @@ import {
 /** The port to GitLab's job router. `router-client.ts` implements it over gRPC. */
 export interface Router {
   admitJob(listener: AdmitCallListener): AdmitCall;
-  /** Returns true if the token is not that of the last call. Cheap enough for every second. */
-  tokenReplaced(): boolean;
   register(instanceId: bigint): Promise<void>;
   unregister(instanceId: bigint): Promise<void>;
   close(): void;
@@ -108,7 +106,7 @@ const OF_ROUTERS: Readonly<Partial<Record<ReturnType<typeof connectionFailure>['
 /** Remedies by the status of a call. Statuses that are missing here need no operator. */
 const ANSWERED: Readonly<Record<number, string>> = {
   [STATUS.UNAUTHENTICATED]:
-    'check that the token belongs to a runner controller and is not revoked; a new one is used as soon as it is there',
+    'check that the token belongs to a runner controller and is not revoked; a new one is used within half a minute',
   [STATUS.PERMISSION_DENIED]: 'GitLab refuses this controller; check its state, scopes and licence',
   [STATUS.NOT_FOUND]: 'GitLab knows no such controller, or nothing answers at this URL; check token and URL',
   [STATUS.RESOURCE_EXHAUSTED]:
@@ -143,24 +141,17 @@ export function httpFailure(address: string, httpStatus: number, step: string): 
   return failure(code, `${address}: HTTP ${httpStatus} at ${step}`, remedy);
 }
 
-interface CallPlace {
-  readonly url: string;
-  /** The address behind the name, or the proxy. Empty if the call did not get that far. */
-  readonly peer: string;
-  /** The proxy's last answer to CONNECT, which grpc-js does not pass on: an HTTP status or an error. */
-  readonly proxy: number | string | undefined;
-}
-
+/** @param peer - the address behind the name, or the proxy. Empty if the call did not get that far. */
 export function callFailure(
-  { url, peer, proxy }: CallPlace,
+  url: string,
+  peer: string,
   { code, details }: { readonly code: number; readonly details: string },
 ): RouterFailure {
   const connection = /.*Last error: (.*?)(?:\. Resolution note: .*)?$/s.exec(details)?.[1];
-  if (proxy !== undefined && connection === 'undefined') {
-    const through = `${url} through the proxy ${peer}`;
-    return typeof proxy === 'number'
-      ? httpFailure(through, proxy, 'CONNECT')
-      : networkFailure(through, { message: proxy });
+  // grpc-js does not pass on what a proxy answered to CONNECT.
+  if (connection === 'undefined') {
+    const what = `${url} through the proxy ${peer}: it opened no connection`;
+    return failure(STATUS.UNAVAILABLE, what, `the proxy may want credentials. ${PROXY_CREDENTIALS}`);
   }
   if (connection !== undefined || details.startsWith('Name resolution failed'))
     return networkFailure(url, { message: connection ?? details });

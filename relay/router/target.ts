@@ -1,4 +1,3 @@
-/** Reads the URL of the job router and the TLS files. */
 import { getCACertificates } from 'node:tls';
 import { RelayError } from '../relay-error.ts';
 import { readSmallFile } from '../small-file.ts';
@@ -12,7 +11,6 @@ export interface RouterTarget {
   readonly path: string;
   /** TLS by gRPC (grpcs) or around the WebSocket (wss). */
   readonly secure: boolean;
-  /** gRPC inside a WebSocket. */
   readonly tunnel: boolean;
   /** The `:authority` of HTTP/2: the host, with the port if it is not the scheme's default. */
   readonly authority: string;
@@ -83,7 +81,6 @@ const invalid = (value: string, problem: string): RelayError =>
 export interface TlsFiles {
   /** PEM of authorities that are trusted in addition to the system's. */
   readonly caFile?: string;
-  /** The same as text, where no file can be mounted. */
   readonly caPem?: string;
   /** PEM of the relay's own certificate and key, if the router asks for one. Both or neither. */
   readonly certFile?: string;

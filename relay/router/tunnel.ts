@@ -24,8 +24,6 @@ const HANDSHAKE_TIMEOUT_MS = 10_000;
 const BUFFERED_BYTES_HIGH = 1024 * 1024;
 /** More than one connection, its successor after GOAWAY, and both of these again. */
 const CONNECTIONS_MAX = 16;
-/** The smallest limit of all platforms (macOS), without the final zero. */
-const SOCKET_PATH_BYTES_MAX = 103;
 const UNSUPPORTED_DATA = 1003;
 /** After `close`, buffered bytes have this long to be sent. */
 const FLUSH_MS_MAX = 1_000;
@@ -35,19 +33,16 @@ interface TunnelOptions {
   readonly token: TokenSource;
   readonly userAgent: string;
   readonly tls: TlsMaterial;
-  /** The parent of the socket's private folder. @default the system's temporary folder */
-  readonly socketDir?: string;
   readonly messageBytesMax: number;
-  /** Runs after a failed dial, for the calls that wait for it. */
   readonly failed: (failure: RouterFailure) => void;
 }
 
 export type Tunnel = ReturnType<typeof openTunnel>;
 
-/** @throws {RelayError} `config_invalid`: no socket can be made in `socketDir`. */
+/** @throws {RelayError} `config_invalid`: no socket can be made in the system's temporary folder. */
 export function openTunnel(options: TunnelOptions) {
   const { url } = options;
-  const { dir, path } = privateSocketPath(options.socketDir ?? tmpdir());
+  const { dir, path } = privateSocketPath(tmpdir());
   const sockets = new Set<Socket>();
   const held = new Set<Socket>();
   let holds = false;
@@ -115,13 +110,6 @@ export function openTunnel(options: TunnelOptions) {
 }
 
 function privateSocketPath(parent: string): { readonly dir: string; readonly path: string } {
-  const longest = join(parent, 'tollgate-XXXXXX', 'router.sock');
-  if (Buffer.byteLength(longest) > SOCKET_PATH_BYTES_MAX) {
-    throw new RelayError(
-      'config_invalid',
-      `socket folder ${parent} makes a path of ${Buffer.byteLength(longest)} bytes, a unix socket takes ${SOCKET_PATH_BYTES_MAX}; name a shorter folder`,
-    );
-  }
   try {
     // mkdtemp sets 0700, so no other user can use the tunnel with the relay's token.
     const dir = mkdtempSync(join(parent, 'tollgate-'));

@@ -68,7 +68,6 @@ export function describeAliases(
   return [...fields, { field: 'variables', paths, variables: [], never: list === undefined }];
 }
 
-/** Returns the fields that no question can fill under these descriptors. */
 export const fieldsWithoutSource = (
   desc: DescMessage,
   { trustVariables = false }: { readonly trustVariables?: boolean } = {},

@@ -2,7 +2,6 @@ import type { AdmissionRequest } from '../../policies/request/request.ts';
 
 /** Longer than any path (20 levels of groups) or image name seen. */
 export const TEXT_LENGTH_MAX = 1_024;
-/** Labels are cut at GitLab's bound for job names. */
 export const LABEL_LENGTH_MAX = 255;
 /** GitLab allows 50 tags per job, and any number of services. */
 export const LIST_LENGTH_MAX = 100;
@@ -18,7 +17,6 @@ export const PULL_POLICY: readonly string[] = ['pull_policy', 'pull_policies'];
 export const DOCKER_USER: readonly string[] = ['executor_opts.docker.user', 'docker.user'];
 export const KUBERNETES_USER: readonly string[] = ['executor_opts.kubernetes.user', 'kubernetes.user'];
 
-/** The form of a value on the wire, and how it is read. */
 export type AliasKind =
   | 'id'
   | 'seconds'

@@ -150,7 +150,6 @@ const KUBERNETES_RESOURCE =
 
 const isResourceVariable = (name: string): boolean => KUBERNETES_RESOURCE.test(name);
 
-/** `hide` keeps the name without the value. */
 export type Fate = 'keep' | 'hide' | 'drop';
 
 /**

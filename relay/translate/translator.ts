@@ -32,7 +32,6 @@ export type Translation =
 
 export interface TranslatorOptions {
   readonly variables: AllowedVariables;
-  /** Reads identity from variables too, which users can forge. */
   readonly trustVariables: boolean;
 }
 

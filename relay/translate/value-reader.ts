@@ -47,7 +47,6 @@ export function valueReader(
       return isBoolean(field)
         ? (raw) => (raw === true || (raw === false && hasPresence(field)) ? raw : undefined)
         : undefined;
-    // These are read from variables only.
     case 'digest':
     case 'bot':
       return undefined;
@@ -137,27 +136,12 @@ export interface ListReading {
   readonly within: readonly WantedField[];
 }
 
-/** For a list of texts, or of messages with a name. */
 export function textsReader(field: DescField): ListReading | undefined {
-  if (isTexts(field)) return { read: (raw) => readRepeated(raw, label), within: [] };
-  if (field.fieldKind !== 'list' || field.listKind !== 'message') return undefined;
-  const name = firstOf(field.message, ['name'], isTextField);
-  if (name === undefined) return undefined;
-  const read = (raw: unknown) => readRepeated(raw, (entry) => label(name.get(entry as MessageObject)));
-  return { read, within: [{ fields: name.fields }] };
+  return isTexts(field) ? { read: (raw) => readRepeated(raw, label), within: [] } : undefined;
 }
 
-/** For a list of messages, or only of images. */
 export function servicesReader(field: DescField): ListReading | undefined {
-  if (field.fieldKind !== 'list') return undefined;
-  if (isTexts(field)) {
-    const read = (entry: unknown): ServiceRequest | undefined => {
-      const name = containerText(entry);
-      return name === undefined ? undefined : { name };
-    };
-    return { read: (raw) => readServices(raw, read), within: [] };
-  }
-  if (field.listKind !== 'message') return undefined;
+  if (field.fieldKind !== 'list' || field.listKind !== 'message') return undefined;
   const service = serviceReader(field.message);
   if (service === undefined) return undefined;
   return {
@@ -210,7 +194,6 @@ function serviceReader(desc: DescMessage) {
   }
 }
 
-/** Returns the first of these paths that the schema has with a suitable type. */
 function firstOf(
   desc: DescMessage,
   paths: readonly string[],

@@ -38,7 +38,6 @@ export type ValueForPod = (variable: {
 
 export type VariablesField = NonNullable<ReturnType<typeof findVariables>>;
 
-/** Finds the repeated `{key, value, public, masked, file}` of a schema. */
 export function findVariables(desc: DescMessage) {
   const found = resolvePath(desc, 'variables') ?? resolvePath(desc, 'job_info.variables');
   if (found?.leaf.fieldKind !== 'list' || found.leaf.listKind !== 'message') return undefined;
@@ -69,7 +68,6 @@ export function findVariables(desc: DescMessage) {
   };
 }
 
-/** Reads a job's variables. Returns undefined without any, as from a GitLab that does not send them. */
 export function readJobVariables(
   field: VariablesField,
   message: MessageObject,
@@ -315,7 +313,6 @@ export function withCompared(
 }
 
 type Resolve = RunnerVariables['resolve'];
-/** The texts of a request that the runner expands before its executor reads them. */
 type Containers = { image?: unknown; dockerUser?: unknown; kubernetesUser?: unknown; services?: unknown };
 
 /**

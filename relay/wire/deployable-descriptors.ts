@@ -5,14 +5,11 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { RelayError } from '../relay-error.ts';
 import { parseSchema } from './schema.ts';
 
 export interface DeployableDescriptors {
   readonly bytes: Uint8Array;
-  /** Hash of `bytes`, 64 hex digits. */
   readonly sha256: string;
   /**
    * In `DESCRIPTORS_FOLDER` of bundle and image. The name is the hash, so an image can hold the descriptors of several
@@ -25,7 +22,6 @@ export interface DeployableDescriptors {
 
 const FETCH_REMEDY = "fetch those of your GitLab's version with: npm run proto:sync -- --ref v18.9.0";
 
-const PLACEHOLDER = new URL('./default.binpb', import.meta.url);
 const THE_FILE = 'the file';
 
 /**
@@ -39,8 +35,7 @@ export function readDeployableDescriptors(file: string): DeployableDescriptors {
   } catch (cause) {
     throw new RelayError('schema_invalid', `${THE_FILE} cannot be read; ${FETCH_REMEDY}`, { cause });
   }
-  parseSchema(bytes, THE_FILE);
-  if (canonical(bytes).equals(canonical(readFileSync(PLACEHOLDER)))) {
+  if (parseSchema(bytes, THE_FILE).placeholder) {
     throw new RelayError(
       'schema_invalid',
       `${THE_FILE} is the placeholder of this repository, whose field numbers are made up; ${FETCH_REMEDY}`,
@@ -51,22 +46,11 @@ export function readDeployableDescriptors(file: string): DeployableDescriptors {
   return { bytes, sha256, fileName: `${sha256}.binpb`, version: lockedVersion(file) };
 }
 
-/** Comments and positions do not affect the wire, so another name or a rebuild with comments changes nothing. */
-function canonical(bytes: Uint8Array): Buffer {
-  const set = fromBinary(FileDescriptorSetSchema, bytes);
-  for (const file of set.file) {
-    delete file.sourceCodeInfo;
-    delete file.$unknown;
-  }
-  return Buffer.from(toBinary(FileDescriptorSetSchema, set));
-}
-
 export interface DescriptorsLock {
   /** The descriptors' hash, 64 hex digits. */
   readonly sha256: string;
   /** For readers: a tag of GitLab's repository, a folder, an archive or a file. */
   readonly source: string;
-  /** The hash of the source archive or file. */
   readonly sourceSha256?: string;
 }
 

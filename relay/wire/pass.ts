@@ -110,12 +110,10 @@ const VARINT_BYTES_MAX = 10;
 export class WireText {
   readonly sizeBytes: number;
   readonly #reader: BinaryReader;
-  /** The position of its length, which its bytes follow. */
   readonly #at: number;
   readonly #strict: boolean;
   readonly #budget: ReadingBudget;
 
-  /** Notes the text at the reader's position and skips it. */
   constructor(reader: BinaryReader, strict: boolean, budget: ReadingBudget) {
     this.#reader = reader;
     this.#at = reader.pos;
@@ -154,7 +152,6 @@ export class Pass {
   readonly unknown: string[] = [];
   /** Fields in another form than the schema has: `id (1) is bytes, the schema says varint`. At most {@link FIELDS_MAX}. */
   readonly contradicted: string[] = [];
-  /** The path of the first text that is not UTF-8. */
   invalidText: string | undefined;
   unknownBytes = 0;
   readonly #reader: BinaryReader;

@@ -9,7 +9,6 @@ export interface WantedField {
   readonly fields: readonly DescField[];
   /** For a list of messages: the fields to read of each. */
   readonly within?: readonly WantedField[];
-  /** For a text: decode it on demand. */
   readonly lazy?: boolean;
   /** For a list: skip items beyond this number. @default all */
   readonly itemsMax?: number;
@@ -24,7 +23,6 @@ export interface FieldPlan extends Pick<WireForm, 'wireType' | 'mayBePacked'> {
   /** From the top of the question, as the schema spells it: `image.executor_opts`. */
   readonly path: string;
   readonly key: string;
-  /** The property of its oneof, if it is in one. */
   readonly oneof: string | undefined;
   readonly decode: DecodeNumber | undefined;
   readonly strict: boolean;
@@ -34,7 +32,6 @@ export interface FieldPlan extends Pick<WireForm, 'wireType' | 'mayBePacked'> {
 
 export interface MessagePlan {
   readonly id: number;
-  /** Empty, or `image.executor_opts.`. */
   readonly path: string;
   readonly fields: ReadonlyMap<number, FieldPlan>;
 }

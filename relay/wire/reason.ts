@@ -7,7 +7,6 @@ import { plainLines } from '../../policies/text/plain-text.ts';
  */
 export const REASON_BYTES_MAX = 499;
 
-/** Longer than any text of Tollgate. */
 const LOOKED_AT_MAX = 9_900;
 /** The last lines, which lead to the whole text. They are kept. */
 const POINTER = /^(?:Details|Decision)\b/;

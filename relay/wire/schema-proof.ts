@@ -42,7 +42,6 @@ export const JOBS_MIN = 6;
 export const JOBS_MIN_ALONE = 20;
 /** Few, so that a changed router does not fail a company's jobs for long. */
 export const RECENT = 10;
-/** More than half of the recent questions. */
 export const SUSPECT_AT = 6;
 
 const start = (standing: SchemaState): ProofState => ({

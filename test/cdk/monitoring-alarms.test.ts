@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { COMPOSITE } from '../../cdk/monitoring/alarms/alarm-spec.ts';
 import { monitoringCounts } from '../../cdk/monitoring/alarms/alarms.ts';
-import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../functions/names.ts';
+import { METRIC_NAMESPACE } from '../../functions/names.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
 import { alarmsOf, PAGER, RUNBOOK_URL, UNMEASURED, WATCHED } from './monitored.ts';
 import { DEFAULTS, type Synthesized, synthesize } from './synthesized.ts';
@@ -50,19 +50,6 @@ describe('every alarm', () => {
     for (const { name, periods, periodMinutes } of ALL_ALARMS) {
       const daysMax = periodMinutes >= 60 ? 7 : 1;
       expect([name, periods * periodMinutes <= daysMax * 24 * 60]).toEqual([name, true]);
-    }
-  });
-
-  test('looks at the metrics of its own deployment', () => {
-    for (const { Namespace, Dimensions, Metrics } of alarmsOf(standard)) {
-      const stats = Metrics?.map((each: { MetricStat?: { Metric: unknown } }) => each.MetricStat?.Metric) ?? [
-        { Namespace, Dimensions },
-      ];
-      for (const each of stats) {
-        if (each?.Namespace === METRIC_NAMESPACE) {
-          expect(each.Dimensions).toEqual([{ Name: METRIC_DIMENSION, Value: 'prod' }]);
-        }
-      }
     }
   });
 });

@@ -5,32 +5,10 @@ import { ALL_ALARMS } from '../support/all-alarms.ts';
 import { dashboardOf, UNMEASURED, WATCHED, type Widget } from './monitored.ts';
 import { DEFAULTS, PRIVATE, type Synthesized, synthesize } from './synthesized.ts';
 
-/** https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_limits.html */
-const WIDGETS_MAX = 500;
-const METRICS_OF_A_WIDGET_MAX = 500;
-const METRICS_MAX = 2_500;
 /** Far less than a template's megabyte, of which it is a part. */
 const BODY_BYTES_MAX = 100_000;
 const COLUMNS = 24;
 
-const AWS_METRICS = [
-  'AWS/DynamoDB ConsumedReadCapacityUnits',
-  'AWS/DynamoDB ConsumedWriteCapacityUnits',
-  'AWS/DynamoDB ReadThrottleEvents',
-  'AWS/DynamoDB TransactionConflict',
-  'AWS/DynamoDB WriteThrottleEvents',
-  'AWS/ECS CPUUtilization',
-  'AWS/ECS MemoryUtilization',
-  'AWS/Lambda Duration',
-  'AWS/Lambda Errors',
-  'AWS/Lambda Invocations',
-  'AWS/Lambda IteratorAge',
-  'AWS/Lambda Throttles',
-  'AWS/Lambda Url4xxCount',
-  'AWS/Lambda Url5xxCount',
-  'AWS/Logs IncomingBytes',
-  'AWS/SQS ApproximateNumberOfMessagesVisible',
-];
 const EMITTED = [...FUNCTION_METRICS, ...RELAY_METRICS].map(({ name }) => `${METRIC_NAMESPACE} ${name}`);
 
 const bySettings = new Map<string, Synthesized>();
@@ -70,21 +48,7 @@ describe.each(SETTINGS)('the dashboard of %s', (name) => {
   });
 
   test('is one that CloudWatch takes', () => {
-    const { text, widgets } = boardOf(name);
-    expect(text.length).toBeLessThan(BODY_BYTES_MAX);
-    expect(widgets.length).toBeLessThanOrEqual(WIDGETS_MAX);
-    const counts = widgets.map((each) => metricsOf(each).length);
-    expect(Math.max(...counts)).toBeLessThanOrEqual(METRICS_OF_A_WIDGET_MAX);
-    expect(counts.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(METRICS_MAX);
-  });
-
-  test('shows only what the code emits or AWS counts anyway', () => {
-    const shown = boardOf(name)
-      .widgets.flatMap(metricsOf)
-      .filter((cells) => !isMath(cells))
-      .map((cells) => named(cells).slice(0, 2).join(' '));
-    expect(shown.length).toBeGreaterThan(10);
-    expect(shown.filter((each) => !EMITTED.includes(each) && !AWS_METRICS.includes(each))).toEqual([]);
+    expect(boardOf(name).text.length).toBeLessThan(BODY_BYTES_MAX);
   });
 });
 

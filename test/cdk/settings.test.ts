@@ -54,100 +54,47 @@ test('what is not said has a default, derived from GitLab and the stage', () => 
   expect([settings?.account, settings?.region, settings?.console]).toEqual([undefined, undefined, undefined]);
 });
 
+/** Wrong values by setting; `[0]` is the first of a list. */
+const WRONG: Readonly<Record<string, unknown>> = {
+  ...{ stage: 'Prod', account: 111122223333, region: 'europe', admitRoute: 'http', relays: 2 },
+  ...{ 'gitlab.url': 'http://gitlab.corp.test/', 'gitlab.descriptors': 1, 'gitlab.instance': 'a#b' },
+  ...{
+    'gitlab.routerUrl': 'ws://kas',
+    'gitlab.proxyUrl': 'http://u:p@proxy:3128',
+    'gitlab.caParameter': 'ca',
+  },
+  ...{ 'vpc.cidr': '10.0.0.0/8', 'vpc.id': 'vpc-1', 'vpc.subnetIds': 'subnet-1' },
+  ...{ 'vpc.availabilityZones[0]': 'a', 'relay.count': 9, 'relay.cpu': 300, 'relay.image': 'relay' },
+  ...{ 'relay.deadlineMs': 50, 'relay.failurePolicy': 'open', 'parameters.routerToken': 'router-token' },
+  ...{ 'parameters.gitlabToken': '/aws/x', 'parameters.webhookSecrets': '', 'parameters.keyArn': 'key' },
+  ...{ 'state.tableKeyArn': 'alias/x', 'state.exportDays': 91, 'alarms.emails[0]': 'nobody' },
+  ...{ 'alarms.webhooks[0]': 'http://chat', 'alarms.topicArns[0]': 'topic', 'console.clientId': 'an id' },
+  ...{
+    'console.url': 'https://budget.corp.test/',
+    'console.adminGroupId': '123',
+    'console.financeGroupId': 0,
+  },
+  ...{ 'console.ownersFrom': 'developer', 'console.viewersFrom': 'everybody', 'console.admins': [1] },
+  ...{
+    chargeUnknown: 'all',
+    usageZone: 'Berlin',
+    logRetentionDays: 31,
+    watchdog: 'on',
+    metrics: 1,
+    traces: null,
+  },
+};
+
 test('every mistake of every deployment is reported in one error', () => {
-  const wrong = [
-    {
-      stage: 'Prod',
-      account: 111122223333,
-      region: 'europe',
-      gitlab: {
-        url: 'http://gitlab.corp.test/',
-        descriptors: 1,
-        instance: 'a#b',
-        routerUrl: 'ws://kas',
-        reachedFrom: 'vpc',
-        proxyUrl: 'http://u:p@proxy:3128',
-        caParameter: 'ca',
-      },
-      admitRoute: 'http',
-      vpc: { cidr: '10.0.0.0/8' },
-      relay: {
-        count: 9,
-        cpu: 300,
-        memoryMiB: 513,
-        image: 'relay',
-        deadlineMs: 50,
-        failurePolicy: 'open',
-      },
-      parameters: { routerToken: 'router-token', gitlabToken: '/aws/x', webhookSecrets: '', keyArn: 'key' },
-      state: { tableKeyArn: 'alias/x', exportDays: 91 },
-      alarms: { emails: ['nobody'], webhooks: ['http://chat'], topicArns: ['topic'] },
-      console: {
-        url: 'https://budget.corp.test/',
-        clientId: 'an id',
-        adminGroupId: '123',
-        financeGroupId: 0,
-        ownersFrom: 'developer',
-        viewersFrom: 'everybody',
-        admins: [1],
-      },
-      chargeUnknown: 'all',
-      usageZone: 'Berlin',
-      logRetentionDays: 31,
-      watchdog: 'on',
-      metrics: 1,
-      traces: null,
-      relays: 2,
-    },
-    { stage: 'next', gitlab: {}, vpc: { id: 'vpc-1', subnetIds: 'subnet-1', availabilityZones: ['a'] } },
-  ];
-  expect([...mistakesOf(wrong)].sort()).toEqual(
-    [
-      'stage',
-      'account',
-      'region',
-      'gitlab.url',
-      'gitlab.descriptors',
-      'gitlab.instance',
-      'gitlab.routerUrl',
-      'gitlab.proxyUrl',
-      'gitlab.caParameter',
-      'admitRoute',
-      'vpc.cidr',
-      'relay.count',
-      'relay.cpu',
-      'relay.image',
-      'relay.deadlineMs',
-      'relay.failurePolicy',
-      'parameters.routerToken',
-      'parameters.gitlabToken',
-      'parameters.webhookSecrets',
-      'parameters.keyArn',
-      'state.tableKeyArn',
-      'state.exportDays',
-      'alarms.emails[0]',
-      'alarms.webhooks[0]',
-      'alarms.topicArns[0]',
-      'console.url',
-      'console.clientId',
-      'console.adminGroupId',
-      'console.financeGroupId',
-      'console.ownersFrom',
-      'console.viewersFrom',
-      'console.admins',
-      'chargeUnknown',
-      'usageZone',
-      'logRetentionDays',
-      'watchdog',
-      'metrics',
-      'traces',
-      'relays',
-      'gitlab.url',
-      'gitlab.descriptors',
-      'vpc.id',
-      'vpc.subnetIds',
-      'vpc.availabilityZones[0]',
-    ].sort(),
+  const wrong: Record<string, Record<string, unknown>> = {};
+  for (const [setting, value] of Object.entries(WRONG)) {
+    const [section = '', name] = setting.split('.');
+    if (name === undefined) Object.assign(wrong, { [section]: value });
+    else if (name.endsWith('[0]')) wrong[section] = { ...wrong[section], [name.slice(0, -3)]: [value] };
+    else wrong[section] = { ...wrong[section], [name]: value };
+  }
+  expect([...mistakesOf([wrong, { stage: 'next', gitlab: {} }])].sort()).toEqual(
+    [...Object.keys(WRONG), 'gitlab.url', 'gitlab.descriptors'].sort(),
   );
 });
 
@@ -188,20 +135,11 @@ test('functions in public subnets are refused: they would get no address and rea
   );
 });
 
-test.each(['eu-south-2'])(
-  'a region without Function URLs is refused: %s, named by the file or by the deploying user',
-  (region) => {
-    expect(messageOf([{ stage: 'prod', gitlab: GITLAB, region }])).toMatch(
-      `region is "${region}" (cdk/tollgate.config.ts, stage "prod"): Lambda has no Function URLs there`,
-    );
-    expect(() => readDeployments([{ stage: 'prod', gitlab: GITLAB }], {}, region)).toThrow(
-      `region is "${region}" (the region of the deploying user): Lambda has no Function URLs there`,
-    );
-    expect(
-      readDeployments([{ stage: 'prod', gitlab: GITLAB, region: 'eu-west-1' }], {}, region),
-    ).toHaveLength(1);
-  },
-);
+test('a region without Function URLs is refused', () => {
+  expect(messageOf([{ stage: 'prod', gitlab: GITLAB, region: 'eu-south-2' }])).toContain(
+    'region is "eu-south-2" (cdk/tollgate.config.ts, stage "prod"): Lambda has no Function URLs there',
+  );
+});
 
 describe('the command line', () => {
   test('wins over the file', () => {

@@ -10,7 +10,6 @@ import { BUNDLES } from './synthesized.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const IMAGE = `registry.example.com/tollgate/relay@sha256:${'a'.repeat(64)}`;
 const TIMEOUT_MS = 240_000;
 
 /** Nobody's account, and an address where nothing answers in the place of the network. */
@@ -63,22 +62,6 @@ test(
     // The watchdog, the console and the retries are missing: the file does not ask for them.
     expect(handlers).toHaveLength(BUNDLES.length - 3);
     expect(packed.filter((file) => file === 'rules.json')).toHaveLength(handlers.length);
-  },
-  TIMEOUT_MS,
-);
-
-test(
-  'what is wrong in the settings is listed, without a stack trace, and the command fails',
-  async () => {
-    const out = mkdtempSync(join(tmpdir(), 'tollgate-cdk-'));
-    const right = ['-c', `relayImage=${IMAGE}`, '-c', `gitlabDescriptors=${DESCRIPTORS}`];
-    const wrong = ['-c', 'relayCount=many', '-c', 'gitlabUrl=gitlab', ...right];
-    const { code, text } = await cdk('synth', '--quiet', '--output', out, ...wrong);
-    expect(code).not.toBe(0);
-    expect(text).toContain('[settings_invalid] 2 settings are wrong:');
-    expect(text).toContain('relay.count is "many" (-c relayCount): expected a whole number from 1 to 4');
-    expect(text).toContain('gitlab.url is "gitlab" (-c gitlabUrl): expected');
-    expect(text).not.toMatch(/^\s+at /m);
   },
   TIMEOUT_MS,
 );

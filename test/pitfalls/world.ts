@@ -15,7 +15,6 @@ import { aDirectory, aPolicy, someLimits } from '../policies/documents.ts';
 import { manualClock } from '../support/ledger/test-clock.ts';
 
 export const MINUTE_MS = 60_000;
-export const DAY_MS = 86_400_000;
 /** 1.00 in micro-units. */
 export const ONE = 1_000_000;
 /** Long enough for every try: nothing here is decided by a deadline. */
@@ -30,12 +29,7 @@ export interface Documents {
   readonly estimator?: Estimator;
 }
 
-export const rulesOf = ({
-  policy = {},
-  limits = [],
-  directory = aDirectory,
-  estimator,
-}: Documents): Rules => {
+const rulesOf = ({ policy = {}, limits = [], directory = aDirectory, estimator }: Documents): Rules => {
   const made = aPolicy(policy);
   const document = Array.isArray(limits) ? { limits } : limits;
   return {

@@ -127,7 +127,6 @@ test('a rejection of the ledger that it could not write down is kept until it is
 });
 
 describe('own faults', () => {
-  const admitsAll = (): SendBatch => async (jobs) => jobs.map((job) => admittedOf(job.request));
   /** A verdict that passed every check and still breaks who reads it. */
   const broken = rejectedFor({
     ...quotaViolation('group/1'),
@@ -149,22 +148,6 @@ describe('own faults', () => {
     expect(ofType('own_fault').map(({ place, error }) => `${place} ${error}`)).toEqual(
       Array(30).fill('decide TypeError'),
     );
-  });
-
-  test('what breaks while a question is read: admitted, told as our fault, and neither the schema nor the job is blamed', async () => {
-    const { ask, ofType } = answeringBench({
-      send: admitsAll,
-      judge: ({ jobId }) => {
-        if (jobId === 2) throw new RangeError('a value from outside');
-        return 'plausible';
-      },
-    });
-    const asked = [1, 2, 3].map((jobId) => ask(questionOf(jobId)));
-    await turn();
-    await turn();
-    expect(asked.map(({ answers }) => answers)).toEqual(asked.map(() => [{ outcome: 'admitted' }]));
-    expect(ofType('own_fault')).toMatchObject([{ place: 'read', error: 'RangeError' }]);
-    expect(ofType('unreadable')).toEqual([]);
   });
 });
 

@@ -7,12 +7,12 @@ import { range } from '../support/relay/commit-bench.ts';
 import { decidingService } from '../support/relay/deciding-service.ts';
 import { reported } from '../support/relay/reported.ts';
 
-type Options = Parameters<typeof decidingService>;
-
-async function relayInOutage(deadlineMs: number, ...options: Options) {
-  const service = await decidingService(...options);
+async function relayInOutage() {
+  const service = await decidingService();
   const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
-  const { relay, events } = flowRelay(router.grpcUrl ?? '', service.url, flowRules([]), { deadlineMs });
+  const { relay, events } = flowRelay(router.grpcUrl ?? '', service.url, flowRules([]), {
+    deadlineMs: 300,
+  });
   onTestFinished(async () => {
     await relay.stop();
     await router.close();
@@ -28,7 +28,7 @@ async function relayInOutage(deadlineMs: number, ...options: Options) {
 }
 
 test('a service that refuses 100 fallback decisions with 404, 302 and 413 gets all of them afterwards', async () => {
-  const { service, relay, events, ask } = await relayInOutage(300);
+  const { service, relay, events, ask } = await relayInOutage();
   service.admissions = 503;
   service.unmetered = 404;
   await ask(...range(1, 100));
@@ -47,7 +47,7 @@ test.each([
   { back: true, guarantee: 'delivers all 300 decisions to a service that is back' },
   { back: false, guarantee: 'counts, logs and measures all 300 as lost if the service stays away' },
 ])('a relay that stops while the breaker is open $guarantee', async ({ back }) => {
-  const { service, relay, events, ask } = await relayInOutage(300);
+  const { service, relay, events, ask } = await relayInOutage();
   service.admissions = 503;
   service.unmetered = 503;
   for (let jobId = 1; jobId <= 300; jobId += 20) await ask(...range(jobId, jobId + 19));
@@ -61,28 +61,4 @@ test.each([
   expect(losses).toMatchObject(
     back ? [] : [{ level: 'error', why: 'stopping', count: 300, jobIds: { length: 100 } }],
   );
-});
-
-test('a malformed verdict harms its own job only: 59 such jobs are admitted and recorded, 59 others decided', async () => {
-  const { service, relay, events, ask } = await relayInOutage(10_000, ({ jobId }) =>
-    jobId % 2 === 0
-      ? {
-          rule: 'budgets',
-          class: 'cost',
-          reason: { code: 'BUDGET_EXHAUSTED', subject: 42 },
-          text: 'No budget.',
-        }
-      : undefined,
-  );
-  const bad = range(1, 59).map((index) => 2 * index);
-  await ask(...bad, ...bad.map((jobId) => jobId + 1));
-  await relay.stop();
-  expect(service.recorded.map(({ request, cause }) => `${request.jobId} ${cause}`).sort()).toEqual(
-    bad.map((jobId) => `${jobId} malformed`).sort(),
-  );
-  expect(reported(events).values).toMatchObject({
-    UnreadableQuestions: [0],
-    Rejected: [0],
-    OwnFaults: [0],
-  });
 });

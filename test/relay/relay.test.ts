@@ -25,9 +25,9 @@ function stuckRelay() {
       admitJob: (listener) => {
         const call = new FakeCall(listener);
         calls.push(call);
-        return call.accept();
+        listener.onWaiting();
+        return call;
       },
-      tokenReplaced: () => false,
       register: async () => {},
       unregister: never,
       close: () => {},

@@ -176,25 +176,14 @@ test.each(['admit', 'admit:live', 'arn:aws:lambda:eu-central-1:123456789012:func
 );
 
 test.each([
-  { env: { AWS_REGION: '' }, named: 'AWS_REGION is not set' },
   { env: { AWS_REGION: 'Frankfurt' }, named: 'AWS_REGION is "Frankfurt"' },
   { env: { TOLLGATE_GITLAB_INSTANCE: '' }, named: 'TOLLGATE_GITLAB_INSTANCE is not set' },
-  { env: { TOLLGATE_GITLAB_INSTANCE: 'a#b' }, named: 'TOLLGATE_GITLAB_INSTANCE is "a#b"' },
-  { env: { TOLLGATE_ADMIT_ROUTE: 'lambda' }, named: 'TOLLGATE_ADMIT_ROUTE is "lambda"' },
   { env: { TOLLGATE_ADMIT_ROUTE: 'invoke' }, named: 'TOLLGATE_ADMIT_FUNCTION is not set' },
-  {
-    env: { TOLLGATE_ADMIT_ROUTE: 'invoke', TOLLGATE_ADMIT_FUNCTION: '../other' },
-    named: 'TOLLGATE_ADMIT_FUNCTION is "../other"',
-  },
   {
     env: { AWS_ENDPOINT_URL_SSM: 'http://ssm.example.com' },
     named: 'AWS_ENDPOINT_URL_SSM: expected https://',
   },
   { env: { TOLLGATE_CA_FILE: '/ca.pem' }, named: 'TOLLGATE_CA_FILE and TOLLGATE_CA_PARAMETER are set' },
-  {
-    env: { TOLLGATE_ROUTER_TOKEN: TOKEN },
-    named: 'TOLLGATE_ROUTER_TOKEN_PARAMETER and TOLLGATE_ROUTER_TOKEN are set',
-  },
 ])('a deployed relay that misses something names it: $named', ({ env, named }) => {
   expect(problem({ ...DEPLOYED, ...env })).toContain(named);
 });

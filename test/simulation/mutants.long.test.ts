@@ -5,10 +5,12 @@ import { MUTANTS } from './mutants.ts';
 
 /** Few groups with many jobs each: limits are met, and jobs are in flight all the time. */
 const crowded = (seed: number) => drawWorkload({ seed, jobs: 2_000, groupsByLevel: [2, 2, 3], projects: 6 });
+const manyWait = (seed: number) => drawWorkload({ seed, jobs: 6_000, groupsByLevel: [1, 1, 2], projects: 3 });
 const MONTHS = {
   any: crowded(2),
   silent: crowded(3),
-  waiting: drawWorkload({ seed: 7, jobs: 6_000, groupsByLevel: [1, 1, 2], projects: 3 }),
+  waiting: manyWait(7),
+  overtaken: manyWait(10),
 };
 
 test.each(MUTANTS)(

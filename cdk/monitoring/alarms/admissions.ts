@@ -5,21 +5,7 @@ const LATENCY_SHARE_MAX = 0.75;
 /** Per cent. One cold start a minute stays below it, a ledger that is down does not. */
 const FALLBACK_SHARE_MAX = 10;
 
-const relayDisconnected: AlarmRow = {
-  name: 'RelayDisconnected',
-  severity: 'page',
-  says: 'No relay has a stream at the job router: GitLab fails every job it would ask about while the controller is enabled.',
-  formula: 'streamsMost',
-  label: 'Streams of the relay with the most',
-  periodMinutes: 1,
-  breach: ['below', 1],
-  periods: 3,
-  // Every relay says how many it has each minute: one that says nothing is one that is gone.
-  missing: 'breaching',
-  toldBy: COMPOSITE.name,
-};
-
-const relayMissing = ({ relays }: AlarmInput): AlarmRow => ({
+const relayMissing = (relays: number): AlarmRow => ({
   name: 'RelayMissing',
   says: `Fewer than ${relays} relays hold streams: the next one that fails takes admissions with it.`,
   // A relay without a stream is none, however alive. One value a relay and minute, so five for each in a period.
@@ -33,50 +19,54 @@ const relayMissing = ({ relays }: AlarmInput): AlarmRow => ({
   periods: 3,
 });
 
-const fallbackShare = ({ failurePolicy }: AlarmInput): AlarmRow => ({
-  name: 'FallbackShare',
-  severity: 'page',
-  says:
-    failurePolicy === 'admit'
-      ? `More than ${FALLBACK_SHARE_MAX} % of the answers came without the ledger: jobs run past their limits.`
-      : `More than ${FALLBACK_SHARE_MAX} % of the answers came without the ledger: jobs fail by our own fault.`,
-  formula: 'IF(questions > 0, 100 * fallbackAnswers / questions, 0)',
-  label: 'Answers without the ledger, % of questions',
-  periodMinutes: 1,
-  breach: ['above', FALLBACK_SHARE_MAX],
-  periods: 5,
-  breaching: 3,
-  toldBy: COMPOSITE.name,
-});
-
-const latencyNearDeadline = ({ deadlineMs }: AlarmInput): AlarmRow => ({
-  name: 'LatencyNearDeadline',
-  says: `One answer in a hundred takes more than ${LATENCY_SHARE_MAX * 100} % of the ${deadlineMs} ms it may take.`,
-  formula: 'answerLatencyMs',
-  label: 'p99',
-  periodMinutes: 5,
-  breach: ['above', deadlineMs * LATENCY_SHARE_MAX],
-  periods: 3,
-});
-
-const fallbackAnswersLost: AlarmRow = {
-  name: 'FallbackAnswersLost',
-  says: 'Answers that a relay gave without the ledger never reached it: those jobs are charged only when they end, as bypass.',
-  formula: 'unmeteredDropped',
-  label: 'Fallback answers lost',
-  periodMinutes: 5,
-};
-
-/** GitLab's requests get correct decisions in time. */
-export const answerAlarms = (watched: AlarmInput): readonly AlarmRow[] => [
-  relayDisconnected,
-  fallbackShare(watched),
-  ...(watched.relays > 1 ? [relayMissing(watched)] : []),
-  latencyNearDeadline(watched),
-  fallbackAnswersLost,
+export const answerAlarms = ({ relays, deadlineMs, failurePolicy }: AlarmInput): readonly AlarmRow[] => [
+  {
+    name: 'RelayDisconnected',
+    severity: 'page',
+    says: 'No relay has a stream at the job router: GitLab fails every job it would ask about while the controller is enabled.',
+    formula: 'streamsMost',
+    label: 'Streams of the relay with the most',
+    periodMinutes: 1,
+    breach: ['below', 1],
+    periods: 3,
+    // Every relay says how many it has each minute: one that says nothing is one that is gone.
+    missing: 'breaching',
+    toldBy: COMPOSITE.name,
+  },
+  {
+    name: 'FallbackShare',
+    severity: 'page',
+    says:
+      failurePolicy === 'admit'
+        ? `More than ${FALLBACK_SHARE_MAX} % of the answers came without the ledger: jobs run past their limits.`
+        : `More than ${FALLBACK_SHARE_MAX} % of the answers came without the ledger: jobs fail by our own fault.`,
+    formula: 'IF(questions > 0, 100 * fallbackAnswers / questions, 0)',
+    label: 'Answers without the ledger, % of questions',
+    periodMinutes: 1,
+    breach: ['above', FALLBACK_SHARE_MAX],
+    periods: 5,
+    breaching: 3,
+    toldBy: COMPOSITE.name,
+  },
+  ...(relays > 1 ? [relayMissing(relays)] : []),
+  {
+    name: 'LatencyNearDeadline',
+    says: `One answer in a hundred takes more than ${LATENCY_SHARE_MAX * 100} % of the ${deadlineMs} ms it may take.`,
+    formula: 'answerLatencyMs',
+    label: 'p99',
+    periodMinutes: 5,
+    breach: ['above', deadlineMs * LATENCY_SHARE_MAX],
+    periods: 3,
+  },
+  {
+    name: 'FallbackAnswersLost',
+    says: 'Answers that a relay gave without the ledger never reached it: those jobs are charged only when they end, as bypass.',
+    formula: 'unmeteredDropped',
+    label: 'Fallback answers lost',
+    periodMinutes: 5,
+  },
 ];
 
-/** Inputs of decisions: limits and the group directory. */
 export const ruleAlarms: readonly AlarmRow[] = [
   {
     name: 'LimitsUnreadable',

@@ -1,5 +1,3 @@
-/** An alarm as data: nothing here loads the CDK. */
-
 /** `page` alerts on-call; `ticket` can wait for the next morning. */
 export type AlarmSeverity = 'page' | 'ticket';
 
@@ -7,14 +5,12 @@ export type AlarmSeverity = 'page' | 'ticket';
 export interface AlarmRow {
   /** Heading of its section in cdk/RUNBOOK.md. */
   readonly name: string;
-  /** @default 'ticket' */
   readonly severity?: AlarmSeverity;
   readonly says: string;
   /** Arithmetic on series, as CloudWatch writes it. */
   readonly formula: string;
   readonly label: string;
   readonly periodMinutes: number;
-  /** @default ['above', 0] */
   readonly breach?: readonly ['above' | 'below', number];
   /** Number of periods to look at. @default 1 */
   readonly periods?: number;

@@ -5,76 +5,63 @@ const UNREADABLE_SHARE_MAX = 5;
 /** Fewer per hour are exceptions, whatever their share, on a site with few requests. */
 const UNREADABLE_MIN = 3;
 
-const schemaSuspect: AlarmRow = {
-  name: 'SchemaSuspect',
-  severity: 'page',
-  says: 'The job router seems to speak another schema than the descriptors of the relays: nothing is rejected.',
-  formula: 'schemaSuspect',
-  label: 'Schema is suspect, 1 or 0',
-  graph: 'Schema',
-  periodMinutes: 1,
-  periods: 2,
-  toldBy: COMPOSITE.name,
-};
-
-const ownFaults: AlarmRow = {
-  name: 'OwnFaults',
-  severity: 'page',
-  says: 'A part of a relay fails by its own mistake: the jobs it concerns run past their limits.',
-  formula: 'ownFaults',
-  label: 'Mistakes of the relays themselves',
-  graph: true,
-  periodMinutes: 5,
-  toldBy: COMPOSITE.name,
-};
-
-const unreadableQuestions: AlarmRow = {
-  name: 'UnreadableQuestions',
-  says: `More than ${UNREADABLE_SHARE_MAX} % of the questions of an hour could not be read: their jobs run unjudged and unrecorded.`,
-  // SchemaSuspect already reports a bad schema, which makes most requests unreadable.
-  formula: `IF(schemaSuspect < 1 && unreadableQuestions >= ${UNREADABLE_MIN}, 100 * unreadableQuestions / questions, 0)`,
-  label: `Unreadable questions, %, from ${UNREADABLE_MIN} on`,
-  periodMinutes: 60,
-  breach: ['above', UNREADABLE_SHARE_MAX],
-};
-
-const rejectionsWithheld: AlarmRow = {
-  name: 'RejectionsWithheld',
-  says: 'For longer than a start takes, jobs are admitted that would be rejected if the schema of the relays were proven.',
-  // SchemaSuspect already reports a bad schema, which withholds all rejections.
-  formula: 'IF(schemaSuspect > 0, 0, rejectionsWithheld)',
-  label: 'Rejections withheld',
-  graph: true,
-  periodMinutes: 15,
-  periods: 2,
-};
-
-const answersRefused: AlarmRow = {
-  name: 'AnswersRefused',
-  says: 'The job router does not accept decisions of the relays: what becomes of these jobs is GitLab’s own choice.',
-  formula: 'answersRefused',
-  label: 'Decisions not accepted',
-  graph: true,
-  periodMinutes: 15,
-};
-
-const fieldsMissing: AlarmRow = {
-  name: 'FieldsMissing',
-  says: 'Rules need fields that GitLab does not send, or not any more: they follow their on_missing for every job.',
-  formula: 'fieldsMissing',
-  label: 'Fields that rules need and that do not come',
-  graph: true,
-  periodMinutes: 15,
-};
-
-/** Requests are readable and processing does not fail. */
 export const readingAlarms: readonly AlarmRow[] = [
-  schemaSuspect,
-  ownFaults,
-  unreadableQuestions,
-  rejectionsWithheld,
-  answersRefused,
-  fieldsMissing,
+  {
+    name: 'SchemaSuspect',
+    severity: 'page',
+    says: 'The job router seems to speak another schema than the descriptors of the relays: nothing is rejected.',
+    formula: 'schemaSuspect',
+    label: 'Schema is suspect, 1 or 0',
+    graph: 'Schema',
+    periodMinutes: 1,
+    periods: 2,
+    toldBy: COMPOSITE.name,
+  },
+  {
+    name: 'OwnFaults',
+    severity: 'page',
+    says: 'A part of a relay fails by its own mistake: the jobs it concerns run past their limits.',
+    formula: 'ownFaults',
+    label: 'Mistakes of the relays themselves',
+    graph: true,
+    periodMinutes: 5,
+    toldBy: COMPOSITE.name,
+  },
+  {
+    name: 'UnreadableQuestions',
+    says: `More than ${UNREADABLE_SHARE_MAX} % of the questions of an hour could not be read: their jobs run unjudged and unrecorded.`,
+    // SchemaSuspect already reports a bad schema, which makes most requests unreadable.
+    formula: `IF(schemaSuspect < 1 && unreadableQuestions >= ${UNREADABLE_MIN}, 100 * unreadableQuestions / questions, 0)`,
+    label: `Unreadable questions, %, from ${UNREADABLE_MIN} on`,
+    periodMinutes: 60,
+    breach: ['above', UNREADABLE_SHARE_MAX],
+  },
+  {
+    name: 'RejectionsWithheld',
+    says: 'For longer than a start takes, jobs are admitted that would be rejected if the schema of the relays were proven.',
+    // SchemaSuspect already reports a bad schema, which withholds all rejections.
+    formula: 'IF(schemaSuspect > 0, 0, rejectionsWithheld)',
+    label: 'Rejections withheld',
+    graph: true,
+    periodMinutes: 15,
+    periods: 2,
+  },
+  {
+    name: 'AnswersRefused',
+    says: 'The job router does not accept decisions of the relays: what becomes of these jobs is GitLab’s own choice.',
+    formula: 'answersRefused',
+    label: 'Decisions not accepted',
+    graph: true,
+    periodMinutes: 15,
+  },
+  {
+    name: 'FieldsMissing',
+    says: 'Rules need fields that GitLab does not send, or not any more: they follow their on_missing for every job.',
+    formula: 'fieldsMissing',
+    label: 'Fields that rules need and that do not come',
+    graph: true,
+    periodMinutes: 15,
+  },
 ];
 
 /** The ledger agrees with GitLab and with its own records. */

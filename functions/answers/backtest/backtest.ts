@@ -30,7 +30,6 @@ export async function backtest(store: LedgerStore, options: BacktestOptions) {
     ...{ newlyRejected: 0, newlyAdmitted: 0 },
     /** Jobs that would get room within the `wait` of a limit. */
     waitedNow: 0,
-    /** Charges of the jobs, real and replayed. Micro-units. */
     ...{ thenMicros: 0, nowMicros: 0 },
     /** Part of `nowMicros`: estimates of jobs that never ran. */
     estimatedMicros: 0,
@@ -87,7 +86,6 @@ export async function backtest(store: LedgerStore, options: BacktestOptions) {
         const { jobs: count = 0, examples = [] } = newRows.get(rejectionKey(row)) ?? {};
         return {
           ...{ ...withoutAbsent({ groupId, projectPath, limit }), rule, code, jobs },
-          /** Part of `jobs`: admitted then; of these the latest. */
           ...{ newly: count, examples: examples.slice(0, EXAMPLES_MAX).map(({ jobId }) => jobId) },
         };
       })

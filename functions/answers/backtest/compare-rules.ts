@@ -6,7 +6,6 @@ import { wasRejected } from '../../core/ledger/settle.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
 import { BacktestQuestions, type BacktestRules } from './question.ts';
 
-/** Jobs that are named as examples, of each rule. */
 const EXAMPLES_MAX = 5;
 
 interface CompareRules {
@@ -20,12 +19,10 @@ interface CompareRules {
 
 export type ComparedRules = Awaited<ReturnType<typeof compareRules>>;
 
-/** Jobs that one rule rejects by one of both policies only. */
 interface RuleDifference {
   readonly rule: string;
   readonly change: 'rejects' | 'passes';
   readonly jobs: number;
-  /** The first job ids. */
   readonly examples: readonly number[];
 }
 
@@ -81,7 +78,6 @@ export async function compareRules(store: LedgerStore, asked: CompareRules) {
   }
   return {
     ...figures,
-    /** One row per rule and direction, those with most jobs first. */
     byRule: [...byRule.values()].sort((a, b) => b.jobs - a.jobs || (a.rule < b.rule ? -1 : 1)),
   };
 }

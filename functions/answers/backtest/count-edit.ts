@@ -22,14 +22,12 @@ import { jobsInOrder, jobsThatMatter } from './replayed-jobs.ts';
 const RECORDS_MAX = 20_000;
 /** Ids without a record cost a read as well. */
 const IDS_MAX = 40_000;
-/** The function itself has 15 s. */
 const WITHIN_MS = 8_000;
 /** Each costs up to 40 000 reads: bounds the cost of a forgotten script. */
 const NEW_COUNTS = { max: 6, windowMs: 60_000 };
 /** A count continues request by request, some seconds each. */
 const CONTINUED_COUNTS = { max: 60, windowMs: 60_000 };
 
-/** Sums up jobs. Its figures are kept as JSON. */
 export interface JobTally<Figures> {
   readonly add: CompareEdit['onJob'];
   readonly figures: () => Figures;
@@ -41,11 +39,9 @@ interface EditCount<Figures> {
   readonly cursor: string | undefined;
   /** Identifies the edit: a cursor of another edit starts again. */
   readonly about: unknown;
-  /** Number of days, up to today. */
   readonly days: number;
   readonly view: CallerView;
   readonly after: LimitSet;
-  /** @param figures - of the previous request */
   readonly tallyOf: (figures?: Figures) => JobTally<Figures>;
 }
 
@@ -60,7 +56,6 @@ type CountAnswer<Figures> =
   | { readonly outcome: 'too_often'; readonly retryAfterSeconds: number }
   | { readonly outcome: 'counted'; readonly span: CountedSpan; readonly figures: Figures };
 
-/** Replays jobs under the limits before and after an edit. */
 export type EditComparison = (asked: CompareEdit) => Promise<Counted>;
 
 /** @param compareEdit - reads all records in one request. @default within the bounds of a page's request */
@@ -171,14 +166,12 @@ export const backtestOf =
   };
 
 export interface ComparedJobs {
-  /** Jobs of any subject. */
   readonly all: BacktestCounts;
   readonly bySubject: Readonly<Record<string, BacktestCounts>>;
 }
 
 const NO_JOBS: BacktestCounts = { jobs: 0, wouldFail: 0, wouldFailNow: 0, failed: 0, unasked: 0 };
 
-/** Sums up the subjects' jobs with their results under both sets of limits. */
 export function comparisonTally(
   subjects: JobSubjects,
   from: ComparedJobs = { all: NO_JOBS, bySubject: {} },
@@ -196,7 +189,6 @@ export function comparisonTally(
   };
 }
 
-/** @param asIs - undefined: without an admission request */
 function withJob(counts: BacktestCounts, asIs?: ReplayedJob, edited?: ReplayedJob): BacktestCounts {
   if (asIs === undefined || edited === undefined) return { ...counts, unasked: counts.unasked + 1 };
   const { jobs, wouldFail, wouldFailNow, failed, wouldWait = 0 } = counts;

@@ -28,7 +28,6 @@ import { Replay, type ReplayedJob, type ReplayState } from './replay.ts';
 import { earliestPeriodMs, jobsThatMatter } from './replayed-jobs.ts';
 
 export interface CompareEdit {
-  /** Unix ms, half-open: jobs decided in it are judged. */
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly policy: Policy;
@@ -48,11 +47,9 @@ const LONG_JOB_MS = DAY_MS;
 interface CountJobs extends CompareEdit {
   readonly reads: RecordReader;
   readonly bounds: CountBounds;
-  /** The state of the previous call. */
   readonly from?: CountState | undefined;
 }
 
-/** Is kept as JSON. */
 export interface CountState {
   readonly walk: WalkState;
   /** Blocks that are not replayed: the highest id, and when its earliest job was decided. The highest ids first. */
@@ -69,11 +66,9 @@ export interface Counted {
   /** Everything decided before is counted. Equal to `sinceMs` without `next`: no recent job is known. */
   readonly countedToMs: number;
   readonly jobsRead: number;
-  /** Absent: everything is counted. */
   readonly next?: CountState;
 }
 
-/** @throws {LedgerError} where the table gives no answer. */
 export async function countJobs(asked: CountJobs): Promise<Counted> {
   const { sinceMs, untilMs, policy, directory, before, after, onJob, reads, bounds, from } = asked;
   const replayOf = (limits: LimitSet, state: ReplayState | undefined): Replay =>

@@ -5,17 +5,14 @@
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 
 export interface RecordReader {
-  /** One per job id, same order. */
   readonly readRecords: (jobIds: readonly number[]) => Promise<readonly (JobRecord | undefined)[]>;
   /** Recent job ids: the search starts at the largest. Empty: none is known. */
   readonly recentJobIds: () => Promise<readonly number[]>;
 }
 
 export interface CountBounds {
-  /** Bound of one call. */
   readonly idsMax: number;
   readonly recordsMax: number;
-  /** On `monotonicMs`. */
   readonly deadlineMs: number;
   readonly monotonicMs: () => number;
 }
@@ -27,7 +24,6 @@ const GAP_IDS_MAX = 10_000;
 /** Above the largest known id the ids end soon. */
 const GAP_ABOVE_IDS = 1_000;
 
-/** Is kept as JSON. */
 export interface WalkState {
   /** Known ids below where the walk is, the highest first. */
   readonly known: readonly number[];
@@ -35,7 +31,6 @@ export interface WalkState {
   readonly above?: number;
   /** The next id below; 0: the walk is over. */
   readonly below: number;
-  /** Ids in a row that have no record. */
   readonly gap: number;
 }
 
@@ -86,7 +81,6 @@ function begin(recent: readonly number[]): WalkState {
 
 const firstOf = (last: number): number => Math.max(1, last - BLOCK_IDS + 1);
 
-/** @param last - the highest id of the block. */
 export function readBlock(
   reads: Pick<RecordReader, 'readRecords'>,
   last: number,
@@ -98,7 +92,6 @@ export function readBlock(
   );
 }
 
-/** Leaves out ids without a record. */
 export async function readIds(
   { readRecords }: Pick<RecordReader, 'readRecords'>,
   jobIds: readonly number[],
@@ -111,7 +104,6 @@ export async function readIds(
 }
 
 interface RecentRecords {
-  /** In the order of their decisions. */
   readonly records: readonly JobRecord[];
   /**
    * All records since this instant were read. `-Infinity`: there are no earlier ones. Infinity: none was

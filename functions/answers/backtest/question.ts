@@ -21,7 +21,6 @@ export interface BacktestRules {
   readonly directory: Directory;
 }
 
-/** A recorded job, evaluated by other documents at the time of its decision. */
 export interface BacktestQuestion {
   readonly ask: HoldAsk;
   /** The record has the request; without it only the job's facts are evaluated. */
@@ -79,7 +78,6 @@ export class BacktestQuestions {
   }
 }
 
-/** Keeps the recorded result of rules whose inputs were not stored. */
 function asThen(ask: HoldAsk, record: JobRecord, readers: ReadonlySet<string>, lost: boolean): HoldAsk {
   const then = [...record.violations, ...record.shadow].filter(
     ({ rule, reason }) => readers.has(rule) && !('committed' in reason),
@@ -110,7 +108,6 @@ function asHeld(claim: LimitClaim, record: JobRecord): readonly LimitClaim[] {
 const wantsVariables = (reason: Violation['reason']): boolean =>
   reason.code === 'FIELD_MISSING' && reason.field.includes('variables');
 
-/** The id of a user is not kept for good. */
 const wantsTakenName = (reason: Violation['reason'], { facts }: JobRecord): boolean =>
   facts.userPseudonym !== undefined && reason.code === 'FIELD_MISSING' && reason.field === 'userId';
 

@@ -43,7 +43,6 @@ type Open<Row> = { -readonly [Key in keyof Row]: Row[Key] };
 export class RejectionRows {
   readonly #rows: Map<string, Open<RejectionRow>>;
 
-  /** @param rows - of an earlier instance */
   constructor(rows: readonly RejectionRow[] = []) {
     this.#rows = new Map(rows.map((row) => [rejectionKey(row), { ...row }]));
   }
@@ -59,7 +58,6 @@ export class RejectionRows {
     }
   }
 
-  /** Most jobs first. */
   all(): readonly RejectionRow[] {
     return [...this.#rows.values()].sort(
       (a, b) => b.jobs - a.jobs || (a.groupId ?? 0) - (b.groupId ?? 0) || (a.rule < b.rule ? -1 : 1),

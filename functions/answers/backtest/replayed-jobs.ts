@@ -7,11 +7,9 @@ import { BacktestQuestions, type BacktestRules } from './question.ts';
 import { Replay, type ReplayedJob } from './replay.ts';
 
 export interface BacktestOptions {
-  /** Unix ms, half-open: jobs decided in it are judged. */
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly rules: BacktestRules;
-  /** Selects jobs to count; all others still use the limits. */
   readonly counts: (record: JobRecord) => boolean;
   readonly onJob: () => void;
   /** GitLab follows every answer, as it does while the controller is enabled. @default false: jobs that ran are counted */

@@ -70,7 +70,6 @@ const NO_REQUESTS =
   'GitLab asked about no job at all. Before any runner is changed: `tollgate controller status` tells whether the controller is connected and in whose scope; GitLab needs the feature flags job_router, job_router_instance_runners and job_router_admission_control.';
 
 interface CoveredSubjects {
-  /** Parts of the total; none is below another. */
   readonly tops: readonly string[];
   readonly rows: readonly string[];
   readonly rowsAreTops: boolean;

@@ -1,5 +1,3 @@
-/** Rows of groups, and of other subjects with a budget. */
-
 import { type DirectoryGroup, pathKey } from '../../../policies/directory.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';

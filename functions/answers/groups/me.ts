@@ -5,7 +5,6 @@ import { byPath, subjectLabelOf } from '../reading/scope.ts';
 
 const groups = list(z.int());
 
-/** `RoleName` of `core/limits/edit-model.ts`. */
 export const roleName = z.enum(['viewer', 'owner', 'finance', 'admin']);
 
 export const MeSchema = z

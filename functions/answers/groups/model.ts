@@ -31,11 +31,9 @@ export type OverviewOrder = 'runs-out-first' | 'spent' | 'name';
 export interface OverviewQuery {
   /** Part of the path, any case; at most 200 characters. */
   readonly search?: string;
-  /** @default `runs-out-first` */
   readonly sort?: OverviewOrder;
   /** Only the children of this group. `roots`: the topmost groups that the caller sees. */
   readonly under?: number | 'roots';
-  /** Only groups that the caller owns. */
   readonly mine?: boolean;
   readonly cursor?: string;
   /** 1–100. @default 50 */
@@ -46,18 +44,17 @@ const usedInMonth = { settledMicros: micros(), heldMicros: micros(), seconds: am
 
 const GroupSumSchema = z
   .object({
-    total: z.object(usedInMonth).openapi({ description: 'Use of the group with everything below it.' }),
-    rest: z.object(usedInMonth).openapi({
-      description:
-        '`total` without the listed groups. Below 0 where groups were moved here with their usage.',
-    }),
+    total: z.object(usedInMonth),
+    rest: z
+      .object(usedInMonth)
+      .openapi({ description: '`total` without the listed groups; may be below 0.' }),
     restLabel: text('Name of the rest, for people.'),
   })
   .openapi('GroupSum', { description: 'Sum of the rows’ `metered`, compared with the group above them.' });
 
 const MeteredSchema = z
   .object({ ...usedInMonth, sinceDay: text('First day of the month, as `2026-11-01`.') })
-  .openapi('Metered', { description: 'Use of this month, whether a budget counts it or not.' });
+  .openapi('Metered');
 
 export type MeteredUsage = z.infer<typeof MeteredSchema>;
 
@@ -70,10 +67,7 @@ const GroupRowSchema = z
     depth: count('Visible levels above it.'),
     children: count('Groups directly below it.'),
     personal: z.boolean(),
-    budget: maybe(
-      LimitRowSchema,
-      'The money or minutes budget that runs out first; one that rejects jobs before one that only warns. Absent: none.',
-    ),
+    budget: maybe(LimitRowSchema, 'The budget that runs out first; one that rejects jobs leads.'),
     others: count('Other limits in force.'),
     metered: MeteredSchema,
     frozen: maybe(FreezeRowSchema),
@@ -105,7 +99,6 @@ export const OverviewSchema = z
 
 export type Overview = z.infer<typeof OverviewSchema>;
 
-/** Jobs by rule, most first; a job counts under each rule. */
 export const jobsByRule = (description: string) =>
   list(z.object({ rule: text('Id of the rule.'), kind: maybe(ruleKind), jobs: count() }), description);
 
@@ -137,9 +130,7 @@ export type Rejections = z.infer<typeof RejectionsSchema>;
 const counted = {
   jobs: count(),
   rejected: count(),
-  ranRejected: count(
-    'Part of `rejected`: ran nevertheless, in dry run or without a request. Not in `bypass`.',
-  ),
+  ranRejected: count('Part of `rejected`: ran nevertheless. Not in `bypass`.'),
   unmetered: count('Admitted without the ledger, by the fallback.'),
   bypass: count('Ran without an admission request.'),
   exempt: count('Admitted by an exemption or break-glass.'),
@@ -147,7 +138,6 @@ const counted = {
   heldMicros: micros(),
   seconds: amount(),
 };
-/** Figures that add up over days. */
 export const COUNTED = Object.keys(counted) as readonly (keyof typeof counted)[];
 
 const UsageViewSchema = z
@@ -155,10 +145,7 @@ const UsageViewSchema = z
     fromDay: day('First day.'),
     toDay: day('Last day.'),
     ...counted,
-    topProjects: list(
-      z.object({ projectId: count(), path: text(), micros: micros() }),
-      'Most expensive first, at most 20. Projects have none.',
-    ),
+    topProjects: list(z.object({ projectId: count(), path: text(), micros: micros() }), 'At most 20.'),
     otherProjectsMicros: micros('Other projects, and days before `topFromDay`.'),
     topFromDay: day('First day that `topProjects` covers.'),
     rejections: RejectionsSchema,
@@ -169,7 +156,6 @@ export type UsageView = z.infer<typeof UsageViewSchema>;
 
 export interface UsageQuery {
   readonly subject: string;
-  /** 1–92, back from today. @default 31 */
   readonly days?: number;
 }
 
@@ -190,16 +176,9 @@ export interface SubjectQuery {
   readonly limit?: string;
 }
 
+const may = z.boolean();
 const MaySchema = z
-  .object({
-    tighten: z.boolean(),
-    loosen: z.boolean(),
-    grant: z.boolean(),
-    freeze: z.boolean(),
-    breakGlass: z.boolean(),
-    rollOut: z.boolean(),
-    ask: z.boolean(),
-  })
+  .object({ tighten: may, loosen: may, grant: may, freeze: may, breakGlass: may, rollOut: may, ask: may })
   .openapi('May', { description: 'Rights of the caller here. Each edit checks them again.' });
 
 export type SubjectRights = z.infer<typeof MaySchema>;
@@ -211,17 +190,9 @@ const BurnUpSchema = z
     period: PeriodRowSchema,
     amount: maybe(amount('In force now; absent: unlimited.')),
     softAmount: maybe(amount()),
-    days: list(
-      DayTotalSchema.extend({ used: amount() }),
-      'From the first day of the period to today. `total` is the use up to the end of the day, held amounts included.',
-    ),
-    ahead: list(
-      DayForecastSchema,
-      'Forecast from today to the end of the period; empty: unknown, or it has no end.',
-    ),
-    unexplained: amount(
-      'What the counter has beyond the days, such as jobs not rolled up yet; part of today’s total. Below 0: it has less.',
-    ),
+    days: list(DayTotalSchema.extend({ used: amount() }), 'Up to today. `total` includes held amounts.'),
+    ahead: list(DayForecastSchema, 'From today to the end of the period; empty: unknown, or it has no end.'),
+    unexplained: amount('What the counter has beyond the days; part of today’s total. Below 0: it has less.'),
   })
   .openapi('BurnUp', { description: 'Use day by day against the limit.' });
 
@@ -238,10 +209,7 @@ export const SubjectViewSchema = z
     path: text('Full path, or name of the class.'),
     above: list(z.object({ subject: subject(), path: text() }), 'Visible groups above, topmost first.'),
     limits: list(LimitRowSchema, 'All its limits, own and default, in force or not.'),
-    caps: list(
-      LimitRowSchema,
-      'Caps on each pipeline, job or user here: `each` says which. They have no figures.',
-    ),
+    caps: list(LimitRowSchema, 'Caps on each pipeline, job or user here: `each` says which.'),
     limitsAbove: list(
       z.object({
         label: text(),
@@ -251,22 +219,16 @@ export const SubjectViewSchema = z
         periodLabel: maybe(text()),
         contact: maybe(text()),
       }),
-      'Limits of groups above that the caller does not see, as far as the group’s disclosure allows.',
+      'Limits above that the caller does not see, as far as the group’s disclosure allows.',
     ),
     pools: list(PoolNoteSchema.extend({ limit: text('Id of the limit.') })),
     burnUp: maybe(BurnUpSchema),
     usage: UsageViewSchema,
     grants: list(GrantRowSchema),
     freezes: list(FreezeRowSchema, 'In force and to come, its own and those from above.'),
-    rollout: maybe(
-      z.object({ cost: maybe(mode), capacity: maybe(mode) }),
-      'Modes during a rollout; absent: those of the policy.',
-    ),
+    rollout: maybe(z.object({ cost: maybe(mode), capacity: maybe(mode) }), 'Modes during a rollout.'),
     history: HistoryPageSchema,
-    children: list(
-      GroupRowSchema,
-      'Groups directly below, by path, at most 25: `GET /groups?under=` lists more.',
-    ),
+    children: list(GroupRowSchema, 'By path, at most 25: `GET /groups?under=` lists more.'),
     childCount: count(),
     childrenSum: maybe(GroupSumSchema),
     may: MaySchema,
@@ -276,12 +238,9 @@ export const SubjectViewSchema = z
 export type SubjectView = z.infer<typeof SubjectViewSchema>;
 
 export interface CoverageQuery {
-  /** @default all that the caller sees */
   readonly group?: number;
-  /** 1–31, back from today. @default 7 */
   readonly days?: number;
   readonly cursor?: string;
-  /** Runners: 1–1000. @default 100 */
   readonly max?: number;
 }
 
@@ -310,10 +269,7 @@ const CoveredRunnerSchema = z
     description: maybe(text('Absent: unknown.')),
     version: maybe(text('Of GitLab Runner; absent: unknown.')),
     ...coverageCounts,
-    reason: maybe(
-      z.enum(['too_old', 'never_asks', 'asks_at_times']),
-      'Probable reason of the bypass; absent: all jobs had a request.',
-    ),
+    reason: maybe(z.enum(['too_old', 'never_asks', 'asks_at_times'])),
     remedy: maybe(text('What to do at this runner.')),
   })
   .openapi('CoveredRunner');
@@ -329,19 +285,13 @@ export const CoverageViewSchema = z
     total: z.object({ ...coverageCounts, ranRejected }).openapi({ description: 'All jobs of these days.' }),
     note: maybe(text('A note about all runners.')),
     groups: list(CoveredGroupSchema, 'Groups one level below, at most 500, most bypassed jobs first.'),
-    otherGroups: z.object(coveredJobs).openapi({
-      description:
-        '`total` without `groups`. Below 0 where groups were moved here: their jobs stay where they ran.',
-    }),
+    otherGroups: z.object(coveredJobs).openapi({ description: '`total` without `groups`; may be below 0.' }),
     runners: list(CoveredRunnerSchema, 'Most bypassed jobs first.'),
     next: maybe(text('`cursor` of the next page of runners.')),
     runnersTotal: count('Runners with a job.'),
     runnersBypassing: count('Part of them: with a bypassed job.'),
     unknownRunner: z.object(coveredJobs).openapi({ description: 'Jobs whose runner GitLab did not name.' }),
-    otherRunners: z.object(coveredJobs).openapi({
-      description:
-        'Jobs of other runners: beyond the first hundred of a group and day, or of groups not read.',
-    }),
+    otherRunners: z.object(coveredJobs).openapi({ description: 'Beyond a hundred of a group and day.' }),
   })
   .openapi('Coverage');
 

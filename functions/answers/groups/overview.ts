@@ -34,7 +34,6 @@ interface PlaceOrder {
   readonly ordered: readonly RowPlace[];
   readonly orderedAtMs: number;
   readonly unranked: number;
-  /** Rows built for the order. */
   readonly rows?: ReadonlyMap<RowPlace, GroupRow>;
 }
 

@@ -110,7 +110,6 @@ export const subjectViewOf =
     };
   };
 
-/** Returns undefined if the subject does not exist. */
 function kindOf(
   of: string,
   { policy }: ReadContext,

@@ -1,5 +1,3 @@
-/** Use of a subject over days. */
-
 import type { Directory } from '../../../policies/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -11,7 +9,6 @@ import { COUNTED, type Rejections, type UsageDaysView, type UsageQuery, type Usa
 const DAYS_DEFAULT = 31;
 const DAYS_MAX = 92;
 
-/** Undefined: the subject is not visible. @throws {LedgerError} */
 export const usageDaysOf =
   (reading: ReadContext) =>
   async ({ subject, days }: UsageQuery, caller: Caller): Promise<UsageDaysView | undefined> => {
@@ -69,7 +66,6 @@ export async function usageView(
   };
 }
 
-/** Adds up the jobs of each rule, most first. */
 export function jobsByRuleOf(
   field: 'rejectedBy' | 'ranRejectedBy' | 'watchedBy',
   days: readonly DayUsage[],

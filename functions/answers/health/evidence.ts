@@ -15,7 +15,6 @@ type Reads<Parts> = { readonly [Part in keyof Parts]: ReadResult<Readonly<Parts[
 /** Settings of the deployed functions. Undefined: unknown. */
 export interface DeployedEvidence {
   readonly policyVersion: string | undefined;
-  /** The GitLab that the descriptors are of: `18.9`. */
   readonly descriptorsVersion: string | undefined;
 }
 
@@ -23,9 +22,7 @@ export interface DeployedEvidence {
 export type GitLabEvidence = Reads<{
   /** The token in use; without `expiresAtMs` it does not expire. */
   accessToken: { active: boolean; expiresAtMs?: number };
-  /** E.g. `19.4.1-ee`. */
   gitlabVersion: string;
-  /** Undefined: it has none. */
   licence: { plan: string; expired: boolean; expiresAtMs?: number } | undefined;
   /** `connected`: one of its tokens was used within the last hour; absent before GitLab 18.10. */
   controller: {
@@ -34,7 +31,6 @@ export type GitLabEvidence = Reads<{
     hasScope: boolean;
     connected?: boolean;
   };
-  /** The controller's active ones. */
   controllerTokens: readonly { readonly createdAtMs: number }[];
   /** Top-level groups that were looked at, and those that were not: GitLab did not say, or time ran out. */
   webhooks: { groups: number; unread: number; broken: readonly BrokenWebhook[] };
@@ -59,7 +55,6 @@ const HealthFindingSchema = z.object({
 });
 
 export const HealthViewSchema = z.object({
-  /** Unix ms. */
   checkedAtMs: z.number(),
   problems: z.int(),
   findings: z.array(HealthFindingSchema).readonly(),

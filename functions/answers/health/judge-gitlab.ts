@@ -23,14 +23,12 @@ const EXPIRES_SOON_MS = 30 * DAY_MS;
 const EXPIRES_AT_ONCE_MS = 7 * DAY_MS;
 /** Controllers' tokens do not expire; those of people do after this at the latest. */
 const TOKEN_OLD_MS = 365 * DAY_MS;
-/** Runner controllers came with it. */
 const FIRST_VERSION = '18.9';
 const GROUPS_NAMED = 5;
 /** Runner controllers need Ultimate; `gold` is its older name. */
 const ENOUGH = /ultimate|gold/i;
 const ROTATE = 'runbook: Rotate tokens';
 
-/** Causes that hide several parts, in this order. */
 const TOKEN_REMEDIES: readonly (readonly [NonNullable<Unread['cause']>, string])[] = [
   ['no_token', 'put it there: runbook: First set-up'],
   ['unauthorised', `make another one and store it: ${ROTATE}`],

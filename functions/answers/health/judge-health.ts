@@ -127,7 +127,6 @@ const READS_OF = {
   coverage: 'usage',
 } as const satisfies Partial<Record<keyof HealthEvidence, string>>;
 
-/** As IAM names what it refuses. */
 const ACTION = /not authorized to perform: ([\w:]+)/;
 
 /** Each cause is reported once. */

@@ -1,4 +1,3 @@
-/** Judges relays by their heartbeats. Pure. */
 import type { WaitingLine } from '../../core/contract/admissions.ts';
 import type { RelayBeat } from '../../core/store/health-items.ts';
 import {
@@ -18,7 +17,6 @@ import {
 } from './judged.ts';
 import type { HealthEvidence } from './read-health.ts';
 
-/** A check of the relays that are heard. */
 const ofHeard =
   (judge: (heard: readonly RelayBeat[], evidence: HealthEvidence) => HealthJudgement) =>
   (evidence: HealthEvidence): HealthJudgement =>
@@ -145,7 +143,6 @@ export function waitingLines(beats: readonly RelayBeat[], nowMs: number): readon
 
 /** `6 jobs of acme wait for room: jobs-now of group/101, the longest for 12 seconds` */
 export function waitingText({ counter, jobs, longestMs }: WaitingLine, group: string): string {
-  // A counter's name is its subject, its limit and its period.
   const [subject = '', limit = ''] = counter.split('|');
   const long = longestMs === undefined ? '' : `, the longest for ${span(longestMs)}`;
   return `${counted(jobs, 'job')} of ${group} ${jobs === 1 ? 'waits' : 'wait'} for room: ${limit} of ${subject}${long}`;

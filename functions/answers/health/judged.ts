@@ -1,4 +1,3 @@
-/** Findings of health checks. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { type RelayBeat, SILENT_MS } from '../../core/store/health-items.ts';
 import type { HealthFinding, ReadResult } from './evidence.ts';
@@ -8,7 +7,6 @@ import type { HealthEvidence } from './read-health.ts';
 export const HEALTH_ALARM = 'HealthProblems';
 /** Webhooks carry the time they were sent and are believed for five minutes. */
 export const CLOCK_OFF_MS_MAX = MINUTE_MS;
-/** As old as relays take a directory for true. */
 export const DIRECTORY_OLD_MS = HOUR_MS;
 
 export type HealthJudgement = Omit<HealthFinding, 'about'>;

@@ -25,10 +25,8 @@ const WAIT_MS_MAX = 1_000;
 const AT_ONCE = 4;
 /** Two calls for each group; what is left is counted. */
 const WEBHOOKS_MS_MAX = 120_000;
-/** As many in a row that failed are no bad luck. */
 const FAILED_DELIVERIES = 3;
 
-/** Evidence without access to GitLab. */
 export const gitlabUnknown = (why: string, cause?: Unread['cause']): GitLabEvidence => {
   const unread: Unread = { known: false, why, ...withoutAbsent({ cause }) };
   return {

@@ -24,9 +24,7 @@ import {
 export interface HealthReadDeps extends InstanceTable {
   readonly clock: LedgerClock;
   readonly random: () => number;
-  /** IANA zone of the days of usage. */
   readonly zone: string;
-  /** Settings of the deployed functions. @throws {LedgerError} */
   readonly deployed: () => Promise<DeployedEvidence>;
   readonly gitlab: () => Promise<GitLabEvidence>;
 }
@@ -41,9 +39,7 @@ const RUNNERS_NAMED = 5;
 const readsOf = (deps: HealthReadDeps) => ({
   /** Heartbeats of the last hour; empty: no relay writes to this table. */
   beats: () => readRelayBeats(deps),
-  /** When all groups were last listed to their end, Unix ms. */
   directoryListedAtMs: () => directoryListedAtMs(new DynamoDirectoryTable(deps)),
-  /** When the live set of limits became live, Unix ms. */
   limitsLiveAtMs: async () => (await new DynamoLimitTable(deps).getPointer(WAIT))?.atMs,
   recount: () => dynamoRecountOutcomes(deps).read(),
   /** As the sweep last read it. */
@@ -55,11 +51,9 @@ const readsOf = (deps: HealthReadDeps) => ({
 
 type Reads = ReturnType<typeof readsOf>;
 
-/** Evidence for the health check: traces of each program in the table, and GitLab's side. */
 export type HealthEvidence = GitLabEvidence & {
   readonly [Part in keyof Reads]: ReadResult<Awaited<ReturnType<Reads[Part]>>>;
 } & {
-  /** Unix ms. */
   readonly nowMs: number;
 };
 
@@ -97,7 +91,6 @@ const WHO_SEES_ALL = {
   roles: { admin: true, finance: false, ownedGroupIds: [], viewerGroupIds: [] },
 };
 
-/** Coverage of the last days, and the runners with most bypassed jobs. */
 async function readCoverage(deps: HealthReadDeps) {
   const { clock, zone } = deps;
   const usage = new DynamoRollupStore(deps);

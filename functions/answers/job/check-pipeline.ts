@@ -128,7 +128,6 @@ interface PipelineRequests {
   readonly requests: readonly { readonly asked: AskedPipelineJob; readonly request: AdmissionRequest }[];
 }
 
-/** The same job again. Undefined: its request was not recorded. */
 function recordedRequest({ jobId, facts }: JobRecord): PipelineRequests | undefined {
   if (facts.asked === undefined) return undefined;
   const request = requestOfRecord(jobId, facts, facts.asked);

@@ -15,7 +15,6 @@ export interface ViolationTextContext {
   readonly currency: string;
 }
 
-/** A limit that is not visible is shown as on the job page. */
 export const disclosedViolation = (
   { mode, reason }: Violation,
   using: ViolationTextContext,
@@ -37,7 +36,6 @@ export const reasonsOf = ({ violations, shadow }: CurrentDecision, using: Violat
     ...disclosedViolation(each, using),
   }));
 
-/** Returns how long the relay would let the job wait for room before a rejection. */
 export const waitOf = ({ waitMs }: CurrentDecision): { readonly waitSeconds?: number } =>
   waitMs === undefined ? {} : { waitSeconds: waitMs / 1_000 };
 
@@ -45,7 +43,6 @@ export const waitOf = ({ waitMs }: CurrentDecision): { readonly waitSeconds?: nu
 export const waitText = ({ waitSeconds }: { readonly waitSeconds?: number }): string =>
   waitSeconds === undefined ? '' : `, unless it gets room within ${durationText(waitSeconds)}`;
 
-/** Describes the outcome of a rule, with its violations in the decision. */
 export function ruleNowOf(
   { id, outcome, missing }: RuleResult,
   { violations, shadow }: CurrentDecision,

@@ -1,17 +1,20 @@
 /** Explains the decision about a job, then and now, as far as the caller may see it. */
+import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { EvaluationContext } from '../../../policies/evaluate.ts';
+import { writtenLimit } from '../../../policies/limits/limit-fields.ts';
+import { limitAt, limitOfCounter } from '../../../policies/limits/limits.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { decisionIdOf, pageText } from '../../core/admission/decide.ts';
-import { type CurrentDecision, decideNow } from '../../core/admission/judge.ts';
-import type { JobFacts, JobRecord } from '../../core/ledger/ledger.ts';
+import { type CurrentDecision, countersAsked, decideNow } from '../../core/admission/judge.ts';
+import type { Counter, JobFacts, JobRecord, RecordClaim } from '../../core/ledger/ledger.ts';
 import { isAwaited } from '../../core/ledger/reservation.ts';
 import { wasRejected } from '../../core/ledger/settle.ts';
 import { jobPagePath, linkTo } from '../../core/notify/console-links.ts';
 import { type Caller, type ReadContext, rulesNow } from '../reading/context.ts';
-import { NOWHERE } from '../reading/scope.ts';
-import { counterLines, countersFor } from './counters.ts';
+import type { CountersByName } from '../reading/counters-now.ts';
+import { NOWHERE, subjectLabelOf } from '../reading/scope.ts';
 import {
   disclosedViolation,
   reasonsOf,
@@ -19,7 +22,7 @@ import {
   type ViolationTextContext,
   waitOf,
 } from './decision-lines.ts';
-import type { ExplainedRuleRow, ExplainedTerms, JobAnswer } from './model.ts';
+import type { ExplainedCounter, ExplainedRuleRow, ExplainedTerms, JobAnswer } from './model.ts';
 import { isVisible, parseJobReference, recordPlaceOf, reportJobUrl } from './recorded-job.ts';
 import { remediesOf } from './remedies.ts';
 import { awaitedText, retriedOf } from './retried.ts';
@@ -102,7 +105,6 @@ const termsOf = (facts: JobFacts): ExplainedTerms => {
   return { runnerClass, estimateSeconds, costMicros, microsPerMinute, priceVersion, policyVersion };
 };
 
-/** Returns the text of the rejection, with current footers and disclosure; undefined if it has no reason. */
 function textThen(
   record: JobRecord,
   { policy, directory = NOWHERE.directory }: EvaluationContext,
@@ -157,4 +159,73 @@ function ruleRows(
         : { ...row, whyNot: 'no rule of the policy any more' };
     }),
   ];
+}
+
+// Counters of a recorded job, at its decision and now.
+
+const countersFor = (record: JobRecord, again: ReevaluatedJob | undefined): readonly CounterKey[] => [
+  ...countersOf(record, again?.evaluation.claims ?? []),
+  ...(again ? countersAsked(again.evaluation) : []),
+];
+
+function countersOf(record: JobRecord, claims: readonly LimitClaim[]): readonly CounterKey[] {
+  const keys = [...record.claims, ...claims].map(({ counter }) => counter);
+  return [...new Map(keys.map((key) => [counterName(key), key])).values()];
+}
+
+/** Lists the counters that a job claimed, or would claim now. Whole units. */
+function counterLines(
+  record: JobRecord,
+  claims: readonly LimitClaim[],
+  counters: CountersByName,
+  rules: Pick<EvaluationContext, 'limits' | 'directory' | 'nowMs'>,
+): readonly ExplainedCounter[] {
+  const violations = [...record.violations, ...record.shadow];
+  return countersOf(record, claims).flatMap((counter): ExplainedCounter[] => {
+    const name = counterName(counter);
+    const claimed = record.claims.find((claim) => counterName(claim.counter) === name);
+    const claim = claims.find((each) => counterName(each.counter) === name);
+    const unit = claimed?.unit ?? claim?.unit;
+    if (unit === undefined) return [];
+    const { subject, limit, period } = counter;
+    return [
+      {
+        ...{ subject, label: subjectLabelOf(subject, rules.directory ?? NOWHERE.directory) },
+        ...{ limit, period, unit },
+        ...withoutAbsent({ atDecision: claimed && counterThen(claimed, violations) }),
+        now: counterNow(counter, claim, counters.get(name), rules),
+      },
+    ];
+  });
+}
+
+function counterThen(claim: RecordClaim, violations: readonly Violation[]): ExplainedCounter['atDecision'] {
+  const { held, counted, corrected, checked, counter } = claim;
+  const then = { jobHeld: held, jobCounts: counted + corrected, checked };
+  for (const { reason } of violations) {
+    if (!('committed' in reason) || reason.code === 'SOFT_LIMIT') continue;
+    if (reason.subject !== counter.subject || reason.limit !== counter.limit) continue;
+    const { committed, limitAmount, asked } = reason;
+    return { ...then, seen: { committed, bound: limitAmount, left: limitAmount - committed, asked } };
+  }
+  return then;
+}
+
+function counterNow(
+  key: CounterKey,
+  claim: LimitClaim | undefined,
+  { committed = 0, settled = 0, fitted = 0 }: Partial<Counter> = {},
+  { limits, directory, nowMs }: Pick<EvaluationContext, 'limits' | 'directory' | 'nowMs'>,
+): ExplainedCounter['now'] {
+  const written = limitOfCounter(key, limits, directory, nowMs);
+  const limit = written && limitAt(written, nowMs);
+  const bound = claim?.bound ?? limit?.amount;
+  const mode = claim?.mode ?? limit?.mode;
+  const { wait, whenUnreachable } = limit === undefined ? {} : writtenLimit(limit);
+  return {
+    settled,
+    held: committed - settled,
+    ...(typeof bound === 'number' && { left: bound - (mode === 'enforce' ? committed : fitted) }),
+    ...withoutAbsent({ bound, mode, wait, whenUnreachable }),
+  };
 }

@@ -1,5 +1,3 @@
-/** References to jobs, and places and rejections of recorded jobs. */
-
 import type { Directory } from '../../../policies/directory.ts';
 import type { ParseResult } from '../../../policies/document/reading.ts';
 import { placementOf } from '../../../policies/placement.ts';
@@ -12,7 +10,6 @@ import type { CallerView, ReadContext } from '../reading/context.ts';
 import type { Scope } from '../reading/scope.ts';
 import { violationText } from './decision-lines.ts';
 
-/** A job, and optionally one of its decisions. */
 interface JobReference {
   readonly jobId: number;
   readonly generation?: number;
@@ -24,7 +21,6 @@ const JOB_URL = /\/-\/jobs\/(\d{1,15})(?:[/?#].*)?$/;
 const FALLBACK_ID = /^f-[\da-f-]+$/i;
 const SHOWN_CHARACTERS_MAX = 80;
 
-/** Reads a job id, a decision id or the address of a job's page. */
 export function parseJobReference(text: string): ParseResult<JobReference> {
   const decision = DECISION_ID.exec(text);
   if (decision !== null)
@@ -41,7 +37,6 @@ export function parseJobReference(text: string): ParseResult<JobReference> {
 /** The ledger cuts paths that make a record too large to these lengths: a link with such a path may lead nowhere. */
 const CUT_LENGTHS: ReadonlySet<number> = new Set([60, 240]);
 
-/** Returns the address of the job's page in GitLab, if it is known. */
 export function reportJobUrl(
   gitlabUrl: string | undefined,
   job: { readonly jobId: number; readonly projectId?: number; readonly projectPath?: string },
@@ -60,7 +55,6 @@ export const isVisible = ({ facts: { groupId, projectId } }: JobRecord, scope: S
   (groupId !== undefined && scope.seesGroup(groupId)) ||
   (projectId !== undefined && scope.sees(`project/${projectId}`));
 
-/** Returns the place of a recorded job, by its record. */
 export function recordPlaceOf({ jobId, facts }: JobRecord, directory: Directory) {
   const { projectId, projectPath, groupId, rootId, asked } = facts;
   const projectVisibility = asked?.projectVisibility;

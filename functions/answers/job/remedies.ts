@@ -25,7 +25,6 @@ import { type ReevaluatedJob, reevaluate } from './rule-results.ts';
 interface RejectionContext {
   readonly rules: EvaluationContext;
   readonly again: ReevaluatedJob | undefined;
-  /** Current decision; absent like `again`. */
   readonly now: CurrentDecision | undefined;
   readonly counters: ReadonlyMap<string, Counter>;
   readonly kept: Pick<CurrentCounters, 'fresh'>;
@@ -39,7 +38,6 @@ const REQUESTABLE = /^(group|project)\/\d+$/;
 
 type LimitReason = Extract<Reason, { readonly limitAmount: number }>;
 
-/** Undefined: the job was not rejected for a reason. */
 export async function remediesOf(
   record: JobRecord,
   context: RejectionContext,
@@ -86,7 +84,6 @@ const isAdmitted = (
   nowMs: number,
 ): boolean => job !== undefined && decideNow(job, counters, nowMs, claims).outcome === 'admitted';
 
-/** Lists cheaper classes with which it would be admitted, cheapest first. */
 async function fittingClasses(
   record: JobRecord,
   { evaluation: { terms } }: ReevaluatedJob,
@@ -118,7 +115,6 @@ async function fittingClasses(
     .slice(0, CLASSES_SHOWN_MAX);
 }
 
-/** Used for limits without a period. */
 const REQUESTED_MS = 7 * DAY_MS;
 /** Amounts are requested in whole cents. */
 const CENT_MICROS = 10_000;

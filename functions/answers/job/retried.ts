@@ -8,7 +8,6 @@ import { requeueEntryOf } from '../../core/requeue-list.ts';
 import type { ReadContext } from '../reading/context.ts';
 import type { JobRetry } from './model.ts';
 
-/** Undefined: the job is not retried. @throws {LedgerError} */
 export async function retriedOf(
   record: JobRecord,
   { policy, requeue, ledger, clock }: Pick<ReadContext, 'policy' | 'requeue' | 'ledger' | 'clock'>,
@@ -65,7 +64,6 @@ export const BECAME: Readonly<Record<NonNullable<JobRetry['became']>, string>> =
   gone: 'it was admitted and never ran',
 };
 
-/** Text for a job without a decision. */
 export const awaitedText = ({ jobId, dueAtMs }: JobRecord, nowMs: number): string =>
   dueAtMs === undefined
     ? `Job ${jobId} is a job that was retried. Nobody asked about it in time, and the slot that was kept for it was given back.`

@@ -25,7 +25,6 @@ import type { JobRecord } from '../../core/ledger/ledger.ts';
 
 export type EvaluationRules = Pick<EvaluationContext, 'policy' | 'limits' | 'directory' | 'estimator'>;
 
-/** Result of one rule for one request. */
 export interface RuleResult extends Pick<Rule, 'id' | 'kind' | 'mode' | 'onMissing' | 'message'> {
   readonly outcome: RuleOutcome;
   /** Fields of the request that the rule needs. */
@@ -34,7 +33,6 @@ export interface RuleResult extends Pick<Rule, 'id' | 'kind' | 'mode' | 'onMissi
   readonly unproven: readonly string[];
   /** In all modes. */
   readonly violations: readonly Violation[];
-  /** Claims on limits; empty for stateless rules. */
   readonly claims: readonly LimitClaim[];
   /** The stricter rule of this kind that checks the limits in its place. */
   readonly askedBy?: string;
@@ -46,7 +44,6 @@ export type RuleOutcome =
   /** `condition` as in the document, `runner_classes` or `not.groups`; `value` is the job's, if it is known. */
   | { readonly outcome: 'not matched'; readonly condition: string; readonly value?: string }
   | { readonly outcome: 'matched' }
-  /** Undecided without the `missing` fields. */
   | { readonly outcome: 'missing' }
   | { readonly outcome: 'exempt'; readonly reason: string }
   | { readonly outcome: 'failed'; readonly cause: string };
@@ -168,7 +165,6 @@ const text = (value: unknown): string | undefined =>
 const tagsText = (tags: readonly string[] | undefined): string | undefined =>
   tags === undefined ? undefined : tags.length === 0 ? 'none' : tags.join(', ');
 
-/** A recorded job, evaluated by current rules. */
 export interface ReevaluatedJob extends Evaluated {
   readonly results: readonly RuleResult[];
   /** Rules that need data that was not kept, and which. Their result is unknown, so they have no violations. */

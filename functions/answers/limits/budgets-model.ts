@@ -17,15 +17,8 @@ import {
 import { LimitRowSchema } from '../status/model.ts';
 
 /** Kind of a limit's subject; `cap`: each pipeline, user, … of a group or project. */
-export const SUBJECT_KINDS = [
-  'instance',
-  'group',
-  'project',
-  'runner-class',
-  'runner',
-  'user',
-  'cap',
-] as const;
+const PLACES = ['instance', 'group', 'project', 'runner-class', 'runner', 'user'] as const;
+export const SUBJECT_KINDS = [...PLACES, 'cap'] as const;
 
 export type SubjectKind = (typeof SUBJECT_KINDS)[number];
 
@@ -43,16 +36,12 @@ export interface BudgetsQuery {
   readonly trouble?: (typeof RISK_FILTERS)[number];
   /** @default `trouble`; with `holding` the closest first */
   readonly sort?: (typeof BUDGET_ORDERS)[number];
-  /** Includes caps, at the end; they have no counter of their own. */
   readonly caps?: boolean;
-  /** Only limits of this subject and of everything below it. */
   readonly below?: string;
   /** Only limits that bind this subject's jobs: its own, then those above. Adds the errors of past forecasts. */
   readonly holding?: string;
-  /** Only limits with at least this percentage settled and held. */
   readonly percentMin?: number;
   readonly cursor?: string;
-  /** 1–1000. @default 100 */
   readonly max?: number;
 }
 
@@ -116,10 +105,7 @@ export type ExceptionRow = z.infer<typeof ExceptionRowSchema>;
 
 export const ReconciliationSchema = z
   .object({
-    state: oneOf(
-      ['agrees', 'differs', 'unchecked'],
-      '`agrees`: every counter equals the sum of its jobs, as in statements. `unchecked`: not recounted yet.',
-    ),
+    state: oneOf(['agrees', 'differs', 'unchecked'], '`agrees`: every counter equals the sum of its jobs.'),
     checkedAtMs: maybe(instantMs('Start of the recount of all jobs, Unix ms.')),
     differing: list(
       z.object({

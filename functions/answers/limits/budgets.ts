@@ -154,7 +154,6 @@ const fullestFirst = (
     .sort((a, b) => b.share - a.share || compareTexts(a.each.limit.subject, b.each.limit.subject))
     .map(({ each }) => each);
 
-/** Selects limits from memory. */
 function matchingLimits(asked: BudgetsQuery, view: CallerView): readonly CountedLimit[] {
   const { directory } = view;
   const limitsOf = countedLimits(view);

@@ -39,9 +39,7 @@ export const ChangeRowSchema = z
     about: z.enum(['limit', 'grant', 'freeze', 'breakglass', 'rollout', 'document']),
     subject: subject('`instance` for settings of the whole document.'),
     path: maybe(text('Full path of the group or project, or name of the class, if known.')),
-    limit: text(
-      'Id of the limit, or of the grant’s limit, freeze or break-glass; the class of rules of a rollout.',
-    ),
+    limit: text('Id of the limit, freeze or break-glass; the class of rules of a rollout.'),
     id: maybe(text('Id of the grant, if it has one.')),
     field: text('`amount`, `soft`, `mode` … as in limits.yaml.'),
     from: fieldValue('`null`: absent. Numbers are whole units of `unit`, everything else is text.'),
@@ -68,7 +66,7 @@ export const LogEntrySchema = z
     count: count('Number of rows of the edit.'),
     rows: maybe(
       list(ChangeRowSchema),
-      'Changes, of the requested subject if there is one. Absent: too many to list here (ask by subject), or, with `count` 0, its base is gone.',
+      'Absent: too many to list here, or, with `count` 0, its base is gone.',
     ),
   })
   .openapi('HistoryEntry') satisfies z.ZodType<LogEntry>;
@@ -76,9 +74,7 @@ export const LogEntrySchema = z
 export const HistoryPageSchema = z
   .object({
     entries: list(LogEntrySchema),
-    next: maybe(
-      count('There may be more: ask for those `before` it. A page with few or no entries may have it.'),
-    ),
+    next: maybe(count('There may be more: ask for those `before` it.')),
   })
   .openapi('History') satisfies z.ZodType<HistoryPage>;
 
@@ -105,15 +101,13 @@ const OversubscriptionSchema = z
     limit: text('Its id.'),
     unit,
     amount: amount(),
-    childrenAmount: amount(
-      'Sum of the closest limits of this unit and period below it, without `unlimited` ones.',
-    ),
+    childrenAmount: amount('Sum of the closest limits below it, without `unlimited` ones.'),
     children: count(),
     unlimited: count('Part of `children`.'),
     larger: list(z.string(), 'Children that are larger than the limit, or unlimited; at most ten.'),
   })
   .openapi('Oversubscription', {
-    description: 'A limit below the sum of its children. It is allowed, and makes the limit a pool.',
+    description: 'A limit below the sum of its children: a pool.',
   }) satisfies z.ZodType<Oversubscription>;
 
 const EditEffectSchema = z
@@ -138,7 +132,7 @@ const ValidEditsSchema = z
     oversubscription: list(OversubscriptionSchema, 'Of the changed limits and their parents.'),
     needsConfirmation: list(
       ChangeRowSchema,
-      'Amounts that become more than three times as large, or less than a third, and milder modes.',
+      'Amounts that become three times as large, or less than a third, and milder modes.',
     ),
     needsApproval: list(ChangeRowSchema, 'Changes that another person must approve.'),
     lockout: list(z.string(), 'Jobs of the platform itself that would be rejected, to be confirmed.'),
@@ -161,14 +155,11 @@ const JobsCountedSchema = z.object({
   wouldFailNow: count('Under the limits as they are.'),
   wouldWait: maybe(count('Jobs that get room within the `wait` of an edited limit, and run. Absent: none.')),
   failed: count('Really rejected.'),
-  unasked: count(
-    'Without an admission request (unmetered, bypass): they use limits, are not judged and not in `jobs`.',
-  ),
+  unasked: count('Without an admission request: they use limits, and are not in `jobs`.'),
 });
 
 export type BacktestCounts = z.infer<typeof JobsCountedSchema>;
 
-/** The counted part of a span. */
 export const countedSpan = {
   days: count('Days to count, including today.'),
   daysCounted: count('Days counted so far.'),
@@ -176,9 +167,7 @@ export const countedSpan = {
   untilMs: instantMs('Unix ms; the first instant not counted. Equal to `fromMs`: nothing yet.'),
   fromDay: day('The first of the days.'),
   complete: flag('All days are counted. False without `next`: no recent job is known.'),
-  jobsRead: count(
-    'Records read, of all subjects, since the start of the earliest period open on the first day.',
-  ),
+  jobsRead: count('Records read, of all subjects.'),
   next: maybe(text('`cursor` of the request that continues. Absent: nothing is left to count.')),
 };
 
@@ -195,9 +184,7 @@ const BacktestCountedSchema = z
       'One per edited subject, named as in the edits; at most 20.',
     ),
   })
-  .openapi('BacktestCounted', {
-    description: 'Recorded jobs, replayed with the limits as they are and as edited.',
-  });
+  .openapi('BacktestCounted');
 
 export type BacktestSummary = z.infer<typeof BacktestCountedSchema>;
 
@@ -257,8 +244,8 @@ export const ImportPreviewSchema = z
       rowsRead: count(),
       notes: list(z.string(), 'How the file was read.'),
       unnamed: list(
-        z.object({ subject: subject(), limit: text('Its id.') }),
-        'Limits that the file does not name: `prune` removes them.',
+        z.object({ subject: subject(), limit: text() }),
+        'Not in the file: `prune` removes them.',
       ),
       backtest: maybe(BacktestAnswerSchema, 'Only on request.'),
     }),
@@ -271,10 +258,7 @@ export const BreakGlassStateSchema = z
     subject: subject('`instance`, a group (with all below it) or a project.'),
     path: maybe(text()),
     users: list(z.int(), 'GitLab’s ids of the users whose jobs it admits.'),
-    userNames: maybe(
-      z.record(z.string(), z.string()),
-      'Names of these users by id, if the limits have them.',
-    ),
+    userNames: maybe(z.record(z.string(), z.string()), 'By id, if the limits have them.'),
     protected: flag('It admits jobs of protected refs.'),
     jobs: count('Maximum of admitted jobs, per `per`.'),
     per: z.enum(['hour', 'day', 'once']),
@@ -311,9 +295,7 @@ const GrantRequestSchema = z
     ...filed,
     subject: subject(),
     limit: text('Id of the limit.'),
-    amount: z
-      .union([z.string(), z.number()])
-      .openapi({ description: 'In the limit’s own unit, as requested: `+200`.' }),
+    amount: z.union([z.string(), z.number()]).openapi({ description: 'As requested: `+200`.' }),
     from: text('A day or an instant.'),
     until: text('The last day, or an instant.'),
     reason: text(),
@@ -339,9 +321,7 @@ const EditRequestSchema = z
 
 export const LimitRequestSchema = z.union([GrantRequestSchema, EditRequestSchema]).openapi('Request');
 
-const live = maybe(
-  z.object({ set: text(), edit: count() }).openapi({ description: 'Approved: the set it is live in.' }),
-);
+const live = maybe(z.object({ set: text(), edit: count() }), 'Approved: the set it is live in.');
 
 export const DecidedRequestSchema = z
   .union([GrantRequestSchema.extend({ live }), EditRequestSchema.extend({ live })])

@@ -48,18 +48,15 @@ export async function visibleHistory(
   return { ...page, entries: page.entries.flatMap((entry) => visibleEntry(entry, scope) ?? []) };
 }
 
-/** Returns undefined if no row is visible. */
 function visibleEntry(entry: LogEntry | undefined, scope: Scope): LogEntry | undefined {
   if (entry === undefined || scope.seesAll) return entry;
   const rows = entry.rows?.filter(({ subject }) => scope.sees(subject)) ?? [];
   return rows.length === 0 ? undefined : { ...entry, rows, count: rows.length };
 }
 
-/** @throws {LimitsError} */
 export function editsOf(reading: ReadContext) {
   const scopeFor = async (caller: Caller): Promise<Scope> => (await placesFor(reading, caller)).scope;
   return {
-    /** Newest first, without rows of other subjects. */
     history: async (asked: HistoryQuery, caller: Caller): Promise<HistoryPage> =>
       visibleHistory(asked, await scopeFor(caller), reading),
     /** Undefined: the edit does not exist, or nothing of it is visible. */
@@ -96,7 +93,6 @@ export const previewOf =
     };
   };
 
-/** Valid edits of visible subjects, and their result. */
 interface JudgedEdits {
   readonly outcome: 'valid';
   readonly preview: Extract<Preview, { outcome: 'valid' }>;
@@ -121,7 +117,6 @@ export async function judgeEdits(
   return { outcome: 'valid', preview, view };
 }
 
-/** @throws {LedgerError} */
 async function effectsOf(
   rows: readonly ChangeRow[],
   { limits: before, directory, nowMs }: CallerView,

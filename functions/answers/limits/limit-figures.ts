@@ -22,7 +22,6 @@ const SHEET_OF: Readonly<Record<string, SheetKind>> = {
   'runner-class': 'class',
 };
 
-/** @throws {LedgerError} */
 export const limitFiguresOf =
   ({ usage, sheets, zone, clock }: Pick<ReadContext, 'usage' | 'sheets' | 'zone' | 'clock'>) =>
   async (limits: LimitSet): Promise<ReadonlyMap<string, LimitFigures>> => {
@@ -38,7 +37,6 @@ export const limitFiguresOf =
           sheetOf(limit) &&
           isValidAt(limit, nowMs),
       );
-    /** Use of each day, by subject and kind. */
     const used = new Map<string, Float64Array>();
     for (const { subject, kind } of asked) used.set(`${kind} ${subject}`, new Float64Array(YEAR_DAYS));
     for (const [kind, all] of Map.groupBy(asked, sheetOf)) {

@@ -1,6 +1,4 @@
-import { limitsOn } from '../../../policies/limits/limits.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { amountText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { RecountOutcome } from '../../core/ledger/checkpoints.ts';
 import type { UsageLook } from '../../core/ledger/recount-round.ts';
@@ -12,7 +10,6 @@ import type { Reconciliation } from './budgets-model.ts';
 const KNOWN_MS = 60_000;
 const LISTED_MAX = 20;
 
-/** @throws {LedgerError} */
 export function reconciliationOf(reading: ReadContext): (caller: Caller) => Promise<Reconciliation> {
   const { recounts, clock } = reading;
   let known: { readonly atMs: number; readonly outcome: RecountOutcome | undefined } | undefined;
@@ -37,22 +34,11 @@ export function reconciliationOf(reading: ReadContext): (caller: Caller) => Prom
     const usage = scope.seesAll ? outcome.usage : undefined;
     const base = { checkedAtMs, differing, unlisted, ...withoutAbsent({ usage }) };
     const when = `checked ${instantText(checkedAtMs, reading.zone)}`;
-    const [first] = differing;
-    if (first === undefined && unlisted === 0)
-      return { ...base, state: 'agrees', text: `${equalText(outcome.usage)}, ${when}.` };
     const count = differing.length + unlisted;
+    if (count === 0) return { ...base, state: 'agrees', text: `${equalText(outcome.usage)}, ${when}.` };
     const text = `${count} ${count === 1 ? 'counter differs' : 'counters differ'} from the jobs that statements are made of, ${when}.`;
-    const example = first === undefined ? '' : ` ${await exampleText(first)}`;
-    return { ...base, state: 'differs', text: `${text}${example}` };
+    return { ...base, state: 'differs', text };
   };
-
-  async function exampleText(row: Reconciliation['differing'][number]): Promise<string> {
-    const { limits } = await reading.limits();
-    const unit = limitsOn(limits, row.subject).find(({ id }) => id === row.limit)?.unit;
-    const beyond = Math.abs(row.beyond);
-    const amount = unit === undefined ? '' : ` ${amountText(beyond, unit, reading.policy.currency)}`;
-    return `${row.path}, ${row.limit} ${row.period}: the counter has${amount} ${row.beyond > 0 ? 'more' : 'less'} than its jobs make.`;
-  }
 }
 
 /** Usage that was not compared is left out. */

@@ -22,7 +22,6 @@ import type { CurrentCounters } from './counters-now.ts';
 import type { CurrentLimits, Pools } from './limits-now.ts';
 import { NOWHERE, type Places, type Scope, scopeOf } from './scope.ts';
 
-/** The signed-in user of a request. */
 export type Caller = Pick<User, 'id' | 'username' | 'name' | 'roles'>;
 
 /** Sources of the answers of one process. */
@@ -38,17 +37,12 @@ export interface ReadingDeps {
   readonly policy: Policy;
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates' | 'readRejections'>;
-  /** Packed usage, for reports. @default all read live */
   readonly sheets?: Pick<SheetStore, 'read'>;
-  /** Sources of statements. @default no statements */
   readonly books?: StatementBooks;
-  /** Result of the last recount. @default none */
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
-  /** Jobs to retry. @default no retries */
   readonly requeue?: Pick<RequeueLists, 'read'>;
   /** Undefined: no groups are known, and only callers who see everything see any. */
   readonly places: () => Promise<Places | undefined>;
-  /** IANA zone of the days of usage. */
   readonly zone: string;
   readonly clock: { nowMs(): number };
   /** Recent job ids, in addition to recently rejected jobs. @default none */
@@ -57,7 +51,6 @@ export interface ReadingDeps {
   readonly counterSnapshots?: Pick<CounterSnapshots, 'read'>;
   /** For deadlines: never steps back, ms. @default performance.now */
   readonly monotonicMs?: () => number;
-  /** Sent threshold alerts. @default none */
   readonly alerts?: Pick<AlertRecordStore, 'read'>;
   /** Details of runners by id; unknown ones are left out. @default none */
   readonly runnerDetails?: RunnerDetails;
@@ -70,27 +63,22 @@ export interface ReadingDeps {
 }
 
 export interface StatementBooks {
-  /** Host of the GitLab. */
   readonly instance: string;
   /** For people: `table tollgate-ledger`. */
   readonly description: string;
   /** All records, for programs that may read the whole table. Absent: statements use days only. */
   readonly jobs?: Pick<LedgerStore, 'scan' | 'readEntries'>;
   readonly usage?: Pick<RollupStore, 'readUsage'>;
-  /** Closed months. @default none */
   readonly chain?: Pick<StatementChain, 'of' | 'numbers' | 'register'>;
-  /** Deployed prices. @default none */
   readonly prices?: Pick<PriceEditionStore, 'changes' | 'text'>;
 }
 
-/** Adds what the answers of one process share. */
 export interface ReadContext extends ReadingDeps {
   readonly counters: CurrentCounters;
   readonly limits: () => Promise<CurrentLimits>;
   readonly pools: (limits: LimitSet, directory: Directory) => Pools;
 }
 
-/** Current limits and groups, and what the caller sees of them. */
 export interface CallerView extends CurrentLimits {
   readonly places: Places;
   readonly directory: Directory;
@@ -98,7 +86,6 @@ export interface CallerView extends CurrentLimits {
   readonly nowMs: number;
 }
 
-/** @throws {LimitsError} {DirectoryError} */
 export async function viewOf(
   { limits, places: groups, clock }: Pick<ReadContext, 'limits' | 'places' | 'clock'>,
   { roles }: Pick<Caller, 'roles'>,
@@ -168,14 +155,12 @@ export async function rulesNow(
 /** User id of callers without a GitLab sign-in, such as the command line; GitLab's ids start at 1. */
 export const NO_USER_ID = 0;
 
-/** Converts a signed-in user to the author of an edit. */
 export const actingUser = ({ id, username, roles }: Pick<User, 'id' | 'username' | 'roles'>): Asker => ({
   actor: username,
   ...(id !== NO_USER_ID && { userId: id }),
   rights: rightsOf(roles),
 });
 
-/** Converts roles to rights on limits. */
 export function rightsOf({ admin, finance, ownedGroupIds, viewerGroupIds }: Roles): Rights {
   const rights: Role[] = [];
   if (admin) rights.push({ role: 'admin' });
@@ -185,5 +170,4 @@ export function rightsOf({ admin, finance, ownedGroupIds, viewerGroupIds }: Role
   return rights;
 }
 
-/** Strongest first. */
 export const roleNames = (rights: Rights): readonly RoleName[] => rights.map(({ role }) => role);

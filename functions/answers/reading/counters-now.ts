@@ -2,8 +2,11 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { HOUR_MS } from '../../../policies/limits/calendar.ts';
 import type { Counter, Ledger } from '../../core/ledger/ledger.ts';
-import { type CounterSnapshot, isInSnapshot } from '../../core/usage/counter-snapshot.ts';
-import type { ReadingDeps } from './context.ts';
+import {
+  type CounterSnapshot,
+  type CounterSnapshots,
+  isInSnapshot,
+} from '../../core/usage/counter-snapshot.ts';
 
 /** Keyed by `counterName`; counters without use may be missing. */
 export type CountersByName = Pick<ReadonlyMap<string, Counter>, 'get'>;
@@ -33,7 +36,6 @@ export const layered = (first: CountersByName, second: CountersByName): Counters
   get: (name) => first.get(name) ?? second.get(name),
 });
 
-/** Twenty parallel requests of a hundred keys. */
 const PART_KEYS = 2_000;
 
 /** Ten requests of a hundred keys: fewer counters are read fresh. */
@@ -42,13 +44,13 @@ const FROM_SNAPSHOT_MIN = 1_000;
 const SNAPSHOT_AGE_MS_MAX = 2.5 * HOUR_MS;
 const SNAPSHOT_KEPT_MS = 60_000;
 
-export function countersNow({
-  ledger,
-  clock,
-  counterSnapshots,
-}: Pick<ReadingDeps, 'clock' | 'counterSnapshots'> & {
+interface CountersSource {
   readonly ledger: Pick<Ledger, 'readCounters'>;
-}): CurrentCounters {
+  readonly clock: { nowMs(): number };
+  readonly counterSnapshots?: Pick<CounterSnapshots, 'read'>;
+}
+
+export function countersNow({ ledger, clock, counterSnapshots }: CountersSource): CurrentCounters {
   let kept: { readonly snapshot: CounterSnapshot | undefined; readonly atMs: number } | undefined;
   const snapshotNow = async (): Promise<CounterSnapshot | undefined> => {
     const nowMs = clock.nowMs();

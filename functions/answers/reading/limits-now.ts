@@ -72,7 +72,6 @@ interface PlacesNowDeps {
 
 /** Delay of new groups, in addition to the minutes of the sync. */
 const PLACES_AGE_MS_MAX = 30_000;
-/** Reading 100 000 projects takes seconds. */
 const DIRECTORY_TIMEOUT_MS = 10_000;
 
 /**
@@ -116,7 +115,6 @@ export function placesNow({ table, packed, clock }: PlacesNowDeps): () => Promis
   };
 }
 
-/** Children are named by their paths. */
 type Pool = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited' | 'larger'>;
 
 /** Keyed by {@link poolKey}; contains only limits that are pools. */

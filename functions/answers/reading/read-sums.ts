@@ -32,12 +32,10 @@ interface SumAsk extends DaySpan {
   readonly neverLive?: boolean;
   /** Day by day, for trends. */
   readonly byDay: boolean;
-  /** Also visits figures that came later, to be added. @default false */
   readonly later?: boolean;
 }
 
 export interface SumSource {
-  /** Absent: everything is read live. */
   readonly sheets?: Pick<SheetStore, 'read'>;
   readonly usage: Pick<RollupStore, 'readUsage'>;
   readonly today: number;
@@ -62,7 +60,6 @@ const UNPACKED_KEYS_MAX = 40_000;
 const PART_KEYS = 2_000;
 
 interface MonthPart extends DaySpan {
-  /** `2026-11` */
   readonly key: string;
   /** All days of the month up to today. */
   readonly isWhole: boolean;
@@ -77,14 +74,12 @@ interface SumSheets extends SumReading {
   readonly each: (visit: SumVisit, rows?: ReadonlySet<number>, first?: number) => void;
 }
 
-/** @throws {LedgerError} */
 export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit): Promise<SumReading> {
   const sheets = await sumSheets(ask, source);
   sheets.each(visit);
   return sheets;
 }
 
-/** @throws {LedgerError} */
 export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumSheets> {
   const { kind } = ask;
   const months = monthsOf(ask, source.today);
@@ -135,7 +130,6 @@ export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumShee
 const isGone = (kind: SheetKind, day: number, nowSeconds: number): boolean =>
   sheetExpiresAtSeconds(kind, dayText(day)) <= nowSeconds;
 
-/** A sheet, with its day or the first day of its month. */
 interface DaySheet {
   readonly day: number;
   readonly visit: (
@@ -145,7 +139,6 @@ interface DaySheet {
   ) => void;
 }
 
-/** Skips rows that are not wanted. */
 function daySheet({ bytes, later, names }: Sheet, day: number, { named, of, rows: asked }: SumAsk): DaySheet {
   const ids = named && names?.map(named);
   const own = of === undefined ? undefined : rowIdOf(of);
@@ -197,7 +190,6 @@ async function readLive(
   return { sums, rowsMissing: reads || (rows.size === 0 && !neverLive) ? 0 : days.length };
 }
 
-/** Returns the row of a subject in a sheet of its kind. */
 export const rowIdOf = (subject: string): number =>
   subject === 'instance' ? WHOLE : Number(subject.slice(subject.indexOf('/') + 1));
 
@@ -271,7 +263,6 @@ export async function readManyDays(
   }
 }
 
-/** As the item of the day has it. */
 function tallyOf(sum: SheetSum): ReadonlyMap<string, number> {
   const tally = new Map<string, number>(FIGURES.map((figure, place) => [figure, sum[place] ?? 0]));
   const of = (figure: (typeof FIGURES)[number]): number => tally.get(figure) ?? 0;

@@ -43,7 +43,6 @@ export function scopeOf(roles: Roles, directory: Directory): Scope {
   };
 }
 
-/** A CI job sees only its own project. */
 const scopeOfJob = (projectId: number): Scope => ({
   seesAll: false,
   groupIds: new Set(),
@@ -52,10 +51,8 @@ const scopeOfJob = (projectId: number): Scope => ({
   sees: (subject) => placeOfSubject(subject) === `project/${projectId}`,
 });
 
-/** All groups, in order of paths. */
 export interface Places {
   readonly directory: Directory;
-  /** Keyed by the parent's id. */
   readonly childrenOf: ReadonlyMap<number, readonly DirectoryGroup[]>;
   readonly groups: readonly DirectoryGroup[];
   /** When the list was last read from GitLab, Unix ms; absent: never. */

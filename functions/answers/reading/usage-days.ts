@@ -1,12 +1,9 @@
-/** Daily usage from the rollup, in the rollup's zone. */
 import { calendarDay, dayIn, dayNumber, isoDay } from '../../../policies/limits/calendar.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import { type Usage, type UsageTally, usageOf } from '../../core/usage/usage.ts';
 
 export interface DayUsage extends Usage {
-  /** `dayNumber` */
   readonly number: number;
-  /** `2026-11-21` */
   readonly day: string;
 }
 
@@ -19,7 +16,6 @@ export interface DaySpan {
   readonly to: number;
 }
 
-/** Twenty parallel requests of a hundred keys. */
 const PART_KEYS = 2_000;
 
 export const today = (zone: string, nowMs: number): number => dayNumber(dayIn(zone, nowMs));
@@ -51,7 +47,6 @@ export async function readTallies(
   return found;
 }
 
-/** One read per subject and day. @throws {LedgerError} */
 export async function readDays(
   subjects: readonly string[],
   span: DaySpan,

@@ -1,4 +1,3 @@
-/** Candidates for the rows of a report. Pure. */
 import { classRowName, JOB_KEYS, type JobKey, type SheetKind } from '../../core/sheets/sheet-store.ts';
 import { type Places, subjectLabelOf } from '../reading/scope.ts';
 import type { SpendKey } from './model.ts';
@@ -6,7 +5,6 @@ import type { SpendKey } from './model.ts';
 export interface CandidateRows {
   /** Kind of sheets; absent: rows are days or months. */
   readonly kind?: SheetKind;
-  /** Subjects by the id of their row in a sheet. */
   readonly subjects: ReadonlyMap<number, string>;
   /** Id of a row by its name in the sheet; undefined: not this subject's. */
   readonly named?: (name: string) => number | undefined;
@@ -19,7 +17,6 @@ export interface CandidateRows {
   readonly subjectOf: (id: number) => string | undefined;
 }
 
-/** The next level down. */
 export function keyBelow(subject: string, { childrenOf }: Places): SpendKey {
   if (subject === 'instance') return 'group';
   const [kind, id] = subject.split('/');
@@ -71,7 +68,6 @@ function classRows(classNames: readonly string[]): CandidateRows {
   };
 }
 
-/** Classes named in the jobs' records. */
 export function classRowsOf(subject: string): CandidateRows {
   const { idOfName, nameOf } = ids();
   const begin = classRowName(subject, '');
@@ -96,7 +92,6 @@ function hourRows(subject: string): CandidateRows {
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 
-/** `Mon 09:00` */
 const hourText = (hour: number): string =>
   `${WEEKDAYS[Math.floor(hour / 24)] ?? ''} ${String(hour % 24).padStart(2, '0')}:00`;
 

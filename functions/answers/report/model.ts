@@ -2,7 +2,6 @@ import { JOB_KEYS, type JobKey } from '../../core/sheets/sheet-store.ts';
 import { amount, count, day, instantMs, list, maybe, micros, subject, text, z } from '../reading/schema.ts';
 
 export const SPEND_KEYS = ['group', 'project', 'class', ...JOB_KEYS, 'day', 'month'] as const;
-/** For people. */
 export const JOB_KEY_TEXTS: Readonly<Record<JobKey, string>> = {
   branch: 'branch',
   job: 'job name',
@@ -94,18 +93,13 @@ export const hasOthers = ({ other }: Pick<SpendReport, 'other'>): boolean =>
 export interface SpendQuery {
   /** `month`, `last-month`, `quarter`, `last-quarter`, `year`, `last-year`, `2026-11`, `2026-q4`, `2026`. @default `month` */
   readonly period?: string | undefined;
-  /** Two days, in place of a period. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   /** A group's id or path, or `instance`. @default all that is the viewer's */
   readonly group?: string | undefined;
-  /** In place of a group. */
   readonly project?: number | undefined;
-  /** @default the next level down */
   readonly by?: SpendKey | undefined;
-  /** @default true */
   readonly compare?: boolean | undefined;
-  /** 1–1000. @default 20 */
   readonly top?: number | undefined;
 }
 
@@ -123,12 +117,10 @@ export type SpendAnswer =
 
 /** A group with what its own projects cost; the groups below it have lines of their own. */
 export interface SpendLine extends SpendFigures {
-  /** Absent: no group that is known. */
   readonly groupId?: number;
   readonly path: string;
   readonly rootId?: number;
   readonly rootPath?: string;
-  /** With all groups below it. */
   readonly withBelowMicros: number;
   readonly beforeMicros: number;
 }

@@ -1,5 +1,3 @@
-/** Sums of a report's rows with their trends, and the rows that people read. */
-
 import { compareTexts } from '../../../policies/text/plain-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
@@ -33,7 +31,6 @@ export interface SpendSums extends SumReading {
   readonly span: DaySpan;
   /** Micros by the id of the row; of days and months by their position in the period. */
   readonly costs: ReadonlyMap<number, number>;
-  /** The rows of these ids, whole. */
   readonly rowsOf: (ids: ReadonlySet<number>) => ReadonlyMap<number, SpendSum>;
   readonly total: SheetSum;
   /** Absent: a point is a month. */
@@ -42,7 +39,6 @@ export interface SpendSums extends SumReading {
 
 interface SpendSum {
   readonly sum: SheetSum;
-  /** Micros of each point. */
   readonly trend: Float64Array;
 }
 
@@ -51,7 +47,6 @@ const BY_WEEK_MAX = 92;
 const MICROS = 0;
 const NO_TREND = new Float64Array(0);
 
-/** @throws {LedgerError} */
 export const readSpend = (ask: SpendAsk, source: SumSource): Promise<SpendSums> =>
   ask.rows.kind === undefined ? readTimes(ask, source) : readRows(ask, source);
 
@@ -132,7 +127,6 @@ async function readTimes({ by, subject, span, later }: SpendAsk, source: SumSour
   };
 }
 
-/** Labels of rows of days or months, and their number. */
 function timesOf(by: SpendKey, { from, to }: DaySpan): readonly string[] {
   const days = Array.from({ length: to - from + 1 }, (_, index) => dayText(from + index));
   return by === 'day' ? days : [...new Set(days.map((day) => day.slice(0, 7)))];
@@ -162,7 +156,6 @@ interface ListAsk {
   readonly top: number;
 }
 
-/** @param then - sums of the previous period */
 export function listedRows(
   { by, subject, rows, top }: ListAsk,
   now: SpendSums,
@@ -238,7 +231,6 @@ const queueOf = (sum: SheetSum): SpendReport['queue'] =>
     return toSeconds !== undefined && Number.isFinite(toSeconds) ? { toSeconds, jobs } : { jobs };
   });
 
-/** Most expensive first, times in their order. */
 function placeIds(
   { inOrder, nameOf }: CandidateRows,
   now: SpendSums,

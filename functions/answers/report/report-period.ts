@@ -1,4 +1,3 @@
-/** Parses a period, and finds the one to compare. Pure. */
 import { readWrittenDay } from '../../../policies/document/written.ts';
 import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
 import type { DaySpan } from '../reading/usage-days.ts';
@@ -21,7 +20,6 @@ const EXPECTED =
 export function reportPeriod({ period, from, to }: SpendQuery, today: number): ReportPeriod | Unreadable {
   if (from === undefined && to === undefined) return named(period ?? 'month', today);
   const first = dayOf(from ?? to ?? '');
-  // From a day on: up to now.
   const last = to === undefined ? today : dayOf(to);
   if (typeof first === 'string') return unreadable('from', first);
   if (typeof last === 'string') return unreadable('to', last);
@@ -84,7 +82,6 @@ function written(period: string): readonly [number, number] | undefined {
 const firstDay = (month: number): number =>
   dayNumber({ year: Math.floor(month / 12), month: (month % 12) + 1, day: 1 });
 
-/** Months since the year 0. */
 export const monthNumber = (day: number): number => {
   const { year, month } = calendarDay(day);
   return year * 12 + month - 1;

@@ -25,7 +25,6 @@ const TOP_DEFAULT = 20;
 export const TOP_MAX = 1_000;
 const DAYS_BY_DAY_MAX = 92;
 
-/** A valid query of a visible subject. */
 interface SpendSource {
   readonly subject: string;
   readonly period: ReportPeriod;
@@ -54,7 +53,6 @@ async function spendSource(
   return { subject, period, places, seesAll, source: { usage, today: now, ...withoutAbsent({ sheets }) } };
 }
 
-/** @throws {LedgerError} */
 export const spendReportOf =
   (reading: ReadContext) =>
   async (asked: SpendQuery, caller: Caller): Promise<SpendAnswer> => {
@@ -122,7 +120,6 @@ function notesOf(
 
 const firstDayOfUsers = ({ today }: SumSource): number => today - USER_SHEET_DAYS + 1;
 
-/** Explains why the period has no report by a key. */
 function periodRefusal(by: SpendKey, { period, source, seesAll }: SpendSource): string | undefined {
   const first = firstDayOfUsers(source);
   if (by === 'day' && period.to - period.from >= DAYS_BY_DAY_MAX)
@@ -132,7 +129,6 @@ function periodRefusal(by: SpendKey, { period, source, seesAll }: SpendSource): 
     : undefined;
 }
 
-/** Explains why the subject has no report by a key, in any period. */
 function keyRefusal(by: SpendKey, { subject, places, seesAll }: SpendSource): string | undefined {
   if ((by === 'group' || by === 'project') && subject.startsWith('project/'))
     return 'a project has no groups and projects below it; ask by day or month';
@@ -185,7 +181,6 @@ async function sumsOf({ subject, places, source }: SpendSource, span: DaySpan, l
   return sums;
 }
 
-/** In order of paths, including the group itself. */
 function groupsIn(subject: string, { groups, directory }: Places): Places['groups'] {
   if (subject === 'instance') return groups;
   const top = rowIdOf(subject);

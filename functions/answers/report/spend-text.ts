@@ -6,7 +6,6 @@ import { csv, csvField, decimal } from '../statement/csv.ts';
 import { hasOthers, type SpendFigures, type SpendList, type SpendReport } from './model.ts';
 import { figuresOf } from './read-spend.ts';
 
-/** Figures after the first columns of both files, named like `ran_rejected`. */
 const { micros: _, heldMicros: _held, jobs: _jobs, seconds: _seconds, ...NO_COUNTS } = figuresOf(emptySum());
 const COUNTS = Object.keys(NO_COUNTS) as readonly (keyof typeof NO_COUNTS)[];
 const COUNT_COLUMNS = COUNTS.map((name) =>
@@ -16,7 +15,6 @@ const COUNT_COLUMNS = COUNTS.map((name) =>
 const counts = (row: SpendFigures): readonly string[] =>
   COUNTS.map((name) => (name === 'retryMicros' ? decimal(row[name]) : String(row[name])));
 
-/** The rows with `other` as the last one. */
 export function spendCsv(report: SpendReport): string {
   const { fromDay, toDay, by, currency, rows, other } = report;
   const all = [...rows, ...(hasOthers(report) ? [{ ...other, name: other.label }] : [])];
@@ -73,7 +71,6 @@ export function queueText({ total, queue }: Pick<SpendReport, 'total' | 'queue'>
   return `Jobs were queued for ${durationText(mean)} on average, ${most}. ${basisText(total.queuedKnown, total)}`;
 }
 
-/** Whole seconds; undefined: of no job is known how long it was queued. */
 export const meanQueuedSeconds = ({ queuedSeconds, queuedKnown }: SpendFigures): number | undefined =>
   queuedKnown > 0 ? Math.round(queuedSeconds / queuedKnown) : undefined;
 

@@ -17,10 +17,8 @@ import {
 import { LimitRowSchema } from '../status/model.ts';
 
 export interface RolloutQuery {
-  /** @default the instance, top-level groups, and subjects with their own step */
   readonly subjects?: readonly string[];
   readonly cursor?: string;
-  /** 1–100. @default 50 */
   readonly max?: number;
 }
 
@@ -39,9 +37,7 @@ const RolloutNeedSchema = z.object({
 
 const RolloutClassSchema = z
   .object({
-    class: rolloutClass.openapi({
-      description: 'Class of rules: cost is money and minutes, capacity jobs at once.',
-    }),
+    class: rolloutClass.openapi({ description: 'Cost is money and minutes, capacity jobs at once.' }),
     step: step.openapi({ description: '`reported`: shadow, and the owner has the shadow report.' }),
     mode: mode.openapi({ description: 'Mode of rules of this class for its jobs.' }),
     from: maybe(subject('Subject whose entry decides. Absent: none (enforced), or not visible.')),
@@ -77,9 +73,12 @@ export const RolloutViewSchema = z
     nowMs: instantMs(),
     fromDay: day('First day.'),
     toDay: day('Last day.'),
-    needs: z
-      .object({ days: count(), reportDays: count(), coveragePercent: count(), wouldFailPercent: count() })
-      .openapi({ description: 'Requirements of the policy: its `rollout`.' }),
+    needs: z.object({
+      days: count(),
+      reportDays: count(),
+      coveragePercent: count(),
+      wouldFailPercent: count(),
+    }),
     rows: list(RolloutRowSchema),
     next: maybe(text('`cursor` of the next page.')),
     total: count(),
@@ -116,9 +115,7 @@ export const RolloutForecastSchema = z
       'Most jobs first; at most 50.',
     ),
   })
-  .openapi('RolloutForecast', {
-    description: 'Jobs of the last days that would have failed with enforcement.',
-  });
+  .openapi('RolloutForecast');
 
 export type RolloutForecast = z.infer<typeof RolloutForecastSchema>;
 
@@ -173,14 +170,10 @@ export const RolloutReportedSchema = z
 export type RolloutReportedView = z.infer<typeof RolloutReportedSchema>;
 
 export interface ShadowQuery {
-  /** 1–62. @default 14 */
   readonly days?: number;
-  /** @default all that the caller sees */
   readonly group?: number;
-  /** Takes precedence over `group`. */
   readonly project?: number;
   readonly cursor?: string;
-  /** 1–100. @default 50 */
   readonly max?: number;
 }
 
@@ -189,9 +182,7 @@ const ShadowRowSchema = z
     subject: subject(),
     path: text(),
     jobs: count('All jobs of these days.'),
-    ranRejected: count(
-      'Jobs that were rejected and ran nevertheless, in dry run or without a request. A retry by GitLab counts again.',
-    ),
+    ranRejected: count('Jobs that were rejected and ran nevertheless, in dry run or without a request.'),
     ranRejectedBy: jobsByRule('The same by rule, most first; a job counts under each rule.'),
     wouldFail: jobsByRule('By rules and limits in mode shadow or warn, most first; a job counts under each.'),
     limits: list(
@@ -216,12 +207,8 @@ export const ShadowViewSchema = z
     toDay: day('Last day.'),
     rows: list(ShadowRowSchema),
     next: maybe(text('`cursor` of the next page.')),
-    total: count(
-      'Subjects on all pages: the top, groups below a requested one, and subjects with such limits.',
-    ),
+    total: count('Subjects on all pages.'),
   })
-  .openapi('Shadow', {
-    description: 'Effects of limits and rules in mode shadow or warn, had they been enforced.',
-  });
+  .openapi('Shadow');
 
 export type ShadowView = z.infer<typeof ShadowViewSchema>;

@@ -23,7 +23,6 @@ interface RolloutPlan {
   readonly held: readonly RolloutRow[];
 }
 
-/** Texts of requirements. */
 const NEED_WORDS: Readonly<
   Record<RolloutClassRow['needs'][number]['code'], (has: string, wants: number) => string>
 > = {
@@ -39,7 +38,6 @@ const NEED_WORDS: Readonly<
   groups: (has) => `${has} groups at the top have no step of their own and would go along`,
 };
 
-/** `3 of 7 days with jobs on this step` */
 export const rolloutNeedText = ({ code, has, wants }: RolloutClassRow['needs'][number]): string =>
   NEED_WORDS[code](has === undefined ? 'none' : String(has), wants);
 

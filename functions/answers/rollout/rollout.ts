@@ -64,7 +64,6 @@ export const rolloutOf =
     };
   };
 
-/** Returns true for the instance, and groups and projects that GitLab has. */
 function isKnown(subject: string, { directory: { groupById, projectById } }: Places): boolean {
   const [kind, id] = subject.split('/');
   if (kind === 'group') return groupById.has(Number(id));
@@ -82,7 +81,6 @@ function subjectsListed({ limits, places, directory, scope }: CallerView): reado
   return [...(scope.seesAll ? ['instance'] : []), ...all.map(({ subject }) => subject)];
 }
 
-/** Personal namespaces follow the instance. */
 const topGroups = ({ groups }: Places): readonly string[] =>
   groups.flatMap(({ id, parentId, personal }) =>
     parentId === undefined && !personal ? [`group/${id}`] : [],
@@ -103,7 +101,6 @@ function rowOf(
       const status = statusOf(subject, ruleClass, limits, directory);
       const { from, ...shown } = status;
       const counted = countedOf(days, ruleClass, status, reading);
-      // Top-level groups that follow the instance.
       const followers = topGroups(places).filter(
         (group) => statusOf(group, ruleClass, limits, directory).from !== group,
       ).length;
@@ -111,7 +108,6 @@ function rowOf(
       return {
         class: ruleClass,
         ...shown,
-        // Groups above the caller's are hidden.
         ...(from !== undefined && scope.sees(from) && { from, fromPath: subjectLabelOf(from, directory) }),
         ...withoutAbsent({ next: nextStep(status.step) }),
         ...counted,
@@ -153,7 +149,6 @@ function countedOf(
     days: days.length,
     jobs: sum((day) => day.jobs),
     wouldFail: sum(violations),
-    // Rounded down to a tenth.
     ...(ran > 0 && { coveragePercent: Math.floor(((ran - sum((day) => day.unasked)) * 1_000) / ran) / 10 }),
   };
 }
@@ -206,7 +201,6 @@ export const rolloutForecastOf =
     };
   };
 
-/** Counts jobs that run as it is, and would fail. */
 function forecastTally(subjects: JobSubjects, from?: ForecastFigures): JobTally<ForecastFigures> {
   let { jobs, wouldFail } = from ?? { jobs: 0, wouldFail: 0 };
   const rows = new RejectionRows(from?.rows);

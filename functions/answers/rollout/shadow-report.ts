@@ -17,7 +17,6 @@ import { type BacktestOptions, replayedJobs } from '../backtest/replayed-jobs.ts
 import { reportJobUrl } from '../job/recorded-job.ts';
 import { groupLabelOf, limitLabel } from '../reading/scope.ts';
 
-/** Half-open, Unix ms. */
 export interface ZonedSpan extends Pick<BacktestOptions, 'sinceMs' | 'untilMs'> {
   /** IANA zone of its days and edges. */
   readonly zone: string;
@@ -27,7 +26,6 @@ interface ReportOptions {
   readonly span: ZonedSpan;
   readonly rules: BacktestRules;
   readonly ledger: string;
-  /** Label of the group of the jobs. @default all */
   readonly group?: string;
   readonly counts?: BacktestOptions['counts'];
   readonly onJob?: () => void;
@@ -51,7 +49,6 @@ export async function shadowReport(
   const [armedRows, watchedRows] = [new RejectionRows(), new RejectionRows()];
   /** `ranRejected`: rejected then, and ran. `unasked`: without a request; they use limits and are not judged. */
   const armed = { jobs: 0, wouldFail: 0, ranRejected: 0, unasked: 0 };
-  /** `wouldFail`: by rules or limits that only watch. */
   const watched = { rejected: 0, wouldFail: 0, costMicros: 0 };
   const options = { sinceMs, untilMs, rules, counts, onJob, obeyed: true };
   for await (const replayed of replayedJobs(store, options)) {
@@ -116,7 +113,6 @@ function reportRow(row: RejectionRow, { directory }: BacktestRules, gitlabUrl: s
     ...rest,
     /** `acme/payments money-month`; absent for rules without a limit. */
     ...(limit !== undefined && { limit: limitLabel(limit, directory) }),
-    /** Paths if known, else ids. */
     root: directory.groupById.get(row.rootId ?? 0)?.path ?? group.split('/')[0] ?? group,
     group,
     examples: examples.map((job) => ({

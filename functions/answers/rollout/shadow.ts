@@ -18,7 +18,6 @@ const DAYS_DEFAULT = 14;
 const DAYS_MAX = 62;
 const ROWS = { usual: 50, max: 100 };
 
-/** Reads the counters and days of a page. @throws {LedgerError} */
 export const shadowViewOf =
   (reading: ReadContext) =>
   async (asked: ShadowQuery, caller: Caller): Promise<ShadowView> => {
@@ -101,7 +100,6 @@ function subjectsAsked(
 export interface OwnerMessage {
   readonly subject: string;
   readonly text: string;
-  /** `group/101` */
   readonly about: string;
   readonly path: string;
   readonly owner?: string;
@@ -111,7 +109,6 @@ export interface OwnerMessage {
 interface MessageFormat {
   readonly days: number;
   readonly currency: string;
-  /** The console's address; undefined: unknown. */
   readonly origin: string | undefined;
 }
 

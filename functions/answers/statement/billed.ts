@@ -11,12 +11,10 @@ const EVERYTHING = 'instance';
 /** The group whose jobs a statement bills: those that were decided in it or below it. */
 export interface BilledGroup {
   readonly label: string;
-  /** Absent: everything, or the directory knows no such path. */
   readonly id?: number;
   readonly counts: (record: JobRecord) => boolean;
   /** The directory does not know the group: older records may not say that they were below it. */
   readonly unknown: boolean;
-  /** The subject whose usage days are added up. */
   readonly subject: string | undefined;
 }
 
@@ -45,7 +43,6 @@ export function billedGroup(text: string, directory: Directory): BilledGroup {
 
 // Adds up the usage days of a group. Statements, closed and open, take their sums from here and nowhere else.
 
-/** A day's total. */
 interface BilledDay {
   readonly day: string;
   /** Jobs that ran. A job whose end is unknown is charged, and counts neither here nor in seconds. */
@@ -65,9 +62,7 @@ interface BilledDays {
   readonly charged: BilledSum;
   /** All jobs of the group and below it, also those that are charged to the group above. */
   readonly all: BilledSum;
-  /** True if any job names the group as its top-level group. */
   readonly isCharged: boolean;
-  /** Amount that jobs hold which have not ended. */
   readonly heldMicros: number;
 }
 

@@ -53,7 +53,6 @@ export const lastStatementsOf =
     return pages.flat().map(withGroup(directory)).toReversed().slice(0, atMost);
   };
 
-/** The first number of the block after a number's. */
 const nextPage = (number: number): number => (Math.floor(number / NUMBERS_A_PAGE) + 1) * NUMBERS_A_PAGE;
 
 const withGroup =

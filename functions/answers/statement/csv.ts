@@ -12,7 +12,6 @@ export function decimal(micros: number): string {
   return `${micros < 0 ? '-' : ''}${Math.floor(absolute / MICROS)}.${fraction}`;
 }
 
-/** Rows of fields that are CSV already. */
 export const csv = (rows: readonly (readonly string[])[]): string =>
   rows.map((fields) => `${fields.join(',')}\r\n`).join('');
 
@@ -55,7 +54,6 @@ interface FocusCharge {
 /** Columns in their order, fields as CSV; further `x_` columns may follow. */
 export type FocusFields = Readonly<Record<string, string>>;
 
-/** All rows have the same columns. */
 export const focusRows = (rows: readonly FocusFields[]): string =>
   csv([Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))]);
 

@@ -65,11 +65,9 @@ export type Statement = z.infer<typeof StatementSchema>;
 export type StatementLine = Statement['lines'][number];
 
 export interface StatementQuery {
-  /** `2026-10` */
   readonly month: string;
   /** A group's id or path; `instance`: everything. */
   readonly group: string;
-  /** @default `day` */
   readonly by?: Statement['by'];
   /** Every line has its project, runner class and price. Days lack these, so every job is read. @default false */
   readonly withPrices?: boolean;

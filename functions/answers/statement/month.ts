@@ -32,7 +32,6 @@ export const monthSpanMs = ({ from, to }: DaySpan, zone: string) => ({
   endMs: dayStartMs(zone, calendarDay(to + 1)),
 });
 
-/** @param day - `dayNumber` */
 export function monthOfDay(day: number, fiscalStart: FiscalStart): StatementMonth {
   const { first, next } = monthsOf('month', calendarDay(day), fiscalStart);
   return { key: keyOf(first), from: dayNumber(first), to: dayNumber(next) - 1 };
@@ -58,7 +57,6 @@ export const monthAfter = (lastDay: number, fiscalStart: FiscalStart): Statement
   from: lastDay + 1,
 });
 
-/** Returns true if the month is over for so long that the ends of its jobs have come. */
 export const isClosable = (month: StatementMonth, zone: string, nowMs: number): boolean =>
   monthSpanMs(month, zone).endMs + SETTLING_MS <= nowMs;
 
@@ -92,7 +90,6 @@ export interface DraftTerms {
   readonly instance: string;
   readonly currency: string;
   readonly prices: PriceTable;
-  /** IANA zone of the deployment's accounting: its days are those of usage. */
   readonly zone: string;
   readonly fiscalStart: FiscalStart;
   readonly usage: Pick<RollupStore, 'readUsage'>;
@@ -104,7 +101,6 @@ interface DraftAsk {
   readonly month: StatementMonth;
   /** The group's closed statements, by month: what came late about them is on this one. */
   readonly before: readonly ClosedStatement[];
-  /** Unix ms. */
   readonly nowMs: number;
 }
 

@@ -39,7 +39,6 @@ type Tally = ReturnType<typeof emptyTally>;
 export async function tallyJobs(options: TallyOptions, jobs: Pick<LedgerStore, 'scan' | 'readEntries'>) {
   const { startMs, endMs, billed } = options;
   const [own, below] = [emptyTally(), emptyTally()];
-  /** Jobs of the month that no group is charged for. */
   let jobsInNoGroup = 0;
   for await (const item of jobs.scan()) {
     if (item.kind !== 'record') continue;

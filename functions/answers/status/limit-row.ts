@@ -31,13 +31,10 @@ export interface RowBasis {
   readonly usage?: UsageBySubject;
   /** Adds ranges and past errors of forecasts; the usage then has nine months. @default false */
   readonly tested?: boolean;
-  /** @default unknown */
   readonly refusals?: Refusals;
-  /** Sent alerts by counter. @default none */
   readonly alerts?: AlertsByCounter;
 }
 
-/** Returns a function that builds the row of a limit. */
 export function limitRows(basis: RowBasis): (having: SubjectLimit | CountedLimit) => LimitRow {
   const { limits, directory, policy, counters, nowMs, refusals, alerts } = basis;
   const modeOf = limitModes(policy, limits);
@@ -86,7 +83,6 @@ export function limitRows(basis: RowBasis): (having: SubjectLimit | CountedLimit
   };
 }
 
-/** The counters that a row of the limit shows. */
 export function rowCounters(written: Limit, limits: LimitSet, nowMs: number): readonly CounterKey[] {
   const lent = lentOf(cohortTermsOf(limitAt(written, nowMs), limits, nowMs));
   return [counterOf(written, nowMs), ...(lent === undefined ? [] : [lent.counter])];
@@ -191,7 +187,6 @@ function alertRows(
   return { alerts: rows.slice(0, ALERTS_SHOWN_MAX) };
 }
 
-/** In force first, then those to come. */
 export const grantRows = (havings: readonly SubjectLimit[], nowMs: number): readonly GrantRow[] =>
   havings
     .flatMap(({ limit }) => (limit.grants ?? []).map((grant) => ({ limit, ...grant })))
@@ -221,6 +216,5 @@ export function freezeRows(
   );
 }
 
-/** Returns the freeze that is in force now. */
 export const frozenNow = (rows: readonly FreezeRow[], nowMs: number): FreezeRow | undefined =>
   rows.find(({ fromMs }) => fromMs === undefined || fromMs <= nowMs);

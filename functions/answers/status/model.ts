@@ -179,7 +179,6 @@ export type LimitRow = z.infer<typeof LimitRowSchema>;
 /** Total up to the end of a day. */
 export const DayTotalSchema = z.object({ day: day(), total: amount() });
 
-/** Forecast total of a coming day. */
 export const DayForecastSchema = DayTotalSchema.extend({ low, high });
 
 export type DayForecast = z.infer<typeof DayForecastSchema>;

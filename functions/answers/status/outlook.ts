@@ -21,9 +21,7 @@ const DAYS_MAX = 367;
 interface ForecastInput {
   readonly usage: readonly DayUsage[];
   readonly kind: LimitKind;
-  /** Settled + held. */
   readonly committed: number;
-  /** Absent: unlimited. */
   readonly left?: number;
   readonly nowMs: number;
   readonly endMs: number;
@@ -32,10 +30,8 @@ interface ForecastInput {
   readonly tested?: boolean | undefined;
 }
 
-/** Days that a forecast uses. */
 export const historySpan = (today: number): DaySpan => ({ from: today - HISTORY_DAYS, to: today });
 
-/** Days that past forecasts are tested on. */
 export const testedSpan = (today: number): DaySpan => ({ from: today - TESTED_DAYS, to: today });
 
 /** A day's use in the limit's unit; 0 for jobs in flight. */
@@ -127,7 +123,6 @@ const estimated = (amount: number, kind: LimitKind): number =>
     ? Math.round(amount / CENT_MICROS) * CENT_MICROS
     : Math.round(amount);
 
-/** Percent to a tenth. */
 const tenths = (share: number): number => Math.round(share * 1_000) / 10;
 
 const startOf = (zone: string, day: number): number => dayStartMs(zone, calendarDay(day));

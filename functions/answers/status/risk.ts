@@ -11,7 +11,6 @@ export interface RiskLevel {
   readonly tier: number;
   /** Unix ms of its run-out; -1: it refuses jobs now, 0: used up, 1: full for now. Infinity: it lasts. */
   readonly atMs: number;
-  /** (settled + held) / amount. */
   readonly share: number;
 }
 

@@ -1,4 +1,3 @@
-/** Limits of a subject, their counters and their modes. */
 import { counterName } from '../../../policies/claim.ts';
 import type { Directory, DirectoryGroup } from '../../../policies/directory.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
@@ -19,7 +18,6 @@ import { compareModes, leastMode, rolloutModes } from '../../../policies/rollout
 import { ASKED_BY, isSpent } from '../../../policies/unit.ts';
 import type { CountersByName, NamedKey } from '../reading/counters-now.ts';
 
-/** A subject's limit, own or default. */
 export interface SubjectLimit {
   readonly limit: Limit;
   readonly byDefault: boolean;
@@ -31,7 +29,6 @@ export const isBudget = ({ kind, per, amount }: Limit): boolean =>
 
 const ownLimit = (limit: Limit): SubjectLimit => ({ limit, byDefault: false });
 
-/** Undefined for others than groups, and for unknown groups. */
 const groupOfSubject = (subject: string, { groupById }: Directory): DirectoryGroup | undefined =>
   subject.startsWith('group/') && !isCap(subject) ? groupById.get(Number(subject.slice(6))) : undefined;
 
@@ -58,7 +55,6 @@ export const allSubjectLimits = (subject: string, at: LimitsAt): readonly Subjec
   ...limitsInForce(subject, at).filter(({ byDefault }) => byDefault),
 ];
 
-/** A limit with its current counter. */
 export interface CountedLimit extends SubjectLimit {
   readonly counter: NamedKey;
 }

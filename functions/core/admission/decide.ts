@@ -182,12 +182,17 @@ export async function recordUnmetered(
 ): Promise<readonly UnmeteredResult[]> {
   const told = entries.map((entry) => parseAnswer(entry));
   const answers = told.filter((answer) => answer !== undefined);
-  const invalid = (entry: unknown): UnmeteredResult => ({
-    ...jobIdIn(isRecord(entry) ? entry.request : undefined),
-    outcome: 'invalid',
+  const outcomes = answers.length === 0 ? [] : await recordAnswers(answers, deps);
+  const outcomeOf = new Map(answers.map((answer, index) => [answer, outcomes[index] ?? 'undecided']));
+  return entries.map((entry, index) => {
+    const answer = told[index];
+    if (answer !== undefined)
+      return { jobId: answer.request.jobId, outcome: outcomeOf.get(answer) ?? 'undecided' };
+    return { ...jobIdIn(isRecord(entry) ? entry.request : undefined), outcome: 'invalid' };
   });
-  if (answers.length === 0) return entries.map((entry) => invalid(entry));
+}
 
+async function recordAnswers(answers: readonly Answer[], deps: Parameters<typeof recordUnmetered>[1]) {
   const deadlineMs = deps.clock.monotonicMs() + RECORD_MS_MAX;
   const requests = answers.map(({ request }) => request);
   const rules = await deps.currentRules(requests);
@@ -200,13 +205,7 @@ export async function recordUnmetered(
     const evaluation = evaluate(request, { ...rules, estimator, nowMs: answeredAtMs });
     return { ...toHoldAsk({ request, evaluation }), answered, cause, answeredAtMs };
   });
-  const outcomes = await deps.ledger.recordUnmetered(asks, deadlineMs);
-  const results = asks
-    .map(({ jobId }, index) => ({ jobId, outcome: outcomes[index] ?? 'undecided' }))
-    .values();
-  return told.map((answer, index) =>
-    answer === undefined ? invalid(entries[index]) : (results.next().value ?? invalid(entries[index])),
-  );
+  return deps.ledger.recordUnmetered(asks, deadlineMs);
 }
 
 function parseAnswer(entry: unknown): Answer | undefined {

@@ -48,30 +48,21 @@ export async function judgeRequests(
   const judged = await judgeBy(rules, requests, deadlineMs, deps);
   const stale = judged.filter(isStale).map(({ request }) => request);
   if (stale.length === 0) return judged;
-  const anew = (await judgeAnew(stale, deadlineMs, deps)).values();
-  return judged.map((one) => (isStale(one) ? (anew.next().value ?? one) : one));
+  try {
+    // Not checked again, so that frequent edits cannot prevent a decision.
+    const { limitsAreCurrent: _, ...current } = await deps.currentRules(stale);
+    const again = await judgeBy(current, stale, deadlineMs, deps);
+    const byRequest = new Map(again.map((one) => [one.request, one]));
+    return judged.map((one) => byRequest.get(one.request) ?? one);
+  } catch (error) {
+    // Others of the batch are held by now, and their answer must not be lost with these.
+    deps.log.error('limits not read again', { error: errorName(error) });
+    return judged;
+  }
 }
 
 const isStale = ({ outcome }: JudgedJob): boolean =>
   outcome.outcome === 'undecided' && outcome.cause === 'stale_limits';
-
-/** Evaluates with the current limits and does not check them again, so that frequent edits cannot prevent a decision. */
-async function judgeAnew(
-  requests: readonly AdmissionRequest[],
-  deadlineMs: number,
-  deps: JudgeDeps,
-): Promise<readonly JudgedJob[]> {
-  try {
-    const { limitsAreCurrent: _, ...rules } = await deps.currentRules(requests);
-    return await judgeBy(rules, requests, deadlineMs, deps);
-  } catch (error) {
-    // Others of the batch are held by now, and their answer must not be lost with these.
-    deps.log.error('limits not read again', {
-      error: errorName(error),
-    });
-    return [];
-  }
-}
 
 async function judgeBy(
   rules: Rules,

@@ -12,38 +12,18 @@ import type { CounterWrite } from './store.ts';
  */
 export class CounterMerge {
   readonly #key: Claim['counter'];
-  #committed = 0;
-  #fitted = 0;
   #maxCommitted: number | undefined;
   #maxFitted: number | undefined;
-  #borrows = false;
-  #reclaims = false;
   readonly #unchecked: Partial<Record<UncheckedCause, number>> = {};
+  committed = 0;
+  fitted = 0;
+  /** A job borrows from it: the write fails if a member reclaims its own amount. */
+  borrows = false;
+  /** A job was refused its group's own amount: until the mark expires, borrowers are refused. */
+  reclaims = false;
 
   constructor(key: Claim['counter']) {
     this.#key = key;
-  }
-
-  get committed(): number {
-    return this.#committed;
-  }
-
-  get fitted(): number {
-    return this.#fitted;
-  }
-
-  /** True if a job was refused its group's own amount: until the mark expires, borrowers are refused. */
-  get reclaims(): boolean {
-    return this.#reclaims;
-  }
-
-  reclaim(): void {
-    this.#reclaims = true;
-  }
-
-  /** A job borrows from it: the write fails if a member reclaims its own amount. */
-  borrow(): void {
-    this.#borrows = true;
   }
 
   /** @param fitted - false for a shadow claim above its bound @param bound - undefined: unchecked */
@@ -54,35 +34,35 @@ export class CounterMerge {
     bound: number | undefined = claim.bound,
     amount: number = claim.amount,
   ): void {
-    this.#committed += amount;
-    if (fitted) this.#fitted += amount;
+    this.committed += amount;
+    if (fitted) this.fitted += amount;
     if (bound === undefined) {
       if (unchecked !== undefined) this.#unchecked[unchecked] = (this.#unchecked[unchecked] ?? 0) + amount;
       return;
     }
     if (claim.mode === 'enforce')
-      this.#maxCommitted = tighter(this.#maxCommitted, room(bound, this.#committed));
-    else if (fitted) this.#maxFitted = tighter(this.#maxFitted, room(bound, this.#fitted));
+      this.#maxCommitted = tighter(this.#maxCommitted, room(bound, this.committed));
+    else if (fitted) this.#maxFitted = tighter(this.#maxFitted, room(bound, this.fitted));
   }
 
   /** Returns a reservation of a job in the pack. */
   giveBack(amount: number): void {
-    this.#committed -= amount;
-    this.#fitted -= amount;
+    this.committed -= amount;
+    this.fitted -= amount;
   }
 
   write(nowMs: number): CounterWrite {
     return {
       kind: 'counter',
       key: this.#key,
-      committed: this.#committed,
-      fitted: this.#fitted,
+      committed: this.committed,
+      fitted: this.fitted,
       settled: 0,
       unchecked: this.#unchecked,
       ...(this.#maxCommitted === undefined ? {} : { maxCommitted: this.#maxCommitted }),
       ...(this.#maxFitted === undefined ? {} : { maxFitted: this.#maxFitted }),
-      ...(this.#borrows && { borrowedAtMs: nowMs }),
-      ...(this.#reclaims && { reclaimUntilMs: nowMs + RECLAIM_MS }),
+      ...(this.borrows && { borrowedAtMs: nowMs }),
+      ...(this.reclaims && { reclaimUntilMs: nowMs + RECLAIM_MS }),
     };
   }
 }

@@ -20,7 +20,6 @@ import type { LedgerStore } from './store.ts';
 
 interface Weighed extends WeighedVerdict {
   readonly judged: readonly ClaimOutcome[];
-  readonly bounds: readonly (number | undefined)[];
 }
 
 export function weigh(jobs: readonly HoldJob[], known: KnownCounters): WeighingResult {
@@ -96,7 +95,6 @@ function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string
     reserved: isReserved(job.prior),
     graceUnknown: runs === undefined,
     ...(!kept && !refusedOutright && waitOf(job, judged)),
-    bounds: judged.map(({ refused, grace, bound }) => (refused === undefined ? bound : grace)),
   };
 }
 
@@ -145,21 +143,21 @@ function ownBefore({ ask, names }: HoldJob, index: number): number {
   return own;
 }
 
-function addTo(merges: Map<string, CounterMerge>, { ask: asked, judged, bounds }: Weighed): void {
+function addTo(merges: Map<string, CounterMerge>, { ask: asked, judged }: Weighed): void {
   const { ask, names } = asked;
   ask.claims.forEach((claim, index) => {
-    const { fitted = true, amount, borrows } = judged[index] ?? {};
+    const { fitted = true, amount, borrows, refused, grace, bound } = judged[index] ?? {};
     if (claim.part !== undefined && amount === 0) return;
     const merge = mergeOf(merges, names[index] ?? '', claim);
-    merge.add(claim, fitted, ask.unchecked, bounds[index], amount);
-    if (borrows) merge.borrow();
+    merge.add(claim, fitted, ask.unchecked, refused === undefined ? bound : grace, amount);
+    if (borrows) merge.borrows = true;
   });
 }
 
 function addReclaims(merges: Map<string, CounterMerge>, { ask: asked, judged }: Weighed): void {
   if (judged.some(({ refused, reclaims }) => refused !== undefined && !reclaims)) return;
   asked.ask.claims.forEach((claim, index) => {
-    if (judged[index]?.reclaims) mergeOf(merges, asked.names[index] ?? '', claim).reclaim();
+    if (judged[index]?.reclaims) mergeOf(merges, asked.names[index] ?? '', claim).reclaims = true;
   });
 }
 

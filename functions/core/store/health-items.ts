@@ -1,7 +1,6 @@
-import { isRecord } from '../../../policies/document/reading.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import * as names from '../../names.ts';
-import { type Beat, WAITING_LINES_MAX, type WaitingLine } from '../contract/admissions.ts';
+import type { Beat, WaitingLine } from '../contract/admissions.ts';
 import { queryPage, type SingleItem, singleItem } from './calls.ts';
 import { ledgerKeys } from './keys.ts';
 import { type InstanceTable, type Item, TimeLimit } from './operation.ts';
@@ -28,7 +27,7 @@ export async function readRelayBeats({ table, instance }: InstanceTable): Promis
 
 function beatOf(item: Item): RelayBeat {
   const source = item[names.HEARTBEAT_SCHEMA]?.S;
-  const waiting = waitingIn(item[names.HEARTBEAT_WAITING]?.S);
+  const waiting: readonly WaitingLine[] = JSON.parse(item[names.HEARTBEAT_WAITING]?.S ?? '[]');
   const number = (name: string): number | undefined => {
     const written = item[name]?.N;
     return written === undefined ? undefined : Number(written);
@@ -55,25 +54,6 @@ function beatOf(item: Item): RelayBeat {
       },
     }),
   };
-}
-
-/** Keeps entries with a known format; another version may write more. */
-function waitingIn(json: string | undefined): readonly WaitingLine[] {
-  if (json === undefined) return [];
-  let lines: unknown;
-  try {
-    lines = JSON.parse(json);
-  } catch {
-    return [];
-  }
-  return (Array.isArray(lines) ? lines : [])
-    .slice(0, WAITING_LINES_MAX)
-    .filter(isRecord)
-    .flatMap(({ root, counter, jobs, longestMs }) =>
-      typeof root === 'string' && typeof counter === 'string' && typeof jobs === 'number'
-        ? [{ root, counter, jobs, ...(typeof longestMs === 'number' && { longestMs }) }]
-        : [],
-    );
 }
 
 /** The job found last that was admitted here and that GitLab's job router failed all the same. */

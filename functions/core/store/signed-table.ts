@@ -15,51 +15,37 @@ const SOCKETS_MAX = 256;
 
 /** Never retries: only the ledger knows what is left of the deadline. @throws {Error} `[config_invalid]` */
 export function signedTable(tableName: string, env: Environment, localEndpoint?: string): ItemTable {
-  return tableOn(localEndpoint === undefined ? serviceCall(env) : localCall(localEndpoint), tableName);
+  const call =
+    localEndpoint === undefined
+      ? signedCall(serviceAccess(env), CONNECTION_TIMEOUT_MS)
+      : signedCall({ ...LOCAL_ACCESS, endpoint: localEndpoint }, LOCAL_CONNECTION_TIMEOUT_MS);
+  return tableOn(call, tableName);
 }
 
-const localCall = (endpoint: string): DynamoCall =>
-  signedCall(new URL(endpoint), LOCAL_CONNECTION_TIMEOUT_MS, {
-    region: 'local',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+const LOCAL_ACCESS = {
+  region: 'local',
+  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+};
 
-function serviceCall(env: Environment): DynamoCall {
+function serviceAccess(env: Environment) {
   refuseInvalid(unset(env, ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']));
-  const {
-    AWS_REGION: region = '',
-    AWS_ACCESS_KEY_ID = '',
-    AWS_SECRET_ACCESS_KEY = '',
-    AWS_SESSION_TOKEN,
-  } = env;
-  const given = env.AWS_ENDPOINT_URL_DYNAMODB || env.AWS_ENDPOINT_URL;
-  const endpoint =
-    given || `https://dynamodb.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
-  return signedCall(new URL(endpoint), CONNECTION_TIMEOUT_MS, {
+  const { AWS_REGION: region = '', AWS_SESSION_TOKEN: sessionToken } = env;
+  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = env;
+  const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  return {
     region,
+    endpoint: env.AWS_ENDPOINT_URL_DYNAMODB || env.AWS_ENDPOINT_URL || `https://dynamodb.${region}.${domain}`,
     // Those of the function's role: Lambda gives them by variables, for as long as the process lives.
-    credentials: {
-      accessKeyId: AWS_ACCESS_KEY_ID,
-      secretAccessKey: AWS_SECRET_ACCESS_KEY,
-      ...(AWS_SESSION_TOKEN && { sessionToken: AWS_SESSION_TOKEN }),
-    },
-  });
+    credentials: { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) },
+  };
 }
 
 function signedCall(
-  endpoint: URL,
+  { endpoint, ...signing }: ReturnType<typeof serviceAccess>,
   connectionTimeoutMs: number,
-  signing: {
-    readonly region: string;
-    readonly credentials: {
-      readonly accessKeyId: string;
-      readonly secretAccessKey: string;
-      readonly sessionToken?: string;
-    };
-  },
 ): DynamoCall {
   const signer = new SignatureV4({ ...signing, service: 'dynamodb', sha256: NodeSha256 });
-  const { protocol, host, hostname, port } = endpoint;
+  const { protocol, host, hostname, port } = new URL(endpoint);
   const isSecure = protocol === 'https:';
   const agent = new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: SOCKETS_MAX });
   const send = isSecure ? httpsRequest : httpRequest;

@@ -6,7 +6,7 @@ import { periodAt } from '../../../policies/limits/period.ts';
 import { costMicros } from '../../../policies/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobFacts, JobRecord } from '../ledger/ledger.ts';
-import { isExpiredCharged, ranRejected, wasRejected } from '../ledger/settle.ts';
+import { isExpiredCharged, isLive, ranRejected, wasRejected } from '../ledger/settle.ts';
 import {
   ASKED_ON_PREFIX,
   BELOW_COUNTS,
@@ -160,34 +160,22 @@ function tallyOf(record: JobRecord, runner: () => string): Map<string, number> {
   } else if (unchecked !== undefined) set(unchecked, 1);
   for (const rule of watching(record)) set(`${WATCHED_BY_PREFIX}${rule}`, 1);
   set('corrections', record.entries);
-  switch (state) {
-    case 'HELD':
-    case 'RUNNING':
-      set('heldMicros', facts.costMicros);
-      break;
-    case 'SETTLED': {
-      const unasked = tally.has('bypass');
-      set(`${unasked ? UNASKED_ON_PREFIX : ASKED_ON_PREFIX}${runner()}`, 1);
-      set('seconds', durationSeconds);
-      const micros = costMicros(facts.microsPerMinute, durationSeconds, facts.round);
-      set('settledMicros', micros);
-      const { retryCount, queuedSeconds } = facts;
-      const isRetry = retryCount === undefined ? undefined : retryCount > 0;
-      for (const [name, count] of queueCounts(isRetry, queuedSeconds, micros)) set(name, count);
-      const bucket = ratioBucket(durationSeconds, facts.estimateSeconds);
-      if (bucket !== undefined) set(bucket, 1);
-      break;
-    }
-    case 'RELEASED':
-      set('released', 1);
-      break;
-    case 'EXPIRED':
-      set('expired', 1);
-      if (isExpiredCharged(record)) set('settledMicros', facts.costMicros);
-      break;
-    case 'REJECTED':
-    case 'RESERVED':
-      break;
+  if (isLive(record)) set('heldMicros', facts.costMicros);
+  if (state === 'RELEASED') set('released', 1);
+  if (state === 'EXPIRED') {
+    set('expired', 1);
+    if (isExpiredCharged(record)) set('settledMicros', facts.costMicros);
+  }
+  if (state === 'SETTLED') {
+    set(`${tally.has('bypass') ? UNASKED_ON_PREFIX : ASKED_ON_PREFIX}${runner()}`, 1);
+    set('seconds', durationSeconds);
+    const micros = costMicros(facts.microsPerMinute, durationSeconds, facts.round);
+    set('settledMicros', micros);
+    const { retryCount, queuedSeconds } = facts;
+    const isRetry = retryCount === undefined ? undefined : retryCount > 0;
+    for (const [name, count] of queueCounts(isRetry, queuedSeconds, micros)) set(name, count);
+    const bucket = ratioBucket(durationSeconds, facts.estimateSeconds);
+    if (bucket !== undefined) set(bucket, 1);
   }
   return tally;
 }

@@ -117,11 +117,9 @@ interface DecidedBy {
   readonly name: 'rules' | 'ledger' | 'console';
   readonly open?: OpenLedger;
   readonly flags: LedgerFlags & RulesFlags;
-  /** For people. */
   readonly note: string;
 }
 
-/** @throws {UsageError} for flags of a table that is not named. */
 function decidedBy(flags: CanIFlags, io: TerminalIo): DecidedBy {
   const asksConsole =
     flags.console !== undefined || (flags.rerun !== undefined && flags.ledger === undefined);
@@ -198,7 +196,6 @@ const idOrPath = (word: string | undefined): number | string | undefined =>
 
 interface CanIAnswer extends CheckedPipeline {
   readonly decidedBy: DecidedBy['name'];
-  /** Names of variables that no rule sees. */
   readonly variablesNotSeen: readonly string[];
 }
 

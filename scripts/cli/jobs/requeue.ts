@@ -54,7 +54,6 @@ For each group that the policy names under requeue, its latest 200 jobs, oldest 
 });
 
 interface ListedGroup extends RequeueSettings {
-  /** `became`: result of the retried job. */
   readonly jobs: readonly (RequeueEntry & { readonly became?: keyof typeof BECAME })[];
 }
 

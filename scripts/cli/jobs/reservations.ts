@@ -26,7 +26,6 @@ for a job that is being retried, until it is due. Below them: jobs that wait for
 last minute.`,
   flags: {
     stale: toggle('only jobs past their due time'),
-    // Jobs in flight on a large instance.
     count: orElse(text('<n>', 'how many at most', whole(1, 20_000)), 100),
     ...RULES_FLAGS,
     ...TABLE_FLAGS,
@@ -63,7 +62,6 @@ last minute.`,
 
 type HeldJob = NonNullable<ReturnType<typeof heldJob>>;
 
-/** Undefined: it ended. */
 function heldJob(record: JobRecord | undefined, nowMs: number) {
   if (record?.dueAtMs === undefined) return undefined;
   const { jobId, state, facts, decidedAtMs, dueAtMs } = record;
@@ -71,7 +69,6 @@ function heldJob(record: JobRecord | undefined, nowMs: number) {
   return {
     ...{ jobId, projectPath, jobName, runnerClass },
     state: isReserved(record) ? 'RESERVED' : state,
-    /** Estimated cost. */
     heldMicros: isReserved(record) ? 0 : facts.costMicros,
     decidedAt: new Date(decidedAtMs).toISOString(),
     dueAt: new Date(dueAtMs).toISOString(),

@@ -1,4 +1,5 @@
 import { compileRegex } from '../../../policies/match/regex.ts';
+import { remembering } from '../../../policies/match/remember.ts';
 import type { KnownLookup, KnownRun } from './known-run.ts';
 import type { UnreadNotes, WorkBudget } from './pipeline-error.ts';
 import type { RepositoryFiles } from './repository-files.ts';
@@ -155,13 +156,13 @@ function matches(left: Value, right: Value, { world }: Asking): boolean {
  * Reads `/^main$/i`; undefined for a text that is no pattern. A pattern that is too large for us, or not RE2's syntax, says
  * undefined of every text: GitLab might see it otherwise.
  */
-export function readPattern(text: string): ((text: string) => boolean | undefined) | undefined {
+export const readPattern = remembering((text): ((text: string) => boolean | undefined) | undefined => {
   const [, pattern, flags] = /^\/(.+)\/([ismU]*)$/s.exec(text) ?? [];
   if (pattern === undefined) return undefined;
   const plain = pattern.replaceAll('\\/', '/');
   const compiled = compileRegex(flags === '' ? plain : `(?${flags})${plain}`);
   return (value) => (compiled.ok ? compiled.regex.matches(value) : undefined);
-}
+});
 
 interface Operator {
   /** The higher binds the closer. */

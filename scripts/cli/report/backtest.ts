@@ -49,14 +49,12 @@ of those after it. It only reads: no counter is changed.`,
   },
 });
 
-/** Output of `--json`. */
 export interface BacktestResult extends BacktestFigures, ZonedSpan {
   readonly ledger: string;
   readonly group?: string;
   readonly currency: string;
   readonly policyVersion: string;
   readonly limitsVersion: string;
-  /** Caveats for the reader. */
   readonly notes: readonly string[];
 }
 

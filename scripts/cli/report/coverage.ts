@@ -10,7 +10,6 @@ import { withBudget } from '../api/open-api.ts';
 import { BUDGET_FLAGS, knownSubject } from '../budget/arguments.ts';
 import { shadowCount } from './shadow-words.ts';
 
-/** One call of many. */
 const PAGE_RUNNERS = 1_000;
 const ROWS_SHOWN = 40;
 

@@ -6,7 +6,6 @@ import type {
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { moneyText } from '../../../policies/unit-texts.ts';
 
-/** `9,102` */
 export const shadowCount = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 
 export const money = (micros: number, currency: string): string => `${moneyText(micros)} ${currency}`;
@@ -15,14 +14,12 @@ export const money = (micros: number, currency: string): string => `${moneyText(
 export const spanText = ({ sinceMs, untilMs, zone }: ZonedSpan): string =>
   `${instantText(sinceMs, zone)} to ${instantText(untilMs, zone)}`;
 
-/** Jobs by rules and limits that only watch. */
 export function watchedSentence({ totals, currency }: ShadowReport): string {
   const { jobs, wouldFail, costMicros } = totals;
   const cost = wouldFail === 0 ? '' : `, ${money(costMicros, currency)} of work`;
   return `${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed by what only watches${shareText(wouldFail, jobs)}${cost}.`;
 }
 
-/** ` (14 %)` */
 const shareText = (wouldFail: number, jobs: number): string => {
   if (jobs === 0 || wouldFail === 0) return '';
   const share = wouldFail / jobs;

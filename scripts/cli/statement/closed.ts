@@ -117,7 +117,6 @@ interface VerifyReport {
 const monthsOf = (api: ApiClient, group: string) =>
   found(api['closed-statements'].$get({ query: { group } }));
 
-/** @throws {UsageError} for an unknown group. */
 async function monthsOfGroup(api: ApiClient, group: string, { groupByPath }: Directory) {
   const months = await monthsOf(api, group);
   if (months === undefined) throw notInDirectory(`--group ${group}`, group, groupByPath.keys());

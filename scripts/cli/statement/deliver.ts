@@ -20,7 +20,6 @@ export function readFormat<Format extends string>(
   return readChoice<'terminal' | Format>('format', format, formats);
 }
 
-/** Width and colours; a file has no colours. */
 export const terminalOf = (
   out: string | undefined,
   { colours, columns }: Pick<TerminalIo, 'colours' | 'columns'>,

@@ -9,7 +9,6 @@ export interface InstanceSettings {
   readonly scopes?: readonly string[];
   readonly expiresAt?: string;
   readonly groups?: readonly LocalGroup[];
-  readonly applicationSettings?: Readonly<Record<string, unknown>>;
   readonly flags?: Readonly<Record<string, 'on' | 'off' | 'conditional'>>;
   readonly routerUrl?: string | null;
   /** Disables webhooks after repeated failures; off by default on Self-Managed. @default false */
@@ -36,11 +35,6 @@ export function instanceRoutes(app: Hono, state: GitLabState): void {
     '/features': () =>
       Object.entries(flags()).map(([name, flag]) => ({ name, state: flag, definition: { name } })),
     '/features/definitions': () => ROUTER_FLAGS.map((name) => ({ name, default_enabled: false })),
-    '/application/settings': () => ({
-      ...{ id: 1, silent_mode_enabled: false, outbound_local_requests_whitelist: [] },
-      allow_local_requests_from_web_hooks_and_services: false,
-      ...settings.applicationSettings,
-    }),
   };
   for (const [path, body] of Object.entries(forAdministrators))
     app.get(path, (c) => (isAdministrator(state) ? c.json(body()) : forbidden(c)));
@@ -116,13 +110,8 @@ export function keysetPage(ascending: readonly number[], url: URL): RestPage<num
   return idPage(ascending.filter((id) => id < below).reverse(), url, 'cursor');
 }
 
-/** Pages by the last id, in either order: the link has `id_after` or `id_before`. */
-export function keysetPageById(ascending: readonly number[], url: URL): RestPage<number> {
-  const rising = url.searchParams.get('sort') === 'asc';
-  return idPage(rising ? ascending : ascending.toReversed(), url, rising ? 'id_after' : 'id_before');
-}
-
-function idPage(ids: readonly number[], url: URL, name: string): RestPage<number> {
+/** Pages by the last id: the link has it. */
+export function idPage(ids: readonly number[], url: URL, name: string): RestPage<number> {
   const perPage = perPageOf(url);
   const entries = ids.slice(0, perPage);
   const last = ids.length > perPage ? entries.at(-1) : undefined;

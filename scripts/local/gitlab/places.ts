@@ -1,6 +1,6 @@
-import type { Context, Hono } from 'hono';
+import type { Hono } from 'hono';
 import { isoText } from './bodies.ts';
-import { isAdministrator, keysetPageById, listPage, noKeyset } from './instance.ts';
+import { idPage, isAdministrator, listPage } from './instance.ts';
 import type { GitLabState } from './state.ts';
 
 export interface LocalGroup {
@@ -57,12 +57,9 @@ export class PlaceBook {
   }
 }
 
-/** GitLab returns at most this many projects inside `GET /groups/:id`. */
-const PROJECTS_IN_GROUP_MAX = 100;
-
 /**
- * `GET /groups`, `/projects` and one of each, by id or by encoded path. Any other token is not a member of anything
- * and sees only what is not private.
+ * `GET /groups`, `/projects`, and one project by id or by encoded path. Any other token is not a member of anything and sees
+ * only what is not private.
  *
  * @see https://docs.gitlab.com/api/groups/#list-all-groups
  * @see https://docs.gitlab.com/api/rest/#keyset-based-pagination
@@ -83,65 +80,42 @@ export function placeRoutes(app: Hono, state: GitLabState): void {
       namespace: { id: namespaceId, kind, full_path: places.pathOf(namespaceId) },
     };
   };
-  const missing = (c: Context, what: string) => c.json({ message: `404 ${what} Not Found` }, 404);
-  const found = <Place extends LocalGroup | LocalProject>(
-    c: Context,
-    all: ReadonlyMap<number, Place>,
-    pathOf: (place: Place) => string,
-  ): Place | undefined => {
-    const asked = c.req.param('id') ?? '';
-    const place = all.get(Number(asked)) ?? [...all.values()].find((each) => pathOf(each) === asked);
-    return place !== undefined && isVisible(place) ? place : undefined;
-  };
-
   app.get('/groups', (c) => {
-    // GitLab pages groups by key only for unauthenticated callers.
-    if (c.req.query('pagination') === 'keyset') return noKeyset(c);
-    const order = c.req.query('order_by') ?? 'name';
     const isTopOnly = c.req.query('top_level_only') === 'true';
     const groups = [...places.groups.values()].filter(
       (each) => isVisible(each) && !(isTopOnly && each.parentId !== undefined),
     );
-    groups.sort((a, b) => (order === 'id' ? a.id - b.id : a.path.localeCompare(b.path) || a.id - b.id));
-    if (c.req.query('sort') === 'desc') groups.reverse();
-    return listPage(c, groups, group);
-  });
-  app.get('/groups/:id', (c) => {
-    const asked = found(c, places.groups, ({ id }) => places.pathOf(id));
-    if (asked === undefined) return missing(c, 'Group');
-    if (c.req.query('with_projects') === 'false') return c.json(group(asked));
-    const inside = [...places.projects.values()].filter(
-      (each) => each.namespaceId === asked.id && isVisible(each),
+    return listPage(
+      c,
+      groups.sort((a, b) => a.id - b.id),
+      group,
     );
-    return c.json({ ...group(asked), projects: inside.slice(0, PROJECTS_IN_GROUP_MAX).map(project) });
   });
 
   app.get('/projects', (c) => {
     const url = new URL(c.req.url);
-    const order = c.req.query('order_by') ?? 'created_at';
-    const asked = filterProjects([...places.projects.values()].filter(isVisible), url.searchParams);
+    const after = Number(c.req.query('id_after') ?? 0);
+    // GitLab ignores `updated_after` in any other order.
+    const isByChange = c.req.query('order_by') === 'updated_at';
+    const sinceMs = isByChange ? Date.parse(c.req.query('updated_after') ?? '') : Number.NEGATIVE_INFINITY;
+    const asked = [...places.projects.values()].filter(
+      (each) => isVisible(each) && each.id > after && (each.updatedAtMs ?? 0) > sinceMs,
+    );
     if (c.req.query('pagination') === 'keyset') {
-      if (order !== 'id') return noKeyset(c);
-      const ascending = asked.map(({ id }) => id).sort((a, b) => a - b);
-      const { entries, headers } = keysetPageById(ascending, url);
+      const ids = asked.map(({ id }) => id).sort((a, b) => a - b);
+      const { entries, headers } = idPage(ids, url, 'id_after');
       return c.json(entries.flatMap((id) => places.projects.get(id) ?? []).map(project), 200, headers);
     }
-    const age = ({ updatedAtMs = 0 }: LocalProject) => (order === 'updated_at' ? updatedAtMs : 0);
-    asked.sort((a, b) => age(a) - age(b) || a.id - b.id);
-    if (c.req.query('sort') !== 'asc') asked.reverse();
+    asked.sort((a, b) => (b.updatedAtMs ?? 0) - (a.updatedAtMs ?? 0) || b.id - a.id);
     return listPage(c, asked, project);
   });
   app.get('/projects/:id', (c) => {
-    const asked = found(c, places.projects, (each) => places.pathOfProject(each));
-    return asked === undefined ? missing(c, 'Project') : c.json(project(asked));
+    const id = c.req.param('id');
+    const asked =
+      places.projects.get(Number(id)) ??
+      [...places.projects.values()].find((each) => places.pathOfProject(each) === id);
+    return asked === undefined || !isVisible(asked)
+      ? c.json({ message: '404 Project Not Found' }, 404)
+      : c.json(project(asked));
   });
-}
-
-function filterProjects(projects: readonly LocalProject[], query: URLSearchParams): LocalProject[] {
-  const after = Number(query.get('id_after') ?? 0);
-  const before = Number(query.get('id_before') ?? Number.POSITIVE_INFINITY);
-  // GitLab ignores `updated_after` in any other order.
-  const since = query.get('order_by') === 'updated_at' ? query.get('updated_after') : null;
-  const sinceMs = since === null ? Number.NEGATIVE_INFINITY : Date.parse(since);
-  return projects.filter(({ id, updatedAtMs = 0 }) => id > after && id < before && updatedAtMs > sinceMs);
 }

@@ -258,11 +258,6 @@ export function pipelineRoutes(app: Hono, state: GitLabState): void {
       if (!isTerminal(status)) state.end(id, { status: 'canceled' });
     return c.json(entity(pipeline));
   });
-  app.get('/projects/:projectId/jobs/:jobId/trace', (c) => {
-    const job = jobs.job(Number(c.req.param('jobId')));
-    if (job === undefined || job.projectId !== Number(c.req.param('projectId'))) return notFound(c);
-    return c.text(job.trace ?? '');
-  });
 }
 
 /** `failureMessage` of a job, which only GraphQL has: GitLab's sentence with the controller's reason in it. */

@@ -77,7 +77,7 @@ test('what jobs cost by branch, name, source and merge request; in all, or of a 
 });
 
 test('what jobs of a group or a project cost by runner class, as of their decision and by what their records say', async () => {
-  const { by, night, packTheJobs, ask, read, clock } = await someJobs();
+  const { by, night, packTheJobs, ask, read } = await someJobs();
   await ask([aJob(16, { runnerTags: ['large'] })]);
   await night();
   const before = await by('class', 'acme');
@@ -99,15 +99,6 @@ test('what jobs of a group or a project cost by runner class, as of their decisi
     ['small', 1_000_000],
     ['large', 0],
   ]);
-  clock.advance(HOUR_MS);
-  // The group's page says the same, of the days of this month.
-  const view = await read.subject('group/101', {}, USERS.finance);
-  expect(view?.usage).toMatchObject({
-    runnerClasses: [
-      { name: 'large', jobs: 1 },
-      { name: 'small', jobs: 4 },
-    ],
-  });
 });
 
 test('a day is packed once a night, and again the next nights, when more of its jobs have ended', async () => {

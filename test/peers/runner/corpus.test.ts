@@ -13,6 +13,6 @@ const corpus = readFileSync(new URL('corpus.jsonl', import.meta.url), 'utf8')
 
 test.each(LIBRARIES)('%s: nothing differs from what the library of the runner said', (library) => {
   const cases = corpus.filter(({ question }) => question.library === library);
-  expect(cases.length).toBeGreaterThanOrEqual(30);
+  expect(cases.length).toBeGreaterThanOrEqual(20);
   expect(cases.filter(({ question, answer }) => compare(question, answer) === 'differs')).toEqual([]);
 });

@@ -18,14 +18,7 @@ const decisions = [1, 2].map((jobId) => ({
 const all = (cause: string) => JOBS.map(() => ({ outcome: 'undecided', cause }));
 
 /** What the service does with one call; the last step stays. */
-type Step =
-  | number
-  | { readonly status: number; readonly retryAfter: string }
-  | 'ok'
-  | 'down'
-  | 'hang'
-  | 'slow'
-  | { readonly says: unknown };
+type Step = number | 'ok' | 'down' | 'hang' | 'slow' | { readonly says: unknown };
 
 type WatchedClock = HandClock & { readonly delays: number[] };
 
@@ -69,10 +62,6 @@ function bench(...steps: readonly Step[]) {
     if (step === 'down')
       return Promise.reject(Object.assign(new TypeError(MARKER), { cause: { code: 'ECONNRESET' } }));
     if (typeof step === 'number') return Promise.resolve(new Response(MARKER, { status: step }));
-    if (typeof step === 'object' && 'status' in step) {
-      const headers = { 'retry-after': step.retryAfter };
-      return Promise.resolve(new Response(MARKER, { status: step.status, headers }));
-    }
     return Promise.resolve(Response.json(typeof step === 'object' ? step.says : answers));
   };
   const fights: (readonly [string, readonly string[]])[] = [];

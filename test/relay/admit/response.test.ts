@@ -35,11 +35,6 @@ test.each([
     jobs: [1, undefined, 3],
   },
   { decisions: [about(1), about(undefined), about(3)], order: 'without an id', jobs: [1, undefined, 3] },
-  {
-    decisions: [about(1), about(2, 'd-1'), about(3)],
-    order: 'with one decision id for two jobs',
-    jobs: [undefined, undefined, 3],
-  },
 ])('decisions $order count only for the jobs that they name', ({ decisions, jobs }) => {
   const read = readVerdicts({ batch: 'b1', decisions }, requested);
   expect(read?.verdicts).toEqual(jobs.map((jobId) => (jobId === undefined ? malformed : about(jobId))));

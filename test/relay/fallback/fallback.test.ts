@@ -210,8 +210,6 @@ describe('recent rejections', () => {
 
   test.each([
     ['a used-up budget', quotaViolation('group/100', 'BUDGET_EXHAUSTED'), true],
-    ['a full window', quotaViolation('group/100', 'WINDOW_FULL'), true],
-    ['full slots', quotaViolation('group/100', 'CONCURRENCY_FULL'), true],
     ['a limit of 0', quotaViolation('group/100', 'EXCEEDS_LIMIT_ALONE', { limitAmount: 0 }), true],
     ['a job too large for a limit', quotaViolation('group/100', 'EXCEEDS_LIMIT_ALONE'), false],
     ['a limit in shadow', quotaViolation('group/100', 'BUDGET_EXHAUSTED', { mode: 'shadow' }), false],

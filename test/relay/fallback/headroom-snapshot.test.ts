@@ -5,7 +5,7 @@ import type { Item } from '../../../functions/core/store/operation.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { Headroom, type KeptHeadroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
-import { HeadroomSnapshots, headroomTable } from '../../../relay/fallback/headroom-snapshot.ts';
+import { createHeadroomSnapshots, headroomTable } from '../../../relay/fallback/headroom-snapshot.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { turn } from '../../support/relay/commit-bench.ts';
@@ -40,13 +40,13 @@ function aRelay(left: readonly KeptHeadrooms[] = []) {
   const table = { isGone: false };
   const room = new Headroom({
     ...{ clock, isDelivered: () => true, policy: aPolicy(), relays: 1, directory: () => undefined },
-    changed: (how) => snapshots.changed(how),
+    taken: () => snapshots.taken(),
   });
   const write = async (kept: KeptHeadrooms): Promise<void> => {
     if (table.isGone) throw new Error('gone');
     writes.push(kept);
   };
-  const snapshots = new HeadroomSnapshots({
+  const snapshots = createHeadroomSnapshots({
     left,
     write,
     clock,

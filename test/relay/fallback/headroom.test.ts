@@ -10,7 +10,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { readHeadroom } from '../../../relay/admit/response.ts';
 import { createFallback, type Fallback, statelessCheck } from '../../../relay/fallback/fallback.ts';
 import { Headroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
-import { HeadroomSnapshots } from '../../../relay/fallback/headroom-snapshot.ts';
+import { createHeadroomSnapshots } from '../../../relay/fallback/headroom-snapshot.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
@@ -228,7 +228,7 @@ describe('restarts in an outage', () => {
         const written: KeptHeadrooms[] = [];
         const started = () => {
           const room = newRoom(relays);
-          new HeadroomSnapshots({
+          createHeadroomSnapshots({
             ...{ left: [...written], write: async () => {}, clock, headroom: room, failed: () => {} },
           }).restore();
           return { room, place: written.push({ rooms: [], given: [] }) - 1, unwritten: 0 };

@@ -40,15 +40,6 @@ test.each([
   );
 });
 
-test.each(['wss://user:glrct-secret@host', 'wss://host?token=glrct-secret'])(
-  'a refused URL is not repeated with the secret in it (%#)',
-  (text) => {
-    expect(() => parseTarget(text)).toThrow(
-      expect.objectContaining({ message: expect.not.stringContaining('secret') }),
-    );
-  },
-);
-
 describe('registration', () => {
   /** A registration before a router that answers with `outcomes`, in turn; the last one stays. */
   function bench(...outcomes: (number | 'ok' | 'never')[]) {
@@ -103,11 +94,11 @@ describe('registration', () => {
     expect(events.map((event) => event.type)).toEqual(['registered', 'registered', 'registered']);
   });
 
-  test('a failure is reported, and the next try comes three minutes later', async () => {
+  test('a failure is reported, and the next try comes a minute later', async () => {
     const { start, clock, settle, registered, events } = bench(STATUS.UNAVAILABLE, 'ok');
     start();
     await settle();
-    clock.advance(180_000);
+    clock.advance(60_000);
     await settle();
     expect(registered).toHaveLength(2);
     expect(events).toEqual([

@@ -36,9 +36,9 @@ test.each<[string, Shape, Record<string, unknown>, Record<string, unknown>]>([
     { jobId: 7, projectPath: 'acme/web', namespaceId: 5, userId: 3 },
   ],
   [
-    'reads an image given as text and services given as names',
-    { id: 'int64', image: 'string', services: ['string'] },
-    { id: '7', image: 'ruby:3', services: ['redis:7'] },
+    'reads an image given as text',
+    { id: 'int64', image: 'string', services: [{ name: 'string' }] },
+    { id: '7', image: 'ruby:3', services: [{ name: 'redis:7' }] },
     { jobId: 7, image: 'ruby:3', services: [{ name: 'redis:7' }] },
   ],
   [
@@ -82,7 +82,7 @@ test.each([
     'project_id is not a whole number',
   ],
 ])('a question with %s is unreadable, and says so without its value', (_name, json, problem) => {
-  const shape = { id: 'int64', project_id: 'int64', image: 'string', services: ['string'] } as const;
+  const shape = { id: 'int64', project_id: 'int64', image: 'string' } as const;
   const translation = translate(shape, json);
   expect(translation).toMatchObject({ ok: false, problem: expect.stringContaining(problem) });
   expect(JSON.stringify(translation)).not.toContain('9007199254740993');
@@ -94,7 +94,7 @@ test('what an author writes beyond its bound is unknown and marked, and the ques
     image: 'string',
     ref: 'string',
     timeout: 'int64',
-    services: ['string'],
+    services: [{ name: 'string' }],
     tags: ['string'],
     variables: [VARIABLE],
   } as const;
@@ -105,7 +105,7 @@ test('what an author writes beyond its bound is unknown and marked, and the ques
       image: long,
       ref: long,
       timeout: '99999999',
-      services: [long, ...Array(LIST_LENGTH_MAX).fill('redis:7')],
+      services: [{ name: long }, ...Array(LIST_LENGTH_MAX).fill({ name: 'redis:7' })],
       tags: Array(LIST_LENGTH_MAX + 1).fill(long),
       // No variable stands in for a field that came.
       variables: [{ key: 'CI_COMMIT_REF_NAME', value: 'main', public: true }],
@@ -284,7 +284,7 @@ test('of a service’s variables only what the executor acts on survives, and no
 describe('variables in images', () => {
   const SHAPE = {
     id: 'int64',
-    variables: [{ key: 'string', value: 'string', public: 'bool', file: 'bool', masked: 'bool' }],
+    variables: [VARIABLE],
     image: { name: 'string', executor_opts: { kubernetes: { user: 'string' }, docker: { user: 'string' } } },
     services: [{ name: 'string', executor_opts: { docker: { user: 'string' } } }],
   } as const;
@@ -299,17 +299,9 @@ describe('variables in images', () => {
     { key: 'LONG', value: 'x'.repeat(TEXT_LENGTH_MAX) },
   ];
 
-  function requestOf(json: Record<string, unknown>) {
-    const desc = descOf(SHAPE);
-    const translate = compileTranslator(desc, {
-      variables: { names: [], prefixes: [] },
-      trustVariables: false,
-    });
-    const translation = translate(messageFrom(desc, { id: '7', variables: VARIABLES, ...json }));
-    if (!translation.ok) throw new Error(translation.problem);
-    return translation.request;
-  }
-  const imageOf = (name: string): string | undefined => requestOf({ image: { name } }).image;
+  const requestWith = (json: Record<string, unknown>) =>
+    requestOf(translate(SHAPE, { id: '7', variables: VARIABLES, ...json }));
+  const imageOf = (name: string): string | undefined => requestWith({ image: { name } }).image;
 
   test.each([
     ['alpine:3', 'alpine:3'],
@@ -332,7 +324,7 @@ describe('variables in images', () => {
   });
 
   test('services and users are expanded, too', () => {
-    const request = requestOf({
+    const request = requestWith({
       image: { name: 'a', executor_opts: { kubernetes: { user: '$UID_OF_BUILD:$UID_OF_BUILD' } } },
       services: [{ name: '$REGISTRY/pg', executor_opts: { docker: { user: '$UID_OF_BUILD' } } }],
     });
@@ -341,23 +333,19 @@ describe('variables in images', () => {
   });
 
   test('where a schema cannot say what is masked, only public variables are put in', () => {
-    const desc = descOf({
-      id: 'int64',
-      variables: [{ key: 'string', value: 'string', public: 'bool' }],
-      image: { name: 'string' },
-      services: [{ name: 'string' }],
-    });
-    const translate = compileTranslator(desc, {
-      variables: { names: [], prefixes: [] },
-      trustVariables: false,
-    });
     const translation = translate(
-      messageFrom(desc, {
+      {
+        id: 'int64',
+        variables: [{ key: 'string', value: 'string', public: 'bool' }],
+        image: { name: 'string' },
+        services: [{ name: 'string' }],
+      },
+      {
         id: '7',
         variables: VARIABLES.slice(0, 3),
         image: { name: '$REGISTRY/go' },
         services: [{ name: '$REGISTRY/$TAG' }],
-      }),
+      },
     );
     expect(translation).toMatchObject({
       ok: true,
@@ -369,7 +357,7 @@ describe('variables in images', () => {
     const shown = { key: 'TOOL', value: 'go', public: true };
     const masked = { key: 'TOOL', value: 'a-secret', masked: true };
     const imageWith = (...variables: readonly object[]) =>
-      requestOf({ image: { name: 'x/$TOOL' }, variables: [...variables] }).image;
+      requestWith({ image: { name: 'x/$TOOL' }, variables: [...variables] }).image;
     expect(imageWith(shown, masked)).toBe('x/$TOOL');
     expect(imageWith(masked, shown)).toBe('x/go');
   });

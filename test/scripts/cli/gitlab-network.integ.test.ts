@@ -97,13 +97,13 @@ const CASES: readonly Case[] = [
   [
     'web page',
     () => plain(answering(200, PAGE, '<html>s3cret')),
-    /body is not JSON/,
+    /The body is not JSON/,
     /Check that this is GitLab's/,
   ],
   [
     'sign-in page',
     () => plain(answering(302, { location: 'https://sso.example.com/login?next=s3cret' })),
-    /a redirect to https:\/\/sso\.example\.com: /,
+    /a redirect to https:\/\/sso\.example\.com:/,
     /must let the API pass/,
   ],
 ];

@@ -1,15 +1,10 @@
-import type { Policy } from '../../../policies/policy.ts';
 import { createAnswering, createQuestionReader } from '../../../relay/answer.ts';
 import { createGroupCommit, type SendBatch } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { RouterAnswer } from '../../../relay/exchange.ts';
 import { createFallback, statelessCheck } from '../../../relay/fallback/fallback.ts';
 import { createUnmetered } from '../../../relay/fallback/unmetered.ts';
-import {
-  compileReader,
-  type JudgePlausibility,
-  plausibilityJudge,
-} from '../../../relay/translate/question-reader.ts';
+import { compileReader, plausibilityJudge } from '../../../relay/translate/question-reader.ts';
 import { WaitQueue } from '../../../relay/wait-queue.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';
@@ -37,11 +32,8 @@ interface AnsweringOptions {
   /** @default deadlineMs */
   readonly answerWithinMs?: number;
   readonly queuedMax?: number;
-  readonly policy?: Policy;
   /** @default 'given' */
   readonly schemaTrust?: SchemaTrust;
-  /** @default the real one, without a directory */
-  readonly judge?: JudgePlausibility;
 }
 
 /** The answering core with the real schema, decoder, translator and fallback; only the way to the ledger is scripted. */
@@ -67,16 +59,12 @@ export function answeringBench(options: AnsweringOptions) {
   const proof = createSchemaProof(options.schemaTrust ?? 'given', (standing) =>
     observe({ type: 'schema', standing, source: schema.source, hash: schema.hash, placeholder: false }),
   );
-  let decisions = 0;
   const { answerWithinMs = deadlineMs } = options;
   const fallback = createFallback({
     clock,
-    stateless: statelessCheck(options.policy, clock),
+    stateless: statelessCheck(undefined, clock),
     costAndCapacity: 'admit',
-    newDecisionId: () => {
-      decisions += 1;
-      return `f-${decisions}`;
-    },
+    newDecisionId: () => 'f-1',
   });
   const waiting = new WaitQueue({
     ...{ commit, clock, observe, deadlineMs, answerWithinMs },
@@ -85,7 +73,7 @@ export function answeringBench(options: AnsweringOptions) {
   const answerQuestion = createAnswering({
     read: createQuestionReader({
       read,
-      judge: options.judge ?? plausibilityJudge(() => undefined),
+      judge: plausibilityJudge(() => undefined),
       proof,
       observe,
     }),
@@ -126,12 +114,10 @@ export function answeringBench(options: AnsweringOptions) {
 /** The bytes of a question as the router sends it. */
 export const questionOf = (
   jobId: number,
-  of: { readonly project?: number; readonly root?: number; readonly image?: string } = {},
-): Uint8Array => {
-  const { project = 1, root = 1, image = 'node:24' } = of;
-  return encodeKnown(schema.question, {
+  { project = 1, root = 1 }: { readonly project?: number; readonly root?: number } = {},
+): Uint8Array =>
+  encodeKnown(schema.question, {
     id: BigInt(jobId),
     job_info: { id: BigInt(jobId), project_id: BigInt(project), root_namespace_id: BigInt(root) },
-    image: { name: image },
+    image: { name: 'node:24' },
   });
-};

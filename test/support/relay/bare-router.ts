@@ -9,11 +9,10 @@ import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 const schema = loadSchema();
 
 /** How a stream ends once its answer is there. */
-export type Ending =
-  | { readonly status: number; readonly message?: string }
-  /** RST_STREAM with this HTTP/2 error code. */
-  | { readonly reset: number }
-  | 'connection lost';
+export interface Ending {
+  readonly status: number;
+  readonly message?: string;
+}
 
 const OK: Ending = { status: 0 };
 
@@ -83,14 +82,10 @@ export async function bareRouter(): Promise<BareRouter> {
 }
 
 function end(stream: ServerHttp2Stream, ending: Ending): void {
-  if (ending === 'connection lost') stream.session?.destroy();
-  else if ('reset' in ending) stream.close(ending.reset);
-  else {
-    stream.on('wantTrailers', () =>
-      stream.sendTrailers({ 'grpc-status': String(ending.status), 'grpc-message': ending.message ?? '' }),
-    );
-    stream.end();
-  }
+  stream.on('wantTrailers', () =>
+    stream.sendTrailers({ 'grpc-status': String(ending.status), 'grpc-message': ending.message ?? '' }),
+  );
+  stream.end();
 }
 
 /** A gRPC frame: not compressed, four bytes of length. */

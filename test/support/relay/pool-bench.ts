@@ -14,14 +14,8 @@ export class FakeCall implements AdmitCall {
     this.listener = listener;
   }
 
-  accept(): this {
-    this.listener.onWaiting();
-    return this;
-  }
-
-  ask(text = 'question'): this {
+  ask(text = 'question'): void {
     this.listener.onQuestion(Buffer.from(text));
-    return this;
   }
 
   end(code = 0, details = ''): void {
@@ -47,12 +41,7 @@ type Deliver = (answer?: RouterAnswer) => Promise<void>;
  * A pool before a router that does what the test says. `settle` lets deferred work and promises run; nothing here waits
  * for real time.
  */
-export function poolBench(
-  options: Partial<StreamPoolOptions> & {
-    readonly acceptAll?: boolean;
-    readonly tokenReplaced?: () => boolean;
-  } = {},
-) {
+export function poolBench(options: Partial<StreamPoolOptions> = {}) {
   const clock = handClock(1_000);
   const events: RelayEvent[] = [];
   const calls: FakeCall[] = [];
@@ -63,10 +52,9 @@ export function poolBench(
     admitJob(listener) {
       const call = new FakeCall(listener);
       calls.push(call);
-      if (options.acceptAll ?? true) call.accept();
+      listener.onWaiting();
       return call;
     },
-    tokenReplaced: options.tokenReplaced ?? (() => false),
     register: () => Promise.resolve(),
     unregister: () => Promise.resolve(),
     close() {},

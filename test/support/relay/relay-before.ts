@@ -75,34 +75,18 @@ export function relayBefore(
   };
 }
 
-interface CallEnd {
-  readonly code: number;
-  readonly details: string;
-  readonly remedy: string | undefined;
-}
-
-/** What became of one call made straight through the router client. */
-export interface CallStory {
-  readonly steps: string[];
-  readonly end: Promise<CallEnd>;
-  cancel(): void;
-}
-
 /** One AdmitJob call without a pool. */
-export function callOnce(router: ReturnType<typeof createRouter>, answer?: Uint8Array): CallStory {
-  const steps: string[] = [];
-  const { promise, resolve } = Promise.withResolvers<CallEnd>();
+export function callOnce(router: ReturnType<typeof createRouter>) {
+  const { promise, resolve } = Promise.withResolvers<{
+    readonly code: number;
+    readonly details: string;
+    readonly remedy: string | undefined;
+  }>();
   const call = router.admitJob({
-    onWaiting: () => void steps.push('waiting'),
-    onQuestion() {
-      steps.push('question');
-      if (answer !== undefined) call.answer(answer);
-    },
-    onOversized: (sizeBytes) => void steps.push(`oversized ${sizeBytes}`),
-    onEnd(code, details, remedy) {
-      steps.push(`end ${code}`);
-      resolve({ code, details, remedy });
-    },
+    onWaiting: () => {},
+    onQuestion: () => {},
+    onOversized: () => {},
+    onEnd: (code, details, remedy) => resolve({ code, details, remedy }),
   });
-  return { steps, end: promise, cancel: () => call.cancel() };
+  return { end: promise, cancel: () => call.cancel() };
 }

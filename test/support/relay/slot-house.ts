@@ -1,4 +1,3 @@
-import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { BatchJob } from '../../../relay/commit/fair-queue.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
@@ -12,8 +11,6 @@ import { admittedOf, quotaViolation, rejectedFor } from './verdicts.ts';
 export interface SlotJob {
   readonly jobId: number;
   readonly root: number;
-  /** @default the root's only one */
-  readonly project?: number;
   /** By counter, how much it takes. */
   readonly takes: Readonly<Record<string, number>>;
   /** How long it runs. */
@@ -35,13 +32,10 @@ export interface SlotHouse {
   readonly waiting: WaitQueue;
   readonly events: RelayEvent[];
   readonly said: Said[];
-  readonly calls: { jobs: number }[];
   readonly ask: (job: SlotJob) => SlotQuestion;
   readonly pass: (ms: number) => Promise<void>;
   /** Gives back what a job took. */
   readonly end: (jobId: number) => void;
-  /** From now on nobody answers. */
-  out: boolean;
 }
 
 export interface SlotQuestion {
@@ -56,17 +50,13 @@ export interface SlotQuestion {
 export function slotHouse(options: {
   readonly slots: Readonly<Record<string, number>>;
   readonly waitMs?: number;
-  readonly deadlineMs?: number;
   readonly answerWithinMs?: number;
-  readonly callMs?: number;
   readonly weightOf?: (root: string) => number;
-  readonly isRejecting?: () => boolean;
 }): SlotHouse {
-  const { slots, waitMs = 20_000, deadlineMs = 2_000, answerWithinMs = 20_000, callMs = 10 } = options;
+  const { slots, waitMs = 20_000, answerWithinMs = 20_000 } = options;
   const clock = handClock(1_000);
   const events: RelayEvent[] = [];
   const said: Said[] = [];
-  const calls: { jobs: number }[] = [];
   const taken = new Map<string, number>();
   const asked = new Map<number, SlotJob>();
   const running = new Map<number, SlotJob>();
@@ -106,8 +96,7 @@ export function slotHouse(options: {
   }
 
   const house: SlotHouse = {
-    ...{ clock, events, said, calls, end },
-    out: false,
+    ...{ clock, events, said, end },
     waiting: new WaitQueue({
       lanes,
       commit: createGroupCommit({
@@ -118,14 +107,9 @@ export function slotHouse(options: {
         send: (jobs: readonly BatchJob[]) =>
           new Promise((resolve) => {
             const sentMs = clock.monotonicMs();
-            calls.push({ jobs: jobs.length });
             const inTurn = house.waiting.inOrder(jobs).map(({ request }) => request.jobId);
             const terms = house.waiting.terms(inTurn);
-            clock.after(callMs, () => {
-              if (house.out) {
-                resolve(jobs.map(() => ({ outcome: 'undecided', cause: 'unreachable' })));
-                return;
-              }
+            clock.after(10, () => {
               const verdicts = new Map(inTurn.map((jobId) => [jobId, verdictOf(jobId, terms)]));
               for (const [jobId, [{ outcome }, waitedMs]] of verdicts)
                 said.push({ jobId, sentMs, atMs: clock.monotonicMs(), outcome, waitedMs });
@@ -138,8 +122,8 @@ export function slotHouse(options: {
             });
           }),
       }),
-      ...{ clock, observe: (event) => events.push(event), deadlineMs, answerWithinMs },
-      ...withoutAbsent({ weightOf: options.weightOf, isRejecting: options.isRejecting }),
+      ...{ clock, observe: (event) => events.push(event), deadlineMs: 2_000, answerWithinMs },
+      ...(options.weightOf !== undefined && { weightOf: options.weightOf }),
     }),
     ask: (job) => {
       asked.set(job.jobId, job);
@@ -148,8 +132,8 @@ export function slotHouse(options: {
         ...{ job, arrivedAtMs, answers: [], answeredAtMs: Number.NaN },
         gone: () => {},
       };
-      const { jobId, root, project = root } = job;
-      const request = { jobId, projectId: project, rootNamespaceId: root };
+      const { jobId, root } = job;
+      const request = { jobId, projectId: root, rootNamespaceId: root };
       void house.waiting
         .decide(request, {
           arrivedAtMs,

@@ -1,12 +1,10 @@
 /** Compares each job's charge in a month with the cost by GitLab's runs and the prices. */
 import { type AuditedPrices, chargeOf, classFor, type PriceBook } from './prices.ts';
 
-/** A job as GitLab tells of it. */
 export interface RunOfJob {
   readonly jobId: number;
   readonly projectPath: string;
   readonly failureReason: unknown;
-  /** Unix ms. */
   readonly createdAtMs: number;
   readonly startedAtMs: number | undefined;
   readonly isOver: boolean;
@@ -31,7 +29,6 @@ interface ChargeDifference {
   readonly projectPath: string;
   readonly bookedMicros: number;
   readonly recomputedMicros: number;
-  /** The likely one. */
   readonly reason: string;
   readonly sentence: string;
 }
@@ -44,7 +41,6 @@ interface ComparisonAsk {
   readonly runs: AsyncIterable<RunOfJob>;
   readonly booked: ReadonlyMap<number, BookedCharge>;
   readonly prices: PriceBook;
-  /** Returns true for projects of the group. */
   readonly counts: (projectPath: string) => boolean;
 }
 

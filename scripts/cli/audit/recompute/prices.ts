@@ -79,7 +79,6 @@ export type AuditedPrices = ReturnType<typeof listOf>;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** @throws {Error} naming the document, if it has no prices. */
 function priceLists(name: string, text: string): readonly AuditedPrices[] {
   const { prices } = (parse(text) ?? {}) as Fields;
   const lists = (Array.isArray(prices) ? prices : [prices]) as readonly (Fields | undefined)[];
@@ -98,7 +97,6 @@ const listOf = (list: Fields, classes: readonly Fields[]) => ({
     tags: (each.tags ?? []) as readonly string[],
     runnerIds: (each.runner_ids ?? []) as readonly number[],
     microsPerMinute: microsIn(String(each.rate_per_minute ?? 0)),
-    /** A begun minute costs a whole one. */
     wholeMinutes: each.round === 'minute',
     /** It has rates for requested resources, which GitLab's API does not return. */
     byRequest: each.rate_per_cpu_hour !== undefined || each.rate_per_gib_hour !== undefined,

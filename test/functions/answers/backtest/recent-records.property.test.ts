@@ -85,15 +85,6 @@ test('however little may be read, what it says it has from an instant on is all 
   );
 });
 
-test('a job that waited for long does not make the rest look new', async () => {
-  const records = Array.from({ length: 3_000 }, (_, index) => aRecord(index + 1, index * 60_000));
-  // Created first of those that are read, and started last.
-  records[1_600] = aRecord(1_601, 5_000 * 60_000);
-  const { reads, monotonicMs } = reading(records, [3_000]);
-  const { fromMs } = await readRecentRecords(reads, 0, { ...WIDE, idsMax: 2_400, monotonicMs });
-  expect(fromMs).toBeLessThan(1_700 * 60_000);
-});
-
 test('where the ids made a leap, what lies below it is found by an id that is known there', async () => {
   const old = Array.from({ length: 900 }, (_, index) => aRecord(1_000_000 + index, index * 60_000));
   const late = Array.from({ length: 700 }, (_, index) =>

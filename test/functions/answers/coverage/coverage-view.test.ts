@@ -110,20 +110,11 @@ test('where no job at all was asked about, no runner is the cause', async () => 
   expect((await (await someCoverage()).read.coverage({}, USERS.finance))?.note).toBeUndefined();
 });
 
-const NEVER = { asked: 0, bypass: 9 };
-
-test.each([
-  ['17.0.0', 'too_old', 'upgrade'],
-  ['18.8.9', 'too_old', 'upgrade'],
-  ['18.9.0', 'never_asks', 'environment variable FF_USE_JOB_ROUTER=true'],
-  ['18.10.2-ee', 'never_asks', 'environment variable FF_USE_JOB_ROUTER=true'],
-  ['18.11.0~pre.1', 'never_asks', '[runners.feature_flags]'],
-  ['v19.4.1', 'never_asks', '[runners.feature_flags]'],
-])('%s that never asks: %s', (version, reason, words) => {
-  expect(bypassRemedy(NEVER, { version })).toMatchObject({
-    reason,
-    remedy: expect.stringContaining(words),
-  });
+test('a runner that never asks is told to upgrade, or which setting its version has', () => {
+  const remedy = (version: string) => bypassRemedy({ asked: 0, bypass: 9 }, { version })?.remedy;
+  expect(remedy('18.8.9')).toContain('upgrade');
+  expect(remedy('18.10.2-ee')).toContain('environment variable FF_USE_JOB_ROUTER=true');
+  expect(remedy('v19.4.1')).toContain('[runners.feature_flags]');
 });
 
 test('only whole coverage is called whole', () => {

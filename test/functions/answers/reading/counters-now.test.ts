@@ -42,21 +42,6 @@ const aSnapshot = (atMs: number, over: Partial<CounterSnapshot> = {}): CounterSn
   };
 };
 
-test('thousands of counters come from the snapshot, which says how old it is; a limit by the day is read on its own', async () => {
-  const { now, key, read, snapshot, wait } = counting();
-  wait(10 * HOUR_MS);
-  snapshot.read = aSnapshot(9.5 * HOUR_MS);
-  const daily = { subject: 'group/7', limit: 'money-day', period: '2026-11-21' };
-  const keys = [...Array.from({ length: 1_000 }, (_, group) => key(group)), daily];
-  for (let asked = 0; asked < 2; asked += 1) {
-    const { counters, sinceMs } = await now.recent(keys);
-    expect(sinceMs).toBe(9.5 * HOUR_MS);
-    const used = keys.flatMap((each) => counters.get(counterName(each)) ?? []);
-    expect(used.filter(({ committed }) => committed > 0)).toMatchObject([{ committed: 77 }, { key: daily }]);
-    expect([read.splice(0), snapshot.reads]).toEqual([[daily], 1]);
-  }
-});
-
 test.each([
   ['is too old', aSnapshot(0)],
   ['is not complete', aSnapshot(10 * HOUR_MS, { complete: false })],

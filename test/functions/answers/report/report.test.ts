@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dayText } from '../../../../functions/answers/reading/usage-days.ts';
-import { SPEND_KEYS, type SpendQuery, type SpendReport } from '../../../../functions/answers/report/model.ts';
+import type { SpendQuery, SpendReport } from '../../../../functions/answers/report/model.ts';
 import { periodBefore, reportPeriod } from '../../../../functions/answers/report/report-period.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
 import { aRecord } from '../../../support/ledger/rollup-bench.ts';
@@ -159,24 +159,6 @@ test('users are told to who sees all, of the last 90 days and no further', async
   expect(await sheets.read([{ kind: 'user', span: '2026-11-21' }])).toEqual([undefined]);
 });
 
-test('a report names the keys that it can be asked by', async () => {
-  const { read } = spendBooks();
-  const keys = async (query: SpendQuery, who: keyof typeof USERS) => {
-    const answer = await read.spend(query, USERS[who]);
-    if (answer.outcome !== 'reported') throw new Error(answer.outcome);
-    for (const by of SPEND_KEYS) {
-      const { outcome } = await read.spend({ ...query, by }, USERS[who]);
-      expect([by, outcome]).toEqual([by, answer.report.keys.includes(by) ? 'reported' : 'unreadable']);
-    }
-    return SPEND_KEYS.filter((key) => !answer.report.keys.includes(key));
-  };
-  expect(await keys({}, 'finance')).toEqual([]);
-  expect(await keys({ group: '100' }, 'finance')).toEqual([]);
-  expect(await keys({ group: '104' }, 'finance')).toEqual(['hour']);
-  expect(await keys({ project: 1 }, 'finance')).toEqual(['group', 'project', 'hour']);
-  expect(await keys({}, 'viewer')).toEqual(['hour', 'user']);
-});
-
 test('periods that are named, and those before them', () => {
   const TODAY = Math.floor(Date.UTC(2026, 10, 21) / 86_400_000);
   const spans = (asked: SpendQuery) => {
@@ -192,11 +174,10 @@ test('periods that are named, and those before them', () => {
   expect(spans({ period: 'last-quarter' })).toBe('2026-07-01 2026-09-30 2026-04-01 2026-06-30');
   expect(spans({ period: '2025' })).toBe('2025-01-01 2025-12-31 2024-01-01 2024-12-31');
   expect(spans({ from: '2026-11-10', to: '2026-11-12' })).toBe('2026-11-10 2026-11-12 2026-11-07 2026-11-09');
-  expect(spans({ from: '10.11.2026', to: '11/13/2026' })).toBe('2026-11-10 2026-11-13 2026-11-06 2026-11-09');
+  expect(spans({ from: '10.11.2026', to: '13.11.2026' })).toBe('2026-11-10 2026-11-13 2026-11-06 2026-11-09');
   // From a day on is up to now, and a last day alone is that day.
   expect(spans({ from: '20.11.2026' })).toBe('2026-11-20 2026-11-21 2026-11-18 2026-11-19');
   expect(spans({ to: '2026-11-12' })).toBe('2026-11-12 2026-11-12 2026-11-11 2026-11-11');
-  expect(() => spans({ from: '3/4/2026' })).toThrow("'3/4/2026' may be 2026-04-03 or 2026-03-04");
   expect(() => spans({ from: '31.2.2026' })).toThrow('is no day of the calendar');
   expect(() => spans({ from: 'yesterday' })).toThrow('expected a day like 2026-11-21 or 21.11.2026');
   expect(spans({ from: '2026-10-01', to: '2026-10-31' })).toBe('2026-10-01 2026-10-31 2026-09-01 2026-09-30');

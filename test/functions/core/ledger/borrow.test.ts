@@ -37,15 +37,6 @@ function house(...members: readonly CohortMember[]) {
 
 const times = (count: number, word: string): readonly string[] => Array.from({ length: count }, () => word);
 
-test('a group goes above its own by what it may borrow, and says so when that is used up', async () => {
-  const { words, hold, asks } = house({ own: 2, borrow: 3 }, { own: 4, borrow: 0 });
-  expect(await words(1, 5)).toEqual(times(5, 'admitted'));
-  expect(await hold(asks(1, 1))).toMatchObject([
-    { outcome: 'rejected', violations: [{ reason: { committed: 5 } }] },
-  ]);
-  expect(await words(2, 1)).toEqual(['admitted']);
-});
-
 const KEEPS = { own: 2, borrow: 9, lend: 1 };
 const LENDS = { own: 2, borrow: 9 };
 test.each([
@@ -164,15 +155,6 @@ test('a borrower that finds the cohort full reclaims nothing, and waits for a jo
   expect(await words(1, 1)).toEqual(['admitted']);
 });
 
-test('a job that finds neither lent room nor room in the cohort has one reason', async () => {
-  const { words, hold, asks } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
-  await words(2, 3);
-  await words(1, 3);
-  expect(await hold(asks(2, 1))).toMatchObject([{ violations: [{ reason: { lentOut: true } }] }]);
-  const [outcome] = await hold(asks(2, 1));
-  expect(outcome?.outcome === 'rejected' && outcome.violations).toHaveLength(1);
-});
-
 test('a job of two groups of one cohort counts in it for both, and is rejected where one of them finds no room', async () => {
   const { ledger, words, hold, asks } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
   await words(1, 2);
@@ -180,15 +162,4 @@ test('a job of two groups of one cohort counts in it for both, and is rejected w
   const both = { ...(one as HoldAsk), claims: [...(other as HoldAsk).claims, ...(one as HoldAsk).claims] };
   expect((await hold([both])).map(wordOf)).toEqual(['rejected']);
   expect(await ledger.readCounters([COHORT])).toMatchObject([{ committed: 2 }]);
-});
-
-test.each([
-  { owns: [2, 1, 1], word: 'admitted' },
-  { owns: [1, 1, 1], word: 'rejected' },
-])('a job of three groups that own $owns, after a job of one of them, is $word', async ({ owns, word }) => {
-  const { hold, asks } = house(...owns.map((own) => ({ own, borrow: 2 })));
-  const each = [3, 2, 1].map((group) => asks(group, 1)[0] as HoldAsk);
-  const claims = each.flatMap((ask) => ask.claims);
-  const outcomes = await hold([...asks(1, 1), { ...(each[0] as HoldAsk), claims }]);
-  expect(outcomes.map(wordOf)).toEqual(['admitted', word]);
 });

@@ -90,20 +90,15 @@ test('a counter that an eventually consistent scan shows as it was before its la
 });
 
 test('a repair never overwrites what was written since it was counted', async () => {
-  const clock = manualClock();
-  const memory = new MemoryStore({ instance: 'gitlab.example.com', clock });
-  const ledger = createLedger({ store: memory, clock });
+  const { memory, ledger } = laggingTable(() => true);
   await ledger.hold([ask(1)], 2_000);
-  const wrong = {
-    kind: 'counter',
-    key: counter('group/1'),
-    committed: 7,
-    fitted: 0,
-    settled: 0,
-    unchecked: {},
-  } as const;
-  await memory.transact([wrong], { token: 'wrong', timeoutMs: 1000 });
+  const amounts = { committed: 7, fitted: 0, settled: 0, unchecked: {} };
+  await memory.transact([{ kind: 'counter', key: counter('group/1'), ...amounts }], {
+    ...{ token: 'wrong', timeoutMs: 1000 },
+  });
+  const bound = (name: 'scan' | 'readCounters') => ({ value: memory[name].bind(memory) });
   const late: LedgerStore = Object.create(memory, {
+    ...{ scan: bound('scan'), readCounters: bound('readCounters') },
     transact: {
       value: async (...args: Parameters<LedgerStore['transact']>) => {
         await ledger.hold([ask(2)], 2_000);
@@ -111,18 +106,7 @@ test('a repair never overwrites what was written since it was counted', async ()
       },
     },
   });
-  const repairing = createLedger({
-    clock,
-    store: {
-      transact: late.transact,
-      readCounters: (keys, options) => memory.readCounters(keys, options),
-      readRecords: (jobIds, options) => memory.readRecords(jobIds, options),
-      readEntries: (jobId, options) => memory.readEntries(jobId, options),
-      scan: () => memory.scan(),
-      due: (shard, beforeMs, limit, options) => memory.due(shard, beforeMs, limit, options),
-      announce: (announcement, options) => memory.announce(announcement, options),
-    },
-  });
+  const repairing = createLedger({ clock: manualClock(), store: late });
   expect(await repairing.rebuild({ repair: true })).toMatchObject({ repaired: 0 });
   expect(await ledger.rebuild({ repair: true })).toMatchObject({ repaired: 1 });
   expect(await ledger.readCounters([counter('group/1')])).toMatchObject([{ committed: 20 }]);

@@ -179,25 +179,6 @@ test('a round takes a day for each two million records, a week at most; the firs
   expect(due(undefined, 0)).toBe(168);
 });
 
-test('each hourly run reads the share that is due, and what failed runs left is made up for', async () => {
-  const { clock, run } = await recounting();
-  expect(await run({ segments: 24 })).toMatchObject({ outcome: 'over' });
-  const read: number[] = [];
-  const items = (await run({ segments: 24 })).pages;
-  expect(items).toBe(0);
-  for (const hours of [1, 1, 5, 1]) {
-    clock.advance(hours * HOUR_MS);
-    read.push((await run({ segments: 24 })).pages);
-  }
-  const [first = 0, second = 0, afterFive = 0] = read;
-  expect(Math.min(...read)).toBeGreaterThan(0);
-  expect(afterFive).toBeGreaterThan(first + second);
-  clock.advance(15 * HOUR_MS);
-  expect((await run({ segments: 24 })).outcome).toBe('under way');
-  clock.advance(HOUR_MS);
-  expect((await run({ segments: 24 })).outcome).toBe('over');
-});
-
 test('two rounds find what a rebuild finds, and each shows every record and every counter once', async () => {
   for (const wrong of [[], [2, 5]]) {
     const { round } = await recounting(wrong);
@@ -262,17 +243,6 @@ test('a counter that is written between two rounds, or while one of them reads, 
   expect(groupsOf((await round({ onPage })).found)).toEqual([]);
   // Then it stands still.
   expect(groupsOf(await rounds(2))).toEqual(['group/2']);
-});
-
-test('a job that ends while a round reads makes no drift, however long its counter stands still after that', async () => {
-  const { ledger, round } = await recounting();
-  let pages = 0;
-  const onPage = async () => {
-    pages += 1;
-    if (pages === 30) await ledger.settle([{ jobId: 27, durationSeconds: 75, endedAtMs: 9e12 }]);
-    return undefined;
-  };
-  for (const options of [{ onPage }, {}, {}]) expect((await round(options)).found.drift).toEqual([]);
 });
 
 test('a counter that drifts is reported by every round, also while jobs write it, until it is repaired', async () => {

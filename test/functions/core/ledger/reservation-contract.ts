@@ -143,19 +143,6 @@ export function reservationContract(build: () => ReservationHouse): void {
     ).toBe('unchanged');
   });
 
-  test('a reservation that stands lasts longer if it is made again, and takes nothing more', async () => {
-    const { reserve, ledger, clock, taken, agrees } = await full();
-    await reserve();
-    clock.advance(2 * MINUTES_MS);
-    expect(await reserve()).toBe('reserved');
-    clock.advance(2 * MINUTES_MS);
-    expect(await taken()).toMatchObject({ committed: 1 });
-    expect(await ledger.endReservations([2], clock.nowMs())).toEqual(['unchanged']);
-    clock.advance(MINUTES_MS);
-    expect(await ledger.endReservations([2], clock.nowMs())).toEqual(['applied']);
-    await agrees();
-  });
-
   test('nobody asks: it is due, is given back, and the job is asked about like any other afterwards', async () => {
     const { ask, reserve, ledger, clock, taken, agrees, state } = await full();
     await reserve();
@@ -169,21 +156,6 @@ export function reservationContract(build: () => ReservationHouse): void {
     expect(await ask(retried(3))).toBe('admitted');
     expect(await ledger.readRecord(3)).toMatchObject({ state: 'HELD', generation: 1 });
     await agrees();
-  });
-
-  test('it ends while it is asked about: the job has a slot or is rejected, and nothing is kept either way', async () => {
-    for (let round = 0; round < 4; round += 1) {
-      const { reserve, ledger, other, hold, taken, agrees } = await full();
-      await reserve();
-      await ledger.handOver(2, 3);
-      const [[outcome]] = await Promise.all([
-        hold([retried(3)], other),
-        round % 2 === 0 ? ledger.endReservations([3]) : hold([asking(10)]),
-      ]);
-      expect(wordOf(outcome)).toBe('admitted');
-      expect(await taken()).toMatchObject({ committed: 1 });
-      await agrees();
-    }
   });
 
   test.each(['while the slot is kept', 'after that'])(
@@ -205,19 +177,6 @@ export function reservationContract(build: () => ReservationHouse): void {
       await agrees();
     },
   );
-
-  test('an answer without the ledger ends it as the ledger’s own would', async () => {
-    for (const answered of ['admitted', 'rejected'] as const) {
-      const { reserve, ledger, clock, taken, agrees, state } = await full();
-      await reserve();
-      await ledger.handOver(2, 3);
-      const answer = { answered, cause: 'deadline', answeredAtMs: clock.nowMs() };
-      await ledger.recordUnmetered([{ ...retried(3), ...answer }], clock.monotonicMs() + 300_000);
-      expect(await state(3)).toBe(answered === 'admitted' ? 'HELD' : 'REJECTED');
-      expect(await taken()).toMatchObject({ committed: answered === 'admitted' ? 1 : 0 });
-      await agrees();
-    }
-  });
 
   test('a retried job that may wait does not give its slot away meanwhile, and nobody waits before it', async () => {
     const { reserve, ledger, hold, taken, agrees, state } = await full();

@@ -17,20 +17,6 @@ one more: { stage: first, script: x }
     expect(pipeline.problems).toEqual([]);
   });
 
-  test('without stages a job is in GitLab’s own stage test', () => {
-    const pipeline = expanded('a: { script: x }\nb: { stage: build, script: x }');
-    expect(pipeline.jobs.map(({ name, stage }) => [name, stage])).toEqual([
-      ['b', 'build'],
-      ['a', 'test'],
-    ]);
-  });
-
-  test('jobs that start other pipelines are told apart, because no runner gets them', () => {
-    const pipeline = expanded('start: { trigger: { project: a/b } }\nrun: { script: x }');
-    expect(names(pipeline)).toEqual(['run']);
-    expect(pipeline.bridges).toEqual(['start']);
-  });
-
   test('a job that its rules leave out is no job, and is named', () => {
     const pipeline = expanded('a: { script: x, rules: [{ when: never }] }\nb: { script: x }');
     expect(names(pipeline)).toEqual(['b']);
@@ -60,27 +46,6 @@ a: { tags: [top] }
     expect(pipeline.problems).toEqual([]);
   });
 
-  test('what needs the network is named and nothing else is lost', () => {
-    const pipeline = expanded(`
-include:
-  - project: acme/ci
-    file: [a.yml, b.yml]
-  - component: $CI_SERVER_FQDN/acme/part@1
-  - remote: https://example.com/x.yml
-  - https://example.com/y.yml
-  - template: Jobs/SAST.gitlab-ci.yml
-a: { script: x }
-`);
-    expect(names(pipeline)).toEqual(['a']);
-    expect(pipeline.notRead.map((what) => what.split(' is not in')[0])).toEqual([
-      'project: acme/ci a.yml, b.yml',
-      'component: $CI_SERVER_FQDN/acme/part@1',
-      'remote: https://example.com/x.yml',
-      'remote: https://example.com/y.yml',
-      'template: Jobs/SAST.gitlab-ci.yml',
-    ]);
-  });
-
   test('files that include each other are refused with their circle', () => {
     const circle = {
       '.gitlab-ci.yml': 'include: [a.yml]',
@@ -104,11 +69,6 @@ job: { extends: [.middle, .other], parallel: null, variables: { A: job } }
       tags: ['middle', 'second'],
       variables: { A: 'job', B: 'middle', C: 'other' },
     });
-  });
-
-  test('anchors and merge keys work as in any YAML', () => {
-    const pipeline = expanded('.x: &x { image: anchored, script: x }\njob: { <<: *x, tags: [t] }');
-    expect(jobNamed(pipeline, 'job')).toMatchObject({ image: 'anchored', tags: ['t'] });
   });
 });
 
@@ -182,17 +142,6 @@ job:
     );
     expect(jobNamed(pipeline, 'job').image).toBe('a');
   });
-
-  test('to itself it is dropped, and the job is not sure', () => {
-    const pipeline = expanded(`
-.loop: { image: !reference [.loop, image] }
-job: { script: x, image: !reference [.loop, image] }
-`);
-    expect(jobNamed(pipeline, 'job')).not.toHaveProperty('image');
-    expect(jobNamed(pipeline, 'job').notRead).toEqual([
-      '!reference [.loop, image] is more than 10 references deep',
-    ]);
-  });
 });
 
 describe('variables', () => {
@@ -259,12 +208,6 @@ cell: { script: x, tags: [$RAW], parallel: { matrix: [{ RAW: 'z$AT' }] } }
 });
 
 describe('parallel', () => {
-  test('a number makes numbered jobs', () => {
-    const pipeline = expanded('job: { script: x, parallel: 3 }');
-    expect(names(pipeline)).toEqual(['job 1/3', 'job 2/3', 'job 3/3']);
-    expect(jobNamed(pipeline, 'job 2/3').variables).toEqual({ CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' });
-  });
-
   test('a matrix makes a job per combination, named after its values', () => {
     const pipeline = expanded(`
 job:
@@ -291,18 +234,6 @@ job:
       variables: { OS: 'windows', SIZE: 'large', CI_NODE_INDEX: '4', CI_NODE_TOTAL: '5' },
     });
   });
-
-  test.each(['0', 'many', '{ matrix: [] }', '1.5'])('%s is not understood and one job', (parallel) => {
-    const pipeline = expanded(`job: { script: x, parallel: ${parallel} }`);
-    expect(names(pipeline)).toEqual(['job']);
-    expect(jobNamed(pipeline, 'job').notRead).toEqual([expect.stringContaining('parallel must be')]);
-  });
-});
-
-test('a timeout that is no duration is left out and named', () => {
-  const pipeline = expanded('job: { script: x, timeout: soon }');
-  expect(jobNamed(pipeline, 'job')).not.toHaveProperty('timeoutSeconds');
-  expect(jobNamed(pipeline, 'job').notRead).toEqual(['the timeout "soon" is not understood; left out']);
 });
 
 describe('where a job stands', () => {
@@ -350,14 +281,6 @@ describe('environment', () => {
     expect(
       environmentIn(`job: { script: x, environment: ${says.startsWith('{') ? says : `"${says}"`} }`),
     ).toBe(is);
-  });
-
-  test('differs from job to job of a matrix', () => {
-    const pipeline = expanded(
-      'job: { script: x, environment: to-$AT, parallel: { matrix: [{ AT: [a, b] }] } }',
-    );
-    expect(pipeline.jobs.map(({ environment }) => environment)).toEqual(['to-a', 'to-b']);
-    expect(pipeline.problems).toEqual([]);
   });
 });
 

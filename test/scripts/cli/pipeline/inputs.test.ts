@@ -109,12 +109,6 @@ describe('inputs', () => {
     else expect(() => image(spec, block)).toThrow(says);
   });
 
-  test('expand the variables of a text once, as GitLab does', () => {
-    const text = `spec: { inputs: { at: { default: $A/$B } } }\n---\nj: { script: x, variables: { V: "$[[ inputs.at | expand_vars ]]" } }`;
-    const { variables } = jobNamed(expanded(text, { given: { A: '$B', B: 'b' } }), 'j');
-    expect(variables.V).toBe('$B/b');
-  });
-
   test('with rules are not read', () => {
     expect(() => image('at: { rules: [{ default: y }] }', 'i:$[[ inputs.at ]]')).toThrow(
       'input "at" has rules, which are not read',
