@@ -203,6 +203,7 @@ const addressOf = (route: string): string =>
   route
     .replace(/^\w+ /, '')
     .replace(/:folder\{[^}]*\}/, 'groups')
+    .replace(/:file\{([^|}]+)[^}]*\}/, '$1')
     .replaceAll(/:\w+/g, '104');
 
 const CLOSED = [
