@@ -20,7 +20,7 @@ interface RuleBase {
 }
 
 /** `admit`: the job passes, with a recorded shadow violation. `skip`: the rule does not match. */
-export type MissingFieldPolicy = 'admit' | 'reject' | 'skip';
+type MissingFieldPolicy = 'admit' | 'reject' | 'skip';
 
 type OnError = 'open' | 'closed';
 

@@ -33,7 +33,7 @@ export interface PoolSizes {
  * Start 8: GitLab advises a handful. Max 256: one relay answers some 1000 questions a second, a quarter of them
  * within one round trip. Beyond 1024 the router's own queue (20 s) is the better place to wait.
  */
-export const POOL_SIZES: PoolSizes = { start: 8, max: 256, openMax: 1_024 };
+const POOL_SIZES: PoolSizes = { start: 8, max: 256, openMax: 1_024 };
 
 /** Questions that come a while apart must not undo in a moment what a burst has shown. */
 const SHRINK_EVERY_MS = 30_000;

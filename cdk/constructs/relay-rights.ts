@@ -8,7 +8,7 @@ import { tableKeyStatements } from './ledger-table.ts';
 import type { RelayNetwork } from './network.ts';
 import { allow, onKeys } from './statements.ts';
 
-export type RelayAdmitRoute =
+type RelayAdmitRoute =
   | { readonly route: 'url'; readonly url: string; readonly fn: IFunction }
   | { readonly route: 'invoke'; readonly fn: IFunction };
 

@@ -76,7 +76,7 @@ export class ThresholdsTopic extends Construct {
   }
 }
 
-export const DEPLOYMENT_FAILED = 'A deployment of the relays failed';
+const DEPLOYMENT_FAILED = 'A deployment of the relays failed';
 
 /**
  * Alerts on-call if ECS rolls back a deployment of the relays. The old relays keep running, so no metric

@@ -23,12 +23,7 @@ import { limitsNow, poolsNow } from './reading/limits-now.ts';
 import { spendListOf, spendReportOf } from './report/report.ts';
 import { rolloutForecastOf, rolloutOf } from './rollout/rollout.ts';
 import { shadowViewOf } from './rollout/shadow.ts';
-import {
-  closedMonthsOf,
-  deployedPricesOf,
-  lastStatementsOf,
-  statementNumbersOf,
-} from './statement/closed-months.ts';
+import { closedMonthsOf, deployedPricesOf, statementNumbersOf } from './statement/closed-months.ts';
 import { statementOf } from './statement/statement.ts';
 
 export interface ConsoleReadDeps extends ReadingDeps {
@@ -65,7 +60,6 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps) {
     closedMonths: closedMonthsOf(reading),
     statementNumbers: statementNumbersOf(reading),
     deployedPrices: deployedPricesOf(reading),
-    lastStatements: lastStatementsOf(reading),
     reconciliation: reconciliationOf(reading),
     preview: previewOf(reading),
     backtest: backtestOf(reading, countEdit),

@@ -2,6 +2,7 @@ import { counterName } from '../../policies/claim.ts';
 import type { Log } from '../core/environment/environment.ts';
 import { type RecountOutcomes, recountOutcome } from '../core/ledger/checkpoints.ts';
 import type { Counter, JobRecord, RebuildReport } from '../core/ledger/ledger.ts';
+import { COUNTERS_MAX } from '../core/ledger/recount.ts';
 import type { RecordVisit, UsageLook } from '../core/ledger/recount-round.ts';
 import { namesNeedlessly } from '../core/ledger/user-ids.ts';
 import { type CountRecordsDeps, rebuildUsage } from '../core/usage/count-records.ts';
@@ -26,6 +27,8 @@ export async function reportDrift(
   // It found no drift because it could not.
   if (passedOver > 0)
     log.error('items of a newer program passed over, nothing proven', { items: passedOver });
+  if (counters >= COUNTERS_MAX)
+    log.warn('more counters than a round compares: run `tollgate rebuild`', { compared: counters });
   if (drift.length > 0) log.error('drift: look with `tollgate rebuild`', report);
   else if (passedOver === 0) log.info('no drift', report);
   try {

@@ -45,7 +45,7 @@ const RECONNECT_MS_MAX = 1_000;
 const RESOLVE_EVERY_MS_MIN = 1_000;
 
 /** @see https://github.com/grpc/grpc-node/tree/master/packages/grpc-js#supported-channel-options */
-export const channelOptions = (
+const channelOptions = (
   userAgent: string,
   numbers: ChannelNumbers,
 ): Readonly<Record<string, string | number>> => ({

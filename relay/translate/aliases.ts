@@ -30,7 +30,7 @@ export type AliasKind =
   | 'digest'
   | 'bot';
 
-export interface VariableAlias {
+interface VariableAlias {
   readonly name: string;
   /** Users can set variables, so identity is read from them only if the operator sets `trustVariables`. */
   readonly needsTrust: boolean;

@@ -41,7 +41,7 @@ export const JOBS_MIN = 6;
 /** Enough if fewer projects are active, or GitLab names none. */
 export const JOBS_MIN_ALONE = 20;
 /** Few, so that a changed router does not fail a company's jobs for long. */
-export const RECENT = 10;
+const RECENT = 10;
 export const SUSPECT_AT = 6;
 
 const start = (standing: SchemaState): ProofState => ({

@@ -4,7 +4,6 @@ import { RejectionRows, rejectionKey } from './rejection-rows.ts';
 import { type BacktestOptions, replayedJobs } from './replayed-jobs.ts';
 
 export type BacktestFigures = Awaited<ReturnType<typeof backtest>>;
-export type BacktestGroupRow = BacktestFigures['groups'][number];
 
 /** Groups beyond are only in the totals. */
 const GROUPS_MAX = 20_000;

@@ -53,7 +53,7 @@ export const ChangeRowSchema = z
     description: 'One changed field. A limit that is added or removed has one row for each field.',
   }) satisfies z.ZodType<ChangeRow>;
 
-export const LogEntrySchema = z
+const LogEntrySchema = z
   .object({
     edit: count('1, 2, 3 …'),
     set: text('The set of limits it made live.'),
@@ -193,7 +193,7 @@ export const BacktestSchema = z
   .openapi('Backtest');
 
 /** Includes the answers that a route of its own gives by status. */
-export const BacktestAnswerSchema = z
+const BacktestAnswerSchema = z
   .discriminatedUnion('outcome', [
     InvalidEditsSchema,
     BacktestCountedSchema,

@@ -68,7 +68,7 @@ function classRows(classNames: readonly string[]): CandidateRows {
   };
 }
 
-export function classRowsOf(subject: string): CandidateRows {
+function classRowsOf(subject: string): CandidateRows {
   const { idOfName, nameOf } = ids();
   const begin = classRowName(subject, '');
   return {

@@ -75,7 +75,7 @@ export const meanQueuedSeconds = ({ queuedSeconds, queuedKnown }: SpendFigures):
   queuedKnown > 0 ? Math.round(queuedSeconds / queuedKnown) : undefined;
 
 /** `up to 10 s`, `10 s to 1 min`, `over 1 h`. */
-export function queueStepText(index: number, queue: SpendReport['queue']): string {
+function queueStepText(index: number, queue: SpendReport['queue']): string {
   const [from, to] = [queue[index - 1]?.toSeconds, queue[index]?.toSeconds];
   if (to === undefined) return `over ${spanText(from ?? 0)}`;
   return from === undefined ? `up to ${spanText(to)}` : `${spanText(from)} to ${spanText(to)}`;

@@ -40,19 +40,6 @@ export const statementNumbersOf =
     return { numbers: found.map(withGroup(directory)), last, ...(next <= last && { next }) };
   };
 
-/** The latest closed months, newest first; for callers who see everything. @throws {LedgerError} */
-export const lastStatementsOf =
-  ({ places, books }: Pick<ReadContext, 'places' | 'books'>) =>
-  async (atMost: number): Promise<StatementNumbers['numbers']> => {
-    const chain = books?.chain;
-    if (chain === undefined) return [];
-    const [{ last }, { directory } = NOWHERE] = await Promise.all([chain.register(), places()]);
-    const from = Math.max(1, last - atMost + 1);
-    const next = nextPage(from);
-    const pages = await Promise.all([chain.numbers(from), next <= last ? chain.numbers(next) : []]);
-    return pages.flat().map(withGroup(directory)).toReversed().slice(0, atMost);
-  };
-
 const nextPage = (number: number): number => (Math.floor(number / NUMBERS_A_PAGE) + 1) * NUMBERS_A_PAGE;
 
 const withGroup =

@@ -8,14 +8,6 @@ import { amountText, bareAmountText, UNIT_TEXTS } from '../../../policies/unit-t
 import type { Oversubscription } from '../../core/limits/edit-model.ts';
 import type { AlertRow, LimitRow } from './model.ts';
 
-/** `next alert at 90 %`; undefined: no alerts. */
-export function nextAlertText({ thresholds = [] }: Pick<LimitRow, 'thresholds'>): string | undefined {
-  const next = thresholds.find(({ reached }) => !reached);
-  if (next !== undefined) return `next alert at ${levelText(next.name)}`;
-  const last = thresholds.at(-1);
-  return last && `past the last alert, ${levelText(last.name)}`;
-}
-
 /** `alerts at 50 %, 75 % and 90 %` */
 export const alertsText = ({ thresholds = [] }: Pick<LimitRow, 'thresholds'>): string | undefined =>
   thresholds.length === 0

@@ -187,7 +187,7 @@ export interface WaitingLine {
   readonly longestMs?: number;
 }
 
-export interface BeatSchema {
+interface BeatSchema {
   readonly source: string;
   readonly hash?: string;
   /** Those that come along with Tollgate: no GitLab has their field numbers. */

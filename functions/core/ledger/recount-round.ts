@@ -202,7 +202,7 @@ async function judge(
   if (recount.passedOver === 0) await markDrift(recount, drifted, deps);
   return {
     found: {
-      ...{ records: recount.records, counters: recount.counters().length, passedOver: recount.passedOver },
+      ...{ records: recount.records, counters: recount.names().length, passedOver: recount.passedOver },
       unproven,
       drift: [...drifted].map((name) => recount.drift(name)),
     },

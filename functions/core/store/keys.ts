@@ -168,7 +168,6 @@ export function ledgerKeys(instance: string) {
     pseudonymKey: (year: number): Key => at(PSEUDONYMS_PK_SUFFIX, String(year)),
     session: (idHash: string): Key => at(`${SESSIONS_PK_SUFFIX}#${idHash}`, 'session'),
     sessionOfUser: (userId: number, idHash: string): Key => at(`${SESSIONS_PK_SUFFIX}#of#${userId}`, idHash),
-    sessionPrefix: `${instance}${SESSIONS_PK_SUFFIX}#`,
   };
 }
 

@@ -217,10 +217,6 @@ export class AdmitStream {
       this.#fail(STATUS.INVALID_ARGUMENT, 'the stream was half-closed without an answer');
       return;
     }
-    if (this.#state === 'answered' && this.#around.faults.keepAnsweredStreams) {
-      this.#cancelTimer?.();
-      return;
-    }
     this.#endCleanly();
   }
 
@@ -261,7 +257,6 @@ export type CutPoint =
 type RouterMethod = 'admit' | 'register' | 'get_job';
 
 export class Faults {
-  keepAnsweredStreams = false;
   #cuts: { point: CutPoint; left: number }[] = [];
   #refusals: { refusal: CallRefusal; method: RouterMethod; left: number }[] = [];
 

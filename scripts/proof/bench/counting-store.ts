@@ -27,7 +27,7 @@ export function countingStore(
   return { ...storeWith(store, { transact }), counts };
 }
 
-export const storeWith = (store: LedgerStore, own: Partial<LedgerStore>): LedgerStore => ({
+const storeWith = (store: LedgerStore, own: Partial<LedgerStore>): LedgerStore => ({
   transact: (writes, options) => store.transact(writes, options),
   readCounters: (wanted, options) => store.readCounters(wanted, options),
   readRecords: (jobIds, options) => store.readRecords(jobIds, options),

@@ -134,7 +134,7 @@ export async function closedLoop(
  *
  * @returns latencies in ms, ascending.
  */
-export async function openLoop(
+async function openLoop(
   ask: (index: number) => Promise<void>,
   options: {
     readonly clock: LedgerClock;

@@ -15,7 +15,7 @@ export interface DecidedJob {
 
 export const REJECTION_STANDS_MS = 60_000;
 
-export function usedBy(unit: CountedUnit, seconds: number, ask: ExpectedAsk): number {
+function usedBy(unit: CountedUnit, seconds: number, ask: ExpectedAsk): number {
   switch (unit) {
     case 'micros':
       return costOf(seconds, ask.microsPerMinute, ask.paidBySeconds);

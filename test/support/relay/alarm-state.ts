@@ -7,14 +7,6 @@ import {
   seriesIn,
 } from '../../../cdk/monitoring/series.ts';
 import { ALL_ALARMS } from '../all-alarms.ts';
-import { measuredOf } from '../emf-spec.ts';
-
-/** The lines that all relays wrote in one minute. */
-export type MinuteOfLines = readonly string[];
-
-/** Whether an alarm on metrics of ours is on after the last of these minutes, as CloudWatch would find. */
-export const isOn = (spec: AlarmSpec, minutes: readonly MinuteOfLines[]): boolean =>
-  isOnAfter(spec, minutes.length, (from, to) => valuesIn(minutes.slice(from, to).flat()));
 
 /** All values of a metric within a period. */
 export type ValuesOf = (series: Series) => readonly number[];
@@ -46,11 +38,6 @@ export function breachesOn(minute: Readonly<Record<string, readonly number[]>>):
     return value !== undefined && breaches(spec, value);
   }).map(({ name }) => name);
 }
-
-const valuesIn =
-  (lines: readonly string[]): ValuesOf =>
-  ({ name }) =>
-    lines.flatMap((line) => measuredOf(line).values[name] ?? []);
 
 const breaches = ({ breach: [direction, threshold] }: AlarmSpec, value: number): boolean =>
   direction === 'above' ? value > threshold : value < threshold;

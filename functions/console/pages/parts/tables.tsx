@@ -15,7 +15,7 @@ import {
 import { hidden, List, type Markup, pathMarkup, soft, subjectHref, subjectLink, Table } from './layout.tsx';
 
 /** Keeps the page small; the rest is in the file or on the next page. */
-export const ROWS_SHOWN = 100;
+const ROWS_SHOWN = 100;
 
 export function changeTable(rows: readonly ChangeRow[], label: string, format: PageFormat): Markup {
   if (rows.length === 0) return <p class="soft">Nothing differs.</p>;
