@@ -1,7 +1,7 @@
 /**
  * Lists visible groups, and other subjects with a budget, in pages.
  *
- * Reads per page, for any number of groups: the pointer of the limits, the counters of shown rows, and four weeks or more of their
+ * Reads per page, for any number of groups: the pointer of the limits, the counters of shown rows, and four weeks of their
  * usage from sheets. The order uses the snapshot of all counters, or the sheet of the month. Without a snapshot it reads each
  * counter, of at most {@link RANKED_MAX} places.
  */

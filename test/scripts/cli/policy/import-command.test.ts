@@ -94,6 +94,8 @@ test('a runner without an id has its rules off until it is named', async () => {
   expect((await run(unnamed)).out).toMatch(/mode: off\n +on_missing/);
   const named = await run(unnamed, ['--runner-id', '7', '--mode', 'warn']);
   expect(named.out).toMatch(/mode: warn\n +match: \{ runner_ids: \[7\] \}/);
+  const zero = await run(DOCKER.replace('id = 41', 'id = 0'), ['--runner-id', '7']);
+  expect(zero.out).toContain('runner_ids: [7]');
   expect(await run(DOCKER, ['--runner-id', '7'])).toMatchObject({ code: EXIT.invalid });
 });
 
