@@ -25,6 +25,7 @@ import {
   bodyOf,
   type Fake,
   fakeParameters,
+  fakeSns,
   GITLAB_TOKEN,
   INSTANCE,
   type Rig,
@@ -201,6 +202,8 @@ test('the watchdog that may disarm for one does so, and one that may not leaves 
     controllers: [{ id: 7, description: 'tollgate', state: 'enabled', instanceScope: true }],
   });
   const server = await local.listen();
+  const pages: URLSearchParams[] = [];
+  const sns = await fakeSns(pages);
   const watchdog = (more: Readonly<Record<string, string>>) =>
     rig.start('watchdog', {
       ...more,
@@ -209,7 +212,7 @@ test('the watchdog that may disarm for one does so, and one that may not leaves 
       [names.ENV_CONTROLLER_TOKEN_PARAMETER]: TOKEN_PARAMETER,
       [names.ENV_PAGE_TOPIC]: 'arn:aws:sns:eu-central-1:123456789012:page',
       AWS_ENDPOINT_URL_SSM: parameters.url,
-      AWS_ENDPOINT_URL_SNS: 'http://127.0.0.1:1',
+      AWS_ENDPOINT_URL_SNS: sns.url,
     });
   expect(await (await watchdog({})).invoke({})).toBe('relay_heard');
   expect(local.controller(7)?.state).toBe('enabled');
@@ -217,6 +220,10 @@ test('the watchdog that may disarm for one does so, and one that may not leaves 
   expect(await disarming.invoke({})).toBe('disarmed_for_job');
   expect(local.controller(7)?.state).toBe('dry_run');
   expect(disarming.output()).not.toContain(GITLAB_TOKEN);
+  expect(pages.map((page) => page.get('Message'))).toEqual([
+    expect.stringContaining(`Job ${found?.jobId} of`),
+  ]);
   local.stop();
+  sns.close();
   await server.stop();
 });

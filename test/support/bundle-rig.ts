@@ -55,6 +55,16 @@ export const fakeParameters = (values: Readonly<Record<string, string>>): Promis
     );
   });
 
+/** SNS, as far as publishing goes. */
+export const fakeSns = (published: URLSearchParams[]): Promise<Fake> =>
+  aFake((_, body, response) => {
+    published.push(new URLSearchParams(body));
+    response.writeHead(200, { 'content-type': 'text/xml' });
+    response.end(
+      '<PublishResponse xmlns="http://sns.amazonaws.com/doc/2010-03-31/"><PublishResult><MessageId>m</MessageId></PublishResult></PublishResponse>',
+    );
+  });
+
 export interface Rig {
   /** The name of the table that the functions use. It is the rig's alone: files of one worker share modules and the database. */
   readonly table: string;

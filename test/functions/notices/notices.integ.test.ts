@@ -10,7 +10,7 @@ import { DynamoRollupStore } from '../../../functions/core/usage/rollup-store.ts
 import { dynamoCursorStore } from '../../../functions/notices/cursor.ts';
 import { sendNotices } from '../../../functions/notices/send-notices.ts';
 import { aPolicy } from '../../policies/documents.ts';
-import { aFake, type Fake } from '../../support/bundle-rig.ts';
+import { type Fake, fakeSns } from '../../support/bundle-rig.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 import { memoryAlertRecords } from '../../support/tables/memory-alert-records.ts';
@@ -21,18 +21,11 @@ const TABLE = 'notices';
 const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:thresholds';
 const local = localTable(TABLE);
 
-/** SNS, as far as publishing goes. */
 let sns: Fake;
 let published: URLSearchParams[];
 beforeEach(async () => {
   published = [];
-  sns = await aFake((_, body, response) => {
-    published.push(new URLSearchParams(body));
-    response.writeHead(200, { 'content-type': 'text/xml' });
-    response.end(
-      '<PublishResponse xmlns="http://sns.amazonaws.com/doc/2010-03-31/"><PublishResult><MessageId>m</MessageId></PublishResult></PublishResponse>',
-    );
-  });
+  sns = await fakeSns(published);
   vi.stubEnv('AWS_ENDPOINT_URL_SNS', sns.url);
   vi.stubEnv('AWS_REGION', 'eu-central-1');
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'local');
