@@ -63,8 +63,7 @@ const ForecastRowSchema = z
     tested: maybe(TestedForecastsSchema),
   })
   .openapi('Forecast', {
-    description:
-      'When the limit runs out, if each weekday is like that of the last four weeks and the trend of eight weeks goes on.',
+    description: 'When the limit runs out, if the mean use of the last four weeks goes on.',
   });
 
 export type ForecastRow = z.infer<typeof ForecastRowSchema>;

@@ -33,7 +33,7 @@ const PAGE_ROWS = 1_000;
 
 const budgetLs = command({
   name: 'budget ls',
-  about: `Lists limits: used (final), held by running jobs, left, and when they run out by the usage of the last eight weeks. Limits
+  about: `Lists limits: used (final), held by running jobs, left, and when they run out by the usage of the last four weeks. Limits
 that refuse jobs now come first. Amounts are those in force now: with grants and unused budget carried over.`,
   flags: {
     group: text('<group>', "only this group and below: a path or GitLab's id"),
