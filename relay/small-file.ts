@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { RelayError } from './relay-error.ts';
 
-/** More than any token, and than a bundle of some private authorities. */
-const BYTES_MAX = 64 * 1024;
+/** Five times a system's bundle of authorities, and more than any token. */
+const BYTES_MAX = 1024 * 1024;
 
 /** Reads a token or PEM file. @throws {RelayError} `code`, naming the file and never its content. */
 export function readSmallFile(file: string, code: 'config_invalid' | 'token_unreadable'): string {

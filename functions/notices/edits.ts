@@ -18,6 +18,8 @@ import {
 import type { Findings, NoticeContext, Run } from './run.ts';
 
 export const EDITS_MAX = 100;
+/** Large edits opened in one run; each may have megabytes. */
+const OPENED_MAX = 5;
 const TIMEOUT_MS = 5_000;
 /** More changes of one owner in one edit are one notice with their number. */
 const CHANGES_MAX = 6;
@@ -30,11 +32,14 @@ export async function findEditNotices({ cursor, pointer, deps, context }: Run): 
   const last = Math.min(from + EDITS_MAX, pointer.edit);
   const { limitTable, log } = deps;
   const notices: Notice[] = [];
+  let opened = 0;
   // The log is read backwards, so these are the edits that end with `last`.
   const items = await limitTable.readLog(last + 1, last - from, { timeoutMs: TIMEOUT_MS });
   for (const item of items.filter(({ edit }) => edit > from).toReversed()) {
     try {
       const logged = loggedChangeOf(item);
+      if (logged.rows === undefined && logged.count > 0) opened += 1;
+      if (opened > OPENED_MAX) return { notices, next: { edit: item.edit - 1 } };
       const rows = (await rowsOf(logged, limitTable)) ?? [];
       if (rows.length > 0)
         notices.push(...editNotices(rows, { edit: item.edit, logged, context: await context() }));

@@ -59,7 +59,9 @@ export async function findJobNotices(run: Run): Promise<Findings> {
   const today = periodAt('day', deps.zone, nowMs);
   const yesterday = periodAt('day', deps.zone, today.startMs - 1);
   const days = [today.key, yesterday.key];
-  const tallies = Object.fromEntries(days.map((day) => [day, { ...cursor.tallies[day] }]));
+  // An earlier format has this key for the instance. Its counts are not read, and no notice is sent twice.
+  const isOld = days.some((day) => Object.hasOwn(cursor.tallies[day] ?? {}, '*'));
+  const tallies = Object.fromEntries(days.map((day) => [day, isOld ? {} : { ...cursor.tallies[day] }]));
   const window: JobsWindow = { days, tallies, deps };
   const [all] = await findNews(['instance'], (_, counted) => counted, window, '*');
   const moved = new Set(all?.more.keys());
@@ -68,7 +70,7 @@ export async function findJobNotices(run: Run): Promise<Findings> {
   if (isRejected || cursor.again === true)
     notices.push(...(await findRejectedJobs(yesterday.startMs, await run.context(), window)));
   if (moved.size > 0) notices.push(...(await findWarnedJobs(moved, await run.context(), window)));
-  return { notices: run.isFirst ? [] : notices, next: { tallies, again: isRejected } };
+  return { notices: run.isFirst || isOld ? [] : notices, next: { tallies, again: isRejected } };
 }
 
 /**
@@ -237,15 +239,20 @@ async function findWarnedJobs(
     .filter(({ id, kind, mode }) => mode === 'warn' && !limitRules.has(kind) && moved.has(id))
     .map(({ id }) => id);
   const rulesOf = new Map<string, ReadonlySet<string>>();
+  const limitOf = new Map<string, string>();
   for (const [subject, limits] of limitsBySubject(context)) {
-    const ofLimits = limits.flatMap((limit) => warningRules(limit, context, moved));
+    const ofLimits = limits.flatMap((limit) => {
+      const rules = warningRules(limit, context, moved);
+      if (rules.length > 0 && !limitOf.has(subject)) limitOf.set(subject, limit.id);
+      return rules;
+    });
     const isOwned = ofPolicy.length > 0 && findOwnRecipient(subject, context) !== undefined;
     const rules = new Set([...ofLimits, ...(isOwned ? ofPolicy : [])]);
     if (rules.size > 0) rulesOf.set(subject, rules);
   }
   const subjects = [...rulesOf.keys()].slice(0, SUBJECTS_MAX);
   const news = await findNews(subjects, (subject) => rulesOf.get(subject) ?? [], window);
-  return news.map((each) => warnedNotice(each, context));
+  return news.map((each) => warnedNotice(each, limitOf.get(each.subject), context));
 }
 
 function warningRules(
@@ -261,10 +268,15 @@ function warningRules(
   });
 }
 
-function warnedNotice({ subject, more, id }: SubjectNews, context: NoticeContext): Notice {
+function warnedNotice(
+  { subject, more, id }: SubjectNews,
+  limit: string | undefined,
+  context: NoticeContext,
+): Notice {
   const rules = [...more].sort(([, a], [, b]) => b - a).slice(0, CAUSES_MAX);
   const perRule = rules.map(([rule, jobs]) => `${cutName(rule)} ${jobs}`).join(', ');
   return aNotice('jobs-warned', subject, context, {
+    to: findRecipient(subject, limit, context),
     id: `warned:${id}`,
     lines: [
       `Jobs of ${subjectLabel(subject, context.directory)} would have been rejected if the rules that only warn were enforced. By rule: ${perRule}.`,

@@ -71,6 +71,8 @@ export async function keepRequestNotes(run: Run, written: Cursor['notes'] = {}):
           ...{ request: request.id, ...place, why: code },
           ...withoutAbsent({ status }),
         });
+        // GitLab limits the rate for all groups.
+        if (status === 429) break;
         continue;
       }
     }

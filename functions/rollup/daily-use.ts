@@ -11,7 +11,7 @@ interface DailyUseDeps {
   readonly clock: { nowMs(): number };
 }
 
-/** Reads one item per day, eight weeks; empty: usage does not have the limit's unit. @throws {LedgerError} */
+/** Reads one item per day, four weeks; empty: usage does not have the limit's unit. @throws {LedgerError} */
 export const dailyUseOf =
   ({ store, zone, clock }: DailyUseDeps) =>
   async (

@@ -1,6 +1,7 @@
 /** Looks up many jobs with few REST calls: in lists of runners and projects, a hundred jobs a page, then one by one. */
 import { atOnce } from '../core/environment/environment.ts';
 import type { JobList, JobTruth } from '../core/gitlab/gitlab.ts';
+import { readInParts } from '../core/store/parts.ts';
 import { type LiveHold, liveHoldOf } from '../core/truth/verdict.ts';
 import type { GitLabAnswer, SweepGitLab, SweepRun } from './run.ts';
 
@@ -144,8 +145,9 @@ export async function readLiveHolds(
   jobIds: readonly number[],
   { ledger, memory }: Pick<SweepRun, 'ledger' | 'memory'>,
 ): Promise<readonly LiveHold[]> {
-  return (await ledger.readRecords(jobIds)).flatMap((record) => {
-    const hold = liveHoldOf(record);
+  // In parts, because a hold is a tenth of its record.
+  const holds = await readInParts(jobIds, async (some) => (await ledger.readRecords(some)).map(liveHoldOf));
+  return holds.flatMap((hold) => {
     if (hold === undefined) return [];
     const runnerId = hold.runnerId ?? memory.runnerOf.get(hold.jobId);
     return runnerId === undefined ? hold : { ...hold, runnerId };

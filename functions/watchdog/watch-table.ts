@@ -23,6 +23,8 @@ export interface WatchdogMark {
   readonly pagedAtMs?: number;
   /** The job that failed although admitted, by when it was found, Unix ms: it was acted on, or needed no act. */
   readonly yetFailedMs?: number;
+  /** The controller was disarmed for it, and the page was not sent yet. */
+  readonly yetFailedUnsent?: true;
 }
 
 const TIMEOUT_MS = 3_000;
@@ -38,18 +40,20 @@ export function dynamoWatchTable({
   const keys = ledgerKeys(instance);
   const mark = singleItem<WatchdogMark>({
     ...{ table, consistent: true, key: keys.watchdogMark, name: "the watchdog's mark" },
-    encode: ({ heardAtMs, disarmedForMs, pagedAtMs, yetFailedMs }) => ({
+    encode: ({ heardAtMs, disarmedForMs, pagedAtMs, yetFailedMs, yetFailedUnsent }) => ({
       he: { N: String(heardAtMs) },
       ...(disarmedForMs !== undefined && { di: { N: String(disarmedForMs) } }),
       ...(pagedAtMs !== undefined && { pg: { N: String(pagedAtMs) } }),
       ...(yetFailedMs !== undefined && { yf: { N: String(yetFailedMs) } }),
+      ...(yetFailedUnsent && { yu: { BOOL: true } }),
     }),
     decode: (item) => {
       const heardAtMs = numberIn(item, 'he');
       if (heardAtMs === undefined) return undefined;
       const [disarmedForMs, pagedAtMs] = [numberIn(item, 'di'), numberIn(item, 'pg')];
       const yetFailedMs = numberIn(item, 'yf');
-      return { heardAtMs, ...withoutAbsent({ disarmedForMs, pagedAtMs, yetFailedMs }) };
+      const yetFailedUnsent = item.yu?.BOOL || undefined;
+      return { heardAtMs, ...withoutAbsent({ disarmedForMs, pagedAtMs, yetFailedMs, yetFailedUnsent }) };
     },
   });
   return {

@@ -108,15 +108,18 @@ async function watchFailures(
   const failed = await table.latestYetFailed();
   if (failed === undefined) return mark;
   const { jobId, atMs } = failed;
-  if (atMs <= (mark?.yetFailedMs ?? 0) || clock.nowMs() - atMs > NEWS_MS) return mark;
-  const state = await disarm(true, deps);
+  const { yetFailedMs = 0, yetFailedUnsent, ...silence }: Partial<WatchdogMark> = mark ?? {};
+  const isUnsent = yetFailedUnsent === true && atMs === yetFailedMs;
+  if ((atMs <= yetFailedMs && !isUnsent) || clock.nowMs() - atMs > NEWS_MS) return mark;
+  const state = isUnsent ? 'disarmed' : await disarm(true, deps);
   if (state === 'gitlab_unreachable') return state;
-  const noted = { ...mark, heardAtMs, yetFailedMs: atMs };
-  await table.writeMark(noted);
+  const noted = { ...silence, heardAtMs, yetFailedMs: atMs };
+  await table.writeMark(state === 'disarmed' ? { ...noted, yetFailedUnsent: true } : noted);
   // Decisions are not obeyed now, so this failure is old news when it is armed again.
   if (state !== 'disarmed') return noted;
   const fact = `Job ${jobId} of ${instance} was admitted, and GitLab failed it all the same; found at ${new Date(atMs).toISOString()}.`;
   await page('disarmed_for_job', `${atMs}`, fact, { jobId }, deps);
+  await table.writeMark(noted);
   return 'disarmed_for_job';
 }
 

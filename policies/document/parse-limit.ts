@@ -68,7 +68,8 @@ const WAIT_SECONDS_MAX = 60;
 function readWait(reading: Reading, kind: LimitKind): number | undefined {
   if (!isAwaitable(kind))
     return reading.refuse(`is on a limit of ${kind}; only ${kindsText(isAwaitable)} can be waited for`);
-  const seconds = readDurationSeconds(reading.asText);
+  // Stored limits may still say `up to 20s`.
+  const seconds = readDurationSeconds(reading.asText.replace(/^up to /, ''));
   return seconds !== undefined && seconds <= WAIT_SECONDS_MAX
     ? seconds * 1_000
     : reading.expected(`how long a job waits for room, such as 20s, at most ${WAIT_SECONDS_MAX}s`);

@@ -43,9 +43,13 @@ export const timeoutTooLong: ReasonText<TimeoutReason> = {
   advice: ({ timeoutSecondsMax }, { disclosure }) => [
     disclosure === 'none'
       ? 'Retrying will fail again. Set a shorter timeout in the job.'
-      : `Retrying will fail again. Add to the job:  timeout: ${Math.floor(timeoutSecondsMax / MINUTE_SECONDS)} minutes`,
+      : `Retrying will fail again. Add to the job:  timeout: ${yamlDuration(timeoutSecondsMax)}`,
     "A job without a timeout of its own takes the project's.",
   ],
 };
+
+/** Rounded down, because it has to be allowed. */
+const yamlDuration = (seconds: number): string =>
+  seconds < MINUTE_SECONDS ? `${seconds} seconds` : `${Math.floor(seconds / MINUTE_SECONDS)} minutes`;
 
 const className = (name: string): string => shortened(oneLine(name), CLASS_CHARACTERS_MAX);

@@ -111,8 +111,8 @@ function responseOf(payload: string): Response | undefined {
   }
   if (!isRecord(result)) return undefined;
   const { statusCode: status, body = '', isBase64Encoded = false } = result;
-  if (typeof status !== 'number' || typeof body !== 'string' || typeof isBase64Encoded !== 'boolean')
-    return undefined;
+  if (typeof status !== 'number' || status < 200 || status > 599) return undefined;
+  if (typeof body !== 'string' || typeof isBase64Encoded !== 'boolean') return undefined;
   const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
   try {
     // Length and encoding in the handler's headers describe another message, so no header is kept.

@@ -64,6 +64,7 @@ export function createLiveDirectory(options: LiveDirectoryOptions) {
         listedAtMs = clock.monotonicMs() - received.ageMs;
         return undefined;
       }
+      if (received.changed.size === 0) return `${DIRECTORY_PATH} keeps parts back`;
     }
     return `${DIRECTORY_PATH} did not come to an end`;
   }

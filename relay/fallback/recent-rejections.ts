@@ -59,7 +59,7 @@ export class RecentRejections {
     const { namespaceId, rootNamespaceId, userId, runnerId } = request;
     const groups = [namespaceId, rootNamespaceId, ...this.#groupsAbove(request)];
     return [
-      ...['instance', projectSubject(request), runnerSubject(request)],
+      ...['instance', projectSubject(request), runnerSubject(request) ?? []].flat(),
       ...groups.map((id) => `group/${id}`),
       ...[`user/${userId}`, `runner/${runnerId}`],
     ];
@@ -83,10 +83,13 @@ const isUsedUp = ({ mode, class: ruleClass, reason }: Violation): boolean => {
 /** Requests do not name runner classes, so the runner's tags stand for them. A freeze names its subject in words only. */
 function subjectOf({ reason }: Violation, request: AdmissionRequest): string {
   if (!('limit' in reason)) return projectSubject(request);
-  return reason.subject.startsWith('runner-class/') ? runnerSubject(request) : reason.subject;
+  return reason.subject.startsWith('runner-class/')
+    ? (runnerSubject(request) ?? projectSubject(request))
+    : reason.subject;
 }
 
 const projectSubject = (request: AdmissionRequest): string => `project/${projectOf(request)}`;
 
-const runnerSubject = ({ runnerTags = [] }: AdmissionRequest): string =>
-  `runner-tags/${runnerTags.join(',')}`;
+/** Undefined if the tags are unknown: the jobs of all such runners have nothing in common. */
+const runnerSubject = ({ runnerTags }: AdmissionRequest): string | undefined =>
+  runnerTags && `runner-tags/${runnerTags.toSorted().join(',')}`;

@@ -66,6 +66,7 @@ export function createUnmetered(options: {
   let onTheWay: Batch = [];
   let cancelNext: (() => void) | undefined;
   let whenIdle = (): void => {};
+  let stopWaiting = (): void => {};
   /** Deliveries in a row that made no progress. */
   let failures = 0;
   let batchMax = REQUESTS_MAX;
@@ -148,7 +149,11 @@ export function createUnmetered(options: {
     // The table is quicker than the function.
     if (leaving && (await isJournaled(batch))) return { kind: 'journaled' };
     const timeoutMs = leaving ? LEAVING.timeoutMs : POST_TIMEOUT_MS;
-    const outcome = await options.post(batch, { timeoutMs, now: leaving });
+    // A relay that stops has less time than a post that hangs.
+    const left = new Promise<UnmeteredOutcome>((resolve) => {
+      stopWaiting = () => resolve({ kind: 'unreachable' });
+    });
+    const outcome = await Promise.race([options.post(batch, { timeoutMs, now: leaving }), left]);
     const isAway = outcome.kind === 'unreachable' || (outcome.kind === 'refused' && !outcome.content);
     return isAway && !leaving && (await isJournaled(batch)) ? { kind: 'journaled' } : outcome;
   }
@@ -223,6 +228,7 @@ export function createUnmetered(options: {
   function leave(): void {
     if (state !== 'open') return;
     state = 'leaving';
+    stopWaiting();
     cancelNext?.();
     cancelNext = undefined;
     if (queue.length > 0) plan(0);

@@ -175,7 +175,8 @@ class LogThrottle {
       return undefined;
     }
     if (known === undefined && kind !== OTHERS && this.#kinds.size >= KINDS_MAX) {
-      for (const [each, { quietUntilMs }] of this.#kinds) if (quietUntilMs <= nowMs) this.#kinds.delete(each);
+      for (const [each, { quietUntilMs }] of this.#kinds)
+        if (quietUntilMs <= nowMs && each !== OTHERS) this.#kinds.delete(each);
       if (this.#kinds.size >= KINDS_MAX) return this.due(OTHERS);
     }
     this.#kinds.set(kind, { quietUntilMs: nowMs + ONCE_MS, suppressed: 0 });

@@ -70,6 +70,12 @@ const channelOptions = (
 });
 
 const UNARY_DEADLINE_MS = 10_000;
+/** A revoked token or another controller's may be the cause. */
+const OF_TOKEN: ReadonlySet<number> = new Set([
+  STATUS.UNAUTHENTICATED,
+  STATUS.PERMISSION_DENIED,
+  STATUS.NOT_FOUND,
+]);
 
 export interface RouterOptions extends ChannelNumbers {
   readonly target: RouterTarget;
@@ -187,7 +193,7 @@ class GrpcRouter implements Router {
 
   /** @param peer - the address behind the router's name, if the call got that far. */
   #explained(status: { readonly code: number; readonly details: string }, peer = ''): RouterFailure {
-    if (status.code === STATUS.UNAUTHENTICATED) this.#options.token.refresh();
+    if (OF_TOKEN.has(status.code)) this.#options.token.refresh();
     const failure = status.code === STATUS.UNAVAILABLE ? this.#tunnel?.failure() : undefined;
     if (failure !== undefined) return failure;
     const { url, tunnel } = this.#options.target;

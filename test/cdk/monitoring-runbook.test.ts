@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { COMPOSITE } from '../../cdk/monitoring/alarms/alarm-spec.ts';
 import type { Deployment } from '../../cdk/settings/deployment.ts';
@@ -55,6 +55,18 @@ describe('commands', () => {
     }
     expect(RUNBOOK).not.toMatch(/glrct-\w|glpat-|PRIVATE-TOKEN: [\w<$]/);
   });
+});
+
+test('messages of relays in filter patterns are written', () => {
+  const sources = ['main.ts', 'monitoring/log.ts'].map((file) =>
+    readFileSync(new URL(`../../relay/${file}`, import.meta.url), 'utf8'),
+  );
+  const written = [...sources.join('\n').matchAll(/'([^'\n]+)'|`([^`\n]+)`/g)].map(
+    ([, text = '', template = text]) => new RegExp(`^${template.replaceAll(/\$\{.*?\}/g, '.+')}$`),
+  );
+  const read = [...RUNBOOK.matchAll(/\$\.message = \\"(.+?)\\"/g)].map(([, message = '']) => message);
+  expect(read.length).toBeGreaterThan(5);
+  expect(read.filter((message) => !written.some((pattern) => pattern.test(message)))).toEqual([]);
 });
 
 describe('names in commands', () => {

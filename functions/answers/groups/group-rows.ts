@@ -28,7 +28,7 @@ export const groupPlaceOf = (group: DirectoryGroup): RowPlace => ({
 });
 
 /**
- * Builds rows of at most 101 places. Reads counters and eight weeks of usage per row, in batches of a hundred, and the
+ * Builds rows of at most 101 places. Reads counters and four weeks of usage per row, in batches of a hundred, and the
  * latest rejections.
  *
  * @throws {LedgerError}

@@ -1,7 +1,7 @@
 /**
  * Lists visible groups, and other subjects with a budget, in pages.
  *
- * Reads per page, for any number of groups: the pointer of the limits, the counters of shown rows, and eight weeks of their
+ * Reads per page, for any number of groups: the pointer of the limits, the counters of shown rows, and four weeks of their
  * usage from sheets. The order uses the snapshot of all counters, or the sheet of the month. Without a snapshot it reads each
  * counter, of at most {@link RANKED_MAX} places.
  */
@@ -27,7 +27,7 @@ import type { GroupRow, Overview, OverviewQuery } from './model.ts';
 const ROWS = { usual: 50, max: 100 };
 /** Their counters are some 300 requests to the table; further groups come last, by path. */
 const RANKED_MAX = 20_000;
-/** Each row costs eight weeks of days: only the places with the largest share are ordered by risk. */
+/** Each row costs four weeks of days: only the places with the largest share are ordered by risk. */
 const FORECAST_MAX = 100;
 
 interface PlaceOrder {

@@ -111,7 +111,8 @@ export const RELAY_CHECKS: HealthChecks = {
     const functions = deployed.known ? deployed.value.policyVersion : undefined;
     const known = heard.filter(({ policyVersion }) => policyVersion !== undefined);
     const told = known.map(({ relayId, policyVersion }) => `${relayId} has ${policyVersion}`).join(', ');
-    if (known.length === 0 || functions === undefined)
+    if (known.length === 0) return unknown('no relay reports its policy');
+    if (functions === undefined)
       return unknown(`${told}; the functions' is not known before the hourly look`);
     return known.every(({ policyVersion }) => policyVersion === functions)
       ? ok(`${functions}, as the functions have it`)

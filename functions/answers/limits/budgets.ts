@@ -2,7 +2,7 @@
  * All limits in force that a caller sees.
  *
  * 1. Read one counter per limit; of thousands copies, and those of the {@link LEADING_MAX} fullest again.
- * 2. Forecast the {@link FORECAST_MAX} fullest, from eight weeks of days, and read which budgets refuse jobs.
+ * 2. Forecast the {@link FORECAST_MAX} fullest, from four weeks of days, and read which budgets refuse jobs.
  * 3. Rank, count and filter by the risk of the rows.
  * 4. Read the counters of the page again, and the alerts that owners got.
  *

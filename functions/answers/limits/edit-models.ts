@@ -132,7 +132,7 @@ const ValidEditsSchema = z
     oversubscription: list(OversubscriptionSchema, 'Of the changed limits and their parents.'),
     needsConfirmation: list(
       ChangeRowSchema,
-      'Amounts that become three times as large, or less than a third, and milder modes.',
+      'Amounts that become more than three times as large, or less than a third, and milder modes.',
     ),
     needsApproval: list(ChangeRowSchema, 'Changes that another person must approve.'),
     lockout: list(z.string(), 'Jobs of the platform itself that would be rejected, to be confirmed.'),

@@ -6,7 +6,7 @@ import { type Caller, placesFor, type ReadContext } from '../reading/context.ts'
 import { subjectLabelOf } from '../reading/scope.ts';
 import type { Reconciliation } from './budgets-model.ts';
 
-/** Every page reads it; the recount is nightly. */
+/** The recount is nightly. */
 const KNOWN_MS = 60_000;
 const LISTED_MAX = 20;
 

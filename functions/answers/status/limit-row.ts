@@ -27,7 +27,7 @@ export interface RowBasis {
   readonly policy: Policy;
   readonly counters: CountersByName;
   readonly nowMs: number;
-  /** Eight weeks at least, of subjects with a forecast. @default no forecasts */
+  /** Four weeks at least, of subjects with a forecast. @default no forecasts */
   readonly usage?: UsageBySubject;
   /** Adds ranges and past errors of forecasts; the usage then has nine months. @default false */
   readonly tested?: boolean;

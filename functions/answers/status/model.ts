@@ -63,7 +63,7 @@ const ForecastRowSchema = z
     tested: maybe(TestedForecastsSchema),
   })
   .openapi('Forecast', {
-    description: 'When the limit runs out, if the mean use of the last four weeks goes on.',
+    description: 'When the limit runs out, if each coming day uses the mean of the last four weeks.',
   });
 
 export type ForecastRow = z.infer<typeof ForecastRowSchema>;

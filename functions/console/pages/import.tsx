@@ -239,7 +239,12 @@ function importPreviewPage(shown: ImportShown, format: PageFormat): Markup {
     >
       {unconfirmed && <NotConfirmed />}
       {notes.length > 0 && (
-        <Note lines={[...notes.slice(0, NOTES_SHOWN), rest > 0 && `and ${pageCount(rest, 'more cell')}`]}>
+        <Note
+          lines={[
+            ...notes.slice(0, NOTES_SHOWN),
+            ...(rest > 0 ? [`and ${pageCount(rest, 'more cell')}`] : []),
+          ]}
+        >
           <strong>Read as:</strong>
         </Note>
       )}

@@ -188,7 +188,7 @@ function countersPart({ counters, countersHidden }: JobExplanation, format: Page
   const amount = (
     now: ExplainedCounter['now'][keyof ExplainedCounter['now']],
     unit: ExplainedCounter['unit'],
-  ) => (typeof now === 'number' ? pageAmount(now, unit, format) : '–');
+  ) => (typeof now === 'number' ? pageAmount(now, unit, format) : (now ?? '–'));
   return (
     <>
       {counters.length === 0 ? (

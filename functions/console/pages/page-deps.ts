@@ -75,7 +75,7 @@ export interface PagesDeps {
   readonly zone: string;
   /** Our own address, as the browser sees it; stands in mails. */
   readonly origin: string;
-  /** Notifies a group's owner, e.g. by SNS; absent: opens the reader's mail program. */
+  /** Notifies a group's owner, e.g. by SNS; absent: nothing can be sent from here. */
   readonly tellOwner?: ReportSender;
   /** Checks signed links to requests; absent: none is taken. */
   readonly checkApproval?: ApprovalCheck;

@@ -1,3 +1,4 @@
+import { readWrittenDay } from '../../../policies/document/written.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   SPEND_KEYS,
@@ -139,6 +140,12 @@ const PERIODS: ChoiceList = [
   ['last-year', 'last year'],
 ];
 
+/** A date field shows only ISO days; a link may have `1.11.2026`. */
+const isoDayOf = (written = ''): string => {
+  const read = readWrittenDay(written);
+  return read.ok ? read.text : '';
+};
+
 /** Two given days win over the selected period. */
 function reportForm(asked: SpendQuery, by: SpendKey | undefined, keys: readonly SpendKey[]): Markup {
   const { period = 'month' } = asked;
@@ -148,11 +155,11 @@ function reportForm(asked: SpendQuery, by: SpendKey | undefined, keys: readonly 
       {choice('Period', 'period', period, [...(isListed ? [] : [[period, period] as const]), ...PERIODS])}
       <label>
         or from
-        <input type="date" name="from" value={asked.from} />
+        <input type="date" name="from" value={isoDayOf(asked.from)} />
       </label>
       <label>
         to
-        <input type="date" name="to" value={asked.to} />
+        <input type="date" name="to" value={isoDayOf(asked.to)} />
       </label>
       {asked.project === undefined ? (
         searchField('Group', asked.group, 'company/team', 'group')

@@ -196,7 +196,7 @@ type NotDecided = Exclude<DecideOutcome, { outcome: 'approved' | 'declined' }>;
 const STATUS = { unknown: 404, decided: 409, forbidden: 403, invalid: 422, stale: 409, busy: 503 } as const;
 
 const notDecided = (outcome: NotDecided, { username }: User): Problem =>
-  problem('Not decided', whyNotDecided(outcome, username), 'The request is as it was.');
+  problem('Not decided', whyNotDecided(outcome, username), 'You changed nothing.');
 
 function whyNotDecided(outcome: NotDecided, username: string): string {
   switch (outcome.outcome) {

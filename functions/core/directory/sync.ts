@@ -20,7 +20,6 @@ export interface SyncDeps {
   readonly runId: string;
   readonly force?: boolean;
   readonly callsMax?: number;
-  readonly runMs?: number;
 }
 
 export type DirectorySyncReport = Awaited<ReturnType<typeof syncDirectory>>;

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type LedgerClock, systemClock } from '../environment/environment.ts';
 import { DUE_SHARDS } from '../store/keys.ts';
+import { readInParts } from '../store/parts.ts';
 import { undefinedIfSilent } from '../store/table-failure.ts';
 import { RetryBudgets } from './attempt.ts';
 import { hold } from './hold.ts';
@@ -27,6 +28,8 @@ interface LedgerOptions {
 /** The ends of jobs come from queues and schedules, which come back by themselves: this only bounds a silent table. */
 const ENDS_TIMEOUT_MS = 10_000;
 const READ_TIMEOUT_MS = 2_000;
+/** 2 000 records take about a second of a small function, and the sweep asks for 20 000. */
+const READ_TOGETHER_MAX = 500;
 /** A page of the due index may be a whole megabyte, and only the sweep waits for it. */
 const DUE_TIMEOUT_MS = 5_000;
 
@@ -112,7 +115,12 @@ export function createLedger({
       return keys.map((key, index) => counters[index] ?? { key, ...NO_AMOUNTS, rev: 0 });
     },
     readRecord: async (jobId) => (await store.readRecords([jobId], { timeoutMs: READ_TIMEOUT_MS }))[0],
-    readRecords: (jobIds) => store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS }),
+    readRecords: (jobIds) =>
+      readInParts(
+        jobIds,
+        (some) => store.readRecords(some, { timeoutMs: READ_TIMEOUT_MS }),
+        READ_TOGETHER_MAX,
+      ),
     rebuild: (options) => rebuild(options, deps),
     announceOnce: (keys, options) => announceOnce(keys, options, deps),
   };

@@ -34,6 +34,13 @@ const sumOf = (from: CounterAmounts): AmountsSum => ({
   unchecked: { ...from.unchecked },
 });
 
+function addAmounts(sum: AmountsSum, amounts: CounterAmounts): void {
+  sum.committed += amounts.committed;
+  sum.fitted += amounts.fitted;
+  sum.settled += amounts.settled;
+  for (const cause of UNCHECKED_CAUSES) sum.unchecked[cause] += amounts.unchecked[cause];
+}
+
 function addClaim(
   sum: AmountsSum,
   claim: Pick<RecordClaim, 'fitted' | 'checked'>,
@@ -55,6 +62,8 @@ interface Line {
   /** Corrections that a closing may have come before: few, since all jobs of the period have ended by then. */
   readonly late: { readonly atMs: number; readonly amounts: CounterAmounts }[];
   closing?: ClosingEntry;
+  /** A round that an older version began keeps corrections apart from `held`. */
+  readonly early?: CounterAmounts;
 }
 
 export interface KeptSums {
@@ -78,7 +87,7 @@ export class Recount {
   constructor({ records, passedOver, lines }: KeptSums, linesMax: number) {
     this.records = records;
     this.passedOver = passedOver;
-    this.#lines = new Map(lines.map((line) => [counterName(line.key), line]));
+    this.#lines = new Map(lines.map((line) => [counterName(line.key), withEarly(line)]));
     this.#linesMax = linesMax;
   }
 
@@ -154,12 +163,7 @@ export class Recount {
     const line = this.#lines.get(name);
     if (line === undefined) return NO_AMOUNTS;
     const sum = sumOf(line.closing ?? line.held);
-    for (const { amounts } of afterClosing(line)) {
-      sum.committed += amounts.committed;
-      sum.fitted += amounts.fitted;
-      sum.settled += amounts.settled;
-      for (const cause of UNCHECKED_CAUSES) sum.unchecked[cause] += amounts.unchecked[cause];
-    }
+    for (const { amounts } of afterClosing(line)) addAmounts(sum, amounts);
     return sum;
   }
 
@@ -181,6 +185,11 @@ export class Recount {
     this.#lines.set(name, line);
     return line;
   }
+}
+
+function withEarly({ early, ...line }: Line): Line {
+  if (early !== undefined) addAmounts(line.held, early);
+  return line;
 }
 
 const afterClosing = ({ late, closing }: Line): Line['late'] =>

@@ -105,7 +105,11 @@ export async function applyEdits(
   const published = await publishLimits(
     after.document,
     { ...personOf(by), why, source, atMs: nowMs, ...withoutAbsent({ base, request: asked?.id }) },
-    { table, policy, ...withoutAbsent({ directory }) },
+    {
+      table,
+      policy,
+      ...withoutAbsent({ directory, packed: base === undefined ? before.limits : undefined }),
+    },
   );
   if (published.outcome === 'live') return { outcome: 'live', pointer: published.pointer, rows };
   return published.outcome === 'invalid' ? published : stale(await reads.live());

@@ -96,6 +96,8 @@ export const baseOfFile = (version: string | undefined, inForce: string | undefi
 const PAGE_MAX = 100;
 /** Edits looked through for one page: years of edits, in some twenty reads. */
 const LOOKED_AT_MAX = 2_000;
+/** Large edits opened for one page; each may have megabytes. */
+const OPENED_MAX = 10;
 
 /** Newest first, without a gap: `next` begins where this page stopped looking. */
 export async function readHistory(
@@ -105,10 +107,14 @@ export async function readHistory(
   const wanted = Math.min(Math.max(1, Math.trunc(max)), PAGE_MAX);
   const entries: LogEntry[] = [];
   let next = before;
+  let opened = 0;
   for (let looked = 0; looked < LOOKED_AT_MAX; looked += PAGE_MAX) {
     const items = await table.readLog(next, PAGE_MAX, { timeoutMs: TIMEOUT_MS });
     for (const item of items) {
       const logged = loggedChangeOf(item);
+      // Only its rows show the subjects of a large edit.
+      if (subject !== undefined && logged.subjects === undefined && logged.count > 0) opened += 1;
+      if (opened > OPENED_MAX) return { entries, ...withoutAbsent({ next }) };
       next = item.edit;
       const rows = subject === undefined ? logged.rows : await rowsAbout(subject, logged, table);
       if (subject === undefined || rows !== undefined) entries.push(entryOf(item.edit, logged, rows));

@@ -43,6 +43,8 @@ interface PublishDeps {
   readonly policy: Policy;
   /** Names the root of each group. Entries without a known root go into the shared chunk. */
   readonly directory?: Directory;
+  /** In force before the first set. @default no limits */
+  readonly packed?: LimitSet;
 }
 
 export type PublishOutcome =
@@ -80,9 +82,9 @@ export async function publishLimits(
 
 async function readBase(
   base: string | undefined,
-  { table, policy }: PublishDeps,
+  { table, policy, packed = NO_LIMITS }: PublishDeps,
 ): Promise<LimitSet | undefined> {
-  if (base === undefined) return NO_LIMITS;
+  if (base === undefined) return packed;
   const read = await ifReadable(readLimitSet(base, table));
   const parsed = read && parseLimitsPart(read.document, base, policy);
   return parsed?.ok ? parsed.value : undefined;

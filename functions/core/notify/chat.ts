@@ -91,7 +91,7 @@ export const chatSender = ({
         redirect: 'manual',
         signal: AbortSignal.timeout(TRY_TIMEOUT_MS),
       }).catch(() => undefined);
-      await response?.body?.cancel();
+      await response?.body?.cancel().catch(() => {});
       if (response?.ok === true) return;
       const { status } = response ?? { status: 503 };
       if (status !== 429 && status < 500)

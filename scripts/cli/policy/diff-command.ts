@@ -4,6 +4,7 @@ import { type ComparedRules, compareRules } from '../../../functions/answers/bac
 import type { BacktestRules } from '../../../functions/answers/backtest/question.ts';
 import { changeRows, NO_LIMITS } from '../../../functions/core/limits/change-rows.ts';
 import { directoryOf } from '../../../policies/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
 import { priceJumps, pricesAt } from '../../../policies/price.ts';
 import { moneyText } from '../../../policies/unit-texts.ts';
 import { limitsIn, policyIn, readDirectory } from '../../policy/read-documents.ts';
@@ -21,7 +22,7 @@ import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, type RulesFiles, rulesFiles } from '../rules-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 import { type PolicyChange, policyChanges } from './policy-changes.ts';
-import { entryOf } from './written-document.ts';
+import { entriesAt, entryOf } from './written-document.ts';
 
 const policyDiff = command({
   name: 'policy diff',
@@ -73,7 +74,7 @@ without counters.`,
     const nowMs = io.nowMs();
     const changes = policyChanges(old.policy.value, recent.policy.value);
     const limits = changeRows({ from: from.limits, to: to.limits, directory, nowMs });
-    const jumps = priceJumps(pricesAt(from.policy.prices, nowMs), pricesAt(to.policy.prices, nowMs));
+    const jumps = jumpsBetween(from.policy, to.policy, recent.policy.value, nowMs);
     const recorded = flags.since === undefined ? undefined : await replay(flags.since, flags, from, to, io);
     const different = changes.length + limits.length > 0;
     if (flags.json) io.out(`${JSON.stringify({ different, changes, limits, jumps, ...recorded })}\n`);
@@ -93,6 +94,15 @@ without counters.`,
 });
 
 export const commands = [policyDiff];
+
+/** Jumps of the prices in force, unless the new version of them says `allow_jump: true`. */
+function jumpsBetween(from: Policy, to: Policy, written: unknown, nowMs: number) {
+  const inForce = pricesAt(to.prices, nowMs);
+  const isMeant = entriesAt(written, 'prices').some(
+    ({ version, allow_jump: allowed }) => String(version) === inForce.version && allowed === true,
+  );
+  return isMeant ? [] : priceJumps(pricesAt(from.prices, nowMs), inForce);
+}
 
 /** Documents as they were at one time; without limits only policies are compared. */
 interface Version {

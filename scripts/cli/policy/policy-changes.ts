@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { readDurationSeconds } from '../../../policies/document/values.ts';
 import { parseQuantity } from '../../../policies/kubernetes/quantity.ts';
+import { CAP_SUBJECTS } from '../../../policies/kubernetes/resource-caps.ts';
 import { MODES } from '../../../policies/mode.ts';
 import { entryOf } from './written-document.ts';
 
@@ -128,6 +129,9 @@ const MORE: Readonly<Record<string, Direction>> = {
   max: 'loosens',
 };
 
+/** Amounts of a rule about resources. */
+const CAPS: readonly string[] = [...CAP_SUBJECTS, 'min'];
+
 function effectOf({ path, from, to }: Leaf, before: Entry, after: Entry): PolicyEffect {
   const [section, id = '', ...keys] = path;
   const key = path.at(-1) ?? '';
@@ -148,13 +152,14 @@ function effectOf({ path, from, to }: Leaf, before: Entry, after: Entry): Policy
   if (key in RANKED && keys.length === 1) return ranked(key, from, to);
   if (!isEnforced) return 'changes';
   if (keys[0] === 'match') return conditionEffect(keys, from, to);
-  if (later?.kind === 'resources') return amount(from, to, keys[0] === 'min' ? 'tightens' : 'loosens');
+  if (later?.kind === 'resources' && CAPS.includes(keys[0] ?? ''))
+    return amount(from, to, keys[0] === 'min' ? 'tightens' : 'loosens');
   const direction = MORE[keys[0] ?? ''];
   if (direction === undefined) return 'changes';
   if (keys[0] === 'max')
     return amount(from, to, direction, later?.kind === 'timeout' ? readDurationSeconds : quantity);
-  // A list of what is allowed restricts nothing while it is empty.
-  const isNew = isEmpty(from) || isEmpty(to);
+  // A list of what is allowed restricts nothing while it is empty, but an empty one of runner access closes the classes.
+  const isNew = later?.kind !== 'runner-access' && (isEmpty(from) || isEmpty(to));
   return more(from, to, keys[0] === 'allow' && isNew ? OPPOSITE[direction] : direction);
 }
 

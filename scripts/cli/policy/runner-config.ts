@@ -20,8 +20,12 @@ const container = {
 
 const runner = z.object({
   name: z.string().default(''),
-  /** GitLab's id of the runner; absent in files of old versions. */
-  id: z.int().positive().optional(),
+  /** GitLab's id of the runner; absent or 0 for runners that were registered with an old version. */
+  id: z
+    .int()
+    .nonnegative()
+    .transform((id) => id || undefined)
+    .optional(),
   executor: z.string().default(''),
   docker: z
     .object({

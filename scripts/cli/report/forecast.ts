@@ -9,9 +9,9 @@ import { forecastJson, limitText, standingPath } from '../budget/limit-text.ts';
 
 const reportForecast = command({
   name: 'report forecast',
-  about: `Forecasts the use of a group's limits until the end of their periods, with the average error of such forecasts. The forecast
-goes on with the mean use of the last four weeks. The error is that of every whole
-month of the last nine, forecast by what was known after 7, 14 and 21 of its days; --json has each of them.`,
+  about: `Forecasts the use of a group's limits until the end of their periods, with the average error of such forecasts. A forecast
+is the mean of the last four weeks. The error is that of every whole month of the last nine, forecast by what was known after
+7, 14 and 21 of its days; --json has each of them.`,
   words: { group: optionalWord('<group>', `${SUBJECT_HELP} (default: instance)`) },
   flags: BUDGET_FLAGS,
   examples: ['tollgate report forecast acme/payments'],

@@ -58,7 +58,7 @@ test('everything that is wrong is named at once, with what is right', () => {
   ).toBe(
     '[config_invalid] TOLLGATE_ROLLUP_ZONE is "Berlin"; expected an IANA zone such as Europe/Berlin; ' +
       'TOLLGATE_TRUSTED_PROXIES has "10.0.0.0/33"; expected an address or a range such as 10.0.0.0/8; ' +
-      'TOLLGATE_ADMIN_GROUP_ID is "admins"; expected the id GitLab shows for the group; ' +
-      'TOLLGATE_CONSOLE_URL is not usable; expected one like https://budget.example.com',
+      'TOLLGATE_CONSOLE_URL is not usable; expected one like https://budget.example.com; ' +
+      'TOLLGATE_ADMIN_GROUP_ID is "admins"; expected the id GitLab shows for the group',
   );
 });

@@ -222,13 +222,17 @@ describe('a job that was admitted and that GitLab failed all the same', () => {
     expect(site.disarmed).toBe(0);
   });
 
-  test('is acted on as soon as GitLab answers; a page that is not taken over fails the run', async () => {
+  test('is acted on as soon as GitLab answers; a page that is not taken over fails the run and is sent again', async () => {
     site.gitlab = 'unavailable';
     expect(await minuteLater()).toBe('gitlab_unreachable');
     site.gitlab = 'answers';
     site.pager = 'broken';
     await expect(minuteLater()).rejects.toThrow('no topic');
+    await expect(minuteLater()).rejects.toThrow('no topic');
+    site.pager = 'works';
+    expect(await minuteLater()).toBe('disarmed_for_job');
     expect(await minuteLater()).toBe('relay_heard');
+    expect(site.notify.sent).toHaveLength(1);
     expect(site.disarmed).toBe(1);
   });
 });

@@ -174,6 +174,7 @@ test('limits of what comes back within seconds may let jobs wait, and no others'
   expect(waits({ cpu: 4, wait: '1m' })).toBe(60_000);
   expect(waits({ memory: '4Gi', wait: '5s' })).toBe(5_000);
   expect(waits({ starts: 4, per: 'minute', wait: '30s' })).toBe(30_000);
+  expect(waits({ jobs: 2, wait: 'up to 20s' }), 'as stored limits may have it').toBe(20_000);
   expect(waits({ jobs: 2 })).toBeUndefined();
   const REFUSED =
     'limits[0].wait: is on a limit of money; only jobs, cpu, memory and starts can be waited for';

@@ -201,6 +201,19 @@ describe('recent rejections', () => {
     expect([job, stranger].map((each) => isRefused(fallback, each))).toEqual([false, true]);
   });
 
+  test('a refusal of a runner class holds for runners of the same tags, and for the project if the tags are unknown', () => {
+    const { runnerTags: _, ...untagged } = job;
+    const { runnerTags: __, ...other } = stranger;
+    const { fallback } = fallbackOf();
+    fallback.noted(job, rejectedFor(quotaViolation('runner-class/large')));
+    expect(isRefused(fallback, { ...stranger, runnerTags: ['linux', 'large'] })).toBe(true);
+    expect(isRefused(fallback, stranger)).toBe(false);
+    const { fallback: unknown } = fallbackOf();
+    unknown.noted(untagged, rejectedFor(quotaViolation('runner-class/large')));
+    expect(isRefused(unknown, untagged)).toBe(true);
+    expect(isRefused(unknown, other)).toBe(false);
+  });
+
   test('what is frozen is refused to jobs of the same project', () => {
     const { fallback } = fallbackOf();
     const reason = { code: 'GROUP_FROZEN', frozenLabel: 'everything', zone: 'UTC' } as const;

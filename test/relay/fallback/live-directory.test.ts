@@ -112,8 +112,10 @@ test.each([
   { body: [], flaw: 'the wrong shape' },
 ])('$flaw is told as a problem, and what was known before stays', async ({ body }) => {
   let broken = false;
+  let calls = 0;
   const { sync, live, start, pass, events } = bench((fetch) => async (url, init) => {
     const response = await fetch(url, init);
+    if (broken) calls += 1;
     return broken ? Response.json(body) : response;
   });
   await sync.run();
@@ -121,5 +123,6 @@ test.each([
   broken = true;
   await pass(MINUTE_MS);
   expect(events.at(-1)?.problem).toContain('/v1/directory');
+  expect(calls).toBe(1);
   expect(paths(live)).toEqual(['acme', 'acme/pay']);
 });

@@ -217,7 +217,7 @@ describe('with the journal in the table', () => {
   });
 
   /** A relay whose function is away, and what it writes into the table. */
-  function aRelay() {
+  function aRelay(says = (): UnmeteredOutcome | Promise<UnmeteredOutcome> => UNREACHABLE) {
     const items: Item[] = [];
     const write = journalWriter({
       ...{ endpoint: 'https://dynamodb.example.com', table: 'tollgate-prod', instance: INSTANCE },
@@ -227,7 +227,7 @@ describe('with the journal in the table', () => {
         return new Response('{}', { status: 200 });
       },
     });
-    return { ...bench(() => UNREACHABLE, 1_000, write), items };
+    return { ...bench(says, 1_000, write), items };
   }
 
   const records = (items: readonly Item[]) => ({
@@ -279,5 +279,17 @@ describe('with the journal in the table', () => {
     await relay.pass(500);
     await flushed;
     expect([relay.posts, relay.items.length, relay.sum('dropped')]).toEqual([[], 1, 0]);
+  });
+
+  test('a post that hangs while the relay stops loses no decision', async () => {
+    const relay = aRelay(() => new Promise<UnmeteredOutcome>(() => {}));
+    relay.unmetered.add(ofProject(1));
+    await relay.pass(1_000);
+    relay.unmetered.add(ofProject(2));
+    expect([relay.posts.length, relay.items.length]).toEqual([1, 0]);
+    const flushed = relay.unmetered.flush(2_000);
+    await relay.pass(500);
+    await flushed;
+    expect([relay.posts.length, relay.items.length, relay.sum('dropped')]).toEqual([1, 2, 0]);
   });
 });

@@ -166,13 +166,19 @@ test.each([
 
 test.each([
   [401, 'token'],
+  [403, 'token'],
   [503, 'not ready'],
 ])('a call that an ingress answers with HTTP %i says so, with what to do', async (status, remedy) => {
   const server = createHttp2Server().on('stream', (stream) => {
     stream.on('error', () => {});
     stream.respond({ ':status': status }, { endStream: true });
   });
-  const line = await warningOf(`grpc://127.0.0.1:${await listening(server)}`);
+  const refresh = vi.fn();
+  const line = await warningOf(`grpc://127.0.0.1:${await listening(server)}`, {
+    token: { read: () => TOKEN, refresh },
+  });
   expect(line.details).toMatch(new RegExp(`^grpc://127\\.0\\.0\\.1:\\d+: HTTP ${status} at the call$`));
   expect(line.remedy).toContain(remedy);
+  // A token that was refused is read again.
+  expect(refresh.mock.calls.length > 0).toBe(remedy === 'token');
 });

@@ -96,14 +96,23 @@ interface OpenForm {
   readonly base: string | undefined;
 }
 
+/** What these edits are about. Without it limit editing would take an entry that has no id. */
+const NAMED_BY: Readonly<Partial<Record<EditKind, (typeof NAMED)[number]>>> = {
+  ...{ remove: 'limit', revoke: 'grant', unfreeze: 'freeze' },
+  ...{ 'end-breakglass': 'breakglass', 'review-breakglass': 'breakglass' },
+};
+
 /** The form of a kind of edit; undefined: there is nothing to edit, or it is not theirs to see. */
 async function openForm(
   { desk, read, clock, zone }: PagesDeps,
   kind: string | undefined,
-  { subject = '', limit: limitId }: Values,
+  values: Values,
   user: User,
 ): Promise<OpenForm | undefined> {
   if (!isEditKind(kind)) return undefined;
+  const { subject = '', limit: limitId } = values;
+  const named = NAMED_BY[kind];
+  if (named !== undefined && !values[named]) return undefined;
   const view =
     subject === '' ? undefined : await read.subject(subject, withoutAbsent({ limit: limitId }), user);
   const needsNone = kind === 'end-breakglass' || kind === 'review-breakglass';

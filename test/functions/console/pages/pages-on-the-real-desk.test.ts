@@ -230,6 +230,7 @@ test('a downloaded file comes back edited, and its differences are shown before 
   const preview = await upload('550');
   expect(preview.status).toBe(200);
   expect(preview.text).toContain('1 difference');
+  expect(preview.text).not.toContain('<li></li>');
   const kept = fieldsOf(preview.text).kept ?? '';
   // No other user gets it back.
   expect((await as('admin').post('/import', { kept, step: 'preview' })).text).toContain('is not there');
@@ -305,6 +306,17 @@ test('a break-glass is reviewed from its list, which names people where the limi
   const reviewed = await post('/edit', { ...fieldsOf(form.text), note: 'seen', step: 'apply' });
   expect(reviewed).toMatchObject({ status: 303, to: '/break-glass?saved=3' });
 });
+
+test.each(['remove', 'revoke', 'unfreeze', 'end-breakglass', 'review-breakglass'])(
+  'an edit of kind %s that names nothing has no form and changes nothing',
+  async (kind) => {
+    const { get, post, edits } = await house();
+    const named = { kind, subject: 'group/101', why: 'release', note: 'seen' };
+    expect((await get(`/edit?kind=${kind}&subject=group/101`)).status).toBe(404);
+    expect((await post('/edit', { ...named, step: 'apply' })).status).toBe(404);
+    expect(await edits()).toBe(1);
+  },
+);
 
 test('a rejected job is explained to whoever sees its group, with a request filled in, and to nobody else', async () => {
   const { as, ask } = await house();

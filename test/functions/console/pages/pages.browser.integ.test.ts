@@ -64,7 +64,6 @@ async function findingsOfAxe(page: Page, rules?: readonly string[]): Promise<str
 
 test.each([
   ['finance', 'full'],
-  ['viewer', 'full'],
   ['none', 'full'],
   ['finance', 'empty'],
 ] as const)(

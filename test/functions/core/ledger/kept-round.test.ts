@@ -1,6 +1,7 @@
 /** The progress of a recount in the table: small or large it is read as it was written, or not at all. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { COUNTERS_MAX, Recount } from '../../../../functions/core/ledger/recount.ts';
 import { dynamoRecountRounds, type RecountRound } from '../../../../functions/core/ledger/recount-round.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { counter } from '../../../support/ledger/asks.ts';
@@ -59,4 +60,16 @@ test('a round that no run went on with for three days has lost its parts and beg
   expect((await dynamoRecountRounds(options).read())?.sums.records).toBe(12_000);
   table.collectGarbage(nowMs + 3 * DAY_MS + 1_000);
   expect(await dynamoRecountRounds(options).read()).toBeUndefined();
+});
+
+test('a round that an older version began counts the corrections that it kept apart, once', () => {
+  const key = counter('group/1');
+  const sum = (committed: number) => ({
+    ...{ committed, fitted: committed, settled: committed },
+    unchecked: { exempt: 0, unmetered: 0, bypass: 0 },
+  });
+  const older = { records: 1, passedOver: 0, lines: [{ key, held: sum(5), early: sum(-2), late: [] }] };
+  const kept = new Recount(older, COUNTERS_MAX).kept();
+  const [name = ''] = new Recount(kept, COUNTERS_MAX).names();
+  expect(new Recount(kept, COUNTERS_MAX).expected(name)).toEqual(sum(3));
 });

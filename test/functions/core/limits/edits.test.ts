@@ -146,3 +146,29 @@ test('by subject it tells what was changed there, also within an import of hundr
     [1_200, undefined],
   ]);
 });
+
+test('by subject it opens ten large edits for one page, and goes on from there', async () => {
+  const { desk, by } = aDesk();
+  for (let made = 1; made <= 12; made += 1) {
+    const limits = Array.from({ length: 41 }, (_, at) => ({
+      on: { group: at + 1 },
+      money: 100 - made,
+      per: 'month',
+    }));
+    await desk.apply([{ kind: 'replace', document: { limits } }], await by());
+  }
+  const { entries, next } = await desk.history({ subject: 'group/1', max: 100 });
+  expect([entries.length, next]).toEqual([10, 3]);
+  const rest = await desk.history({ subject: 'group/1', max: 100, before: 3 });
+  expect(rest.entries.map(({ edit }) => edit)).toEqual([2, 1]);
+});
+
+test('the first edit tells what it changed of the limits packed with the code', async () => {
+  const packed = { limits: [{ on: { group: 100 }, money: 900, per: 'month' }] };
+  const { desk, by } = aDesk({ packed });
+  await desk.apply([{ kind: 'set', subject: 'group/101', unit: 'jobs', amount: 6 }], await by());
+  const { entries } = await desk.history({ max: 10 });
+  expect(new Set(entries.flatMap(({ rows = [] }) => rows.map(({ subject }) => subject)))).toEqual(
+    new Set(['group/101']),
+  );
+});

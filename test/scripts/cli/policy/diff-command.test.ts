@@ -92,6 +92,16 @@ test.each<[string, string, ...string[]]>([
     rule('kind: resources, build: { cpu: 1 }, job: { cpu: 2 }'),
     'tightens rules.r.job absent → {cpu: 2}',
   ],
+  [
+    rule('kind: resources, build: { cpu: 1 }'),
+    rule(`kind: resources, build: { cpu: 1 }, exempt: [${EXEMPT}]`),
+    `loosens rules.r.exempt + ${EXEMPT}`,
+  ],
+  [
+    rule('kind: runner-access, runner_classes: [large], allow: []'),
+    rule('kind: runner-access, runner_classes: [large], allow: [{ groups: [101] }]'),
+    'loosens rules.r.allow + {groups: [101]}',
+  ],
   [about('groups: [101]'), about('groups: [101, 102]'), 'tightens rules.r.match.groups + 102'],
   [about('groups: [101], jobs: [a]'), about('groups: [101]'), 'tightens rules.r.match.jobs - a'],
   [
@@ -140,6 +150,18 @@ test('a price that jumps ends with 2 and says which class, from and to, unless i
     err: '',
     out: expect.stringContaining('0.60 → 600'),
   });
+});
+
+test('a price version that allows its jump is not refused', async () => {
+  const version = (name: string, rate: string, more: string): string =>
+    `  - { version: "${name}", ${more}classes: [{ name: small, rate_per_minute: ${rate} }], default_class: small }\n`;
+  const priced = (versions: string): string =>
+    POLICY.replace(/prices:.*?default_class: small\n/s, `prices:\n${versions}`);
+  const old = priced(version('1', '0.10', ''));
+  const recent = priced(
+    version('1', '0.10', '') + version('2', '60', 'from: 2020-01-01, allow_jump: true, '),
+  );
+  expect(await diff(old, recent)).toMatchObject({ code: 0, jumps: [] });
 });
 
 test('a difference ends with 0, and with 2 where that was asked for', async () => {

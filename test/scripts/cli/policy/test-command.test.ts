@@ -118,6 +118,14 @@ test.each([
   ['now: today, expect: admitted', 'tests[0].now: expected an instant'],
   ['request: { imgae: x }, expect: admitted', 'tests[0].request: imgae: unknown key'],
   [
+    'request: { image: { name: "alpine:3", kubernetes: { usr: 0 } } }, expect: admitted',
+    'request: image: unknown key usr',
+  ],
+  [
+    'request: { services: [{ name: x, pull_polcy: always }] }, expect: admitted',
+    'request: services: unknown key pull_polcy',
+  ],
+  [
     'request: { user: me }, expect: admitted',
     'tests[0].request: userId: a text of 2 characters; expected a whole',
   ],
@@ -149,6 +157,15 @@ test('problems of several files are told at once, and nothing runs', async () =>
   expect({ code, out }).toEqual({ code: 3, out: '' });
   expect(err).toContain('policies/a.test.yaml:1:8 tests: ');
   expect(err).toContain('policies/tests/b.test.yaml:1:11 defaults: Unrecognized key: "nwo"');
+});
+
+test('words of a test win over other words of the defaults for the same field', async () => {
+  const { out } = await run(
+    `defaults:\n  now: 2026-11-21T12:00Z\n  request: { image: "alpine:3", project: acme/payments/api, namespace_id: 102 }
+tests:\n  - { name: t, request: { project: acme/payments/api }, ${BUDGET('7.50')}, expect: { code: BUDGET_EXHAUSTED } }\n`,
+    '--json',
+  );
+  expect(JSON.parse(out)).toMatchObject({ passed: 1, failed: 0 });
 });
 
 test('documents are those of the flags, else those that the file names from its own folder', async () => {
