@@ -52,8 +52,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     audit: 'Recomputes the charge of every job of a month from GitLab and the price lists alone',
   }),
   ...rows(() => import('./compare-prices.ts'), {
-    'prices compare':
-      'Compares the cost of a minute of each runner class with a cloud bill, and proposes prices',
+    'prices compare': 'Compares the cost of a minute of each runner class with a cloud bill',
   }),
   ...rows(() => import('./report/spend.ts'), {
     'report spend':

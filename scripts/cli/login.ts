@@ -61,17 +61,24 @@ const logout = command({
   words: ADDRESS,
   flags: { all: toggle('ends all your sessions at the console, in browsers and terminals') },
   examples: ['tollgate logout', 'tollgate logout https://budget.example.com --all'],
-  exits: { 0: 'signed out', 1: 'the console does not answer (the session is kept, to be ended later)' },
+  exits: {
+    0: 'signed out, or not signed in',
+    1: 'the console does not answer (the session is kept, to be ended later)',
+  },
   run: async ({ flags, words }, io) => {
     const { all } = flags;
     const origin = originIn(words.console, io);
     const session = keptSession(origin, io.env);
-    if (session === undefined)
-      throw new UsageError(`no session at ${origin} is kept here; run tollgate login ${origin} before`);
+    const notSignedIn = `--all: ends the sessions of the user signed in here; run tollgate login ${origin} before`;
+    if (session === undefined) {
+      if (all) throw new UsageError(notSignedIn);
+      return print(io, flags, { console: origin }, () => `Not signed in to ${origin} here.\n`);
+    }
     const url = `${origin}/signout${all ? '?everywhere=yes' : ''}`;
     const response = await post(commandFetch(io), url, undefined, { authorization: `Bearer ${session}` });
     // 401: it has ended already, and the console does not know whose sessions to end.
-    if (response.status !== 303 && (all || response.status !== 401))
+    if (all && response.status === 401) throw new UsageError(notSignedIn);
+    if (response.status !== 303 && response.status !== 401)
       throw new Error(`${origin} did not end the session (${response.status}); try again`);
     keepSession(origin, undefined, io.env);
     return print(

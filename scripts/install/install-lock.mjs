@@ -36,11 +36,22 @@ function runs(pid) {
   }
 }
 
+const ageMs = (path) => Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+
 /** Processes of another machine that shares the folder cannot be looked at: they count as running. */
 function isStale(path) {
   const owner = ownerOf(path);
   if (owner !== undefined) return owner.host === hostname() && !owner.pids.some(runs);
-  return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > NAMELESS_MS_MAX;
+  return ageMs(path) > NAMELESS_MS_MAX;
+}
+
+/** One process at a time: another may have taken the lock over since it was found stale. */
+function removeStale(path) {
+  const guard = `${path}.removal`;
+  if (create(guard, '')) {
+    if (isStale(path)) rmSync(path, { force: true });
+    rmSync(guard, { force: true });
+  } else if (ageMs(guard) > NAMELESS_MS_MAX) rmSync(guard, { force: true });
 }
 
 const write = (pids) => JSON.stringify({ host: hostname(), pids });
@@ -56,12 +67,11 @@ export async function takeInstallLock(root, onWaiting) {
   mkdirSync(dirname(path), { recursive: true });
   const giveUpAtMs = Date.now() + WAIT_MS_MAX;
   for (let isTold = false; !create(path, write([process.pid])); ) {
-    if (isStale(path)) {
-      rmSync(path, { force: true });
-      continue;
+    if (isStale(path)) removeStale(path);
+    else {
+      if (!isTold) onWaiting(ownerOf(path)?.pids[0]);
+      isTold = true;
     }
-    if (!isTold) onWaiting(ownerOf(path)?.pids[0]);
-    isTold = true;
     if (Date.now() > giveUpAtMs)
       throw new Error(`Another install has held ${path} for too long. If none is running, delete that file.`);
     await setTimeout(POLL_MS);

@@ -80,7 +80,7 @@ Warns if tollgate gitlab canary has not proven both answers, and asks if it foun
       return EXIT.wouldReject;
     };
     const refusal = refusalOf(status);
-    if (refusal !== undefined) return refuse(REFUSALS[refusal]);
+    if (refusal !== undefined) return refuse(REFUSALS[refusal].replace('<id>', `${controller.id}`));
     const isProven = canary.known && canary.value.severity === 'ok';
     if (!isProven && flags['require-canary']) return refuse(`${canaryText(status)}.`);
     if (!isProven && canary.known) io.err(`Warning: ${canaryText(status)}.\n`);

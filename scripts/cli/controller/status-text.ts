@@ -19,7 +19,7 @@ export function statusJson(status: ControllerStatus): object {
   const orNull = <T>(read: ReadResult<T>): T | null => (read.known ? read.value : null);
   return {
     ...{ id, description, state, connected: connected ?? null },
-    armed: state === 'enabled' ? scopes.known && hasScope(scopes.value) : false,
+    armed: state === 'enabled' ? (scopes.known ? hasScope(scopes.value) : null) : false,
     scopes: orNull(scopes),
     relays: orNull(beats),
     relaysHeard: beats.known ? heard.length : null,

@@ -80,7 +80,9 @@ function costText({ question, totals, lines, prices }: Estimate, paint: Paint, c
     [`${counted(jobsPerMonth)} jobs a month, idle included`, totals.perMonth],
   ] as const;
   const notes = [
-    `Prices of ${region}, on demand, compared on ${prices.writeUnit.readOn}, without taxes.`,
+    region.startsWith('us-')
+      ? `Prices of ${region}, on demand, compared on ${prices.writeUnit.readOn}, without taxes.`
+      : `Prices of ${region}, on demand, without taxes.\nThey are unverified: compare the sources in scripts/cli/cost/prices.ts.`,
     `Batches of ${batch} admitted, ${rollupBatch} summed up. All jobs are counted as admitted.`,
     'Free tiers and discounts are not deducted, nor are retried conflicts counted.',
     'Durations, logs and visits are assumed: scripts/cli/cost/estimate.ts.',

@@ -137,7 +137,11 @@ async function checkRegister(router: Router, found: Found): Promise<boolean> {
     // Presence only: questions come all the same.
     if (error.code === STATUS.UNIMPLEMENTED)
       found(note('register', detail, 'the router or the schema has no registrar'));
-    else found(problem('register', detail, error.remedy));
+    else {
+      const isSilent = error.code === STATUS.DEADLINE_EXCEEDED;
+      const remedy = error.remedy ?? (isSilent ? 'a firewall between here and the router?' : undefined);
+      found(problem('register', detail, remedy));
+    }
     return error.code !== STATUS.UNAVAILABLE;
   }
   return true;

@@ -79,10 +79,13 @@ async function checkLicence({ gitlab }: Setup, lines: SetupLines): Promise<void>
   if (!answer.ok && answer.refusal.code === 'unreadable')
     return lines.add('licence', 'unknown', 'GitLab does not say which licence it has');
   const licence = lines.need('licence', answer);
-  const plan = licence == null ? 'GitLab has no licence' : `the licence is ${licence.plan}`;
-  const until = `${plan}, until ${licence?.expires_at ?? 'for ever'}`;
-  if (licence?.expired === true || licence?.plan !== 'ultimate')
-    return lines.add('licence', 'wrong', until, 'runner controllers need Ultimate');
+  const remedy = 'runner controllers need Ultimate';
+  if (licence == null) return lines.add('licence', 'wrong', 'GitLab has no licence', remedy);
+  const { plan, expired, expires_at } = licence;
+  if (expired === true)
+    return lines.add('licence', 'wrong', `the licence (${plan}) expired on ${expires_at}`, 'renew it');
+  const until = `the licence is ${plan}, until ${expires_at ?? 'for ever'}`;
+  if (plan !== 'ultimate') return lines.add('licence', 'wrong', until, remedy);
   lines.add('licence', 'right', until);
 }
 

@@ -144,7 +144,8 @@ async function actOn(
 ) {
   const bypass = verdicts.filter((verdict) => verdict.do === 'charge' && rules === undefined);
   const expiry = verdicts.filter((verdict) => verdict.do === 'expire' && !seesAllJobs);
-  const acting = verdicts.filter((verdict) => !bypass.includes(verdict) && !expiry.includes(verdict));
+  const left = new Set([...bypass, ...expiry]);
+  const acting = verdicts.filter((verdict) => !left.has(verdict));
   const tally: ConcludeTally = {
     ...{ settled: 0, released: 0, admittedYetFailed: [], expired: 0, postponed: 0 },
     ...{ corrected: 0, unchanged: 0, undecided: 0, bypass: 0 },

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { CANARY_DESCRIPTION } from '../../../../functions/core/gitlab/administration.ts';
 import type { CanaryOutcome } from '../../../../functions/core/ledger/controller.ts';
 import type { RelayBeat } from '../../../../functions/core/store/health-items.ts';
+import { statusJson } from '../../../../scripts/cli/controller/status-text.ts';
 import type { OpenLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { type FakeController, fakeRunnerControllers } from '../../../support/fake-runner-controllers.ts';
 import { aProject, runDesk } from '../desk-run.ts';
@@ -112,9 +113,17 @@ test('status changes nothing and tells the state as JSON, and what is not known 
   expect(gitlab.changes()).toBe(0);
 });
 
+test('an enabled controller with unknown scopes is not reported as disarmed', () => {
+  const unknown = { known: false, why: 'GitLab does not answer' } as const;
+  const parts = { scopes: unknown, beats: unknown, forecast: unknown, canary: unknown };
+  const controller = { ...ONE, state: 'enabled' } as const;
+  const status = statusJson({ controller, ...parts, heard: [], nowMs: 0 });
+  expect(status).toMatchObject({ armed: null, scopes: null });
+});
+
 test('without a scope nothing is armed: GitLab would ask about no job; runner scopes are told', async () => {
   const scopes = { instance: false, runnerIds: [] };
-  const err = expect.stringContaining('glab runner-controller scope create <id> --instance');
+  const err = expect.stringContaining('glab runner-controller scope create 7 --instance');
   expect(await aDesk({ ...ONE, scopes }).leaves('enable', '--yes')).toEqual({
     code: 2,
     state: 'dry_run',

@@ -156,6 +156,7 @@ test('signing out ends the session at the console, too; it outlasts a break, but
   advance(3 * 3_600_000);
   expect(await asked(first)).toBe(200);
   expect(await run('logout')).toMatchObject({ code: 0, out: `Signed out of ${url}.\n` });
+  expect(await run('logout')).toMatchObject({ code: 0, out: `Not signed in to ${url} here.\n` });
   expect(await asked(first)).toBe(401);
   await login(FRITZ.id);
   advance(10 * 3_600_000);
