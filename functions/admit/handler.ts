@@ -4,9 +4,11 @@ import { createEstimateCache } from '../core/estimates/estimate-cache.ts';
 import { dynamoEstimateSource } from '../core/estimates/estimate-source.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
+import { deployedTable, onOwnBooks, registerKey } from '../core/ledger/instances.ts';
 import { deployedMetrics } from '../core/metrics.ts';
 import type { deployedRules } from '../core/rules.ts';
+import { askedAhead } from '../core/store/asked-ahead.ts';
+import { ledgerKeys } from '../core/store/keys.ts';
 import {
   ENV_CONSOLE_URL,
   ENV_DEPLOYMENT,
@@ -16,7 +18,13 @@ import {
 import { admitRoutes, onFunctionUrl } from './routes.ts';
 
 const config = readAdmitConfig(process.env);
-const table = deployedTable(config, process.env);
+const opened = deployedTable(config, process.env);
+const keys = ledgerKeys(config.gitlabInstance);
+/** Items read before the rules: the instance, and the pointers of limits and directory. */
+const table = {
+  ...opened,
+  table: askedAhead(opened, [registerKey(opened.instance), keys.limitPointer, keys.directoryPointer]),
+};
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const ledger = createLedger({
   store: new DynamoStore(table),

@@ -1,8 +1,8 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { systemClock } from '../environment/environment.ts';
 import type { Environment } from '../environment/settings.ts';
-import { itemAt, putItem, queryPage } from '../store/calls.ts';
-import { INSTANCES_PK } from '../store/keys.ts';
+import { getItem, itemAt, putItem, queryPage } from '../store/calls.ts';
+import { INSTANCES_PK, type Key } from '../store/keys.ts';
 import { type InstanceTable, type ItemTable, SK, TimeLimit } from '../store/operation.ts';
 import { signedTable } from '../store/signed-table.ts';
 import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
@@ -27,14 +27,27 @@ const GITLAB_URL_ATTRIBUTE = 'gu';
 const ROUTER_HOST = 'rh';
 const OPENED_AT = 'at';
 
+export const registerKey = (instance: string): Key => ({ pk: INSTANCES_PK, sk: instance });
+
 /** Callers report a missing table themselves. */
+function withoutTable<Answer>(instead: Answer) {
+  return (error: unknown): Answer => {
+    if (error instanceof Error && error.name === 'ResourceNotFoundException') return instead;
+    throw error;
+  };
+}
+
+/** One item instead of a page. */
+const isKnownInstance = (table: ItemTable, instance: string, timeoutMs: number): Promise<boolean> =>
+  answered('read whether these books are ours', unavailable(table), async () => {
+    const item = getItem(table, registerKey(instance), new TimeLimit(timeoutMs));
+    return (await item.catch(withoutTable(undefined))) !== undefined;
+  });
+
 async function knownInstances(table: ItemTable, timeoutMs: number): Promise<readonly KnownInstance[]> {
   const ask = { pk: INSTANCES_PK, consistent: true };
   const { items } = await answered('read whose books these are', unavailable(table), () =>
-    queryPage(table, ask, new TimeLimit(timeoutMs)).catch((error: unknown) => {
-      if (error instanceof Error && error.name === 'ResourceNotFoundException') return { items: [] };
-      throw error;
-    }),
+    queryPage(table, ask, new TimeLimit(timeoutMs)).catch(withoutTable({ items: [] })),
   );
   return items.map((item) => ({
     instance: item[SK]?.S ?? '',
@@ -47,14 +60,11 @@ export const dynamoInstanceRegister = ({ table }: Pick<InstanceTable, 'table'>) 
   /** In the order of their names. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
   list: (): Promise<readonly KnownInstance[]> => knownInstances(table, REGISTER_TIMEOUT_MS),
   async remember({ instance, gitlabUrl, routerHost, openedAtMs }: KnownInstance): Promise<void> {
-    const item = itemAt(
-      { pk: INSTANCES_PK, sk: instance },
-      {
-        [OPENED_AT]: { N: String(openedAtMs) },
-        ...(gitlabUrl !== undefined && { [GITLAB_URL_ATTRIBUTE]: { S: gitlabUrl } }),
-        ...(routerHost !== undefined && { [ROUTER_HOST]: { S: routerHost } }),
-      },
-    );
+    const item = itemAt(registerKey(instance), {
+      [OPENED_AT]: { N: String(openedAtMs) },
+      ...(gitlabUrl !== undefined && { [GITLAB_URL_ATTRIBUTE]: { S: gitlabUrl } }),
+      ...(routerHost !== undefined && { [ROUTER_HOST]: { S: routerHost } }),
+    });
     await answered('remember whose books these are', unavailable(table), () =>
       putItem(table, item, new TimeLimit(REGISTER_TIMEOUT_MS)),
     );
@@ -78,6 +88,7 @@ export const deployedTable = (config: TableConfig, env: Environment) => ({
 const CHECK_TIMEOUT_MS = 1_000;
 
 async function refuseForeign({ table, instance }: InstanceTable): Promise<void> {
+  if (await isKnownInstance(table, instance, CHECK_TIMEOUT_MS)) return;
   const names = (await knownInstances(table, CHECK_TIMEOUT_MS)).map((each) => each.instance);
   if (names.length === 0 || names.includes(instance)) return;
   throw new LedgerError(
