@@ -119,7 +119,9 @@ test('the admit function: a group it does not know, a lost race, limits it could
     const event = post(ADMISSIONS_PATH, body) as unknown as Parameters<typeof handler>[0];
     return (await handler(event)).statusCode;
   };
-  failOnce.push({ operation: 'GetItem', about: `${INSTANCE}@limits`, type: 'InternalServerError' });
+  // What a start asks for at once, and the read that follows.
+  for (const operation of ['BatchGetItem', 'GetItem'] as const)
+    failOnce.push({ operation, about: `${INSTANCE}@limits`, type: 'InternalServerError' });
   expect(await admit(1, 100)).toBe(500);
   expect(measuredBy()).toEqual({ LimitsUnreadable: [1] });
 
