@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 /** A call of DynamoDB that fails, once. */
 export interface Failure {
-  readonly operation: 'GetItem' | 'TransactWriteItems';
+  readonly operation: 'BatchGetItem' | 'GetItem' | 'TransactWriteItems';
   /** What the call must have in its body. */
   readonly about: string;
   readonly type: string;
