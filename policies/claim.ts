@@ -41,7 +41,7 @@ export interface LimitClaim extends Claim {
   readonly class: RuleClass;
   refusal(seen: CounterSnapshot): Reason;
   readonly soft?: SoftBound;
-  /** How long a job may wait if only such claims refuse it. Absent: not at all. */
+  /** Longest wait of a job that only such claims refuse. Absent: none. */
   readonly waitMs?: number;
   /** In a cohort: what goes further than this, up to the bound, is borrowed. Only with mode `enforce`. */
   readonly own?: number;

@@ -1,7 +1,7 @@
 import type { Exemption } from './match/match.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
-/** Rules let the jobs of those who run the controller pass, so that a bad policy can be repaired by a deploy. */
+/** Rules let the controller's own jobs pass, so that a bad policy can be repaired by a deploy. */
 export interface Platform {
   readonly groups: readonly number[];
   readonly projects: readonly number[];

@@ -47,7 +47,7 @@ export async function saysWhatIsInForce(
   return imported.ok && isDeepStrictEqual(imported.document, inForce.document);
 }
 
-/** What rows of an older set change of it, and what others changed since, as far as that can still be read. */
+/** Compares rows with the older set they were made from, and lists later changes of others, as far as they can still be read. */
 export async function staleImport(
   file: LimitsFile,
   base: string | undefined,

@@ -1,4 +1,5 @@
 /** Packs usage of days into sheets, and days into months. A day is packed again when the instance's usage of it has changed. */
+
 import { createHash } from 'node:crypto';
 import type { Directory } from '../../policies/directory.ts';
 import { calendarDay, DAY_MS, dayNumber, HOUR_MS } from '../../policies/limits/calendar.ts';
@@ -14,6 +15,7 @@ import {
   WHOLE,
 } from '../core/sheets/sheet-rows.ts';
 import type { PackedDay, Sheet, SheetKind, SheetStore } from '../core/sheets/sheet-store.ts';
+import { inParts } from '../core/store/parts.ts';
 import { type RollupStore, usageExpiresAtSeconds } from '../core/usage/rollup-store.ts';
 import { formerRootsIn, type UsageTally } from '../core/usage/usage.ts';
 
@@ -157,8 +159,7 @@ async function usedOnDay(
   const read = async (subjects: ReadonlyMap<number, string>): Promise<Map<number, UsageTally>> => {
     const found = new Map<number, UsageTally>();
     const all = [...subjects];
-    for (let from = 0; from < all.length; from += PART_KEYS) {
-      const part = all.slice(from, from + PART_KEYS);
+    for (const part of inParts(all, PART_KEYS)) {
       const tallies = await usage.readUsage(part.map(([, subject]) => ({ subject, day })));
       for (const [index, [id]] of part.entries()) {
         const tally = tallies[index];

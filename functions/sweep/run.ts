@@ -26,7 +26,7 @@ export interface SweepDeps {
   readonly marks: SweepMarkStore;
   readonly reported?: ReportedEnds;
   readonly chargeBypass: ChargeBypass;
-  /** One page of what is due, oldest first. @param deadlineMs - on the monotonic clock */
+  /** Handles one page of due entries, oldest first. @param deadlineMs - on the monotonic clock */
   readonly closePeriods?: (deadlineMs: number) => Promise<ClosedPeriods>;
   readonly memory: SweepMemory;
   readonly clock: LedgerClock;

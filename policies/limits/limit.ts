@@ -37,7 +37,7 @@ export interface Limit {
   readonly mode: Mode;
   /** Absent: the rule that asks the limit says, else its kind: `room` for money and minutes, `admit` for the others. */
   readonly whenUnreachable?: OutagePolicy;
-  /** How long a job may wait if only such limits refuse it. Absent: not at all. */
+  /** Longest wait of a job that only such limits refuse. Absent: none. */
   readonly waitMs?: number;
   /** Members of one cohort and kind use each other's idle amounts. Absent: in none. */
   readonly cohort?: string;

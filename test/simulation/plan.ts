@@ -152,7 +152,7 @@ function draws({ edits, outages, deaths }: Flavour) {
     loseRelay: [1, { relay: which }],
     refuse: [1, { job: index }],
     start: [7, { pick: index }],
-    /** Of the jobs that run; `canceled` also of those that wait. */
+    /** Picks among running jobs; `canceled` also among waiting ones. */
     end: [
       6,
       {

@@ -1,4 +1,5 @@
 /** Sums of many subjects over many days: from sheets, and live for days that are not packed yet. */
+
 import { calendarDay, DAY_MS, dayNumber } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
@@ -15,6 +16,7 @@ import {
   type SheetStore,
   sheetExpiresAtSeconds,
 } from '../../core/sheets/sheet-store.ts';
+import { inParts } from '../../core/store/parts.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import { usageOf } from '../../core/usage/usage.ts';
 import type { ReadContext } from './context.ts';
@@ -179,8 +181,7 @@ async function readLive(
   const keys = days.flatMap((day) =>
     [...subjects].map(([id, subject]) => ({ id, number: day, subject, day: dayText(day) })),
   );
-  for (let from = 0; from < keys.length; from += PART_KEYS) {
-    const part = keys.slice(from, from + PART_KEYS);
+  for (const part of inParts(keys, PART_KEYS)) {
     const tallies = await usage.readUsage(part);
     for (const [index, { id, number }] of part.entries()) {
       const tally = tallies[index];

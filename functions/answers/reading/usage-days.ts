@@ -1,4 +1,5 @@
 import { calendarDay, dayIn, dayNumber, isoDay } from '../../../policies/limits/calendar.ts';
+import { inParts } from '../../core/store/parts.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import { type Usage, type UsageTally, usageOf } from '../../core/usage/usage.ts';
 
@@ -38,8 +39,7 @@ export async function readTallies(
     numbers.map((number) => ({ subject, number, day: dayText(number) })),
   );
   const found = new Map<string, DayTally[]>(subjects.map((subject) => [subject, []]));
-  for (let start = 0; start < keys.length; start += PART_KEYS) {
-    const part = keys.slice(start, start + PART_KEYS);
+  for (const part of inParts(keys, PART_KEYS)) {
     const tallies = await store.readUsage(part);
     for (const [index, { subject, number, day }] of part.entries())
       found.get(subject)?.push({ number, day, tally: tallies[index] ?? new Map() });

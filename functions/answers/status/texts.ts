@@ -17,7 +17,7 @@ export const alertsText = ({ thresholds = [] }: Pick<LimitRow, 'thresholds'>): s
         'and',
       )}`;
 
-/** `payments-leads told at 75 % by mail on 21 Nov 2026 10:05 Europe/Berlin`; undefined: no alert of this amount was sent. */
+/** The last alert, with addressee, level, channels and time. Undefined: no alert of this amount was sent. */
 export function lastAlertOf({ alerts = [], zone }: LimitRow) {
   const [last] = alerts;
   if (last === undefined) return undefined;

@@ -77,7 +77,7 @@ function overviewAsked(c: PageContext): OverviewQuery {
 interface OverviewShown {
   readonly overview: Overview;
   readonly asked: OverviewQuery;
-  /** Whose subgroups are shown. */
+  /** The group with the listed subgroups. */
   readonly group: SubjectView | undefined;
 }
 

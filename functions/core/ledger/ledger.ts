@@ -17,7 +17,7 @@ export interface Ledger {
    * Never starts a transaction with less than 150 ms before `deadlineMs` (on {@link LedgerClock.monotonicMs}).
    */
   hold(asks: readonly HoldAsk[], deadlineMs: number, options?: HoldOptions): Promise<readonly HoldOutcome[]>;
-  /** Of two ends the later counts, and of two at the same time the longer. */
+  /** The later of two ends counts; at the same time the longer. */
   settle(ends: readonly JobEnd[], accepts?: AcceptsEnd<JobEnd>): Promise<readonly EndOutcome[]>;
   /** The job never ran (rejected elsewhere, canceled before start): its claims go back. */
   release(jobs: readonly GoneJob[], accepts?: AcceptsEnd<GoneJob>): Promise<readonly EndOutcome[]>;

@@ -129,7 +129,7 @@ export interface ClosedPeriods {
   readonly undecided: number;
 }
 
-/** Returns a program that closes a page of what is due, oldest first. @throws {LedgerError} `ledger_unavailable` */
+/** Returns a program that closes a page of due periods, oldest first. @throws {LedgerError} `ledger_unavailable` */
 export const createClosing =
   (options: Omit<ClosePeriodsDeps, 'newToken'>) =>
   async (deadlineMs: number): Promise<ClosedPeriods> => {

@@ -14,6 +14,7 @@ import { atOnce } from '../environment/environment.ts';
 import { getItem, itemAt, putItem } from '../store/calls.ts';
 import { type Key, ledgerKeys } from '../store/keys.ts';
 import { atRev, type InstanceTable, type Item, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';
+import { inParts } from '../store/parts.ts';
 import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
 import type { AttemptDeps } from './attempt.ts';
 import type { Counter, CounterAmounts, JobRecord, RebuildReport } from './ledger.ts';
@@ -215,8 +216,7 @@ async function unwritten(
   { store }: RecountDeps,
 ): Promise<readonly SuspectCounter[]> {
   const still: SuspectCounter[] = [];
-  for (let from = 0; from < suspects.length; from += COUNTERS_AT_ONCE) {
-    const part = suspects.slice(from, from + COUNTERS_AT_ONCE);
+  for (const part of inParts(suspects, COUNTERS_AT_ONCE)) {
     const keys = part.map(({ key }) => key);
     const now = await store.readCounters(keys, { timeoutMs: READ_TIMEOUT_MS });
     still.push(...part.filter(({ rev }, index) => revOf(now[index]) === rev));

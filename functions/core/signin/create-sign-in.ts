@@ -84,7 +84,7 @@ export interface SignInOptions {
   /** Id of the application registered in GitLab, confidential, scope `openid`, with `redirectUrl`. */
   readonly clientId: string;
   readonly clientSecret: () => Promise<string>;
-  /** Of the non-confidential application, scope `openid`. @default no sign-in from terminals */
+  /** Client id of the non-confidential application, scope `openid`. @default no sign-in from terminals */
   readonly deviceClientId?: string;
   /** `https://budget.example.com/signin/callback`; plain http only on the own machine. */
   readonly redirectUrl: string;

@@ -51,7 +51,7 @@ export interface ClosedAdjustment extends Charged {
   /** Which month it is about, and the number of the statement that did not have it. `jobs` are beyond those of it. */
   readonly month: string;
   readonly number: number;
-  /** Of jobs that were on the closed statement. */
+  /** Sums of jobs that were on the closed statement. */
   readonly corrections: number;
 }
 

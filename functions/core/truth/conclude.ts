@@ -1,6 +1,8 @@
 /** Verdicts into the ledger, some dozens at a time. The ledger decides what is still true: others end the same jobs. */
+
 import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
 import type { EndOutcome, Ledger } from '../ledger/ledger.ts';
+import { inParts } from '../store/parts.ts';
 import type { TruthOutcome } from './settle-truths.ts';
 import type { JobVerdict } from './verdict.ts';
 
@@ -49,8 +51,7 @@ export function createVerdictWriter(deps: ConcludeDeps) {
 export async function concludeAll(verdicts: readonly JobVerdict[], deps: ConcludeDeps): Promise<boolean> {
   const before = deps.tally.undecided;
   const acting = verdicts.filter((verdict) => verdict.do !== 'keep');
-  for (let start = 0; start < acting.length; start += BATCH)
-    await conclude(acting.slice(start, start + BATCH), deps);
+  for (const part of inParts(acting, BATCH)) await conclude(part, deps);
   return deps.tally.undecided === before;
 }
 

@@ -24,6 +24,7 @@ import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
 import { type ControllerScope, isOutOfScope } from '../ledger/controller.ts';
 import type { BypassAsk, EndOutcome, GoneJob, JobEnd, Ledger } from '../ledger/ledger.ts';
 import type { YetFailedStore } from '../store/health-items.ts';
+import { inParts } from '../store/parts.ts';
 import { type EndOfJob, endOfJob, outdoes } from './verdict.ts';
 
 export interface SettleDeps extends BypassDeps {
@@ -254,7 +255,6 @@ export async function together<Job extends { readonly jobId: number }>(
     }
   };
   const outcomes: EndedOutcome[] = [];
-  for (let from = 0; from < jobs.length; from += JOBS_PER_CALL_MAX)
-    outcomes.push(...(await callWith(jobs.slice(from, from + JOBS_PER_CALL_MAX))));
+  for (const part of inParts(jobs, JOBS_PER_CALL_MAX)) outcomes.push(...(await callWith(part)));
   return outcomes;
 }

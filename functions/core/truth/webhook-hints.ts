@@ -40,7 +40,7 @@ export type HintOutcome = EndedOutcome | 'refused' | 'ignored';
 /** GitLab's clock may be so far from ours; signatures are believed for as long. */
 const SKEW_MS = 5 * 60_000;
 
-/** What a hint asks of the ledger. */
+/** The change of the ledger that a hint asks for. */
 type HintedChange = { readonly hint: WebhookHint } & (
   | { readonly call: 'settle'; readonly job: JobEnd }
   | { readonly call: 'release'; readonly job: GoneJob }

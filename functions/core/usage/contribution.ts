@@ -1,4 +1,4 @@
-/** What one job's record adds to usage. Pure: any order of its images ends the same. */
+/** Computes the usage of one job's record. Pure: any order of its images ends the same. */
 
 import type { Directory } from '../../../policies/directory.ts';
 import { subjectKey } from '../../../policies/limits/limits.ts';

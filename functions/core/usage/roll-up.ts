@@ -83,7 +83,7 @@ interface Images {
   readonly unreadable: { readonly sequence: string; readonly writtenAtMs: number }[];
 }
 
-/** What garbage collection removed, and what others keep in the table, is left out. */
+/** Leaves out items that expired and items of other programs. */
 function readImages({ Records }: TableStreamEvent, keys: LedgerKeys): Images {
   const images: Images = { records: [], counters: [], unreadable: [] };
   for (const { dynamodb } of Records) {

@@ -155,7 +155,7 @@ export const QUEUE_BOUNDS_SECONDS = [10, 60, 300, 900, 3_600, Number.POSITIVE_IN
 
 export const QUEUE_BUCKETS = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'] as const;
 
-/** What GitLab did not send is not counted. */
+/** Fields that GitLab did not send are not counted. */
 export function queueCounts(
   isRetry: boolean | undefined,
   queuedSeconds: number | undefined,

@@ -158,7 +158,7 @@ function effectOf({ path, from, to }: Leaf, before: Entry, after: Entry): Policy
   if (direction === undefined) return 'changes';
   if (keys[0] === 'max')
     return amount(from, to, direction, later?.kind === 'timeout' ? readDurationSeconds : quantity);
-  // A list of what is allowed restricts nothing while it is empty, but an empty one of runner access closes the classes.
+  // An empty list of allowed values restricts nothing, except that of runner access: it closes the classes.
   const isNew = later?.kind !== 'runner-access' && (isEmpty(from) || isEmpty(to));
   return more(from, to, keys[0] === 'allow' && isNew ? OPPOSITE[direction] : direction);
 }

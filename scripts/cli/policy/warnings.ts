@@ -1,4 +1,4 @@
-/** Entries of the documents that are valid, and lock somebody out or can never match. */
+/** Warns of valid entries that lock people out or can never match. */
 import type { DocumentPath } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { NO_CLASS, pricesAt, priceVersions, type RunnerClass } from '../../../policies/price.ts';

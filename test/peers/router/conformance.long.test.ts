@@ -1,4 +1,4 @@
-/** Rarer cases of conformance.integ.test.ts, some of which mostly wait. */
+/** Rarer cases of conformance.integ.test.ts. Some mostly wait. */
 import { expect } from 'vitest';
 import { METRIC_STREAMS_OPEN } from '../../../relay/names.ts';
 import { until } from '../../../scripts/proof/relay-process.ts';

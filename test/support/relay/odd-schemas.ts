@@ -20,7 +20,7 @@ const field = (name: string, number: number, type: Type, more: Field = {}): Fiel
 const of = (typeName: string, more: Field = {}): Field => ({ typeName, ...more });
 const repeated: Field = { label: Label.REPEATED };
 
-/** Fields in a oneof; a variable's value beside another form of it; parts that nobody reads. */
+/** Fields in a oneof; a variable's value next to another form of it; parts that no program reads. */
 const PROTO3: Messages = {
   Question: [
     field('job_id', 20, Type.INT64),

@@ -96,7 +96,7 @@ interface OpenForm {
   readonly base: string | undefined;
 }
 
-/** What these edits are about. Without it limit editing would take an entry that has no id. */
+/** Names the entry of these edits. Without it limit editing would take one that has no id. */
 const NAMED_BY: Readonly<Partial<Record<EditKind, (typeof NAMED)[number]>>> = {
   ...{ remove: 'limit', revoke: 'grant', unfreeze: 'freeze' },
   ...{ 'end-breakglass': 'breakglass', 'review-breakglass': 'breakglass' },

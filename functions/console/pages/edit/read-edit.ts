@@ -34,7 +34,7 @@ type ReadEdit =
   | { readonly ok: true; readonly edit: LimitEdit; readonly why: string }
   | { readonly ok: false; readonly problems: FieldProblems };
 
-/** What a page names besides the fields of its form. */
+/** Values that a page names besides the fields of its form. */
 const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'];
 
 /** Converts a form's fields to an edit. Limit editing checks everything else, and refuses invalid texts by name. */

@@ -1,5 +1,5 @@
 /**
- * Records what gitlab-ci-local makes of each pipeline in this folder, as `expected.txt` beside it: one job a line, with the variables that its script saw.
+ * Records what gitlab-ci-local makes of each pipeline in this folder, as `expected.txt` next to it: one job a line, with the variables that its script saw.
  * Usage: node record.ts <path of gitlab-ci-local's dist/index.js>
  */
 import { execFileSync } from 'node:child_process';
