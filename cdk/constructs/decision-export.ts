@@ -48,7 +48,6 @@ export class DecisionExport extends Construct {
     this.bucket = bucket as IBucket;
   }
 
-  /** Lets `program` add objects and passes the bucket's name. */
   grantPut(program: NodeLambda): void {
     program.fn.addEnvironment(ENV_EXPORT_BUCKET, this.bucket.bucketName);
     program.allow(['s3:PutObject'], [this.bucket.arnForObjects('v1/*')]);

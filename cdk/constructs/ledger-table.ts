@@ -21,6 +21,7 @@ import {
   type LedgerUse,
   pseudonymPartitions,
   sessionPartitions,
+  type TableRights,
   tableRights,
 } from './table-rights.ts';
 
@@ -74,7 +75,7 @@ export class LedgerTable extends Construct {
    */
   grant(program: NodeLambda, use: LedgerUse): void {
     program.fn.addEnvironment(ENV_LEDGER_TABLE, this.table.tableName);
-    const { reads, writes, sessions, pseudonyms } = tableRights(this.#instance)[use];
+    const { reads, writes, sessions, pseudonyms }: TableRights = tableRights(this.#instance)[use];
     const table = [this.table.tableArn];
     if (reads.length > 0) program.allow(reads, table);
     for (const { actions, partitions } of writes) program.allow(actions, table, onKeys(...partitions));
@@ -92,12 +93,10 @@ export class LedgerTable extends Construct {
     for (const statement of tableKeyStatements(this, this.#key)) program.role.addToPolicy(statement);
   }
 
-  /** Lets `program` ask which jobs are live, and which periods are to be closed. */
   grantDueJobs(program: NodeLambda): void {
     program.allow(['dynamodb:Query'], [`${this.table.tableArn}/index/${DUE_INDEX}`]);
   }
 
-  /** ARN of the stream that `program` may now read. */
   grantStream(program: NodeLambda): string {
     const { tableStreamArn } = this.table;
     if (tableStreamArn === undefined) throw new Error('the ledger table has no stream');

@@ -25,7 +25,7 @@ import {
 import type { Settings } from '../settings/deployment.ts';
 import { allow, statement } from './statements.ts';
 
-interface NodeLambdaProps {
+export interface NodeLambdaProps {
   readonly settings: Settings;
   readonly bundlesPath: string;
   /** Folder of the bundle and last part of the function's name: `settle-stream`. */

@@ -24,7 +24,6 @@ import { grantRelay, type RelayServiceProps } from './relay-rights.ts';
 
 /** `nonroot` of the distroless images. */
 const NONROOT = '65532:65532';
-/** The image declares the same path as a volume. */
 export const SCRATCH_FOLDER = '/tmp';
 /** The relay ends within 10 s; what is left is for a container that hangs. */
 const STOP_TIMEOUT = Duration.seconds(30);
@@ -96,7 +95,7 @@ export class RelayService extends Construct {
     task.addVolume({ name: 'scratch' });
     const container = task.addContainer('Relay', {
       containerName: 'relay',
-      image: relayImage(this, { ready: settings.relay.image, descriptors: settings.gitlab.descriptors }),
+      image: relayImage(this, settings),
       environment: relayEnvironment(this, props),
       user: NONROOT,
       // A relay that dies is back within seconds, without a new task. One that dies within a minute of its start is not: a
@@ -132,7 +131,6 @@ const NO_PROXY = '169.254.170.2,169.254.169.254,127.0.0.1,localhost';
 
 const APP_FOLDER = '/app';
 
-/** Environment of a relay: names of secrets, never values. */
 function relayEnvironment(
   scope: Construct,
   { settings, admit, table }: RelayServiceProps,
@@ -144,10 +142,10 @@ function relayEnvironment(
     [names.ENV_PROTO_FILE]: `${APP_FOLDER}/${names.DESCRIPTORS_FOLDER}/${gitlab.descriptors.fileName}`,
     [names.ENV_ROUTER_TOKEN_PARAMETER]: parameters.routerToken,
     ...(gitlab.caParameter !== undefined && { [names.ENV_CA_PARAMETER]: gitlab.caParameter }),
-    [names.ENV_ADMIT_ROUTE]: admit.route,
-    ...(admit.route === 'url'
-      ? { [names.ENV_ADMIT_URL]: admit.url }
-      : { [names.ENV_ADMIT_FUNCTION]: admit.fn.functionArn }),
+    [names.ENV_ADMIT_ROUTE]: settings.admitRoute,
+    ...(admit.url === undefined
+      ? { [names.ENV_ADMIT_FUNCTION]: admit.fn.functionArn }
+      : { [names.ENV_ADMIT_URL]: admit.url }),
     [names.ENV_DEADLINE_MS]: String(relay.deadlineMs),
     ...(relay.answerWithinMs !== undefined && { [names.ENV_ANSWER_WITHIN_MS]: String(relay.answerWithinMs) }),
     [names.ENV_FALLBACK]: relay.failurePolicy,

@@ -23,7 +23,7 @@ interface PartitionRight {
 }
 
 /** Rights of one kind of program. No program may change the table itself. */
-interface TableRights {
+export interface TableRights {
   readonly reads: readonly string[];
   readonly writes: readonly PartitionRight[];
   /** Console only: a program that reads sessions could forge one. */
@@ -32,19 +32,7 @@ interface TableRights {
   readonly pseudonyms?: true;
 }
 
-export type LedgerUse =
-  | 'decide'
-  | 'receive'
-  | 'settle'
-  | 'rollUp'
-  | 'sweep'
-  | 'keepDirectory'
-  | 'takeLimits'
-  | 'serveConsole'
-  | 'notifyOwners'
-  | 'requeue'
-  | 'recount'
-  | 'examine';
+export type LedgerUse = keyof ReturnType<typeof tableRights>;
 
 const READ = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
 /** A transaction needs the action of each write in it, and none of its own. */
@@ -85,7 +73,7 @@ const may = (actions: readonly string[], ...partitions: readonly string[]): Part
 });
 
 /** @param instance - begins every key, as `functions/core/store/keys.ts` builds them. */
-export function tableRights(instance: string): Readonly<Record<LedgerUse, TableRights>> {
+export function tableRights(instance: string) {
   const own = (...suffixes: readonly string[]) => suffixes.map((suffix) => `${instance}${suffix}`);
   const books = own('#job#*', '#counter#*');
   const announced = `${instance}#announced#*`;
@@ -126,7 +114,6 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       reads: READ,
       writes: [may(PUT, ...own(NOTICES_PK_SUFFIX, `${FORECAST_ALERTS_PK_INFIX}*`))],
     },
-    /** Keeps room for what it has retried, and writes down what became of it. */
     requeue: {
       reads: READ,
       writes: [may(WRITE, ...books, ...noted), may(PUT, ...own(REQUEUE_PK_SUFFIX))],
@@ -145,5 +132,5 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       ],
       pseudonyms: true,
     },
-  };
+  } satisfies Readonly<Record<string, TableRights>>;
 }

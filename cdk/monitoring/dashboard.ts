@@ -18,7 +18,7 @@ import {
 import type { Settings } from '../settings/deployment.ts';
 import type { DeploymentMetrics } from './alarm-set.ts';
 import { type AlarmSpec, COMPOSITE } from './alarms/alarm-spec.ts';
-import type { Graph, GraphLine, Panel, Row } from './dashboard-rows.ts';
+import type { Graph, GraphLines, Panel, Row } from './dashboard-rows.ts';
 import { RUNBOOK_FILE, runbookLink } from './runbook.ts';
 
 interface GlanceProps {
@@ -27,15 +27,10 @@ interface GlanceProps {
   readonly metrics: DeploymentMetrics;
 }
 
-const NUMBERS: readonly GraphLine[] = [
-  { formula: 'streamsMost', label: 'Streams' },
-  { formula: 'questions', label: 'Questions' },
-  { formula: 'rejected', label: 'Rejected' },
-  { formula: 'fallbackAnswers', label: 'Without the ledger' },
-  { formula: 'answerLatencyMs', label: 'p99, ms' },
-  { formula: 'liveHolds', label: 'Live holds' },
-];
-const NUMBERS_PERIOD_MINUTES = 5;
+const NUMBERS: GraphLines = {
+  ...{ streamsMost: 'Streams', questions: 'Questions', rejected: 'Rejected' },
+  ...{ fallbackAnswers: 'Without the ledger', answerLatencyMs: 'p99, ms', liveHolds: 'Live holds' },
+};
 
 export function glanceWidgets({ settings, alarms, metrics }: GlanceProps): readonly (readonly IWidget[])[] {
   const { stage, gitlab, alarms: targets } = settings;
@@ -58,13 +53,11 @@ export function glanceWidgets({ settings, alarms, metrics }: GlanceProps): reado
     width: left,
     height: 5,
   });
-  const shown = NUMBERS.filter(({ formula }) => metrics.has(formula));
+  const shown = drawn(Object.entries(NUMBERS), PERIOD_MINUTES, metrics);
   const numbers = new SingleValueWidget({
     title: 'Last five minutes',
-    metrics: shown.map(({ formula, label }) =>
-      metrics.of(formula, { periodMinutes: NUMBERS_PERIOD_MINUTES, label }),
-    ),
-    period: Duration.minutes(NUMBERS_PERIOD_MINUTES),
+    metrics: shown,
+    period: Duration.minutes(PERIOD_MINUTES),
     sparkline: true,
     width: GRID_COLUMNS - left,
     height: 5,
@@ -124,13 +117,9 @@ function panelWidget(panel: Panel, width: number, deps: WidgetDeps): IWidget {
 }
 
 function graphWidget(graph: Graph, width: number, deps: WidgetDeps): IWidget {
-  const { title, right = [], stacked = false, marks = [] } = graph;
+  const { title, right = {}, stacked = false, marks = [] } = graph;
   const spec = specOf(graph, deps);
   const periodMinutes = graph.periodMinutes ?? spec?.periodMinutes ?? PERIOD_MINUTES;
-  const drawn = (lines: readonly GraphLine[]): IMetric[] =>
-    lines
-      .filter(({ formula }) => deps.metrics.has(formula))
-      .map(({ formula, label }) => deps.metrics.of(formula, { periodMinutes, label }));
   const annotations = [...marks, ...(spec === undefined ? [] : [thresholdOf(spec)])];
   return new GraphWidget({
     title,
@@ -138,8 +127,8 @@ function graphWidget(graph: Graph, width: number, deps: WidgetDeps): IWidget {
     height: HEIGHT,
     stacked,
     period: Duration.minutes(periodMinutes),
-    left: drawn(linesOf(graph, deps)),
-    right: drawn(right),
+    left: drawn(linesOf(graph, deps), periodMinutes, deps.metrics),
+    right: drawn(Object.entries(right), periodMinutes, deps.metrics),
     leftAnnotations: annotations.map((each): HorizontalAnnotation => ({ color: Color.RED, ...each })),
     leftYAxis: { min: 0, showUnits: false },
     rightYAxis: { min: 0, showUnits: false },
@@ -156,9 +145,15 @@ const thresholdOf = ({ name, severity, breach: [direction, value] }: AlarmSpec) 
 const specOf = ({ alarm }: Graph, { specs }: WidgetDeps): AlarmSpec | undefined =>
   specs.find(({ name }) => name === alarm);
 
-function linesOf(graph: Graph, deps: WidgetDeps): readonly GraphLine[] {
+type Line = readonly [formula: string, label: string];
+
+const drawn = (lines: readonly Line[], periodMinutes: number, metrics: DeploymentMetrics): IMetric[] =>
+  lines
+    .filter(([formula]) => metrics.has(formula))
+    .map(([formula, label]) => metrics.of(formula, { periodMinutes, label }));
+
+function linesOf(graph: Graph, deps: WidgetDeps): readonly Line[] {
   const spec = specOf(graph, deps);
-  return [...(spec === undefined ? [] : [spec]), ...(graph.lines ?? [])].filter(({ formula }) =>
-    deps.metrics.has(formula),
-  );
+  const first: readonly Line[] = spec === undefined ? [] : [[spec.formula, spec.label]];
+  return [...first, ...Object.entries(graph.lines ?? {})].filter(([formula]) => deps.metrics.has(formula));
 }

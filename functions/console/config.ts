@@ -1,5 +1,5 @@
 import { type Environment, refuseInvalid, unset, usageZone } from '../core/environment/settings.ts';
-import { isAddressRange, readSignInConfig, type SignInConfig } from '../core/signin/config.ts';
+import { isAddressRange, readSignInConfig } from '../core/signin/config.ts';
 import {
   ENV_APPROVAL_KEY_PARAMETER,
   ENV_DYNAMODB_ENDPOINT,
@@ -10,24 +10,8 @@ import {
   ENV_TRUSTED_PROXIES,
 } from '../names.ts';
 
-interface ConsoleConfig {
-  readonly ledgerTable: string;
-  readonly gitlabInstance: string;
-  readonly rulesFile: string;
-  /** IANA zone of the days of usage; the rollup's. */
-  readonly zone: string;
-  readonly signIn: SignInConfig;
-  /** ARN of the topic that owners listen to; absent: a report is mailed from the reader's own program. */
-  readonly ownersTopicArn: string | undefined;
-  /** Addresses and ranges of the proxies whose word is taken for where a visitor comes from. */
-  readonly trustedProxies: readonly string[];
-  /** SSM parameter with the keys of signed links to requests. Absent: none is taken. */
-  readonly approvalKeyParameter: string | undefined;
-  readonly dynamodbEndpoint: string | undefined;
-}
-
 /** @throws {Error} `[config_invalid]` listing every setting that is missing or wrong, the sign-in's too. */
-export function readConsoleConfig(env: Environment): ConsoleConfig {
+export function readConsoleConfig(env: Environment) {
   const problems = unset(env, [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_RULES_FILE]);
   const zone = usageZone(env, problems);
   const trustedProxies = (env[ENV_TRUSTED_PROXIES] ?? '').split(',').filter((each) => each !== '');
@@ -45,8 +29,11 @@ export function readConsoleConfig(env: Environment): ConsoleConfig {
     rulesFile: env[ENV_RULES_FILE] ?? '',
     zone,
     signIn,
+    /** ARN of the topic that owners listen to; absent: a report is mailed from the reader's own program. */
     ownersTopicArn: env[ENV_THRESHOLDS_TOPIC] || undefined,
+    /** Of the proxies whose word is taken for where a visitor comes from. */
     trustedProxies,
+    /** SSM parameter with the keys of signed links to requests. Absent: none is taken. */
     approvalKeyParameter: env[ENV_APPROVAL_KEY_PARAMETER] || undefined,
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };

@@ -16,7 +16,6 @@ export function pythonTools({
   onInstall,
 }: {
   readonly root: string;
-  /** Called before something is installed, which takes a while. */
   readonly onInstall: (what: string) => void;
 }): string {
   const folder = join(root, '.tollgate', 'venv');

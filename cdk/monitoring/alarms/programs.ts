@@ -229,7 +229,6 @@ const deskFailing = (watched: AlarmInput): AlarmRow => ({
   label: 'Pages and runs that failed',
   graph: true,
   periodMinutes: PERIOD_MINUTES,
-  // A single failure is fixed by a reload or the next run.
   periods: 2,
   // Lambda counts the errors of each run, zero included, and each of these runs in every period: no value is no run.
   missing: 'breaching',

@@ -10,7 +10,7 @@ import { ENV_GITLAB_URL, WEBHOOK_PATH } from '../../../functions/names.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import * as names from '../../../relay/names.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
-import { stackProtection } from '../../build/cloudformation.ts';
+import { cloudFormation } from '../../build/cloudformation.ts';
 import { askWhetherArmed, destroy } from '../../build/destroy-deployment.ts';
 import { createRunnerControllers } from '../../cli/controller/runner-controllers.ts';
 import { jobHookBody } from '../../local/gitlab/bodies.ts';
@@ -201,10 +201,7 @@ async function destroyWhile(place: deployed.RehearsalPlace, state: string, withS
   const code = await destroy({
     ...{ stage: deployed.REHEARSAL_STAGE, gitlabUrl: GITLAB, withState },
     askWhetherArmed: () => askWhetherArmed(controllers, 7),
-    protection: stackProtection({
-      endpoint: place.emulator.endpoint,
-      signedFetch: deployed.fetchFor('cloudformation'),
-    }),
+    protect: cloudFormation(place.emulator.endpoint, deployed.fetchFor('cloudformation')).protect,
     cdkDestroy: (stack) => deployed.cdk(place, 'destroy', stack, '--exclusively', '--force'),
     tell: (text) => told.push(text),
   });

@@ -205,11 +205,11 @@ export const REHEARSAL_CONSOLE_URL = 'https://budget.example.com';
 export const REHEARSAL_CLIENT_ID = '2f0a5d7c';
 const IMAGE = `registry.example.com/tollgate/relay@sha256:${'a'.repeat(64)}`;
 const SETTINGS = [
-  `relayImage=${IMAGE}`,
-  `consoleUrl=${REHEARSAL_CONSOLE_URL}`,
-  `consoleClientId=${REHEARSAL_CLIENT_ID}`,
-  'consoleAdminGroupId=123',
-  'consoleFinanceGroupId=124',
+  `relay.image=${IMAGE}`,
+  `console.url=${REHEARSAL_CONSOLE_URL}`,
+  `console.clientId=${REHEARSAL_CLIENT_ID}`,
+  'console.adminGroupId=123',
+  'console.financeGroupId=124',
 ];
 const CDK_MS_MAX = 240_000;
 
@@ -220,7 +220,7 @@ export async function cdk(place: RehearsalPlace, ...args: readonly string[]): Pr
     verb === 'destroy'
       ? ['--app', out]
       : [
-          ...[...SETTINGS, `gitlabDescriptors=${place.descriptors}`].flatMap((setting) => ['-c', setting]),
+          ...[...SETTINGS, `gitlab.descriptors=${place.descriptors}`].flatMap((setting) => ['-c', setting]),
           '--output',
           out,
         ];

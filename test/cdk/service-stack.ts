@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { readConsoleConfig } from '../../functions/console/config.ts';
 import {
@@ -26,14 +26,7 @@ import {
   synthesize,
 } from './synthesized.ts';
 
-let standard: Synthesized;
-let closed: Synthesized;
-let several: Synthesized;
-beforeAll(() => {
-  standard = synthesize(DEFAULTS);
-  closed = synthesize(PRIVATE);
-  several = synthesize(SEVERAL);
-});
+const [standard, closed, several] = [synthesize(DEFAULTS), synthesize(PRIVATE), synthesize(SEVERAL)];
 
 const textOf = (value: unknown): string => JSON.stringify(value) ?? '';
 
@@ -53,10 +46,9 @@ const rightsOf = (synthesized: Synthesized, role: string): string =>
 
 describe('every function', () => {
   test('has a bundle of its own', () => {
-    const functions = closed.resources('AWS::Lambda::Function').map(([, { Properties }]) => Properties);
-    expect(functions.map(({ FunctionName }) => FunctionName).sort()).toEqual(
-      BUNDLES.map((name) => `tollgate-private-${name}`).sort(),
-    );
+    const functions = closed.resources('AWS::Lambda::Function');
+    const names = functions.map(([, { Properties }]) => Properties.FunctionName);
+    expect(names.sort()).toEqual(BUNDLES.map((name) => `tollgate-private-${name}`).sort());
   });
 
   test.each([
