@@ -17,7 +17,6 @@ export interface Trouble {
   readonly gitLabSilent?: true;
   readonly programs?: Readonly<Partial<Record<Scheduled, 'rule off' | 'failing'>>>;
   readonly console?: 'broken' | 'throttled';
-  readonly topicRefuses?: true;
   /** Share of the jobs. */
   readonly rejected?: number;
   /** That the hourly look finds. */
@@ -86,11 +85,11 @@ export class SimulatedSite {
     this.#write(`function/${program}`, 'Errors', errors);
   }
 
-  #scheduled({ programs = {}, gitLabSilent, topicRefuses, ...trouble }: Trouble): void {
+  #scheduled({ programs = {}, gitLabSilent, ...trouble }: Trouble): void {
     const works = (program: Scheduled): boolean => {
       const [every, first] = SCHEDULES[program];
       if (programs[program] === 'rule off' || this.#minute % every !== first % every) return false;
-      const failing = programs[program] === 'failing' || (program === 'notices' && topicRefuses === true);
+      const failing = programs[program] === 'failing';
       this.#called(program, 1, failing ? 1 : 0);
       return !failing;
     };
@@ -110,11 +109,7 @@ export class SimulatedSite {
     // Its other runs have nothing to do.
     if (works('drift') && this.#minute % (24 * 60) === 143) own('DriftedCounters', 0);
     if (works('doctor')) own('HealthProblems', trouble.healthProblems ?? 0);
-    works('ssm-limits');
-    works('notices');
-    works('requeue');
-    works('watchdog');
-    if (topicRefuses) own('RollupLeftOut', 1);
+    for (const program of ['ssm-limits', 'notices', 'requeue', 'watchdog'] as const) works(program);
     this.#write('function/console', 'Url5xxCount', trouble.console === 'broken' ? 5 : 0);
     if (trouble.console === 'throttled') this.#write('function/console', 'Throttles', 50);
     if (trouble.tableThrottles) this.#write('table', 'WriteThrottleEvents', 200);
