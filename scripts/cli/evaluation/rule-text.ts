@@ -92,8 +92,6 @@ export function ruleNowLines({ outcome, detail = '', violations }: RuleNowRow['n
 export const violationLine = ({ mode, code, text }: DisclosedViolation): string =>
   `[${code}] ${text}${mode === 'enforce' ? '' : ` (${mode})`}`;
 
-export const ruleJson = ({ claims: _, ...result }: RuleResult): object => result;
-
 const FLAGS: Readonly<Record<string, string>> = {
   projectId: '--project',
   projectPath: '--project',

@@ -226,7 +226,7 @@ function canIText(answer: CanIAnswer, note: string, columns: number, paint: Pain
     `${wrapped(head, columns, '  ')}\n${paint.dim(wrapped(note, columns, '  '))}\n`,
     reasons.map((each) => line(`${each.rule}: ${violationLine(each)}`)).join(''),
     rows.length === 0 ? '' : table(titles, rows, columns, paint.strong),
-    leftSection(answer, true, { columns, paint }),
+    leftSection(answer, { columns, paint }),
     unseen === '' ? '' : line(`Not seen by any rule, as it does not leave the relay: ${unseen}`),
     text === undefined
       ? ''

@@ -1,10 +1,9 @@
 import { expandParallel } from './job.ts';
-import { PipelineError } from './pipeline-error.ts';
+import { refused } from './pipeline-error.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
 /**
- * Says that an entry names something that the files read do not have. GitLab creates no pipeline then, unless a file that
- * was not read has it.
+ * Says that an entry names something that the files read do not have.
  *
  * @throws {PipelineError} `refused` if every file was read.
  */
@@ -50,14 +49,11 @@ export function refuseWrongJobs(
       continue;
     }
     const stray = Object.keys(entry).find((key) => !JOB_KEYS.has(key));
-    if (stray !== undefined)
-      throw new PipelineError('refused', `"${stray}" is not a key of a job; ${NO_PIPELINE}`, name);
-    if (Array.isArray(entry.image))
-      throw new PipelineError(
-        'refused',
-        `image is the list ${JSON.stringify(entry.image)}; expected a name or a mapping with a name; ${NO_PIPELINE}`,
-        name,
-      );
+    if (stray !== undefined) throw refused(`"${stray}" is not a key of a job`, name);
+    if (Array.isArray(entry.image)) {
+      const list = JSON.stringify(entry.image);
+      throw refused(`image is the list ${list}; expected a name or a mapping with a name`, name);
+    }
     const { stage } = entry;
     if (typeof stage === 'string' && types === undefined && !stages.includes(stage))
       missing(name, `stage "${stage}" is not among the stages ${stages.join(', ')}`);
@@ -68,8 +64,6 @@ export function refuseWrongJobs(
       }
   }
 }
-
-export const NO_PIPELINE = 'GitLab creates no pipeline';
 
 const jobsIn = (needs: unknown): readonly string[] =>
   [needs].flat(Number.POSITIVE_INFINITY).flatMap((each) => {

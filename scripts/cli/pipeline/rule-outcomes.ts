@@ -4,6 +4,7 @@ import {
   explore,
   flattenedRules,
   ifHolds,
+  NEVER,
   outcomeOf,
   type RulesOutcome,
   readPattern,
@@ -62,8 +63,6 @@ export function possibleOutcomes(
     return isCut ? [true, false] : found.map(({ value }) => value);
   }
 }
-
-const NEVER: RulesOutcome = { isNever: true, variables: {} };
 
 const conditionsOf = (outcomes: readonly { readonly assumed: ReadonlyMap<string, boolean> }[]) => [
   ...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()])),
