@@ -4,7 +4,7 @@ import { classColumn } from '../../../policies/text/rejection-text.ts';
 import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { right, table, wrapped } from '../../terminal/table.ts';
-import { askText, ruleTable } from '../evaluation/rule-text.ts';
+import { askText, ruleRow, ruleTable } from '../evaluation/rule-text.ts';
 import type { JobCheck } from './job-check.ts';
 import {
   conditionsText,
@@ -184,7 +184,11 @@ export function checkText(shown: ShownCheck, layout: Layout, verbose: boolean): 
   const { columns, paint } = layout;
   const titles = ['job', 'class', right('cost'), 'verdict', 'rules'];
   const ofJob = ({ job, results }: JobCheck): string =>
-    `${paint.strong(printable(job.name))}\n${ruleTable(results, currency, columns, paint)}`;
+    `${paint.strong(printable(job.name))}\n${ruleTable(
+      results.map((result) => ruleRow(result, currency)),
+      columns,
+      paint,
+    )}`;
   return [
     ...(jobs.length === 0 ? [] : [table(titles, jobRows(jobs, currency, layout), columns, paint.strong)]),
     ...sectionsOf(shown).map((section) => sectionText(section, layout)),

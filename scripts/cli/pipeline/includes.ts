@@ -12,7 +12,6 @@ import { isMap, type YamlMap } from './yaml-map.ts';
 
 const INCLUDES_MAX = 150;
 const FILE = '.gitlab-ci.yml';
-/** Wildcards cost time with each star. */
 const WILDCARDS_MAX = 8;
 
 export interface FilePlace {
@@ -39,7 +38,6 @@ type InputArguments = Parameters<Circumstances['readSource']>[2];
  * Reads a file and everything it includes from the same folder. A later include wins over an earlier one, the
  * including file over both. A file included twice is read twice, because its inputs may differ.
  *
- * @throws {PipelineError} for what GitLab creates no pipeline from: files that include each other or do not exist, wrong inputs.
  * @throws {UsageError} for a file that cannot be read as text.
  */
 export function loadConfig(about: Circumstances): LoadedConfig {

@@ -39,7 +39,6 @@ export function sourceReader(lookUp: KnownLookup, budget: WorkBudget) {
   }
 }
 
-/** The first documents that have more than comments. */
 function documentsOf(text: string): readonly { readonly text: string; readonly linesBefore: number }[] {
   const documents: ReturnType<typeof documentsOf>[number][] = [];
   let linesBefore = 0;

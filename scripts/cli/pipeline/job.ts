@@ -45,7 +45,6 @@ export interface JobForms {
 
 const VALUES_PER_JOB = 100;
 
-/** Every form that the rules may give a job in one world, for each cell of its `parallel`. */
 export function formsOf(
   name: string,
   entry: YamlMap,
@@ -219,12 +218,7 @@ interface ParallelJob {
 
 const PARALLEL_MAX = 200;
 
-/**
- * `job` → `job 1/4` … or `job: [a, b]` …; without `parallel` the job itself.
- *
- * @param onUnread - takes what is not understood.
- * @throws {PipelineError} `refused` for more jobs than GitLab allows.
- */
+/** `job` → `job 1/4` … or `job: [a, b]` …; without `parallel` the job itself. */
 export function expandParallel(
   name: string,
   parallel: unknown,

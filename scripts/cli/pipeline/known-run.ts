@@ -66,7 +66,6 @@ export function runVariables(run: KnownRun): KnownLookup {
 export const givenValues = ({ given = {} }: KnownRun): Variables =>
   Object.fromEntries(Object.entries(given).filter((each): each is [string, string] => each[1] !== null));
 
-/** The known values of the variables that a text names. */
 export function knownValuesIn(text: string, lookUp: KnownLookup): Variables {
   const values: Record<string, string> = {};
   for (const [, name = ''] of text.matchAll(/[$%]\{?(\w+)/g)) {
@@ -76,7 +75,6 @@ export function knownValuesIn(text: string, lookUp: KnownLookup): Variables {
   return values;
 }
 
-/** `own` variables over those of the run. */
 export const lookUpWith =
   (own: Variables, lookUp: KnownLookup): KnownLookup =>
   (name) => {

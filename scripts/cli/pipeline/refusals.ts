@@ -29,12 +29,7 @@ export function stagesOf(written: unknown): readonly string[] {
   return ['.pre', ...named.filter((stage) => stage !== '.pre' && stage !== '.post'), '.post'];
 }
 
-/**
- * Judges jobs as GitLab does before it looks at any rule. Says less than GitLab does, and never more.
- *
- * @param jobs - the visible entries, resolved.
- * @throws {PipelineError} `refused` for what GitLab creates no pipeline from.
- */
+/** Judges jobs as GitLab does before it looks at any rule. Says less than GitLab does, and never more. */
 export function refuseWrongJobs(
   jobs: readonly (readonly [name: string, entry: unknown])[],
   { stages: written, types }: YamlMap,
