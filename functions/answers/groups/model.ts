@@ -1,4 +1,4 @@
-import { HistoryPageSchema } from '../limits/edit-models.ts';
+import { HistoryPageSchema } from '../../core/limits/edit-model.ts';
 import {
   amount,
   count,
@@ -14,7 +14,7 @@ import {
   text,
   unit,
   z,
-} from '../reading/schema.ts';
+} from '../../core/schema.ts';
 import {
   DayForecastSchema,
   DayTotalSchema,

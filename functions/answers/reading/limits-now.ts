@@ -7,8 +7,8 @@ import type { DirectoryTable } from '../../core/directory/directory-table.ts';
 import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
 import type { Oversubscription } from '../../core/limits/edit-model.ts';
 import type { LimitTable, OpeningEntry } from '../../core/limits/limit-table.ts';
-import { oversubscriptionOf } from '../../core/limits/oversubscription.ts';
 import { type PreviousCounters, withOpenings } from '../../core/limits/period-openings.ts';
+import { oversubscriptionOf } from '../../core/limits/plan-edits.ts';
 import { type Places, placesOf, subjectLabelOf } from './scope.ts';
 
 export interface CurrentLimits {

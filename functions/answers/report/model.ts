@@ -1,5 +1,5 @@
+import { amount, count, day, instantMs, list, maybe, micros, subject, text, z } from '../../core/schema.ts';
 import { JOB_KEYS, type JobKey } from '../../core/sheets/sheet-store.ts';
-import { amount, count, day, instantMs, list, maybe, micros, subject, text, z } from '../reading/schema.ts';
 
 export const SPEND_KEYS = ['group', 'project', 'class', ...JOB_KEYS, 'day', 'month'] as const;
 export const JOB_KEY_TEXTS: Readonly<Record<JobKey, string>> = {

@@ -1,6 +1,5 @@
 import { CAP_KINDS } from '../../../policies/limits/cap.ts';
 import { limitFields, type WrittenLimit } from '../../../policies/limits/limit-fields.ts';
-import { ALERT_CHANNELS, ALERT_MEASURES } from '../../core/thresholds/alert-records.ts';
 import {
   amount,
   count,
@@ -20,7 +19,8 @@ import {
   text,
   unit,
   z,
-} from '../reading/schema.ts';
+} from '../../core/schema.ts';
+import { ALERT_CHANNELS, ALERT_MEASURES } from '../../core/thresholds/alert-records.ts';
 
 export const PeriodRowSchema = z
   .object({
