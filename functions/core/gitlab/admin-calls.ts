@@ -1,9 +1,17 @@
 import type { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
-import { nextPage, pageQuery, patiently, type RestCallDeps, restCall, restChange } from './rest-call.ts';
+import {
+  nextPage,
+  pageQuery,
+  patiently,
+  type RestCallDeps,
+  restCall,
+  restChange,
+  unreadFields,
+} from './rest-call.ts';
 
 /** The subject of a call, if a status means something special there. */
-export type AdminTopic = 'controllers' | 'scopes' | 'webhooks' | 'deliveries' | 'pipelines' | 'other';
+type AdminTopic = 'controllers' | 'scopes' | 'webhooks' | 'deliveries' | 'pipelines' | 'other';
 
 /** GitLab did not do or say what was asked, in words, with what to do about it. */
 export interface AdminRefusal {
@@ -90,13 +98,13 @@ interface AdminCall {
   readonly baseUrl: string;
 }
 
-export function refusalOf({ topic, call, baseUrl }: AdminCall, status: number): AdminRefusal {
+function refusalOf({ topic, call, baseUrl }: AdminCall, status: number): AdminRefusal {
   const code = CODES[status] ?? 'unreadable';
   const [says, remedy] = TOPIC_WORDS[`${topic} ${code}`] ?? WORDS[code];
   return { code, says: `${says} (${call} at ${baseUrl}: ${status})`, remedy };
 }
 
-export function refusalOfFailure(made: AdminCall, { code, status, says }: GitLabError): AdminRefusal {
+function refusalOfFailure(made: AdminCall, { code, status, says }: GitLabError): AdminRefusal {
   if (code === 'gitlab_unavailable')
     return { code: 'unavailable', says, remedy: 'run the command again: it goes on where it stopped' };
   if (status !== undefined && status >= 400) return refusalOf(made, status);
@@ -210,11 +218,9 @@ export class AdminCalls {
   }
 }
 
-/** Names fields in errors, never their values. */
 function checked<S extends z.ZodType>(made: AdminCall, schema: S, body: unknown): AdminAnswer<z.output<S>> {
   const read = schema.safeParse(body);
   if (read.success) return { ok: true, value: read.data };
-  const fields = [...new Set(read.error.issues.map(({ path }) => path.join('.') || 'the whole'))];
   const refusal = refusalOf(made, 200);
-  return { ok: false, refusal: { ...refusal, says: `${refusal.says}: ${fields.slice(0, 3).join(', ')}` } };
+  return { ok: false, refusal: { ...refusal, says: `${refusal.says}: ${unreadFields(read.error)}` } };
 }

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
-import { isRecord } from '../../../policies/document/reading.ts';
+import { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
-import { pageQuery, type RestCallDeps, readList, restCall, restChange } from './rest-call.ts';
+import { pageQuery, type RestCallDeps, readPage, restChange } from './rest-call.ts';
 
 export interface HookSetting {
   readonly url: string;
@@ -48,6 +48,7 @@ export function hookSetting(name: string, webhookUrl: string, secret: string, gr
   };
 }
 
+const HookUrl = z.object({ url: z.string() });
 const CREATE_TIMEOUT_MS = 5_000;
 
 export async function hasGroupHook(
@@ -55,9 +56,9 @@ export async function hasGroupHook(
   webhookUrl: string,
   deps: RestCallDeps,
 ): Promise<boolean> {
-  const path = `/groups/${groupId}/hooks`;
-  const hooks = readList(path, await restCall(path, pageQuery({}, undefined), deps));
-  return hooks.some((hook) => isRecord(hook) && isHookUrl(String(hook.url), webhookUrl));
+  const query = pageQuery({}, undefined);
+  const { hooks } = await readPage('hooks', `/groups/${groupId}/hooks`, query, HookUrl, deps);
+  return hooks.some(({ url }) => isHookUrl(url, webhookUrl));
 }
 
 /**

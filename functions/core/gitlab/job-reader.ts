@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { JOB_STATUSES, type JobStatus, type JobTruth } from './gitlab.ts';
@@ -12,116 +13,59 @@ export interface UnreadableJob {
 const LABEL_CHARACTERS_MAX = 4_096;
 const LABELS_MAX = 200;
 /** GitLab drops untaken jobs after a day, so a month is not a real queue time. */
-export const QUEUED_SECONDS_MAX = 31 * 24 * 3_600;
+const QUEUED_SECONDS_MAX = 31 * 24 * 3_600;
 /** By hand a job can be retried any number of times. */
 const RETRIES_MAX = 10_000;
 
-/**
- * Reads the fields of one job as GitLab sends it. Strict about what decides and counts (ids, status, times, duration,
- * failure reason): a value of the wrong kind is a problem. Lenient about labels and about what reports alone count: what cannot
- * be meant is left out, because a name must not keep a job from being settled. `null` and absent are the same everywhere.
- */
-export class JobReader {
-  readonly problems: string[];
-  readonly #fields: Readonly<Record<string, unknown>>;
-  readonly #path: string;
-
-  constructor(fields: Readonly<Record<string, unknown>>, path = '', problems: string[] = []) {
-    this.#fields = fields;
-    this.#path = path;
-    this.problems = problems;
-  }
-
-  value(name: string): unknown {
-    return Object.hasOwn(this.#fields, name) ? (this.#fields[name] ?? undefined) : undefined;
-  }
-
-  id(name: string): number | undefined {
-    const value = this.value(name);
-    if (value === undefined || isId(value)) return value;
-    return this.#refuse(name, value, 'a whole number from 1 to 2^53 - 1');
-  }
-
-  /** 0 stands in for an id that is missing, which is a problem. */
-  requiredId(name: string): number {
-    if (this.value(name) === undefined) this.#refuse(name, undefined, 'a whole number');
-    return this.id(name) ?? 0;
-  }
-
-  /** `created` stands in for a status that is missing or unknown, which is a problem. */
-  status(name: string): JobStatus {
-    const value = this.value(name);
-    const known = JOB_STATUSES.find((status) => status === value);
-    if (known === undefined) this.#refuse(name, value, "one of GitLab's job statuses");
-    return known ?? 'created';
-  }
-
-  /** The first of these fields that is there and readable, as Unix ms: versions write the same instant in several. */
-  instantMs(...names: readonly string[]): number | undefined {
-    const there = names.filter((name) => this.value(name) !== undefined);
-    for (const name of there) {
-      const value = this.value(name);
-      const atMs = typeof value === 'string' ? readGitLabInstant(value) : undefined;
-      if (atMs !== undefined) return atMs;
-    }
-    const [first] = there;
-    return first === undefined
-      ? undefined
-      : this.#refuse(first, this.value(first), 'a time like 2024-06-11T03:13:06Z or 2024-06-11 03:13:06 UTC');
-  }
-
-  /** Never below 0: a runner whose clock runs behind GitLab's must not earn money. */
-  seconds(name: string): number | undefined {
-    const value = this.value(name);
-    if (value === undefined) return undefined;
-    if (typeof value === 'number' && Number.isFinite(value)) return Math.max(0, value);
-    return this.#refuse(name, value, 'a number of seconds');
-  }
-
-  /** Lenient; what is left out is unknown, and never 0. */
-  upTo(max: number, name: string): number | undefined {
-    const value = this.value(name);
-    return typeof value === 'number' && value >= 0 && value <= max ? value + 0 : undefined;
-  }
-
-  word(name: string): string | undefined {
-    const value = this.value(name);
-    if (value === undefined || value === '') return undefined;
-    return isLabel(value) ? value : this.#refuse(name, value, 'a word');
-  }
-
-  label(name: string): string | undefined {
-    const value = this.value(name);
-    return isLabel(value) ? value : undefined;
-  }
-
-  labels(name: string): readonly string[] | undefined {
-    const value = this.value(name);
-    return Array.isArray(value) ? value.filter(isLabel).slice(0, LABELS_MAX) : undefined;
-  }
-
-  /** An object inside; anything else reads as one without fields. */
-  object(name: string): JobReader {
-    const value = this.value(name);
-    return new JobReader(isRecord(value) ? value : {}, `${this.#path}${name}.`, this.problems);
-  }
-
-  #refuse(name: string, value: unknown, expected: string): undefined {
-    this.problems.push(`${this.#path}${name} is ${kindOf(value)}; expected ${expected}`);
-    return undefined;
-  }
+function kindOf(value: unknown): string {
+  if (value == null) return 'missing';
+  return typeof value === 'number' ? String(value) : `of type ${typeof value}`;
 }
 
-const isId = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+/** For what decides and counts (ids, status, times, durations): a value of the wrong kind is a problem. */
+const strict = <Value>(expected: string, isReadable: (value: unknown) => boolean) =>
+  z.custom<Value>(isReadable, { error: ({ input }) => `is ${kindOf(input)}; expected ${expected}` });
 
 const isLabel = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= LABEL_CHARACTERS_MAX;
 
-function kindOf(value: unknown): string {
-  if (value === undefined) return 'missing';
-  return typeof value === 'number' ? String(value) : `of type ${typeof value}`;
-}
+export const requiredLabel = z.custom<string>(isLabel);
+/** Lenient, as all that only reports count: a name must not keep a job from being settled. */
+export const label = requiredLabel.optional().catch(undefined);
+const upTo = (max: number) =>
+  z
+    .number()
+    .min(0)
+    .max(max)
+    // -0 is 0.
+    .transform((value) => value + 0)
+    .optional()
+    .catch(undefined);
+
+export const requiredId = strict<number>(
+  'a whole number from 1 to 2^53 - 1',
+  (value) => Number.isSafeInteger(value) && Number(value) > 0,
+);
+export const optionalId = requiredId.nullish().transform((id) => id ?? undefined);
+const status = strict<JobStatus>("one of GitLab's job statuses", (value) =>
+  JOB_STATUSES.some((each) => each === value),
+);
+const isInstant = (value: unknown): boolean =>
+  typeof value === 'string' && readGitLabInstant(value) !== undefined;
+const instantMs = strict<string>('a time like 2024-06-11T03:13:06Z or 2024-06-11 03:13:06 UTC', isInstant)
+  .nullish()
+  .transform((written) => (written == null ? undefined : readGitLabInstant(written)));
+/** Never below 0: a runner whose clock runs behind GitLab's must not earn money. */
+const seconds = strict<number>('a number of seconds', Number.isFinite)
+  .nullish()
+  .transform((said) => (said == null ? undefined : Math.max(0, said)));
+const word = strict<string>('a word', (value) => value === '' || isLabel(value))
+  .nullish()
+  .transform((said) => said || undefined);
+
+/** An object inside; anything else reads as one without fields. */
+const inside = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.preprocess((value) => (isRecord(value) ? value : {}), z.object(shape));
 
 /** `2024-06-11 03:13:06 UTC`, as in job webhooks, and ISO 8601 as everywhere else: `2024-06-11T03:13:06.123+02:00`. */
 const INSTANT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(\.\d{1,9})? ?(?:(UTC|Z)|([+-]\d{2}):?(\d{2}))$/;
@@ -138,6 +82,66 @@ export function readGitLabInstant(text: string): number | undefined {
 
 export const JOB_HOOK_EVENT = 'Job Hook';
 
+const withId = inside({ id: optionalId });
+
+const HookJob = z
+  .object({
+    build_id: requiredId,
+    project_id: requiredId,
+    build_status: status,
+    project: inside({ path_with_namespace: label }),
+    build_name: label,
+    build_stage: label,
+    pipeline_id: optionalId,
+    commit: withId,
+    user: withId,
+    ref: label,
+    runner: inside({ id: optionalId, tags: z.array(z.unknown()).optional().catch(undefined) }),
+    // An object in deliveries, a text in some versions of the documentation.
+    environment: z.union([requiredLabel, inside({ name: label }).transform(({ name }) => name)]),
+    build_created_at_iso: instantMs,
+    build_started_at_iso: instantMs,
+    build_finished_at_iso: instantMs,
+    build_duration: seconds,
+    retries_count: upTo(RETRIES_MAX),
+    build_queued_duration: upTo(QUEUED_SECONDS_MAX),
+    build_failure_reason: word,
+  })
+  .transform(
+    (job): JobTruth => ({
+      jobId: job.build_id,
+      projectId: job.project_id,
+      status: job.build_status,
+      ...withoutAbsent({
+        projectPath: job.project.path_with_namespace,
+        jobName: job.build_name,
+        jobStage: job.build_stage,
+        pipelineId: job.pipeline_id ?? job.commit.id,
+        userId: job.user.id,
+        ref: job.ref,
+        runnerId: job.runner.id,
+        runnerTags: job.runner.tags?.filter(isLabel).slice(0, LABELS_MAX),
+        environment: job.environment,
+        createdAtMs: job.build_created_at_iso,
+        startedAtMs: job.build_started_at_iso,
+        finishedAtMs: job.build_finished_at_iso,
+        durationSeconds: job.build_duration,
+        retryCount: Number.isInteger(job.retries_count) ? job.retries_count : undefined,
+        queuedSeconds: job.build_queued_duration,
+        failureReason: job.build_failure_reason,
+      }),
+    }),
+  );
+
+/** Versions write the same instant in one of two fields, or in both: the first that is readable counts. */
+function withInstants(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const named = ['build_created_at', 'build_started_at', 'build_finished_at'].map((name) => {
+    const written = [body[`${name}_iso`], body[name]].filter((value) => value != null);
+    return [`${name}_iso`, written.find(isInstant) ?? written[0]] as const;
+  });
+  return { ...body, ...Object.fromEntries(named) };
+}
+
 /**
  * Parses the JSON body of a job webhook. Fields for decisions and amounts must be readable; unreadable
  * labels are dropped. `commit.id` is the pipeline's id, despite its name, and `project_name` is not a path:
@@ -147,35 +151,60 @@ export const JOB_HOOK_EVENT = 'Job Hook';
  */
 export function parseJobHook(body: unknown): JobTruth | UnreadableJob {
   if (!isRecord(body)) return { problems: ['body is not a JSON object; expected a job event'] };
-  const read = new JobReader(body);
-  if (read.value('object_kind') !== 'build') {
+  if (body.object_kind !== 'build') {
     return { problems: ['object_kind is not "build"; send job events only to this address'] };
   }
-  const runner = read.object('runner');
-  const retries = read.upTo(RETRIES_MAX, 'retries_count');
-  const truth: JobTruth = {
-    jobId: read.requiredId('build_id'),
-    projectId: read.requiredId('project_id'),
-    status: read.status('build_status'),
-    ...withoutAbsent({
-      projectPath: read.object('project').label('path_with_namespace'),
-      jobName: read.label('build_name'),
-      jobStage: read.label('build_stage'),
-      pipelineId: read.id('pipeline_id') ?? read.object('commit').id('id'),
-      userId: read.object('user').id('id'),
-      ref: read.label('ref'),
-      runnerId: runner.id('id'),
-      runnerTags: runner.labels('tags'),
-      // An object in deliveries, a text in some versions of the documentation.
-      environment: read.label('environment') ?? read.object('environment').label('name'),
-      createdAtMs: read.instantMs('build_created_at_iso', 'build_created_at'),
-      startedAtMs: read.instantMs('build_started_at_iso', 'build_started_at'),
-      finishedAtMs: read.instantMs('build_finished_at_iso', 'build_finished_at'),
-      durationSeconds: read.seconds('build_duration'),
-      retryCount: Number.isInteger(retries) ? retries : undefined,
-      queuedSeconds: read.upTo(QUEUED_SECONDS_MAX, 'build_queued_duration'),
-      failureReason: read.word('build_failure_reason'),
-    }),
-  };
-  return read.problems.length > 0 ? { problems: read.problems } : truth;
+  const { success, data, error } = HookJob.safeParse(withInstants(body));
+  if (success) return data;
+  return { problems: error.issues.map(({ path, message }) => `${path.join('.')} ${message}`) };
 }
+
+/**
+ * A job of the REST API, either from `GET /projects/:id/jobs` or `GET /projects/:id/jobs/:job_id`, whose `project` has
+ * no id, or from `GET /runners/:id/jobs`, which has no runner. None has the runner's tags: `tag_list` is what the job asked for.
+ *
+ * @see https://docs.gitlab.com/api/jobs/#get-a-single-job
+ */
+export const restJob = (asked: { readonly projectId?: number; readonly runnerId?: number }) =>
+  RestJob.transform((job, context): JobTruth => {
+    const projectId = asked.projectId ?? job.project.id ?? job.pipeline.project_id;
+    if (projectId === undefined) context.addIssue({ code: 'custom', path: ['pipeline', 'project_id'] });
+    return {
+      jobId: job.id,
+      projectId: projectId ?? 0,
+      status: job.status,
+      ...withoutAbsent({
+        projectPath: job.project.path_with_namespace,
+        jobName: job.name,
+        jobStage: job.stage,
+        pipelineId: job.pipeline.id,
+        userId: job.user.id,
+        ref: job.ref,
+        runnerId: job.runner.id ?? asked.runnerId,
+        createdAtMs: job.created_at,
+        startedAtMs: job.started_at,
+        finishedAtMs: job.finished_at,
+        durationSeconds: job.duration,
+        queuedSeconds: job.queued_duration,
+        failureReason: job.failure_reason,
+      }),
+    };
+  });
+
+const RestJob = z.object({
+  id: requiredId,
+  status,
+  project: inside({ path_with_namespace: label, id: optionalId }),
+  pipeline: inside({ id: optionalId, project_id: optionalId }),
+  name: label,
+  stage: label,
+  user: withId,
+  ref: label,
+  runner: withId,
+  created_at: instantMs,
+  started_at: instantMs,
+  finished_at: instantMs,
+  duration: seconds,
+  queued_duration: upTo(QUEUED_SECONDS_MAX),
+  failure_reason: word,
+});

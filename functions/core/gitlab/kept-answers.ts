@@ -3,7 +3,7 @@ import { keepLatest } from '../../../policies/keep-latest.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { atOnce, type LedgerClock, type Log } from '../environment/environment.ts';
 import { GitLabError } from './gitlab.ts';
-import { type RestCallDeps, restCall } from './rest-call.ts';
+import { type RestCallDeps, readOne } from './rest-call.ts';
 import { byVersion, type FleetGitLab } from './runners.ts';
 
 interface AskingOptions {
@@ -76,10 +76,7 @@ export const userNames = ({
 }: AskingOptions & { readonly gitlab: RestCallDeps }): UserNames =>
   keptAnswers(
     'users',
-    async (id) => {
-      const answer = await restCall(`/users/${id}`, new URLSearchParams(), gitlab);
-      return UserAnswer.safeParse(answer.body).data?.username ?? '';
-    },
+    async (id) => (await readOne(`/users/${id}`, UserAnswer, gitlab))?.username ?? '',
     '',
     options,
   );

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { notReached } from '../contract/network.ts';
 import type { LedgerClock } from '../environment/environment.ts';
@@ -23,6 +24,9 @@ export interface RestAnswer {
   readonly headers: Headers;
   readonly body: unknown;
 }
+
+/** Takes queries for what REST does not return. */
+export const GRAPHQL = '/graphql';
 
 const TIMEOUT_MS = 5_000;
 const DEADLINE_MS = 15_000;
@@ -99,7 +103,8 @@ async function tryOnce(
     'private-token': await readToken(deps.token),
     ...(change !== undefined && { 'content-type': 'application/json' }),
   };
-  const url = `${baseUrl.replace(/\/+$/, '')}/api/v4${path}${query.size === 0 ? '' : `?${query}`}`;
+  const root = path === GRAPHQL ? '/api' : '/api/v4';
+  const url = `${baseUrl.replace(/\/+$/, '')}${root}${path}${query.size === 0 ? '' : `?${query}`}`;
   const init = { method, headers, ...(change !== undefined && { body: JSON.stringify(change) }) };
   const { response, text } = await sendOnce(call, url, init, timeoutMs, deps.fetch);
   const { status, headers: said } = response;
@@ -143,7 +148,7 @@ async function tryOnce(
  * wherever it leads.
  * @throws {GitLabError} `gitlab_unavailable`; what was to be changed may or may not be.
  */
-export function sendOnce(
+function sendOnce(
   call: string,
   url: string,
   init: RequestInit,
@@ -168,7 +173,7 @@ function readRetryAfter(value: string | null, nowMs: number): number | undefined
   return Number.isNaN(waitMs) ? undefined : Math.min(RETRY_AFTER_MS_MAX, Math.max(0, waitMs));
 }
 
-export async function readToken(token: () => Promise<string>): Promise<string> {
+async function readToken(token: () => Promise<string>): Promise<string> {
   const text = await token().catch((cause: unknown) => {
     throw new GitLabError('gitlab_unavailable', "GitLab's token could not be read from where it is kept", {
       cause,
@@ -209,7 +214,7 @@ export function pageQuery(
 }
 
 /** The body of an answer that has to be there; 404 means that this is not the address of a GitLab. */
-export function readFound(path: string, answer: RestAnswer): unknown {
+function readFound(path: string, answer: RestAnswer): unknown {
   if (answer.status === 200) return answer.body;
   throw new GitLabError(
     'gitlab_unreadable',
@@ -217,32 +222,64 @@ export function readFound(path: string, answer: RestAnswer): unknown {
   );
 }
 
-export function readList(path: string, answer: RestAnswer): readonly unknown[] {
-  const body = readFound(path, answer);
-  if (Array.isArray(body)) return body;
-  throw new GitLabError('gitlab_unreadable', `GET ${path}: the answer is not a list`);
+/** Names fields, never their values. */
+export const unreadFields = ({ issues }: z.ZodError): string =>
+  [...new Set(issues.map(({ path }) => path.join('.') || 'the answer'))].slice(0, 3).join(', ');
+
+/** The answer to `GET path`; undefined if GitLab says 404. @throws {GitLabError} */
+export async function readOne<S extends z.ZodType>(
+  path: string,
+  schema: S,
+  deps: RestCallDeps,
+): Promise<z.output<S> | undefined> {
+  const answer = await restCall(path, new URLSearchParams(), deps);
+  if (answer.status === 404) return undefined;
+  const read = schema.safeParse(readFound(path, answer));
+  if (read.success) return read.data;
+  const fields = unreadFields(read.error);
+  throw new GitLabError('gitlab_unreadable', `GET ${path}: not as documented: ${fields}`);
 }
 
-export const readPage = async <Name extends string, Entry>(
+export const readPage = async <Name extends string, S extends z.ZodType>(
   name: Name,
   path: string,
   query: URLSearchParams,
-  parse: (entry: unknown) => Entry | undefined,
+  schema: S,
   deps: RestCallDeps,
-): Promise<Page<Name, Entry>> => pageOf(name, path, await restCall(path, query, deps), parse);
+): Promise<Page<Name, z.output<S>>> => pageOf(name, path, await restCall(path, query, deps), schema);
 
-export function pageOf<Name extends string, Entry>(
+export function pageOf<Name extends string, S extends z.ZodType>(
   name: Name,
   path: string,
   answer: RestAnswer,
-  parse: (entry: unknown) => Entry | undefined,
-): Page<Name, Entry> {
-  const entries = readList(path, answer);
-  const found = entries.flatMap((entry) => parse(entry) ?? []);
+  schema: S,
+): Page<Name, z.output<S>> {
+  const entries = readFound(path, answer);
+  if (!Array.isArray(entries))
+    throw new GitLabError('gitlab_unreadable', `GET ${path}: the answer is not a list`);
+  const found = entries.flatMap((entry) => schema.safeParse(entry).data ?? []);
   const unreadable = entries.length - found.length;
   const next = nextPage(answer.headers);
   const page = { [name]: found, ...(unreadable > 0 && { unreadable }), ...withoutAbsent({ next }) };
-  return page as unknown as Page<Name, Entry>;
+  return page as unknown as Page<Name, z.output<S>>;
+}
+
+/** All entries of a list that can be read; undefined if it has more than `pagesMax` pages. @throws {GitLabError} */
+export async function readWhole<S extends z.ZodType>(
+  path: string,
+  asked: Readonly<Record<string, string>>,
+  schema: S,
+  deps: RestCallDeps & { readonly pagesMax: number },
+): Promise<readonly z.output<S>[] | undefined> {
+  const entries: z.output<S>[] = [];
+  let page: string | undefined;
+  for (let pages = 0; pages < deps.pagesMax; pages += 1) {
+    const found = await readPage('entries', path, pageQuery(asked, page), schema, deps);
+    entries.push(...found.entries);
+    page = found.next;
+    if (page === undefined) return entries;
+  }
+  return undefined;
 }
 
 /** @throws {Error} if it is no plain http or https address; it is never quoted, because it could hold a password. */
@@ -255,7 +292,7 @@ export function checkBaseUrl(baseUrl: string): void {
   );
 }
 
-export function parsedJson(text: string): unknown {
+function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

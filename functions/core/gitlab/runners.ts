@@ -7,9 +7,8 @@ import {
   pageQuery,
   patiently,
   type RestCallDeps,
-  readFound,
+  readOne,
   readPage,
-  restCall,
   restChange,
 } from './rest-call.ts';
 import type { GitLab } from './rest-gitlab.ts';
@@ -132,28 +131,16 @@ export function createFleetReader(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
   return {
     /** `GET /runners/all`, in numbered pages, without tags: see `runner`. @throws {GitLabError} */
-    listed: ({ page }: { readonly page?: string | undefined }) => {
-      const parse = (entry: unknown) => ListedAnswer.safeParse(entry).data;
-      return readPage('runners', '/runners/all', pageQuery({}, page), parse, deps);
-    },
+    listed: ({ page }: { readonly page?: string | undefined }) =>
+      readPage('runners', '/runners/all', pageQuery({}, page), ListedAnswer, deps),
 
     /** `GET /runners/:id`. `undefined`: GitLab knows no such runner. @throws {GitLabError} */
-    async runner(runnerId: number): Promise<FleetRunner | undefined> {
-      const path = `/runners/${runnerId}`;
-      const answer = await restCall(path, new URLSearchParams(), deps);
-      if (answer.status === 404) return undefined;
-      const read = RunnerAnswer.safeParse(readFound(path, answer));
-      if (read.success) return read.data;
-      // Which fields, never what is in them.
-      const fields = [...new Set(read.error.issues.map((issue) => issue.path.join('.') || 'the answer'))];
-      throw new GitLabError('gitlab_unreadable', `GET ${path}: not as documented: ${fields.join(', ')}`);
-    },
+    runner: (runnerId: number): Promise<FleetRunner | undefined> =>
+      readOne(`/runners/${runnerId}`, RunnerAnswer, deps),
 
     /** `GET /runners/:id/managers`, which has no pages. @throws {GitLabError} */
-    managers(runnerId: number) {
-      const parse = (entry: unknown) => ManagerAnswer.safeParse(entry).data;
-      return readPage('managers', `/runners/${runnerId}/managers`, new URLSearchParams(), parse, deps);
-    },
+    managers: (runnerId: number) =>
+      readPage('managers', `/runners/${runnerId}/managers`, new URLSearchParams(), ManagerAnswer, deps),
   };
 }
 
