@@ -6,14 +6,13 @@ import {
   patiently,
   type RestCallDeps,
   restCall,
-  restChange,
+  restOnce,
   unreadFields,
 } from './rest-call.ts';
 
 /** The subject of a call, if a status means something special there. */
 type AdminTopic = 'controllers' | 'scopes' | 'webhooks' | 'deliveries' | 'pipelines' | 'other';
 
-/** GitLab did not do or say what was asked, in words, with what to do about it. */
 export interface AdminRefusal {
   readonly code:
     | 'unauthorised'
@@ -123,7 +122,6 @@ const PAGES_MAX = 500;
 
 type Change = readonly [method: 'POST' | 'PUT' | 'DELETE', path: string, change?: object];
 
-/** Calls of the administration: answers as values, checked once, with the waits GitLab asks for. */
 export class AdminCalls {
   readonly #deps: RestCallDeps;
 
@@ -195,7 +193,7 @@ export class AdminCalls {
   }
 
   async #changed(topic: AdminTopic, [method, path, change]: Change) {
-    const once = () => restChange(method, path, change, CHANGE_TIMEOUT_MS, this.#deps);
+    const once = () => restOnce(method, path, change, CHANGE_TIMEOUT_MS, this.#deps);
     for (let tries = 1; ; tries += 1) {
       const answer = await this.#asked(this.#made(topic, `${method} ${path}`), once);
       const isLost = !answer.ok && answer.refusal.code === 'unavailable';

@@ -1,7 +1,7 @@
 /** Our runner controller over GitLab's REST API, with an administrator's token of scope `read_api` (`api` to change it). */
 import { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
-import { type RestCallDeps, readOne, restChange } from './rest-call.ts';
+import { type RestCallDeps, readOne, restOnce } from './rest-call.ts';
 
 /** Only an `enabled` controller can fail jobs, by a rejection or by not responding. */
 const StateSchema = z.object({ state: z.enum(['enabled', 'dry_run', 'disabled']) });
@@ -34,7 +34,7 @@ export const createController = (deps: RestCallDeps & { readonly controllerId: n
   /** Makes it `dry_run`: GitLab goes on asking and follows no answer. @throws {GitLabError} It may or may not be. */
   async disarm(): Promise<void> {
     const path = pathOf(deps.controllerId);
-    const { status, body } = await restChange('PUT', path, { state: 'dry_run' }, DISARM_TIMEOUT_MS, deps);
+    const { status, body } = await restOnce('PUT', path, { state: 'dry_run' }, DISARM_TIMEOUT_MS, deps);
     const state = StateSchema.safeParse(body).data?.state ?? 'in no known state';
     if (state === 'dry_run') return;
     const message = `PUT ${path}: GitLab answered ${status}, and the controller is ${state}; check its id, GitLab's URL and licence`;
@@ -49,11 +49,7 @@ const ScopesSchema = z.object({
     .default([]),
 });
 
-/**
- * Without a scope GitLab never asks the controller, in any state. `instance`: every runner, also those of groups and projects.
- *
- * @throws {GitLabError} `gitlab_unreadable` also where there is no controller of this number.
- */
+/** Without a scope GitLab never asks the controller. `instance`: every runner, also those of groups and projects. @throws {GitLabError} */
 export async function readControllerScopes(controllerId: number, deps: RestCallDeps) {
   const path = `${pathOf(controllerId)}/scopes`;
   const found = await readOne(path, ScopesSchema, deps);

@@ -9,12 +9,10 @@ export interface UnreadableJob {
   readonly problems: readonly string[];
 }
 
-/** Longer than any name, path or ref GitLab stores. */
 const LABEL_CHARACTERS_MAX = 4_096;
 const LABELS_MAX = 200;
 /** GitLab drops untaken jobs after a day, so a month is not a real queue time. */
 const QUEUED_SECONDS_MAX = 31 * 24 * 3_600;
-/** By hand a job can be retried any number of times. */
 const RETRIES_MAX = 10_000;
 
 function kindOf(value: unknown): string {
@@ -63,14 +61,12 @@ const word = strict<string>('a word', (value) => value === '' || isLabel(value))
   .nullish()
   .transform((said) => said || undefined);
 
-/** An object inside; anything else reads as one without fields. */
 const inside = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.preprocess((value) => (isRecord(value) ? value : {}), z.object(shape));
 
 /** `2024-06-11 03:13:06 UTC`, as in job webhooks, and ISO 8601 as everywhere else: `2024-06-11T03:13:06.123+02:00`. */
 const INSTANT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(\.\d{1,9})? ?(?:(UTC|Z)|([+-]\d{2}):?(\d{2}))$/;
 
-/** Reads a point in time as GitLab writes it, as Unix ms. Undefined for what no calendar or clock shows. */
 export function readGitLabInstant(text: string): number | undefined {
   const [, day = '', time = '', fraction = '', utc, hours, minutes] = INSTANT.exec(text) ?? [];
   const zone = utc === undefined ? `${hours}:${minutes}` : 'Z';
@@ -143,10 +139,7 @@ function withInstants(body: Readonly<Record<string, unknown>>): Readonly<Record<
 }
 
 /**
- * Parses the JSON body of a job webhook. Fields for decisions and amounts must be readable; unreadable
- * labels are dropped. `commit.id` is the pipeline's id, despite its name, and `project_name` is not a path:
- * use `project.path_with_namespace`.
- *
+ * `commit.id` is the pipeline's id, despite its name, and `project_name` is not a path: use `project.path_with_namespace`.
  * @see https://docs.gitlab.com/user/project/integrations/webhook_events/#job-events
  */
 export function parseJobHook(body: unknown): JobTruth | UnreadableJob {
@@ -160,9 +153,7 @@ export function parseJobHook(body: unknown): JobTruth | UnreadableJob {
 }
 
 /**
- * A job of the REST API, either from `GET /projects/:id/jobs` or `GET /projects/:id/jobs/:job_id`, whose `project` has
- * no id, or from `GET /runners/:id/jobs`, which has no runner. None has the runner's tags: `tag_list` is what the job asked for.
- *
+ * In lists of a project `project` has no id, in lists of a runner there is no runner. `tag_list` is what the job asked for.
  * @see https://docs.gitlab.com/api/jobs/#get-a-single-job
  */
 export const restJob = (asked: { readonly projectId?: number; readonly runnerId?: number }) =>

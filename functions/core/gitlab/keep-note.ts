@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
-import { type RestCallDeps, readOne, readWhole, restChange } from './rest-call.ts';
+import { type RestCallDeps, readOne, readWhole, restOnce } from './rest-call.ts';
 
 /** 5,000 notes. Beyond them ours might be missed, and a second one made. */
 const PAGES_MAX = 50;
@@ -12,11 +12,8 @@ const USER = z.object({ id: z.int() });
 const NOTE = z.object({ id: z.int(), body: z.string(), author: USER });
 
 /**
- * Keeps one note of the token's user in a merge request, found by a hidden marker. It reads again after
- * every change: if two programs created a note, both keep the older one with the highest version's text and
- * delete the other.
- *
- * @throws {GitLabError} The note may be outdated.
+ * Keeps one note of the token's user in a merge request, found by a hidden marker. It reads again after every change: of two notes
+ * by two programs the older one stays, with the highest version's text. @throws {GitLabError} The note may be outdated.
  */
 export async function keepNote(
   text: string,
@@ -25,7 +22,6 @@ export async function keepNote(
     readonly mergeRequestIid: number | string;
     /** Subject in a hidden marker: `check, pipeline`. A merge request has one note per subject. */
     readonly about: string;
-    /** The highest version wins, in any order of writes. */
     readonly version: number;
   },
   deps: RestCallDeps,
@@ -37,7 +33,7 @@ export async function keepNote(
   const user = await readOne('/user', USER, deps);
   if (user === undefined) throw new GitLabError('gitlab_unreadable', 'GET /user: the answer names no user');
   const change = (method: 'POST' | 'PUT' | 'DELETE', of: string, body?: object) =>
-    restChange(method, of, body, CHANGE_TIMEOUT_MS, deps);
+    restOnce(method, of, body, CHANGE_TIMEOUT_MS, deps);
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const [kept, ...spare] = await notesOf(user.id, marker, path, deps);
     if (kept === undefined) {

@@ -1,4 +1,3 @@
-/** Projects, their pipelines and jobs, and the runner that takes them: what a proof at a real GitLab is made of. */
 import { z } from 'zod';
 import { type AdminAnswer, AdminCalls } from './admin-calls.ts';
 import { checkBaseUrl, GRAPHQL, type RestCallDeps } from './rest-call.ts';
@@ -42,11 +41,7 @@ const JOBS_LOOKED_AT = '100';
 const MESSAGE_QUERY =
   'query ($path: ID!, $id: JobID!) { project(fullPath: $path) { job(id: $id) { failureMessage } } }';
 
-/**
- * Needs scope `api`, and in the project the right to start pipelines. No call throws for what GitLab answers.
- *
- * @throws {Error} for a `baseUrl` that is no HTTP address.
- */
+/** Needs scope `api` and the right to start pipelines. No call throws for what GitLab answers. @throws {Error} for a bad `baseUrl` */
 export function createGitLabPipelines(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
   const calls = new AdminCalls(deps);

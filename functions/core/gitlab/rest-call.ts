@@ -6,7 +6,6 @@ import { doubling, retried } from '../store/table-failure.ts';
 import { GitLabError, type GitLabErrorCode, type Page } from './gitlab.ts';
 
 export interface RestCallDeps {
-  /** GitLab's address, e.g. `https://gitlab.example.com`; a path is kept. */
   readonly baseUrl: string;
   /** Read for every call, so that a rotated token needs no restart. */
   readonly token: () => Promise<string>;
@@ -14,7 +13,6 @@ export interface RestCallDeps {
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs' | 'sleep'>;
   readonly random?: () => number;
   readonly timeoutMs?: number;
-  /** One call with all its tries and the waits between. @default 15_000 */
   readonly deadlineMs?: number;
 }
 
@@ -25,23 +23,16 @@ export interface RestAnswer {
   readonly body: unknown;
 }
 
-/** Takes queries for what REST does not return. */
 export const GRAPHQL = '/graphql';
 
 const TIMEOUT_MS = 5_000;
 const DEADLINE_MS = 15_000;
-/** A GitLab that fails four times in a row is down: the next sweep asks again. */
 const TRIES_MAX = 4;
 const BACKOFF_MS_MIN = 250;
 const BACKOFF_MS_MAX = 4_000;
 const TRY_MS_MIN = 100;
 
-/**
- * One GET of GitLab's REST API. 5xx, 408 and silence are tried again with full jitter inside the deadline; 404 and 405 are
- * answers for the caller to judge.
- * @param path - below `/api/v4`, e.g. `/runners/all`.
- * @throws {GitLabError}
- */
+/** Tries 5xx, 408 and silence again inside the deadline; returns 404 and 405. @param path - below `/api/v4` @throws {GitLabError} */
 export async function restCall(
   path: string,
   query: URLSearchParams,
@@ -52,7 +43,7 @@ export async function restCall(
   const ask = (): Promise<RestAnswer | GitLabError> => {
     const leftMs = endMs - clock.monotonicMs();
     const timeoutMs = Math.max(TRY_MS_MIN, Math.min(deps.timeoutMs ?? TIMEOUT_MS, Math.floor(leftMs)));
-    return tryOnce('GET', path, { query, timeoutMs }, deps).catch((error: unknown) => {
+    return restOnce('GET', path, undefined, timeoutMs, deps, query).catch((error: unknown) => {
       if (error instanceof GitLabError) return error;
       throw error;
     });
@@ -60,9 +51,7 @@ export async function restCall(
   const isUnavailable = (answer: RestAnswer | GitLabError): boolean =>
     answer instanceof GitLabError && answer.code === 'gitlab_unavailable';
   const answer = await retried(ask, isUnavailable, {
-    clock,
-    random,
-    triesMax: TRIES_MAX,
+    ...{ clock, random, triesMax: TRIES_MAX },
     pauseMsMax: doubling(BACKOFF_MS_MIN, BACKOFF_MS_MAX),
     isTimeFor: (pauseMs) => endMs - clock.monotonicMs() - pauseMs >= TRY_MS_MIN,
   });
@@ -70,98 +59,72 @@ export async function restCall(
   return answer;
 }
 
-/**
- * Sends one change through GitLab's REST API, once: the caller checks the result before a repeat. 400, 404,
- * 409, 412 and 422 are returned.
- *
- * @param path - below `/api/v4`, e.g. `/runner_controllers/7`.
- * @throws {GitLabError} It may or may not have been made.
- */
-export const restChange = (
-  method: 'POST' | 'PUT' | 'DELETE',
+/** One call, without a repeat. Returns 404 and 405, and of changes 400, 409, 412 and 422. @throws {GitLabError} A change may have been made. */
+export async function restOnce(
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   change: object | undefined,
   timeoutMs: number,
   deps: RestCallDeps,
-): Promise<RestAnswer> => tryOnce(method, path, { change, timeoutMs }, deps);
-
-async function tryOnce(
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-  path: string,
-  asked: {
-    readonly query?: URLSearchParams;
-    readonly change?: object | undefined;
-    readonly timeoutMs: number;
-  },
-  deps: RestCallDeps,
+  query = new URLSearchParams(),
 ): Promise<RestAnswer> {
   const { baseUrl } = deps;
-  const { query = new URLSearchParams(), change, timeoutMs } = asked;
   const call = `${method} ${path}`;
-  const headers = {
-    accept: 'application/json',
-    'private-token': await readToken(deps.token),
-    ...(change !== undefined && { 'content-type': 'application/json' }),
-  };
   const root = path === GRAPHQL ? '/api' : '/api/v4';
   const url = `${baseUrl.replace(/\/+$/, '')}${root}${path}${query.size === 0 ? '' : `?${query}`}`;
-  const init = { method, headers, ...(change !== undefined && { body: JSON.stringify(change) }) };
-  const { response, text } = await sendOnce(call, url, init, timeoutMs, deps.fetch);
-  const { status, headers: said } = response;
-  const fail = (code: GitLabErrorCode, remedy: string, more: { retryAfterMs?: number } = {}): never => {
-    const message = `${call}: GitLab at ${baseUrl} answered ${status}. ${remedy}`;
-    throw new GitLabError(code, message, { status, ...more });
-  };
-  if (status === 401) return fail('gitlab_refused', 'The token is wrong, revoked or has expired.');
-  if (status === 403) {
-    const scope = method === 'GET' ? 'read_api' : 'api';
-    return fail('gitlab_refused', `The token needs the scope ${scope} and an administrator.`);
-  }
-  if (status === 429) {
-    const retryAfterMs = readRetryAfter(said.get('retry-after'), deps.clock.nowMs());
-    return fail('gitlab_rate_limited', 'Wait, and try again.', withoutAbsent({ retryAfterMs }));
-  }
-  if (status >= 500 || status === 408)
-    return fail('gitlab_unavailable', 'GitLab is overloaded or being updated: try again later.');
-  if (method === 'GET' && status >= 300 && status < 400) {
-    // Only the origin of an address: the rest can hold secrets.
-    const to = URL.parse(said.get('location') ?? '', baseUrl)?.origin ?? 'elsewhere';
-    return fail(
-      'gitlab_unreadable',
-      `It is a redirect to ${to}: a sign-in in front of GitLab must let the API pass.`,
-    );
-  }
-  if (method === 'GET' && status !== 200 && status !== 404 && status !== 405)
-    return fail('gitlab_unreadable', "Check GitLab's version.");
-  const body = status === 200 || status === 201 ? parsedJson(text) : undefined;
-  // The parser's own message would quote the body.
-  if (method === 'GET' && status === 200 && body === undefined)
-    return fail(
-      'gitlab_unreadable',
-      "The body is not JSON. Check that this is GitLab's address, and that no proxy or sign-in page answers in its place.",
-    );
-  return { baseUrl, status, headers: said, body };
-}
-
-/**
- * One request and the whole of its answer, within `timeoutMs`. A redirect is an answer: fetch would carry the token along to
- * wherever it leads.
- * @throws {GitLabError} `gitlab_unavailable`; what was to be changed may or may not be.
- */
-function sendOnce(
-  call: string,
-  url: string,
-  init: RequestInit,
-  timeoutMs: number,
-  send: typeof fetch,
-): Promise<{ readonly response: Response; readonly text: string }> {
+  const headers = { accept: 'application/json', 'private-token': await readToken(deps.token) };
   const signal = AbortSignal.timeout(timeoutMs);
-  return send(url, { ...init, redirect: 'manual', signal })
-    .then(async (response) => ({ response, text: await response.text() }))
+  const sent = change && {
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(change),
+  };
+  // A redirect is an answer: fetch would carry the token along.
+  const { response, text } = await deps
+    .fetch(url, { method, headers, ...sent, redirect: 'manual', signal })
+    .then(async (answer) => ({ response: answer, text: await answer.text() }))
     .catch((cause: unknown) => {
       const why = signal.aborted ? new DOMException(`${timeoutMs} ms`, 'TimeoutError') : cause;
       throw new GitLabError('gitlab_unavailable', notReached(`${call}: GitLab`, url, why), { cause });
     });
+  const { status } = response;
+  const body = status === 200 || status === 201 ? parsedJson(text) : undefined;
+  const failure = failureOf(response, body, method === 'GET', baseUrl);
+  if (failure === undefined) return { baseUrl, status, headers: response.headers, body };
+  const [code, remedy] = failure;
+  const retryAfterMs =
+    status === 429 ? readRetryAfter(response.headers.get('retry-after'), deps.clock.nowMs()) : undefined;
+  throw new GitLabError(code, `${call}: GitLab at ${baseUrl} answered ${status}. ${remedy}`, {
+    ...{ status, ...withoutAbsent({ retryAfterMs }) },
+  });
+}
+
+/** Undefined: an answer for the caller to judge. */
+function failureOf(
+  { status, headers }: Response,
+  body: unknown,
+  isRead: boolean,
+  baseUrl: string,
+): readonly [GitLabErrorCode, remedy: string] | undefined {
+  if (status === 401) return ['gitlab_refused', 'The token is wrong, revoked or has expired.'];
+  if (status === 403) {
+    const scope = isRead ? 'read_api' : 'api';
+    return ['gitlab_refused', `The token needs the scope ${scope} and an administrator.`];
+  }
+  if (status === 429) return ['gitlab_rate_limited', 'Wait, and try again.'];
+  if (status >= 500 || status === 408)
+    return ['gitlab_unavailable', 'GitLab is overloaded or being updated: try again later.'];
+  if (!isRead || status === 404 || status === 405 || body !== undefined) return undefined;
+  if (status >= 300 && status < 400) {
+    // Only the origin of an address: the rest can hold secrets.
+    const to = URL.parse(headers.get('location') ?? '', baseUrl)?.origin ?? 'elsewhere';
+    const remedy = `It is a redirect to ${to}: a sign-in in front of GitLab must let the API pass.`;
+    return ['gitlab_unreadable', remedy];
+  }
+  if (status !== 200) return ['gitlab_unreadable', "Check GitLab's version."];
+  // The parser's own message would quote the body.
+  const remedy =
+    "The body is not JSON. Check that this is GitLab's address, and that no proxy or sign-in page answers in its place.";
+  return ['gitlab_unreadable', remedy];
 }
 
 /** Longer than any pause GitLab asks for: a typo in a proxy must not stop the sweep for days. */
@@ -192,9 +155,8 @@ async function readToken(token: () => Promise<string>): Promise<string> {
 const PER_PAGE = 100;
 
 /**
- * Returns the query of the next page, or undefined after the last. It reads both of GitLab's ways: `Link`
- * (keyset and numbered pages) and `X-Next-Page` (numbered). Only a link's query is used, never its host,
- * because the token must stay at the configured address.
+ * The query of the next page, by `Link` or `X-Next-Page`. Only a link's query is used, never its host, because the token must stay
+ * at the configured address.
  */
 export function nextPage(headers: Headers): string | undefined {
   const [, query] = /<[^<>?]*\?([^<>]*)>[^<]*;\s*rel="?next\b/i.exec(headers.get('link') ?? '') ?? [];
@@ -202,7 +164,6 @@ export function nextPage(headers: Headers): string | undefined {
   return query ?? (/^\d+$/.test(number) ? `page=${number}` : undefined);
 }
 
-/** The query of one page: what is asked for, at the place that `page` names. */
 export function pageQuery(
   asked: Readonly<Record<string, string>>,
   page: string | undefined,

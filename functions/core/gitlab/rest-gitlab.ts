@@ -19,7 +19,7 @@ import {
   readOne,
   readPage,
   restCall,
-  restChange,
+  restOnce,
 } from './rest-call.ts';
 
 const WithId = z.object({ id: z.int().positive() });
@@ -27,28 +27,17 @@ const ListedId = WithId.transform(({ id }) => id);
 
 export type GitLab = ReturnType<typeof createGitLab>;
 
-/**
- * Reads jobs and runners through GitLab's REST API, each call with its own timeout. A single job that cannot be read is an error.
- * Every call throws {@link GitLabError}.
- *
- * @throws {Error} if `baseUrl` is no plain http or https address.
- */
+/** Every call throws {@link GitLabError}. @throws {Error} if `baseUrl` is no plain http or https address */
 export function createGitLab(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
   // Pages by id do not shift while jobs start and end. Versions without them say so once.
   let keyset = true;
 
   return {
-    /** `GET /projects/:id/jobs/:job_id`. `undefined`: GitLab knows no such job (404). */
     job: (projectId: number, jobId: number): Promise<JobTruth | undefined> =>
       readOne(`/projects/${projectId}/jobs/${jobId}`, restJob({ projectId }), deps),
 
-    /**
-     * Lists jobs, newest first by id. The list of a runner also has jobs without admission requests. Both lists need an
-     * administrator's token of scope `read_api`.
-     *
-     * @param options - `page` is `next` of the previous page; absent: the first.
-     */
+    /** Newest first by id; a runner's list has jobs without admission requests, too. Needs an administrator's token of scope `read_api`. */
     async listJobs(
       list: JobList,
       { status, page }: { readonly status?: 'running'; readonly page?: string | undefined },
@@ -80,12 +69,8 @@ export function createGitLab(deps: RestCallDeps) {
 export type GitLabDirectory = ReturnType<typeof createGitLabDirectory>;
 
 /**
- * Groups and projects over GitLab's REST API, with the calls' own back-off. An entry that cannot be read is left out and
- * counted; a single one that cannot be read is an error. The token needs `read_api` and an administrator: another's sees
- * less than there is, which looks like deletions.
- *
- * @throws {Error} if `baseUrl` is no plain http or https address.
- * @see https://docs.gitlab.com/api/rest/#supported-resources (groups have no pages by key for those who sign in)
+ * Needs `read_api` and an administrator: another's token sees less than there is, which looks like deletions.
+ * @throws {Error} if `baseUrl` is no plain http or https address
  */
 export function createGitLabDirectory(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
@@ -123,11 +108,7 @@ const RestGroup = z
     return { id, path, ...withoutAbsent({ parentId, visibility: group.visibility }) };
   });
 
-/**
- * Also with `simple=true`, which older versions answer without the visibility.
- *
- * @see https://docs.gitlab.com/api/projects/#list-all-projects
- */
+/** Older versions answer `simple=true` without the visibility. @see https://docs.gitlab.com/api/projects/#list-all-projects */
 const RestProject = z
   .object({
     id: requiredId,
@@ -151,7 +132,6 @@ const RestProject = z
 
 export type RetryOutcome =
   | { readonly outcome: 'retried'; readonly newJobId: number }
-  /** It will not do it later, either. */
   | { readonly outcome: 'refused'; readonly why: string }
   /** It may or may not have done it: GitLab retries a job once, so that it can be asked again. */
   | { readonly outcome: 'unheard'; readonly why: string; readonly retryAfterMs?: number };
@@ -162,7 +142,7 @@ const RETRY_TIMEOUT_MS = 5_000;
 export async function retryJob(projectId: number, jobId: number, deps: RestCallDeps): Promise<RetryOutcome> {
   try {
     const path = `/projects/${projectId}/jobs/${jobId}/retry`;
-    const { status, body } = await restChange('POST', path, undefined, RETRY_TIMEOUT_MS, deps);
+    const { status, body } = await restOnce('POST', path, undefined, RETRY_TIMEOUT_MS, deps);
     const made = WithId.safeParse(body);
     if (made.success) return { outcome: 'retried', newJobId: made.data.id };
     return { outcome: 'refused', why: `GitLab answered ${status}` };

@@ -7,14 +7,12 @@ export interface RoleSettings {
   /** Direct members of this group, from Guest upwards, are admins of Tollgate. Absent: no admins. */
   readonly adminGroupId?: number;
   readonly financeGroupId?: number;
-  /** The lowest role that owns a group's limits. @default 'maintainer' (and owners) */
   readonly ownersFrom?: 'maintainer' | 'owner';
   /** Guests may be customers. @default 'developer' (and above) */
   readonly viewersFrom?: 'guest' | 'reporter' | 'developer';
 }
 
 const LEVELS = { guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const;
-/** Bounds all tries, because a user waits for a page. */
 const TIMEOUT_MS = 2_000;
 const DEADLINE_MS = 6_000;
 /** 100 groups each. 2 000 ids are some 20 KB of session; memberships are direct, so a person has far fewer. */
