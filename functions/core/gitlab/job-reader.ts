@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isRecord } from '../../../policies/document/reading.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { JOB_STATUSES, type JobStatus, type JobTruth } from './gitlab.ts';
 
 /** GitLab could not have meant a job with this, or is a version whose words we do not know. */
@@ -29,16 +28,21 @@ const isLabel = (value: unknown): value is string =>
 
 export const requiredLabel = z.custom<string>(isLabel);
 /** Lenient, as all that only reports count: a name must not keep a job from being settled. */
-export const label = requiredLabel.optional().catch(undefined);
-const upTo = (max: number) =>
-  z
-    .number()
-    .min(0)
-    .max(max)
-    // -0 is 0.
+const label = requiredLabel.optional().catch(undefined);
+// -0 is 0.
+const upTo = (max: number) => {
+  const number = z.number().min(0).max(max);
+  return number
     .transform((value) => value + 0)
     .optional()
     .catch(undefined);
+};
+const retries = upTo(RETRIES_MAX).transform((count) => (Number.isInteger(count) ? count : undefined));
+const labels = z
+  .array(z.unknown())
+  .transform((found) => found.filter(isLabel).slice(0, LABELS_MAX))
+  .optional()
+  .catch(undefined);
 
 export const requiredId = strict<number>(
   'a whole number from 1 to 2^53 - 1',
@@ -61,9 +65,6 @@ const word = strict<string>('a word', (value) => value === '' || isLabel(value))
   .nullish()
   .transform((said) => said || undefined);
 
-const inside = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.preprocess((value) => (isRecord(value) ? value : {}), z.object(shape));
-
 /** `2024-06-11 03:13:06 UTC`, as in job webhooks, and ISO 8601 as everywhere else: `2024-06-11T03:13:06.123+02:00`. */
 const INSTANT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(\.\d{1,9})? ?(?:(UTC|Z)|([+-]\d{2}):?(\d{2}))$/;
 
@@ -76,126 +77,71 @@ export function readGitLabInstant(text: string): number | undefined {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? atMs : undefined;
 }
 
-export const JOB_HOOK_EVENT = 'Job Hook';
-
-const withId = inside({ id: optionalId });
-
-const HookJob = z
-  .object({
-    build_id: requiredId,
-    project_id: requiredId,
-    build_status: status,
-    project: inside({ path_with_namespace: label }),
-    build_name: label,
-    build_stage: label,
-    pipeline_id: optionalId,
-    commit: withId,
-    user: withId,
-    ref: label,
-    runner: inside({ id: optionalId, tags: z.array(z.unknown()).optional().catch(undefined) }),
-    // An object in deliveries, a text in some versions of the documentation.
-    environment: z.union([requiredLabel, inside({ name: label }).transform(({ name }) => name)]),
-    build_created_at_iso: instantMs,
-    build_started_at_iso: instantMs,
-    build_finished_at_iso: instantMs,
-    build_duration: seconds,
-    retries_count: upTo(RETRIES_MAX),
-    build_queued_duration: upTo(QUEUED_SECONDS_MAX),
-    build_failure_reason: word,
-  })
-  .transform(
-    (job): JobTruth => ({
-      jobId: job.build_id,
-      projectId: job.project_id,
-      status: job.build_status,
-      ...withoutAbsent({
-        projectPath: job.project.path_with_namespace,
-        jobName: job.build_name,
-        jobStage: job.build_stage,
-        pipelineId: job.pipeline_id ?? job.commit.id,
-        userId: job.user.id,
-        ref: job.ref,
-        runnerId: job.runner.id,
-        runnerTags: job.runner.tags?.filter(isLabel).slice(0, LABELS_MAX),
-        environment: job.environment,
-        createdAtMs: job.build_created_at_iso,
-        startedAtMs: job.build_started_at_iso,
-        finishedAtMs: job.build_finished_at_iso,
-        durationSeconds: job.build_duration,
-        retryCount: Number.isInteger(job.retries_count) ? job.retries_count : undefined,
-        queuedSeconds: job.build_queued_duration,
-        failureReason: job.build_failure_reason,
-      }),
-    }),
-  );
-
-/** Versions write the same instant in one of two fields, or in both: the first that is readable counts. */
-function withInstants(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const named = ['build_created_at', 'build_started_at', 'build_finished_at'].map((name) => {
-    const written = [body[`${name}_iso`], body[name]].filter((value) => value != null);
-    return [`${name}_iso`, written.find(isInstant) ?? written[0]] as const;
-  });
-  return { ...body, ...Object.fromEntries(named) };
-}
+type FieldName = keyof JobTruth;
+/** Paths of a field, separated by spaces: the first that has a value counts, of times the first that can be read. */
+type Fields = {
+  readonly [Name in FieldName]: readonly [z.ZodType<JobTruth[Name]>, hook: string, rest: string];
+};
 
 /**
- * `commit.id` is the pipeline's id, despite its name, and `project_name` is not a path: use `project.path_with_namespace`.
+ * `commit.id` is the pipeline's id, despite its name, and `project_name` is not a path. In lists of a project `project` has no id, in
+ * lists of a runner there is no runner. `tag_list` is what a job asked for. An environment is an object, or a text in some versions.
  * @see https://docs.gitlab.com/user/project/integrations/webhook_events/#job-events
- */
-export function parseJobHook(body: unknown): JobTruth | UnreadableJob {
-  if (!isRecord(body)) return { problems: ['body is not a JSON object; expected a job event'] };
-  if (body.object_kind !== 'build') {
-    return { problems: ['object_kind is not "build"; send job events only to this address'] };
-  }
-  const { success, data, error } = HookJob.safeParse(withInstants(body));
-  if (success) return data;
-  return { problems: error.issues.map(({ path, message }) => `${path.join('.')} ${message}`) };
-}
-
-/**
- * In lists of a project `project` has no id, in lists of a runner there is no runner. `tag_list` is what the job asked for.
  * @see https://docs.gitlab.com/api/jobs/#get-a-single-job
  */
-export const restJob = (asked: { readonly projectId?: number; readonly runnerId?: number }) =>
-  RestJob.transform((job, context): JobTruth => {
-    const projectId = asked.projectId ?? job.project.id ?? job.pipeline.project_id;
-    if (projectId === undefined) context.addIssue({ code: 'custom', path: ['pipeline', 'project_id'] });
-    return {
-      jobId: job.id,
-      projectId: projectId ?? 0,
-      status: job.status,
-      ...withoutAbsent({
-        projectPath: job.project.path_with_namespace,
-        jobName: job.name,
-        jobStage: job.stage,
-        pipelineId: job.pipeline.id,
-        userId: job.user.id,
-        ref: job.ref,
-        runnerId: job.runner.id ?? asked.runnerId,
-        createdAtMs: job.created_at,
-        startedAtMs: job.started_at,
-        finishedAtMs: job.finished_at,
-        durationSeconds: job.duration,
-        queuedSeconds: job.queued_duration,
-        failureReason: job.failure_reason,
-      }),
-    };
-  });
+const FIELDS: Fields = {
+  jobId: [requiredId, 'build_id', 'id'],
+  projectId: [requiredId, 'project_id', 'asked.projectId project.id pipeline.project_id'],
+  status: [status, 'build_status', 'status'],
+  projectPath: [label, 'project.path_with_namespace', 'project.path_with_namespace'],
+  jobName: [label, 'build_name', 'name'],
+  jobStage: [label, 'build_stage', 'stage'],
+  pipelineId: [optionalId, 'pipeline_id commit.id', 'pipeline.id'],
+  userId: [optionalId, 'user.id', 'user.id'],
+  ref: [label, 'ref', 'ref'],
+  runnerId: [optionalId, 'runner.id', 'runner.id asked.runnerId'],
+  runnerTags: [labels, 'runner.tags', ''],
+  environment: [label, 'environment.name environment', ''],
+  createdAtMs: [instantMs, 'build_created_at_iso build_created_at', 'created_at'],
+  startedAtMs: [instantMs, 'build_started_at_iso build_started_at', 'started_at'],
+  finishedAtMs: [instantMs, 'build_finished_at_iso build_finished_at', 'finished_at'],
+  durationSeconds: [seconds, 'build_duration', 'duration'],
+  retryCount: [retries, 'retries_count', ''],
+  queuedSeconds: [upTo(QUEUED_SECONDS_MAX), 'build_queued_duration', 'queued_duration'],
+  failureReason: [word, 'build_failure_reason', 'failure_reason'],
+};
 
-const RestJob = z.object({
-  id: requiredId,
-  status,
-  project: inside({ path_with_namespace: label, id: optionalId }),
-  pipeline: inside({ id: optionalId, project_id: optionalId }),
-  name: label,
-  stage: label,
-  user: withId,
-  ref: label,
-  runner: withId,
-  created_at: instantMs,
-  started_at: instantMs,
-  finished_at: instantMs,
-  duration: seconds,
-  queued_duration: upTo(QUEUED_SECONDS_MAX),
-  failure_reason: word,
-});
+const valueAt = (body: unknown, path: string): unknown =>
+  path.split('.').reduce((value, name) => (isRecord(value) ? value[name] : undefined), body);
+
+function readJob(body: unknown, from: 'hook' | 'rest'): JobTruth | UnreadableJob {
+  const job: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const [name, [schema, hook, rest]] of Object.entries(FIELDS)) {
+    const paths = (from === 'hook' ? hook : rest).split(' ');
+    const said = paths.filter((path) => valueAt(body, path) != null);
+    const readable = said.find((path) => schema !== instantMs || isInstant(valueAt(body, path)));
+    const path = readable ?? said[0] ?? paths[0] ?? '';
+    const { success, data, error } = schema.safeParse(valueAt(body, path));
+    if (!success) problems.push(`${path} ${error.issues[0]?.message}`);
+    else if (data !== undefined) job[name] = data;
+  }
+  return problems.length > 0 ? { problems } : (job as unknown as JobTruth);
+}
+
+export const JOB_HOOK_EVENT = 'Job Hook';
+
+export function parseJobHook(body: unknown): JobTruth | UnreadableJob {
+  if (!isRecord(body)) return { problems: ['body is not a JSON object; expected a job event'] };
+  if (body.object_kind === 'build') return readJob(body, 'hook');
+  return { problems: ['object_kind is not "build"; send job events only to this address'] };
+}
+
+/** @param asked - what the answer may leave out */
+export const restJob = (asked: { readonly projectId?: number; readonly runnerId?: number }) =>
+  z.unknown().transform((body, context): JobTruth => {
+    const job = readJob({ ...(isRecord(body) && body), asked }, 'rest');
+    if (!('problems' in job)) return job;
+    for (const problem of job.problems) context.addIssue({ code: 'custom', path: problem.split(' ', 1) });
+    return z.NEVER;
+  });
