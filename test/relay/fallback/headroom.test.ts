@@ -8,7 +8,7 @@ import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { readHeadroom } from '../../../relay/admit/response.ts';
-import { createFallback, type Fallback, statelessCheck } from '../../../relay/fallback/fallback.ts';
+import { createFallback, type Fallback } from '../../../relay/fallback/fallback.ts';
 import { Headroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
 import { createHeadroomSnapshots } from '../../../relay/fallback/headroom-snapshot.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
@@ -50,7 +50,7 @@ function aHouse({ limits, rules, disclose, relays = 1, failurePolicy = 'admit' }
     });
     const fallback = createFallback({
       clock: { ...handClock(0), nowMs: clock.nowMs },
-      stateless: statelessCheck(policy, clock),
+      policy,
       costAndCapacity: failurePolicy,
       newDecisionId: () => 'f-1',
       headroom: room,
@@ -66,7 +66,6 @@ function aHouse({ limits, rules, disclose, relays = 1, failurePolicy = 'admit' }
   };
   return {
     ask,
-    /** All at their first one. */
     fallbacks: all.map(({ fallback }) => fallback),
     pass: (ms: number) => {
       nowMs += ms;
@@ -189,7 +188,6 @@ describe('restarts in an outage', () => {
   const JOB_MICROS = 1_000_000;
   const LIMIT_MICROS = 100 * JOB_MICROS;
 
-  /** A job costs one. */
   const budgetWith = (left: number): LimitRoom => ({
     policy: 'room',
     refusal: {

@@ -2,7 +2,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { describe, expect, test } from 'vitest';
 import { directoryOf } from '../../../policies/directory.ts';
 import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
-import { JOBS_MIN, NeededFields } from '../../../relay/translate/needed-fields.ts';
+import { JOBS_MIN, watchNeededFields } from '../../../relay/translate/needed-fields.ts';
 import { compileReader, plausibilityJudge } from '../../../relay/translate/question-reader.ts';
 import { encodeKnown, loadSchema, parseSchema, type WireSchema } from '../../../relay/wire/schema.ts';
 import { aPolicy } from '../../policies/documents.ts';
@@ -129,7 +129,7 @@ describe('fields that rules need', () => {
 
   function watched(withoutSource: readonly string[] = []) {
     const told: (readonly string[])[] = [];
-    const fields = new NeededFields({
+    const fields = watchNeededFields({
       policy: aPolicy({ rules: RULES }),
       withoutSource: new Set(withoutSource),
       nowMs: 0,

@@ -16,7 +16,6 @@ export type QuotaCode =
   | 'WINDOW_FULL'
   | 'EXCEEDS_LIMIT_ALONE';
 
-/** A used-up limit of this subject. */
 export function quotaViolation(
   subject: string,
   code: QuotaCode = 'BUDGET_EXHAUSTED',
@@ -25,7 +24,6 @@ export function quotaViolation(
     readonly limit?: string;
     readonly unit?: Unit;
     readonly asked?: number;
-    /** @default the whole limit */
     readonly committed?: number;
   } = {},
 ): Violation {
