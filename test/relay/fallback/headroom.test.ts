@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAdmitApp } from '../../../functions/admit/app.ts';
-import type { AdmissionsResponse, LimitRoom } from '../../../functions/core/contract/admissions.ts';
+import type { AdmissionsResponse } from '../../../functions/core/contract/admissions.ts';
 import { type LedgerClock, silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
@@ -15,6 +15,7 @@ import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { range } from '../../support/relay/commit-bench.ts';
+import { budgetRoom } from '../../support/relay/verdicts.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -185,28 +186,9 @@ test('what was given stays given until the ledger knows of it', async () => {
 });
 
 describe('restarts in an outage', () => {
-  const JOB_MICROS = 1_000_000;
-  const LIMIT_MICROS = 100 * JOB_MICROS;
-
-  const budgetWith = (left: number): LimitRoom => ({
-    policy: 'room',
-    refusal: {
-      ...{ rule: 'budgets', class: 'cost', mode: 'enforce' },
-      reason: {
-        ...{ code: 'BUDGET_EXHAUSTED', subject: 'group/100', subjectLabel: 'acme', limit: 'money-month' },
-        ...{ unit: 'micros', limitAmount: LIMIT_MICROS, committed: LIMIT_MICROS - left * JOB_MICROS },
-        ...{ settled: 0, asked: JOB_MICROS, zone: 'UTC' },
-      },
-    },
-  });
-
   const clock = handClock();
   const newRoom = (relays: number): Headroom =>
     new Headroom({ clock, policy: aPolicy(), relays, isDelivered: () => true, directory: () => undefined });
-
-  const aJob = (jobId: number) => ({
-    ...{ jobId, projectId: 1_000, namespaceId: 100, rootNamespaceId: 100, timeoutSeconds: 3_600 },
-  });
 
   const relaysInAnOutage = [
     fc.integer({ min: 1, max: 4 }),
@@ -233,7 +215,7 @@ describe('restarts in an outage', () => {
         };
         const now = range(1, relays).map(started);
         for (const { room, place } of now) {
-          room.report([budgetWith(left)]);
+          room.report([budgetRoom(left)]);
           written[place] = room.keep();
         }
         let admitted = 0;
