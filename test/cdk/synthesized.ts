@@ -137,7 +137,11 @@ export function synthesize(
 }
 
 function synthesizeAnew(deployments: readonly Deployment[], context: Record<string, string>): Synthesized {
-  const app = new App({ context: { ...cdkJson.context, ...context } });
+  // The synth of the command line, cdk-nag and cfn-lint judge the templates; that takes longer than the rest of a synth.
+  const app = new App({
+    context: { ...cdkJson.context, ...context },
+    builtinCloudFormationValidation: false,
+  });
   addDeployments(app, readDeployments(deployments, app.node.getAllContext()), STUBS);
   const stacks = app.synth().stacks.map((stack) => ({
     name: stack.stackName,
