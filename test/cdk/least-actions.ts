@@ -27,7 +27,7 @@ const hasStar = ({ actions, resources }: Statement): boolean =>
 /** One action at a time: the library merges statements on the same resources. */
 const isExplained = ({ where, actions }: Statement): boolean =>
   actions.every((action) =>
-    WILDCARDS.some((wildcard) => wildcard.where.test(where) && wildcard.actions.includes(action)),
+    WILDCARDS.some(([allowed, place]) => place.test(where) && allowed.includes(action)),
   );
 
 const statementsOf = ({ stacks }: Synthesized): readonly Statement[] =>
@@ -56,7 +56,7 @@ describe.each(all)('rights in %s', (_, synthesized) => {
 
 test('no explanation outlives its *', () => {
   const starred = all.flatMap(([, each]) => statementsOf(each).filter(hasStar));
-  const idle = WILDCARDS.filter(({ where, actions }) =>
+  const idle = WILDCARDS.filter(([actions, where]) =>
     actions.some(
       (action) => !starred.some((each) => where.test(each.where) && each.actions.includes(action)),
     ),

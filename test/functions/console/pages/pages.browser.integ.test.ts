@@ -102,8 +102,8 @@ test.each([
       await page.goto(server.origin + path);
       const light = await findingsOfAxe(page);
       await page.emulateMedia({ colorScheme: 'dark' });
-      // The colours alone differ.
-      const dark = await findingsOfAxe(page, ['color-contrast']);
+      // The colours alone differ, and empty pages have no others.
+      const dark = amount === 'full' ? await findingsOfAxe(page, ['color-contrast']) : [];
       await page.setViewportSize(NARROW);
       const width = await page.evaluate<number>('document.documentElement.scrollWidth');
       wrong.push(...[...light, ...dark].map((finding) => `${path}: ${finding}`));
