@@ -1,13 +1,5 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import {
-  AttributeType,
-  BillingMode,
-  type ITable,
-  ProjectionType,
-  StreamViewType,
-  Table,
-  TableEncryption,
-} from 'aws-cdk-lib/aws-dynamodb';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
@@ -37,7 +29,7 @@ const STREAM_ACTIONS = [
  * protected from deletion, restorable to any second of the last 35 days.
  */
 export class LedgerTable extends Construct {
-  readonly table: ITable;
+  readonly table: dynamodb.ITable;
   readonly #key: IKey | undefined;
   readonly #instance: string;
 
@@ -46,27 +38,27 @@ export class LedgerTable extends Construct {
     const { tableKeyArn } = settings.state;
     this.#instance = settings.gitlab.instance;
     this.#key = tableKeyArn === undefined ? undefined : Key.fromKeyArn(this, 'Key', tableKeyArn);
-    const table = new Table(this, 'Table', {
-      partitionKey: { name: PK, type: AttributeType.STRING },
-      sortKey: { name: SK, type: AttributeType.STRING },
-      billingMode: BillingMode.PAY_PER_REQUEST,
-      stream: StreamViewType.NEW_AND_OLD_IMAGES,
+    const table = new dynamodb.Table(this, 'Table', {
+      partitionKey: { name: PK, type: dynamodb.AttributeType.STRING },
+      sortKey: { name: SK, type: dynamodb.AttributeType.STRING },
+      billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
+      stream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
       timeToLiveAttribute: TTL_ATTRIBUTE,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN,
       ...(this.#key === undefined
-        ? { encryption: TableEncryption.AWS_MANAGED }
-        : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: this.#key }),
+        ? { encryption: dynamodb.TableEncryption.AWS_MANAGED }
+        : { encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED, encryptionKey: this.#key }),
     });
     table.addGlobalSecondaryIndex({
       indexName: DUE_INDEX,
-      partitionKey: { name: DUE_PK, type: AttributeType.STRING },
-      sortKey: { name: DUE_AT, type: AttributeType.NUMBER },
-      projectionType: ProjectionType.KEYS_ONLY,
+      partitionKey: { name: DUE_PK, type: dynamodb.AttributeType.STRING },
+      sortKey: { name: DUE_AT, type: dynamodb.AttributeType.NUMBER },
+      projectionType: dynamodb.ProjectionType.KEYS_ONLY,
     });
     // The library's own class does not fit its interface under exact optional properties.
-    this.table = table as ITable;
+    this.table = table as dynamodb.ITable;
   }
 
   /**

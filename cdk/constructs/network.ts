@@ -1,18 +1,5 @@
 import { Fn, Stack } from 'aws-cdk-lib';
-import {
-  CfnInternetGateway,
-  CfnRoute,
-  CfnRouteTable,
-  CfnSubnet,
-  CfnSubnetRouteTableAssociation,
-  CfnVPC,
-  CfnVPCEndpoint,
-  CfnVPCGatewayAttachment,
-  type ISubnet,
-  type IVpc,
-  Subnet,
-  Vpc,
-} from 'aws-cdk-lib/aws-ec2';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
 import type { Settings } from '../settings/deployment.ts';
 
@@ -21,8 +8,8 @@ import type { Settings } from '../settings/deployment.ts';
  * costs more than the rest of Tollgate. No inbound traffic is allowed.
  */
 export class RelayNetwork extends Construct {
-  readonly vpc: IVpc;
-  readonly subnets: readonly ISubnet[];
+  readonly vpc: ec2.IVpc;
+  readonly subnets: readonly ec2.ISubnet[];
   readonly assignPublicIp: boolean;
 
   constructor(scope: Construct, id: string, settings: Settings['vpc']) {
@@ -40,10 +27,10 @@ export class RelayNetwork extends Construct {
 type ExistingVpc = Extract<Settings['vpc'], { kind: 'existing' }>;
 
 function existingVpc(scope: Construct, { id: vpcId, availabilityZones, subnetIds }: ExistingVpc) {
-  const vpc = Vpc.fromVpcAttributes(scope, 'Vpc', { vpcId, availabilityZones: [...availabilityZones] });
+  const vpc = ec2.Vpc.fromVpcAttributes(scope, 'Vpc', { vpcId, availabilityZones: [...availabilityZones] });
   const subnets = subnetIds.map((subnetId, index) => {
     const availabilityZone = availabilityZones[index] ?? '';
-    return Subnet.fromSubnetAttributes(scope, `Subnet${index + 1}`, { subnetId, availabilityZone });
+    return ec2.Subnet.fromSubnetAttributes(scope, `Subnet${index + 1}`, { subnetId, availabilityZone });
   });
   return { vpc, subnets };
 }
@@ -61,31 +48,38 @@ function publicVpc(scope: Construct, cidr: string) {
   const { region } = Stack.of(scope);
   const tags = [{ key: 'Name', value: scope.node.path }];
   const addresses = { cidrBlock: cidr, enableDnsHostnames: true, enableDnsSupport: true };
-  const vpcId = new CfnVPC(scope, 'Resource', { ...addresses, tags }).ref;
-  const gatewayId = new CfnInternetGateway(scope, 'Gateway').ref;
-  const attached = new CfnVPCGatewayAttachment(scope, 'Attached', { vpcId, internetGatewayId: gatewayId });
-  const routeTableId = new CfnRouteTable(scope, 'Routes', { vpcId }).ref;
-  const out = new CfnRoute(scope, 'Out', { routeTableId, destinationCidrBlock: '0.0.0.0/0', gatewayId });
+  const vpcId = new ec2.CfnVPC(scope, 'Resource', { ...addresses, tags }).ref;
+  const gatewayId = new ec2.CfnInternetGateway(scope, 'Gateway').ref;
+  const attached = new ec2.CfnVPCGatewayAttachment(scope, 'Attached', {
+    vpcId,
+    internetGatewayId: gatewayId,
+  });
+  const routeTableId = new ec2.CfnRouteTable(scope, 'Routes', { vpcId }).ref;
+  const out = new ec2.CfnRoute(scope, 'Out', { routeTableId, destinationCidrBlock: '0.0.0.0/0', gatewayId });
   out.addDependency(attached);
   // CloudFormation resolves the region's zones at deployment.
   const availabilityZones = Array.from({ length: ZONES }, (_, index) => Fn.select(index, Fn.getAzs(region)));
   const subnetIds = availabilityZones.map((availabilityZone, index) => {
     const cidrBlock = Fn.select(index, Fn.cidr(cidr, ZONES, String(SUBNET_BITS)));
-    const subnetId = new CfnSubnet(scope, `Subnet${index + 1}`, { vpcId, availabilityZone, cidrBlock, tags })
-      .ref;
-    new CfnSubnetRouteTableAssociation(scope, `Subnet${index + 1}Routes`, { subnetId, routeTableId });
+    const subnetId = new ec2.CfnSubnet(scope, `Subnet${index + 1}`, {
+      vpcId,
+      availabilityZone,
+      cidrBlock,
+      tags,
+    }).ref;
+    new ec2.CfnSubnetRouteTableAssociation(scope, `Subnet${index + 1}Routes`, { subnetId, routeTableId });
     return subnetId;
   });
-  new CfnVPCEndpoint(scope, 'DynamoDb', {
+  new ec2.CfnVPCEndpoint(scope, 'DynamoDb', {
     vpcId,
     vpcEndpointType: 'Gateway',
     serviceName: `com.amazonaws.${region}.dynamodb`,
     routeTableIds: [routeTableId],
   });
-  const vpc = Vpc.fromVpcAttributes(scope, 'Found', { vpcId, availabilityZones });
+  const vpc = ec2.Vpc.fromVpcAttributes(scope, 'Found', { vpcId, availabilityZones });
   const subnets = subnetIds.map((subnetId, index) => {
     const availabilityZone = availabilityZones[index] ?? '';
-    return Subnet.fromSubnetAttributes(scope, `FoundSubnet${index + 1}`, {
+    return ec2.Subnet.fromSubnetAttributes(scope, `FoundSubnet${index + 1}`, {
       subnetId,
       availabilityZone,
       routeTableId,

@@ -1,16 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import {
-  Alarm,
-  AlarmRule,
-  ComparisonOperator,
-  CompositeAlarm,
-  type IAlarm,
-  type IAlarmAction,
-  type IMetric,
-  MathExpression,
-  Metric,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../functions/names.ts';
 import { type AlarmSpec, COMPOSITE } from './alarms/alarm-spec.ts';
@@ -32,11 +21,11 @@ export function metricsOf({ deployment, ownMetrics, dimensions }: MetricsOptions
     return ownMetrics ? { [METRIC_DIMENSION]: deployment } : undefined;
   };
 
-  function metric(word: SeriesName, periodMinutes: number, label?: string): Metric {
+  function metric(word: SeriesName, periodMinutes: number, label?: string): cloudwatch.Metric {
     const series: Series = SERIES[word];
     const dimensionsMap = dimensionsOf(series);
     if (dimensionsMap === undefined) throw new Error(`the series ${word} is about something not deployed`);
-    return new Metric({
+    return new cloudwatch.Metric({
       namespace: series.from === 'aws' ? series.namespace : METRIC_NAMESPACE,
       metricName: series.name,
       dimensionsMap,
@@ -53,11 +42,11 @@ export function metricsOf({ deployment, ownMetrics, dimensions }: MetricsOptions
     of: (
       formula: string,
       { periodMinutes, label }: { readonly periodMinutes: number; readonly label: string },
-    ): IMetric => {
+    ): cloudwatch.IMetric => {
       const words = seriesIn(formula);
       const [word] = words;
       if (word === formula) return metric(word, periodMinutes, label);
-      return new MathExpression({
+      return new cloudwatch.MathExpression({
         expression: formula,
         usingMetrics: Object.fromEntries(words.map((each) => [each, metric(each, periodMinutes)])),
         period: Duration.minutes(periodMinutes),
@@ -76,16 +65,16 @@ interface AlarmSetProps {
 }
 
 const OPERATORS = {
-  above: ComparisonOperator.GREATER_THAN_THRESHOLD,
-  below: ComparisonOperator.LESS_THAN_THRESHOLD,
+  above: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+  below: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
 } as const;
 const MISSING = {
-  breaching: TreatMissingData.BREACHING,
-  notBreaching: TreatMissingData.NOT_BREACHING,
+  breaching: cloudwatch.TreatMissingData.BREACHING,
+  notBreaching: cloudwatch.TreatMissingData.NOT_BREACHING,
 } as const;
 
 export class AlarmSet extends Construct {
-  readonly alarms: readonly IAlarm[];
+  readonly alarms: readonly cloudwatch.IAlarm[];
 
   constructor(scope: Construct, id: string, props: AlarmSetProps) {
     super(scope, id);
@@ -94,18 +83,18 @@ export class AlarmSet extends Construct {
     /** The first word is the severity, so that subscription filters can separate pages from tickets. */
     const describe = ({ name, severity, says }: Pick<AlarmSpec, 'name' | 'severity' | 'says'>): string =>
       `${severity.toUpperCase()}: ${says} What to do: ${runbookPlace(name, runbookUrl)}`;
-    const tell = (alarm: Alarm | CompositeAlarm): void => {
+    const tell = (alarm: cloudwatch.Alarm | cloudwatch.CompositeAlarm): void => {
       for (const topicArn of topicArns) {
-        const action: IAlarmAction = { bind: () => ({ alarmActionArn: topicArn }) };
+        const action: cloudwatch.IAlarmAction = { bind: () => ({ alarmActionArn: topicArn }) };
         alarm.addAlarmAction(action);
         alarm.addOkAction(action);
       }
     };
-    const together: IAlarm[] = [];
-    const alarms = specs.map((spec): IAlarm => {
+    const together: cloudwatch.IAlarm[] = [];
+    const alarms = specs.map((spec): cloudwatch.IAlarm => {
       const { name, formula, label, periodMinutes, periods } = spec;
       const [direction, threshold] = spec.breach;
-      const alarm = new Alarm(this, name, {
+      const alarm = new cloudwatch.Alarm(this, name, {
         alarmName: nameOf(name),
         alarmDescription: describe(spec),
         metric: metrics.of(formula, { periodMinutes, label }),
@@ -121,10 +110,10 @@ export class AlarmSet extends Construct {
     });
     this.alarms = alarms;
     if (together.length === 0) return;
-    const composite = new CompositeAlarm(this, COMPOSITE.name, {
+    const composite = new cloudwatch.CompositeAlarm(this, COMPOSITE.name, {
       compositeAlarmName: nameOf(COMPOSITE.name),
       alarmDescription: describe(COMPOSITE),
-      alarmRule: AlarmRule.anyOf(...together),
+      alarmRule: cloudwatch.AlarmRule.anyOf(...together),
     });
     tell(composite);
     this.alarms = [composite, ...alarms];

@@ -32,7 +32,6 @@ export class Monitoring extends Construct {
       failurePolicy: settings.relay.failurePolicy,
       watchdog: settings.watchdog,
       console: settings.console !== undefined,
-      notices: settings.notices.everyMinutes > 0,
       requeue: settings.parameters.requeueTokens !== undefined,
       noticesMinutes: settings.notices.everyMinutes,
       metrics: settings.metrics,

@@ -14,7 +14,7 @@ const shape = {
   failurePolicy: 'admit',
   watchdog: false,
   console: false,
-  notices: true,
+  noticesMinutes: 15,
   metrics: true,
 } as const;
 const SHAPE_OF_WATCHED = { ...shape, watchdog: true, console: true, requeue: true, noticesMinutes: 60 };

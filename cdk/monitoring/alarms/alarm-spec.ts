@@ -40,10 +40,9 @@ export interface AlarmInput {
   readonly failurePolicy: 'admit' | 'reject';
   readonly watchdog: boolean;
   readonly console: boolean;
-  readonly notices: boolean;
   readonly requeue?: boolean;
-  /** Minutes between notices to owners. @default 15 */
-  readonly noticesMinutes?: number;
+  /** Minutes between notices to owners; 0: none. */
+  readonly noticesMinutes: number;
   readonly metrics: boolean;
 }
 

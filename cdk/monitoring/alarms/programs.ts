@@ -212,17 +212,15 @@ const RUN_MINUTES = 5;
 /** Alarms of the console and the notices. They use AWS metrics, which are free and independent of ours. */
 export const deskAlarms = (watched: AlarmInput): readonly AlarmRow[] => [
   deskFailing(watched),
-  ...(watched.notices && minutesOf(watched) > PERIOD_MINUTES ? [noticesSilent(minutesOf(watched))] : []),
+  ...(watched.noticesMinutes > PERIOD_MINUTES ? [noticesSilent(watched.noticesMinutes)] : []),
 ];
-
-const minutesOf = ({ noticesMinutes = PERIOD_MINUTES }: AlarmInput): number => noticesMinutes;
 
 const deskFailing = (watched: AlarmInput): AlarmRow => ({
   name: 'DeskFailing',
   says: 'People cannot see or change limits or are not told: the console breaks, or what runs for limits and retries by the clock fails or does not run.',
   formula: [
     'ssmLimitsErrors',
-    ...(watched.notices ? [noticesIn(watched)] : []),
+    ...(watched.noticesMinutes > 0 ? [noticesIn(watched)] : []),
     ...(watched.requeue ? ['requeueErrors'] : []),
     ...(watched.console ? ['FILL(consoleBroken, 0)', 'FILL(consoleThrottles, 0)'] : []),
   ].join(' + '),
@@ -235,8 +233,8 @@ const deskFailing = (watched: AlarmInput): AlarmRow => ({
 });
 
 /** If they run less often than once per period, NoticesSilent covers it. */
-const noticesIn = (watched: AlarmInput): string =>
-  minutesOf(watched) > PERIOD_MINUTES ? 'FILL(noticesErrors, 0)' : 'noticesErrors';
+const noticesIn = ({ noticesMinutes }: AlarmInput): string =>
+  noticesMinutes > PERIOD_MINUTES ? 'FILL(noticesErrors, 0)' : 'noticesErrors';
 
 const noticesSilent = (everyMinutes: number): AlarmRow => {
   const periodMinutes = 2 * everyMinutes;

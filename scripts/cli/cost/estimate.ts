@@ -160,7 +160,7 @@ export const monitoringOf = ({
 }: Pick<CostQuestion, 'relays' | 'watchdog' | 'visits'>): MonitoringCounts =>
   monitoringCounts({
     ...{ relays, watchdog, console: visits !== undefined, deadlineMs: 2_000, failurePolicy: 'admit' },
-    ...{ notices: true, metrics: true },
+    ...{ noticesMinutes: 15, metrics: true },
   });
 
 function alwaysQuantities(question: CostQuestion): readonly Quantity[] {
