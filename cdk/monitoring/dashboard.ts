@@ -17,11 +17,9 @@ const NUMBERS: GraphLines = {
   ...{ fallbackAnswers: 'Without the ledger', answerLatencyMs: 'p99, ms', liveHolds: 'Live holds' },
 };
 
-export function glanceWidgets({
-  settings,
-  alarms,
-  metrics,
-}: GlanceProps): readonly (readonly cloudwatch.IWidget[])[] {
+type Lines = readonly (readonly cloudwatch.IWidget[])[];
+
+export function glanceWidgets({ settings, alarms, metrics }: GlanceProps): Lines {
   const { stage, gitlab, alarms: targets } = settings;
   const id = gitlab.controllerId ?? '<controller id>';
   const disarm = `glab runner-controller update ${id} --state dry_run`;
@@ -69,10 +67,7 @@ const PERIOD_MINUTES = 5;
 const PER_LINE_MAX = 4;
 
 /** The row's heading and below it its panels; nothing where nothing of it is deployed. */
-export function rowWidgets(
-  { title, says, panels }: Row,
-  deps: WidgetDeps,
-): readonly (readonly cloudwatch.IWidget[])[] {
+export function rowWidgets({ title, says, panels }: Row, deps: WidgetDeps): Lines {
   const shown = panels.filter((panel) => panel.kind !== 'graph' || linesOf(panel, deps).length > 0);
   if (shown.length === 0) return [];
   const alarms = shown.flatMap((panel) => (panel.kind === 'graph' ? (specOf(panel, deps) ?? []) : []));
@@ -121,9 +116,7 @@ function graphWidget(graph: Graph, width: number, deps: WidgetDeps): cloudwatch.
     period: Duration.minutes(periodMinutes),
     left: drawn(linesOf(graph, deps), periodMinutes, deps.metrics),
     right: drawn(Object.entries(right), periodMinutes, deps.metrics),
-    leftAnnotations: annotations.map(
-      (each): cloudwatch.HorizontalAnnotation => ({ color: cloudwatch.Color.RED, ...each }),
-    ),
+    leftAnnotations: annotations.map((each) => ({ color: cloudwatch.Color.RED, ...each })),
     leftYAxis: { min: 0, showUnits: false },
     rightYAxis: { min: 0, showUnits: false },
     legendPosition: cloudwatch.LegendPosition.BOTTOM,
@@ -141,11 +134,7 @@ const specOf = ({ alarm }: Graph, { specs }: WidgetDeps): AlarmSpec | undefined 
 
 type Line = readonly [formula: string, label: string];
 
-const drawn = (
-  lines: readonly Line[],
-  periodMinutes: number,
-  metrics: DeploymentMetrics,
-): cloudwatch.IMetric[] =>
+const drawn = (lines: readonly Line[], periodMinutes: number, metrics: DeploymentMetrics) =>
   lines
     .filter(([formula]) => metrics.has(formula))
     .map(([formula, label]) => metrics.of(formula, { periodMinutes, label }));

@@ -1,19 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { readConsoleConfig } from '../../functions/console/config.ts';
-import {
-  readAdmitConfig,
-  readDirectoryConfig,
-  readDoctorConfig,
-  readDriftConfig,
-  readNoticesConfig,
-  readRequeueConfig,
-  readRollupConfig,
-  readSettleConfig,
-  readSsmLimitsConfig,
-  readSweepConfig,
-  readWatchdogConfig,
-} from '../../functions/core/environment/settings.ts';
+import * as settings from '../../functions/core/environment/settings.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { ledgerTable } from '../../functions/core/store/operation.ts';
 import {
@@ -52,18 +40,18 @@ describe('every function', () => {
   });
 
   test.each([
-    ['Admit', readAdmitConfig],
-    ['Settle', readSettleConfig],
-    ['SettleStream', readAdmitConfig],
-    ['Rollup', readRollupConfig],
-    ['Sweep', readSweepConfig],
-    ['DriftCheck', readDriftConfig],
-    ['DirectorySync', readDirectoryConfig],
-    ['Doctor', readDoctorConfig],
-    ['SsmLimits', readSsmLimitsConfig],
-    ['Notices', readNoticesConfig],
-    ['Requeue', readRequeueConfig],
-    ['Watchdog', readWatchdogConfig],
+    ['Admit', settings.readAdmitConfig],
+    ['Settle', settings.readSettleConfig],
+    ['SettleStream', settings.readAdmitConfig],
+    ['Rollup', settings.readRollupConfig],
+    ['Sweep', settings.readSweepConfig],
+    ['DriftCheck', settings.readDriftConfig],
+    ['DirectorySync', settings.readDirectoryConfig],
+    ['Doctor', settings.readDoctorConfig],
+    ['SsmLimits', settings.readSsmLimitsConfig],
+    ['Notices', settings.readNoticesConfig],
+    ['Requeue', settings.readRequeueConfig],
+    ['Watchdog', settings.readWatchdogConfig],
     ['Console', readConsoleConfig],
   ])('%s is told everything it refuses to start without', (construct, read) => {
     const { Variables } = fn(closed, construct).Properties.Environment;
