@@ -46,7 +46,7 @@ const DAYS_AHEAD_MAX = 800;
 const PERIOD_KEYS = ['per', 'zone', 'fiscal_start'] as const;
 
 /** Why no file can be about this day; undefined: one can. @param from - `2027-01-01` */
-export function notFrom(from: string, nowMs: number): string | undefined {
+function notFrom(from: string, nowMs: number): string | undefined {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(from) && isoDay(calendarDay(dayNumber(dayOfIso(from)))) === from;
   const ahead = isDay ? dayNumber(dayOfIso(from)) - Math.floor(nowMs / DAY_MS) : 0;
   return ahead > 0 && ahead <= DAYS_AHEAD_MAX
@@ -54,7 +54,7 @@ export function notFrom(from: string, nowMs: number): string | undefined {
     : `'${from}'; expected a day after today, within two years, such as 2027-01-01`;
 }
 
-export class FromDay {
+class FromDay {
   readonly #from: string;
   readonly #nowMs: number;
   readonly #limits = new Map<string, Limit>();
