@@ -127,17 +127,11 @@ function rowsText(
   );
 }
 
-function notesText(
-  { classes, otherValues }: PriceComparison,
-  { linesOfOtherMonths }: BillSum,
-  tag: string,
-): string {
+function notesText({ classes }: PriceComparison, { linesOfOtherMonths }: BillSum, tag: string): string {
   const notes = [
     linesOfOtherMonths > 0 && `Lines of other months, left out: ${linesOfOtherMonths}.`,
     classes.every(({ billMicros }) => billMicros === 0) &&
       `No line has a runner class in its tag ${printable(tag)}: --tag names another one.`,
-    otherValues.length > 0 &&
-      `Values of ${printable(tag)} that are no class: ${otherValues.map(printable).join(', ')}.`,
   ].filter(Boolean);
   return notes.map((note) => `\n${note}\n`).join('');
 }
@@ -148,8 +142,6 @@ interface ChargedSum {
 }
 
 type PriceComparison = ReturnType<typeof comparePrices>;
-
-const OTHER_VALUES_MAX = 5;
 
 /** @param rateMicros - micro-units of the policy's currency for one unit of the bill's. */
 export function comparePrices(
@@ -175,15 +167,10 @@ export function comparePrices(
     };
   });
   const billMicros = microsOf([...parts.values()].reduce((sum, each) => sum + each, 0n));
-  const others = [...parts].filter(([value]) => value !== undefined && !names.includes(value));
   return {
     classes,
     // Lines without the tag, or with a value that is no class: the rest of the total, so that rounding loses nothing.
     otherBillMicros: billMicros - classes.reduce((sum, row) => sum + row.billMicros, 0),
-    otherValues: others
-      .sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0))
-      .slice(0, OTHER_VALUES_MAX)
-      .map(([value = '']) => value),
     total: {
       seconds: classes.reduce((sum, { seconds }) => sum + seconds, 0),
       chargedMicros: classes.reduce((sum, row) => sum + row.chargedMicros, 0),
@@ -194,7 +181,6 @@ export function comparePrices(
 
 const RATE_PARTS = 1_000_000n * PARTS_PER_MICRO;
 
-/** Half a micro-unit goes away from zero. */
 function roundedMicros(scaled: bigint): number {
   const half = RATE_PARTS / 2n;
   return Number((scaled < 0n ? scaled - half : scaled + half) / RATE_PARTS);

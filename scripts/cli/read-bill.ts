@@ -11,12 +11,10 @@ export const PARTS_PER_MICRO = 1_000_000n;
 const PART_PLACES = 12;
 
 export interface BillSum {
-  /** Undefined: the bill has no line of the month. */
   readonly currency: string | undefined;
   /** By the value of the tag; lines without the tag have the key `undefined`. Exact, in parts of a micro-unit. */
   readonly parts: ReadonlyMap<string | undefined, bigint>;
   readonly lines: number;
-  /** Lines of other months, which are not in the sums. */
   readonly linesOfOtherMonths: number;
 }
 
@@ -26,11 +24,9 @@ interface BillTerms {
   readonly endMs: number;
 }
 
-/** Columns without which a file is not a FOCUS bill. */
 const COLUMNS = ['EffectiveCost', 'BillingCurrency', 'ChargePeriodStart', 'Tags'] as const;
 type Cells = Readonly<Record<(typeof COLUMNS)[number], string>>;
 
-/** Tags of one resource. */
 const ROW_CHARACTERS_MAX = 1024 * 1024;
 /** A tag of runner classes has a few values; one with more is another tag. */
 const VALUES_MAX = 10_000;
@@ -119,7 +115,6 @@ function instantOf(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Reads the tags of one cell, a JSON object. A cell that holds something else has no tags. */
 function valueOfTag(cell: string, tag: string): string | undefined {
   if (!cell.startsWith('{')) return undefined;
   try {

@@ -23,7 +23,6 @@ export function consoleAsked(flags: LedgerFlags, { env }: Pick<TerminalIo, 'env'
   return named ? originOf(named) : undefined;
 }
 
-/** Returns true with a job's token, or a session from this terminal. */
 export const mayAskConsole = (origin: string, { env }: Pick<TerminalIo, 'env'>): boolean =>
   Boolean(env[ENV_ID_TOKEN]) || keptSession(origin, env) !== undefined;
 

@@ -55,7 +55,6 @@ export interface BudgetTables extends LedgerAccess {
 }
 
 export interface BudgetContext {
-  /** With an administrator's view, because access to the table shows everything. */
   readonly api: ApiClient;
   readonly apiOf: (name: string) => ApiClient;
   readonly policy: Policy;
@@ -94,24 +93,29 @@ export async function openBudget(
   };
 }
 
-/** The author, if the table cannot know. */
-interface AuthorFlags {
-  readonly actor?: string | undefined;
-}
+type Asked = LedgerFlags & RulesFlags & { readonly actor?: string | undefined };
 
-/** Opens, runs and always closes. */
-export async function withBudget<T>(
-  flags: LedgerFlags & RulesFlags & AuthorFlags & { readonly topic?: string | undefined },
+export const withBudget = <T>(
+  flags: Asked & { readonly topic?: string | undefined },
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
+): Promise<T> => withContext(flags, io, ask, openBudget, true);
+
+async function withContext<T>(
+  flags: Asked & { readonly topic?: string | undefined },
+  io: TerminalIo,
+  ask: (budget: BudgetContext) => Promise<T>,
+  open: OpenLedger,
+  readsPublished: boolean,
 ): Promise<T> {
   const files = readFiles(flags, io);
   // The report's --console is for its links.
   const console = 'topic' in flags ? undefined : consoleAsked(flags, io);
   if (console !== undefined) return ask(await overConsole(console, files, flags, io));
-  return withOpened(openBudget, { ...flags, console: undefined }, io, async (tables) =>
-    ask(await contextOn(tables, files, flags, io)),
-  );
+  return withOpened(open, { ...flags, console: undefined }, io, async ({ limits, ...tables }) => {
+    const published = readsPublished ? withoutAbsent({ limits }) : {};
+    return ask(await contextOn({ ...tables, ...published }, files, flags, io));
+  });
 }
 
 /** For questions about jobs. @param ask - `books` is undefined where a console answers: it knows the groups itself. */
@@ -127,26 +131,12 @@ export async function withApi<T>(
 }
 
 /** The same for read-only commands. Missing tables are empty, and a named file of limits replaces the published ones. */
-export async function withBooks<T>(
-  flags: LedgerFlags & RulesFlags & AuthorFlags,
+export const withBooks = <T>(
+  flags: Asked,
   io: TerminalIo,
   ask: (books: BudgetContext) => Promise<T>,
   open: OpenLedger = openLedger,
-): Promise<T> {
-  const files = readFiles(flags, io);
-  const console = consoleAsked(flags, io);
-  if (console !== undefined) return ask(await overConsole(console, files, flags, io));
-  return withOpened(open, flags, io, async ({ limits, ...ledger }) =>
-    ask(
-      await contextOn(
-        { ...ledger, ...(flags.limits === undefined && withoutAbsent({ limits })) },
-        files,
-        {},
-        io,
-      ),
-    ),
-  );
-}
+): Promise<T> => withContext(flags, io, ask, open, flags.limits === undefined);
 
 type ApiFiles = ReturnType<typeof readFiles>;
 
@@ -161,7 +151,7 @@ function readFiles(flags: RulesFlags, io: TerminalIo) {
 async function overConsole(
   origin: string,
   { paths, policy, directory: named }: ApiFiles,
-  { actor }: AuthorFlags,
+  { actor }: Asked,
   io: TerminalIo,
 ): Promise<BudgetContext> {
   if (actor !== undefined) throw new UsageError('--actor belongs to --ledger: the console knows who you are');

@@ -68,7 +68,6 @@ npm run doctor is about the other end: what a router sends, before anything is d
                 webhookUrl: values['webhook-url'],
               }),
       });
-      // A table that does not answer is among the findings.
       const hourly = (await look.read().catch(() => undefined))?.view;
       // The local ledger already names its instance.
       const where = description.endsWith(instance) ? description : `${description}, for ${instance}`;

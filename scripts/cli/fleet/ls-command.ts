@@ -1,4 +1,4 @@
-import { byVersion, fallsBack, routerAccess } from '../../../functions/core/gitlab/runners.ts';
+import { byVersion, routerAccess } from '../../../functions/core/gitlab/runners.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { EXIT, type TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
@@ -27,12 +27,12 @@ registered only by whether the runner has a creator. Makes two calls for each ru
     const needsChange = reports.some(
       ({ findings }) => findings.includes('router_unsupported') || findings.includes('registration_token'),
     );
-    const unreadable =
-      rest.unreadable > 0
-        ? `${rest.unreadable} entries of GitLab's answers could not be read and are left out.\n`
-        : '';
-    const cut = rest.cut ? 'There are more runners than these: only so many are looked at.\n' : '';
-    print(io, flags, { runners: reports, ...rest }, () => fleetText(reports, io) + unreadable + cut);
+    const notes = [
+      rest.unreadable > 0 &&
+        `${rest.unreadable} entries of GitLab's answers could not be read and are left out.\n`,
+      rest.cut && 'There are more runners than these: only so many are looked at.\n',
+    ].filter(Boolean);
+    print(io, flags, { runners: reports, ...rest }, () => [fleetText(reports, io), ...notes].join(''));
     return flags.check && needsChange ? EXIT.wouldReject : EXIT.ok;
   },
 });
@@ -54,9 +54,6 @@ function reportOf(manned: MannedRunner, nowMs: number) {
     router_unsupported: routers.has('none'),
     router_by_environment: routers.has('environment'),
     router_not_told: routers.has('unknown'),
-    router_fallback: alive.some(({ version }) => fallsBack(version)),
-    stale: managers.length > 0 && alive.length === 0,
-    never_contacted: managers.length === 0,
   };
   const { id, description, type, tags, paused, status } = runner;
   return {
@@ -79,10 +76,6 @@ const REMEDIES = {
   router_by_environment:
     'use the job router only with FF_USE_JOB_ROUTER=true in the environment of the process (18.9, 18.10); since 18.11 it is FF_USE_JOB_ROUTER = true in [runners.feature_flags], and the environment does nothing',
   router_not_told: 'have a version that GitLab does not tell, or none that can be read: look at the machine',
-  router_fallback:
-    'go past the router for half a minute when it fails three times in a row (about 19.2 and newer): the sweep charges what they run then',
-  stale: 'were not heard for a week: delete them if they are gone',
-  never_contacted: 'never asked for a job: delete them, or start a manager',
 } as const;
 type Finding = keyof typeof REMEDIES;
 const FINDINGS = Object.keys(REMEDIES) as Finding[];
@@ -100,7 +93,6 @@ const ROUTERS: Readonly<Record<ReturnType<typeof routerAccess>, string>> = {
   unknown: 'not told',
 };
 
-/** A row per runner, then a line per remedy: a fleet has more runners than things to do. */
 function fleetText(reports: readonly ReturnType<typeof reportOf>[], io: TerminalIo): string {
   if (reports.length === 0) return 'GitLab has no runner that this token may see.\n';
   const paint = paintWhen(io.colours);
@@ -110,13 +102,10 @@ function fleetText(reports: readonly ReturnType<typeof reportOf>[], io: Terminal
     const text = routers.map((each) => ROUTERS[each]).join(', ') || '-';
     const versions = managers.flatMap(({ version }) => version ?? []).sort(byVersion);
     const [oldest, newest] = [versions[0] ?? '-', versions.at(-1) ?? '-'];
+    const state = paused && status !== 'paused' ? `${status}, paused` : status;
     return [
-      ...[
-        String(id),
-        paused && status !== 'paused' ? `${status}, paused` : status,
-        REGISTRATIONS[registration],
-      ],
-      ...[String(managers.length), oldest === newest ? oldest : `${oldest} to ${newest}`],
+      ...[String(id), state, REGISTRATIONS[registration], String(managers.length)],
+      oldest === newest ? oldest : `${oldest} to ${newest}`,
       ...[routers.includes('none') ? paint.bad(text) : text, description],
     ];
   });

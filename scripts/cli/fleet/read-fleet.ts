@@ -56,7 +56,6 @@ export async function readFleet(place: GitLabPlace, progress: Progress) {
       unreadable += odd;
       runners.push({ runner, managers });
     } catch (error) {
-      // One odd runner must not hide the other ones.
       if (!(error instanceof GitLabError && error.code === 'gitlab_unreadable')) throw error;
       unreadable += 1;
     }

@@ -57,7 +57,6 @@ const FLAGS = {
     '<job>',
     'in place of all these: this job once more, 4711 or the address of its page; of a ledger or a console (default: $TOLLGATE_CONSOLE)',
   ),
-  // Without --ledger no table is read.
   ledger: text(
     '<local | table>',
     'by what is in force now: next to npm start on this machine, or in a DynamoDB table',
@@ -113,7 +112,6 @@ sent by GitLab. No counter is changed.`,
 type CanIFlags = ValuesOf<typeof FLAGS>;
 
 interface DecidedBy {
-  /** `rules`: by the documents alone. */
   readonly name: 'rules' | 'ledger' | 'console';
   readonly open?: OpenLedger;
   readonly flags: LedgerFlags & RulesFlags;

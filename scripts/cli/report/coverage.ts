@@ -108,7 +108,6 @@ function runnersText(view: CoverageView, all: boolean, io: TerminalIo, paint: Pa
   ].join('');
 }
 
-/** Once for all runners that it helps. */
 const remediesText = (rows: readonly CoveredRunnerRow[], columns: number): string =>
   [...Map.groupBy(rows, ({ remedy }) => remedy)]
     .flatMap(([remedy, runners]) => {

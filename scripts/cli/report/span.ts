@@ -6,7 +6,6 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
 
-/** For the help of every command with `--since` or `--until`. */
 export const SPAN_HELP = `Days begin and end in $TOLLGATE_ROLLUP_ZONE, else in UTC; the last one is meant whole.`;
 
 const AGO = /^(\d{1,4})([hdw])$/;

@@ -68,7 +68,6 @@ const figures = ({ pointer, directory }: NonNullable<Awaited<ReturnType<typeof r
 const figuresText = (known: ReturnType<typeof figures>): string =>
   `As of ${known.at}, sync ${known.edit}: ${known.groups} groups, ${known.personalNamespaces} personal namespaces, ${known.projects} projects, ${known.groupsWithoutChain} groups with unknown parents\n`;
 
-/** A group, a project, or one of each, with the groups above it, root first. */
 function find(word: string, directory: Directory) {
   const { chainById } = directory;
   const group = findGroup(word, directory);
@@ -91,7 +90,6 @@ const foundText = (found: ReturnType<typeof find>, columns: number): string =>
     columns,
   );
 
-/** GitLab, and the clock that a sync goes by. */
 export const gitlabAt = ({ baseUrl, token, fetch }: GitLabPlace): Pick<Syncing, 'gitlab' | 'clock'> => ({
   gitlab: createGitLabDirectory({ baseUrl, token: async () => token, fetch, clock: systemClock }),
   clock: systemClock,

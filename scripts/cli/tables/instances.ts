@@ -15,7 +15,6 @@ import { rollupZone } from '../rollup-zone.ts';
 const { ledger, region, endpoint } = TABLE_FLAGS;
 const FLAGS = { ledger, region, endpoint };
 const HOST = word('<host>', 'as gitlab.instance of the settings, e.g. gitlab.example.com');
-/** A host without a port. */
 const HOST_FORM = /^[\w.-]{1,253}$/;
 
 /** @throws {UsageError} */

@@ -55,7 +55,6 @@ export async function compareWithGitLab(store: LedgerStore, gitlab: GitLab, opti
     // Of the jobs that ran; only where the runners' jobs could be listed in full.
     ...(runners === 'all' && { unadmittedShare: unadmittedShare(figures) }),
   };
-  // The verdicts are the sweep's decisions about the findings.
   return { comparison, verdicts };
 }
 

@@ -19,7 +19,6 @@ export const GITLAB_FLAGS = {
 /** Shown as needed in the usage line; {@link readGitLabPlace} refuses to do without. */
 const shownAsNeeded = <Value>(flag: Flag<Value>): Flag<Value> => ({ ...flag, isRequired: true });
 
-/** @param token - help of `--token-file` */
 export const neededGitLab = (token = GITLAB_FLAGS['token-file'].help) => ({
   gitlab: shownAsNeeded(GITLAB_FLAGS.gitlab),
   'token-file': shownAsNeeded(text('<file>', token)),

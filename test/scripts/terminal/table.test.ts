@@ -68,10 +68,6 @@ test('colours take no columns', () => {
   expect(plain).toBe('FAIL  b');
 });
 
-test('characters outside the basic plane are cut whole', () => {
-  expect(cutToColumns('😀😀😀', 3)).toBe('😀…');
-});
-
 test.each([
   [true, {}, true],
   [false, {}, false],

@@ -38,20 +38,6 @@ async function run(bench: House, args: string[] = [], store?: LedgerStore) {
 const jsonOf = async (bench: House, args: string[] = [], store?: LedgerStore): Promise<BacktestResult> =>
   JSON.parse((await run(bench, ['--json', ...args], store)).out);
 
-test('a raised limit lets the rejected job in, at its estimate', async () => {
-  const bench = await house();
-  bench.documents({}, [limit(3)]);
-  expect(await jsonOf(bench)).toMatchObject({
-    jobs: 4,
-    rejectedThen: 1,
-    rejectedNow: 0,
-    newlyAdmitted: 1,
-    thenMicros: 300_000,
-    nowMicros: 1_300_000,
-    estimatedMicros: 1_000_000,
-  });
-});
-
 test('a lowered limit names group, rule, limit and jobs, and what it saves', async () => {
   const bench = await house();
   bench.documents({}, [limit(1)]);

@@ -11,7 +11,7 @@ import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
 import { bareAmountText } from '../../../../policies/unit-texts.ts';
 import { openBudget } from '../../../../scripts/cli/api/open-api.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { FULL } from '../../../support/property-runs.ts';
 import { consoleOn } from '../bench-console.ts';
 import { aRequest } from '../ledger-bench.ts';
 import { budgetBench } from './budget-bench.ts';
@@ -173,7 +173,7 @@ async function surfaces({ limits, counters, perDay }: Case) {
 }
 
 const holds = <T>(of: fc.Arbitrary<T>, first: T[], runs: number, check: (some: T) => Promise<void>) => {
-  const options = { numRuns: propertyRuns(runs), examples: first.map((some): [T] => [some]) };
+  const options = { numRuns: FULL ? runs : Math.ceil(runs / 12), examples: first.map((some): [T] => [some]) };
   return fc.assert(fc.asyncProperty(of, check), options);
 };
 

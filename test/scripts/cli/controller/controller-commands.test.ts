@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { CANARY_DESCRIPTION } from '../../../../functions/core/gitlab/administration.ts';
 import type { CanaryOutcome } from '../../../../functions/core/ledger/controller.ts';
 import type { RelayBeat } from '../../../../functions/core/store/health-items.ts';
-import { statusJson } from '../../../../scripts/cli/controller/status-text.ts';
 import type { OpenLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { type FakeController, fakeRunnerControllers } from '../../../support/fake-runner-controllers.ts';
 import { aProject, runDesk } from '../desk-run.ts';
@@ -111,14 +110,6 @@ test('status changes nothing and tells the state as JSON, and what is not known 
   const scopes = { instance: true, runnerIds: [] };
   expect(JSON.parse(out)).toMatchObject({ ...ONE, ...unknown, armed: false, scopes });
   expect(gitlab.changes()).toBe(0);
-});
-
-test('an enabled controller with unknown scopes is not reported as disarmed', () => {
-  const unknown = { known: false, why: 'GitLab does not answer' } as const;
-  const parts = { scopes: unknown, beats: unknown, forecast: unknown, canary: unknown };
-  const controller = { ...ONE, state: 'enabled' } as const;
-  const status = statusJson({ controller, ...parts, heard: [], nowMs: 0 });
-  expect(status).toMatchObject({ armed: null, scopes: null });
 });
 
 test('without a scope nothing is armed: GitLab would ask about no job; runner scopes are told', async () => {

@@ -32,16 +32,6 @@ test('sums are made of the lines, and every line of a quantity and a price with 
   expect(totals.perMonth).toBeCloseTo(sum('always', 'console') + totals.allPerMillion, 6);
 });
 
-test('batches are those that so many jobs make: a small fleet pays for its jobs one by one', async () => {
-  const small = await answered('--jobs-per-month=30000');
-  expect(small).toMatchObject({ question: { batch: 1, rollupBatch: 4 } });
-  expect(small.totals.admissionsPerMillion).toBeGreaterThan(14);
-  expect((await answered('--batch', '5')).totals.admissionsPerMillion).toBeLessThan(8);
-  const large = await answered('--jobs-per-month=100000000');
-  expect(large.question.batch).toBeGreaterThan(3);
-  expect(large.question.rollupBatch).toBe(200);
-});
-
 test('each setting has its lines', async () => {
   const [plain, watched, nat, frankfurt] = [
     await answered(),

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { type CommandCall, mcpTools } from '../../../../scripts/cli/mcp.ts';
-import { mcpAnswer } from '../../../../scripts/cli/mcp-session.ts';
+import { type CommandCall, mcpAnswer, mcpTools } from '../../../../scripts/cli/mcp.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 

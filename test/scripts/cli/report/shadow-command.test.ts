@@ -77,19 +77,6 @@ test('--group takes an id or a path, with everything below', async () => {
   );
 });
 
-test('--since and --until are half-open, and the counters know what was before', async () => {
-  const bench = await house();
-  expect((await jsonOf(bench, '--since', '2026-11-21T12:04Z')).totals).toMatchObject({
-    jobs: 3,
-    wouldFail: 2,
-  });
-  expect((await jsonOf(bench, '--until', '2026-11-21T12:04Z')).totals).toMatchObject({
-    jobs: 3,
-    wouldFail: 1,
-  });
-  expect((await jsonOf(bench, '--until', '2026-11-21')).totals.jobs).toBe(6);
-});
-
 test('for people', async () => {
   const { out, code } = await report(await house());
   expect(code).toBe(EXIT.ok);
@@ -176,11 +163,9 @@ test('--out writes the report and says where; the result stays off the terminal'
   expect(readFileSync(file, 'utf8')).toMatch(/^root,group/);
 });
 
-test.each([
-  [['--since', 'yesterday']],
-  [['--format', 'pdf']],
-  [['--gitlab-url', 'javascript:alert(1)']],
-  [['--out', '/dev/null/report.csv']],
-])('%j is wrong usage', async (args) => {
-  await expect(report(await house(), ...args)).rejects.toThrow(UsageError);
-});
+test.each([[['--since', 'yesterday']], [['--format', 'pdf']], [['--out', '/dev/null/report.csv']]])(
+  '%j is wrong usage',
+  async (args) => {
+    await expect(report(await house(), ...args)).rejects.toThrow(UsageError);
+  },
+);

@@ -81,18 +81,6 @@ test('what retries cost and how long jobs were queued stands below, with what it
   expect(summed(rows, 'retry_cost')).toBe(100_000);
 });
 
-test('any two days, any period, and files that add up', async () => {
-  const run = await house();
-  expect(await run('--from', '2026-12-09', '--to', '2026-12-10', '--no-compare', '--by', 'day')).toMatch(
-    /2026-12-10 +1 +0 +5 min +3\.00\n/,
-  );
-  const rows = await run('--period', '2026-q4', '--by', 'project', '--group', 'acme', '--csv');
-  expect(summed(rows, 'cost')).toBe(4_100_000);
-  const all = await run('--period', '2026-q4', '--all');
-  expect(summed(all, 'cost')).toBe(4_100_000);
-  expect(all).toContain(',acme/platform,102,acme,1,60,0.100000,');
-});
-
 test('what cannot be meant is refused', async () => {
   const run = await house();
   await expect(run('--month', '2026-13')).rejects.toThrow('expected a month like 2026-10');

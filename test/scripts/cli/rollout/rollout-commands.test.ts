@@ -51,7 +51,7 @@ test('a list says where everybody stands, since when, and what is missing', asyn
 });
 
 test('the way of one group: held, reported, on, forced, and one command back', async () => {
-  const { run, worked, told } = await bench();
+  const { run, json, worked, told } = await bench();
   const held = await run('rollout next', ['acme', ...WHY]);
   expect(held).toMatchObject({ code: 2, out: '' });
   expect(held.err).toContain(
@@ -77,6 +77,7 @@ test('the way of one group: held, reported, on, forced, and one command back', a
   expect(dry.out).toContain('reported → warn');
   const on = await run('rollout next', ['acme', ...WHY]);
   expect(on.code).toBe(0);
+  expect((await json('budget history', '--count', '1')).edits).toMatchObject([{ source: 'cli' }]);
   expect(on.out).toMatch(/^If enforced now: 0 of 0 jobs of the last 7 days would have failed/);
   expect(on.out).toMatch(
     /acme {2}cost {6}reported → warn\s+acme {2}capacity {2}reported → warn\s+live {2}set \w+, edit \d+/,
