@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { type CommandEntry, EXIT, type ExitCode, standIn, type TerminalIo } from '../terminal/command.ts';
 import { command } from '../terminal/define-command.ts';
-import { consoleAsked } from './api/console-client.ts';
+import { consoleAsked } from './api/open-api.ts';
 import { LEDGER_FLAGS } from './ledger-flags.ts';
 import { RULES_FLAGS } from './rules-flags.ts';
 import { runTollgate } from './run-tollgate.ts';

@@ -68,7 +68,7 @@ an admission request.`,
         const rows = groups.length === 0 ? whole.rows : await namedRows(groups, budget.api, budget);
         const paint = paintWhen(io.colours);
         return print(io, flags, { ...whole, rows, total: rows.length }, () =>
-          rolloutTable(rows, { columns: io.columns, paint, nowMs: whole.nowMs }),
+          rolloutTable(rows, io.columns, paint, whole.nowMs),
         );
       }),
   });
@@ -97,18 +97,11 @@ the last week would have failed. From shadow the next step is the report: tollga
   },
   examples: ['tollgate rollout next --all --class cost --dry-run'],
   exits: MOVE_EXITS,
-  run: ({ flags, words }, io) =>
-    move(io, {
-      flags,
-      which: readWhich(words.groups, flags.all),
-      step: {
-        direction: 'next',
-        force: flags.force,
-        ...withoutAbsent({ only: flags.class }),
-        ...(flags.all && { all: true }),
-      },
-      dryRun: flags['dry-run'],
-    }),
+  run: ({ flags, words }, io) => {
+    const { force, class: only, all, 'dry-run': dryRun } = flags;
+    const step = { direction: 'next' as const, force, ...withoutAbsent({ only }), ...(all && { all: true }) };
+    return move(step, words.groups, flags, io, dryRun);
+  },
 });
 
 const BACK_TO = ['warn', 'shadow', 'off'] as const satisfies readonly Mode[];
@@ -128,23 +121,20 @@ Groups below with a step of their own keep it.`,
   },
   examples: ['tollgate rollout back acme/payments --reason "release week"'],
   exits: MOVE_EXITS,
-  run: ({ flags, words }, io) =>
-    move(io, {
-      flags,
-      which: readWhich(words.groups, flags.all),
-      step: { direction: 'back', ...withoutAbsent({ only: flags.class, to: flags.to }) },
-      dryRun: false,
-    }),
+  run: ({ flags, words }, io) => {
+    const step = { direction: 'back' as const, ...withoutAbsent({ only: flags.class, to: flags.to }) };
+    return move(step, words.groups, flags, io);
+  },
 });
 
-interface MoveAsked {
-  readonly flags: ValuesOf<typeof MOVE_FLAGS> & { readonly json: boolean };
-  readonly which: readonly string[] | 'all';
-  readonly step: RolloutMove;
-  readonly dryRun: boolean;
-}
-
-function move(io: TerminalIo, { flags, which, step, dryRun }: MoveAsked): Promise<ExitCode> {
+function move(
+  step: RolloutMove,
+  groups: readonly string[],
+  flags: ValuesOf<typeof MOVE_FLAGS> & { readonly json: boolean },
+  io: TerminalIo,
+  dryRun = false,
+): Promise<ExitCode> {
+  const which = readWhich(groups, flags.all);
   const actor = readActor(flags, io);
   const why = dryRun ? 'dry run' : readReason(flags.reason);
   return withBudget(flags, io, async (budget) => {
@@ -155,11 +145,8 @@ function move(io: TerminalIo, { flags, which, step, dryRun }: MoveAsked): Promis
     const paint = paintWhen(io.colours);
     if (forecast !== undefined && !flags.json) io.out(forecastText(forecast, io.columns));
     const format = { currency: budget.policy.currency, json: flags.json, io };
-    let view: MovedView;
-    if (dryRun) {
-      const { moved, held } = planMoves(rows, step);
-      view = { outcome: 'unchanged', moved, held };
-    } else {
+    let view: MovedView = { outcome: 'unchanged', ...planMoves(rows, step) };
+    if (!dryRun) {
       const json = {
         subjects: which === 'all' ? ('all' as const) : rows.map(({ subject }) => subject),
         direction: step.direction,
@@ -326,13 +313,7 @@ function readWhich(words: readonly string[], all: boolean): readonly string[] | 
 
 export const commands = [listing('rollout'), listing('rollout ls'), rolloutNext, rolloutBack, rolloutReport];
 
-interface RolloutFormat {
-  readonly columns: number;
-  readonly paint: Paint;
-  readonly nowMs: number;
-}
-
-const rolloutTable = (rows: readonly RolloutRow[], { columns, paint, nowMs }: RolloutFormat): string =>
+const rolloutTable = (rows: readonly RolloutRow[], columns: number, paint: Paint, nowMs: number): string =>
   table(
     [
       ...['group', 'rules', 'step', 'since'],

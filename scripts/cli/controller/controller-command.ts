@@ -9,12 +9,12 @@ import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import type { RestCallDeps } from '../../../functions/core/gitlab/rest-call.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
-import { orElse, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
+import { orElse, text, toggle, type ValuesOf } from '../../terminal/flags.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { SPAN_HELP } from '../report/span.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
 import { agreedTo } from '../truth/confirm.ts';
-import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { CONTROLLER_FLAG, callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import {
   type ControllerStatus,
   canaryText,
@@ -29,11 +29,7 @@ import {
 
 const FLAGS = {
   ...neededGitLab("holds an administrator's token; scope read_api to look, api to change"),
-  controller: text(
-    '<id>',
-    'number of the runner controller; not needed if GitLab has only one',
-    whole(1, Number.MAX_SAFE_INTEGER),
-  ),
+  controller: CONTROLLER_FLAG,
 };
 const STATUS_FLAGS = {
   ...FLAGS,

@@ -1,13 +1,22 @@
-import { byVersion, routerAccess } from '../../../functions/core/gitlab/runners.ts';
+import { atOnce } from '../../../functions/core/environment/environment.ts';
+import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
+import {
+  byVersion,
+  createFleet,
+  type FleetGitLab,
+  type FleetRunner,
+  type RunnerManager,
+  routerAccess,
+} from '../../../functions/core/gitlab/runners.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { EXIT, type TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { toggle } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { right, table } from '../../terminal/table.ts';
-import { neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
-import { progressOf } from '../truth/progress.ts';
-import { type MannedRunner, readFleet, registrationOf } from './read-fleet.ts';
+import { counted, pagesOf } from '../truth/compare-with-gitlab.ts';
+import { callsTo, type GitLabPlace, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { type Progress, progressOf } from '../truth/progress.ts';
 
 const fleetLs = command({
   name: 'fleet ls',
@@ -115,4 +124,55 @@ function fleetText(reports: readonly ReturnType<typeof reportOf>[], io: Terminal
   });
   const list = table([...titles, 'description'], rows, io.columns, paint.dim);
   return `${list}\n${remedies.length === 0 ? '' : `Runners that\n${remedies.join('')}`}`;
+}
+
+export interface MannedRunner {
+  readonly runner: FleetRunner;
+  readonly managers: readonly RunnerManager[];
+}
+
+/** Registered with a registration token, which GitLab will remove, or created by a user (`glrt-…`). */
+export function registrationOf({
+  runner: { createdBy },
+}: MannedRunner): 'registration_token' | 'authentication_token' | 'not_told' {
+  if (createdBy === undefined) return 'not_told';
+  return createdBy === 'user' ? 'authentication_token' : 'registration_token';
+}
+
+export const openFleet = (place: GitLabPlace): FleetGitLab => createFleet(callsTo(place));
+
+/** Two calls a runner: more would take a quarter of an hour. */
+const RUNNERS_MAX = 2_000;
+const AT_ONCE = 4;
+
+/** Ascending by id. `unreadable` counts runners and managers; `cut`: there are more than are looked at. @throws {GitLabError} */
+export async function readFleet(place: GitLabPlace, progress: Progress) {
+  const fleet = openFleet(place);
+  const calls = { sleep: place.clock.sleep, onCall: progress.step };
+  const ids = new Set<number>();
+  let unreadable = 0;
+  let next: string | undefined;
+  for await (const found of pagesOf((from) => fleet.listed(from), calls)) {
+    for (const { id } of found.runners) ids.add(id);
+    unreadable += found.unreadable ?? 0;
+    next = found.next;
+    if (ids.size >= RUNNERS_MAX) break;
+  }
+  const wanted = [...ids].sort((a, b) => a - b).slice(0, RUNNERS_MAX);
+  const runners: MannedRunner[] = [];
+  await atOnce(wanted, AT_ONCE, async (id) => {
+    try {
+      const runner = await counted(() => fleet.runner(id), calls);
+      if (runner === undefined) return;
+      const { managers, unreadable: odd = 0 } = await counted(() => fleet.managers(id), calls);
+      unreadable += odd;
+      runners.push({ runner, managers });
+    } catch (error) {
+      if (!(error instanceof GitLabError && error.code === 'gitlab_unreadable')) throw error;
+      unreadable += 1;
+    }
+  });
+  progress.done();
+  runners.sort((a, b) => a.runner.id - b.runner.id);
+  return { runners, unreadable, cut: next !== undefined || ids.size > RUNNERS_MAX };
 }

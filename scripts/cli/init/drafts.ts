@@ -5,7 +5,7 @@ import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { oneLine } from '../../../policies/text/plain-text.ts';
 import { quantile } from '../../local/random.ts';
-import type { MannedRunner } from '../fleet/read-fleet.ts';
+import type { MannedRunner } from '../fleet/ls-command.ts';
 import { PRICES_TO_FILL } from '../policy/warnings.ts';
 import { type JobsUse, type RanJob, type RanMonth, useByGroup, useOf } from './init-command.ts';
 

@@ -16,7 +16,7 @@ import { UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { orElse, text, toggle, whole } from '../../terminal/flags.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
-import { readFleet } from '../fleet/read-fleet.ts';
+import { readFleet } from '../fleet/ls-command.ts';
 import { shortPath } from '../short-path.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';

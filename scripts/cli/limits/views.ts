@@ -73,13 +73,10 @@ const limitsShow = command({
       if (!document && !json) throw new UsageError('--set: needs --document or --json');
       const kept = await withOpened(openToEdit, flags, io, ({ limits }) => readKept(set, limits));
       const { atMs, ...change } = kept.change;
-      return print(
-        io,
-        flags,
-        { kept: { set, at: new Date(atMs).toISOString(), ...change, document: kept.document } },
-        () =>
-          `# Set ${set} of ${instantText(atMs, rollupZone(io))}. Publish it to undo all later edits\n${limitsYaml(kept.document)}`,
-      );
+      const { document: shown } = kept;
+      const value = { kept: { set, at: new Date(atMs).toISOString(), ...change, document: shown } };
+      const head = `# Set ${set} of ${instantText(atMs, rollupZone(io))}. Publish it to undo all later edits\n`;
+      return print(io, flags, value, () => head + limitsYaml(shown));
     }
     const live = await withOpened(openToEdit, flags, io, ({ limits }) => readLiveSet(limits));
     if (live === undefined) {
@@ -119,12 +116,8 @@ counters for one job, or limits that would reject the jobs that deploy. Run it b
     if (problems.length > 0) throw new DocumentError(problems.map((each) => `set ${set}: ${each}`));
     const shown = setShown(live.pointer, live.change);
     const paint = paintWhen(io.colours);
-    return print(
-      io,
-      flags,
-      { live: shown },
-      () => `${setText(shown, rollupZone(io), paint)}${paint.good('fits')} ${files.policy}\n`,
-    );
+    const text = `${setText(shown, rollupZone(io), paint)}${paint.good('fits')} ${files.policy}\n`;
+    return print(io, flags, { live: shown }, () => text);
   },
 });
 
@@ -176,11 +169,8 @@ changes nothing. If a limit grows by more than half, another person has to appro
         ? changeRows({ from: before.value, to: limits, directory, nowMs: io.nowMs() })
         : undefined;
       if (flags['dry-run'])
-        return print(
-          io,
-          flags,
-          { outcome: 'dry_run', base: base ?? null, changes },
-          () => `${changesText(changes, policy, io)}Nothing was written.\n`,
+        return print(io, flags, { outcome: 'dry_run', base: base ?? null, changes }, () =>
+          [changesText(changes, policy, io), 'Nothing was written.\n'].join(''),
         );
       const change = {
         ...{ actor, why, source: `file ${basename(file)}`, atMs: io.nowMs() },
@@ -195,12 +185,9 @@ changes nothing. If a limit grows by more than half, another person has to appro
       if (outcome.outcome === 'stale') return printStale(base, outcome.live, table, json, io);
       const shown = setShown(outcome.pointer, change);
       const paint = paintWhen(io.colours);
-      return print(
-        io,
-        flags,
-        { outcome: 'live', ...shown, changes },
-        () =>
-          `${changesText(changes, policy, io)}${paint.good('live')} in ${description}\n${setText(shown, rollupZone(io), paint)}`,
+      const text = `${paint.good('live')} in ${description}\n${setText(shown, rollupZone(io), paint)}`;
+      return print(io, flags, { outcome: 'live', ...shown, changes }, () =>
+        [changesText(changes, policy, io), text].join(''),
       );
     });
   },

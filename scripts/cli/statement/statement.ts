@@ -17,9 +17,9 @@ import { type Paint, printable } from '../../terminal/paint.ts';
 import { amounts, firstRows, right } from '../../terminal/table.ts';
 import { answerOf } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
-import { notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger-flags.ts';
 import { money, shadowCount } from '../report/shadow-words.ts';
+import { refusedFlag } from '../report/span.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
 import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from './deliver.ts';
 
@@ -61,16 +61,11 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     const made = await withBooks(flags, io, async ({ api, directory }) => {
       const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
       if (answer.ok) return answer.body;
-      if (answer.status === 404)
-        throw notInDirectory(`--group ${group}`, group, directory.groupByPath.keys());
-      const { error, problems: [problem] = [] } = answer.refused;
-      if (error.code === 'only_days')
+      if (answer.refused.error.code === 'only_days')
         throw new UsageError(
           `--month "${month}": only its days are kept after 90 days, or shown by a console; expected it without --by job, --with-prices and --format focus`,
         );
-      throw new UsageError(
-        problem === undefined ? error.message : `--${problem.path[0]} "${month}": ${problem.message}`,
-      );
+      throw refusedFlag(answer, group, directory);
     });
     const rendered = {
       terminal: () => statementTerminal(made, ...terminalOf(out, io)),

@@ -119,7 +119,7 @@ const createdMs = ({ createdAtMs, startedAtMs }: JobTruth): number =>
 const lastHeardMs = ({ finishedAtMs, startedAtMs, createdAtMs }: JobTruth): number =>
   finishedAtMs ?? startedAtMs ?? createdAtMs ?? Number.POSITIVE_INFINITY;
 
-const counted = <Answer>(call: () => Promise<Answer>, { sleep, onCall }: Calls): Promise<Answer> =>
+export const counted = <Answer>(call: () => Promise<Answer>, { sleep, onCall }: Calls): Promise<Answer> =>
   patiently(() => {
     onCall();
     return call();

@@ -154,12 +154,8 @@ async function rebuildAllUsage(
     const named = counts
       .map(([count, what]) => (count > 0 ? `${shadowCount(count)} ${what}.\n` : ''))
       .join('');
-    print(
-      io,
-      flags,
-      { ledger: description, ...rebuilt },
-      () => `${shadowCount(records)} job records looked at.\n${named || 'Nothing was missing.\n'}`,
-    );
+    const text = `${shadowCount(records)} job records looked at.\n${named || 'Nothing was missing.\n'}`;
+    print(io, flags, { ledger: description, ...rebuilt }, () => text);
     return failed > 0 ? EXIT.wouldReject : EXIT.ok;
   });
 }

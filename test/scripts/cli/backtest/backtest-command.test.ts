@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { openLedger, readOnly } from '../../../../scripts/cli/open-ledger.ts';
 import type { BacktestResult } from '../../../../scripts/cli/report/backtest.ts';
-import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
@@ -88,8 +88,4 @@ test('for people', async () => {
   expect(out).toContain('2 of 4 jobs would be rejected; 1 were.');
   expect(out).toContain('Cost 0.20 EUR instead of 0.30 EUR.');
   expect(out).toMatch(/acme\/payments +budgets +acme\/payments money-month +BUDGET_EXHAUSTED +2 +1 +2\n/);
-});
-
-test.each([[['--since', 'yesterday']], [['word']]])('%j is wrong usage', async (args) => {
-  await expect(run(await house(), args)).rejects.toThrow(UsageError);
 });

@@ -355,16 +355,3 @@ test('only --prune takes limits out that the file does not name', async () => {
   await approved(bench, 'budget import', ['few.csv', '--prune', '--apply', '--reason', 'x']);
   expect((await json('budget ls')).limits).toHaveLength(2);
 });
-
-test('--thresholds takes percents of the use and of the forecast, and show says them with whom they tell', async () => {
-  const { run, json } = await withJobs();
-  const set = async (list: string) =>
-    run('budget set', ['acme/payments', '7.50 EUR/month', '--thresholds', list, '--reason', 'r']);
-  expect((await set('80,forecast 100')).code).toBe(0);
-  expect((await run('budget show', ['acme/payments'], { columns: 200 })).out).toContain(
-    'alerts at 80 % and forecast 100 %, to payments-leads',
-  );
-  const { limits } = await json('budget ls', '--group', '101');
-  expect(limits[0]).toMatchObject({ thresholds: [{ name: '80 %' }, { name: 'forecast 100 %' }] });
-  expect((await set('80,forecast often')).code).toBe(3);
-});

@@ -188,17 +188,6 @@ test('page, API and command line print the same use, rest, percentage, end and f
   expect(charts.join('\n')).toMatch(/ to .* on average/);
 });
 
-test('a limit that no job is counted on has no figure on page, API and command line', async () => {
-  const limits = [
-    { money: 'unlimited', per: 'month' },
-    { minutes: 10, per: 'month', mode: 'off' },
-  ];
-  const { printed, expected } = await surfaces({ limits, counters: {}, perDay: [29_730_000] });
-  const none = ['not counted', '', '', ''];
-  expect(printed.page.map(([, ...cells]) => cells)).toEqual([none, none]);
-  expect(printed).toEqual(expected);
-});
-
 /** Money a month: a job of 3,600 seconds costs 1.00. */
 const money = fc.nat(1_500).map((cents) => (cents / 100).toFixed(2));
 const life = fc.record({

@@ -153,16 +153,6 @@ test('before arming it is told which jobs would have failed, and somebody must a
   expect(await nobody.leaves('enable', '--yes', ...flags)).toMatchObject({ code: 0, state: 'enabled' });
 });
 
-test.each([{ source: 'built-in descriptors', placeholder: true }, undefined])(
-  'descriptors that nothing has proven are told before arming: %j',
-  async (schema) => {
-    const { flags, ...parts } = await books([schema === undefined ? {} : { schema }]);
-    const desk = aDeskWith({ ...parts, answer: false }, ONE);
-    await desk.run('enable', ...flags);
-    expect(desk.asked[0]).toContain("a relay's descriptors are not proven by real questions");
-  },
-);
-
 test('arming without a proof of both answers warns; --require-canary refuses; the contrary has to be agreed to', async () => {
   const { flags, open: plain, ...parts } = await books([PROVEN, PROVEN]);
   const proven: CanaryOutcome = {

@@ -49,12 +49,6 @@ test.each<[string, unknown, number, number | null]>([
   ['an unknown method', { jsonrpc: '2.0', id: 2, method: 'resources/list' }, -32_601, 2],
   ['an unknown tool', { jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'rm' } }, -32_602, 3],
   [
-    'a field that is missing',
-    { jsonrpc: '2.0', id: 4, method: 'tools/call', params: { name: 'explain_job' } },
-    -32_602,
-    4,
-  ],
-  [
     'a field that nobody asks for',
     {
       ...{ jsonrpc: '2.0', id: 5, method: 'tools/call' },

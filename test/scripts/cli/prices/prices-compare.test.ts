@@ -105,12 +105,6 @@ test.each([
     focus(['1', null, '2026-10-01T00:00:00Z']),
     /no line of 2026-11, and 1 of other/,
   ],
-  [
-    'a cost in words',
-    'bill.csv',
-    focus(['1', null], ['one', null]),
-    /line 2 of the bill has a cost that is no/,
-  ],
   ['a cell too many', 'bill.csv', `${focus(['1', null])}\r\n1,2,3\r\n`, /is no CSV, near line 3/],
   ['no gzip', 'bill.csv.gz', 'x', /is not gzip; unpack it/],
 ])('a file with %s is refused', async (_, name, bill, message) => {

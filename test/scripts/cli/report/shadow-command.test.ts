@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ShadowReport } from '../../../../functions/answers/rollout/shadow-report.ts';
@@ -153,14 +151,6 @@ describe('CSV', () => {
       }),
     );
   });
-});
-
-test('--out writes the report and says where; the result stays off the terminal', async () => {
-  const bench = await house();
-  const { out, err } = await report(bench, '--format', 'csv', '--out', 'shadow.csv');
-  const file = join(bench.folder, 'shadow.csv');
-  expect([out, err]).toEqual(['', `${file} written\n`]);
-  expect(readFileSync(file, 'utf8')).toMatch(/^root,group/);
 });
 
 test.each([[['--since', 'yesterday']], [['--format', 'pdf']], [['--out', '/dev/null/report.csv']]])(
