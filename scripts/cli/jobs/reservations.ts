@@ -72,7 +72,6 @@ function heldJob(record: JobRecord | undefined, nowMs: number) {
     heldMicros: isReserved(record) ? 0 : facts.costMicros,
     decidedAt: new Date(decidedAtMs).toISOString(),
     dueAt: new Date(dueAtMs).toISOString(),
-    /** 0: it is not due yet. */
     overdueSeconds: Math.max(0, Math.floor((nowMs - dueAtMs) / 1000)),
   };
 }

@@ -12,7 +12,7 @@ import * as names from '../../../relay/names.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { stackProtection } from '../../build/cloudformation.ts';
 import { askWhetherArmed, destroy } from '../../build/destroy-deployment.ts';
-import { createRunnerControllers } from '../../cli/controller/runner-controllers.ts';
+import { createRunnerControllers } from '../../cli/controller/controller-command.ts';
 import { jobHookBody } from '../../local/gitlab/bodies.ts';
 import { startSignInGitLab } from '../../local/gitlab/sign-in-gitlab.ts';
 import type { LocalJob } from '../../local/gitlab/state.ts';
