@@ -6,6 +6,7 @@
  *        └────────── REST ────────── functions/sweep, every three seconds ───────────────────────────────────────────────┘
  */
 
+import { randomBytes } from 'node:crypto';
 import { silentLog } from '../../functions/core/environment/environment.ts';
 import { groupHookKey, groupHookUrl } from '../../functions/core/gitlab/group-hooks.ts';
 import { createGitLab } from '../../functions/core/gitlab/rest-gitlab.ts';
@@ -20,9 +21,8 @@ import { type ConsumeDeps, consume, type TableStreamRecord } from '../../functio
 import type { SweepReport } from '../../functions/sweep/report.ts';
 import { newSweepMemory } from '../../functions/sweep/run.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
-import { pathKey } from '../../policies/directory.ts';
 import type { Clock } from './clock.ts';
-import { newSigningToken, playGitLab } from './gitlab/local-gitlab.ts';
+import { playGitLab } from './gitlab/play.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { serveOnLoopback } from './loopback.ts';
 
@@ -44,9 +44,9 @@ export async function openLocalEnds(
   clock: Clock,
   onTrouble: (text: string) => void,
 ) {
-  const groups = (await rules.directoryFor([]))?.groupByPath;
+  const groups = [...((await rules.directoryFor([]))?.groupById.values() ?? [])];
   const settled = { webhook: 0, sweep: 0 };
-  const signingToken = newSigningToken();
+  const signingToken = `whsec_${randomBytes(32).toString('base64')}`;
   let received = 0;
   const inbox: InboxStore = {
     async receive(item, how) {
@@ -59,13 +59,15 @@ export async function openLocalEnds(
   const settleServer = await serveOnLoopback(
     createSettleApp({ inbox, secrets, clock, random: Math.random, log: silentLog }),
   );
-  const played = playGitLab(clock, (projectPath) => {
-    const groupId = groups?.get(pathKey(projectPath.split('/')[0] ?? ''))?.id ?? 1;
-    return {
-      url: groupHookUrl(`${settleServer.url}${JOBS_PATH}`, groupId),
-      signingToken: groupHookKey(signingToken, groupId),
-    };
-  });
+  const played = playGitLab(
+    clock,
+    groups
+      .filter(({ parentId }) => parentId === undefined)
+      .map(({ id, path }) => ({
+        ...{ id, path, url: groupHookUrl(`${settleServer.url}${JOBS_PATH}`, id) },
+        signingToken: groupHookKey(signingToken, id),
+      })),
+  );
   const rest = await played.gitlab.listen();
 
   const settling = (program: 'webhook' | 'sweep') => ({
@@ -119,7 +121,7 @@ export async function openLocalEnds(
     living: played.living,
     async finish(): Promise<void> {
       await until(() => played.living() === 0, LIVING_MS_MAX);
-      await played.gitlab.hooksIdle();
+      await played.gitlab.groupHooks.idle();
       await until(() => reader.items() >= received, INBOX_MS_MAX);
       for (let sweeps = 1; sweeps <= SWEEPS_MAX; sweeps += 1) {
         await sweeper.once();
@@ -128,10 +130,10 @@ export async function openLocalEnds(
         await clock.sleep(SWEEP_AGAIN_MS);
       }
     },
-    summary: () => ({ ...settled, webhooks: played.gitlab.counters.hooks, holdsLeft }),
+    summary: () => ({ ...settled, webhooks: played.gitlab.groupHooks.counters, holdsLeft }),
     jobs: () => played.gitlab.jobs(),
     async close(): Promise<void> {
-      played.gitlab.stop();
+      played.stop();
       await sweeper.stop();
       done.abort();
       await reader.ended;

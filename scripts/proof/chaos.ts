@@ -6,7 +6,7 @@ import { FAULTS } from './chaos/scene.ts';
 const MINUTES = { min: 0.1, max: 120, usual: 10 };
 const SEED_MAX = 0xffff_ffff;
 
-const USAGE = `npm run chaos [-- --seed <n>] [--minutes <n>] [--json]
+const USAGE = `npm run chaos [-- --seed <n>] [--minutes <n>]
 
 Two relays, the bundled functions and DynamoDB Local as processes, a router that asks under a shared cap that is always full, and
 one fault after the other. At every commit no limit is passed by what the ledger admitted; at the end every request has
@@ -15,7 +15,6 @@ Needs Java for DynamoDB Local.
 
   --seed <n>     order, length and place of the faults, and the jobs  [random]
   --minutes <n>  duration, ${MINUTES.min} to ${MINUTES.max}  [${MINUTES.usual}]
-  --json         print JSON instead of lines
 
 Faults: ${Object.keys(FAULTS).join('; ')}
 
@@ -26,7 +25,6 @@ async function main(): Promise<number> {
     options: {
       seed: { type: 'string', default: String(Math.floor(Math.random() * SEED_MAX)) },
       minutes: { type: 'string', default: String(MINUTES.usual) },
-      json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -42,7 +40,7 @@ async function main(): Promise<number> {
     throw new TypeError(`--minutes is "${values.minutes}"; expected ${MINUTES.min} to ${MINUTES.max}`);
   console.error(`seed ${seed}, ${minutes} min`);
   const result = await runChaos(seed, minutes, console.error);
-  console.log(values.json ? JSON.stringify(result, undefined, 2) : chaosText(result));
+  console.log(chaosText(result));
   return chaosHolds(result) ? 0 : 1;
 }
 

@@ -56,7 +56,7 @@ export const tokenText = (random: () => number): string =>
   Array.from({ length: 20 }, () => Math.floor(random() * 36).toString(36)).join('');
 
 export function controllerRoutes(app: Hono, state: GitLabState): void {
-  const { controllers, controllerTokens: tokens, clock, jobs } = state;
+  const { controllers, controllerTokens: tokens, clock, runners } = state;
   const isBefore1810 = state.version === '18.9';
   /** GitLab never reuses an id: the router may still hold a stream of a deleted controller. */
   let lastId = Math.max(0, ...controllers.keys());
@@ -128,13 +128,9 @@ export function controllerRoutes(app: Hono, state: GitLabState): void {
     change(controller, { instanceScope: true });
     return c.json(datesAt(clock.nowMs()), 201);
   });
-  route('DELETE', '/scopes/instance', (c, controller) => {
-    change(controller, { instanceScope: false });
-    return c.body(null, 204);
-  });
   route('POST', '/scopes/runners/:runner', (c, controller) => {
     const { instanceScope, runnerScopes = [] } = controller;
-    const runner = jobs.runner(Number(c.req.param('runner')));
+    const runner = runners.get(Number(c.req.param('runner')));
     if (runner === undefined || isBefore1810) return notFound(c);
     if ((runner.type ?? 'instance_type') !== 'instance_type')
       return c.json({ message: 'Only instance-type runners can be scoped' }, 422);
