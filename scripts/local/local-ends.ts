@@ -12,9 +12,8 @@ import { groupHookKey, groupHookUrl } from '../../functions/core/gitlab/group-ho
 import { createGitLab } from '../../functions/core/gitlab/rest-gitlab.ts';
 import { inboxBody } from '../../functions/core/ledger/items.ts';
 import type { JobEnd, Ledger } from '../../functions/core/ledger/ledger.ts';
-import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
+import type { InboxStore } from '../../functions/core/ledger/store.ts';
 import type { RulesInForce } from '../../functions/core/rules.ts';
-import { DUE_SHARDS } from '../../functions/core/store/keys.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
 import { createSettleApp, JOBS_PATH } from '../../functions/settle/app.ts';
 import { type ConsumeDeps, consume, type TableStreamRecord } from '../../functions/settle/consume.ts';
@@ -258,23 +257,21 @@ export function estimatedEnds({ settle }: Pick<Ledger, 'settle'>) {
   };
 }
 
-const LEFTOVERS_AT_ONCE = 100;
+const LEFTOVERS_AT_ONCE = 1_000;
 const ROUNDS_MAX = 100;
-const READ_TIMEOUT_MS = 5_000;
 
 /** Settles the jobs of a killed run at their estimates: the GitLab that knew their ends is gone with it. */
-export async function settleLeftovers(store: LedgerStore, ledger: Ledger, nowMs: number): Promise<void> {
-  const options = { timeoutMs: READ_TIMEOUT_MS };
-  for (let shard = 0; shard < DUE_SHARDS; shard += 1)
-    for (let round = 0; round < ROUNDS_MAX; round += 1) {
-      const due = await store.due(shard, Number.MAX_SAFE_INTEGER, LEFTOVERS_AT_ONCE, options);
-      if (due.length === 0) break;
-      const ids = due.map(({ jobId }) => jobId);
-      const records = (await store.readRecords(ids, options)).filter((record) => record !== undefined);
-      await ledger.settle(
-        records.map(({ jobId, facts }) => ({
-          ...{ jobId, durationSeconds: facts.estimateSeconds, endedAtMs: nowMs },
-        })),
-      );
-    }
+export async function settleLeftovers(ledger: Ledger, nowMs: number): Promise<void> {
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const due = await ledger.dueJobs(FOREVER_MS, LEFTOVERS_AT_ONCE);
+    if (due.length === 0) return;
+    const records = (await ledger.readRecords(due.map(({ jobId }) => jobId))).filter(
+      (record) => record !== undefined,
+    );
+    await ledger.settle(
+      records.map(({ jobId, facts }) => ({
+        ...{ jobId, durationSeconds: facts.estimateSeconds, endedAtMs: nowMs },
+      })),
+    );
+  }
 }

@@ -61,7 +61,7 @@ export async function run(
   // Reserves ids in case the run is killed before it writes its last one.
   const lastReserved = pipeline === undefined ? firstJobId - 1 : firstJobId + IDS_RESERVED;
   note(pipeline === undefined ? 1 : SPEED, lastReserved);
-  await settleLeftovers(ledger.store, ledger.ledger, clock.nowMs());
+  await settleLeftovers(ledger.ledger, clock.nowMs());
   const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock, desk?.url);
   const consoleFacts = await desk?.open(ledger, admit.rulesFor, firstJobId);
   const local =

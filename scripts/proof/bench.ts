@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { choice, parseInput } from '../terminal/flags.ts';
 import { runProgram } from '../terminal/program.ts';
 import { type Figure, reached, renderTable } from './bench/figure.ts';
 import { BENCH_PARTS, measurePart, medianOfTries } from './bench/parts.ts';
@@ -17,21 +17,15 @@ If a part misses a ratio, it is measured twice more, and the median of all three
 Exit codes: 0 all reached, 1 one missed, 3 wrong usage`;
 
 async function main(): Promise<number> {
-  const { only, json, help } = parseArgs({
-    options: {
-      only: { type: 'string' },
-      json: { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  }).values;
-  if (help) {
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) {
     console.log(USAGE);
     return 0;
   }
-  if (only !== undefined && BENCH_PARTS[only] === undefined)
-    throw new TypeError(`--only is "${only}"; expected one of ${Object.keys(BENCH_PARTS).join(', ')}`);
+  const parts = Object.keys(BENCH_PARTS);
+  const { only, json } = parseInput(args, { only: choice('<part>', '', parts) }, {}).flags;
   const figures: Figure[] = [];
-  for (const name of only === undefined ? Object.keys(BENCH_PARTS) : [only])
+  for (const name of only === undefined ? parts : [only])
     figures.push(
       ...(await medianOfTries(() => {
         console.error(`measuring ${name} …`);
@@ -46,4 +40,4 @@ async function main(): Promise<number> {
   return figures.every(reached) ? 0 : 1;
 }
 
-await runProgram(main, 'npm run bench -- --help', (error) => error instanceof TypeError);
+await runProgram(main, 'npm run bench -- --help');

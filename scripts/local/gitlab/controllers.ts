@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { isoText } from './bodies.ts';
-import { forbidden, isAdministrator, licenceOf, listPage, notFound } from './instance.ts';
+import { forbidden, isAdministrator, licenceOf, listPage, notFound, routesBelow } from './instance.ts';
 import type { GitLabState } from './state.ts';
 
 export interface LocalController {
@@ -60,12 +60,9 @@ export function controllerRoutes(app: Hono, state: GitLabState): void {
   const isBefore1810 = state.version === '18.9';
   /** GitLab never reuses an id: the router may still hold a stream of a deleted controller. */
   let lastId = Math.max(0, ...controllers.keys());
-  type Handler = (c: Context, controller: LocalController) => Response | Promise<Response>;
-  const route = (method: string, path: string, answer: Handler) =>
-    app.on(method, `/runner_controllers/:id${path}`, (c) => {
-      const controller = controllers.get(Number(c.req.param('id')));
-      return controller === undefined ? notFound(c) : answer(c, controller);
-    });
+  const route = routesBelow(app, '/runner_controllers/:id', (c) =>
+    controllers.get(Number(c.req.param('id'))),
+  );
   const change = (controller: LocalController, changed: Partial<LocalController>): LocalController => {
     const after = { ...controller, ...changed };
     controllers.set(after.id, after);

@@ -84,6 +84,15 @@ export function listPage<Entry>(
 
 export const notFound = (c: Context): Response => c.json({ message: '404 Not found' }, 404);
 
+/** @returns a function that adds routes below `base`. They answer 404 if `find` finds nothing. */
+export const routesBelow =
+  <Found>(app: Hono, base: string, find: (c: Context) => Found | undefined) =>
+  (method: string, path: string, answer: (c: Context, found: Found) => Response | Promise<Response>) =>
+    app.on(method, `${base}${path}`, (c) => {
+      const found = find(c);
+      return found === undefined ? notFound(c) : answer(c, found);
+    });
+
 /** Pages by number: they shift when an entry is added or removed in between, as GitLab's do. */
 export function numberedPage<Entry>(all: readonly Entry[], url: URL): RestPage<Entry> {
   const perPage = perPageOf(url);

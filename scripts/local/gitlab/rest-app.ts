@@ -2,7 +2,15 @@ import { type Context, Hono } from 'hono';
 import { isTerminal } from '../../../functions/core/gitlab/gitlab.ts';
 import { jobEntity, jobOfRunnerEntity } from './bodies.ts';
 import { controllerRoutes } from './controllers.ts';
-import { DISCOVERY_PATH, instanceRoutes, keysetPage, listPage, notFound, numberedPage } from './instance.ts';
+import {
+  DISCOVERY_PATH,
+  instanceRoutes,
+  keysetPage,
+  listPage,
+  notFound,
+  numberedPage,
+  routesBelow,
+} from './instance.ts';
 import { placeRoutes } from './places.ts';
 import { jobMessageRoute, pipelineRoutes, RUNNER_PATH, runnerJobRoutes, runnerRoutes } from './runners.ts';
 import { type GitLabState, type LocalJob, type NewJob, nextId } from './state.ts';
@@ -44,22 +52,17 @@ export function restApp(state: GitLabState): Hono {
 function jobRoutes(app: Hono, state: GitLabState): void {
   const { jobs, runners, clock, instanceUrl, groupTokens, create, faults } = state;
   const entity = (job: LocalJob): object => jobEntity(job, instanceUrl, clock.nowMs());
-  const jobIn = ({ jobId, projectId }: { jobId: string; projectId: string }): LocalJob | undefined => {
-    const job = jobs.get(Number(jobId));
-    return job?.projectId === Number(projectId) ? job : undefined;
-  };
-  app.get('/projects/:projectId/jobs/:jobId', (c) => {
-    const job = jobIn(c.req.param());
-    return job === undefined ? notFound(c) : c.json(entity(job));
+  const route = routesBelow(app, '/projects/:projectId/jobs/:jobId', (c) => {
+    const job = jobs.get(Number(c.req.param('jobId')));
+    return job?.projectId === Number(c.req.param('projectId')) ? job : undefined;
   });
+  route('GET', '', (c, job) => c.json(entity(job)));
 
   const retried = new Set<number>();
-  app.post('/projects/:projectId/jobs/:jobId/retry', (c) => {
-    const job = jobIn(c.req.param());
+  route('POST', '/retry', (c, job) => {
     const path = groupTokens.get(c.req.header('private-token') ?? '');
     // GitLab answers 404 for a private project that the caller may not see.
-    const isVisible = path === undefined || job?.projectPath.startsWith(`${path}/`);
-    if (job === undefined || !isVisible) return notFound(c);
+    if (path !== undefined && !job.projectPath.startsWith(`${path}/`)) return notFound(c);
     if (!isTerminal(job.status) || retried.has(job.id))
       return c.json({ message: '403 Forbidden - Job is not retryable' }, 403);
     retried.add(job.id);

@@ -5,7 +5,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobQuestion, JobRequestOutcome, RouterGitLab } from '../router/messages.ts';
 import { isoText, jobEntity, managerEntity, runnerDetailEntity, runnerEntity, shaOf } from './bodies.ts';
 import { tokenText } from './controllers.ts';
-import { forbidden, listPage, notFound } from './instance.ts';
+import { forbidden, listPage, notFound, routesBelow } from './instance.ts';
 import { type GitLabState, type LocalJob, type LocalRunner, nextId, sortedRunners } from './state.ts';
 
 /** Runners authenticate here with their own tokens, or with those of their jobs. */
@@ -32,15 +32,7 @@ const JobUpdate = z.object({
 
 export function runnerRoutes(app: Hono, state: GitLabState): void {
   const { runners } = state;
-  const route = (
-    method: string,
-    path: string,
-    answer: (c: Context, runner: LocalRunner) => Response | Promise<Response>,
-  ) =>
-    app.on(method, `/runners/:runnerId${path}`, (c) => {
-      const runner = runners.get(Number(c.req.param('runnerId')));
-      return runner === undefined ? notFound(c) : answer(c, runner);
-    });
+  const route = routesBelow(app, '/runners/:runnerId', (c) => runners.get(Number(c.req.param('runnerId'))));
   app.get('/runners/all', (c) => {
     const { type: asked, tag_list: wanted = '' } = c.req.query();
     const found = sortedRunners(state).filter(
@@ -201,22 +193,15 @@ export interface LocalPipeline {
 
 export function pipelineRoutes(app: Hono, state: GitLabState): void {
   const { jobs, clock, instanceUrl } = state;
-  type Handler = (c: Context, project: LocalCiProject) => Response | Promise<Response>;
-  const route = (method: string, path: string, answer: Handler) =>
-    app.on(method, `/projects/:projectId${path}`, (c) => {
-      const asked = decodeURIComponent(c.req.param('projectId') ?? '');
-      const project = state.ciProjects.find(({ id, path }) => String(id) === asked || path === asked);
-      return project === undefined ? notFound(c) : answer(c, project);
-    });
-  const onPipeline = (
-    method: string,
-    path: string,
-    answer: (c: Context, pipeline: LocalPipeline) => Response,
-  ) =>
-    route(method, `/pipelines/:pipelineId${path}`, (c, project) => {
+  const route = routesBelow(app, '/projects/:projectId', (c) => {
+    const asked = decodeURIComponent(c.req.param('projectId') ?? '');
+    return state.ciProjects.find(({ id, path }) => String(id) === asked || path === asked);
+  });
+  const onPipeline =
+    (answer: (c: Context, pipeline: LocalPipeline) => Response) => (c: Context, project: LocalCiProject) => {
       const pipeline = state.pipelines.get(Number(c.req.param('pipelineId')));
       return pipeline?.project === project ? answer(c, pipeline) : notFound(c);
-    });
+    };
   const jobsOf = ({ jobIds }: LocalPipeline): readonly LocalJob[] =>
     jobIds.flatMap((id) => jobs.get(id) ?? []).reverse();
   const statusOf = (pipeline: LocalPipeline): string => {
@@ -250,14 +235,16 @@ export function pipelineRoutes(app: Hono, state: GitLabState): void {
     );
     return listPage(c, found.reverse(), entity);
   });
-  onPipeline('GET', '/jobs', (c, pipeline) =>
+  const jobsOfPipeline = onPipeline((c, pipeline) =>
     listPage(c, jobsOf(pipeline), (job) => jobEntity(job, instanceUrl, clock.nowMs())),
   );
-  onPipeline('POST', '/cancel', (c, pipeline) => {
+  route('GET', '/pipelines/:pipelineId/jobs', jobsOfPipeline);
+  const cancel = onPipeline((c, pipeline) => {
     for (const { id, status } of jobsOf(pipeline))
       if (!isTerminal(status)) state.end(id, { status: 'canceled' });
     return c.json(entity(pipeline));
   });
+  route('POST', '/pipelines/:pipelineId/cancel', cancel);
 }
 
 /** `failureMessage` of a job, which only GraphQL has: GitLab's sentence with the controller's reason in it. */

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { JOB_HOOK_EVENT } from '../../../functions/core/gitlab/job-reader.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { jobHookBody } from './bodies.ts';
-import { forbidden, isAdministrator, licenceOf, listPage, notFound } from './instance.ts';
+import { forbidden, isAdministrator, licenceOf, listPage, notFound, routesBelow } from './instance.ts';
 import type { GitLabState } from './state.ts';
 
 /**
@@ -223,15 +223,9 @@ export class GroupHookBook {
 export function groupHookRoutes(app: Hono, state: GitLabState): void {
   const { groupHooks, places, jobs } = state;
   const hooksOf = (c: Context) => groupHooks.of(Number(c.req.param('group')));
-  const route = (
-    method: string,
-    path: string,
-    answer: (c: Context, hook: LocalHook) => Response | Promise<Response>,
-  ) =>
-    app.on(method, `/groups/:group/hooks/:hook${path}`, (c) => {
-      const hook = hooksOf(c).find(({ id }) => id === Number(c.req.param('hook')));
-      return hook === undefined ? notFound(c) : answer(c, hook);
-    });
+  const route = routesBelow(app, '/groups/:group/hooks/:hook', (c) =>
+    hooksOf(c).find(({ id }) => id === Number(c.req.param('hook'))),
+  );
   const entity = (hook: LocalHook): object => ({
     ...{ id: hook.id, name: '', description: '', push_events: true, job_events: false },
     ...{ enable_ssl_verification: true, custom_webhook_template: '' },
