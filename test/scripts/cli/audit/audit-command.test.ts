@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Rules } from '../../../../functions/core/admission/judge.ts';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
+import { REJECTED_BY_ROUTER } from '../../../../functions/core/gitlab/gitlab.ts';
 import { readPackedPrices } from '../../../../functions/core/rules.ts';
 import { dynamoPriceEditions } from '../../../../functions/core/statements/price-editions.ts';
 import { deleteItem, getItem, putItem } from '../../../../functions/core/store/calls.ts';
@@ -116,7 +117,8 @@ test('jobs of other groups, rejected ones and those of other months are none of 
   await job(1, 60);
   ranAt(2, 60, SMALL, 'beta/tools');
   gitlab.create({ id: 3, projectId: 1001, projectPath: PROJECT, name: 'unit' });
-  gitlab.reject(3, SMALL);
+  gitlab.start(3, SMALL);
+  gitlab.end(3, { status: 'failed', failureReason: REJECTED_BY_ROUTER });
   gitlab.create({ id: 4, projectId: 1001, projectPath: PROJECT, name: 'unit' });
   gitlab.start(4, SMALL);
   clock.advance(20 * 86_400_000);
