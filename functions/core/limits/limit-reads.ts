@@ -75,8 +75,8 @@ export const NO_SET = 'none';
 
 /** The limits in force, for a limits file. @throws {LimitsError} */
 export async function exportedLimits(desk: {
-  readonly live: () => Promise<LiveLimits | undefined>;
-  readonly at: (set: string | undefined) => Promise<ReadLimitSet | undefined>;
+  readonly live: LimitReads['live'];
+  readonly at: LimitReads['baseIfThere'];
 }) {
   const live = await desk.live();
   const { document, limits } = live ?? (await desk.at(undefined)) ?? {};
