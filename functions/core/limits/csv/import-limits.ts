@@ -23,23 +23,21 @@ import { limitsByPlace } from '../change-rows.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import { kindOf, type LimitList, madeId, SUBJECTS_EXPECTED, writtenField } from '../subject-text.ts';
 import {
+  type CellContext,
   type Cells,
   type CsvColumn,
   type CsvDialect,
   type CsvProblem,
+  cellsOf,
   FIELD_OF,
+  isSame,
+  type LimitEntry,
   PROBLEMS_MAX,
+  readCells,
+  readThresholdsText,
   type UnderstoodCell,
 } from './columns.ts';
 import { entryKey, entryPlaceOf, LISTS, type PlacedEntry, placedEntries } from './export-limits.ts';
-import {
-  type CellContext,
-  cellsOf,
-  isSame,
-  type LimitEntry,
-  readCells,
-  readThresholdsText,
-} from './read-cells.ts';
 import type { CsvRow } from './read-rows.ts';
 
 const DAYS_AHEAD_MAX = 800;

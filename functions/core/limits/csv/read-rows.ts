@@ -8,9 +8,9 @@ import {
   type CsvProblem,
   FIGURE_COLUMNS,
   PROBLEMS_MAX,
+  textOfCell,
   typeOf,
 } from './columns.ts';
-import { textOfCell } from './read-cells.ts';
 
 export interface CsvRow {
   readonly line: number;
