@@ -73,12 +73,6 @@ export const RolloutViewSchema = z
     nowMs: instantMs(),
     fromDay: day('First day.'),
     toDay: day('Last day.'),
-    needs: z.object({
-      days: count(),
-      reportDays: count(),
-      coveragePercent: count(),
-      wouldFailPercent: count(),
-    }),
     rows: list(RolloutRowSchema),
     next: maybe(text('`cursor` of the next page.')),
     total: count(),

@@ -25,8 +25,8 @@ async function house({
   const { read, desk } = broken(real);
   const parts = { ...real, read: { ...real.read, ...read }, desk: { ...real.desk, ...desk } };
   const { as } = await signedInConsole(parts, {
-    tellOwner: async ({ about }) => {
-      told.push(about);
+    tellOwner: async ({ subject }) => {
+      told.push(subject);
       return 'sent';
     },
   });
