@@ -20,7 +20,6 @@ import { totalChanges } from '../../core/limits/csv/totals.ts';
 import {
   AskSchema,
   BreakGlassStateSchema,
-  type DecideOutcome,
   EditsSchema,
   HistoryPageSchema,
   LimitRequestSchema,
@@ -366,38 +365,30 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
       // Other people's requests look as if they did not exist.
       const known = (await read.requests(user)).some((request) => request.id === id);
       if (!known) return c.json(NOT_THERE, 404);
-      const { status, body } = decided(await desk.decide(id, c.req.valid('json'), actingUser(user)));
-      return status === 200 ? c.json(body, status) : c.json(body, status);
+      const outcome = await desk.decide(id, c.req.valid('json'), actingUser(user));
+      switch (outcome.outcome) {
+        case 'approved': {
+          const { set, edit } = outcome.pointer;
+          return c.json({ ...outcome.request, live: { set, edit } }, 200);
+        }
+        case 'declined':
+          return c.json(outcome.request, 200);
+        case 'unknown':
+          return c.json(NOT_THERE, 404);
+        case 'decided': {
+          const { decidedBy = 'Somebody', state } = outcome.request;
+          const message = `${decidedBy} has ${state} it already.`;
+          return c.json(apiError('decided', message, 'Nothing is left to do.'), 409);
+        }
+        case 'forbidden': {
+          const { own, act, needs } = outcome;
+          return c.json(own === true ? OWN : forbidden([whoMayText(act, needs)]), 403);
+        }
+        case 'invalid':
+          return c.json(withProblems(INVALID, outcome.problems), 422);
+        case 'stale':
+          return c.json(STALE, 409);
+        case 'busy':
+          return c.json(BUSY, 409);
+      }
     });
-
-function decided(outcome: DecideOutcome) {
-  const refused = <const Status extends 403 | 404 | 409 | 422>(status: Status, body: ApiError) => ({
-    status,
-    body,
-  });
-  switch (outcome.outcome) {
-    case 'approved': {
-      const { set, edit } = outcome.pointer;
-      return { status: 200, body: { ...outcome.request, live: { set, edit } } } as const;
-    }
-    case 'declined':
-      return { status: 200, body: outcome.request } as const;
-    case 'unknown':
-      return refused(404, NOT_THERE);
-    case 'decided': {
-      const { decidedBy = 'Somebody', state } = outcome.request;
-      return refused(
-        409,
-        apiError('decided', `${decidedBy} has ${state} it already.`, 'Nothing is left to do.'),
-      );
-    }
-    case 'forbidden':
-      return refused(403, outcome.own === true ? OWN : forbidden([whoMayText(outcome.act, outcome.needs)]));
-    case 'invalid':
-      return refused(422, withProblems(INVALID, outcome.problems));
-    case 'stale':
-      return refused(409, STALE);
-    case 'busy':
-      return refused(409, BUSY);
-  }
-}

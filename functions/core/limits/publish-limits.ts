@@ -50,8 +50,8 @@ interface PublishDeps {
 export type PublishOutcome =
   | { readonly outcome: 'live'; readonly pointer: LimitPointer }
   | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
-  /** Another edit came first. `mine` is stored (absent: not even that), so that both can be compared. */
-  | { readonly outcome: 'stale'; readonly live: LimitPointer | undefined; readonly mine?: string };
+  /** Another edit came first. */
+  | { readonly outcome: 'stale'; readonly live: LimitPointer | undefined };
 
 /** @throws {LimitsError} `limits_unavailable`: the table did not respond; publish again to learn the outcome. */
 export async function publishLimits(
@@ -107,7 +107,7 @@ async function flip(
       // An earlier try may have been written although its response was lost.
       if (flipped.outcome === 'flipped' || flipped.live?.set === pointer.set)
         return { outcome: 'live', pointer };
-      return { outcome: 'stale', live: flipped.live, mine: pointer.set };
+      return { outcome: 'stale', live: flipped.live };
     } catch (error) {
       if (!(error instanceof LimitsError) || tries === FLIPS_MAX) throw error;
     }
