@@ -77,19 +77,14 @@ export interface RightsContext {
   readonly nowMs: number;
 }
 
+const LOOSENING: Readonly<Partial<Record<ChangeRow['about'], Act>>> = {
+  ...{ grant: 'grant', breakglass: 'break-glass', rollout: 'roll-back' },
+};
+
 function actOf({ about, effect }: ChangeRow): Act {
   if (effect === 'neutral') return 'describe';
   if (effect === 'tightens') return about === 'rollout' ? 'roll-out' : 'tighten';
-  switch (about) {
-    case 'grant':
-      return 'grant';
-    case 'breakglass':
-      return 'break-glass';
-    case 'rollout':
-      return 'roll-back';
-    default:
-      return 'loosen';
-  }
+  return LOOSENING[about] ?? 'loosen';
 }
 
 export function deniedOf(
