@@ -1,4 +1,4 @@
-import { waitingLines, waitingText } from '../../../functions/answers/health/judge-relays.ts';
+import { waitingLines, waitingText } from '../../../functions/answers/health/waiting.ts';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
