@@ -6,7 +6,7 @@ import { readDeployments, SettingsError } from '../../cdk/settings/read-deployme
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import { ssmText } from '../../functions/core/environment/secrets.ts';
-import { createRunnerControllers } from '../cli/controller/runner-controllers.ts';
+import { createRunnerControllers } from '../cli/controller/controller-command.ts';
 import { UsageError } from '../terminal/command.ts';
 import { runCdk } from './cdk-cli.ts';
 import { openCloudFormation } from './cloudformation.ts';
