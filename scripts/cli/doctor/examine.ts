@@ -7,7 +7,7 @@ import { parseTarget, type RouterTarget, readTls } from '../../../relay/router/t
 import { fileToken } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
 import { dumpWire } from '../../../relay/wire/inspect.ts';
-import { encodeAdmitted, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
+import { encodeAnswer, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
 import type { DoctorOptions } from './options.ts';
 import {
   checkQuestion,
@@ -112,7 +112,7 @@ async function speak(
     }
     found(ok('question', `${admission.bytes.length} bytes`));
     for (const finding of checkQuestion(schema, admission.bytes)) found(finding);
-    const code = await admission.answer(encodeAdmitted(schema));
+    const code = await admission.answer(encodeAnswer(schema, { outcome: 'admitted' }));
     found(
       code === STATUS.OK
         ? ok('answer', 'sent as admitted, and the router ended the stream well')

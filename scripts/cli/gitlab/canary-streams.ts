@@ -2,7 +2,7 @@ import type { RelayClock, RouterAnswer } from '../../../relay/exchange.ts';
 import { createStreamPool } from '../../../relay/pool.ts';
 import type { Router } from '../../../relay/router/router.ts';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
-import { encodeAdmitted, encodeRejected, type WireSchema } from '../../../relay/wire/schema.ts';
+import { encodeAnswer, type WireSchema } from '../../../relay/wire/schema.ts';
 
 /** One runner, two jobs: two streams wait, and a third replaces the one that was asked. */
 const SIZES = { start: 2, max: 4, openMax: 8 };
@@ -17,11 +17,10 @@ export function openCanaryStreams(router: Router, schema: WireSchema, clock: Rel
   const received = new Set<number>();
   let unreadable = 0;
   let failure = 'the router does not answer';
-  const admitted = encodeAdmitted(schema);
 
   const pool = createStreamPool({
     ...{ router, clock, random: Math.random, sizes: SIZES, leaveWaitingMs: 0 },
-    encode: { admitted: () => admitted, rejected: (reason) => encodeRejected(schema, reason) },
+    encode: (given) => encodeAnswer(schema, given),
     async answer({ bytes }) {
       const question = read(bytes);
       const jobId = question.ok ? question.request.jobId : undefined;
