@@ -1,6 +1,6 @@
 /** The cursor of the notices: one item, written after the messages were taken. Its field names are those of stored items. */
 import { createHash } from 'node:crypto';
-import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import { packJson, unpackJson } from '../core/limits/limit-table.ts';
 import { recipientKey } from '../core/notify/recipient.ts';
 import { getItem, itemAt, putItem } from '../core/store/calls.ts';
 import { ledgerKeys } from '../core/store/keys.ts';
@@ -72,8 +72,6 @@ export type CursorStore = ReturnType<typeof dynamoCursorStore>;
 const TIMEOUT_MS = 3_000;
 const REV = 'rv';
 const BYTES = 'by';
-const CHARACTERS_MAX = 16 * 1024 * 1024;
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 /** Every method throws {@link LedgerError} `ledger_unavailable`: a cursor may be written. */
 export function dynamoCursorStore({ table, instance }: InstanceTable) {
@@ -86,13 +84,14 @@ export function dynamoCursorStore({ table, instance }: InstanceTable) {
       const item = await answered('read', failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS)));
       const bytes = item?.[BYTES]?.B;
       if (bytes === undefined) return undefined;
-      const text = brotliDecompressSync(bytes, { maxOutputLength: CHARACTERS_MAX }).toString('utf8');
-      return { rev: Number(item?.[REV]?.N), cursor: JSON.parse(text) as Cursor };
+      return {
+        rev: Number(item?.[REV]?.N),
+        cursor: unpackJson(bytes, 'the cursor of the notices') as Cursor,
+      };
     },
     /** Resolves to false if another run wrote first. */
     write: async ({ rev, cursor }: StoredCursor): Promise<boolean> => {
-      const bytes = brotliCompressSync(JSON.stringify(cursor), BROTLI);
-      const item = itemAt(key, { [REV]: { N: String(rev) }, [BYTES]: { B: bytes } });
+      const item = itemAt(key, { [REV]: { N: String(rev) }, [BYTES]: { B: packJson(cursor) } });
       const { outcome } = await answered('write', failure, () =>
         putItem(table, item, new TimeLimit(TIMEOUT_MS), atRev(REV, rev - 1)),
       );

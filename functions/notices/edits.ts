@@ -146,19 +146,15 @@ const EFFECTS = {
 const totalEffect = (rows: readonly ChangeRow[]): Effect =>
   (['loosens', 'tightens'] as const).find((effect) => rows.some((row) => row.effect === effect)) ?? 'neutral';
 
-function kindOf(change: Change): NoticeKind {
-  const [{ about, whole }] = change;
-  switch (about) {
-    case 'grant':
-      return whole === 'added' ? 'grant-given' : 'grant-changed';
-    case 'freeze':
-      return whole === 'added' ? 'freeze-set' : 'freeze-changed';
-    case 'breakglass':
-      return whole === 'added' ? 'break-glass-opened' : 'break-glass-changed';
-    default:
-      return EFFECTS[totalEffect(change)].kind;
-  }
-}
+/** Of a new one, and of any other change. */
+const KINDS_BY_TOPIC: Readonly<Partial<Record<ChangeRow['about'], readonly [NoticeKind, NoticeKind]>>> = {
+  grant: ['grant-given', 'grant-changed'],
+  freeze: ['freeze-set', 'freeze-changed'],
+  breakglass: ['break-glass-opened', 'break-glass-changed'],
+};
+
+const kindOf = (change: Change): NoticeKind =>
+  KINDS_BY_TOPIC[change[0].about]?.[change[0].whole === 'added' ? 0 : 1] ?? EFFECTS[totalEffect(change)].kind;
 
 /** `amount from 500.00 EUR to 300.00 EUR`; what is added or removed has one value. */
 function fieldsText(change: Change, context: NoticeContext): string {

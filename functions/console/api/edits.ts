@@ -14,7 +14,7 @@ import {
   type SentEdit,
 } from '../../core/limits/edit-model.ts';
 import { NO_SET } from '../../core/limits/limit-reads.ts';
-import { ACT_WORDS, whoMayText } from '../../core/limits/rights.ts';
+import { actText, whoMayText } from '../../core/limits/rights.ts';
 import { count, instantMs, list, maybe, orNone, text, z } from '../../core/schema.ts';
 import type { User } from '../../core/signin/model.ts';
 import { lastEdit } from '../last-edit.ts';
@@ -135,7 +135,7 @@ export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => 
       if (outcome.denied.some(({ row }) => !sees(row.subject))) return refusal(404, NOT_THERE);
       const denied = outcome.denied.map((denial) => ({
         ...denial,
-        sentence: `to ${ACT_WORDS[denial.act]} you must be ${whoMayText(denial.act, denial.needs)}`,
+        sentence: `to ${actText(denial.act)} you must be ${whoMayText(denial.act, denial.needs)}`,
       }));
       const who = outcome.denied.map(({ act, needs }) => whoMayText(act, needs));
       return refusal(403, { ...forbidden([...new Set(who)]), denied });

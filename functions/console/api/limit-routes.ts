@@ -1,6 +1,12 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { BacktestSchema, ImportPreviewSchema, PreviewSchema } from '../../answers/limits/edit-models.ts';
+import {
+  BacktestSchema,
+  DecidedRequestSchema,
+  ImportPreviewSchema,
+  PreviewSchema,
+  RequestRowSchema,
+} from '../../answers/limits/edit-models.ts';
 import { actingUser } from '../../answers/reading/context.ts';
 import {
   type CsvDialect,
@@ -12,13 +18,17 @@ import { exportLimits } from '../../core/limits/csv/export-limits.ts';
 import { readRows } from '../../core/limits/csv/read-rows.ts';
 import { totalChanges } from '../../core/limits/csv/totals.ts';
 import {
+  AskSchema,
   BreakGlassStateSchema,
   EditsSchema,
   HistoryPageSchema,
+  LimitRequestSchema,
   PreviewAskedSchema,
   type SentEdit,
+  VerdictSchema,
 } from '../../core/limits/edit-model.ts';
 import { baseOfFile, exportedLimits, NO_SET } from '../../core/limits/limit-reads.ts';
+import { whoMayText } from '../../core/limits/rights.ts';
 import { count, instantMs, list, maybe, text } from '../../core/schema.ts';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import { importFile, saysWhatIsInForce, staleImport } from '../import-file.ts';
@@ -38,6 +48,7 @@ import {
   NOT_THERE,
   postRoute,
   present,
+  textId,
   tooOften,
   withProblems,
   z,
@@ -48,6 +59,7 @@ import {
   editedBy,
   etagOf,
   FiledSchema,
+  forbidden,
   meantEdits,
   outcomeAnswer,
   respond,
@@ -287,3 +299,96 @@ const refusedFile = (problems: readonly CsvProblem[]): ApiError =>
       message,
     })),
   );
+
+const file = createRoute({
+  method: 'post',
+  path: '/requests',
+  summary: 'Requests more',
+  request: { body: jsonBody(AskSchema) },
+  responses: {
+    201: jsonAnswer(LimitRequestSchema, 'It waits for a decision'),
+    ...errors([403, 404, 409, 422]),
+  },
+});
+
+const decide = postRoute(
+  '/requests/{id}/decision',
+  'Approves, which grants the amount or makes the edit live, or declines',
+  DecidedRequestSchema,
+  { params: textId, body: jsonBody(VerdictSchema) },
+  [403, 404, 409, 422],
+);
+
+const INVALID = apiError(
+  'invalid',
+  'This cannot be granted: see the problems.',
+  'Correct them and send it again.',
+);
+const OWN = apiError('own', 'This is a request of your own; somebody else decides.', 'Wait, or ask them.');
+const STALE = apiError(
+  'stale',
+  'The limits it changes were changed meanwhile.',
+  'Decline it, and ask again.',
+);
+const BUSY = apiError('busy', 'Others edit the limits at the same time.', 'Decide once more.');
+
+export const requestRoutes = ({ desk, read }: ApiDeps) =>
+  new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
+
+    .openapi(
+      getRoute('/requests', 'Yours, and those of your groups, newest first', list(RequestRowSchema)),
+      async (c) => c.json(await read.requests(c.var.user), 200),
+    )
+    .openapi(file, async (c) => {
+      const { user } = c.var;
+      const asked = c.req.valid('json');
+      const sees = await read.sight(user);
+      if (!sees(asked.subject)) return c.json(NOT_THERE, 404);
+      const outcome = await desk.request(asked, actingUser(user));
+      switch (outcome.outcome) {
+        case 'filed':
+          return c.json(outcome.request, 201);
+        case 'invalid':
+          return c.json(withProblems(INVALID, outcome.problems), 422);
+        case 'forbidden':
+          return c.json(forbidden([whoMayText(outcome.act, outcome.needs)]), 403);
+        case 'too_many': {
+          const whose = outcome.whose === 'yours' ? 'of yours ' : '';
+          const message = `${outcome.max} requests ${whose}are waiting already.`;
+          return c.json(apiError('too_many', message, 'Wait until some are decided.'), 409);
+        }
+      }
+    })
+    .openapi(decide, async (c) => {
+      const { user } = c.var;
+      const { id } = c.req.valid('param');
+      // Other people's requests look as if they did not exist.
+      const known = (await read.requests(user)).some((request) => request.id === id);
+      if (!known) return c.json(NOT_THERE, 404);
+      const outcome = await desk.decide(id, c.req.valid('json'), actingUser(user));
+      switch (outcome.outcome) {
+        case 'approved': {
+          const { set, edit } = outcome.pointer;
+          return c.json({ ...outcome.request, live: { set, edit } }, 200);
+        }
+        case 'declined':
+          return c.json(outcome.request, 200);
+        case 'unknown':
+          return c.json(NOT_THERE, 404);
+        case 'decided': {
+          const { decidedBy = 'Somebody', state } = outcome.request;
+          const message = `${decidedBy} has ${state} it already.`;
+          return c.json(apiError('decided', message, 'Nothing is left to do.'), 409);
+        }
+        case 'forbidden': {
+          const { own, act, needs } = outcome;
+          return c.json(own === true ? OWN : forbidden([whoMayText(act, needs)]), 403);
+        }
+        case 'invalid':
+          return c.json(withProblems(INVALID, outcome.problems), 422);
+        case 'stale':
+          return c.json(STALE, 409);
+        case 'busy':
+          return c.json(BUSY, 409);
+      }
+    });

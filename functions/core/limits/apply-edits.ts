@@ -18,7 +18,7 @@ import type {
   RequestOutcome,
   RequestVerdict,
 } from './edit-model.ts';
-import type { LimitReads, LimitsDeskDeps } from './limit-reads.ts';
+import type { LimitReads } from './limit-reads.ts';
 import type { LimitPointer, LimitTable } from './limit-table.ts';
 import { type Plan, plan, type ReadLimitSet, visibleRows } from './plan-edits.ts';
 import { loggedChangeOf, publishLimits, TIMEOUT_MS } from './publish-limits.ts';
@@ -29,8 +29,6 @@ import {
   fingerprintOf,
   fullOf,
   isDecided,
-  PENDING_MAX,
-  PENDING_OF_ONE_MAX,
   readEdits,
   readRequests,
   requesterOf,
@@ -38,13 +36,6 @@ import {
   writeRequest,
 } from './requests.ts';
 import { approversOf, deniedOf, mayApprove, mayBeSame, mayDo, rolesFor } from './rights.ts';
-
-export interface ApplyContext {
-  readonly deps: LimitsDeskDeps;
-  readonly reads: LimitReads;
-  /** An approved request. The right of `by.actor` to approve it was checked. */
-  readonly asked?: NonNullable<EditContext['asked']>;
-}
 
 const LENGTHS_MAX = { actor: 200, why: 500, source: 200 } as const;
 
@@ -59,9 +50,11 @@ const LENGTHS_MAX = { actor: 200, why: 500, source: 200 } as const;
 export async function applyEdits(
   edits: readonly LimitEdit[],
   by: EditAuthor,
-  using: ApplyContext,
+  reads: LimitReads,
+  /** An approved request. The right of `by.actor` to approve it was checked. */
+  asked?: EditContext['asked'],
 ): Promise<ApplyOutcome> {
-  const { deps, reads, asked } = using;
+  const { deps } = reads;
   const { policy, table } = deps;
   const wrong = Object.entries(LENGTHS_MAX).flatMap(([field, max]) => textProblem(field, max, by));
   if (wrong.length > 0) return { outcome: 'invalid', problems: wrong };
@@ -99,7 +92,7 @@ export async function applyEdits(
   const [first] = two;
   if (first !== undefined) {
     const need = { rows, toApprove: two, nowMs };
-    const request = by.filing === 'never' ? undefined : await file(edits, by, need, using);
+    const request = by.filing === 'never' ? undefined : await file(edits, by, need, reads);
     // Edits of several subjects need rights on all.
     const subject = request?.subject ?? first.subject;
     const approvers = rolesFor('approve', subject, { ...rightsContext, unit: first.unit });
@@ -124,23 +117,20 @@ async function file(
   edits: readonly LimitEdit[],
   by: EditAuthor,
   need: ApprovalNeed,
-  using: ApplyContext,
+  reads: LimitReads,
 ): Promise<LimitRequest | undefined> {
   const [edit] = edits;
-  if (edits.length > 1 || edit?.kind !== 'grant') return fileEdits(edits, by, need, using.deps);
+  if (edits.length > 1 || edit?.kind !== 'grant') return fileEdits(edits, by, need, reads.deps);
   const { kind: _, ...asked } = edit;
   // A user who may grant may also request.
-  const filed = await fileRequest(asked, { ...personOf(by), rights: [{ role: 'finance' }] }, using);
+  const filed = await fileRequest(asked, { ...personOf(by), rights: [{ role: 'finance' }] }, reads);
   return filed.outcome === 'filed' ? filed.request : undefined;
 }
 
 const LINK_CHARACTERS_MAX = 500;
 
-export async function fileRequest(
-  asked: GrantAsk,
-  by: Asker,
-  { deps, reads }: ApplyContext,
-): Promise<RequestOutcome> {
+export async function fileRequest(asked: GrantAsk, by: Asker, reads: LimitReads): Promise<RequestOutcome> {
+  const { deps } = reads;
   const { table, clock, newId } = deps;
   const { actor, rights } = by;
   const nowMs = clock.nowMs();
@@ -156,9 +146,8 @@ export async function fileRequest(
     };
   const planned = plan([{ kind: 'grant', ...grant }], read, { deps, directory, by: { actor, nowMs } });
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
-  const whose = await fullOf(by, table, nowMs);
-  if (whose !== undefined)
-    return { outcome: 'too_many', whose, max: whose === 'yours' ? PENDING_OF_ONE_MAX : PENDING_MAX };
+  const full = await fullOf(by, table, nowMs);
+  if (full !== undefined) return { outcome: 'too_many', ...full };
   const request: LimitRequest = { ...asked, ...filedBy(by, nowMs, newId()) };
   await writeRequest({ rev: 1, request }, table);
   return { outcome: 'filed', request };
@@ -202,10 +191,9 @@ export async function decideRequest(
   id: string,
   verdict: RequestVerdict,
   by: Asker,
-  using: ApplyContext,
+  reads: LimitReads,
 ): Promise<DecideOutcome> {
-  const { deps, reads } = using;
-  const { table, clock } = deps;
+  const { table, clock } = reads.deps;
   const nowMs = clock.nowMs();
   const stored = await find(id, table, nowMs);
   if (stored === undefined) return { outcome: 'unknown' };
@@ -237,7 +225,7 @@ export async function decideRequest(
     return now === undefined ? { outcome: 'unknown' } : { outcome: 'decided', request: now.request };
   }
   if (decided.state === 'declined') return { outcome: 'declined', request: decided };
-  const made = await makeLive(decided, request.state === 'approved', by, using);
+  const made = await makeLive(decided, request.state === 'approved', by, reads);
   if (made.outcome !== 'made') {
     const { decidedBy: _, decidedByUser: __, decidedAtMs: ___, note: ____, ...pending } = decided;
     await writeRequest({ rev: rev + 1, request: { ...pending, state: 'pending' } }, table);
@@ -257,13 +245,8 @@ type Made =
   | Extract<DecideOutcome, { outcome: 'invalid' | 'stale' | 'busy' }>;
 
 /** @param again - it was approved before, and may be live. @throws {LimitsError} it may be live or not */
-async function makeLive(
-  request: LimitRequest,
-  again: boolean,
-  by: Asker,
-  { deps, reads }: ApplyContext,
-): Promise<Made> {
-  const { table } = deps;
+async function makeLive(request: LimitRequest, again: boolean, by: Asker, reads: LimitReads): Promise<Made> {
+  const { table } = reads.deps;
   const { id, requestedBy, requestedByUser, requestedAtMs, reason, edit } = request;
   const edits = edit === undefined ? [grantOf(request)] : await readEdits(id, table);
   const what = edit === undefined ? 'more' : 'it';
@@ -286,7 +269,7 @@ async function makeLive(
       base: live?.pointer.set,
       confirmed: true,
     };
-    const outcome = await applyEdits(edits, author, { deps, reads, asked });
+    const outcome = await applyEdits(edits, author, reads, asked);
     if (outcome.outcome === 'live') return { outcome: 'made', pointer: outcome.pointer };
     if (outcome.outcome === 'invalid') return outcome;
     const isRaced = outcome.outcome === 'stale' && outcome.live?.pointer.set !== live?.pointer.set;
@@ -311,7 +294,8 @@ async function madeBefore(id: string, table: LimitTable): Promise<LimitPointer |
 }
 
 /** Undefined: there is no such request, or it carries no edits. `stale`: it can no longer be approved. @throws {LimitsError} */
-export async function requestedEdits(id: string, { deps, reads }: ApplyContext) {
+export async function requestedEdits(id: string, reads: LimitReads) {
+  const { deps } = reads;
   const { table, clock } = deps;
   const nowMs = clock.nowMs();
   const found = (await find(id, table, nowMs))?.request;

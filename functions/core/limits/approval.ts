@@ -18,7 +18,7 @@ import type { LimitTable } from './limit-table.ts';
 import { type LoggedChange, loggedChangeOf, rowsOf, TIMEOUT_MS } from './publish-limits.ts';
 
 const reachOfLimit = (limit: Limit): number =>
-  binds(limit) ? (reachOfFields(limitFieldsOf(limit)) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+  reachOfFields(limitFieldsOf(limit)) ?? Number.POSITIVE_INFINITY;
 
 /** The bound by a limit's fields in the change log. Undefined: there was no limit. */
 function reachOfFields(fields: Fields): number | undefined {

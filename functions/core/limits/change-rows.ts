@@ -129,17 +129,9 @@ export function subjectPath(subject: string, directory: Directory | undefined): 
   if (cap !== undefined) return `${capWords(cap.kind)} of ${subjectPath(cap.place, directory) ?? cap.place}`;
   const slash = subject.indexOf('/');
   const [kind, name] = [subject.slice(0, slash), subject.slice(slash + 1)];
-  switch (kind) {
-    case 'group':
-      return directory?.groupById.get(Number(name))?.path;
-    case 'project':
-      return directory?.projectById.get(Number(name))?.path;
-    case 'runner-class':
-    case 'groups':
-      return name;
-    default:
-      return undefined;
-  }
+  if (kind === 'group') return directory?.groupById.get(Number(name))?.path;
+  if (kind === 'project') return directory?.projectById.get(Number(name))?.path;
+  return kind === 'runner-class' || kind === 'groups' ? name : undefined;
 }
 
 /* Effects. A change that could do either counts as loosening, which needs the stronger right. */
@@ -152,7 +144,7 @@ const moreLoosens = (from: number, to: number): Effect =>
 const modeEffect = (from: Mode, to: Mode): Effect => moreLoosens(MODES.indexOf(to), MODES.indexOf(from));
 
 /** Returns the bound of jobs; a limit that is not enforced has none. */
-export const limitReachOf = ({ amount }: Limit): number =>
+const limitReachOf = ({ amount }: Limit): number =>
   amount === 'unlimited' ? Number.POSITIVE_INFINITY : amount;
 
 export const binds = ({ mode, amount }: Limit): boolean => mode === 'enforce' && amount !== 'unlimited';

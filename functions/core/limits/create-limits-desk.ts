@@ -34,18 +34,17 @@ export type LimitsDesk = ReturnType<typeof createLimitsDesk>;
 /** Keep one per process: it remembers the live set. Every call throws {@link LimitsError}. */
 export function createLimitsDesk(deps: LimitsDeskDeps) {
   const reads = new LimitReads(deps);
-  const using = { deps, reads };
   const { table, clock } = deps;
   return {
     live: () => reads.live(),
     /** A set as written; for an undefined `set`, the limits packed with the code. Undefined if it is gone. */
     at: (set: string | undefined) => reads.baseIfThere(set),
     /** The effect of edits of `base`. Writes nothing and checks no rights. */
-    preview: (edits: readonly LimitEdit[], base: string | undefined) => preview(edits, base, deps, reads),
-    apply: (edits: readonly LimitEdit[], by: EditAuthor) => applyEdits(edits, by, using),
+    preview: (edits: readonly LimitEdit[], base: string | undefined) => preview(edits, base, reads),
+    apply: (edits: readonly LimitEdit[], by: EditAuthor) => applyEdits(edits, by, reads),
     history: (asked: HistoryQuery) => readHistory(asked, table),
     edit: (edit: number) => readEntry(edit, table),
-    request: (asked: GrantAsk, by: Asker) => fileRequest(asked, by, using),
+    request: (asked: GrantAsk, by: Asker) => fileRequest(asked, by, reads),
     /** Those that the user may see, newest first. */
     requests: async (by: Asker) => {
       const { directory, read } = await reads.inForce();
@@ -55,21 +54,17 @@ export function createLimitsDesk(deps: LimitsDeskDeps) {
         .map(({ request }) => request)
         .filter((request) => isOwn(request, by) || mayDo('view', request.subject, by.rights, context));
     },
-    requested: (id: string) => requestedEdits(id, using),
+    requested: (id: string) => requestedEdits(id, reads),
     /** Approves (gives the grant, or makes the edit live) or declines. The requester never decides. */
-    decide: (id: string, verdict: RequestVerdict, by: Asker) => decideRequest(id, verdict, by, using),
-    breakGlasses: () => breakGlassStates(deps, reads),
+    decide: (id: string, verdict: RequestVerdict, by: Asker) => decideRequest(id, verdict, by, reads),
+    breakGlasses: () => breakGlassStates(reads),
   };
 }
 
 export type Preview = Awaited<ReturnType<LimitsDesk['preview']>>;
 
-async function preview(
-  edits: readonly LimitEdit[],
-  base: string | undefined,
-  deps: LimitsDeskDeps,
-  reads: LimitReads,
-) {
+async function preview(edits: readonly LimitEdit[], base: string | undefined, reads: LimitReads) {
+  const { deps } = reads;
   const [{ live, directory }, before] = await Promise.all([reads.inForce(), reads.base(base)]);
   const nowMs = deps.clock.nowMs();
   // New ids in a preview differ from the final ones.
@@ -92,10 +87,8 @@ async function preview(
   };
 }
 
-async function breakGlassStates(
-  { ledger, clock }: LimitsDeskDeps,
-  reads: LimitReads,
-): Promise<readonly BreakGlassState[]> {
+async function breakGlassStates(reads: LimitReads): Promise<readonly BreakGlassState[]> {
+  const { ledger, clock } = reads.deps;
   const { directory, read } = await reads.inForce();
   const { breakGlasses: glasses = [] } = read.limits;
   if (glasses.length === 0) return [];

@@ -343,29 +343,21 @@ function end(draft: LimitsDraft, list: WithId, id: string): undefined {
 const writtenNow = ({ context: { nowMs, writtenAtMs = nowMs } }: LimitsDraft): string =>
   writtenSecond(writtenAtMs);
 
-type Edited =
-  | {
-      readonly ok: true;
-      readonly document: LimitsDocument;
-      /** Maps a problem of the document to its edit: `edits[3].amount`. */
-      readonly told: (problem: DocumentProblem) => DocumentProblem;
-    }
-  | { readonly ok: false; readonly problems: readonly DocumentProblem[] };
-
 /** The document with these edits made in their order. What they come to is not yet checked; the document given is left alone. */
-export function editDocument(
-  document: LimitsDocument,
-  edits: readonly LimitEdit[],
-  context: EditContext,
-): Edited {
+export function editDocument(document: LimitsDocument, edits: readonly LimitEdit[], context: EditContext) {
   const draft = new LimitsDraft(document, context);
   for (const [index, edit] of edits.entries()) {
     draft.begin(index);
     make(edit, draft, edits.length);
   }
-  return draft.problems.length > 0
-    ? { ok: false, problems: draft.problems }
-    : { ok: true, document: draft.document, told: (problem) => draft.told(problem) };
+  if (draft.problems.length > 0)
+    return { ok: false, problems: draft.problems as readonly DocumentProblem[] } as const;
+  /** `told` maps a problem of the document to its edit: `edits[3].amount`. */
+  return {
+    ok: true,
+    document: draft.document,
+    told: (problem: DocumentProblem) => draft.told(problem),
+  } as const;
 }
 
 function make(edit: LimitEdit, draft: LimitsDraft, count: number): undefined {

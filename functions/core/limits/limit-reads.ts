@@ -29,17 +29,17 @@ export interface ApprovalSettings {
 }
 
 export class LimitReads {
-  readonly #deps: LimitsDeskDeps;
+  readonly deps: LimitsDeskDeps;
   /** A set never changes once it is written, and pages ask for the live one again and again. */
   #last: LiveLimits | undefined;
   #packed: ReadLimitSet | undefined;
 
   constructor(deps: LimitsDeskDeps) {
-    this.#deps = deps;
+    this.deps = deps;
   }
 
   async live(): Promise<LiveLimits | undefined> {
-    const { table, policy } = this.#deps;
+    const { table, policy } = this.deps;
     const pointer = await table.getPointer({ timeoutMs: TIMEOUT_MS });
     if (pointer === undefined) return undefined;
     if (this.#last?.pointer.set === pointer.set) return this.#last;
@@ -50,13 +50,13 @@ export class LimitReads {
 
   /** The published set, the limits in force (those packed with the code if there is none), and the groups. */
   async inForce() {
-    const [live, directory] = await Promise.all([this.live(), this.#deps.directory()]);
+    const [live, directory] = await Promise.all([this.live(), this.deps.directory()]);
     return { live, directory, read: live ?? (await this.base(undefined)) };
   }
 
   /** Reads the base of edits. @throws {LimitsError} `limits_unreadable`: it is gone, or never existed. */
   async base(set: string | undefined): Promise<ReadLimitSet> {
-    const { table, policy, packed = {} } = this.#deps;
+    const { table, policy, packed = {} } = this.deps;
     if (set === undefined) {
       this.#packed ??= readDocument(packed, 'packed', policy);
       return this.#packed;
@@ -75,8 +75,8 @@ export const NO_SET = 'none';
 
 /** The limits in force, for a limits file. @throws {LimitsError} */
 export async function exportedLimits(desk: {
-  readonly live: () => Promise<LiveLimits | undefined>;
-  readonly at: (set: string | undefined) => Promise<ReadLimitSet | undefined>;
+  readonly live: LimitReads['live'];
+  readonly at: LimitReads['baseIfThere'];
 }) {
   const live = await desk.live();
   const { document, limits } = live ?? (await desk.at(undefined)) ?? {};

@@ -1,8 +1,7 @@
 /** Computes the effect of edits on a set: the document, the changes, and what must be confirmed. Writes nothing. */
 
 import type { Directory } from '../../../policies/directory.ts';
-import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';
-import { problemText } from '../../../policies/document/reading.ts';
+import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
@@ -16,8 +15,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { changeRows, NO_LIMITS, rolledOutMode, subjectPath } from './change-rows.ts';
 import { type EditContext, editDocument } from './edit-document.ts';
 import type { ChangeRow, LimitEdit, LiveLimits, Oversubscription } from './edit-model.ts';
-import type { LimitsDocument } from './limit-set.ts';
-import { LimitsError } from './limit-table.ts';
+import { type LimitsDocument, parsedLimits } from './limit-set.ts';
 import { groupsAround } from './subject-text.ts';
 
 export interface ReadLimitSet {
@@ -62,12 +60,10 @@ export function plan(
   };
 }
 
-export function readDocument(document: LimitsDocument, set: string, policy: Policy): ReadLimitSet {
-  const parsed = parseLimitsPart(document, set, policy);
-  if (parsed.ok) return { document, limits: parsed.value };
-  const problems = parsed.problems.map(problemText).join('; ');
-  throw new LimitsError('limits_unreadable', `set ${set}: no longer fits the policy: ${problems}`);
-}
+export const readDocument = (document: LimitsDocument, set: string, policy: Policy): ReadLimitSet => ({
+  document,
+  limits: parsedLimits(document, set, policy),
+});
 
 export function visibleRows(
   mine: readonly ChangeRow[],

@@ -1,7 +1,7 @@
 /** An edit of the limits: validated as a whole, written as chunks, made live by one conditional write of the pointer, logged forever. */
 
 import type { Directory } from '../../../policies/directory.ts';
-import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';
+import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
@@ -14,6 +14,7 @@ import {
   joinLimits,
   type LimitChange,
   type LimitsDocument,
+  parsedLimits,
   SHARED,
   splitLimits,
   unpackedLimits,
@@ -49,8 +50,8 @@ interface PublishDeps {
 export type PublishOutcome =
   | { readonly outcome: 'live'; readonly pointer: LimitPointer }
   | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
-  /** Another edit came first. `mine` is stored (absent: not even that), so that both can be compared. */
-  | { readonly outcome: 'stale'; readonly live: LimitPointer | undefined; readonly mine?: string };
+  /** Another edit came first. */
+  | { readonly outcome: 'stale'; readonly live: LimitPointer | undefined };
 
 /** @throws {LimitsError} `limits_unavailable`: the table did not respond; publish again to learn the outcome. */
 export async function publishLimits(
@@ -84,9 +85,7 @@ async function readBase(
   { table, policy, packed = NO_LIMITS }: PublishDeps,
 ): Promise<LimitSet | undefined> {
   if (base === undefined) return packed;
-  const read = await ifReadable(readLimitSet(base, table));
-  const parsed = read && parseLimitsPart(read.document, base, policy);
-  return parsed?.ok ? parsed.value : undefined;
+  return ifReadable(readLimitSet(base, table).then(({ document }) => parsedLimits(document, base, policy)));
 }
 
 async function retire(set: string, atMs: number, table: LimitTable): Promise<void> {
@@ -108,7 +107,7 @@ async function flip(
       // An earlier try may have been written although its response was lost.
       if (flipped.outcome === 'flipped' || flipped.live?.set === pointer.set)
         return { outcome: 'live', pointer };
-      return { outcome: 'stale', live: flipped.live, mine: pointer.set };
+      return { outcome: 'stale', live: flipped.live };
     } catch (error) {
       if (!(error instanceof LimitsError) || tries === FLIPS_MAX) throw error;
     }

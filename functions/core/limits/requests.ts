@@ -11,8 +11,8 @@ import { isSamePerson, mayBeSame } from './rights.ts';
 const WITHIN = { timeoutMs: TIMEOUT_MS };
 const KEPT_MS = 30 * DAY_MS;
 /** All requesters together; with the decided ones there are twice as many at most. */
-export const PENDING_MAX = 500;
-export const PENDING_OF_ONE_MAX = 5;
+const PENDING_MAX = 500;
+const PENDING_OF_ONE_MAX = 5;
 const READ_MAX = 2_000;
 const ROWS_MAX = 20;
 const TIME_CHARACTERS = 9;
@@ -65,15 +65,11 @@ export const requesterOf = ({ requestedBy: actor, requestedByUser: userId }: Lim
 export const isOwn = (request: LimitRequest, by: Person): boolean => isSamePerson(requesterOf(request), by);
 
 /** Says whose requests are too many. Undefined: one more is possible. @throws {LimitsError} */
-export async function fullOf(
-  by: Person,
-  table: LimitTable,
-  nowMs: number,
-): Promise<'yours' | 'all' | undefined> {
+export async function fullOf(by: Person, table: LimitTable, nowMs: number) {
   const pending = (await readRequests(table, nowMs)).filter(isPending);
   const own = pending.filter(({ request }) => mayBeSame(requesterOf(request), by));
-  if (own.length >= PENDING_OF_ONE_MAX) return 'yours';
-  return pending.length >= PENDING_MAX ? 'all' : undefined;
+  if (own.length >= PENDING_OF_ONE_MAX) return { whose: 'yours', max: PENDING_OF_ONE_MAX } as const;
+  return pending.length >= PENDING_MAX ? ({ whose: 'all', max: PENDING_MAX } as const) : undefined;
 }
 
 export const filedBy = ({ actor, userId }: Person, nowMs: number, unique: string) => ({

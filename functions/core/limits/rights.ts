@@ -34,20 +34,20 @@ type Reach = 'none' | 'below' | 'subtree' | 'all';
  * Rights on limits. Loosening needs a stronger right than tightening. No limits document weakens a security
  * rule, so no right here does.
  */
-const RIGHTS: Readonly<Record<Act, Readonly<Record<RoleName, Reach>>>> = {
-  view: { viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
-  ask: { viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
+const RIGHTS: Readonly<Record<Act, Readonly<Record<RoleName, Reach>> & { readonly words: string }>> = {
+  view: { words: 'see it', viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
+  ask: { words: 'ask for more', viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
   /** Changes without effect on jobs: owner, contact, soft part, thresholds, reason; a review. */
-  describe: { viewer: 'none', owner: 'subtree', finance: 'all', admin: 'all' },
-  tighten: { viewer: 'none', owner: 'subtree', finance: 'all', admin: 'all' },
+  describe: { words: 'describe it', viewer: 'none', owner: 'subtree', finance: 'all', admin: 'all' },
+  tighten: { words: 'tighten it', viewer: 'none', owner: 'subtree', finance: 'all', admin: 'all' },
   /** Raise, lift, remove, make milder. An owner may also lift a freeze that was the owner's own. */
-  loosen: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
-  grant: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
-  approve: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
-  'break-glass': { viewer: 'none', owner: 'none', finance: 'all', admin: 'all' },
-  'roll-out': { viewer: 'none', owner: 'none', finance: 'all', admin: 'all' },
+  loosen: { words: 'loosen it', viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
+  grant: { words: 'give a grant', viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
+  approve: { words: 'approve it', viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
+  'break-glass': { words: 'break glass', viewer: 'none', owner: 'none', finance: 'all', admin: 'all' },
+  'roll-out': { words: 'roll rules out', viewer: 'none', owner: 'none', finance: 'all', admin: 'all' },
   /** The other way: it may switch off every limit below a group. */
-  'roll-back': { viewer: 'none', owner: 'none', finance: 'none', admin: 'all' },
+  'roll-back': { words: 'roll rules back', viewer: 'none', owner: 'none', finance: 'none', admin: 'all' },
 };
 
 export const ROLES: readonly RoleName[] = ['viewer', 'owner', 'finance', 'admin'];
@@ -58,18 +58,7 @@ const WORDS: Readonly<Record<Exclude<RoleName, 'owner'>, string>> = {
   admin: 'an administrator',
 };
 
-export const ACT_WORDS: Readonly<Record<Act, string>> = {
-  view: 'see it',
-  describe: 'describe it',
-  tighten: 'tighten it',
-  loosen: 'loosen it',
-  grant: 'give a grant',
-  'break-glass': 'break glass',
-  approve: 'approve it',
-  'roll-out': 'roll rules out',
-  'roll-back': 'roll rules back',
-  ask: 'ask for more',
-};
+export const actText = (act: Act): string => RIGHTS[act].words;
 
 /** `an owner of a group above, of finance or an administrator`: what one must be, for `you must be …`. */
 export function whoMayText(act: Act, roles: readonly RoleName[]): string {
@@ -88,19 +77,14 @@ export interface RightsContext {
   readonly nowMs: number;
 }
 
+const LOOSENING: Readonly<Partial<Record<ChangeRow['about'], Act>>> = {
+  ...{ grant: 'grant', breakglass: 'break-glass', rollout: 'roll-back' },
+};
+
 function actOf({ about, effect }: ChangeRow): Act {
   if (effect === 'neutral') return 'describe';
   if (effect === 'tightens') return about === 'rollout' ? 'roll-out' : 'tighten';
-  switch (about) {
-    case 'grant':
-      return 'grant';
-    case 'breakglass':
-      return 'break-glass';
-    case 'rollout':
-      return 'roll-back';
-    default:
-      return 'loosen';
-  }
+  return LOOSENING[about] ?? 'loosen';
 }
 
 export function deniedOf(

@@ -53,14 +53,9 @@ export function subjectOfEntry(
   list: LimitList,
   entry: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  switch (list) {
-    case 'limits':
-      return subjectOf(entry.on);
-    case 'personal_default':
-      return PERSONAL;
-    case 'group_defaults':
-      return typeof entry.groups === 'string' ? `${PATTERN_PREFIX}${entry.groups}` : undefined;
-  }
+  if (list === 'limits') return subjectOf(entry.on);
+  if (list === 'personal_default') return PERSONAL;
+  return typeof entry.groups === 'string' ? `${PATTERN_PREFIX}${entry.groups}` : undefined;
 }
 
 export const SUBJECTS_EXPECTED =

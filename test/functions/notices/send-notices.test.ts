@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { MESSAGE_BYTES_MAX } from '../../../functions/core/notify/message.ts';
-import { NOTICES_PER_MESSAGE_MAX, noticeMessage } from '../../../functions/notices/digest.ts';
 import { EDITS_MAX } from '../../../functions/notices/edits.ts';
 import { cutName, cutText, type Notice } from '../../../functions/notices/notice.ts';
+import { NOTICES_PER_MESSAGE_MAX, noticeMessage } from '../../../functions/notices/send-notices.ts';
 import { aJob } from '../console/house.ts';
 import { CONSOLE_URL, DAY_MS, FRITZ, noticesHarness, OWNED, readMessage } from './harness.ts';
 
@@ -18,10 +18,10 @@ const BETA = { projectId: 2, namespaceId: 201, rootNamespaceId: 200 };
 describe('a run without events', () => {
   test('sends no message and writes nothing', async () => {
     const { news, cursors, clock } = await noticesHarness();
-    const before = cursors.now();
+    const before = await cursors.read();
     clock.advance(15 * 60_000);
     expect(await news()).toEqual([]);
-    expect(cursors.now()).toEqual(before);
+    expect(await cursors.read()).toEqual(before);
   });
 });
 

@@ -15,12 +15,15 @@ import {
   CSV_COLUMNS,
   type CsvColumn,
   type CsvDialect,
+  cellOfText,
+  cellsOf,
   FIGURE_COLUMNS,
+  isPlainNumber,
+  type LimitEntry,
   type LimitFigures,
   PLAIN_CSV,
   typeOf,
 } from './columns.ts';
-import { cellOfText, cellsOf, isPlainNumber, type LimitEntry } from './read-cells.ts';
 
 /**
  * The limits of a document as CSV, RFC 4180, without a byte order mark: those of the instance and the runner classes

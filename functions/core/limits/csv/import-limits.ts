@@ -23,30 +23,28 @@ import { limitsByPlace } from '../change-rows.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import { kindOf, type LimitList, madeId, SUBJECTS_EXPECTED, writtenField } from '../subject-text.ts';
 import {
+  type CellContext,
   type Cells,
   type CsvColumn,
   type CsvDialect,
   type CsvProblem,
+  cellsOf,
   FIELD_OF,
+  isSame,
+  type LimitEntry,
   PROBLEMS_MAX,
+  readCells,
+  readThresholdsText,
   type UnderstoodCell,
 } from './columns.ts';
 import { entryKey, entryPlaceOf, LISTS, type PlacedEntry, placedEntries } from './export-limits.ts';
-import {
-  type CellContext,
-  cellsOf,
-  isSame,
-  type LimitEntry,
-  readCells,
-  readThresholdsText,
-} from './read-cells.ts';
 import type { CsvRow } from './read-rows.ts';
 
 const DAYS_AHEAD_MAX = 800;
 const PERIOD_KEYS = ['per', 'zone', 'fiscal_start'] as const;
 
 /** Why no file can be about this day; undefined: one can. @param from - `2027-01-01` */
-export function notFrom(from: string, nowMs: number): string | undefined {
+function notFrom(from: string, nowMs: number): string | undefined {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(from) && isoDay(calendarDay(dayNumber(dayOfIso(from)))) === from;
   const ahead = isDay ? dayNumber(dayOfIso(from)) - Math.floor(nowMs / DAY_MS) : 0;
   return ahead > 0 && ahead <= DAYS_AHEAD_MAX
@@ -54,7 +52,7 @@ export function notFrom(from: string, nowMs: number): string | undefined {
     : `'${from}'; expected a day after today, within two years, such as 2027-01-01`;
 }
 
-export class FromDay {
+class FromDay {
   readonly #from: string;
   readonly #nowMs: number;
   readonly #limits = new Map<string, Limit>();
@@ -238,37 +236,26 @@ interface ImportOptions {
   readonly from?: { readonly day: string; readonly limits: LimitSet; readonly nowMs: number } | undefined;
 }
 
-type ImportOutcome =
-  | { readonly ok: false; readonly problems: readonly CsvProblem[] }
-  | {
-      readonly ok: true;
-      /** As it shall be; what the rows do not change is as it was, grants, freezes and rollouts included. */
-      readonly document: LimitsDocument;
-      readonly limits: LimitSet;
-      readonly understood: readonly UnderstoodCell[];
-      /** Limits the file does not name: taken out with `prune`, else kept. */
-      readonly unnamed: readonly { readonly subject: string; readonly limit: string }[];
-    };
-
 /** An entry of the document as it shall be, and the line it comes from. Undefined: the file does not name it. */
 interface Line {
   readonly entry: LimitEntry;
   readonly line: number | undefined;
 }
 
-export function importLimits(rows: readonly CsvRow[], options: ImportOptions): ImportOutcome {
+export function importLimits(rows: readonly CsvRow[], options: ImportOptions) {
+  const refused = (some: readonly CsvProblem[]) => ({ ok: false, problems: some }) as const;
   const { document, policy, directory, prune, from } = options;
   const problems: CsvProblem[] = [];
   const understood: UnderstoodCell[] = [];
   const placed = placedEntries(document);
   const day = from && readWrittenDay(from.day);
   const why = from && (day?.ok ? notFrom(day.text, from.nowMs) : day?.message);
-  if (why !== undefined) return { ok: false, problems: [{ line: 0, column: 'from', message: why }] };
+  if (why !== undefined) return refused([{ line: 0, column: 'from', message: why }]);
   const fromDay = from && day?.ok ? new FromDay(day.text, from.limits, placed, from.nowMs) : undefined;
   const byKey = new Map(placed.map((each) => [entryKey(each.subject, each.id), each]));
   const named = new Map<PlacedEntry, readonly Line[]>();
   const added: { readonly list: LimitList; readonly line: Line }[] = [];
-  const lineOf = new Map<string, number>();
+  const firstLines = new Map<string, number>();
   const refuseAt =
     (line: number): CellRefusal =>
     (column, message) => {
@@ -287,12 +274,12 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions): I
     const own = byKey.get(entryKey(subject, id));
     const standing = own && (fromDay?.meant(own, cells, keys) ?? own);
     const key = entryKey(subject, standing?.id ?? id);
-    const first = lineOf.get(key);
+    const first = firstLines.get(key);
     if (first !== undefined) {
       refuse('limit_id', `'${id}' of ${subject} is there twice; line ${first} has it, too`);
       continue;
     }
-    lineOf.set(key, line);
+    firstLines.set(key, line);
     const reading: CellContext = {
       ...{ dialect: options.dialect, currency: policy.currency, refuse },
       understand: (column, written, read) => void understood.push({ line, column, written, read }),
@@ -313,7 +300,7 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions): I
       entries.map((each) => ({ entry: each, line })),
     );
   }
-  if (problems.length > 0) return { ok: false, problems: problems.slice(0, PROBLEMS_MAX) };
+  if (problems.length > 0) return refused(problems.slice(0, PROBLEMS_MAX));
 
   const unnamedLines = (each: PlacedEntry): readonly Line[] => {
     const entry = prune ? fromDay?.ended(each) : each.entry;
@@ -328,14 +315,16 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions): I
       ],
     ]),
   );
+  /** What the rows do not change is as it was, grants, freezes and rollouts included. */
   const next: Record<string, unknown> = { ...document };
   for (const [list, entries] of lines)
     if (entries.length > 0 || next[list] !== undefined) next[list] = entries.map(({ entry }) => entry);
   const parsed = parseLimits(next, '', policy, directory);
-  if (!parsed.ok) return { ok: false, problems: inLines(parsed.problems, lines) };
+  if (!parsed.ok) return refused(inLines(parsed.problems, lines));
   const unnamed = placed.filter((each) => !named.has(each));
   return {
-    ...{ ok: true, document: next, limits: parsed.value, understood },
+    ...({ ok: true, document: next as LimitsDocument, limits: parsed.value, understood } as const),
+    /** Limits the file does not name: taken out with `prune`, else kept. */
     unnamed: unnamed.map(({ subject, id }) => ({ subject, limit: id })),
   };
 }

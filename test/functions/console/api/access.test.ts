@@ -33,6 +33,12 @@ async function furnished() {
   return { house, set: live?.pointer.set ?? '', ids: { ...ids, request: filed.request.id } };
 }
 
+let kept: Promise<Furnished> | undefined;
+const shared = (): Promise<Furnished> => {
+  kept ??= furnished();
+  return kept;
+};
+
 type Furnished = Awaited<ReturnType<typeof furnished>>;
 
 /** A user of another subtree finds nothing there, or a list without the rest. */
@@ -144,12 +150,14 @@ test('a route that nobody wrote into the table is denied to everybody', async ()
 const cases = Object.keys(CALLS).flatMap((route) => EVERYBODY.map((who) => [route, who] as const));
 
 test.each(cases)('%s as %s: what the table says, and nothing of another subtree', async (route, who) => {
-  const of = await furnished();
-  const response = await send(who, route, of);
-  const text = await response.text();
   const standings = standingsOf(USERS[who].roles);
   const access = standings.map((standing) => ACCESS[route.split(' ', 2).join(' ')]?.[standing] ?? 'no');
-  if (access.every((each) => each === 'no')) {
+  const isClosed = access.every((each) => each === 'no');
+  // Only what may change something needs a house of its own.
+  const of = isClosed || route.startsWith('GET') ? await shared() : await furnished();
+  const response = await send(who, route, of);
+  const text = await response.text();
+  if (isClosed) {
     expect(response.status).toBe(403);
     expect(text).toContain('"forbidden"');
     return;

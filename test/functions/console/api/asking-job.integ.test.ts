@@ -226,10 +226,12 @@ test('a job is let in by four routes', () => {
 });
 
 test('all others are closed to jobs, and do nothing', async () => {
-  const { gitlab, claims, desk, send } = await opened();
+  const { gitlab, claims, desk, send, clock } = await opened();
   const before = (await desk.live())?.pointer.set;
   const token = gitlab.token(claims());
-  for (const [route, path] of CLOSED) {
+  for (const [at, [route, path]] of CLOSED.entries()) {
+    // Sixty calls a minute are let in.
+    if (at % 50 === 49) clock.advance(MINUTE_MS);
     const [method = ''] = route.split(' ');
     const response = await send(token, path, { method, ...(method === 'POST' && { body: '{}' }) });
     expect([route, response.status]).toEqual([route, 403]);

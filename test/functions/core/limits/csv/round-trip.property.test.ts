@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { CsvDialect } from '../../../../../functions/core/limits/csv/columns.ts';
+import { type CsvDialect, cellOfText, textOfCell } from '../../../../../functions/core/limits/csv/columns.ts';
 import { exportLimits } from '../../../../../functions/core/limits/csv/export-limits.ts';
 import { importLimits } from '../../../../../functions/core/limits/csv/import-limits.ts';
-import { cellOfText, textOfCell } from '../../../../../functions/core/limits/csv/read-cells.ts';
 import { readRows } from '../../../../../functions/core/limits/csv/read-rows.ts';
 import type { LimitsDocument } from '../../../../../functions/core/limits/limit-set.ts';
 import { parseLimits } from '../../../../../policies/document/parse-limits.ts';
