@@ -89,10 +89,8 @@ const someLimitList = fc
       ...{ cohort: always('ci'), borrow: always(2), lend: fc.constantFrom(0, 1) },
     }),
     written({
-      on: always({ group: 102 }),
-      jobs: fc.integer({ min: 1, max: 5 }),
-      cohort: always('ci'),
-      borrow: always(2),
+      ...{ on: always({ group: 102 }), jobs: fc.integer({ min: 1, max: 5 }) },
+      ...{ cohort: always('ci'), borrow: always(2) },
     }),
     written({ on: always({ group: 100 }), jobs: fc.integer({ min: 0, max: 8 }), wait: always('20s') }),
     written({ on: always({ project: 1 }), starts: amount, per: always('day') }),
@@ -114,13 +112,8 @@ const days = { from: always('2026-11-20'), until: fc.constantFrom('2026-11-20', 
 const place = fc.constantFrom({ group: 100 }, { group: 104 }, { project: 1 }, { group: 102 });
 const someFreeze = fc.record({ on: place, ...days, reason: always('year-end close') });
 const someGlass = fc.record({
-  ...{
-    on: place,
-    id: always('outage'),
-    users: fc.constantFrom([7], [8]),
-    jobs: fc.integer({ min: 1, max: 3 }),
-  },
-  ...{ per: always('day'), ...days, reason: always('payment outage') },
+  ...{ on: place, id: always('outage'), users: fc.constantFrom([7], [8]), per: always('day'), ...days },
+  ...{ jobs: fc.integer({ min: 1, max: 3 }), reason: always('payment outage') },
 });
 const someRollout = fc.record({
   on: fc.constantFrom({ group: 100 }, { group: 104 }, { project: 1 }, { instance: true }),
@@ -137,11 +130,10 @@ const someDocument = fc
     rollout: maybe(someRollout),
   })
   .map(({ limits, grant, freeze, glass, rollout }) => {
-    const granted = limits.find(({ per, on }) => per === 'day' && JSON.stringify(on) === '{"group":104}');
+    const on = limits.find(({ per, on }) => per === 'day' && JSON.stringify(on) === '{"group":104}')?.on;
     return {
       limits,
-      ...(grant &&
-        granted && { grants: [{ on: granted.on, limit: 'money-day', reason: 'release', ...grant }] }),
+      ...(grant && on !== undefined && { grants: [{ on, limit: 'money-day', reason: 'release', ...grant }] }),
       ...(freeze && { freezes: [freeze] }),
       ...(glass && { breakglass: [glass] }),
       ...(rollout && { rollout: [{ ...rollout.on, cost: rollout.cost, capacity: rollout.capacity }] }),
@@ -251,12 +243,8 @@ function world() {
 
   const learn = async (jobName: string, seconds: number): Promise<void> => {
     const [stored] = await usage.readEstimates([1]);
-    const runs = Array.from({ length: 5 }, () => ({
-      jobName,
-      runnerClass: 'small',
-      seconds,
-      endedAtMs: clock.nowMs(),
-    }));
+    const run = { jobName, runnerClass: 'small', seconds, endedAtMs: clock.nowMs() };
+    const runs = Array.from({ length: 5 }, () => run);
     const { history, rev } = stored ?? { history: new Map(), rev: 0 };
     await usage.writeEstimates(1, { history: withRuns(history, runs), rev }, clock.nowMs());
   };
@@ -299,32 +287,13 @@ function commandsOn({ store, limits, usage, clock }: World, root: string) {
 }
 
 const flagsOf = ({ jobName, image, jobTags, timeoutSeconds, userId, refProtected, projectId }: Job) => [
-  ...[
-    '--project',
-    String(projectId),
-    '--ref',
-    'main',
-    '--user',
-    String(userId),
-    '--job',
-    jobName,
-    '--image',
-    image,
-  ],
+  ...`--project ${projectId} --ref main --user ${userId} --job ${jobName} --image ${image}`.split(' '),
   ...[...jobTags.flatMap((tag) => ['--tag', tag]), '--timeout', `${timeoutSeconds / 60}m`],
   refProtected ? '--protected' : '--unprotected',
 ];
 
-const askedOf = ({
-  jobName: name,
-  image,
-  jobTags: tags,
-  timeoutSeconds,
-  userId,
-  refProtected,
-  projectId,
-}: Job) => ({
-  ...{ ref: 'main', refProtected, userId, project: projectId },
+const askedOf = ({ jobName: name, image, jobTags: tags, timeoutSeconds, ...job }: Job) => ({
+  ...{ ref: 'main', refProtected: job.refProtected, userId: job.userId, project: job.projectId },
   jobs: [{ name, image, tags, timeoutSeconds }],
 });
 
@@ -341,14 +310,8 @@ const OUTCOMES: Readonly<Record<string, string>> = { Yes: 'admitted', No: 'rejec
 
 /** What the states must come to at least once, for the property to say something. */
 const MET = [
-  ...[
-    'admitted',
-    'rejected',
-    'freezes: GROUP_FROZEN',
-    'images: IMAGE_NOT_ALLOWED',
-    'slots: CONCURRENCY_FULL',
-  ],
-  ...['budgets: BUDGET_EXHAUSTED', 'budgets: EXCEEDS_LIMIT_ALONE', 'starts: WINDOW_FULL'],
+  ...['admitted', 'rejected', 'freezes: GROUP_FROZEN', 'images: IMAGE_NOT_ALLOWED', 'starts: WINDOW_FULL'],
+  ...['slots: CONCURRENCY_FULL', 'budgets: BUDGET_EXHAUSTED', 'budgets: EXCEEDS_LIMIT_ALONE'],
 ];
 
 test('every surface gives the decision of the admit function, whatever the state', async () => {

@@ -1,13 +1,11 @@
 /** Our runner controller over GitLab's REST API, with an administrator's token of scope `read_api` (`api` to change it). */
 import { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
-import { type RestCallDeps, readOne, restOnce } from './rest-call.ts';
+import { changed, type RestCallDeps, readOne } from './rest-call.ts';
 
 /** Only an `enabled` controller can fail jobs, by a rejection or by not responding. */
 const StateSchema = z.object({ state: z.enum(['enabled', 'dry_run', 'disabled']) });
 export type ControllerState = z.output<typeof StateSchema>['state'];
-
-const DISARM_TIMEOUT_MS = 5_000;
 
 const pathOf = (controllerId: number): string => `/runner_controllers/${controllerId}`;
 
@@ -33,12 +31,14 @@ export const createController = (deps: RestCallDeps & { readonly controllerId: n
   state: (): Promise<ControllerState> => readControllerState(deps.controllerId, deps),
   /** Makes it `dry_run`: GitLab goes on asking and follows no answer. @throws {GitLabError} It may or may not be. */
   async disarm(): Promise<void> {
-    const path = pathOf(deps.controllerId);
-    const { status, body } = await restOnce('PUT', path, { state: 'dry_run' }, DISARM_TIMEOUT_MS, deps);
-    const state = StateSchema.safeParse(body).data?.state ?? 'in no known state';
-    if (state === 'dry_run') return;
-    const message = `PUT ${path}: GitLab answered ${status}, and the controller is ${state}; check its id, GitLab's URL and licence`;
-    throw new GitLabError('gitlab_unreadable', message);
+    const disarmed = { state: 'dry_run' } as const;
+    await changed(
+      'PUT',
+      pathOf(deps.controllerId),
+      disarmed,
+      z.object({ state: z.literal('dry_run') }),
+      deps,
+    );
   },
 });
 

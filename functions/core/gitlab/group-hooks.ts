@@ -1,7 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { GitLabError } from './gitlab.ts';
-import { pageQuery, type RestCallDeps, readPage, restOnce } from './rest-call.ts';
+import { changed, pageQuery, type RestCallDeps, readPage } from './rest-call.ts';
 
 export interface HookSetting {
   readonly url: string;
@@ -45,7 +44,6 @@ export function hookSetting(name: string, webhookUrl: string, secret: string, gr
 }
 
 const HookUrl = z.object({ url: z.string() });
-const CREATE_TIMEOUT_MS = 5_000;
 
 export async function hasGroupHook(
   groupId: number,
@@ -67,8 +65,5 @@ export async function createGroupHook(
   setting: HookSetting,
   deps: RestCallDeps,
 ): Promise<void> {
-  const path = `/groups/${groupId}/hooks`;
-  const { status } = await restOnce('POST', path, { ...setting, ...HOOK_EVENTS }, CREATE_TIMEOUT_MS, deps);
-  if (status !== 201)
-    throw new GitLabError('gitlab_unreadable', `POST ${path}: GitLab answered ${status}`, { status });
+  await changed('POST', `/groups/${groupId}/hooks`, { ...setting, ...HOOK_EVENTS }, z.unknown(), deps);
 }

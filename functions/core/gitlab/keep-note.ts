@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
-import { type RestCallDeps, readOne, readWhole, restOnce } from './rest-call.ts';
+import { changed, type RestCallDeps, readOne, readWhole, restOnce } from './rest-call.ts';
 
 /** 5,000 notes. Beyond them ours might be missed, and a second one made. */
 const PAGES_MAX = 50;
@@ -32,14 +32,12 @@ export async function keepNote(
   const mine = `${marker}${note.version} -->\n${text.trimEnd()}`;
   const user = await readOne('/user', USER, deps);
   if (user === undefined) throw new GitLabError('gitlab_unreadable', 'GET /user: the answer names no user');
-  const change = (method: 'POST' | 'PUT' | 'DELETE', of: string, body?: object) =>
+  const change = (method: 'PUT' | 'DELETE', of: string, body?: object) =>
     restOnce(method, of, body, CHANGE_TIMEOUT_MS, deps);
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const [kept, ...spare] = await notesOf(user.id, marker, path, deps);
     if (kept === undefined) {
-      const { status } = await change('POST', path, { body: mine });
-      if (status !== 201)
-        throw new GitLabError('gitlab_unreadable', `POST ${path}: GitLab answered ${status}`, { status });
+      await changed('POST', path, { body: mine }, z.unknown(), deps);
       continue;
     }
     const versionOf = (body: string): number => Number.parseInt(body.slice(marker.length), 10);

@@ -201,6 +201,24 @@ export async function readOne<S extends z.ZodType>(
   throw new GitLabError('gitlab_unreadable', `GET ${path}: not as documented: ${fields}`);
 }
 
+/** What a change made, as the answer says it. @throws {GitLabError} It may or may not have been made. */
+export async function changed<S extends z.ZodType>(
+  method: 'POST' | 'PUT',
+  path: string,
+  change: object,
+  schema: S,
+  deps: RestCallDeps,
+  timeoutMs = TIMEOUT_MS,
+): Promise<z.output<S>> {
+  const { status, body } = await restOnce(method, path, change, timeoutMs, deps);
+  const read = schema.safeParse(body);
+  if (status < 300 && read.success) return read.data;
+  const says = read.success ? '' : `, not as documented: ${unreadFields(read.error)}`;
+  throw new GitLabError('gitlab_unreadable', `${method} ${path}: GitLab answered ${status}${says}`, {
+    status,
+  });
+}
+
 export const readPage = async <Name extends string, S extends z.ZodType>(
   name: Name,
   path: string,

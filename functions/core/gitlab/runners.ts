@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { GitLabError, isTerminal, type JobTruth, REJECTED_BY_ROUTER } from './gitlab.ts';
+import { isTerminal, type JobTruth, REJECTED_BY_ROUTER } from './gitlab.ts';
 import { readGitLabInstant } from './job-reader.ts';
 import {
+  changed,
   checkBaseUrl,
   pageQuery,
   patiently,
   type RestCallDeps,
   readOne,
   readPage,
-  restOnce,
 } from './rest-call.ts';
 import type { GitLab } from './rest-gitlab.ts';
 
@@ -138,23 +138,14 @@ export type FleetGitLab = ReturnType<typeof createFleet>;
 export const createFleet = (deps: RestCallDeps) => ({
   ...createFleetReader(deps),
 
-  /** `POST /user/runners`: GitLab returns the token only once. @throws {GitLabError} It may or may not exist. */
-  async create(runner: NewRunner): Promise<z.output<typeof CreatedAnswer>> {
-    const path = '/user/runners';
-    const { status, body } = await restOnce('POST', path, creationOf(runner), CHANGE_TIMEOUT_MS, deps);
-    const read = CreatedAnswer.safeParse(body);
-    if (status === 201 && read.success) return read.data;
-    const said = `POST ${path}: GitLab answered ${status} and told no new runner`;
-    throw new GitLabError('gitlab_unreadable', said);
-  },
+  /** GitLab returns the token only once. @throws {GitLabError} It may or may not exist. */
+  create: (runner: NewRunner) =>
+    changed('POST', '/user/runners', creationOf(runner), CreatedAnswer, deps, CHANGE_TIMEOUT_MS),
 
-  /** `PUT /runners/:id` with `paused`: it takes no new job. @throws {GitLabError} It may or may not be. */
+  /** It takes no new job. @throws {GitLabError} It may or may not be paused. */
   async pause(runnerId: number): Promise<void> {
-    const path = `/runners/${runnerId}`;
-    const { status, body } = await restOnce('PUT', path, { paused: true }, CHANGE_TIMEOUT_MS, deps);
-    if (status === 200 && z.object({ paused: z.literal(true) }).safeParse(body).success) return;
-    const said = `PUT ${path}: GitLab answered ${status}, and it is not paused`;
-    throw new GitLabError('gitlab_unreadable', said);
+    const paused = z.object({ paused: z.literal(true) });
+    await changed('PUT', `/runners/${runnerId}`, { paused: true }, paused, deps, CHANGE_TIMEOUT_MS);
   },
 });
 

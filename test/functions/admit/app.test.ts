@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../../functions/admit/app.ts';
+import type { DecideDeps } from '../../../functions/core/admission/judge.ts';
 import {
   ADMISSIONS_PATH,
   BODY_BYTES_MAX,
   HEALTH_PATH,
   UNMETERED_PATH,
 } from '../../../functions/core/contract/admissions.ts';
-import { type Log, silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
+import { type Log, systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import {
   MemoryStore,
@@ -18,23 +19,20 @@ import { flowRules } from '../../support/flow/flow.ts';
 
 const IMAGES = { id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] };
 
-function anApp(
-  options: {
-    limits?: readonly unknown[];
-    fault?: (operation: StoreOperation) => StoreFault | undefined;
-  } = {},
-) {
-  const rules = flowRules(options.limits ?? [{ on: { group: 100 }, money: 5, per: 'month' }], [IMAGES]);
-  const store = new MemoryStore({
-    instance: 'app.example.com',
-    ...(options.fault === undefined ? {} : { fault: options.fault }),
-  });
+interface AppOptions extends Partial<DecideDeps> {
+  readonly limits?: readonly unknown[];
+  readonly fault?: (operation: StoreOperation) => StoreFault | undefined;
+}
+
+function anApp({ limits, fault = () => undefined, ...over }: AppOptions = {}) {
+  const rules = flowRules(limits ?? [{ on: { group: 100 }, money: 5, per: 'month' }], [IMAGES]);
+  const store = new MemoryStore({ instance: 'app.example.com', fault });
   const lines: string[] = [];
   const note = (message: string, fields?: object): void =>
     void lines.push(JSON.stringify({ message, ...fields }));
   const log: Log = { info: note, warn: note, error: note };
   const ledger = createLedger({ store });
-  const app = createAdmitApp({ ledger, currentRules: async () => rules, clock: systemClock, log });
+  const app = createAdmitApp({ ledger, currentRules: async () => rules, clock: systemClock, log, ...over });
   const post = (path: string, body: unknown) =>
     app.request(path, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
   const decide = async (requests: readonly unknown[], remainingMs = 2_000): Promise<readonly Decision[]> => {
@@ -65,10 +63,10 @@ test('names the shared counters that its jobs had to fight for, and says nothing
     ],
     fault: (operation) => (operation === 'transact' ? faults.shift() : undefined),
   });
-  const answered = async (jobIds: readonly number[]) =>
-    (
-      await post(ADMISSIONS_PATH, { requests: jobIds.map((jobId) => aRequest(jobId)), remainingMs: 2_000 })
-    ).json();
+  const answered = async (jobIds: readonly number[]) => {
+    const requests = jobIds.map((jobId) => aRequest(jobId));
+    return (await post(ADMISSIONS_PATH, { requests, remainingMs: 2_000 })).json();
+  };
   expect(await answered([1, 2])).toMatchObject({
     decisions: [{ outcome: 'admitted' }, { outcome: 'admitted' }],
     contended: [{ counter: 'instance|jobs-now|now', jobIds: [1, 2] }],
@@ -171,29 +169,22 @@ test('charges unmetered answers unchecked, in the period they were given in', as
 });
 
 test('charges unmetered answers by what is known of how long such jobs last', async () => {
-  const { ledger } = anApp();
-  const rules = flowRules([{ on: { group: 100 }, money: 5, per: 'month' }], [IMAGES]);
   const asked: unknown[] = [];
-  const app = createAdmitApp({
-    ledger,
-    currentRules: async () => rules,
+  const { post, ledger } = anApp({
     estimatorFor: async (requests) => {
       asked.push(...requests.map(({ jobId }) => jobId));
       return { estimateSeconds: () => 60 };
     },
-    clock: systemClock,
-    log: silentLog,
   });
   const answeredAtMs = Date.UTC(2026, 9, 31, 12);
   const answers = [{ request: aRequest(1), answered: 'admitted', cause: 'deadline', answeredAtMs }];
-  await app.request(UNMETERED_PATH, { method: 'POST', body: JSON.stringify({ answers }) });
+  await post(UNMETERED_PATH, { answers });
   expect(asked).toEqual([1]);
   const key = { subject: 'group/100', limit: 'money-month', period: '2026-10' };
   expect(await ledger.readCounters([key])).toMatchObject([{ committed: 100_000 }]);
 });
 
 test('when the limits cannot be read again, what is held stays held and only the others are undecided', async () => {
-  const { ledger } = anApp();
   const rules = flowRules([{ on: { group: 100 }, money: 1, per: 'month' }]);
   let reads = 0;
   const currentRules = async () => {
@@ -201,13 +192,7 @@ test('when the limits cannot be read again, what is held stays held and only the
     if (reads > 1) throw new Error('limits_unavailable');
     return { ...rules, limitsAreCurrent: async () => false };
   };
-  const app = createAdmitApp({ ledger, currentRules, clock: systemClock, log: silentLog });
-  const response = await app.request(ADMISSIONS_PATH, {
-    method: 'POST',
-    body: JSON.stringify({ requests: [aRequest(1), aRequest(2), aRequest(3)], remainingMs: 2_000 }),
-  });
-  const { decisions } = (await response.json()) as { decisions: Decision[] };
-  expect(decisions).toMatchObject([
+  expect(await anApp({ currentRules }).decide([aRequest(1), aRequest(2), aRequest(3)])).toMatchObject([
     { outcome: 'admitted', decisionId: 'd-1-1' },
     { outcome: 'undecided', cause: 'unavailable' },
     { outcome: 'undecided', cause: 'unavailable' },
@@ -215,20 +200,13 @@ test('when the limits cannot be read again, what is held stays held and only the
 });
 
 test('limits that change twice while a job is decided still decide it', async () => {
-  const { ledger } = anApp();
   let edits = 0;
   const currentRules = async () => {
     edits += 1;
     const rules = flowRules([{ on: { group: 100 }, money: edits / 4, per: 'month' }]);
     return { ...rules, limitsAreCurrent: async () => false };
   };
-  const app = createAdmitApp({ ledger, currentRules, clock: systemClock, log: silentLog });
-  const response = await app.request(ADMISSIONS_PATH, {
-    method: 'POST',
-    body: JSON.stringify({ requests: [aRequest(1)], remainingMs: 2_000 }),
-  });
-  const { decisions } = (await response.json()) as { decisions: Decision[] };
-  expect(decisions).toMatchObject([
+  expect(await anApp({ currentRules }).decide([aRequest(1)])).toMatchObject([
     { outcome: 'rejected', violations: [{ reason: { code: 'EXCEEDS_LIMIT_ALONE', limitAmount: 500_000 } }] },
   ]);
   expect(edits).toBe(2);
@@ -240,21 +218,9 @@ test('answers a health check', async () => {
 });
 
 test('a failure inside is a bare 500, and neither answer nor log quotes the request', async () => {
-  const { lines } = anApp();
-  const app = createAdmitApp({
-    ledger: {} as never,
-    currentRules: () => Promise.reject(new Error('glrct-secret in a message')),
-    clock: systemClock,
-    log: {
-      info: () => {},
-      warn: () => {},
-      error: (message, fields) => void lines.push(JSON.stringify({ message, ...fields })),
-    },
-  });
-  const response = await app.request(ADMISSIONS_PATH, {
-    method: 'POST',
-    body: JSON.stringify({ requests: [aRequest(1)], remainingMs: 1_000 }),
-  });
+  const currentRules = () => Promise.reject(new Error('glrct-secret in a message'));
+  const { post, lines } = anApp({ ledger: {} as never, currentRules });
+  const response = await post(ADMISSIONS_PATH, { requests: [aRequest(1)], remainingMs: 1_000 });
   expect(response.status).toBe(500);
   expect(`${await response.text()}${lines.join()}`).not.toContain('secret');
 });

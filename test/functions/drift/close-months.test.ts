@@ -8,6 +8,7 @@ import {
   dynamoStatementChain,
   type SealedStatement,
 } from '../../../functions/core/statements/closed-statement.ts';
+import type { Key } from '../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../functions/core/store/operation.ts';
 import { closeMonths } from '../../../functions/drift/close-months.ts';
@@ -94,17 +95,12 @@ test('a closed month never changes: what is told later is an adjustment of the n
   const first = of(november, 'group/100', '2026-11');
   expect(first.totals).toMatchObject({ jobs: 2, adjustmentMicros: 0 });
   const price = first.totals.micros / 1200;
+  const adjusted = { month: '2026-11', number: first.number, corrections: 1 };
   expect(of(december, 'group/100', '2026-12').adjustments).toEqual([
-    {
-      ...{ month: '2026-11', number: first.number, jobs: 1, corrections: 1 },
-      ...{ seconds: 600, micros: 600 * price },
-    },
+    { ...adjusted, jobs: 1, seconds: 600, micros: 600 * price },
   ]);
   expect(of(january, 'group/100', '2027-01').adjustments).toEqual([
-    {
-      ...{ month: '2026-11', number: first.number, jobs: 0, corrections: 1 },
-      ...{ seconds: 300, micros: 300 * price },
-    },
+    { ...adjusted, jobs: 0, seconds: 300, micros: 300 * price },
   ]);
   expect(of(january, 'group/200', '2027-01').adjustments).toEqual([]);
 });
@@ -130,13 +126,10 @@ test.each(['text', 'gone'] as const)(
   'a statement whose %s was tampered with is found, the first one named',
   async (how) => {
     const { table, chain } = await threeMonths();
-    const key = table
-      .items()
-      .map(keyOf)
-      .find(({ pk, sk }) => pk.endsWith('#of#group/100') && sk === '2026-11');
-    const item = table.items().find((each) => keyOf(each).pk === key?.pk && keyOf(each).sk === key.sk);
-    if (key === undefined || item === undefined) throw new Error('not closed');
-    if (how === 'gone') await table.send('DeleteItem', { key });
+    const isFirst = ({ pk, sk }: Key): boolean => pk.endsWith('#of#group/100') && sk === '2026-11';
+    const item = table.items().find((each) => isFirst(keyOf(each)));
+    if (item === undefined) throw new Error('not closed');
+    if (how === 'gone') await table.send('DeleteItem', { key: keyOf(item) });
     else {
       const text = { S: (item.tx?.S ?? '').replace('"jobs":2', '"jobs":3') };
       await table.send('PutItem', { kind: 'put', item: { ...item, tx: text } });

@@ -24,11 +24,7 @@ const GROUP = 100;
 /** As GitLab sends it, shortened. */
 const event = (over: object = {}) =>
   JSON.stringify({
-    object_kind: 'build',
-    ref: 'main',
-    build_id: 4711,
-    build_name: 'unit',
-    build_stage: 'test',
+    ...{ object_kind: 'build', ref: 'main', build_id: 4711, build_name: 'unit', build_stage: 'test' },
     build_status: 'success',
     build_created_at: '2026-11-21 10:59:55 UTC',
     build_started_at: '2026-11-21 11:00:00 UTC',
@@ -111,17 +107,9 @@ test('a signed end of a job becomes one inbox item that says what GitLab said, a
   const { groupId, truth } = parseHintText(items[0]?.body ?? '') ?? {};
   expect(groupId).toBe(GROUP);
   expect(truth).toEqual({
-    jobId: 4711,
-    projectId: 1001,
-    status: 'success',
-    projectPath: 'acme/payments/checkout',
-    jobName: 'unit',
-    jobStage: 'test',
-    pipelineId: 5000,
-    userId: 7,
-    ref: 'main',
-    runnerId: 12,
-    runnerTags: ['docker'],
+    ...{ jobId: 4711, projectId: 1001, status: 'success', projectPath: 'acme/payments/checkout' },
+    ...{ jobName: 'unit', jobStage: 'test', pipelineId: 5000, userId: 7, ref: 'main' },
+    ...{ runnerId: 12, runnerTags: ['docker'] },
     createdAtMs: Date.UTC(2026, 10, 21, 10, 59, 55),
     startedAtMs: Date.UTC(2026, 10, 21, 11),
     finishedAtMs: Date.UTC(2026, 10, 21, 11, 1, 30),

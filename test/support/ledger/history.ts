@@ -55,15 +55,11 @@ export class History {
     const born = this.#born.get(`${jobId}/${outcome.generation}`);
     if (outcome.outcome === 'admitted') {
       // SETTLED: it ran before anybody asked, and the question came late.
-      must(
-        born === 'HELD' || born === 'REJECTED' || (born === 'SETTLED' && outcome.repeated),
-        `job ${jobId} was admitted under generation ${outcome.generation} without a record`,
-      );
+      const isRecorded = born === 'HELD' || born === 'REJECTED' || (born === 'SETTLED' && outcome.repeated);
+      must(isRecorded, `job ${jobId} was admitted under generation ${outcome.generation} without a record`);
       // REJECTED and admitted: only when it ran nevertheless and was settled (bypass).
-      must(
-        born !== 'REJECTED' || this.#settled.has(`${jobId}/${outcome.generation}`),
-        `job ${jobId} was admitted on a rejection`,
-      );
+      const ran = this.#settled.has(`${jobId}/${outcome.generation}`);
+      must(born !== 'REJECTED' || ran, `job ${jobId} was admitted on a rejection`);
       return;
     }
     if (born === 'REJECTED') return;
@@ -82,18 +78,8 @@ export class History {
     for (const name of new Set([...now.sums.keys(), ...now.counters.keys()])) {
       // A counter whose jobs all moved on to other periods has no record left and must show nothing.
       const sum = now.sums.get(name) ?? NOTHING;
-      const counter = now.counters.get(name);
-      const shown =
-        counter === undefined
-          ? NOTHING
-          : [
-              counter.committed,
-              counter.fitted,
-              counter.settled,
-              counter.unchecked.exempt,
-              counter.unchecked.unmetered,
-              counter.unchecked.bypass,
-            ];
+      const { committed, fitted, settled, unchecked } = now.counters.get(name) ?? NO_AMOUNTS;
+      const shown = [committed, fitted, settled, ...CAUSES.map((cause) => unchecked[cause])];
       must(`${shown}` === `${sum}`, `counter ${name} shows ${shown}, its records make ${sum}`);
     }
   }
@@ -129,18 +115,11 @@ export class History {
         const { subject } = claim.counter;
         const bound = this.#boundOf(write.record, subject, sum, bounds);
         const soft = bounds[`soft/${subject}`] ?? Number.POSITIVE_INFINITY;
-        must(
-          sum <= soft || isTold(write.record, subject),
-          `job ${write.record.jobId}: ${name} came to ${sum} over the soft ${soft} and nobody is told`,
-        );
+        const of = `job ${write.record.jobId}: ${name} came to`;
+        must(sum <= soft || isTold(write.record, subject), `${of} ${sum} over the soft ${soft}, untold`);
         const shadow = claim.counter.subject.startsWith('shadow');
-        if (!shadow)
-          must(bound > 0 && sum <= bound, `job ${write.record.jobId}: ${name} came to ${sum} over ${bound}`);
-        else if (claim.fitted)
-          must(
-            bound > 0 && fit <= bound,
-            `job ${write.record.jobId}: fitted ${name} came to ${fit} over ${bound}`,
-          );
+        if (!shadow) must(bound > 0 && sum <= bound, `${of} ${sum} over ${bound}`);
+        else if (claim.fitted) must(bound > 0 && fit <= bound, `${of} ${fit} fitted over ${bound}`);
       }
       for (const { counter } of write.record.claims)
         if (counter.subject.startsWith('pipeline/')) this.#pipelines.add(counter.subject);
@@ -154,11 +133,8 @@ export class History {
       const name = counterName(counter);
       const sum = (committed.get(name) ?? this.#before.get(name)?.committed ?? 0) + counted;
       committed.set(name, sum);
-      const bound = bounds[counter.subject] ?? 0;
-      must(
-        !isNew || sum <= bound,
-        `${counted} of ${name} is kept for job ${record.jobId}, which came to ${sum}`,
-      );
+      const fits = sum <= (bounds[counter.subject] ?? 0);
+      must(!isNew || fits, `${counted} of ${name} is kept for job ${record.jobId}, which came to ${sum}`);
     }
   }
 
@@ -168,10 +144,8 @@ export class History {
     const grace = bounds[`grace/${subject}`];
     if (grace === undefined || sum <= bound) return bound;
     const pipeline = record.claims.find(({ counter }) => counter.subject.startsWith('pipeline/'));
-    must(
-      pipeline !== undefined && this.#pipelines.has(pipeline.counter.subject),
-      `job ${record.jobId}: ${subject} came to ${sum} over ${bound} by the grace of a pipeline that never ran`,
-    );
+    const ran = this.#pipelines.has(pipeline?.counter.subject ?? '');
+    must(ran, `job ${record.jobId}: ${sum} of ${subject} over ${bound} by grace, and no pipeline ran`);
     must(isTold(record, subject), `job ${record.jobId} is past ${subject} by grace and nobody is told`);
     return grace;
   }
@@ -179,14 +153,10 @@ export class History {
   /** 3, 4, 5: what a job is charged follows from its state alone, however it got there. */
   #chargedOnce(record: JobRecord, entries: readonly CorrectionEntry[]): void {
     const live = record.state === 'HELD' || record.state === 'RUNNING' || record.state === 'RESERVED';
-    must(
-      (record.dueAtMs !== undefined) === live || record.state === 'REJECTED',
-      `job ${record.jobId} is ${record.state} and due ${record.dueAtMs}`,
-    );
-    must(
-      entries.length === record.entries,
-      `job ${record.jobId}: ${entries.length} entries, its record says ${record.entries}`,
-    );
+    const { jobId, state } = record;
+    const isDueRight = (record.dueAtMs !== undefined) === live || state === 'REJECTED';
+    must(isDueRight, `job ${jobId} is ${state} and due ${record.dueAtMs}`);
+    must(entries.length === record.entries, `job ${jobId}: ${entries.length} entries, not ${record.entries}`);
     // Over all generations: what an earlier one left charged is not forgotten.
     const charges = new Map<string, number>();
     for (const { counter, delta } of entries.flatMap(({ deltas }) => deltas)) {
@@ -197,10 +167,8 @@ export class History {
       const charged = claim.counted + (charges.get(name) ?? 0);
       charges.delete(name);
       const allowed = allowedCharges(record, claim);
-      must(
-        allowed.includes(charged),
-        `job ${record.jobId} (${record.state}) is charged ${charged} on ${name}, expected ${allowed}`,
-      );
+      const says = `job ${jobId} (${state}) is charged ${charged} on ${name}, expected ${allowed}`;
+      must(allowed.includes(charged), says);
     }
     for (const [name, charge] of charges)
       must(charge === 0, `job ${record.jobId} still pays ${charge} on ${name}`);
@@ -225,13 +193,9 @@ export class History {
       return;
     }
     // 2: whoever was charged without having held did not ask, in no claim, and never has a second generation.
-    must(
-      record.state !== 'SETTLED' ||
-        (record.generation === 1 &&
-          record.unchecked === 'bypass' &&
-          record.claims.every(({ checked, held }) => !checked && held === 0)),
-      `job ${record.jobId} was settled without a hold and is no bypass`,
-    );
+    const asked = record.claims.some(({ checked, held }) => checked || held !== 0);
+    const isBypass = record.generation === 1 && record.unchecked === 'bypass' && !asked;
+    must(record.state !== 'SETTLED' || isBypass, `job ${record.jobId} was settled without a hold, no bypass`);
     const key = `${record.jobId}/${record.generation}`;
     must(!this.#born.has(key), `job ${record.jobId}: generation ${record.generation} began twice`);
     this.#born.set(key, record.state);
@@ -277,31 +241,24 @@ interface Snapshot {
 }
 
 const NOTHING = [0, 0, 0, 0, 0, 0];
-const CAUSES = ['exempt', 'unmetered', 'bypass'];
+const NO_AMOUNTS = { committed: 0, fitted: 0, settled: 0, unchecked: { exempt: 0, unmetered: 0, bypass: 0 } };
+const CAUSES = ['exempt', 'unmetered', 'bypass'] as const;
 
 function snapshot(items: Iterable<StoredItem>): Snapshot {
-  const now: Snapshot = {
-    records: new Map(),
-    entries: new Map(),
-    counters: new Map(),
-    sums: new Map(),
-  };
+  const now: Snapshot = { records: new Map(), entries: new Map(), counters: new Map(), sums: new Map() };
   const add = (
-    claim: Pick<RecordClaim, 'counter' | 'fitted' | 'checked'>,
+    { counter, fitted, checked }: Pick<RecordClaim, 'counter' | 'fitted' | 'checked'>,
     amount: number,
     settled: number,
     cause: string | undefined,
   ): void => {
-    const name = counterName(claim.counter);
-    const sum = now.sums.get(name) ?? [0, 0, 0, 0, 0, 0];
-    now.sums.set(name, sum);
-    const bump = (index: number, by: number): void => {
-      sum[index] = (sum[index] ?? 0) + by;
-    };
-    bump(0, amount);
-    if (claim.fitted) bump(1, amount);
-    bump(2, settled);
-    if (!claim.checked && cause !== undefined) bump(3 + CAUSES.indexOf(cause), amount);
+    const causes = CAUSES.map((each) => (!checked && cause === each ? amount : 0));
+    const more = [amount, fitted ? amount : 0, settled, ...causes];
+    const before = now.sums.get(counterName(counter)) ?? NOTHING;
+    now.sums.set(
+      counterName(counter),
+      more.map((each, index) => each + (before[index] ?? 0)),
+    );
   };
   for (const item of items) {
     if (item.kind === 'counter') now.counters.set(counterName(item.counter.key), item.counter);

@@ -46,13 +46,8 @@ const aViolation = (
 
 const claims = (count: number): JobRecord['claims'] =>
   Array.from({ length: count }, (_, index) => ({
-    counter: counter(`group/${100_000 + index}`),
-    unit: 'micros',
-    held: 480_000_000,
-    counted: 480_000_000,
-    corrected: 0,
-    fitted: true,
-    checked: true,
+    ...{ counter: counter(`group/${100_000 + index}`), unit: 'micros', held: 480_000_000 },
+    ...{ counted: 480_000_000, corrected: 0, fitted: true, checked: true },
   }));
 
 const part = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });
@@ -76,15 +71,9 @@ test('a record comes back as it was put, whatever its names', () => {
       fc.boolean(),
       (some, jobName, flagged) => {
         const record = aRecord({
-          claims: some,
-          facts: someFacts({ jobName }),
-          flagged,
-          violations: [aViolation()],
-          shadow: [{ ...aViolation(), mode: 'shadow' }],
-          unchecked: 'exempt',
-          endedAtMs: 5,
-          durationSeconds: 0,
-          entries: 3,
+          ...{ claims: some, facts: someFacts({ jobName }), flagged, unchecked: 'exempt' },
+          ...{ violations: [aViolation()], shadow: [{ ...aViolation(), mode: 'shadow' }] },
+          ...{ endedAtMs: 5, durationSeconds: 0, entries: 3 },
         });
         expect(decodeItem(encodeRecord(record, keys), keys)).toEqual({ kind: 'record', record });
       },
@@ -234,10 +223,8 @@ describe('garbage collection', () => {
     const entry = (period: string) => {
       const delta = { unit: 'micros', delta: 1, fitted: true, checked: true } as const;
       const deltas = [{ ...delta, counter: counter('group/1', 'money', period) }];
-      return encodeEntry(
-        { jobId: 1, number: 1, generation: 1, cause: 'late', atMs: endedAtMs, deltas },
-        keys,
-      );
+      const correction = { jobId: 1, number: 1, generation: 1, cause: 'late', atMs: endedAtMs } as const;
+      return encodeEntry({ ...correction, deltas }, keys);
     };
     expect(Number(entry('2026').ttl?.N) * 1000 - endedAtMs).toBe((367 + 90) * 86_400_000);
     expect(entry('once').ttl).toBeUndefined();
@@ -248,14 +235,8 @@ test.each(['closing2', 'rollup', 'announced', '', 'entry', 'records'])(
   'an item of an unknown kind, %j, is taken for nothing else',
   (sk) => {
     const { pk } = keys.counter({ subject: 'group/1', limit: 'money-month', period: '2026-11' });
-    const item = {
-      pk: { S: pk },
-      sk: { S: sk },
-      c: { N: '5' },
-      f: { N: '5' },
-      s: { N: '5' },
-      at: { N: '1' },
-    };
+    const amounts = { c: { N: '5' }, f: { N: '5' }, s: { N: '5' }, at: { N: '1' } };
+    const item = { pk: { S: pk }, sk: { S: sk }, ...amounts };
     expect(decodeItem(item, keys)).toEqual({ kind: 'unknown', sk });
   },
 );

@@ -14,7 +14,8 @@ import {
 } from '../../../../functions/core/ledger/recount-round.ts';
 import type { SegmentPage, StoredItem } from '../../../../functions/core/ledger/store.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
-import { counterName } from '../../../../policies/claim.ts';
+import { type CounterKey, counterName } from '../../../../policies/claim.ts';
+import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
@@ -26,6 +27,7 @@ const GROUPS = 12;
 const FOREVER = Number.POSITIVE_INFINITY;
 
 type Found = Omit<RebuildReport, 'repaired'>;
+type Over = { readonly found: Found; readonly round: Omit<RecountRound, 'sums'> };
 
 interface RunOptions {
   /** @default a minute */
@@ -52,10 +54,10 @@ async function recounting(wrong: readonly number[] = []) {
       const all = counter('instance', 'money-month', month);
       const claims = [own, all].map((key) => claim(key.subject, 100, 1_000_000, { counter: key }));
       await ledger.hold([anAsk(jobId, claims)], FOREVER);
-      const end = { jobId, durationSeconds: 60, endedAtMs: clock.nowMs() };
-      if (group % 3 !== 0) await ledger.settle([end]);
-      if (group % 4 === 0)
-        await ledger.settle([{ ...end, durationSeconds: 90, endedAtMs: clock.nowMs() + 1 }]);
+      const settle = (durationSeconds: number) =>
+        ledger.settle([{ jobId, durationSeconds, endedAtMs: clock.nowMs() + durationSeconds }]);
+      if (group % 3 !== 0) await settle(60);
+      if (group % 4 === 0) await settle(90);
     }
   }
   clock.advance(20 * DAY_MS);
@@ -63,17 +65,11 @@ async function recounting(wrong: readonly number[] = []) {
   // A correction after the closing.
   clock.advance(HOUR_MS);
   await ledger.settle([{ jobId: 1, durationSeconds: 70, endedAtMs: clock.nowMs() }]);
-  const byHand = (group: number) =>
-    store.transact(
-      [
-        {
-          ...{ kind: 'counter', key: counter(`group/${group}`), unchecked: {} },
-          ...{ committed: 5, fitted: 0, settled: 0 },
-        },
-      ],
-      { token: `by hand ${group} ${clock.nowMs()}`, timeoutMs: 1000 },
-    );
-  for (const group of wrong) await byHand(group);
+  for (const group of wrong) {
+    const amounts = { committed: 5, fitted: 0, settled: 0, unchecked: {} };
+    const options = { token: `by hand ${group}`, timeoutMs: 1000 };
+    await store.transact([{ kind: 'counter', key: counter(`group/${group}`), ...amounts }], options);
+  }
 
   const table = new MemoryTable();
   let tokens = 0;
@@ -84,7 +80,7 @@ async function recounting(wrong: readonly number[] = []) {
       if (dies()) throw new Error('killed');
     };
     let pages = 0;
-    let over: { readonly found: Found; readonly round: Omit<RecountRound, 'sums'> } | undefined;
+    let over: Over | undefined;
     const dying = new Proxy(store, {
       get(target, name: keyof MemoryStore) {
         const own = target[name];
@@ -121,9 +117,7 @@ async function recounting(wrong: readonly number[] = []) {
     return { outcome, pages, ...over };
   };
   /** Runs until a round is over, a day later than the one before. */
-  const round = async (
-    options: RunOptions = {},
-  ): Promise<{ readonly found: Found; readonly round: Omit<RecountRound, 'sums'> }> => {
+  const round = async (options: RunOptions = {}): Promise<Over> => {
     clock.advance(DAY_MS);
     for (let runs = 1; runs < 20_000; runs += 1) {
       try {
@@ -140,7 +134,7 @@ async function recounting(wrong: readonly number[] = []) {
     return (await round(options)).found;
   };
   const read = async (group: number) => (await ledger.readCounters([counter(`group/${group}`)]))[0];
-  return { clock, store, ledger, run, round, rounds, byHand, read };
+  return { clock, ledger, run, round, rounds, read };
 }
 
 const aVisit = (visit: Partial<RecordVisit>): RecordVisit => ({
@@ -148,11 +142,11 @@ const aVisit = (visit: Partial<RecordVisit>): RecordVisit => ({
   ...visit,
 });
 
-const sorted = ({ drift, unproven, ...rest }: Found) => ({
-  ...rest,
-  drift: [...drift].sort((a, b) => (counterName(a.key) < counterName(b.key) ? -1 : 1)),
-  unproven: [...unproven].sort((a, b) => (counterName(a.key) < counterName(b.key) ? -1 : 1)),
-});
+const sorted = ({ drift, unproven, ...rest }: Found) => {
+  const byName = (a: { key: CounterKey }, b: { key: CounterKey }): number =>
+    counterName(a.key) < counterName(b.key) ? -1 : 1;
+  return { ...rest, drift: drift.toSorted(byName), unproven: unproven.toSorted(byName) };
+};
 
 const groupsOf = ({ drift }: Found): readonly string[] => drift.map(({ key }) => key.subject).sort();
 
@@ -167,10 +161,7 @@ async function rebuilt(wrong: readonly number[]): Promise<ReturnType<typeof sort
 test('a round takes a day for each two million records, a week at most; the first one of a table does not wait', () => {
   const segments = Array.from({ length: 168 }, () => ({ done: false }));
   const due = (lastRecords: number | undefined, hours: number): number =>
-    segmentsDue(
-      { startedAtMs: 0, segments, ...(lastRecords !== undefined && { lastRecords }) },
-      hours * HOUR_MS,
-    );
+    segmentsDue({ startedAtMs: 0, segments, ...withoutAbsent({ lastRecords }) }, hours * HOUR_MS);
   for (const records of [0, 2_000_000])
     expect([0, 1, 12, 24, 30].map((hours) => due(records, hours))).toEqual([0, 7, 84, 168, 168]);
   expect([1, 24, 48].map((hours) => due(4_000_000, hours))).toEqual([4, 84, 168]);

@@ -5,7 +5,7 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
-import { type ItemTable, keyOf } from '../../../../functions/core/store/operation.ts';
+import { keyOf } from '../../../../functions/core/store/operation.ts';
 import { dynamoCounterSnapshots, isInSnapshot } from '../../../../functions/core/usage/counter-snapshot.ts';
 import { counterName } from '../../../../policies/claim.ts';
 import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
@@ -33,23 +33,14 @@ function deployment() {
         shards[[...pk].reduce((sum, each) => sum + each.charCodeAt(0), 0) % SHARDS]?.push({
           eventName: before === undefined ? 'INSERT' : 'MODIFY',
           dynamodb: {
-            SequenceNumber: String(sequence).padStart(8, '0'),
-            NewImage: after,
+            ...{ SequenceNumber: String(sequence).padStart(8, '0'), NewImage: after },
             ...(before && { OldImage: before }),
           },
         });
       }
     },
   });
-  let requests = 0;
-  const counting: ItemTable = {
-    tableName: table.tableName,
-    send: (name, operation) => {
-      requests += 1;
-      return table.send(name, operation);
-    },
-  };
-  const deps = { table: counting, instance: INSTANCE, clock, random: () => 0 };
+  const deps = { table, instance: INSTANCE, clock, random: () => 0 };
   const store = new DynamoStore(deps);
   const ledger = createLedger({ store, clock, random: () => 0 });
   // Each program begins with nothing known, and an item holds little.
@@ -61,10 +52,8 @@ function deployment() {
     for (let each = 0; each < count; each += 1) {
       jobs += 1;
       const claims = [`group/${group}`, 'instance'].map((subject) => claim(subject, 100, 1_000_000));
-      const slots = claim('instance', 1, 100_000, {
-        counter: counter('instance', 'jobs', 'now'),
-        unit: 'jobs',
-      });
+      const now = counter('instance', 'jobs', 'now');
+      const slots = claim('instance', 1, 100_000, { counter: now, unit: 'jobs' });
       await ledger.hold([anAsk(jobs, [...claims, slots])], Number.POSITIVE_INFINITY);
       if (jobs % 2 === 0)
         await ledger.settle([{ jobId: jobs, durationSeconds: 30 + (jobs % 90), endedAtMs: clock.nowMs() }]);
@@ -100,20 +89,7 @@ function deployment() {
     await snapshots().fold();
     await recount();
   };
-  const parts = (): readonly string[] =>
-    table
-      .items()
-      .filter((item) => keyOf(item).sk.startsWith('part#'))
-      .map((item) => JSON.stringify(item));
-  const requestsOf = async (work: () => Promise<unknown>): Promise<number> => {
-    const before = requests;
-    await work();
-    return requests - before;
-  };
-  return {
-    ...{ clock, table, deps, ledger, snapshots, deliver, run, deliverSome, deliverAll, counters, recount },
-    ...{ begun, parts, requestsOf, shards },
-  };
+  return { clock, table, ledger, snapshots, run, deliverSome, deliverAll, counters, recount, begun };
 }
 
 const shown = (counters: Iterable<Counter>) =>
