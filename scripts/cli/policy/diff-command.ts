@@ -113,7 +113,6 @@ interface Version {
   readonly limits?: YamlDocument;
 }
 
-/** Two policies, or two limits documents. @throws {UsageError} for anything else. */
 function namedVersions(
   words: readonly string[],
   needsLimits: boolean,
@@ -131,7 +130,6 @@ function namedVersions(
   return [version(old), version(recent)];
 }
 
-/** Policy and limits of a commit. */
 function versionAt(ref: string, words: readonly string[], files: RulesFiles, io: TerminalIo): Version {
   if (words.length > 0) throw new UsageError(`${words.join(' ')}: expected no files beside --base`);
   return { policy: documentAt(ref, files.policy, io), limits: documentAt(ref, files.limits, io) };
@@ -140,7 +138,6 @@ function versionAt(ref: string, words: readonly string[], files: RulesFiles, io:
 const TIMEOUT_MS = 20_000;
 const BYTES_MAX = 64 * 1024 * 1024;
 
-/** @throws {UsageError} if git does not know the ref or the file there. */
 function documentAt(ref: string, file: string, { root }: Pick<TerminalIo, 'root'>): YamlDocument {
   // Anything else could be an option of git's, or a second path.
   if (!/^[\w][\w./@{}^~+-]*$/.test(ref))
@@ -183,7 +180,6 @@ async function replay(
   }
 }
 
-/** Results of both policies for recorded jobs. */
 function recordedText(
   { jobs, unrecorded, variablesLost, newlyRejected, newlyAdmitted, byRule }: ComparedRules,
   ledger: string,
