@@ -34,7 +34,6 @@ export interface Evaluation {
   readonly terms: Terms;
   readonly facts: JobFacts;
   readonly placement: Placement;
-  /** The job's group is not fully known: only some of its limits were asked. Counted by an alarm. */
   readonly unknownGroup: boolean;
   readonly exemptions: readonly ExemptRule[];
   /** It is exempt from a rule that switches on limits: its claims on them have no bound and are charged unchecked. */
@@ -46,7 +45,6 @@ export interface Evaluation {
 
 type BrokenGlass = Pick<Evaluation, 'violations' | 'claims'>;
 
-/** Returns all violations and claims of a request. Pure; a rule that fails does not throw. */
 export function evaluate(request: AdmissionRequest, using: EvaluationContext): Evaluation {
   const { policy, limits, directory } = using;
   const onLimits = new Outcome();
@@ -165,7 +163,7 @@ interface GoverningRule {
  * job. A rule with an exemption for the job governs only if there is no other. Ties are broken by id, so
  * that the order of the document does not matter.
  */
-export class GoverningRules {
+class GoverningRules {
   readonly #byKind = new Map<CountedKind, GoverningRule>();
 
   add(governor: GoverningRule): void {

@@ -1,6 +1,6 @@
 import { instantText } from '../../policies/text/edge-text.ts';
 import { limitNameFirst } from '../../policies/unit-texts.ts';
-import type { ChangeRow, Effect, FieldValue } from '../core/limits/limit-changes.ts';
+import type { ChangeRow, Effect, FieldValue } from '../core/limits/edit-model.ts';
 import { LimitsError } from '../core/limits/limit-table.ts';
 import { type LoggedChange, loggedChangeOf, rowsOf } from '../core/limits/publish-limits.ts';
 import { BREAK_GLASS_PAGE, historyPagePath, subjectPagePath } from '../core/notify/console-links.ts';
@@ -21,11 +21,9 @@ export const EDITS_MAX = 100;
 /** Large edits opened in one run; each may have megabytes. */
 const OPENED_MAX = 5;
 const TIMEOUT_MS = 5_000;
-/** More changes of one owner in one edit are one notice with their number. */
 const CHANGES_MAX = 6;
 const FIELDS_MAX = 5;
 
-/** @throws {LimitsError} `limits_unavailable` */
 export async function findEditNotices({ cursor, pointer, deps, context }: Run): Promise<Findings> {
   const { edit: from } = cursor;
   if (pointer === undefined || from >= pointer.edit) return { notices: [], next: {} };
@@ -148,19 +146,15 @@ const EFFECTS = {
 const totalEffect = (rows: readonly ChangeRow[]): Effect =>
   (['loosens', 'tightens'] as const).find((effect) => rows.some((row) => row.effect === effect)) ?? 'neutral';
 
-function kindOf(change: Change): NoticeKind {
-  const [{ about, whole }] = change;
-  switch (about) {
-    case 'grant':
-      return whole === 'added' ? 'grant-given' : 'grant-changed';
-    case 'freeze':
-      return whole === 'added' ? 'freeze-set' : 'freeze-changed';
-    case 'breakglass':
-      return whole === 'added' ? 'break-glass-opened' : 'break-glass-changed';
-    default:
-      return EFFECTS[totalEffect(change)].kind;
-  }
-}
+/** Of a new one, and of any other change. */
+const KINDS_BY_TOPIC: Readonly<Partial<Record<ChangeRow['about'], readonly [NoticeKind, NoticeKind]>>> = {
+  grant: ['grant-given', 'grant-changed'],
+  freeze: ['freeze-set', 'freeze-changed'],
+  breakglass: ['break-glass-opened', 'break-glass-changed'],
+};
+
+const kindOf = (change: Change): NoticeKind =>
+  KINDS_BY_TOPIC[change[0].about]?.[change[0].whole === 'added' ? 0 : 1] ?? EFFECTS[totalEffect(change)].kind;
 
 /** `amount from 500.00 EUR to 300.00 EUR`; what is added or removed has one value. */
 function fieldsText(change: Change, context: NoticeContext): string {

@@ -15,7 +15,7 @@ import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
 import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
 import { dynamoCursorStore } from './cursor.ts';
 import type { NoticesDeps } from './run.ts';
-import { type NoticesReport, sendNotices } from './send-notices.ts';
+import { sendNotices } from './send-notices.ts';
 
 const DIRECTORY_TIMEOUT_MS = 20_000;
 
@@ -59,4 +59,4 @@ const deps: NoticesDeps = {
 };
 
 /** The schedule gives it a minute, and never runs it twice in parallel. */
-export const handler = onOwnBooks(table, (): Promise<NoticesReport> => sendNotices(deps));
+export const handler = onOwnBooks(table, () => sendNotices(deps));

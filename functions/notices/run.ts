@@ -6,8 +6,8 @@ import type { Policy } from '../../policies/policy.ts';
 import type { LedgerClock, Log } from '../core/environment/environment.ts';
 import type { RestCallDeps } from '../core/gitlab/rest-call.ts';
 import type { Ledger } from '../core/ledger/ledger.ts';
+import { parsedLimits } from '../core/limits/limit-set.ts';
 import type { LimitPointer, LimitTable } from '../core/limits/limit-table.ts';
-import { readDocument } from '../core/limits/plan-edits.ts';
 import { readLimitSet } from '../core/limits/publish-limits.ts';
 import type { StoredRequest } from '../core/limits/requests.ts';
 import type { ChatSender } from '../core/notify/chat.ts';
@@ -42,7 +42,6 @@ export interface NoticesDeps {
 
 interface NotesDeps extends Pick<RestCallDeps, 'fetch' | 'random'> {
   readonly gitlabUrl: string;
-  /** Resolves to undefined if the group gave no token, or it cannot be read. */
   readonly tokenOf: (groupId: number) => Promise<string | undefined>;
 }
 
@@ -78,7 +77,7 @@ export function contextReader(
 ): Run['context'] {
   const { policy, zone } = deps;
   const readLimits = async (set: string): Promise<LimitSet> =>
-    readDocument((await readLimitSet(set, deps.limitTable)).document, set, policy).limits;
+    parsedLimits((await readLimitSet(set, deps.limitTable)).document, set, policy);
   const read = async (): Promise<NoticeContext> => {
     const [limits, directory] = await Promise.all([
       pointer === undefined ? deps.packed : readLimits(pointer.set),

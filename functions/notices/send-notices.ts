@@ -1,30 +1,23 @@
+import { createHash } from 'node:crypto';
 import { counterName } from '../../policies/claim.ts';
 import { errorName } from '../core/environment/environment.ts';
 import { readRequests } from '../core/limits/requests.ts';
 import { approvalPath } from '../core/notify/approval-link.ts';
-import { ChatError, findChannel, readChatChannels } from '../core/notify/chat.ts';
-import { REQUESTS_PAGE } from '../core/notify/console-links.ts';
-import { NotifyError } from '../core/notify/message.ts';
+import { ChatError, type ChatMessage, findChannel, readChatChannels } from '../core/notify/chat.ts';
+import { linkTo, REQUESTS_PAGE } from '../core/notify/console-links.ts';
+import { type Message, NotifyError, subjectLine } from '../core/notify/message.ts';
 import { FINANCE, type Recipient, recipientKey } from '../core/notify/recipient.ts';
 import type { ChannelOutcome } from '../core/thresholds/alert-records.ts';
 import { advancePartly, type Cursor, noticeHash, START } from './cursor.ts';
-import { chatDigest, noticeMessage } from './digest.ts';
 import { findDueNotices } from './due.ts';
 import { findEditNotices } from './edits.ts';
 import { findForecastNotices } from './forecasts.ts';
 import { findJobNotices } from './jobs.ts';
 import { keepRequestNotes } from './merge-request-notes.ts';
-import type { Notice } from './notice.ts';
+import { KINDS, type Notice } from './notice.ts';
 import { findRequestNotices } from './requests.ts';
 import { contextReader, type Findings, type NoticesDeps, type Run } from './run.ts';
 
-export interface NoticesReport {
-  readonly notices: number;
-  readonly messages: number;
-  readonly waiting: number;
-}
-
-/** In the order of their notices in a run: earlier ones are sent first. */
 const FINDERS: readonly ((run: Run) => Promise<Findings>)[] = [
   findRequestNotices,
   findDueNotices,
@@ -52,7 +45,7 @@ const TIMEOUT_MS = 5_000;
  * @throws {NotifyError} The topic did not take a message; the next run sends the rest.
  * @throws {LimitsError | LedgerError | DirectoryError} A read failed; nothing was sent.
  */
-export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
+export async function sendNotices(deps: NoticesDeps) {
   const { cursors, limitTable, clock, log } = deps;
   const nowMs = clock.nowMs();
   const [stored, pointer, requests] = await Promise.all([
@@ -190,4 +183,82 @@ async function recordAlerts(
       log.warn('alert not recorded', { counter: counterName(alert.key), error: errorName(error) });
     }
   }
+}
+
+/** The longest texts of so many fit what SNS takes. The console has all of them. */
+export const NOTICES_PER_MESSAGE_MAX = 20;
+const NOTICES_PER_CHAT_MAX = 10;
+
+const ORDER = Object.keys(KINDS);
+const HEADINGS = [...new Set(Object.values(KINDS).map(([, heading]) => heading))];
+
+const sortNotices = (notices: readonly Notice[]): readonly Notice[] =>
+  notices.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+
+const under = (heading: string, notices: readonly Notice[]): readonly Notice[] =>
+  notices.filter(({ kind }) => KINDS[kind][1] === heading);
+
+/** The first line of a single notice; else `Waiting for you: 1, Jobs: 2`. */
+function headlineText(notices: readonly Notice[]): string {
+  const [first, ...more] = notices;
+  if (first !== undefined && more.length === 0) return `Tollgate: ${first.lines[0]}`;
+  const counts = HEADINGS.map((heading) => [heading, under(heading, notices).length] as const);
+  const shown = counts.filter(([, count]) => count > 0).map(([heading, count]) => `${heading}: ${count}`);
+  return `Tollgate: ${shown.join(', ')}`;
+}
+
+export function noticeMessage(
+  to: Recipient,
+  notices: readonly Notice[],
+  consoleUrl: string | undefined,
+): Message {
+  const sorted = sortNotices(notices);
+  const shown = sorted.slice(0, NOTICES_PER_MESSAGE_MAX);
+  const more = sorted.length - shown.length;
+  // Independent of the order, so that a repeat has the same id.
+  const ids = JSON.stringify(notices.map(({ id }) => id).sort());
+  const id = createHash('sha256').update(ids).digest('base64url');
+  const severities = sorted.map(({ kind }) => KINDS[kind][0]);
+  const severity = (['action', 'warning'] as const).find((each) => severities.includes(each));
+  const text = [
+    `For the owner: ${to.owner}${to.contact === undefined ? '' : ` (${to.contact})`}`,
+    ...HEADINGS.flatMap((heading) => {
+      const texts = under(heading, shown).map((each) => noticeText(each, consoleUrl));
+      return texts.length === 0 ? [] : [`${heading}\n${texts.join('\n')}`];
+    }),
+    ...(more > 0 ? [[`and ${more} more`, linkTo(consoleUrl, '/history')].filter(Boolean).join(': ')] : []),
+  ].join('\n\n');
+  return {
+    subject: subjectLine(headlineText(sorted)),
+    text: `${text}\n`,
+    json: JSON.stringify({
+      ...{ kind: 'notices', version: 1, id, ...to },
+      notices: shown.map(({ lines, page, facts, ...each }) => ({
+        ...{ id: each.id, kind: each.kind, severity: KINDS[each.kind][0], subject: each.subject },
+        ...{ says: lines[0], link: linkTo(consoleUrl, page), ...facts },
+      })),
+      ...(more > 0 && { more }),
+    }),
+    id,
+    attributes: { owner: to.owner, kind: 'notices', severity: severity ?? 'info' },
+  };
+}
+
+const noticeText = ({ lines, page }: Notice, consoleUrl: string | undefined): string =>
+  `- ${[...lines, linkTo(consoleUrl, page)].filter(Boolean).join('\n  ')}`;
+
+export function chatDigest(notices: readonly Notice[], consoleUrl: string | undefined): ChatMessage {
+  const sorted = sortNotices(notices);
+  const more = sorted.length - NOTICES_PER_CHAT_MAX;
+  const part = (text: string, page: string) => {
+    const href = linkTo(consoleUrl, page);
+    return { text, ...(href !== undefined && { link: { text: 'Open', href } }) };
+  };
+  return {
+    title: headlineText(sorted),
+    parts: [
+      ...sorted.slice(0, NOTICES_PER_CHAT_MAX).map(({ lines, page }) => part(lines.join('\n'), page)),
+      ...(more > 0 ? [part(`and ${more} more`, '/history')] : []),
+    ],
+  };
 }

@@ -5,7 +5,6 @@ import { isMoney } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { firstOfMonth, type GroupSum, groupSum, usedTogether } from '../../core/usage/sums.ts';
 import type { CallerView, ReadContext } from '../reading/context.ts';
-import { poolKey } from '../reading/limits-now.ts';
 import { readManyDays } from '../reading/read-sums.ts';
 import { ancestorsOf, byPath, subjectLabelOf } from '../reading/scope.ts';
 import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
@@ -17,7 +16,6 @@ import { isBudget, leading, limitsInForce } from '../status/subject-limits.ts';
 import type { GroupRow, MeteredUsage, OverviewQuery } from './model.ts';
 
 export interface RowPlace {
-  /** `group/101`, `instance`, `project/7`, `runner-class/large`, `runner/41`, `user/5` */
   readonly subject: string;
   readonly path: string;
   readonly group?: DirectoryGroup;
@@ -27,12 +25,7 @@ export const groupPlaceOf = (group: DirectoryGroup): RowPlace => ({
   ...{ subject: `group/${group.id}`, path: group.path, group },
 });
 
-/**
- * Builds rows of at most 101 places. Reads counters and four weeks of usage per row, in batches of a hundred, and the
- * latest rejections.
- *
- * @throws {LedgerError}
- */
+/** Builds rows of at most 101 places, from counters, four weeks of usage and the latest rejections. @throws {LedgerError} */
 export async function groupRows(
   places: readonly RowPlace[],
   view: CallerView,
@@ -54,35 +47,18 @@ export async function groupRows(
   ]);
   const refusals = await refusalsNow(usage, nowMs, reading);
   const rowOf = limitRows({ limits, directory, policy, counters, usage, refusals, nowMs });
-  const pools = reading.pools(limits, directory);
   return all.map(({ place, havings }): GroupRow => {
     const { subject } = place;
     const budget = firstToRunOut(havings.filter(({ limit }) => isBudget(limit)).map(rowOf));
-    const grants = havings.flatMap(({ limit }) => limit.grants ?? []);
+    const { id: groupId, parentId = 0, personal = false } = place.group ?? {};
     return {
-      ...{ subject, ...positionOf(place, view) },
-      others: havings.length - (budget === undefined ? 0 : 1),
+      ...{ subject, path: place.path, personal },
+      children: view.places.childrenOf.get(groupId ?? 0)?.length ?? 0,
       metered: meteredOf(usage.get(subject) ?? [], monthFrom),
-      grants: grants.filter(({ untilMs }) => nowMs < untilMs).length,
-      ...withoutAbsent({
-        budget,
-        frozen: frozenNow(freezeRows(subject, view), nowMs),
-        pool: budget && pools.get(poolKey(subject, budget.id)),
-      }),
+      ...(view.scope.seesGroup(parentId) && parentId > 0 && { parentId }),
+      ...withoutAbsent({ groupId, budget, frozen: frozenNow(freezeRows(subject, view), nowMs) }),
     };
   });
-}
-
-function positionOf({ path, group }: RowPlace, { directory, places: { childrenOf }, scope }: CallerView) {
-  if (group === undefined) return { path, depth: 0, children: 0, personal: false };
-  const { id, parentId, personal } = group;
-  const above = (directory.chainById.get(id) ?? []).filter(
-    (each) => each.id !== id && scope.seesGroup(each.id),
-  );
-  return {
-    ...{ groupId: id, path, personal, depth: above.length, children: childrenOf.get(id)?.length ?? 0 },
-    ...(parentId !== undefined && scope.seesGroup(parentId) && { parentId }),
-  };
 }
 
 /**
@@ -103,12 +79,7 @@ const meteredOf = (days: readonly DayUsage[], fromDay: number): MeteredUsage => 
   sinceDay: dayText(fromDay),
 });
 
-/**
- * Compares the rows of one level of the tree with this month's days of the group above. Undefined: the group above is not
- * visible.
- *
- * @throws {LedgerError}
- */
+/** Compares the rows of one level of the tree with this month's days of the group above; undefined if that is not visible. */
 export async function levelSum(
   under: NonNullable<OverviewQuery['under']>,
   rows: readonly GroupRow[],

@@ -1,4 +1,4 @@
-import { HistoryPageSchema } from '../limits/edit-models.ts';
+import { HistoryPageSchema } from '../../core/limits/edit-model.ts';
 import {
   amount,
   count,
@@ -14,7 +14,7 @@ import {
   text,
   unit,
   z,
-} from '../reading/schema.ts';
+} from '../../core/schema.ts';
 import {
   DayForecastSchema,
   DayTotalSchema,
@@ -22,21 +22,18 @@ import {
   GrantRowSchema,
   LimitRowSchema,
   PeriodRowSchema,
-  PoolNoteSchema,
 } from '../status/model.ts';
 
 /** `runs-out-first`: limits that reject before those that only warn, then the soonest to run out; `spent`: most first. */
 export type OverviewOrder = 'runs-out-first' | 'spent' | 'name';
 
 export interface OverviewQuery {
-  /** Part of the path, any case; at most 200 characters. */
   readonly search?: string;
   readonly sort?: OverviewOrder;
   /** Only the children of this group. `roots`: the topmost groups that the caller sees. */
   readonly under?: number | 'roots';
   readonly mine?: boolean;
   readonly cursor?: string;
-  /** 1–100. @default 50 */
   readonly max?: number;
 }
 
@@ -62,17 +59,13 @@ const GroupRowSchema = z
   .object({
     subject: subject(),
     groupId: maybe(count('Only of groups.')),
-    parentId: maybe(count()),
-    path: text('Full path of a group or project, name of a class; `The whole GitLab` for the instance.'),
-    depth: count('Visible levels above it.'),
-    children: count('Groups directly below it.'),
+    parentId: maybe(count('Absent: a topmost visible group.')),
     personal: z.boolean(),
+    path: text('Full path of a group or project, name of a class; `The whole GitLab` for the instance.'),
+    children: count('Groups directly below it.'),
     budget: maybe(LimitRowSchema, 'The budget that runs out first; one that rejects jobs leads.'),
-    others: count('Other limits in force.'),
     metered: MeteredSchema,
     frozen: maybe(FreezeRowSchema),
-    grants: count('Grants in force or to come, on all of its limits.'),
-    pool: maybe(PoolNoteSchema),
   })
   .openapi('GroupRow');
 
@@ -83,7 +76,6 @@ export const OverviewSchema = z
     set: orNone(text('The set of limits; absent: none was ever live.')),
     currency: text('ISO 4217.'),
     nowMs: instantMs(),
-    orderedAtMs: instantMs('Age of the oldest number that decided the order; the rows are of `nowMs`.'),
     directoryAtMs: maybe(instantMs('When the group list was last read from GitLab; absent: never.')),
     rows: list(GroupRowSchema),
     total: count('Rows that match, on all pages.'),
@@ -91,7 +83,6 @@ export const OverviewSchema = z
     first: count('1-based number of the first row.'),
     next: maybe(text('`cursor` of the next page.')),
     previous: maybe(text('`cursor` of the previous page.')),
-    unranked: count('Groups without a budget whose usage was not read for the order: last, by path.'),
     instance: maybe(GroupRowSchema, 'The whole instance, for callers who see everything.'),
     sum: maybe(GroupSumSchema),
   })
@@ -104,12 +95,8 @@ export const jobsByRule = (description: string) =>
 
 const RejectedJobSchema = z
   .object({
-    jobId: count(),
-    decisionId: text('`d-4711-1`'),
-    atMs: instantMs(),
-    projectId: maybe(count()),
-    projectPath: maybe(text()),
-    jobName: maybe(text()),
+    ...{ jobId: count(), decisionId: text('`d-4711-1`'), atMs: instantMs() },
+    ...{ projectId: maybe(count()), projectPath: maybe(text()), jobName: maybe(text()) },
     url: maybe(text('Its page in GitLab, if the address is known.')),
     reasons: list(z.object({ rule: text(), code: text('For programs.'), text: text('For people.') })),
   })
@@ -142,22 +129,15 @@ export const COUNTED = Object.keys(counted) as readonly (keyof typeof counted)[]
 
 const UsageViewSchema = z
   .object({
-    fromDay: day('First day.'),
-    toDay: day('Last day.'),
+    ...{ fromDay: day('First day.'), toDay: day('Last day.') },
     ...counted,
     topProjects: list(z.object({ projectId: count(), path: text(), micros: micros() }), 'At most 20.'),
-    otherProjectsMicros: micros('Other projects, and days before `topFromDay`.'),
-    topFromDay: day('First day that `topProjects` covers.'),
+    otherProjectsMicros: micros('Other projects, and days before the last 92.'),
     rejections: RejectionsSchema,
   })
   .openapi('Usage');
 
 export type UsageView = z.infer<typeof UsageViewSchema>;
-
-export interface UsageQuery {
-  readonly subject: string;
-  readonly days?: number;
-}
 
 export const UsageDaysViewSchema = z
   .object({
@@ -170,11 +150,6 @@ export const UsageDaysViewSchema = z
   .openapi('UsageDays');
 
 export type UsageDaysView = z.infer<typeof UsageDaysViewSchema>;
-
-export interface SubjectQuery {
-  /** The limit of the chart. @default the budget that runs out first */
-  readonly limit?: string;
-}
 
 const may = z.boolean();
 const MaySchema = z
@@ -212,16 +187,11 @@ export const SubjectViewSchema = z
     caps: list(LimitRowSchema, 'Caps on each pipeline, job or user here: `each` says which.'),
     limitsAbove: list(
       z.object({
-        label: text(),
-        unit,
-        amount: amount(),
-        left: amount(),
-        periodLabel: maybe(text()),
-        contact: maybe(text()),
+        ...{ label: text(), unit, amount: amount(), left: amount() },
+        ...{ periodLabel: maybe(text()), contact: maybe(text()) },
       }),
       'Limits above that the caller does not see, as far as the group’s disclosure allows.',
     ),
-    pools: list(PoolNoteSchema.extend({ limit: text('Id of the limit.') })),
     burnUp: maybe(BurnUpSchema),
     usage: UsageViewSchema,
     grants: list(GrantRowSchema),
@@ -237,11 +207,9 @@ export const SubjectViewSchema = z
 
 export type SubjectView = z.infer<typeof SubjectViewSchema>;
 
-export interface CoverageQuery {
+export interface CoverageQuery extends Pick<OverviewQuery, 'cursor' | 'max'> {
   readonly group?: number;
   readonly days?: number;
-  readonly cursor?: string;
-  readonly max?: number;
 }
 
 const coveredJobs = {
@@ -269,7 +237,6 @@ const CoveredRunnerSchema = z
     description: maybe(text('Absent: unknown.')),
     version: maybe(text('Of GitLab Runner; absent: unknown.')),
     ...coverageCounts,
-    reason: maybe(z.enum(['too_old', 'never_asks', 'asks_at_times'])),
     remedy: maybe(text('What to do at this runner.')),
   })
   .openapi('CoveredRunner');

@@ -16,7 +16,6 @@ import { firstOfMonth } from '../../core/usage/sums.ts';
 import { rejectedJobs } from '../job/recorded-job.ts';
 import { visibleHistory } from '../limits/edits.ts';
 import { type Caller, type CallerView, type ReadContext, rightsOf, viewOf } from '../reading/context.ts';
-import { poolKey } from '../reading/limits-now.ts';
 import { ancestorsOf, subjectLabelOf, subjectsAbove } from '../reading/scope.ts';
 import { type DayUsage, readDays, today } from '../reading/usage-days.ts';
 import { alertsOfLimits, freezeRows, grantRows, limitRows, rowCounters } from '../status/limit-row.ts';
@@ -25,16 +24,20 @@ import { aheadOf, testedSpan, usedOn } from '../status/outlook.ts';
 import { refusalsNow } from '../status/risk.ts';
 import { allSubjectLimits, isBudget, limitsInForce } from '../status/subject-limits.ts';
 import { firstToRunOut, groupPlaceOf, groupRows, levelSum } from './group-rows.ts';
-import type { BurnUpChart, SubjectQuery, SubjectRights, SubjectView } from './model.ts';
+import type { BurnUpChart, SubjectRights, SubjectView } from './model.ts';
 import { usageView } from './usage.ts';
 
 const CHILDREN_MAX = 25;
 const HISTORY_MAX = 20;
 
-/** The answer is undefined if the subject does not exist or is not visible. */
+/** Undefined: not there, or not visible. @param asked - the limit of the chart; by default the budget that runs out first */
 export const subjectViewOf =
   (reading: ReadContext) =>
-  async (subject: string, asked: SubjectQuery, caller: Caller): Promise<SubjectView | undefined> => {
+  async (
+    subject: string,
+    asked: { readonly limit?: string },
+    caller: Caller,
+  ): Promise<SubjectView | undefined> => {
     const view = await viewOf(reading, caller);
     const { set, limits, places, directory, scope, nowMs } = view;
     const { policy, zone } = reading;
@@ -76,7 +79,6 @@ export const subjectViewOf =
       groupRows(children.slice(0, CHILDREN_MAX).map(groupPlaceOf), view, reading),
     ]);
     const caps = CAP_KINDS.flatMap((each) => limitsOn(limits, capSubject(subject, each)));
-    const pools = reading.pools(limits, directory);
     const { cost, capacity } = limits.rollouts.get(subject) ?? {};
     return {
       ...{ set, currency: policy.currency, nowMs, subject, kind },
@@ -89,10 +91,6 @@ export const subjectViewOf =
       limits: rows,
       caps: caps.map((limit) => ({ limit, byDefault: false })).map(limitRows(basis)),
       limitsAbove: above,
-      pools: rows.flatMap(({ id }) => {
-        const note = pools.get(poolKey(subject, id));
-        return note === undefined ? [] : [{ ...note, limit: id }];
-      }),
       ...(burnUp !== undefined && { burnUp }),
       usage: { ...used, rejections: { ...used.rejections, latest } },
       grants: grantRows(havings, nowMs),
@@ -123,7 +121,6 @@ function kindOf(
   return undefined;
 }
 
-/** Rights shown on the page. Each edit checks them again. */
 function subjectRightsOf(subject: string, { roles }: Caller, view: CallerView): SubjectRights {
   const rights = rightsOf(roles);
   const may = (act: Parameters<typeof mayDo>[0]): boolean => mayDo(act, subject, rights, view);

@@ -14,7 +14,7 @@ import {
   text,
   unit,
   z,
-} from '../reading/schema.ts';
+} from '../../core/schema.ts';
 
 const terms = {
   runnerClass: text(),

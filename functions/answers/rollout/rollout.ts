@@ -57,7 +57,6 @@ export const rolloutOf =
     return {
       ...withoutAbsent({ set }),
       ...{ nowMs, fromDay: dayText(span.from), toDay: dayText(span.to) },
-      needs: reading.policy.rollout,
       rows: page.rows.map((subject) => rowOf(subject, usage.get(subject) ?? [], view, reading)),
       ...page.next,
       total: subjects.length,
@@ -70,7 +69,6 @@ function isKnown(subject: string, { directory: { groupById, projectById } }: Pla
   return kind === 'project' ? projectById.has(Number(id)) : subject === 'instance';
 }
 
-/** Lists the instance, top-level and the caller's groups, and subjects with their own step, by path. */
 function subjectsListed({ limits, places, directory, scope }: CallerView): readonly string[] {
   const own = [...limits.rollouts.keys()].filter((subject) => subject !== 'instance');
   const groups = [...scope.groupIds].map((id) => `group/${id}`);
@@ -210,7 +208,7 @@ function forecastTally(subjects: JobSubjects, from?: ForecastFigures): JobTally<
       jobs += 1;
       if (asIs.now?.state === 'REJECTED' || edited.now?.state !== 'REJECTED') return;
       wouldFail += 1;
-      rows.add({ record, violations: edited.now.violations });
+      rows.add(record, edited.now.violations);
     },
     figures: () => ({ jobs, wouldFail, rows: rows.all() }),
   };

@@ -1,4 +1,4 @@
-import { amount, count, flag, instantMs, list, maybe, micros, oneOf, text, z } from '../reading/schema.ts';
+import { amount, count, flag, instantMs, list, maybe, micros, oneOf, text, z } from '../../core/schema.ts';
 
 const month = text('`2026-10`; `2026-10@06` begins on the 6th.');
 const zone = text('IANA zone of the deployment’s accounting, and so of days and months.');
@@ -8,29 +8,18 @@ const instance = text('The GitLab of the jobs, a host.');
 const StatementLineSchema = z
   .object({
     day: text('`2026-10-31`, day of the admission, in the statement’s zone.'),
-    dayStartMs: instantMs(),
-    dayEndMs: instantMs(),
-    rootId: maybe(count()),
-    rootPath: maybe(text()),
-    groupId: maybe(count()),
-    groupPath: maybe(text()),
-    projectId: maybe(count()),
-    projectPath: maybe(text()),
-    runnerClass: text(),
-    microsPerMinute: micros(),
-    priceVersion: text(),
+    ...{ dayStartMs: instantMs(), dayEndMs: instantMs() },
+    ...{ rootId: maybe(count()), rootPath: maybe(text()) },
+    ...{ groupId: maybe(count()), groupPath: maybe(text()) },
+    ...{ projectId: maybe(count()), projectPath: maybe(text()) },
+    ...{ runnerClass: text(), microsPerMinute: micros(), priceVersion: text() },
     kind: z.enum(['usage', 'correction']),
     cause: maybe(z.enum(['duration', 'late', 'expired', 'reopened'])),
     late: flag('A correction made after the month was over: an earlier statement did not have it.'),
-    jobs: count(),
-    seconds: amount(),
-    micros: micros(),
+    ...{ jobs: count(), seconds: amount(), micros: micros() },
     job: maybe(
       z.object({
-        id: count(),
-        name: maybe(text()),
-        decisionId: text(),
-        pipelineId: maybe(count()),
+        ...{ id: count(), name: maybe(text()), decisionId: text(), pipelineId: maybe(count()) },
         unchecked: maybe(
           oneOf(['exempt', 'unmetered', 'bypass'], 'Charged without a check, for this reason.'),
         ),
@@ -45,7 +34,6 @@ export const StatementSchema = z
     group: text('Its path, or `all groups`.'),
     currency: text('ISO 4217.'),
     ledger: text('Name of the ledger, for people.'),
-    writtenAtMs: instantMs(),
     by: z.enum(['day', 'job']),
     lines: list(StatementLineSchema),
     totals: z.object({

@@ -19,9 +19,8 @@ import {
 import { unreadableStatus } from '../unreadable-request.ts';
 import { type ApiDeps, apiError, invalidHook, UNREADABLE } from './api-parts.ts';
 import { forbidden } from './edits.ts';
-import { limitRoutes } from './limit-routes.ts';
+import { limitRoutes, requestRoutes } from './limit-routes.ts';
 import { readRoutes } from './read-routes.ts';
-import { requestRoutes } from './request-routes.ts';
 import { rolloutRoutes } from './rollout-routes.ts';
 
 export const API_PATH = '/api/v1';
@@ -64,14 +63,7 @@ export const ACCESS: AccessTable = {
   'POST /limits/edits': EDIT,
   'GET /limits.csv': EVERYTHING,
   'POST /limits/import': EVERYTHING,
-  'POST /grants': EDIT,
-  'POST /grants/:id/revoke': EDIT,
-  'POST /freezes': EDIT,
-  'POST /freezes/:id/lift': EDIT,
   'GET /breakglass': LOOK,
-  'POST /breakglass': EVERYTHING,
-  'POST /breakglass/:id/end': EDIT,
-  'POST /breakglass/:id/review': EDIT,
   'GET /requests': LOOK,
   'POST /requests': LOOK,
   'POST /requests/:id/decision': EDIT,

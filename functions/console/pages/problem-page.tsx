@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { DocumentProblem } from '../../../policies/document/reading.ts';
 import type { ApplyOutcome, Denial } from '../../core/limits/edit-model.ts';
-import { ACT_WORDS, whoMayText } from '../../core/limits/rights.ts';
+import { actText, whoMayText } from '../../core/limits/rights.ts';
 import type { User } from '../../core/signin/model.ts';
 import type { RenderNotice } from '../../core/signin/require-user.ts';
 import { BarePage, ConsolePage } from './frame.tsx';
@@ -66,7 +66,7 @@ const forbiddenProblem = (user: User, denied: readonly Denial[], back: string): 
         of={denied.slice(0, DENIED_SHOWN).map(({ row, act, needs }) => (
           <>
             {row.path ?? row.subject} <code>{row.limit}</code> {row.field.replaceAll('_', ' ')}: to{' '}
-            {ACT_WORDS[act]} you must be {whoMayText(act, needs)}.
+            {actText(act)} you must be {whoMayText(act, needs)}.
           </>
         ))}
       />

@@ -1,6 +1,5 @@
 export interface LedgerClock {
   nowMs(): number;
-  /** For deadlines: never steps back. */
   monotonicMs(): number;
   sleep(ms: number): Promise<void>;
 }
@@ -20,29 +19,24 @@ export interface Log {
 
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined | readonly string[]>>;
 
-export const consoleLog: Log = {
+type Write = (level: keyof Log, message: string, fields?: LogFields) => void;
+
+const logBy = (write: Write): Log => ({
   info: (message, fields) => write('info', message, fields),
   warn: (message, fields) => write('warn', message, fields),
   error: (message, fields) => write('error', message, fields),
-};
+});
 
-/** For tests and for `npm start`, where the terminal belongs to the decisions. */
-export const silentLog: Log = {
-  info: () => {},
-  warn: () => {},
-  error: () => {},
-};
-
-function write(level: string, message: string, fields: LogFields = {}): void {
+export const consoleLog = logBy((level, message, fields) => {
   // Not `console.log`: Lambda's runtime replaces it, and would put our line as escaped text into one of its own.
   process.stdout.write(`${JSON.stringify({ level, time: new Date().toISOString(), message, ...fields })}\n`);
-}
-
-export const logWith = (always: LogFields, log: Log): Log => ({
-  info: (message, fields) => log.info(message, { ...always, ...fields }),
-  warn: (message, fields) => log.warn(message, { ...always, ...fields }),
-  error: (message, fields) => log.error(message, { ...always, ...fields }),
 });
+
+/** For tests and for `npm start`, where the terminal belongs to the decisions. */
+export const silentLog = logBy(() => {});
+
+export const logWith = (always: LogFields, log: Log): Log =>
+  logBy((level, message, fields) => log[level](message, { ...always, ...fields }));
 
 /** Calls `work` for every item, at most `width` at a time, in their order. The first failure ends it and is thrown. */
 export async function atOnce<T>(

@@ -11,11 +11,9 @@ import { type LoggedChange, loggedChangeOf, readLimitSet, rowsOf, TIMEOUT_MS } f
 
 export interface LimitsDeskDeps {
   readonly table: LimitTable;
-  /** The one in force: it names the runner classes, and jobs that must never be locked out. */
   readonly policy: Policy;
   /** Limits in force until a set is published; the first edit starts from them. @default nothing */
   readonly packed?: LimitsDocument;
-  /** The current groups. Undefined: unknown, and then no user owns a subtree. */
   readonly directory: () => Promise<Directory | undefined>;
   readonly ledger: Pick<Ledger, 'readCounters'>;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
@@ -27,22 +25,21 @@ export interface LimitsDeskDeps {
 }
 
 export interface ApprovalSettings {
-  /** Increases by more than this percentage need another user's approval. 0: all of them. */
   readonly abovePercent: number;
 }
 
 export class LimitReads {
-  readonly #deps: LimitsDeskDeps;
+  readonly deps: LimitsDeskDeps;
   /** A set never changes once it is written, and pages ask for the live one again and again. */
   #last: LiveLimits | undefined;
   #packed: ReadLimitSet | undefined;
 
   constructor(deps: LimitsDeskDeps) {
-    this.#deps = deps;
+    this.deps = deps;
   }
 
   async live(): Promise<LiveLimits | undefined> {
-    const { table, policy } = this.#deps;
+    const { table, policy } = this.deps;
     const pointer = await table.getPointer({ timeoutMs: TIMEOUT_MS });
     if (pointer === undefined) return undefined;
     if (this.#last?.pointer.set === pointer.set) return this.#last;
@@ -53,13 +50,13 @@ export class LimitReads {
 
   /** The published set, the limits in force (those packed with the code if there is none), and the groups. */
   async inForce() {
-    const [live, directory] = await Promise.all([this.live(), this.#deps.directory()]);
+    const [live, directory] = await Promise.all([this.live(), this.deps.directory()]);
     return { live, directory, read: live ?? (await this.base(undefined)) };
   }
 
   /** Reads the base of edits. @throws {LimitsError} `limits_unreadable`: it is gone, or never existed. */
   async base(set: string | undefined): Promise<ReadLimitSet> {
-    const { table, policy, packed = {} } = this.#deps;
+    const { table, policy, packed = {} } = this.deps;
     if (set === undefined) {
       this.#packed ??= readDocument(packed, 'packed', policy);
       return this.#packed;
@@ -68,7 +65,6 @@ export class LimitReads {
     return readDocument((await readLimitSet(set, table)).document, set, policy);
   }
 
-  /** The same for optional information: undefined if it cannot be read any more. */
   baseIfThere(set: string | undefined): Promise<ReadLimitSet | undefined> {
     return ifReadable(this.base(set));
   }
@@ -79,8 +75,8 @@ export const NO_SET = 'none';
 
 /** The limits in force, for a limits file. @throws {LimitsError} */
 export async function exportedLimits(desk: {
-  readonly live: () => Promise<LiveLimits | undefined>;
-  readonly at: (set: string | undefined) => Promise<ReadLimitSet | undefined>;
+  readonly live: LimitReads['live'];
+  readonly at: LimitReads['baseIfThere'];
 }) {
   const live = await desk.live();
   const { document, limits } = live ?? (await desk.at(undefined)) ?? {};

@@ -1,7 +1,10 @@
 /** A limits document ↔ the chunks it is stored in: one per root group that has limits, and a shared one. */
 import { createHash } from 'node:crypto';
 import type { Directory } from '../../../policies/directory.ts';
-import { isRecord } from '../../../policies/document/reading.ts';
+import { parseLimitsPart } from '../../../policies/document/parse-limits.ts';
+import { isRecord, problemText } from '../../../policies/document/reading.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type LimitChunk, LimitsError, packText, unpackJson } from './limit-table.ts';
 
@@ -85,7 +88,6 @@ function homeOf(
   return { subject: typeof group === 'number' ? `group/${group}` : `project/${project}`, root };
 }
 
-/** The document again; entries of one subject keep their order. */
 export function joinLimits(shared: SharedChunk, ofRoots: readonly LimitsDocument[]): LimitsDocument {
   const document: Record<string, unknown> = { ...shared.document };
   for (const list of PLACED) {
@@ -95,7 +97,6 @@ export function joinLimits(shared: SharedChunk, ofRoots: readonly LimitsDocument
   return document;
 }
 
-/** @throws {LimitsError} `limits_unreadable` */
 export function unpackedLimits(name: string, bytes: Uint8Array | undefined): LimitsDocument {
   if (bytes === undefined) throw unreadable(name, 'is not there');
   const body = unpackJson(bytes, `chunk ${name} of the limits`);
@@ -103,7 +104,6 @@ export function unpackedLimits(name: string, bytes: Uint8Array | undefined): Lim
   return body;
 }
 
-/** @throws {LimitsError} `limits_unreadable` */
 export function unpackedShared(bytes: Uint8Array | undefined): SharedChunk {
   const { change, roots, homes, document } = unpackedLimits(SHARED, bytes);
   if (!isRecord(change) || !Array.isArray(roots) || !isRecord(homes) || !isRecord(document))
@@ -114,3 +114,11 @@ export function unpackedShared(bytes: Uint8Array | undefined): SharedChunk {
 
 const unreadable = (name: string, why: string): LimitsError =>
   new LimitsError('limits_unreadable', `chunk ${name} of the limits ${why}: publish the limits again`);
+
+/** @throws {LimitsError} `limits_unreadable`: the policy has changed since. */
+export function parsedLimits(document: LimitsDocument, set: string, policy: Policy, chunk = ''): LimitSet {
+  const parsed = parseLimitsPart(document, set, policy);
+  if (parsed.ok) return parsed.value;
+  const problems = parsed.problems.map(problemText).join('; ');
+  throw new LimitsError('limits_unreadable', `set ${set}${chunk}: no longer fits the policy: ${problems}`);
+}

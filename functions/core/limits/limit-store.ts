@@ -2,8 +2,6 @@
  * The limits in the admit function: only the roots it needs, at most five seconds old, and checked again
  * before a rejection. One per process.
  */
-import { parseLimitsPart } from '../../../policies/document/parse-limits.ts';
-import { problemText } from '../../../policies/document/reading.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet, Rollout } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
@@ -11,7 +9,7 @@ import type { LedgerClock, Log } from '../environment/environment.ts';
 import { LedgerError } from '../store/table-failure.ts';
 import {
   chunkOfRoot,
-  type LimitsDocument,
+  parsedLimits,
   SHARED,
   type SharedChunk,
   unpackedLimits,
@@ -123,7 +121,7 @@ export class LimitStore {
   async #adopt(set: string): Promise<Loaded> {
     const [bytes] = await this.#deps.table.readChunks(set, [SHARED], { timeoutMs: READ_TIMEOUT_MS });
     const shared = unpackedShared(bytes);
-    const limits = this.#parsed(shared.document, set, SHARED);
+    const limits = parsedLimits(shared.document, set, this.#deps.policy, `, ${SHARED}`);
     const loaded: Loaded = {
       set,
       shared,
@@ -148,23 +146,15 @@ export class LimitStore {
     const names = roots.map(chunkOfRoot);
     const chunks = await this.#deps.table.readChunks(loaded.set, names, { timeoutMs: READ_TIMEOUT_MS });
     const parts = names.map((name, index) =>
-      this.#parsed(unpackedLimits(name, chunks[index]), loaded.set, name),
+      parsedLimits(unpackedLimits(name, chunks[index]), loaded.set, this.#deps.policy, `, ${name}`),
     );
     for (const [index, part] of parts.entries()) {
       const root = roots[index] ?? 0;
-      // Another call may have read it meanwhile.
       if (loaded.roots.has(root)) continue;
       loaded.roots.add(root);
       loaded.limits = merged(loaded.limits, part);
       loaded.inForce = undefined;
     }
-  }
-
-  #parsed(document: LimitsDocument, set: string, name: string): LimitSet {
-    const parsed = parseLimitsPart(document, set, this.#deps.policy);
-    if (parsed.ok) return parsed.value;
-    const problems = parsed.problems.map(problemText).join('; ');
-    throw new LimitsError('limits_unreadable', `set ${set}, ${name}: no longer fits the policy: ${problems}`);
   }
 
   async #inForce(loaded: Loaded): Promise<LimitSet> {
@@ -197,7 +187,6 @@ const rootOf = (subject: string): number | undefined => {
   return kind === 'group' ? Number(id) : undefined;
 };
 
-/** Chunks have no subject in common. */
 const merged = (a: LimitSet, b: LimitSet): LimitSet => ({
   ...a,
   bySubject: new Map<string, readonly Limit[]>([...a.bySubject, ...b.bySubject]),

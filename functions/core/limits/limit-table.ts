@@ -63,12 +63,10 @@ export interface LimitPointer {
 /** One edit in the change log; never edited, never expires. */
 export interface LogItem {
   readonly edit: number;
-  /** A few KB at most. */
   readonly bytes: Uint8Array;
 }
 
 export interface RequestItem {
-  /** Later ones sort higher. */
   readonly id: string;
   /** 1, 2, 3 …: + 1 with every write. */
   readonly rev: number;
@@ -113,19 +111,16 @@ export function unpackJson(bytes: Uint8Array, what: string): unknown {
   }
 }
 
-/** Bytes between two requests of one user, who alone gets them back: a file in preview, a cursor of a count. */
-export interface Uploads {
-  /** @returns its name, for {@link Uploads.read}. @throws {LimitsError} */
-  keep(userId: number, bytes: Uint8Array): Promise<string>;
-  /** Undefined: nothing has that name, or it is gone. @throws {LimitsError} */
-  read(userId: number, name: string): Promise<Uint8Array | undefined>;
-}
-
 /** Long enough to read a diff. It is a copy of the file that finance has. */
 const UPLOAD_SECONDS = 3_600;
 const UPLOAD_NAME = /^[0-9A-Za-z]{1,32}$/;
 
-/** Stored next to the limit sets, as a set that never becomes live and expires soon. */
+export type Uploads = ReturnType<typeof createUploads>;
+
+/**
+ * Bytes between two requests of one user, who alone gets them back: a file in preview, a cursor of a count. Stored next to the limit
+ * sets, as a set that never becomes live and expires soon.
+ */
 export function createUploads({
   table,
   clock,
@@ -133,20 +128,21 @@ export function createUploads({
 }: {
   readonly table: Pick<LimitTable, 'putChunk' | 'readChunks' | 'retire'>;
   readonly clock: { nowMs(): number };
-  /** Letters and digits, at most 32. */
   readonly newId: () => string;
-}): Uploads {
+}) {
   const within = { timeoutMs: 5_000 };
   const setOf = (userId: number, name: string): string => `upload-${userId}-${name}`;
   return {
-    async keep(userId, bytes) {
+    /** Returns its name. */
+    async keep(userId: number, bytes: Uint8Array): Promise<string> {
       const name = newId();
       const set = setOf(userId, name);
       await table.putChunk(set, { name: 'file', bytes }, within);
       await table.retire(set, Math.floor(clock.nowMs() / 1_000) + UPLOAD_SECONDS, within);
       return name;
     },
-    async read(userId, name) {
+    /** Undefined: nothing has that name, or it is gone. */
+    async read(userId: number, name: string): Promise<Uint8Array | undefined> {
       if (!UPLOAD_NAME.test(name)) return undefined;
       const [bytes] = await table.readChunks(setOf(userId, name), ['file'], within);
       return bytes;
@@ -176,7 +172,6 @@ export function chunkPartsOf(name: string, bytes: Uint8Array): readonly Item[] {
   }));
 }
 
-/** The other way. @throws {LimitsError} `limits_unreadable` if one is missing. */
 export function joined(name: string, items: readonly Item[]): Uint8Array | undefined {
   const [first] = items;
   if (first === undefined) return undefined;
@@ -361,7 +356,6 @@ export class DynamoLimitTable {
     return put.outcome === 'refused' && put.item !== undefined ? openingOf(key, put.item) : opening;
   }
 
-  /** @throws {LimitsError} `limits_unavailable` for any failure. */
   #answered<T>(
     doing: string,
     { timeoutMs }: ReadOptions,

@@ -1,19 +1,20 @@
 /** An edit of the limits: validated as a whole, written as chunks, made live by one conditional write of the pointer, logged forever. */
 
 import type { Directory } from '../../../policies/directory.ts';
-import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';
+import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { ROLLOUT_CLASSES } from '../../../policies/rollout-step.ts';
 import { atOnce } from '../environment/environment.ts';
 import { changeRows, NO_LIMITS } from './change-rows.ts';
-import type { ChangeRow } from './limit-changes.ts';
+import type { ChangeRow, LogEntry } from './edit-model.ts';
 import {
   chunkOfRoot,
   joinLimits,
   type LimitChange,
   type LimitsDocument,
+  parsedLimits,
   SHARED,
   splitLimits,
   unpackedLimits,
@@ -32,7 +33,6 @@ import {
 export const TIMEOUT_MS = 5_000;
 const WITHIN = { timeoutMs: TIMEOUT_MS };
 const FLIPS_MAX = 3;
-/** Parallel writes of chunks: hundreds of roots must not take all connections. */
 const CHUNKS_AT_ONCE = 8;
 /** Days that an old set is kept for lookups and undo. Programs adopt a set within seconds. */
 export const KEPT_DAYS = 90;
@@ -50,8 +50,8 @@ interface PublishDeps {
 export type PublishOutcome =
   | { readonly outcome: 'live'; readonly pointer: LimitPointer }
   | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
-  /** Another edit came first. `mine` is stored (absent: not even that), so that both can be compared. */
-  | { readonly outcome: 'stale'; readonly live: LimitPointer | undefined; readonly mine?: string };
+  /** Another edit came first. */
+  | { readonly outcome: 'stale'; readonly live: LimitPointer | undefined };
 
 /** @throws {LimitsError} `limits_unavailable`: the table did not respond; publish again to learn the outcome. */
 export async function publishLimits(
@@ -85,12 +85,9 @@ async function readBase(
   { table, policy, packed = NO_LIMITS }: PublishDeps,
 ): Promise<LimitSet | undefined> {
   if (base === undefined) return packed;
-  const read = await ifReadable(readLimitSet(base, table));
-  const parsed = read && parseLimitsPart(read.document, base, policy);
-  return parsed?.ok ? parsed.value : undefined;
+  return ifReadable(readLimitSet(base, table).then(({ document }) => parsedLimits(document, base, policy)));
 }
 
-/** Expires a replaced or late set. A failure leaves harmless garbage. */
 async function retire(set: string, atMs: number, table: LimitTable): Promise<void> {
   const atSeconds = Math.ceil(atMs / 1000) + KEPT_DAYS * 86_400;
   await table.retire(set, atSeconds, { timeoutMs: RETIRE_TIMEOUT_MS }).catch((error: unknown) => {
@@ -110,7 +107,7 @@ async function flip(
       // An earlier try may have been written although its response was lost.
       if (flipped.outcome === 'flipped' || flipped.live?.set === pointer.set)
         return { outcome: 'live', pointer };
-      return { outcome: 'stale', live: flipped.live, mine: pointer.set };
+      return { outcome: 'stale', live: flipped.live };
     } catch (error) {
       if (!(error instanceof LimitsError) || tries === FLIPS_MAX) throw error;
     }
@@ -171,13 +168,10 @@ export function withRolloutTimes(
  * published, and stay when those expire.
  */
 
-export interface LoggedChange extends LimitChange {
-  readonly set: string;
-  readonly count: number;
+export interface LoggedChange extends Omit<LogEntry, 'edit'> {
+  readonly request?: string;
   /** All subjects it changed; absent: too many to list. */
   readonly subjects?: readonly string[];
-  /** Absent: stored separately, or unknown (`count` 0). */
-  readonly rows?: readonly ChangeRow[];
 }
 
 /** An item with this many rows and texts stays below 8 KB, so a page of a hundred is one read. */
@@ -208,14 +202,12 @@ function logOf(
   return rows === undefined || inline ? { item } : { item, aside: packJson(rows.slice(0, LOGGED_ROWS_MAX)) };
 }
 
-/** @throws {LimitsError} `limits_unreadable` */
 export function loggedChangeOf({ edit, bytes }: LogItem): LoggedChange {
   const logged = unpackJson(bytes, `entry ${edit} of the change log`);
   if (isRecord(logged) && typeof logged.set === 'string') return logged as unknown as LoggedChange;
   throw new LimitsError('limits_unreadable', `entry ${edit} of the change log is damaged`);
 }
 
-/** Reads the rows of an edit. Undefined: they are unknown. @throws {LimitsError} either code */
 export async function rowsOf(
   logged: LoggedChange,
   table: LimitTable,

@@ -3,24 +3,16 @@ import { createHash } from 'node:crypto';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import {
-  type EditAuthor,
-  type EditRequest,
-  isSamePerson,
-  type LimitEdit,
-  type LimitRequest,
-  mayBeSame,
-  type Person,
-} from './edit-model.ts';
-import type { ChangeRow } from './limit-changes.ts';
+import type { ChangeRow, EditAuthor, EditRequest, LimitEdit, LimitRequest, Person } from './edit-model.ts';
 import { LimitsError, type LimitTable, packJson, unpackJson } from './limit-table.ts';
 import { TIMEOUT_MS } from './publish-limits.ts';
+import { isSamePerson, mayBeSame } from './rights.ts';
 
 const WITHIN = { timeoutMs: TIMEOUT_MS };
 const KEPT_MS = 30 * DAY_MS;
 /** All requesters together; with the decided ones there are twice as many at most. */
-export const PENDING_MAX = 500;
-export const PENDING_OF_ONE_MAX = 5;
+const PENDING_MAX = 500;
+const PENDING_OF_ONE_MAX = 5;
 const READ_MAX = 2_000;
 const ROWS_MAX = 20;
 const TIME_CHARACTERS = 9;
@@ -48,7 +40,6 @@ function requestOf(id: string, bytes: Uint8Array): LimitRequest {
   throw new LimitsError('limits_unreadable', `request ${id}: is damaged`);
 }
 
-/** @returns false: it was changed meanwhile. */
 export const writeRequest = ({ rev, request }: StoredRequest, table: LimitTable): Promise<boolean> =>
   table.putRequest(
     {
@@ -74,15 +65,11 @@ export const requesterOf = ({ requestedBy: actor, requestedByUser: userId }: Lim
 export const isOwn = (request: LimitRequest, by: Person): boolean => isSamePerson(requesterOf(request), by);
 
 /** Says whose requests are too many. Undefined: one more is possible. @throws {LimitsError} */
-export async function fullOf(
-  by: Person,
-  table: LimitTable,
-  nowMs: number,
-): Promise<'yours' | 'all' | undefined> {
+export async function fullOf(by: Person, table: LimitTable, nowMs: number) {
   const pending = (await readRequests(table, nowMs)).filter(isPending);
   const own = pending.filter(({ request }) => mayBeSame(requesterOf(request), by));
-  if (own.length >= PENDING_OF_ONE_MAX) return 'yours';
-  return pending.length >= PENDING_MAX ? 'all' : undefined;
+  if (own.length >= PENDING_OF_ONE_MAX) return { whose: 'yours', max: PENDING_OF_ONE_MAX } as const;
+  return pending.length >= PENDING_MAX ? ({ whose: 'all', max: PENDING_MAX } as const) : undefined;
 }
 
 export const filedBy = ({ actor, userId }: Person, nowMs: number, unique: string) => ({

@@ -1,7 +1,8 @@
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import type { LimitEdit } from '../../../functions/core/limits/edit-model.ts';
 import { MemoryNotifier, type Notifier, NotifyError } from '../../../functions/core/notify/message.ts';
-import type { CursorStore, StoredCursor } from '../../../functions/notices/cursor.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
+import { dynamoCursorStore } from '../../../functions/notices/cursor.ts';
 import type { NoticesDeps } from '../../../functions/notices/run.ts';
 import { sendNotices } from '../../../functions/notices/send-notices.ts';
 import { consoleHouse } from '../console/house.ts';
@@ -10,21 +11,6 @@ export const CONSOLE_URL = 'https://budget.example.com';
 export const DAY_MS = 86_400_000;
 const DANA = { actor: 'dana', rights: [{ role: 'viewer', groups: [101, 200] }] } as const;
 export const FRITZ = { actor: 'fritz', rights: [{ role: 'finance' }] } as const;
-
-/** Keeps the cursor as JSON, as a table does. */
-export function memoryCursors() {
-  let stored: string | undefined;
-  const now = () => (stored === undefined ? undefined : (JSON.parse(stored) as StoredCursor));
-  const store: CursorStore = {
-    read: async () => now(),
-    write: async (next) => {
-      if (next.rev !== (now()?.rev ?? 0) + 1) return false;
-      stored = JSON.stringify(next);
-      return true;
-    },
-  };
-  return { ...store, now: () => now()?.cursor };
-}
 
 /** A notice as a program reads it. */
 interface ReadNotice {
@@ -70,7 +56,7 @@ export async function noticesHarness({ limits = OWNED, rules, ...over }: Harness
   const approval = { abovePercent: 1_000_000_000 };
   const house = consoleHouse({ approval, ...(rules !== undefined && { policy: rules }) });
   const notify = new MemoryNotifier();
-  const cursors = memoryCursors();
+  const cursors = dynamoCursorStore({ table: new MemoryTable(), instance: 'gitlab.example.com' });
   const deps: NoticesDeps = {
     cursors,
     limitTable: house.deps.limitTable,

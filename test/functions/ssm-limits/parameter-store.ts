@@ -9,23 +9,16 @@ interface Version {
   readonly type: string;
 }
 
-export interface ParameterStore {
-  readonly endpoint: string;
-  /** Oldest first. */
-  readonly parameters: Map<string, Version[]>;
-  /** Names of errors that the next calls get instead of answers. */
-  readonly errors: string[];
-  readonly asked: { readonly target: string; readonly body: Readonly<Record<string, unknown>> }[];
-  put(name: string, value: string, over?: Partial<Omit<Version, 'value'>>): void;
-  stop(): Promise<void>;
-}
+export type ParameterStore = Awaited<ReturnType<typeof startParameterStore>>;
 
 const seconds = (atMs: number): number => atMs / 1_000;
 
-export async function startParameterStore(): Promise<ParameterStore> {
+export async function startParameterStore() {
+  /** Oldest first. */
   const parameters = new Map<string, Version[]>();
+  /** Names of errors that the next calls get instead of answers. */
   const errors: string[] = [];
-  const asked: ParameterStore['asked'][number][] = [];
+  const asked: { readonly target: string; readonly body: Readonly<Record<string, unknown>> }[] = [];
 
   const page = ({ Path, NextToken, MaxResults }: Readonly<Record<string, unknown>>): object => {
     const names = [...parameters.keys()]
@@ -85,17 +78,18 @@ export async function startParameterStore(): Promise<ParameterStore> {
     parameters,
     errors,
     asked,
-    put: (
-      name,
-      value,
-      { arn = 'arn:aws:iam::111122223333:user/anna', atMs = Date.now(), type = 'String' } = {},
-    ) => {
-      parameters.set(name, [...(parameters.get(name) ?? []), { value, arn, atMs, type }]);
+    put: (name: string, value: string, over: Partial<Omit<Version, 'value'>> = {}): void => {
+      const version = {
+        arn: 'arn:aws:iam::111122223333:user/anna',
+        atMs: Date.now(),
+        type: 'String',
+        ...over,
+      };
+      parameters.set(name, [...(parameters.get(name) ?? []), { value, ...version }]);
     },
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: async (): Promise<void> => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
   };
 }

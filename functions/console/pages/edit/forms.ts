@@ -6,7 +6,7 @@ import { isMoney, LIMIT_KINDS, UNIT_OF } from '../../../../policies/unit.ts';
 import { UNIT_TEXTS } from '../../../../policies/unit-texts.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
-import { thresholdsText } from '../../../core/limits/csv/read-cells.ts';
+import { thresholdsText } from '../../../core/limits/csv/columns.ts';
 import { SCALED_KINDS } from '../../../core/limits/edit-model.ts';
 import { limitWords, writtenAmount } from '../parts/amounts.tsx';
 import type { Field, Values } from '../parts/form-field.tsx';

@@ -3,7 +3,7 @@ import { CAP_KINDS, capSubject } from '../../../../policies/limits/cap.ts';
 import { limitFields } from '../../../../policies/limits/limit-fields.ts';
 import { MODES } from '../../../../policies/mode.ts';
 import { LIMIT_KINDS } from '../../../../policies/unit.ts';
-import { readThresholdsText } from '../../../core/limits/csv/read-cells.ts';
+import { readThresholdsText } from '../../../core/limits/csv/columns.ts';
 import { type LimitEdit, type LimitFields, SCALED_KINDS } from '../../../core/limits/edit-model.ts';
 import type { Field, FieldProblems, Values } from '../parts/form-field.tsx';
 import { type EditForm, type EditKind, fieldsOf, writtenValues } from './forms.ts';

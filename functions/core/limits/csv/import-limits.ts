@@ -5,32 +5,143 @@ import { type Directory, pathKey } from '../../../../policies/directory.ts';
 import { parseLimits } from '../../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, problemText } from '../../../../policies/document/reading.ts';
 import { readWrittenDay } from '../../../../policies/document/written.ts';
+import {
+  calendarDay,
+  DAY_MS,
+  dayNumber,
+  dayOfIso,
+  dayStartMs,
+  isoDay,
+} from '../../../../policies/limits/calendar.ts';
 import { placeOfSubject } from '../../../../policies/limits/cap.ts';
-import type { LimitSet } from '../../../../policies/limits/limits.ts';
+import { type Limit, lineOf } from '../../../../policies/limits/limit.ts';
+import { type LimitSet, limitPeriod } from '../../../../policies/limits/limits.ts';
+import { isValidAt } from '../../../../policies/limits/period.ts';
 import type { Policy } from '../../../../policies/policy.ts';
 import { LIMIT_KINDS } from '../../../../policies/unit.ts';
+import { limitsByPlace } from '../change-rows.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import { kindOf, type LimitList, madeId, SUBJECTS_EXPECTED, writtenField } from '../subject-text.ts';
 import {
+  type CellContext,
   type Cells,
   type CsvColumn,
   type CsvDialect,
   type CsvProblem,
+  cellsOf,
   FIELD_OF,
+  isSame,
+  type LimitEntry,
   PROBLEMS_MAX,
+  readCells,
+  readThresholdsText,
   type UnderstoodCell,
 } from './columns.ts';
 import { entryKey, entryPlaceOf, LISTS, type PlacedEntry, placedEntries } from './export-limits.ts';
-import { FromDay, notFrom } from './from-day.ts';
-import {
-  type CellContext,
-  cellsOf,
-  isSame,
-  type LimitEntry,
-  readCells,
-  readThresholdsText,
-} from './read-cells.ts';
 import type { CsvRow } from './read-rows.ts';
+
+const DAYS_AHEAD_MAX = 800;
+const PERIOD_KEYS = ['per', 'zone', 'fiscal_start'] as const;
+
+/** Why no file can be about this day; undefined: one can. @param from - `2027-01-01` */
+function notFrom(from: string, nowMs: number): string | undefined {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(from) && isoDay(calendarDay(dayNumber(dayOfIso(from)))) === from;
+  const ahead = isDay ? dayNumber(dayOfIso(from)) - Math.floor(nowMs / DAY_MS) : 0;
+  return ahead > 0 && ahead <= DAYS_AHEAD_MAX
+    ? undefined
+    : `'${from}'; expected a day after today, within two years, such as 2027-01-01`;
+}
+
+class FromDay {
+  readonly #from: string;
+  readonly #nowMs: number;
+  readonly #limits = new Map<string, Limit>();
+  /** The entry of each line that is in force on the day. */
+  readonly #onDay = new Map<string, PlacedEntry>();
+
+  constructor(from: string, limits: LimitSet, placed: readonly PlacedEntry[], nowMs: number) {
+    this.#from = from;
+    this.#nowMs = nowMs;
+    for (const [subject, all] of limitsByPlace(limits))
+      for (const limit of all) this.#limits.set(entryKey(subject, limit.id), limit);
+    for (const each of placed) {
+      const limit = this.#limitOf(each);
+      if (limit !== undefined && isValidAt(limit, this.#startMs(limit)))
+        this.#onDay.set(entryKey(each.subject, lineOf(limit)), each);
+    }
+  }
+
+  /**
+   * The limit that a row is about. A row of one that is over by that day is about the limit that took over, unless it has
+   * the end of the old one, or the file has a row of each.
+   */
+  meant(standing: PlacedEntry, { valid_until = '' }: Cells, keys: ReadonlySet<string>): PlacedEntry {
+    const limit = this.#limitOf(standing);
+    const until = readWrittenDay(valid_until);
+    const hasEnd = until.ok && until.text === standing.entry.until;
+    if (limit === undefined || hasEnd || !this.#isOver(limit)) return standing;
+    const then = this.#onDay.get(entryKey(standing.subject, lineOf(limit)));
+    return then === undefined || keys.has(entryKey(then.subject, then.id)) ? standing : then;
+  }
+
+  added(entry: LimitEntry): LimitEntry {
+    return entry.from === undefined ? { ...entry, from: this.#from } : entry;
+  }
+
+  /** A limit that the file does not name, and that goes with the day. Undefined: it never is in force. */
+  ended(standing: PlacedEntry): LimitEntry | undefined {
+    const limit = this.#limitOf(standing);
+    if (limit === undefined || this.#isOver(limit)) return standing.entry;
+    return this.#begins(limit) ? undefined : { ...standing.entry, until: this.#dayBefore() };
+  }
+
+  changed(
+    standing: PlacedEntry,
+    next: LimitEntry,
+    refuse: CellContext['refuse'],
+  ): readonly LimitEntry[] | undefined {
+    const { subject, id, entry } = standing;
+    const limit = this.#limitOf(standing);
+    if (limit === undefined || this.#begins(limit)) return [next];
+    const name = `${id} of ${subject}`;
+    if (this.#isOver(limit))
+      return refuse('limit_id', `${name} has ended before ${this.#from}; leave its row as it was`);
+    const startMs = this.#startMs(limit);
+    const period = limitPeriod(limit, startMs);
+    if (period?.startMs !== startMs || startMs <= this.#nowMs)
+      return refuse(
+        'period',
+        `${name} has no period that begins on ${this.#from} in ${limit.zone}, after now; leave its row as it was, and change it in a file of its own`,
+      );
+    if (PERIOD_KEYS.some((key) => next[key] !== entry[key]) || next.from !== entry.from)
+      return refuse('period', `${name} keeps its period, zone and begin in a file from a day on`);
+    return [
+      { ...entry, until: this.#dayBefore() },
+      { ...next, id: `${lineOf(limit)}-${this.#from}`, from: this.#from },
+    ];
+  }
+
+  #limitOf({ subject, id }: PlacedEntry): Limit | undefined {
+    return this.#limits.get(entryKey(subject, id));
+  }
+
+  #startMs({ zone }: Limit): number {
+    return dayStartMs(zone, dayOfIso(this.#from));
+  }
+
+  #isOver(limit: Limit): boolean {
+    return limit.untilMs !== undefined && limit.untilMs <= this.#startMs(limit);
+  }
+
+  /** It begins on the day or later: nothing of it has to end before. */
+  #begins(limit: Limit): boolean {
+    return limit.fromMs !== undefined && limit.fromMs >= this.#startMs(limit);
+  }
+
+  #dayBefore(): string {
+    return isoDay(calendarDay(dayNumber(dayOfIso(this.#from)) - 1));
+  }
+}
 
 type CellRefusal = CellContext['refuse'];
 
@@ -72,7 +183,6 @@ function edited(entry: LimitEntry, cells: Cells, id: string, reading: CellContex
     if (name !== 'soft' && differs(column)) set(name, writtenField(name, value));
   }
   if (differs('soft') || differs('soft_pct')) {
-    // If the file lacks one of the columns, the other decides.
     const { soft = '', soft_pct: share = '' } = now;
     if (soft !== '' && share !== '')
       return refuse('soft_pct', `soft_pct is ${share} and soft is ${soft}; leave one of them empty`);
@@ -116,7 +226,6 @@ function subjectOfRow(
 }
 
 interface ImportOptions {
-  /** The document that the rows are edits of: that of the set they were exported from. */
   readonly document: LimitsDocument;
   readonly policy: Policy;
   readonly directory?: Directory | undefined;
@@ -127,37 +236,26 @@ interface ImportOptions {
   readonly from?: { readonly day: string; readonly limits: LimitSet; readonly nowMs: number } | undefined;
 }
 
-type ImportOutcome =
-  | { readonly ok: false; readonly problems: readonly CsvProblem[] }
-  | {
-      readonly ok: true;
-      /** As it shall be; what the rows do not change is as it was, grants, freezes and rollouts included. */
-      readonly document: LimitsDocument;
-      readonly limits: LimitSet;
-      readonly understood: readonly UnderstoodCell[];
-      /** Limits the file does not name: taken out with `prune`, else kept. */
-      readonly unnamed: readonly { readonly subject: string; readonly limit: string }[];
-    };
-
 /** An entry of the document as it shall be, and the line it comes from. Undefined: the file does not name it. */
 interface Line {
   readonly entry: LimitEntry;
   readonly line: number | undefined;
 }
 
-export function importLimits(rows: readonly CsvRow[], options: ImportOptions): ImportOutcome {
+export function importLimits(rows: readonly CsvRow[], options: ImportOptions) {
+  const refused = (some: readonly CsvProblem[]) => ({ ok: false, problems: some }) as const;
   const { document, policy, directory, prune, from } = options;
   const problems: CsvProblem[] = [];
   const understood: UnderstoodCell[] = [];
   const placed = placedEntries(document);
   const day = from && readWrittenDay(from.day);
   const why = from && (day?.ok ? notFrom(day.text, from.nowMs) : day?.message);
-  if (why !== undefined) return { ok: false, problems: [{ line: 0, column: 'from', message: why }] };
+  if (why !== undefined) return refused([{ line: 0, column: 'from', message: why }]);
   const fromDay = from && day?.ok ? new FromDay(day.text, from.limits, placed, from.nowMs) : undefined;
   const byKey = new Map(placed.map((each) => [entryKey(each.subject, each.id), each]));
   const named = new Map<PlacedEntry, readonly Line[]>();
   const added: { readonly list: LimitList; readonly line: Line }[] = [];
-  const lineOf = new Map<string, number>();
+  const firstLines = new Map<string, number>();
   const refuseAt =
     (line: number): CellRefusal =>
     (column, message) => {
@@ -176,12 +274,12 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions): I
     const own = byKey.get(entryKey(subject, id));
     const standing = own && (fromDay?.meant(own, cells, keys) ?? own);
     const key = entryKey(subject, standing?.id ?? id);
-    const first = lineOf.get(key);
+    const first = firstLines.get(key);
     if (first !== undefined) {
       refuse('limit_id', `'${id}' of ${subject} is there twice; line ${first} has it, too`);
       continue;
     }
-    lineOf.set(key, line);
+    firstLines.set(key, line);
     const reading: CellContext = {
       ...{ dialect: options.dialect, currency: policy.currency, refuse },
       understand: (column, written, read) => void understood.push({ line, column, written, read }),
@@ -202,7 +300,7 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions): I
       entries.map((each) => ({ entry: each, line })),
     );
   }
-  if (problems.length > 0) return { ok: false, problems: problems.slice(0, PROBLEMS_MAX) };
+  if (problems.length > 0) return refused(problems.slice(0, PROBLEMS_MAX));
 
   const unnamedLines = (each: PlacedEntry): readonly Line[] => {
     const entry = prune ? fromDay?.ended(each) : each.entry;
@@ -217,14 +315,16 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions): I
       ],
     ]),
   );
+  /** What the rows do not change is as it was, grants, freezes and rollouts included. */
   const next: Record<string, unknown> = { ...document };
   for (const [list, entries] of lines)
     if (entries.length > 0 || next[list] !== undefined) next[list] = entries.map(({ entry }) => entry);
   const parsed = parseLimits(next, '', policy, directory);
-  if (!parsed.ok) return { ok: false, problems: inLines(parsed.problems, lines) };
+  if (!parsed.ok) return refused(inLines(parsed.problems, lines));
   const unnamed = placed.filter((each) => !named.has(each));
   return {
-    ...{ ok: true, document: next, limits: parsed.value, understood },
+    ...({ ok: true, document: next as LimitsDocument, limits: parsed.value, understood } as const),
+    /** Limits the file does not name: taken out with `prune`, else kept. */
     unnamed: unnamed.map(({ subject, id }) => ({ subject, limit: id })),
   };
 }
@@ -242,7 +342,6 @@ function inLines(
   problems: readonly DocumentProblem[],
   lines: ReadonlyMap<LimitList, readonly Line[]>,
 ): readonly CsvProblem[] {
-  // A limit that cannot be read has no grants either: that is not what is wrong.
   const ofLimits = problems.filter(({ path }) => path[0] !== 'grants');
   return (ofLimits.length === 0 ? problems : ofLimits).map((problem): CsvProblem => {
     const [step, index, key] = problem.path;

@@ -7,24 +7,15 @@ import {
   type CsvDialect,
   type CsvProblem,
   FIGURE_COLUMNS,
-  isTextColumn,
   PROBLEMS_MAX,
+  textOfCell,
+  typeOf,
 } from './columns.ts';
-import { textOfCell } from './read-cells.ts';
 
 export interface CsvRow {
   readonly line: number;
   readonly cells: Cells;
 }
-
-type CsvRows =
-  | {
-      readonly ok: true;
-      readonly rows: readonly CsvRow[];
-      readonly version: string | undefined;
-      readonly notes: readonly string[];
-    }
-  | Refused;
 
 interface Refused {
   readonly ok: false;
@@ -41,7 +32,7 @@ const ROW_CHARACTERS_MAX = 16_384;
  * The rows of a file, and the set it was exported from (`version`; undefined: it does not say). RFC 4180 with any line
  * breaks, commas or semicolons; UTF-8 with or without a byte order mark, or Windows-1252. Nothing is known of limits here.
  */
-export function readRows(file: Uint8Array, dialect: CsvDialect): CsvRows {
+export function readRows(file: Uint8Array, dialect: CsvDialect) {
   if (file.length > CSV_BYTES_MAX)
     return refused(0, `has ${file.length} bytes; expected at most ${CSV_BYTES_MAX}`);
   const decoded = decode(file);
@@ -60,13 +51,12 @@ export function readRows(file: Uint8Array, dialect: CsvDialect): CsvRows {
   if (header === undefined) return refused(0, 'is empty; expected a header and a row for each limit');
   const problems: CsvProblem[] = [];
   const columns = readHeader(header, problems);
-  if (problems.length > 0) return { ok: false, problems };
+  if (problems.length > 0) return { ok: false, problems } as const;
   if (body.length > ROWS_MAX) return refused(0, `has ${body.length} rows; expected at most ${ROWS_MAX}`);
   const rows = body.flatMap((record) => rowOf(record, columns, problems) ?? []);
   const version = versionOf(rows, problems);
-  return problems.length > 0
-    ? { ok: false, problems: problems.slice(0, PROBLEMS_MAX) }
-    : { ok: true, rows, version, notes };
+  if (problems.length > 0) return { ok: false, problems: problems.slice(0, PROBLEMS_MAX) } as const;
+  return { ok: true, rows, version, notes } as const;
 }
 
 function decode(file: Uint8Array): { readonly text: string; readonly notes: readonly string[] } | undefined {
@@ -161,12 +151,11 @@ function rowOf(
 }
 
 function cellText(field: string, column: CsvColumn): string {
-  if (!isTextColumn(column)) return textOfCell(field.trim()).trim();
+  if (typeOf(column) !== 'text') return textOfCell(field.trim()).trim();
   // A cell of nothing but blanks looks empty.
   return field.trim() === '' ? '' : textOfCell(field);
 }
 
-/** Rows that were added by hand have none. */
 function versionOf(rows: readonly CsvRow[], problems: CsvProblem[]): string | undefined {
   const [first, ...more] = rows.filter(({ cells }) => cells.version);
   const version = first?.cells.version;

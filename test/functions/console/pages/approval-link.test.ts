@@ -2,8 +2,10 @@ import { expect, test } from 'vitest';
 import { type Log, silentLog } from '../../../../functions/core/environment/environment.ts';
 import { approvalCheck, approvalPath } from '../../../../functions/core/notify/approval-link.ts';
 import { MemoryNotifier } from '../../../../functions/core/notify/message.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
+import { dynamoCursorStore } from '../../../../functions/notices/cursor.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';
-import { memoryCursors, noticesHarness } from '../../notices/harness.ts';
+import { noticesHarness } from '../../notices/harness.ts';
 import { USERS } from '../house.ts';
 import { HERE, signedInConsole, type Who } from '../signed-in.ts';
 
@@ -25,7 +27,12 @@ async function house() {
   const request = filed.request.id;
   const notify = new MemoryNotifier();
   const keys = async () => [KEY];
-  const asked = { ...real.deps, notify, cursors: memoryCursors(), approvals: { instance: INSTANCE, keys } };
+  const asked = {
+    ...real.deps,
+    notify,
+    cursors: dynamoCursorStore({ table: new MemoryTable(), instance: INSTANCE }),
+    approvals: { instance: INSTANCE, keys },
+  };
   await sendNotices(asked);
   const mail = notify.sent.find(({ text }) => text.includes('vera asks for'))?.text ?? '';
   const path = /https:\/\/budget\.example\.com(\/requests\/\S+)/.exec(mail)?.[1] ?? '';

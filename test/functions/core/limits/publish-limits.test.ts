@@ -3,7 +3,6 @@ import type { LimitChange } from '../../../../functions/core/limits/limit-set.ts
 import {
   KEPT_DAYS,
   publishLimits,
-  readLimitSet,
   withRolloutTimes,
 } from '../../../../functions/core/limits/publish-limits.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../policies/documents.ts';
@@ -19,22 +18,6 @@ const change = (over: Partial<LimitChange> = {}): LimitChange => ({
 const money = (group: number, amount: number) => ({ on: { group }, money: amount, per: 'month' });
 const deps = (table: MemoryLimitTable) => ({ table, policy: aPolicy(), directory: aDirectory });
 const WAIT = { timeoutMs: 1_000 };
-
-test('of two edits of the same set the second is stale, and both can be read', async () => {
-  const table = memoryLimitTable();
-  const first = await publishLimits({ limits: [money(1, 1)] }, change(), deps(table));
-  if (first.outcome !== 'live') throw new Error(first.outcome);
-  const base = first.pointer.set;
-  const edit = (amount: number, actor: string) =>
-    publishLimits({ limits: [money(1, amount)] }, change({ base, actor }), deps(table));
-  const outcomes = await Promise.all([edit(2, 'ann'), edit(3, 'ben')]);
-  const [won, lost] = outcomes.sort((a) => (a.outcome === 'live' ? -1 : 1));
-  if (won?.outcome !== 'live' || lost?.outcome !== 'stale') throw new Error('expected one winner');
-  expect(lost.live).toEqual(won.pointer);
-  const both = await Promise.all([won.pointer.set, lost.mine ?? ''].map((set) => readLimitSet(set, table)));
-  expect(both.map((each) => each.change.actor).sort()).toEqual(['ann', 'ben']);
-  expect(await edit(4, 'late')).toEqual({ outcome: 'stale', live: won.pointer });
-});
 
 test('the set that was replaced goes in ninety days, and so does one that came too late; the live one stays', async () => {
   const table = memoryLimitTable();

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { CsvDialect } from '../../../../../functions/core/limits/csv/columns.ts';
+import { type CsvDialect, cellOfText, textOfCell } from '../../../../../functions/core/limits/csv/columns.ts';
 import { exportLimits } from '../../../../../functions/core/limits/csv/export-limits.ts';
 import { importLimits } from '../../../../../functions/core/limits/csv/import-limits.ts';
-import { cellOfText, textOfCell } from '../../../../../functions/core/limits/csv/read-cells.ts';
 import { readRows } from '../../../../../functions/core/limits/csv/read-rows.ts';
 import type { LimitsDocument } from '../../../../../functions/core/limits/limit-set.ts';
 import { parseLimits } from '../../../../../policies/document/parse-limits.ts';
 import type { LimitSet } from '../../../../../policies/limits/limits.ts';
 import { aDirectory, aPolicy } from '../../../../policies/documents.ts';
+import { propertyRuns } from '../../../../support/property-runs.ts';
 
 /** Texts that spreadsheets, quotes and apostrophes are known to spoil, and any others. */
 const SPOILT =
@@ -143,7 +143,7 @@ test('an export that is imported again leaves every limit as it was written, to 
       expect(back.unnamed).toEqual([]);
       if (parsed(document)?.bySubject.size) expect(back.version).toBe(version);
     }),
-    { numRuns: 400 },
+    { numRuns: propertyRuns(400) },
   );
 });
 
@@ -160,7 +160,7 @@ test('an export that is imported where nothing is makes the same limits', () => 
         before.groupDefaults?.all.map(({ limit, groups }) => [groups.pattern, limit]),
       );
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(200) },
   );
 });
 
@@ -171,6 +171,6 @@ test('any text comes back from its cell, and no cell begins a formula', () => {
       expect(textOfCell(cell)).toBe(text);
       expect(cell).not.toMatch(/^\s*[=+\-@]|^[\t\r]/);
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });
