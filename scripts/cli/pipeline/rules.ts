@@ -172,7 +172,7 @@ const TOKENS_MAX = 100;
 const TOKEN =
   /\s*(?:(?<sign>\(|\)|==|=~|!=|!~|&&|\|\||!)|\$(?<variable>\w+)|"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<pattern>\/(?:\\.|[^/\\])+\/[ismU]*)|\b(?<word>null|true|false)\b)/y;
 
-export type ReadExpression = (text: string) => Expression | undefined;
+type ReadExpression = (text: string) => Expression | undefined;
 
 /** Reads each expression once: a rule that many jobs share is judged a thousand times. */
 export function expressionReader(): ReadExpression {

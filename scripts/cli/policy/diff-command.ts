@@ -12,7 +12,7 @@ import { parseYaml, readYaml, type YamlDocument } from '../../policy/yaml-docume
 import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { severalWords, text, toggle } from '../../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { changeRowsText } from '../budget/change-text.ts';
 import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
@@ -200,7 +200,11 @@ function recordedText(
 
 const TONES = { tightens: 'good', loosens: 'warn', changes: 'dim' } as const;
 
-function changesText(changes: readonly PolicyChange[], columns: number, paint: Paint): string {
+function changesText(
+  changes: readonly PolicyChange[],
+  { columns, colours }: Pick<TerminalIo, 'columns' | 'colours'>,
+): string {
+  const paint = paintWhen(colours);
   const rows = changes.map(({ at, what, effect }) => [
     ...[paint[TONES[effect]](effect), printable(at), printable(what)],
   ]);
