@@ -163,7 +163,7 @@ interface GoverningRule {
  * job. A rule with an exemption for the job governs only if there is no other. Ties are broken by id, so
  * that the order of the document does not matter.
  */
-export class GoverningRules {
+class GoverningRules {
   readonly #byKind = new Map<CountedKind, GoverningRule>();
 
   add(governor: GoverningRule): void {

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { GitLabEvidence } from '../answers/health/evidence.ts';
 import { readHealth } from '../answers/health/judge-health.ts';
 import { HEALTH_ALARM } from '../answers/health/judged.ts';
 import { gitlabUnknown, readGitLabHealth } from '../answers/health/read-gitlab.ts';
@@ -23,7 +22,7 @@ const deployed = { policyVersion: policy.version, descriptorsVersion: config.des
 const fetch = deployedFetch(process.env, { clock, log });
 const tokens = secretLines({ load: () => ssmText(config.gitlabTokenParameter), clock, log });
 
-async function gitlab(): Promise<GitLabEvidence> {
+async function gitlab() {
   let token: string;
   try {
     token = (await tokens())[0] ?? '';

@@ -1,5 +1,5 @@
 import { GitLabError } from '../../functions/core/gitlab/gitlab.ts';
-import type { RunnerController, RunnerControllers } from '../cli/controller/runner-controllers.ts';
+import type { RunnerController, RunnerControllers } from '../cli/controller/controller-command.ts';
 import { UsageError } from '../terminal/command.ts';
 import { flagLines } from '../terminal/define-command.ts';
 import { parseInput, text, toggle } from '../terminal/flags.ts';

@@ -7,7 +7,7 @@ import { deployments } from '../../cdk/tollgate.config.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import { ssmText } from '../../functions/core/environment/secrets.ts';
 import { signedFetch } from '../../relay/aws/signed-fetch.ts';
-import { createRunnerControllers } from '../cli/controller/runner-controllers.ts';
+import { createRunnerControllers } from '../cli/controller/controller-command.ts';
 import { UsageError } from '../terminal/command.ts';
 import { runCdk } from './cdk-cli.ts';
 import { cloudFormationEndpoint, type StackProtection, stackProtection } from './cloudformation.ts';

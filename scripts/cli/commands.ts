@@ -1,6 +1,5 @@
 import type { Command, CommandEntry } from '../terminal/command.ts';
 
-/** Commands of one module, with their summaries. */
 const rows = (
   module: () => Promise<{ readonly commands: readonly Command[] }>,
   summaries: Readonly<Record<string, string>>,
@@ -15,7 +14,6 @@ const rows = (
     },
   }));
 
-/** In the order people meet them. */
 export const COMMANDS: readonly CommandEntry[] = [
   ...rows(() => import('./check/check-command.ts'), {
     check: 'Shows what the jobs of a pipeline cost and what rejects them',
@@ -58,9 +56,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     'report spend':
       'Reports spending of any period next to the one before, by group, project, class, branch, job …',
   }),
-  ...rows(() => import('./report/forecast.ts'), {
-    'report forecast': 'Forecasts the use of a group’s limits, and shows how far off such forecasts were',
-  }),
   ...rows(() => import('./truth/rebuild-command.ts'), {
     rebuild: 'Recounts all counters from their jobs, and repairs those that drift if asked to',
   }),
@@ -78,6 +73,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     'budget ls': 'Lists limits: used, held, left, and when they run out',
     'budget show': 'Shows one group: its limits, those above it, grants, freezes and break-glasses',
     'budget history': 'Lists who changed the limits, when, from what to what, and why',
+    'report forecast': 'Forecasts the use of a group’s limits, and shows how far off such forecasts were',
   }),
   ...rows(() => import('./budget/edits.ts'), {
     'budget set': 'Sets a limit without a deploy; --dry-run shows which jobs would have failed',
@@ -115,8 +111,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...rows(() => import('./limits/views.ts'), {
     'limits show': 'Shows which limits are live, who made them so, when and why; or the document itself',
     'limits check': 'Checks the live limits against the policy here, before it is deployed',
-  }),
-  ...rows(() => import('./limits/publish.ts'), {
     'limits publish': 'Makes a limits document live, whole or not at all, without a deploy',
   }),
   ...rows(() => import('./tables/directory.ts'), {

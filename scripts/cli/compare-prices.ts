@@ -1,4 +1,7 @@
 import { resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { CsvError, parse } from 'csv-parse';
 import type { Statement } from '../../functions/answers/statement/model.ts';
 import { readDecimal } from '../../policies/document/values.ts';
 import { runnerClassNames } from '../../policies/price.ts';
@@ -8,16 +11,21 @@ import { type TerminalIo, UsageError } from '../terminal/command.ts';
 import { command, print } from '../terminal/define-command.ts';
 import { orElse, required, text, word } from '../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../terminal/paint.ts';
+import { codeOf } from '../terminal/system-failure.ts';
 import { amounts, right, table } from '../terminal/table.ts';
+import { streamUserFile } from '../terminal/user-file.ts';
 import { answerOf } from './api/api-in-process.ts';
 import { withBooks } from './api/open-api.ts';
 import { ALL_GROUPS } from './evaluation/unknown-place.ts';
 import { LEDGER_EXITS, LEDGER_FLAGS, type LedgerFlags } from './ledger-flags.ts';
-import { type BillSum, PARTS_PER_MICRO, readBill } from './read-bill.ts';
 import { money } from './report/shadow-words.ts';
+import { refusedFlag } from './report/span.ts';
 import { RULES_FLAGS, type RulesFlags, rulesFiles } from './rules-flags.ts';
 
 const MICROS_PER_UNIT = 1_000_000;
+/** Parts of a micro-unit that are kept while lines are added: bills have lines of a millionth of a cent. */
+const PARTS_PER_MICRO = 1_000_000n;
+const RATE_PARTS = 1_000_000n * PARTS_PER_MICRO;
 
 const pricesCompare = command({
   name: 'prices compare',
@@ -82,12 +90,11 @@ function spanOf(month: string) {
 }
 
 const statementOfAll = (month: string, flags: LedgerFlags & RulesFlags, io: TerminalIo): Promise<Statement> =>
-  withBooks(flags, io, async ({ api }) => {
+  withBooks(flags, io, async ({ api, directory }) => {
     const query = { group: ALL_GROUPS, by: 'day' as const, with_prices: 'yes' as const };
     const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
     if (answer.ok) return answer.body;
-    const { error, problems: [problem] = [] } = answer.refused;
-    throw new UsageError(problem === undefined ? error.message : `--month "${month}": ${problem.message}`);
+    throw refusedFlag(answer, undefined, directory);
   });
 
 function chargedByClass({ lines }: Statement): ReadonlyMap<string, ChargedSum> {
@@ -127,17 +134,11 @@ function rowsText(
   );
 }
 
-function notesText(
-  { classes, otherValues }: PriceComparison,
-  { linesOfOtherMonths }: BillSum,
-  tag: string,
-): string {
+function notesText({ classes }: PriceComparison, { linesOfOtherMonths }: BillSum, tag: string): string {
   const notes = [
     linesOfOtherMonths > 0 && `Lines of other months, left out: ${linesOfOtherMonths}.`,
     classes.every(({ billMicros }) => billMicros === 0) &&
       `No line has a runner class in its tag ${printable(tag)}: --tag names another one.`,
-    otherValues.length > 0 &&
-      `Values of ${printable(tag)} that are no class: ${otherValues.map(printable).join(', ')}.`,
   ].filter(Boolean);
   return notes.map((note) => `\n${note}\n`).join('');
 }
@@ -148,8 +149,6 @@ interface ChargedSum {
 }
 
 type PriceComparison = ReturnType<typeof comparePrices>;
-
-const OTHER_VALUES_MAX = 5;
 
 /** @param rateMicros - micro-units of the policy's currency for one unit of the bill's. */
 export function comparePrices(
@@ -175,15 +174,10 @@ export function comparePrices(
     };
   });
   const billMicros = microsOf([...parts.values()].reduce((sum, each) => sum + each, 0n));
-  const others = [...parts].filter(([value]) => value !== undefined && !names.includes(value));
   return {
     classes,
     // Lines without the tag, or with a value that is no class: the rest of the total, so that rounding loses nothing.
     otherBillMicros: billMicros - classes.reduce((sum, row) => sum + row.billMicros, 0),
-    otherValues: others
-      .sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0))
-      .slice(0, OTHER_VALUES_MAX)
-      .map(([value = '']) => value),
     total: {
       seconds: classes.reduce((sum, { seconds }) => sum + seconds, 0),
       chargedMicros: classes.reduce((sum, row) => sum + row.chargedMicros, 0),
@@ -192,9 +186,6 @@ export function comparePrices(
   };
 }
 
-const RATE_PARTS = 1_000_000n * PARTS_PER_MICRO;
-
-/** Half a micro-unit goes away from zero. */
 function roundedMicros(scaled: bigint): number {
   const half = RATE_PARTS / 2n;
   return Number((scaled < 0n ? scaled - half : scaled + half) / RATE_PARTS);
@@ -203,3 +194,128 @@ function roundedMicros(scaled: bigint): number {
 const perMinute = (micros: number, seconds: number): number => Math.round((micros / seconds) * 60);
 
 export const commands = [pricesCompare];
+
+const PART_PLACES = 12;
+
+interface BillSum {
+  readonly currency: string | undefined;
+  /** By the value of the tag; lines without the tag have the key `undefined`. Exact, in parts of a micro-unit. */
+  readonly parts: ReadonlyMap<string | undefined, bigint>;
+  readonly lines: number;
+  readonly linesOfOtherMonths: number;
+}
+
+interface BillTerms {
+  readonly tag: string;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+const COLUMNS = ['EffectiveCost', 'BillingCurrency', 'ChargePeriodStart', 'Tags'] as const;
+type Cells = Readonly<Record<(typeof COLUMNS)[number], string>>;
+
+const ROW_CHARACTERS_MAX = 1024 * 1024;
+/** A tag of runner classes has a few values; one with more is another tag. */
+const VALUES_MAX = 10_000;
+
+/** `.gz` is unpacked. @throws {UsageError} for a file that is not a FOCUS bill, or has two currencies. */
+async function readBill(file: string, { tag, startMs, endMs }: BillTerms): Promise<BillSum> {
+  const parts = new Map<string | undefined, bigint>();
+  const sum = { currency: undefined as string | undefined, lines: 0, linesOfOtherMonths: 0 };
+  const add = ({ EffectiveCost, BillingCurrency: currency, ChargePeriodStart, Tags }: Cells): void => {
+    const at = `line ${sum.lines + sum.linesOfOtherMonths + 1} of the bill`;
+    const cost = partsOf(EffectiveCost);
+    const chargedMs = instantOf(ChargePeriodStart);
+    if (cost === undefined) throw new UsageError(`${file}: ${at} has a cost that is no number`);
+    if (chargedMs === undefined) throw new UsageError(`${file}: ${at} has no date that can be read`);
+    if (chargedMs < startMs || chargedMs >= endMs) {
+      sum.linesOfOtherMonths += 1;
+      return;
+    }
+    sum.currency ??= currency;
+    if (currency !== sum.currency)
+      throw new UsageError(
+        `${file}: has amounts in ${sum.currency} and in ${currency}; expected one currency`,
+      );
+    sum.lines += 1;
+    const value = valueOfTag(Tags, tag);
+    parts.set(value, (parts.get(value) ?? 0n) + cost);
+    if (parts.size > VALUES_MAX)
+      throw new UsageError(
+        `${file}: has more than ${VALUES_MAX} values of the tag; is it the tag of runner classes?`,
+      );
+  };
+  try {
+    await readCsv(file, add);
+  } catch (error) {
+    if (error instanceof CsvError)
+      throw new UsageError(`${file}: is no CSV, near line ${error.lines ?? '?'}`);
+    if (codeOf(error)?.startsWith('Z_') !== true) throw error;
+    throw new UsageError(`${file}: is not gzip; unpack it and name the CSV file`);
+  }
+  return { ...sum, parts };
+}
+
+async function readCsv(file: string, add: (cells: Cells) => void): Promise<void> {
+  let isEmpty = true;
+  const parser = parse({
+    bom: true,
+    max_record_size: ROW_CHARACTERS_MAX,
+    columns: (header: readonly string[]) => {
+      isEmpty = false;
+      const missing = COLUMNS.filter((name) => !header.includes(name));
+      if (missing.length > 0)
+        throw new UsageError(
+          `${file}: lacks the columns ${missing.join(', ')}; expected a FOCUS export with ${COLUMNS.join(', ')}`,
+        );
+      return [...header];
+    },
+  });
+  const addLines = async (rows: AsyncIterable<Cells>): Promise<void> => {
+    for await (const cells of rows) add(cells);
+  };
+  const source = streamUserFile(file);
+  await (file.endsWith('.gz')
+    ? pipeline(source, createGunzip(), parser, addLines)
+    : pipeline(source, parser, addLines));
+  if (isEmpty) throw new UsageError(`${file}: is empty`);
+}
+
+const AMOUNT = /^(-?)(\d{1,15})(?:\.(\d{0,40}))?(?:[eE]([+-]?\d{1,2}))?$/;
+
+/** Exact to twelve places; what is below them is dropped. An empty cell is 0. */
+function partsOf(text: string): bigint | undefined {
+  if (text === '') return 0n;
+  const match = AMOUNT.exec(text);
+  if (match === null) return undefined;
+  const [, sign, whole = '0', fraction = '', exponent = '0'] = match;
+  const shift = PART_PLACES + Number(exponent) - fraction.length;
+  const digits = BigInt(`${whole}${fraction}`);
+  const parts = shift >= 0 ? digits * 10n ** BigInt(shift) : digits / 10n ** BigInt(-shift);
+  return sign === '-' ? -parts : parts;
+}
+
+/** `2026-11-01T00:00:00Z`, or as Athena and Parquet tools write it: `2026-11-01 00:00:00.000`. */
+function instantOf(text: string): number | undefined {
+  const match = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|[ ]?UTC|\+00:00)?$/.exec(text);
+  const ms = match === null ? Number.NaN : Date.parse(`${match[1]}T${match[2]}Z`);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+function valueOfTag(cell: string, tag: string): string | undefined {
+  if (!cell.startsWith('{')) return undefined;
+  try {
+    const tags: Readonly<Record<string, unknown>> = JSON.parse(cell);
+    const found = Object.entries(tags).find(([name]) => plainTag(name) === plainTag(tag))?.[1];
+    return typeof found === 'string' && found !== '' ? found : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bills write `tollgate-class` as `user:tollgate-class`, `user_tollgate_class` or `tollgate_class`. */
+const plainTag = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/^user[:_]/, '')
+    .replace(/[^a-z0-9]/g, '_');

@@ -2,9 +2,7 @@
 
 import { printable } from '../terminal/paint.ts';
 import { runProgram } from '../terminal/program.ts';
-import { examine } from './doctor/examine.ts';
-import { readDoctorOptions, USAGE } from './doctor/options.ts';
-import type { DoctorFinding } from './doctor/question.ts';
+import { type DoctorFinding, examine, readDoctorOptions, USAGE } from './doctor/examine.ts';
 
 async function main(): Promise<number> {
   const options = readDoctorOptions(process.argv.slice(2), process.env);
@@ -32,7 +30,6 @@ async function main(): Promise<number> {
 const MARK = { ok: '✓', problem: '✗', note: '•', skipped: '–' } as const;
 const CHECK_WIDTH = 13;
 
-/** `✓ token      one line, read from ./token`, the remedy below. */
 function formatFinding({ check, outcome, detail, remedy }: DoctorFinding): string {
   const head = `${MARK[outcome]} ${check.padEnd(CHECK_WIDTH)} ${detail}`;
   return remedy === undefined ? head : `${head}\n${' '.repeat(CHECK_WIDTH + 3)}→ ${remedy}`;

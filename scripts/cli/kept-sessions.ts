@@ -1,4 +1,3 @@
-/** Sessions of consoles, in one file that only its user may read. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -26,7 +25,6 @@ export function originOf(word: string): string {
 
 export const keptSession = (origin: string, env: Env): string | undefined => sessionsKept(env)[origin];
 
-/** @param session - undefined forgets it. */
 export function keepSession(origin: string, session: string | undefined, env: Env): void {
   const { [origin]: _, ...others } = sessionsKept(env);
   const file = fileOf(env);

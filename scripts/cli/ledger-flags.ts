@@ -3,7 +3,6 @@ import { withoutAbsent } from '../../policies/without-absent.ts';
 import { type TerminalIo, UsageError } from '../terminal/command.ts';
 import { text } from '../terminal/flags.ts';
 
-/** Names a table; for commands that read it themselves. */
 export const TABLE_FLAGS = {
   ledger: text(
     '<name>',
@@ -17,7 +16,6 @@ export const TABLE_FLAGS = {
   endpoint: text('<url>', 'of DynamoDB, e.g. http://127.0.0.1:8000 for DynamoDB Local'),
 };
 
-/** For commands that a console can answer as well. */
 export const LEDGER_FLAGS = {
   ...TABLE_FLAGS,
   console: text(
@@ -33,7 +31,6 @@ export interface LedgerFlags {
   readonly instance?: string | undefined;
   readonly region?: string | undefined;
   readonly endpoint?: string | undefined;
-  /** The console whose API is used instead of a table. */
   readonly console?: string | undefined;
   /** The GitLab that the command asks: it reads the books of no other. */
   readonly gitlab?: string | undefined;

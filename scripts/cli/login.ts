@@ -6,7 +6,7 @@ import { standIn, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { command, print } from '../terminal/define-command.ts';
 import { optionalWord, text, toggle } from '../terminal/flags.ts';
 import { answeredInProcess } from './api/api-in-process.ts';
-import { consoleClient } from './api/console-client.ts';
+import { consoleClient } from './api/open-api.ts';
 import { commandFetch } from './command-fetch.ts';
 import { ENV_CONSOLE, keepSession, keptSession, originOf } from './kept-sessions.ts';
 
@@ -46,12 +46,8 @@ alone. tollgate logout ends it.`,
     const session = await awaitSession(origin, begun, send, io);
     keepSession(origin, session, io.env);
     const { username, roles } = await answeredInProcess(consoleClient(origin, io, send).me.$get());
-    return print(
-      io,
-      flags,
-      { console: origin, username, roles },
-      () => `Signed in to ${origin} as ${username} (${roles.join(', ') || 'no role'}).\n`,
-    );
+    const text = `Signed in to ${origin} as ${username} (${roles.join(', ') || 'no role'}).\n`;
+    return print(io, flags, { console: origin, username, roles }, () => text);
   },
 });
 
@@ -81,12 +77,8 @@ const logout = command({
     if (response.status !== 303 && response.status !== 401)
       throw new Error(`${origin} did not end the session (${response.status}); try again`);
     keepSession(origin, undefined, io.env);
-    return print(
-      io,
-      flags,
-      { console: origin },
-      () => `Signed out of ${origin}${all ? ', everywhere' : ''}.\n`,
-    );
+    const text = `Signed out of ${origin}${all ? ', everywhere' : ''}.\n`;
+    return print(io, flags, { console: origin }, () => text);
   },
 });
 

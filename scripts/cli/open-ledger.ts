@@ -180,7 +180,6 @@ async function named(opened: OpenTable, place: LedgerPlace): Promise<TableAccess
   return { ...opened, description, instance, ...(gitlabUrl !== undefined && { gitlabUrl }) };
 }
 
-/** Also while `npm start` runs: both have the file open. */
 function openLocal(root: string): OpenTable {
   const dataDir = ledgerFolder(root);
   const table = openKept(dataDir);
@@ -220,7 +219,6 @@ function openTable(
 }
 
 interface NamedBooks {
-  /** For people: `table tollgate-ledger`. */
   readonly description: string;
   /** The GitLab it is about, a host: begins every key. */
   readonly instance: string;
@@ -228,7 +226,6 @@ interface NamedBooks {
 }
 
 interface InstanceAsked {
-  /** As the flag or the environment says it. */
   readonly named: string | undefined;
   /** Address of the GitLab that the command asks; undefined if it asks none, or if --instance names its books. */
   readonly gitlab: string | undefined;
@@ -239,7 +236,6 @@ interface InstanceAsked {
 
 type Books = Omit<KnownInstance, 'openedAtMs'>;
 
-/** The command asks a GitLab whose books are not in this ledger. */
 class NoBooksOfGitLab extends UsageError {}
 
 /** Chooses the books: those of the GitLab it asks, those it names, or the latest. @throws {UsageError} {NoBooksOfGitLab} */

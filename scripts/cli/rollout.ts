@@ -1,19 +1,27 @@
 import type {
+  RolloutClassRow,
   RolloutForecast,
   RolloutMovedView,
   RolloutReportedView,
   RolloutRow,
+  RolloutStepRow,
   RolloutView,
 } from '../../functions/answers/rollout/model.ts';
-import { planMoves, type RolloutMove } from '../../functions/answers/rollout/rollout-moves.ts';
+import {
+  planMoves,
+  type RolloutMove,
+  rolloutNeedText,
+} from '../../functions/answers/rollout/rollout-moves.ts';
 import { ENV_THRESHOLDS_TOPIC } from '../../functions/names.ts';
+import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { Mode } from '../../policies/mode.ts';
-import { ROLLOUT_CLASSES } from '../../policies/rollout-step.ts';
+import { ROLLOUT_CLASSES, type RolloutStep } from '../../policies/rollout-step.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { command, print } from '../terminal/define-command.ts';
 import { choice, severalWords, text, toggle, type ValuesOf } from '../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../terminal/paint.ts';
+import { right, table } from '../terminal/table.ts';
 import {
   type ApiClient,
   allPages,
@@ -34,7 +42,7 @@ import {
 } from './budget/arguments.ts';
 import { printRefusal } from './budget/change-text.ts';
 import { editBase } from './budget/edits.ts';
-import { forecastText, heldText, rolloutName, rolloutTable, stepsText } from './rollout-text.ts';
+import { shadowCount } from './report/shadow-words.ts';
 
 const GROUPS_MAX = 100;
 const GROUPS = severalWords(
@@ -60,7 +68,7 @@ an admission request.`,
         const rows = groups.length === 0 ? whole.rows : await namedRows(groups, budget.api, budget);
         const paint = paintWhen(io.colours);
         return print(io, flags, { ...whole, rows, total: rows.length }, () =>
-          rolloutTable(rows, { columns: io.columns, paint, nowMs: whole.nowMs }),
+          rolloutTable(rows, io.columns, paint, whole.nowMs),
         );
       }),
   });
@@ -89,18 +97,11 @@ the last week would have failed. From shadow the next step is the report: tollga
   },
   examples: ['tollgate rollout next --all --class cost --dry-run'],
   exits: MOVE_EXITS,
-  run: ({ flags, words }, io) =>
-    move(io, {
-      flags,
-      which: readWhich(words.groups, flags.all),
-      step: {
-        direction: 'next',
-        force: flags.force,
-        ...withoutAbsent({ only: flags.class }),
-        ...(flags.all && { all: true }),
-      },
-      dryRun: flags['dry-run'],
-    }),
+  run: ({ flags, words }, io) => {
+    const { force, class: only, all, 'dry-run': dryRun } = flags;
+    const step = { direction: 'next' as const, force, ...withoutAbsent({ only }), ...(all && { all: true }) };
+    return move(step, words.groups, flags, io, dryRun);
+  },
 });
 
 const BACK_TO = ['warn', 'shadow', 'off'] as const satisfies readonly Mode[];
@@ -120,23 +121,20 @@ Groups below with a step of their own keep it.`,
   },
   examples: ['tollgate rollout back acme/payments --reason "release week"'],
   exits: MOVE_EXITS,
-  run: ({ flags, words }, io) =>
-    move(io, {
-      flags,
-      which: readWhich(words.groups, flags.all),
-      step: { direction: 'back', ...withoutAbsent({ only: flags.class, to: flags.to }) },
-      dryRun: false,
-    }),
+  run: ({ flags, words }, io) => {
+    const step = { direction: 'back' as const, ...withoutAbsent({ only: flags.class, to: flags.to }) };
+    return move(step, words.groups, flags, io);
+  },
 });
 
-interface MoveAsked {
-  readonly flags: ValuesOf<typeof MOVE_FLAGS> & { readonly json: boolean };
-  readonly which: readonly string[] | 'all';
-  readonly step: RolloutMove;
-  readonly dryRun: boolean;
-}
-
-function move(io: TerminalIo, { flags, which, step, dryRun }: MoveAsked): Promise<ExitCode> {
+function move(
+  step: RolloutMove,
+  groups: readonly string[],
+  flags: ValuesOf<typeof MOVE_FLAGS> & { readonly json: boolean },
+  io: TerminalIo,
+  dryRun = false,
+): Promise<ExitCode> {
+  const which = readWhich(groups, flags.all);
   const actor = readActor(flags, io);
   const why = dryRun ? 'dry run' : readReason(flags.reason);
   return withBudget(flags, io, async (budget) => {
@@ -147,11 +145,8 @@ function move(io: TerminalIo, { flags, which, step, dryRun }: MoveAsked): Promis
     const paint = paintWhen(io.colours);
     if (forecast !== undefined && !flags.json) io.out(forecastText(forecast, io.columns));
     const format = { currency: budget.policy.currency, json: flags.json, io };
-    let view: MovedView;
-    if (dryRun) {
-      const { moved, held } = planMoves(rows, step);
-      view = { outcome: 'unchanged', moved, held };
-    } else {
+    let view: MovedView = { outcome: 'unchanged', ...planMoves(rows, step) };
+    if (!dryRun) {
       const json = {
         subjects: which === 'all' ? ('all' as const) : rows.map(({ subject }) => subject),
         direction: step.direction,
@@ -317,3 +312,79 @@ function readWhich(words: readonly string[], all: boolean): readonly string[] | 
 }
 
 export const commands = [listing('rollout'), listing('rollout ls'), rolloutNext, rolloutBack, rolloutReport];
+
+const rolloutTable = (rows: readonly RolloutRow[], columns: number, paint: Paint, nowMs: number): string =>
+  table(
+    [
+      ...['group', 'rules', 'step', 'since'],
+      ...['days', 'jobs', 'violations', 'asked'].map(right),
+      'the next step needs',
+    ],
+    rows.flatMap((row) =>
+      row.classes.map((each, index) => [
+        index === 0 ? rolloutName(row) : '',
+        each.class,
+        painted(each.step, paint),
+        sinceText(each, row, nowMs),
+        String(each.days),
+        shadowCount(each.jobs),
+        shadowCount(each.wouldFail),
+        each.coveragePercent === undefined ? '–' : `${each.coveragePercent} %`,
+        nextText(each, paint),
+      ]),
+    ),
+    columns,
+    paint.dim,
+  );
+
+const rolloutName = ({ subject, path }: Pick<RolloutRow, 'subject' | 'path'>): string =>
+  subject === 'instance' ? subject : path;
+
+const painted = (step: RolloutStep, paint: Paint): string =>
+  step === 'enforce' ? paint.good(step) : step === 'warn' ? paint.warn(step) : step;
+
+function sinceText(
+  { from, fromPath, sinceMs }: RolloutClassRow,
+  { subject }: RolloutRow,
+  nowMs: number,
+): string {
+  if (from !== undefined && from !== subject) return `as ${from === 'instance' ? from : (fromPath ?? from)}`;
+  return sinceMs === undefined ? '' : `${Math.floor((nowMs - sinceMs) / DAY_MS)} days`;
+}
+
+function nextText({ next, needs }: RolloutClassRow, paint: Paint): string {
+  if (next === undefined) return '';
+  const missing = needs.filter(({ met }) => !met).map(rolloutNeedText);
+  return `${next}: ${missing.length === 0 ? paint.good('ready') : missing.join('; ')}`;
+}
+
+const stepsText = (moved: readonly RolloutStepRow[], columns: number): string =>
+  table(
+    [{}, {}, {}, {}],
+    moved.map((step) => [
+      rolloutName(step),
+      step.class,
+      `${step.from} → ${step.to}`,
+      step.unmet.length === 0 ? '' : `forced: ${step.unmet.join('; ')}`,
+    ]),
+    columns,
+  );
+
+function forecastText({ jobs, wouldFail, days, rows }: RolloutForecast, columns: number): string {
+  const head = `If enforced now: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs of the last ${days} days would have failed that run as it is.\n`;
+  const shown = rows.map(({ path, rule, limitLabel = '', code, jobs: count, examples: [example] }) => [
+    ...[path, rule, `${code}  ${limitLabel}`, shadowCount(count)],
+    ...[example?.url ?? (example === undefined ? '' : `job ${example.jobId}`)],
+  ]);
+  return `${head}${table([{}, {}, {}, { align: 'right' }, {}], shown, columns)}`;
+}
+
+const heldText = (held: readonly RolloutRow[], paint: Paint): string =>
+  held
+    .map((row) => {
+      const missing = row.classes.flatMap(({ needs }) =>
+        needs.filter(({ met }) => !met).map(rolloutNeedText),
+      );
+      return `${paint.bad('stays')}  ${printable(rolloutName(row))}: ${[...new Set(missing)].join('; ')}\n`;
+    })
+    .join('');

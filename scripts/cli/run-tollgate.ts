@@ -18,7 +18,6 @@ import { TABLE_FLAGS } from './ledger-flags.ts';
 import { PipelineError } from './pipeline/pipeline-error.ts';
 import { shortPath } from './short-path.ts';
 
-/** Runs one call of `tollgate`. Never throws: every failure becomes a message and an exit code. */
 export async function runTollgate(
   args: readonly string[],
   io: TerminalIo,
@@ -120,7 +119,6 @@ function unknown(
   return new UsageError(`tollgate ${words.slice(0, length).join(' ')}: is no command; ${hint}`);
 }
 
-/** Help without a command. @param family - a first word such as `policy`; '' for all commands. */
 function commandsHelp(commands: readonly CommandEntry[], family = ''): string {
   const shown = family === '' ? commands : commands.filter(({ name }) => name.startsWith(`${family} `));
   const rows = shown.map(({ name, summary }) => [`  ${name}`, summary]);
@@ -135,14 +133,12 @@ Every command takes --json. Colours show on terminals only; NO_COLOR=1 turns the
 Exit codes: 0 fine, 1 could not be found out, 2 a job would be rejected or a test failed, 3 wrong usage or an invalid document`;
 }
 
-/** Codes are stable; `problems` of `invalid` are `file:line:col path: what is wrong`. */
 interface Failure {
   readonly code: 'usage' | 'invalid' | 'failed';
   readonly message: string;
   readonly problems: readonly string[];
 }
 
-/** @param command - '' if the failure came before one was found. */
 function printFailure(error: unknown, command: string, json: boolean, io: TerminalIo): ExitCode {
   const failure = failureOf(error, io.cwd);
   const { code, message, problems } = failure;

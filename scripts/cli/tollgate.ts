@@ -1,4 +1,3 @@
-/** Connects the commands to this process. */
 import { fileURLToPath } from 'node:url';
 import { EXIT, type TerminalIo } from '../terminal/command.ts';
 import { coloursWanted } from '../terminal/paint.ts';

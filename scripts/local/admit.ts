@@ -63,7 +63,6 @@ export function inlineFetch(deps: Parameters<typeof admitRoutes>[0]): Fetch {
   };
 }
 
-/** Reads the three documents. @throws {DocumentError} listing every problem as `file:line:col path: message`. */
 export function readLocalRules(files: {
   readonly policyFile: string;
   readonly limitsFile: string;

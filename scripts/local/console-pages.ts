@@ -1,4 +1,3 @@
-/** The console's pages, compiled from JSX, for programs that are not bundled. */
 import './jsx.ts';
 
 const { createPages } = await import('../../functions/console/pages/create-pages.ts');

@@ -6,23 +6,22 @@
  *        └────────── REST ────────── functions/sweep, every three seconds ───────────────────────────────────────────────┘
  */
 
+import { randomBytes } from 'node:crypto';
 import { silentLog } from '../../functions/core/environment/environment.ts';
 import { groupHookKey, groupHookUrl } from '../../functions/core/gitlab/group-hooks.ts';
 import { createGitLab } from '../../functions/core/gitlab/rest-gitlab.ts';
 import { inboxBody } from '../../functions/core/ledger/items.ts';
 import type { JobEnd, Ledger } from '../../functions/core/ledger/ledger.ts';
-import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
+import type { InboxStore } from '../../functions/core/ledger/store.ts';
 import type { RulesInForce } from '../../functions/core/rules.ts';
-import { DUE_SHARDS } from '../../functions/core/store/keys.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
 import { createSettleApp, JOBS_PATH } from '../../functions/settle/app.ts';
 import { type ConsumeDeps, consume, type TableStreamRecord } from '../../functions/settle/consume.ts';
 import type { SweepReport } from '../../functions/sweep/report.ts';
 import { newSweepMemory } from '../../functions/sweep/run.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
-import { pathKey } from '../../policies/directory.ts';
 import type { Clock } from './clock.ts';
-import { newSigningToken, playGitLab } from './gitlab/local-gitlab.ts';
+import { playGitLab } from './gitlab/play.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { serveOnLoopback } from './loopback.ts';
 
@@ -44,9 +43,9 @@ export async function openLocalEnds(
   clock: Clock,
   onTrouble: (text: string) => void,
 ) {
-  const groups = (await rules.directoryFor([]))?.groupByPath;
+  const groups = [...((await rules.directoryFor([]))?.groupById.values() ?? [])];
   const settled = { webhook: 0, sweep: 0 };
-  const signingToken = newSigningToken();
+  const signingToken = `whsec_${randomBytes(32).toString('base64')}`;
   let received = 0;
   const inbox: InboxStore = {
     async receive(item, how) {
@@ -59,13 +58,15 @@ export async function openLocalEnds(
   const settleServer = await serveOnLoopback(
     createSettleApp({ inbox, secrets, clock, random: Math.random, log: silentLog }),
   );
-  const played = playGitLab(clock, (projectPath) => {
-    const groupId = groups?.get(pathKey(projectPath.split('/')[0] ?? ''))?.id ?? 1;
-    return {
-      url: groupHookUrl(`${settleServer.url}${JOBS_PATH}`, groupId),
-      signingToken: groupHookKey(signingToken, groupId),
-    };
-  });
+  const played = playGitLab(
+    clock,
+    groups
+      .filter(({ parentId }) => parentId === undefined)
+      .map(({ id, path }) => ({
+        ...{ id, path, url: groupHookUrl(`${settleServer.url}${JOBS_PATH}`, id) },
+        signingToken: groupHookKey(signingToken, id),
+      })),
+  );
   const rest = await played.gitlab.listen();
 
   const settling = (program: 'webhook' | 'sweep') => ({
@@ -119,7 +120,7 @@ export async function openLocalEnds(
     living: played.living,
     async finish(): Promise<void> {
       await until(() => played.living() === 0, LIVING_MS_MAX);
-      await played.gitlab.hooksIdle();
+      await played.gitlab.groupHooks.idle();
       await until(() => reader.items() >= received, INBOX_MS_MAX);
       for (let sweeps = 1; sweeps <= SWEEPS_MAX; sweeps += 1) {
         await sweeper.once();
@@ -128,10 +129,10 @@ export async function openLocalEnds(
         await clock.sleep(SWEEP_AGAIN_MS);
       }
     },
-    summary: () => ({ ...settled, webhooks: played.gitlab.counters.hooks, holdsLeft }),
+    summary: () => ({ ...settled, webhooks: played.gitlab.groupHooks.counters, holdsLeft }),
     jobs: () => played.gitlab.jobs(),
     async close(): Promise<void> {
-      played.gitlab.stop();
+      played.stop();
       await sweeper.stop();
       done.abort();
       await reader.ended;
@@ -256,23 +257,21 @@ export function estimatedEnds({ settle }: Pick<Ledger, 'settle'>) {
   };
 }
 
-const LEFTOVERS_AT_ONCE = 100;
+const LEFTOVERS_AT_ONCE = 1_000;
 const ROUNDS_MAX = 100;
-const READ_TIMEOUT_MS = 5_000;
 
 /** Settles the jobs of a killed run at their estimates: the GitLab that knew their ends is gone with it. */
-export async function settleLeftovers(store: LedgerStore, ledger: Ledger, nowMs: number): Promise<void> {
-  const options = { timeoutMs: READ_TIMEOUT_MS };
-  for (let shard = 0; shard < DUE_SHARDS; shard += 1)
-    for (let round = 0; round < ROUNDS_MAX; round += 1) {
-      const due = await store.due(shard, Number.MAX_SAFE_INTEGER, LEFTOVERS_AT_ONCE, options);
-      if (due.length === 0) break;
-      const ids = due.map(({ jobId }) => jobId);
-      const records = (await store.readRecords(ids, options)).filter((record) => record !== undefined);
-      await ledger.settle(
-        records.map(({ jobId, facts }) => ({
-          ...{ jobId, durationSeconds: facts.estimateSeconds, endedAtMs: nowMs },
-        })),
-      );
-    }
+export async function settleLeftovers(ledger: Ledger, nowMs: number): Promise<void> {
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const due = await ledger.dueJobs(FOREVER_MS, LEFTOVERS_AT_ONCE);
+    if (due.length === 0) return;
+    const records = (await ledger.readRecords(due.map(({ jobId }) => jobId))).filter(
+      (record) => record !== undefined,
+    );
+    await ledger.settle(
+      records.map(({ jobId, facts }) => ({
+        ...{ jobId, durationSeconds: facts.estimateSeconds, endedAtMs: nowMs },
+      })),
+    );
+  }
 }

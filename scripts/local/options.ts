@@ -3,23 +3,7 @@ import { ENV_CA_FILE } from '../../relay/names.ts';
 import { UsageError } from '../terminal/command.ts';
 import { parseInput, text, toggle, whole } from '../terminal/flags.ts';
 
-export interface StartOptions {
-  readonly router: string | undefined;
-  readonly tokenFile: string | undefined;
-  readonly gitlabUrl: string | undefined;
-  readonly protoFile: string | undefined;
-  readonly allowPlaintextRouter: boolean;
-  readonly pipeline: string | undefined;
-  readonly jobs: number | undefined;
-  readonly rate: number;
-  readonly json: boolean;
-  readonly console: boolean;
-  readonly memory: boolean;
-  readonly fresh: boolean;
-  readonly policyFile: string;
-  readonly limitsFile: string;
-  readonly directoryFile: string | undefined;
-}
+export type StartOptions = Exclude<ReturnType<typeof parseOptions>, 'help'>;
 
 export const HELP = `Tollgate on this machine: ledger, admit, settle and sweep, a job router with its relay, a GitLab, and a real pipeline.
 
@@ -58,8 +42,8 @@ Output
 
 Exit codes: 0 done, 1 failed, 3 wrong usage or invalid documents`;
 
-export function parseOptions(args: readonly string[], root: string): StartOptions | 'help' {
-  if (args.includes('--help') || args.includes('-h')) return 'help';
+export function parseOptions(args: readonly string[], root: string) {
+  if (args.includes('--help') || args.includes('-h')) return 'help' as const;
   const [word, off] = [text('<text>', ''), toggle('')];
   const number = (min: number, max: number) => text('<number>', '', whole(min, max));
   const flags = {
@@ -107,7 +91,6 @@ function plainUrl(flag: string, text: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** The host name of the GitLab that `npm start` plays. */
 export const PLAYED_GITLAB = 'gitlab.local';
 
 /** The path of a router without a host of its own, below GitLab's address. */

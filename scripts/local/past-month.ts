@@ -163,7 +163,6 @@ export function startUsageCounter(deps: CountUsageDeps & { readonly ledger: Loca
   };
   let end = begin();
   return {
-    /** Resolves when everything written before is counted. */
     idle(): Promise<void> {
       const endEarlier = end;
       // It begins before the other one ends, so that no record is missed.
@@ -193,7 +192,6 @@ const PROJECTS_MAX = 20;
 const IDS_A_DAY = 500;
 /** Share of a budget that the made-up month uses: a run then finds room and exhausts it. */
 const BUDGET_SHARE = 0.25;
-/** Average cost of a job at the prices of policies/policy.yaml. */
 const USUAL_MICROS = 210_000;
 const SCALE = { least: 0.05, most: 3 } as const;
 const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {

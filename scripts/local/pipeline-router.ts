@@ -20,11 +20,11 @@ import type { StartOptions } from './options.ts';
 import { checksum, seededRandom } from './random.ts';
 import type { AdmissionResult } from './router/admission.ts';
 import { startLocalRouter } from './router/local-router.ts';
-import type { JobQuestion } from './router/messages.ts';
 
 const JOBS_MIN = 160;
 
-type Play = (question: JobQuestion, admit: () => Promise<AdmissionResult>) => Promise<void>;
+export type PipelineQuestion = ReturnType<typeof jobQuestion>;
+type Play = (question: PipelineQuestion, admit: () => Promise<AdmissionResult>) => Promise<void>;
 
 const TOKEN = 'glrct-local-not-a-secret';
 /** If decisions take longer than this, requests slow down: a slow machine shows decisions, not fallbacks. */
@@ -130,7 +130,7 @@ export function* pipelineQuestions(
   projects: readonly PipelineProject[],
   count: number,
   firstJobId: number,
-): Generator<JobQuestion> {
+): Generator<PipelineQuestion> {
   const random = seededRandom(1);
   let nextPipelineId = firstJobId;
   let runs = new Map<PipelineProject, PipelineRun>();
@@ -145,7 +145,7 @@ export function* pipelineQuestions(
   }
 }
 
-function jobQuestion(job: PipelineJob, jobId: number, run: PipelineRun): JobQuestion {
+function jobQuestion(job: PipelineJob, jobId: number, run: PipelineRun) {
   const { project } = run;
   const { image } = job;
   return {

@@ -1,4 +1,3 @@
-/** Numbers in [0, 1) that are the same for the same seed (mulberry32): a run can be repeated exactly. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -25,7 +24,6 @@ export interface JobKind {
   readonly timeoutSeconds: number;
 }
 
-/** Stages run one after the other, and the jobs of a stage together. */
 export const STAGES: readonly (readonly JobKind[])[] = [
   [
     { name: 'lint', medianSeconds: 50, sigma: 0.25, runnerClass: 'small', timeoutSeconds: 3_600 },

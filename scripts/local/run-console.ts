@@ -1,51 +1,102 @@
 /** The console next to a run: its start, its made-up month, and the facts about it for people. */
-
+import { randomBytes } from 'node:crypto';
+import { createConsoleRead } from '../../functions/answers/create-console-read.ts';
+import { placesOf } from '../../functions/answers/reading/scope.ts';
+import { tellOwnerBy } from '../../functions/console/api/tell-owner.ts';
+import { createConsoleApp } from '../../functions/console/app.ts';
+import { createAssets } from '../../functions/console/pages/assets.ts';
 import type { Rules } from '../../functions/core/admission/judge.ts';
-import { type LedgerClock, silentLog } from '../../functions/core/environment/environment.ts';
+import {
+  type LedgerClock,
+  type Log,
+  silentLog,
+  systemClock,
+} from '../../functions/core/environment/environment.ts';
 import { recountOutcome } from '../../functions/core/ledger/checkpoints.ts';
 import { roundMs } from '../../functions/core/ledger/recount-round.ts';
+import { createLimitsDesk } from '../../functions/core/limits/create-limits-desk.ts';
+import type { LimitsDocument } from '../../functions/core/limits/limit-set.ts';
+import { createUploads } from '../../functions/core/limits/limit-table.ts';
+import { MemoryNotifier } from '../../functions/core/notify/message.ts';
 import type { RulesInForce } from '../../functions/core/rules.ts';
+import { CALLBACK_PATH } from '../../functions/core/signin/config.ts';
+import { createSignIn } from '../../functions/core/signin/create-sign-in.ts';
+import { gitlabRoles } from '../../functions/core/signin/gitlab-roles.ts';
+import { ownSessions } from '../../functions/core/signin/sessions.ts';
 import { closeMonths } from '../../functions/drift/close-months.ts';
 import { packJobs } from '../../functions/drift/pack-jobs.ts';
-import type { Directory } from '../../policies/directory.ts';
+import { type Directory, directoryOf } from '../../policies/directory.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import { CALENDAR_YEAR } from '../../policies/limits/period.ts';
 import { readYaml } from '../policy/yaml-document.ts';
 import type { FastClock } from './clock.ts';
+import { createPages, renderNotice } from './console-pages.ts';
+import { type LocalSignIn, openLocalSignIn } from './gitlab/sign-in-gitlab.ts';
 import type { LocalLedger } from './ledger-source.ts';
+import { serveOnLoopback } from './loopback.ts';
 import type { StartOptions } from './options.ts';
 import {
   firstJobId,
   loadPastMonth,
   PAST_DAYS,
+  PAST_RUNNERS,
   type PastMonthOptions,
   startUsageCounter,
 } from './past-month.ts';
 import type { Screen } from './screen.ts';
 
+const LIVE_JOBS_MAX = 1_000;
+
+interface App {
+  fetch(request: Request): Response | Promise<Response>;
+}
+
+interface ConsoleParts {
+  readonly rules: Rules;
+  readonly packed: LimitsDocument;
+  readonly zone: string;
+  /** The jobs' clock. Sessions use the machine's. */
+  readonly clock: Pick<LedgerClock, 'nowMs'>;
+  readonly screen: Pick<Screen, 'trouble' | 'mailed'>;
+}
+
+/** Listens before there is a ledger, because the sign-in needs the address; until then every page says that it starts. */
+export async function startLocalConsole(parts: ConsoleParts) {
+  let app: App = { fetch: () => new Response('Tollgate is starting.\n', { status: 503 }) };
+  const server = await serveOnLoopback({ fetch: (request) => app.fetch(request) });
+  const signIn = await openLocalSignIn(`${server.url}${CALLBACK_PATH}`, parts.rules.directory);
+  return {
+    url: server.url,
+    people: signIn.people,
+    /** @param knownJobIds - one id in each range of job ids: the made-up month's and the run's. */
+    open(ledger: LocalLedger, knownJobIds: readonly number[] = []): void {
+      app = consoleOn(ledger, knownJobIds, signIn, server.url, parts);
+    },
+    async stop(): Promise<void> {
+      await server.stop();
+      await signIn.gitlab.stop();
+    },
+  };
+}
+
 export async function startRunConsole(
-  options: StartOptions,
+  { limitsFile, console: isKept }: StartOptions,
   rules: Rules,
   clock: FastClock,
-  { trouble: onTrouble, mailed: onMail, note }: Pick<Screen, 'trouble' | 'mailed' | 'note'>,
+  screen: Pick<Screen, 'trouble' | 'mailed' | 'note'>,
 ) {
-  if (options.router !== undefined || options.json) return undefined;
-  const { startLocalConsole } = await import('./local-console.ts');
-  const { policy, limits, directory } = rules;
-  const { value } = readYaml(options.limitsFile);
+  const { directory, limits, policy } = rules;
+  const { trouble: onTrouble } = screen;
+  const { value } = readYaml(limitsFile);
   const zone = zoneOf(limits);
-  const limitsDocument = isRecord(value) ? value : {};
   const served = await startLocalConsole({
-    policy,
-    directory,
-    limits,
-    limitsDocument,
+    rules,
+    packed: isRecord(value) ? value : {},
     zone,
     clock,
-    onTrouble,
-    onMail,
+    screen,
   });
   let counter: ReturnType<typeof startUsageCounter> | undefined;
   return {
@@ -61,22 +112,76 @@ export async function startRunConsole(
       firstRunJobId: number,
     ): Promise<Readonly<Record<string, string>>> {
       const deps = { ledger, directory, zone, clock, onTrouble };
-      const month = directory && (await pastMonth({ ...deps, directory, rulesFor, note }));
+      const month = directory && (await pastMonth({ ...deps, directory, rulesFor, note: screen.note }));
       if (directory !== undefined) await closeLocalMonths({ ...deps, policy, limits, directory });
       const known = [firstRunJobId, firstJobId(Math.floor(clock.nowMs() / DAY_MS))];
       await packLocalJobs({ ...deps, knownJobIds: known });
       await recountLocalLedger(deps);
       counter = startUsageCounter(deps);
       served.open(ledger, known);
-      const people = served.people.map(({ username }) => username);
       return {
         ...month,
         console: served.url,
-        'sign in': `as ${people.join(', ')}; no password`,
-        closes: options.console ? 'with Ctrl-C' : JOBS_THROUGH,
+        'sign in': `as ${served.people.map(({ username }) => username).join(', ')}; no password`,
+        closes: isKept ? 'with Ctrl-C' : JOBS_THROUGH,
       };
     },
   };
+}
+
+/** The console that Lambda runs, on the ledger of the run, behind a sign-in without passwords. */
+function consoleOn(
+  ledger: LocalLedger,
+  knownJobIds: readonly number[],
+  { gitlab, roles, people }: LocalSignIn,
+  url: string,
+  { rules, packed, zone, clock, screen }: ConsoleParts,
+): App {
+  const { policy, limits } = rules;
+  const known = rules.directory ?? directoryOf([]);
+  const directory = async (): Promise<Directory> => known;
+  const newId = (): string => randomBytes(5).toString('hex');
+  const log: Log = {
+    ...silentLog,
+    error: (message, { path } = {}) =>
+      screen.trouble(`console: ${message}${path === undefined ? '' : ` (${path})`}`),
+  };
+  const { limits: table, ledger: jobs, usage, sheets, recounts, chain, sessions, store } = ledger;
+  const desk = createLimitsDesk({
+    ...{ table, policy, packed, directory, ledger: jobs, clock, newId, zone },
+  });
+  const { instance, description } = ledger;
+  const read = createConsoleRead({
+    ...{ desk, limitTable: table, packedLimits: limits, policy, ledger: jobs, usage, sheets, recounts },
+    ...{ books: { instance, description, jobs: store, chain }, zone, clock, consoleUrl: url },
+    recentJobIds: async () => {
+      const live = await jobs.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX);
+      return [...live.map(({ jobId }) => jobId), ...knownJobIds];
+    },
+    runnerDetails: async () => PAST_RUNNERS,
+    userNames: async () => new Map(people.map(({ id, username }) => [id, username])),
+    // The file stands for GitLab's list, and is always current.
+    places: async () => placesOf(known, clock.nowMs()),
+  });
+  const rest = { baseUrl: gitlab.url, token: async () => gitlab.token, fetch, clock: systemClock };
+  const { clientId, deviceClientId } = gitlab;
+  const signIn = createSignIn({
+    ...{ issuer: gitlab.url, clientId, deviceClientId, clientSecret: async () => gitlab.clientSecret },
+    ...{ redirectUrl: `${url}${CALLBACK_PATH}`, fetch, sessions, roles: gitlabRoles(roles, rest) },
+    ...{ clock: systemClock, random: randomBytes, addressOf: () => 'this machine', log },
+    render: renderNotice,
+  });
+  const tellOwner = tellOwnerBy({
+    notify: new MemoryNotifier((message) => screen.mailed(message)),
+    ledger: jobs,
+    origin: url,
+  });
+  const shared = { desk, read, policy, directory, clock, tellOwner, origin: url, log };
+  const pages = createPages({
+    ...{ ...shared, zone, uploads: createUploads({ table, clock, newId }) },
+    sessions: ownSessions(sessions, systemClock),
+  });
+  return createConsoleApp({ ...shared, signIn, pages, assets: createAssets() });
 }
 
 const JOBS_THROUGH = 'when the jobs are through; npm start -- --console keeps it up until Ctrl-C';
@@ -149,7 +254,6 @@ export const packLocalJobs = (
     });
   });
 
-/** Compares counters with their jobs, at most once per round of a deployment's recount. */
 export const recountLocalLedger = ({
   ledger: { ledger, recounts },
   clock,

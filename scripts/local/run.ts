@@ -13,7 +13,7 @@ import { UsageError } from '../terminal/command.ts';
 import { publishedFact, serveAdmit } from './admit.ts';
 import { fastClock, SPEED } from './clock.ts';
 import type { AnsweredEvent } from './decision-line.ts';
-import { WEBHOOK_FAULTS } from './gitlab/local-gitlab.ts';
+import { WEBHOOK_FAULTS } from './gitlab/play.ts';
 import type { LocalJob } from './gitlab/state.ts';
 import { ledgerFolder, readLedgerNote, writeLedgerNote } from './ledger-folder.ts';
 import { openLocalLedger } from './ledger-source.ts';
@@ -21,7 +21,6 @@ import { estimatedEnds, openLocalEnds, SWEEP_EVERY_MS, settleLeftovers } from '.
 import { type StartOptions, whoseJobs } from './options.ts';
 import { FIRST_RUN_JOB_ID } from './past-month.ts';
 import { choosePipeline, openLocalRouter } from './pipeline-router.ts';
-import { startRunConsole } from './run-console.ts';
 import type { Screen } from './screen.ts';
 import { DecisionTally, limitFigures } from './summary.ts';
 
@@ -46,7 +45,12 @@ export async function run(
   const onTrouble = (text: string): void => screen.trouble(text);
   const [ledger, desk] = await Promise.all([
     openLocalLedger({ whose: whoseJobs(options), dataDir, fresh, clock }),
-    startRunConsole(options, rules, fast, screen),
+    // Loaded late: a pilot and a program need no pages.
+    pipeline === undefined || options.json
+      ? undefined
+      : import('./run-console.ts').then(({ startRunConsole }) =>
+          startRunConsole(options, rules, fast, screen),
+        ),
   ]);
   const note = (pace: number, jobId: number): void => {
     if (dataDir === undefined) return;
@@ -57,7 +61,7 @@ export async function run(
   // Reserves ids in case the run is killed before it writes its last one.
   const lastReserved = pipeline === undefined ? firstJobId - 1 : firstJobId + IDS_RESERVED;
   note(pipeline === undefined ? 1 : SPEED, lastReserved);
-  await settleLeftovers(ledger.store, ledger.ledger, clock.nowMs());
+  await settleLeftovers(ledger.ledger, clock.nowMs());
   const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock, desk?.url);
   const consoleFacts = await desk?.open(ledger, admit.rulesFor, firstJobId);
   const local =
@@ -182,7 +186,6 @@ function repeat(everyMs: number, work: () => Promise<void>): { stop(): Promise<v
   };
 }
 
-/** The flags of `npm start` by the relay's settings: the relay's checks serve both. */
 const FLAGS: Readonly<Record<string, string>> = {
   [names.ENV_ROUTER_URL]: '--router',
   [names.ENV_ROUTER_TOKEN_FILE]: '--token-file',

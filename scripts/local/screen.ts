@@ -8,7 +8,7 @@ import { cutToColumns } from '../terminal/table.ts';
 import { type AnsweredEvent, decisionHeader, decisionLine } from './decision-line.ts';
 import { type LimitSummary, renderSummary, type Summary } from './summary.ts';
 
-export interface Figures {
+interface Figures {
   readonly elapsedMs: number;
   readonly decided: number;
   readonly running: number;
@@ -90,7 +90,7 @@ export function terminalScreen(
 
 const BUDGETS_SHOWN = 3;
 
-export function figureLine({ elapsedMs, limits, running }: Figures, currency: string): string {
+function figureLine({ elapsedMs, limits, running }: Figures, currency: string): string {
   const budgets = limits
     .flatMap(({ subject, unit, mode, spent, held, limitAmount }) => {
       if (unitRow(unit).inCurrency !== true || mode !== 'enforce' || limitAmount === 'unlimited') return [];

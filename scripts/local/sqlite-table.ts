@@ -24,15 +24,6 @@ import {
   TableEvaluation,
   TOKEN_MEMORY_MS,
 } from '../../functions/core/store/table-evaluation.ts';
-import type { TableStreamRecord } from '../../functions/settle/consume.ts';
-
-export interface ItemChangeRecord extends TableStreamRecord {
-  readonly dynamodb: {
-    readonly SequenceNumber: string;
-    readonly OldImage?: Item;
-    readonly NewImage?: Item;
-  };
-}
 
 interface SqliteTableOptions {
   readonly file: string;
@@ -62,15 +53,15 @@ export class SqliteTable implements ItemTable {
   readonly #items: SqliteItems;
   readonly #evaluation: TableEvaluation;
   readonly #readers = new Set<() => void>();
-  readonly #sql: ReturnType<typeof tableStatements>;
+  readonly #sql: ReturnType<typeof statements>;
 
   /** @throws {Error} if the file has another format, has no table and must not be created, or stays busy. */
   constructor({ file, makes, nowMs }: SqliteTableOptions) {
     this.#database = new DatabaseSync(file, { timeout: BUSY_MS });
     try {
       prepareFile(this.#database, makes);
-      this.#items = new SqliteItems(this.#database, nowMs);
-      this.#sql = tableStatements(this.#database);
+      this.#sql = statements(this.#database);
+      this.#items = new SqliteItems(this.#sql, nowMs);
     } catch (error) {
       this.#database.close();
       throw error;
@@ -101,7 +92,7 @@ export class SqliteTable implements ItemTable {
    * @param pause - the time between two looks at other programs' changes; own changes arrive immediately.
    */
   stream(signal: AbortSignal, pause: () => Promise<void>): AsyncIterable<readonly ItemChangeRecord[]> {
-    const last = this.#database.prepare('SELECT coalesce(max(sequence), 0) AS last FROM journal').get();
+    const last = this.#sql.last.get();
     let wake = (): void => {};
     const wakeReader = (): void => wake();
     this.#readers.add(wakeReader);
@@ -165,27 +156,14 @@ export class SqliteTable implements ItemTable {
   }
 }
 
-const tableStatements = (database: DatabaseSync) => ({
-  begin: database.prepare('BEGIN IMMEDIATE'),
-  commit: database.prepare('COMMIT'),
-  note: database.prepare('INSERT INTO journal (old_item, new_item) VALUES (?, ?)'),
-  trim: database.prepare('DELETE FROM journal WHERE sequence <= ?'),
-  noted: database.prepare(
-    'SELECT sequence, old_item, new_item FROM journal WHERE sequence > ? ORDER BY sequence LIMIT ?',
-  ),
-});
-
-const ITEMS_SCHEMA = `
+/** Sequences are never reused, so a reader in another program continues after `empty`. */
+const SCHEMA = `
   CREATE TABLE IF NOT EXISTS items (
     at INTEGER PRIMARY KEY, pk TEXT NOT NULL, sk TEXT NOT NULL, due_pk TEXT, due_at REAL, item TEXT NOT NULL,
     UNIQUE (pk, sk)
   );
   CREATE INDEX IF NOT EXISTS due ON items (due_pk, due_at, pk, sk) WHERE due_pk IS NOT NULL;
   CREATE TABLE IF NOT EXISTS tokens (token TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID;
-`;
-
-/** Sequences are never reused, so a reader in another program continues after `empty`. */
-const SCHEMA = `${ITEMS_SCHEMA}
   CREATE TABLE IF NOT EXISTS journal (sequence INTEGER PRIMARY KEY AUTOINCREMENT, old_item TEXT, new_item TEXT);
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
@@ -202,13 +180,12 @@ function prepareFile(database: DatabaseSync, makes: boolean): void {
   database.exec('PRAGMA synchronous = NORMAL');
 }
 
-function recordIn({
-  sequence,
-  old_item: before,
-  new_item: after,
-}: Record<string, unknown>): ItemChangeRecord {
+export type ItemChangeRecord = ReturnType<typeof recordIn>;
+
+function recordIn({ sequence, old_item: before, new_item: after }: Record<string, unknown>) {
+  const changed = before === null ? 'INSERT' : 'MODIFY';
   return {
-    eventName: typeof after !== 'string' ? 'REMOVE' : typeof before !== 'string' ? 'INSERT' : 'MODIFY',
+    eventName: after === null ? 'REMOVE' : changed,
     dynamodb: {
       SequenceNumber: String(sequence),
       ...(typeof before === 'string' && { OldImage: itemOfText(before) }),
@@ -233,11 +210,17 @@ function asTheTables(error: unknown): unknown {
 const BEHIND_ALL = Uint8Array.of(0);
 const LAST_CHARACTER = '\u{10ffff}';
 
-function itemStatements(database: DatabaseSync) {
+function statements(database: DatabaseSync) {
   const prepared = (sql: string) => database.prepare(sql);
   const span = 'SELECT item FROM items WHERE pk = ? AND sk >= ? AND sk < ? ORDER BY sk';
   const due = 'SELECT item FROM items WHERE due_pk = ? AND due_at < ? AND (due_at, pk, sk)';
   return {
+    begin: prepared('BEGIN IMMEDIATE'),
+    commit: prepared('COMMIT'),
+    note: prepared('INSERT INTO journal (old_item, new_item) VALUES (?, ?)'),
+    trim: prepared('DELETE FROM journal WHERE sequence <= ?'),
+    last: prepared('SELECT coalesce(max(sequence), 0) AS last FROM journal'),
+    noted: prepared('SELECT * FROM journal WHERE sequence > ? ORDER BY sequence LIMIT ?'),
     get: prepared('SELECT item FROM items WHERE pk = ? AND sk = ?'),
     put: prepared(`INSERT INTO items (pk, sk, due_pk, due_at, item) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (pk, sk) DO UPDATE SET due_pk = excluded.due_pk, due_at = excluded.due_at, item = excluded.item`),
@@ -255,13 +238,13 @@ function itemStatements(database: DatabaseSync) {
   };
 }
 
-export class SqliteItems implements KeptItems {
+class SqliteItems implements KeptItems {
   readonly #nowMs: () => number;
-  readonly #sql: ReturnType<typeof itemStatements>;
+  readonly #sql: ReturnType<typeof statements>;
 
-  constructor(database: DatabaseSync, nowMs: () => number) {
+  constructor(sql: ReturnType<typeof statements>, nowMs: () => number) {
     this.#nowMs = nowMs;
-    this.#sql = itemStatements(database);
+    this.#sql = sql;
   }
 
   get({ pk, sk }: Key): Item | undefined {

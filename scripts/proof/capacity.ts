@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { PRICES } from '../cli/cost/prices.ts';
+import { parseInput } from '../terminal/flags.ts';
 import { runProgram } from '../terminal/program.ts';
 import { type LoadOutcome, type LoadPoint, measureLoad } from './bench/load.ts';
 
@@ -38,11 +38,11 @@ async function measureCurve(curve: Omit<LoadPoint, 'perSecond'>): Promise<readon
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { help: { type: 'boolean', short: 'h' } } });
-  if (values.help) {
+  if (process.argv.includes('--help')) {
     console.log(USAGE);
     return 0;
   }
+  parseInput(process.argv.slice(2), {}, {});
   const outcomes: LoadOutcome[] = [];
   for (const isShared of [false, true])
     for (const roots of ROOTS)
@@ -108,5 +108,4 @@ ${rows.join('\n')}
 `;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
-  await runProgram(main, 'npm run capacity -- --help', (error) => error instanceof TypeError);
+if (process.argv[1] === fileURLToPath(import.meta.url)) await runProgram(main, 'npm run capacity -- --help');

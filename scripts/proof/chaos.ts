@@ -1,4 +1,5 @@
-import { parseArgs } from 'node:util';
+import { UsageError } from '../terminal/command.ts';
+import { parseInput, text, whole } from '../terminal/flags.ts';
 import { runProgram } from '../terminal/program.ts';
 import { chaosHolds, chaosText, runChaos } from './chaos/run.ts';
 import { FAULTS } from './chaos/scene.ts';
@@ -6,7 +7,7 @@ import { FAULTS } from './chaos/scene.ts';
 const MINUTES = { min: 0.1, max: 120, usual: 10 };
 const SEED_MAX = 0xffff_ffff;
 
-const USAGE = `npm run chaos [-- --seed <n>] [--minutes <n>] [--json]
+const USAGE = `npm run chaos [-- --seed <n>] [--minutes <n>]
 
 Two relays, the bundled functions and DynamoDB Local as processes, a router that asks under a shared cap that is always full, and
 one fault after the other. At every commit no limit is passed by what the ledger admitted; at the end every request has
@@ -15,37 +16,35 @@ Needs Java for DynamoDB Local.
 
   --seed <n>     order, length and place of the faults, and the jobs  [random]
   --minutes <n>  duration, ${MINUTES.min} to ${MINUTES.max}  [${MINUTES.usual}]
-  --json         print JSON instead of lines
 
 Faults: ${Object.keys(FAULTS).join('; ')}
 
 Exit codes: 0 everything holds, 1 something does not, 3 wrong usage`;
 
+const minutesIn = (given: string, flag: string): number => {
+  const minutes = Number(given);
+  if (minutes >= MINUTES.min && minutes <= MINUTES.max) return minutes;
+  throw new UsageError(`--${flag} "${given}": expected ${MINUTES.min} to ${MINUTES.max}`);
+};
+
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      seed: { type: 'string', default: String(Math.floor(Math.random() * SEED_MAX)) },
-      minutes: { type: 'string', default: String(MINUTES.usual) },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  });
-  if (values.help) {
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) {
     console.log(USAGE);
     return 0;
   }
-  const seed = Number(values.seed);
-  if (!Number.isInteger(seed) || seed < 0 || seed > SEED_MAX)
-    throw new TypeError(`--seed is "${values.seed}"; expected a whole number from 0 to ${SEED_MAX}`);
-  const minutes = Number(values.minutes);
-  if (!(minutes >= MINUTES.min && minutes <= MINUTES.max))
-    throw new TypeError(`--minutes is "${values.minutes}"; expected ${MINUTES.min} to ${MINUTES.max}`);
+  const table = { seed: text('<n>', '', whole(0, SEED_MAX)), minutes: text('<n>', '', minutesIn) };
+  const { seed = Math.floor(Math.random() * SEED_MAX), minutes = MINUTES.usual } = parseInput(
+    args,
+    table,
+    {},
+  ).flags;
   console.error(`seed ${seed}, ${minutes} min`);
   const result = await runChaos(seed, minutes, console.error);
-  console.log(values.json ? JSON.stringify(result, undefined, 2) : chaosText(result));
+  console.log(chaosText(result));
   return chaosHolds(result) ? 0 : 1;
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-await runProgram(main, 'npm run chaos -- --help', (error) => error instanceof TypeError);
+await runProgram(main, 'npm run chaos -- --help');

@@ -8,7 +8,7 @@ import { writeRenumbered } from '../local/router/schemas.ts';
 import { parseInput } from '../terminal/flags.ts';
 import { runProgram } from '../terminal/program.ts';
 import { COURSE } from './rehearse/course.ts';
-import { awsEnvFor, type RehearsalPlace } from './rehearse/deployed.ts';
+import { deploymentAt } from './rehearse/deployed.ts';
 import { startEmulator } from './rehearse/emulator.ts';
 import { runSteps } from './rehearse/step.ts';
 
@@ -53,10 +53,7 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(`It has not ended in ${REHEARSAL_MS_MAX / 60_000} minutes and was given up.`);
     void stop(1);
   }, REHEARSAL_MS_MAX);
-  const place: RehearsalPlace = {
-    ...{ emulator, folder, descriptors, python, awsEnv: awsEnvFor(emulator.endpoint, folder) },
-  };
-  const passed = await runSteps(COURSE, place, console.log);
+  const passed = await runSteps(COURSE, deploymentAt({ emulator, folder, descriptors, python }), console.log);
   clearTimeout(overdue);
   if (!passed) for (const crash of emulator.crashes()) console.log(`  the emulator broke: ${crash}`);
   return stop(passed ? 0 : 1);

@@ -1,6 +1,5 @@
 import type { FlagTable } from './flags.ts';
 
-/** Exit codes of `tollgate`, for scripts and pipelines. */
 export const EXIT = {
   ok: 0,
   /** Our side or the network failed; nothing can be said about the question. */
@@ -15,10 +14,8 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Everything a command may touch of the world, so that tests run it without a process. */
 export interface TerminalIo {
-  /** Results; ends no line on its own. */
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** True if results go to a terminal with colours. */
   readonly colours: boolean;
   /** True if errors go to a terminal, which shows progress. */
   readonly progress: boolean;
@@ -39,7 +36,6 @@ export const standIn = <Real>({ standIns }: Pick<TerminalIo, 'standIns'>, real: 
 /** One command of `tollgate`: `policy validate`, `check` … Made from a row by `command()` of define-command.ts. */
 export interface Command {
   readonly name: string;
-  /** The whole help text, without a line break at its end. */
   readonly help: string;
   readonly flags: FlagTable;
   readonly examples: readonly string[];

@@ -12,11 +12,9 @@ export interface CommandRow<Flags extends FlagTable, Words extends WordTable> {
   /** The words in error messages: `a group and an amount such as +200`. @default the usage line's words */
   readonly expects?: string;
   readonly flags?: Flags;
-  /** Help of `--json`. @default 'one JSON object' */
   readonly json?: string;
   /** Whole lines, `tollgate …`; a test parses each. */
   readonly examples: readonly [string, ...string[]];
-  /** Where they differ from {@link EXITS}. */
   readonly exits?: Partial<Readonly<Record<ExitCode, string>>>;
   readonly run: (input: Parsed<Flags, Words>, io: TerminalIo) => Promise<ExitCode>;
 }

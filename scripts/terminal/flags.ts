@@ -30,7 +30,6 @@ export const toggle = (help: string): Flag<boolean> => ({
   read: (given) => given.length > 0,
 });
 
-/** A flag with one value, undefined if it is not given. */
 export function text(takes: string, help: string): Flag<string | undefined>;
 export function text<Value>(takes: string, help: string, read: Reader<Value>): Flag<Value | undefined>;
 export function text(takes: string, help: string, read: Reader<unknown> = (given) => given): Flag {
@@ -93,7 +92,6 @@ export interface Word<Value = unknown> {
   readonly read: (given: readonly string[]) => Value;
 }
 
-/** In the order in which they are typed; only the last one may take several. */
 export type WordTable = Readonly<Record<string, Word>>;
 
 export const word = (shown: string, help: string): Word<string> => ({
@@ -112,7 +110,6 @@ export const optionalWord = (shown: string, help: string): Word<string | undefin
   read: ([given]) => given,
 });
 
-/** @param min - 0: the command does without. */
 export const severalWords = (
   shown: string,
   help: string,

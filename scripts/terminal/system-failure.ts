@@ -18,7 +18,6 @@ const WORDS: Readonly<Record<string, Words>> = {
   EADDRNOTAVAIL: ['this machine does not have the address', 'choose another address'],
 };
 
-/** `no space is left (ENOSPC); free space, or write elsewhere` */
 export function systemCause(error: unknown): string {
   const code = codeOf(error) ?? 'unknown error';
   const [cause, remedy] = WORDS[code] ?? ['the system refuses', 'check the path and its rights'];

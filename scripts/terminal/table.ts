@@ -73,7 +73,6 @@ function evenDecimals(
   );
 }
 
-/** Empty unless the cell has one number, and that has decimals. */
 const decimalsOf = (cell: string): string =>
   cell.split('.').length === 2 ? (/\d\.(\d+)/.exec(cell)?.[1] ?? '') : '';
 

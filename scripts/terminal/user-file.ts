@@ -6,7 +6,6 @@ import { codeOf, systemCause } from './system-failure.ts';
 
 export const STANDARD_INPUT = 0;
 
-/** The documents of the largest instances have some MB. */
 const BYTES_MAX = 16 * 1024 * 1024;
 const PAUSE_MS = 20;
 /** A pipe that is silent for longer was named by mistake, or has no writer. */
@@ -97,7 +96,6 @@ export function* streamUserFile(
 
 const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
 
-/** Returns -1 while a pipe has nothing to read. */
 function readSome(handle: number, piece: Buffer): number {
   try {
     return readSync(handle, piece);

@@ -20,4 +20,14 @@ export class Agenda<T> {
   take(untilMs: number): T | undefined {
     return this.nextMs <= untilMs ? this.#entries.pop()?.value : undefined;
   }
+
+  takeAll(untilMs: number): readonly T[] {
+    const from = this.#entries.findIndex(({ atMs }) => atMs <= untilMs);
+    return from < 0
+      ? []
+      : this.#entries
+          .splice(from)
+          .reverse()
+          .map(({ value }) => value);
+  }
 }

@@ -30,7 +30,6 @@ const NOTHING: Amounts = [0, 0, 0, 0, 0, 0];
 export interface OpenCall {
   readonly id: number;
   readonly commit: number;
-  /** No other request was under way. */
   isAlone: boolean;
 }
 
@@ -107,7 +106,6 @@ export class Books {
     return birth;
   }
 
-  /** Returns false for a record with claims that differ from the rulebook's. */
   isExplained({ jobId, generation }: JobRecord): boolean {
     return this.births.has(`${jobId}/${generation}`);
   }

@@ -1,5 +1,3 @@
-/** Counts the comparisons with the rulebook and keeps what differs. */
-
 export const COMPARED = {
   answers: 'answers: admitted or rejected, and by which limits',
   claims: 'claims of a decision: counter, amount, whether it asks',

@@ -1,4 +1,5 @@
-import { parseArgs } from 'node:util';
+import { parseInput, text, whole } from '../../scripts/terminal/flags.ts';
+import { runProgram } from '../../scripts/terminal/program.ts';
 import { drawWorkload } from './month/draw.ts';
 import { simulateMonth } from './month/month.ts';
 import { reportText } from './month/report.ts';
@@ -18,38 +19,20 @@ test/simulation/month/shape.ts has every number.
 Exit codes: 0 all promises hold, 1 one is broken, 3 wrong usage`;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      seed: { type: 'string', default: String(SHAPE.seed) },
-      jobs: { type: 'string', default: '20000' },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  });
-  if (values.help) {
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) {
     console.log(USAGE);
     return 0;
   }
-  const seed = wholeNumber('--seed', values.seed, 0, 0xffff_ffff);
-  const jobs = wholeNumber('--jobs', values.jobs, 100, SHAPE.jobs);
-  const month = await simulateMonth({
-    workload: drawWorkload({ ...SHAPE, seed, jobs }),
-    estimate: 'history',
-  });
+  const flags = {
+    seed: text('<n>', '', whole(0, 0xffff_ffff)),
+    jobs: text('<n>', '', whole(100, SHAPE.jobs)),
+  };
+  const { seed = SHAPE.seed, jobs = 20_000 } = parseInput(args, flags, {}).flags;
+  const workload = drawWorkload({ ...SHAPE, seed, jobs });
+  const month = await simulateMonth({ workload, estimate: 'history' });
   console.log(reportText(month));
   return month.problems.length === 0 ? 0 : 1;
 }
 
-function wholeNumber(name: string, text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value < least || value > most)
-    throw new TypeError(`${name} is "${text}"; expected a whole number from ${least} to ${most}`);
-  return value;
-}
-
-try {
-  process.exitCode = await main();
-} catch (error) {
-  const usage = error instanceof TypeError;
-  console.error(usage ? `${error.message}\n\n${USAGE}` : error);
-  process.exitCode = usage ? 3 : 1;
-}
+await runProgram(main, 'npm run simulate -- --help');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { propertyRuns } from '../support/property-runs.ts';
+import { FULL } from '../support/property-runs.ts';
 import { drawWorkload } from './month/draw.ts';
 import { simulateMonth } from './month/month.ts';
 import type { WorkloadShape } from './month/shape.ts';
@@ -9,7 +9,7 @@ const smallShape = (seed: number, jobs: number): WorkloadShape => ({
   ...{ seed, jobs, groupsByLevel: [2, 4, 8], projects: 12 },
 });
 
-const JOBS = 2_000;
+const JOBS = FULL ? 2_000 : 1_000;
 
 test('a month with every trouble ends with the books at the truth', async () => {
   // Includes a job that GitLab forgets, and jobs that ask while the table is silent.
@@ -25,10 +25,10 @@ test('a month with every trouble ends with the books at the truth', async () => 
   expect(waits.longestMs).toBeGreaterThan(15_000);
   expect(Math.min(bypass, unchanged, relays.askedTwice)).toBeGreaterThan(0);
   expect(askedAgain).toBeGreaterThan(JOBS * 0.05);
-  for (const { compared } of Object.values(comparisons.counts)) expect(compared).toBeGreaterThan(500);
+  for (const { compared } of Object.values(comparisons.counts)) expect(compared).toBeGreaterThan(JOBS / 4);
 });
 
-const MONTHS = 25;
+const MONTHS = FULL ? 25 : 2;
 /**
  * An open difference, on any number of jobs: the rulebook counts three seconds that two jobs waited before their relay received
  * the answer; the product does not. No charge differs.
@@ -48,6 +48,6 @@ test('in any month nothing is held after the last sweep and every run is charged
         expect(month.problems).toEqual([]);
       },
     ),
-    { numRuns: propertyRuns(MONTHS) },
+    { numRuns: MONTHS },
   );
 });

@@ -8,16 +8,8 @@ import { pricesAt } from '../../policies/price.ts';
 import { ruleIndexOf } from '../../policies/rule-index.ts';
 import { WaitQueue, type WaitQueueOptions } from '../../relay/wait-queue.ts';
 import { ZONE_OF_LATE_DAYS } from './month/shape.ts';
-import type { Parts } from './parts.ts';
+import { but, type Parts } from './parts.ts';
 import type { EstimateBasis } from './rulebook/asked-claims.ts';
-
-const but = <T extends object>(original: T, other: Partial<T>): T =>
-  new Proxy(original, {
-    get: (target, name) => {
-      const value = Reflect.get(name in other ? other : target, name);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
 
 const asking = (change: (ask: HoldAsk) => HoldAsk): Partial<Parts> => ({
   ledger: (ledger) => ({

@@ -21,3 +21,12 @@ export const PRODUCT: Parts = {
   rollupTable: (table) => table,
   waiting: (options) => new WaitQueue(options),
 };
+
+/** The same object with some members replaced. */
+export const but = <T extends object>(original: T, other: Partial<T>): T =>
+  new Proxy(original, {
+    get: (target, name) => {
+      const value = Reflect.get(name in other ? other : target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });

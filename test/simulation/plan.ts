@@ -22,7 +22,6 @@ export interface Plan {
   readonly seed: number;
   readonly jobs: readonly PlannedJob[];
   readonly actions: readonly Action[];
-  /** Taken one by one by the operations of the table. */
   readonly faults: readonly (StoreFault | null)[];
   readonly chargeUnknown: 'hold' | 'nothing';
   readonly lastHooks: 'arrive' | 'arrive late' | 'are lost';
@@ -165,7 +164,6 @@ function draws({ edits, outages, deaths }: Flavour) {
         ),
       },
     ],
-    /** Of the webhooks on their way, in any order. */
     deliver: [
       6,
       { pick, again: fc.constantFrom<('no' | 'repeat' | 'resend')[]>('no', 'no', 'repeat', 'resend') },
@@ -316,7 +314,6 @@ function baseOf(index: number): WrittenLimit & { readonly amount: number } {
   return base;
 }
 
-/** Tenths of the first amount; seconds come in whole minutes. */
 function tenthsOf({ amount, unit }: WrittenLimit & { readonly amount: number }, tenths: number): number {
   const share = Math.ceil((amount * tenths) / 10);
   return unit === 'seconds' ? Math.ceil(share / 60) * 60 : share;

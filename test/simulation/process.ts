@@ -107,15 +107,17 @@ export class Process {
       await this.step();
       return answer;
     };
-    return {
-      transact: (...asked) => between(() => store.transact(...asked)),
-      readCounters: (...asked) => between(() => store.readCounters(...asked)),
-      readRecords: (...asked) => between(() => store.readRecords(...asked)),
-      readEntries: (...asked) => store.readEntries(...asked),
-      scan: () => store.scan(),
-      due: (...asked) => store.due(...asked),
-      announce: (...asked) => between(() => store.announce(...asked)),
-      receive: (...asked) => between(() => store.receive(...asked)),
-    };
+    return new Proxy(store, {
+      get: (target, name) => {
+        const value = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        const call = value.bind(target) as (...asked: unknown[]) => Promise<unknown>;
+        return STEPPED.has(name) ? (...asked: unknown[]) => between(() => call(...asked)) : call;
+      },
+    });
   }
 }
+
+const STEPPED: ReadonlySet<string | symbol> = new Set([
+  ...['transact', 'readCounters', 'readRecords', 'announce', 'receive'],
+]);

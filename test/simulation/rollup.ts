@@ -60,7 +60,6 @@ export class Rollup {
     return this.#position;
   }
 
-  /** Every line of usage must be the sum of the jobs, and no other line may exist. */
   compare(jobs: Iterable<DecidedJob>, findings: Findings): void {
     const shown = new Map([...this.#store.usage()].map(([name, tally]) => [name, usageOf(tally)]));
     for (const [name, line] of usageLines(jobs, this.#options.zone)) {

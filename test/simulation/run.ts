@@ -248,7 +248,6 @@ class Simulation {
         const outcome = outcomes[index]?.outcome;
         const isDecided = outcome === 'admitted' || outcome === 'rejected';
         const answered = isDecided ? outcome : fallback;
-        // Only the first answer counts.
         if (heard && job.heard === undefined && job.status === 'pending') {
           job.heard = answered;
           if (answered === 'rejected' && !this.#runsAnyway(job)) this.#refuse(job);
@@ -384,7 +383,6 @@ class Simulation {
     await this.#within(name, dieAfter, (process) => this.world.sweep(process));
   }
 
-  /** 7, while everything moves. */
   async #rebuild(): Promise<void> {
     await this.#within('settle', null, async ({ ledger }) => {
       const report = await ledger.rebuild({ repair: false }).catch(onlyUnavailable);

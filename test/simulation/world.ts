@@ -30,9 +30,8 @@ import { Books } from './books.ts';
 import { type Company, pathOfProject, rulesOf } from './documents.ts';
 import { Findings } from './findings.ts';
 import { groupIdsOf, SimulatedGitLab, type TrueJob } from './gitlab.ts';
-import { type Parts, PRODUCT } from './parts.ts';
+import { but, type Parts, PRODUCT } from './parts.ts';
 import { type Interleaver, Process } from './process.ts';
-import { quickReads } from './quick-reads.ts';
 import { Rollup } from './rollup.ts';
 import { type EstimateBasis, RunEstimates } from './rulebook/asked-claims.ts';
 import type { RuleSet } from './rulebook/rule-set.ts';
@@ -81,7 +80,6 @@ export class World {
   readonly skewMs = new Map<ProcessName, number>();
   readonly parts: Parts;
   faults = 0;
-  /** One thing happens at a time. */
   isCalm = true;
   readonly #marks = dynamoSweepMarks({ table: new MemoryTable(), instance: INSTANCE });
   readonly #options: WorldOptions;
@@ -134,8 +132,7 @@ export class World {
       onCommit: (writes) => this.books.onCommit(writes),
       onReceived: (item) => options.onReceived?.(item),
     });
-    this.#processStore =
-      options.isQuick === true ? quickReads(this.store, this.books, options.fault) : this.store;
+    this.#processStore = options.isQuick === true ? this.#quickReads(options.fault) : this.store;
     this.rollup = new Rollup({
       ...{ instance: INSTANCE, keys: this.keys, zone: options.zone, clock, random: this.newRandom() },
       directory: () => this.rules.directory,
@@ -258,6 +255,23 @@ export class World {
       ...{ gitlab: this.gitlab.api(() => process.step()), chargeUnknown: this.#options.chargeUnknown },
       chargeBypass: (truths) => settleTruths(truths, settling),
     }).catch(onlyUnavailable);
+  }
+
+  #quickReads(fault: WorldOptions['fault']): MemoryStore {
+    const { store, books } = this;
+    const { duePk, dueShardPk } = store.keys;
+    return but(store, {
+      readRecords: async (jobIds, options) =>
+        fault('readRecords') === undefined
+          ? jobIds.map((jobId) => books.records.get(jobId))
+          : store.readRecords(jobIds, options),
+      due: async (shard, beforeMs, limit) =>
+        [...books.due]
+          .filter(([jobId, dueAtMs]) => dueAtMs < beforeMs && duePk(jobId) === dueShardPk(shard))
+          .map(([jobId, dueAtMs]) => ({ jobId, dueAtMs }))
+          .sort((a, b) => a.dueAtMs - b.dueAtMs)
+          .slice(0, limit),
+    });
   }
 
   #wrote(record: JobRecord): void {

@@ -1,4 +1,5 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
 import { RejectionRows, rejectionKey } from './rejection-rows.ts';
 import { type BacktestOptions, replayedJobs } from './replayed-jobs.ts';
@@ -9,34 +10,25 @@ export type BacktestFigures = Awaited<ReturnType<typeof backtest>>;
 const GROUPS_MAX = 20_000;
 const EXAMPLES_MAX = 10;
 
-interface GroupSums {
-  readonly groupId?: number;
-  readonly projectPath?: string;
-  jobs: number;
-  rejectedThen: number;
-  rejectedNow: number;
-  thenMicros: number;
-  nowMicros: number;
-}
+const groupSums = ({ facts: { groupId, projectPath } }: JobRecord) => ({
+  ...withoutAbsent({ groupId, projectPath }),
+  ...{ jobs: 0, rejectedThen: 0, rejectedNow: 0, thenMicros: 0, nowMicros: 0 },
+});
 
 /** Counts which jobs the rules would reject, and what the jobs would cost. Reads the ledger twice, and writes nothing. */
 export async function backtest(store: LedgerStore, options: BacktestOptions) {
-  const groups = new Map<string, GroupSums>();
+  const groups = new Map<string, ReturnType<typeof groupSums>>();
   const [all, newly] = [new RejectionRows(), new RejectionRows()];
   const totals = {
     ...{ jobs: 0, rejectedThen: 0, rejectedNow: 0 },
-    /** Admitted then, rejected now; and the reverse. */
     ...{ newlyRejected: 0, newlyAdmitted: 0 },
     /** Jobs that would get room within the `wait` of a limit. */
     waitedNow: 0,
     ...{ thenMicros: 0, nowMicros: 0 },
     /** Part of `nowMicros`: estimates of jobs that never ran. */
     estimatedMicros: 0,
-    /** Jobs whose record does not have the request: only their facts are evaluated. */
     unrecorded: 0,
-    /** Jobs whose variables were not stored: rules that read them keep their recorded result. */
     variablesLost: 0,
-    /** Jobs without an admission request (unmetered, bypass): they use limits and are not judged. */
     unasked: 0,
     /** Jobs the ledger could not have decided. */
     undecided: 0,
@@ -50,8 +42,7 @@ export async function backtest(store: LedgerStore, options: BacktestOptions) {
     const rejectedNow = now?.state === 'REJECTED';
     const { groupId, projectPath } = record.facts;
     const key = groupId === undefined ? `path ${projectPath ?? ''}` : String(groupId);
-    const none = { jobs: 0, rejectedThen: 0, rejectedNow: 0, thenMicros: 0, nowMicros: 0 };
-    const group = groups.get(key) ?? { ...withoutAbsent({ groupId, projectPath }), ...none };
+    const group = groups.get(key) ?? groupSums(record);
     if (groups.size < GROUPS_MAX) groups.set(key, group);
     for (const sum of [totals, group]) {
       sum.jobs += 1;

@@ -34,7 +34,6 @@ export async function compareRules(store: LedgerStore, asked: CompareRules) {
     jobs: 0,
     /** No part of `jobs`: their records do not have what rules look at. */
     unrecorded: 0,
-    /** Part of `jobs`: their variables were not stored. Rules that read variables keep their recorded result. */
     variablesLost: 0,
     ...{ newlyRejected: 0, newlyAdmitted: 0 },
   };
@@ -68,7 +67,6 @@ export async function compareRules(store: LedgerStore, asked: CompareRules) {
   };
 }
 
-/** False for jobs without an admission request: unmetered or bypassed. */
 const wasAsked = (record: JobRecord): boolean =>
   wasRejected(record) || (record.unchecked !== 'unmetered' && record.unchecked !== 'bypass');
 

@@ -130,7 +130,6 @@ export const compareAll =
   };
 
 const LOOK_BACK_DAYS = 30;
-/** An import has thousands; only the first are listed, with a total. */
 const SUBJECTS_SHOWN = 20;
 
 /** Replays the jobs of the last days under edited limits, job by job, within the bounds of a request. Writes nothing. */

@@ -34,10 +34,7 @@ export interface CompareEdit {
   readonly directory: Directory;
   readonly before: LimitSet;
   readonly after: LimitSet;
-  /**
-   * Receives each job of the span with its decisions under both sets of limits. Undefined: it had no
-   * admission request.
-   */
+  /** Receives each job of the span with its decisions under both sets. Undefined: it had no admission request. */
   readonly onJob: (record: JobRecord, asIs?: ReplayedJob, edited?: ReplayedJob) => void;
 }
 

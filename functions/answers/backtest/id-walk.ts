@@ -35,7 +35,6 @@ export interface WalkState {
 }
 
 interface FoundBlock {
-  /** The highest id of the block, by which it is read again. */
   readonly last: number;
   readonly ids: number;
   readonly records: readonly JobRecord[];
@@ -105,10 +104,7 @@ export async function readIds(
 
 interface RecentRecords {
   readonly records: readonly JobRecord[];
-  /**
-   * All records since this instant were read. `-Infinity`: there are no earlier ones. Infinity: none was
-   * found.
-   */
+  /** All records since then were read. `-Infinity`: there are no earlier ones. Infinity: none was found. */
   readonly fromMs: number;
   readonly idsRead: number;
 }

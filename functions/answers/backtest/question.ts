@@ -133,10 +133,7 @@ function fromFacts({ jobId, facts }: JobRecord): AdmissionRequest {
 
 const PATTERN_PREFIX = 'groups/';
 
-/**
- * Matches recorded jobs to the subjects of edits, which may be thousands. Groups are those of today's
- * directory.
- */
+/** Matches recorded jobs to the subjects of edits, which may be thousands. Groups are those of today's directory. */
 export class JobSubjects {
   readonly #wanted: ReadonlySet<string>;
   readonly #patterns: readonly { readonly subject: string; readonly wildcard: Wildcard }[];

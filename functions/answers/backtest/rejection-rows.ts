@@ -7,15 +7,12 @@ export interface RejectionRow extends Pick<Violation, 'rule' | 'class' | 'mode'>
   readonly groupId?: number;
   /** Path of a project in the group, for a label if the directory has none. */
   readonly projectPath?: string;
-  /** `group/101 money-month`; absent for rules without a limit. */
   readonly limit?: string;
   readonly code: string;
   readonly jobs: number;
-  /** Charges or estimates of the jobs, micro-units. */
   readonly costMicros: number;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
-  /** The latest, newest first; at most {@link EXAMPLES_MAX}. */
   readonly examples: readonly RejectedExample[];
 }
 

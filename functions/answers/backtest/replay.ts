@@ -19,7 +19,6 @@ export interface ReplayedJob {
   readonly record: JobRecord;
   /** The replayed record; undefined: an invalid request, or no admission request. */
   readonly now: JobRecord | undefined;
-  /** Time it waited for headroom before admission. Absent: none. */
   readonly waitedMs?: number;
   readonly question: BacktestQuestion;
   readonly rejectedThen: boolean;
@@ -27,7 +26,6 @@ export interface ReplayedJob {
   readonly thenMicros: number;
   /** The replayed charge; a rejected job that now runs is charged its estimate. */
   readonly nowMicros: number;
-  /** `nowMicros` is only an estimate: the job never ran. */
   readonly estimated: boolean;
 }
 
@@ -59,9 +57,7 @@ export class Replay {
   readonly #ends: EndQueue<End>;
   readonly #obeyed: boolean;
 
-  /**
-   * @param sinceMs - jobs decided before are counted as they were decided, and not judged.
-   */
+  /** @param sinceMs - jobs decided before are counted as they were decided, and not judged. */
   constructor(questions: BacktestQuestions, sinceMs: number, { obeyed = false, from }: ReplayOptions = {}) {
     this.#obeyed = obeyed;
     this.#questions = questions;
@@ -147,7 +143,6 @@ export class Replay {
 
   /**
    * Returns the record that the ledger would have made, HELD or REJECTED; undefined: an invalid request.
-   *
    * @param freed - amounts that later ends return, by `counterName`: headroom for this job, though still
    * counted.
    * @throws {Error} with the remedy, if there are too many counters.

@@ -16,7 +16,6 @@ import { isBudget, leading, limitsInForce } from '../status/subject-limits.ts';
 import type { GroupRow, MeteredUsage, OverviewQuery } from './model.ts';
 
 export interface RowPlace {
-  /** `group/101`, `instance`, `project/7`, `runner-class/large`, `runner/41`, `user/5` */
   readonly subject: string;
   readonly path: string;
   readonly group?: DirectoryGroup;
@@ -26,12 +25,7 @@ export const groupPlaceOf = (group: DirectoryGroup): RowPlace => ({
   ...{ subject: `group/${group.id}`, path: group.path, group },
 });
 
-/**
- * Builds rows of at most 101 places. Reads counters and four weeks of usage per row, in batches of a hundred, and the
- * latest rejections.
- *
- * @throws {LedgerError}
- */
+/** Builds rows of at most 101 places, from counters, four weeks of usage and the latest rejections. @throws {LedgerError} */
 export async function groupRows(
   places: readonly RowPlace[],
   view: CallerView,
@@ -85,12 +79,7 @@ const meteredOf = (days: readonly DayUsage[], fromDay: number): MeteredUsage => 
   sinceDay: dayText(fromDay),
 });
 
-/**
- * Compares the rows of one level of the tree with this month's days of the group above. Undefined: the group above is not
- * visible.
- *
- * @throws {LedgerError}
- */
+/** Compares the rows of one level of the tree with this month's days of the group above; undefined if that is not visible. */
 export async function levelSum(
   under: NonNullable<OverviewQuery['under']>,
   rows: readonly GroupRow[],

@@ -3,8 +3,6 @@ import type { RequestRow } from '../limits/edit-models.ts';
 import { type Caller, placesFor, type ReadContext, rightsOf, roleNames } from '../reading/context.ts';
 import { byPath, subjectLabelOf } from '../reading/scope.ts';
 
-const groups = list(z.int());
-
 export const roleName = z.enum(['viewer', 'owner', 'finance', 'admin']);
 
 export const MeSchema = z
@@ -12,15 +10,7 @@ export const MeSchema = z
     id: count('GitLab’s id.'),
     username: text(),
     name: text(),
-    rights: list(
-      z.discriminatedUnion('role', [
-        z.object({ role: z.literal('viewer'), groups: z.union([groups, z.literal('all')]) }),
-        z.object({ role: z.literal('owner'), groups }),
-        z.object({ role: z.literal('finance') }),
-        z.object({ role: z.literal('admin') }),
-      ]),
-    ),
-    roles: list(roleName, 'Names of `rights`, strongest first; empty: signed in without a role.'),
+    roles: list(roleName, 'Strongest first; empty: signed in without a role.'),
     seesAll: flag('Sees the whole instance.'),
     groups: list(
       z.object({ id: count(), path: text(), role: z.enum(['owner', 'viewer']) }),
@@ -40,7 +30,6 @@ export const meOf =
   async (caller: Caller): Promise<MeAnswer> => {
     const [{ directory, scope }, rows] = await Promise.all([placesFor(reading, caller), requests(caller)]);
     const { id, username, name } = caller;
-    const rights = rightsOf(caller.roles);
     /** Nested groups are left out: the topmost one stands for them. */
     const isTop = (groupId: number): boolean =>
       !(directory.chainById.get(groupId) ?? []).some(
@@ -55,7 +44,7 @@ export const meOf =
       }))
       .sort(byPath);
     return {
-      ...{ id, username, name, rights, roles: roleNames(rights), seesAll: scope.seesAll },
+      ...{ id, username, name, roles: roleNames(rightsOf(caller.roles)), seesAll: scope.seesAll },
       groups: groups.slice(0, GROUPS_MAX),
       currency: reading.policy.currency,
       waiting: rows.filter(({ mayDecide }) => mayDecide).length,

@@ -28,14 +28,12 @@ import {
 export type OverviewOrder = 'runs-out-first' | 'spent' | 'name';
 
 export interface OverviewQuery {
-  /** Part of the path, any case. */
   readonly search?: string;
   readonly sort?: OverviewOrder;
   /** Only the children of this group. `roots`: the topmost groups that the caller sees. */
   readonly under?: number | 'roots';
   readonly mine?: boolean;
   readonly cursor?: string;
-  /** 1–100. @default 50 */
   readonly max?: number;
 }
 
@@ -97,12 +95,8 @@ export const jobsByRule = (description: string) =>
 
 const RejectedJobSchema = z
   .object({
-    jobId: count(),
-    decisionId: text('`d-4711-1`'),
-    atMs: instantMs(),
-    projectId: maybe(count()),
-    projectPath: maybe(text()),
-    jobName: maybe(text()),
+    ...{ jobId: count(), decisionId: text('`d-4711-1`'), atMs: instantMs() },
+    ...{ projectId: maybe(count()), projectPath: maybe(text()), jobName: maybe(text()) },
     url: maybe(text('Its page in GitLab, if the address is known.')),
     reasons: list(z.object({ rule: text(), code: text('For programs.'), text: text('For people.') })),
   })
@@ -135,8 +129,7 @@ export const COUNTED = Object.keys(counted) as readonly (keyof typeof counted)[]
 
 const UsageViewSchema = z
   .object({
-    fromDay: day('First day.'),
-    toDay: day('Last day.'),
+    ...{ fromDay: day('First day.'), toDay: day('Last day.') },
     ...counted,
     topProjects: list(z.object({ projectId: count(), path: text(), micros: micros() }), 'At most 20.'),
     otherProjectsMicros: micros('Other projects, and days before the last 92.'),
@@ -145,11 +138,6 @@ const UsageViewSchema = z
   .openapi('Usage');
 
 export type UsageView = z.infer<typeof UsageViewSchema>;
-
-export interface UsageQuery {
-  readonly subject: string;
-  readonly days?: number;
-}
 
 export const UsageDaysViewSchema = z
   .object({
@@ -162,11 +150,6 @@ export const UsageDaysViewSchema = z
   .openapi('UsageDays');
 
 export type UsageDaysView = z.infer<typeof UsageDaysViewSchema>;
-
-export interface SubjectQuery {
-  /** The limit of the chart. @default the budget that runs out first */
-  readonly limit?: string;
-}
 
 const may = z.boolean();
 const MaySchema = z
@@ -204,12 +187,8 @@ export const SubjectViewSchema = z
     caps: list(LimitRowSchema, 'Caps on each pipeline, job or user here: `each` says which.'),
     limitsAbove: list(
       z.object({
-        label: text(),
-        unit,
-        amount: amount(),
-        left: amount(),
-        periodLabel: maybe(text()),
-        contact: maybe(text()),
+        ...{ label: text(), unit, amount: amount(), left: amount() },
+        ...{ periodLabel: maybe(text()), contact: maybe(text()) },
       }),
       'Limits above that the caller does not see, as far as the group’s disclosure allows.',
     ),
@@ -228,11 +207,9 @@ export const SubjectViewSchema = z
 
 export type SubjectView = z.infer<typeof SubjectViewSchema>;
 
-export interface CoverageQuery {
+export interface CoverageQuery extends Pick<OverviewQuery, 'cursor' | 'max'> {
   readonly group?: number;
   readonly days?: number;
-  readonly cursor?: string;
-  readonly max?: number;
 }
 
 const coveredJobs = {

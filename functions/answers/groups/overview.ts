@@ -32,7 +32,6 @@ const FORECAST_MAX = 100;
 
 interface PlaceOrder {
   readonly ordered: readonly RowPlace[];
-  /** Those that were made to order them. */
   readonly rows?: ReadonlyMap<RowPlace, GroupRow>;
 }
 
@@ -108,7 +107,6 @@ async function orderOf(asked: OverviewQuery, view: CallerView, reading: ReadCont
   };
 }
 
-/** Spend of this month by subject: of groups from sheets, of others from their days. @throws {LedgerError} */
 async function monthSpend(
   groups: readonly RowPlace[],
   others: readonly RowPlace[],

@@ -24,16 +24,20 @@ import { aheadOf, testedSpan, usedOn } from '../status/outlook.ts';
 import { refusalsNow } from '../status/risk.ts';
 import { allSubjectLimits, isBudget, limitsInForce } from '../status/subject-limits.ts';
 import { firstToRunOut, groupPlaceOf, groupRows, levelSum } from './group-rows.ts';
-import type { BurnUpChart, SubjectQuery, SubjectRights, SubjectView } from './model.ts';
+import type { BurnUpChart, SubjectRights, SubjectView } from './model.ts';
 import { usageView } from './usage.ts';
 
 const CHILDREN_MAX = 25;
 const HISTORY_MAX = 20;
 
-/** The answer is undefined if the subject does not exist or is not visible. */
+/** Undefined: not there, or not visible. @param asked - the limit of the chart; by default the budget that runs out first */
 export const subjectViewOf =
   (reading: ReadContext) =>
-  async (subject: string, asked: SubjectQuery, caller: Caller): Promise<SubjectView | undefined> => {
+  async (
+    subject: string,
+    asked: { readonly limit?: string },
+    caller: Caller,
+  ): Promise<SubjectView | undefined> => {
     const view = await viewOf(reading, caller);
     const { set, limits, places, directory, scope, nowMs } = view;
     const { policy, zone } = reading;
@@ -117,7 +121,6 @@ function kindOf(
   return undefined;
 }
 
-/** Rights shown on the page. Each edit checks them again. */
 function subjectRightsOf(subject: string, { roles }: Caller, view: CallerView): SubjectRights {
   const rights = rightsOf(roles);
   const may = (act: Parameters<typeof mayDo>[0]): boolean => mayDo(act, subject, rights, view);

@@ -4,14 +4,17 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 import { type DaySpan, type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
-import { COUNTED, type Rejections, type UsageDaysView, type UsageQuery, type UsageView } from './model.ts';
+import { COUNTED, type Rejections, type UsageDaysView, type UsageView } from './model.ts';
 
 const DAYS_DEFAULT = 31;
 const DAYS_MAX = 92;
 
 export const usageDaysOf =
   (reading: ReadContext) =>
-  async ({ subject, days }: UsageQuery, caller: Caller): Promise<UsageDaysView | undefined> => {
+  async (
+    { subject, days }: { readonly subject: string; readonly days?: number },
+    caller: Caller,
+  ): Promise<UsageDaysView | undefined> => {
     const { directory, scope } = await placesFor(reading, caller);
     if (!scope.sees(subject)) return undefined;
     const { zone, policy } = reading;
@@ -37,12 +40,7 @@ const TOP_MAX = 20;
 /** Lists are read per day; a quarter is enough. */
 const TOP_DAYS_MAX = 92;
 
-/**
- * Reads a list of projects a day, for groups and the instance.
- *
- * @param days - the subject's days, which include the span
- * @throws {LedgerError}
- */
+/** @param days - the subject's days, which include the span */
 export async function usageView(
   subject: string,
   days: readonly DayUsage[],

@@ -2,21 +2,22 @@
 import { DAY_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import type { Beat } from '../../core/contract/admissions.ts';
 import type { CanaryOutcome } from '../../core/ledger/controller.ts';
-import type { BrokenWebhook, Unread } from './evidence.ts';
+import type { Unread } from './evidence.ts';
 import {
   CLOCK_OFF_MS_MAX,
+  checked,
   counted,
   HEALTH_ALARM,
   type HealthChecks,
   type HealthJudgement,
   heardAmong,
-  known,
   ok,
   problem,
   span,
   unknown,
   warning,
 } from './judged.ts';
+import type { BrokenWebhook } from './read-gitlab.ts';
 
 /** GitLab writes to the token's user 60, 30 and 7 days before. */
 const EXPIRES_SOON_MS = 30 * DAY_MS;
@@ -38,51 +39,50 @@ const TOKEN_REMEDIES: readonly (readonly [NonNullable<Unread['cause']>, string])
   ],
 ];
 
+const judgeToken = checked('accessToken', ({ active, expiresAtMs }, { nowMs }) => {
+  if (!active) return problem('GitLab says that it is not active', ROTATE);
+  if (expiresAtMs === undefined) return ok('does not expire');
+  const leftMs = expiresAtMs - nowMs;
+  const text = `expires in ${span(leftMs)}`;
+  if (leftMs <= EXPIRES_AT_ONCE_MS) return problem(text, ROTATE);
+  return leftMs <= EXPIRES_SOON_MS ? warning(text, ROTATE) : ok(text);
+});
+
 export const GITLAB_CHECKS: HealthChecks = {
-  'access token': ({ nowMs, accessToken, ...evidence }) => {
-    const { gitlabVersion, licence, controller, controllerTokens, webhooks } = evidence;
+  'access token': (evidence) => {
+    const { accessToken, gitlabVersion, licence, controller, controllerTokens, webhooks } = evidence;
     const reads = [accessToken, gitlabVersion, licence, controller, controllerTokens, webhooks];
     for (const [cause, remedy] of TOKEN_REMEDIES)
       for (const read of reads)
         if (!read.known && read.cause === cause) return problem(read.why, remedy, 'SweepFailing');
-    return known(accessToken, ({ active, expiresAtMs }) => {
-      if (!active) return problem('GitLab says that it is not active', ROTATE);
-      if (expiresAtMs === undefined) return ok('does not expire');
-      const leftMs = expiresAtMs - nowMs;
-      const text = `expires in ${span(leftMs)}`;
-      if (leftMs <= EXPIRES_AT_ONCE_MS) return problem(text, ROTATE);
-      return leftMs <= EXPIRES_SOON_MS ? warning(text, ROTATE) : ok(text);
-    });
+    return judgeToken(evidence);
   },
 
-  licence: ({ licence, controller, nowMs }) =>
-    known(licence, (found) => {
-      const remedy = "runner controllers need an Ultimate licence: add one in GitLab's Admin area";
-      const isEnough = found !== undefined && !found.expired && ENOUGH.test(found.plan);
-      const text =
-        found === undefined ? 'GitLab has none' : `${found.plan}${found.expired ? ', expired' : ''}`;
-      if (!isEnough && !controller.known && controller.cause === 'absent') return problem(text, remedy);
-      if (found === undefined) return unknown('GitLab tells none');
-      const leftMs = (found.expiresAtMs ?? Number.POSITIVE_INFINITY) - nowMs;
-      return leftMs <= EXPIRES_SOON_MS ? warning(`${text}, ends in ${span(leftMs)}`, remedy) : ok(text);
-    }),
+  licence: checked('licence', (found, { controller, nowMs }) => {
+    const remedy = "runner controllers need an Ultimate licence: add one in GitLab's Admin area";
+    const isEnough = found !== undefined && !found.expired && ENOUGH.test(found.plan);
+    const text = found === undefined ? 'GitLab has none' : `${found.plan}${found.expired ? ', expired' : ''}`;
+    if (!isEnough && !controller.known && controller.cause === 'absent') return problem(text, remedy);
+    if (found === undefined) return unknown('GitLab tells none');
+    const leftMs = (found.expiresAtMs ?? Number.POSITIVE_INFINITY) - nowMs;
+    return leftMs <= EXPIRES_SOON_MS ? warning(`${text}, ends in ${span(leftMs)}`, remedy) : ok(text);
+  }),
 
-  'version of GitLab': ({ gitlabVersion, deployed }) =>
-    known(gitlabVersion, (version) => {
-      if (isOlder(version, FIRST_VERSION))
-        return problem(`${version} has no runner controllers`, `upgrade GitLab to ${FIRST_VERSION} or newer`);
-      const descriptors = deployed.known ? deployed.value.descriptorsVersion : undefined;
-      if (descriptors === undefined)
-        return unknown(`${version}; the version of the descriptors is not recorded`);
-      const both = `${version}, and the descriptors are of ${descriptors}`;
-      return isOlder(descriptors, version)
-        ? warning(
-            `${both}: fields that are new are not read`,
-            `npm run proto:sync -- --ref v${numbersOf(version).join('.')}.0, then deploy; runbook: Upgrading GitLab`,
-            HEALTH_ALARM,
-          )
-        : ok(both);
-    }),
+  'version of GitLab': checked('gitlabVersion', (version, { deployed }) => {
+    if (isOlder(version, FIRST_VERSION))
+      return problem(`${version} has no runner controllers`, `upgrade GitLab to ${FIRST_VERSION} or newer`);
+    const descriptors = deployed.known ? deployed.value.descriptorsVersion : undefined;
+    if (descriptors === undefined)
+      return unknown(`${version}; the version of the descriptors is not recorded`);
+    const both = `${version}, and the descriptors are of ${descriptors}`;
+    if (!isOlder(descriptors, version)) return ok(both);
+    const sync = `npm run proto:sync -- --ref v${numbersOf(version).join('.')}.0, then deploy`;
+    return warning(
+      `${both}: fields that are new are not read`,
+      `${sync}; runbook: Upgrading GitLab`,
+      HEALTH_ALARM,
+    );
+  }),
 
   controller: (evidence) => {
     const { controller } = evidence;
@@ -92,72 +92,68 @@ export const GITLAB_CHECKS: HealthChecks = {
     );
     if (!controller.known && controller.cause === 'absent' && !isExplained)
       return problem(controller.why, 'gitlab.controllerId in cdk/tollgate.config.ts; tollgate gitlab status');
-    return known(controller, ({ state, hasScope }) => {
-      if (!hasScope)
-        return problem(
-          'the controller has no scope: GitLab asks about no job',
-          'tollgate gitlab setup, or glab runner-controller scope create <id> --instance',
-        );
-      if (state === 'enabled') return ok('enabled: GitLab asks and obeys');
-      return warning(
-        state === 'dry_run' ? 'in dry run: GitLab asks and runs every job' : 'disabled: GitLab does not ask',
-        'tollgate controller enable, once tollgate controller status shows what it would do',
-      );
-    });
+    return judgeController(evidence);
   },
 
-  'controller token': ({ controllerTokens, controller, beats, nowMs }) =>
-    known(controllerTokens, (tokens) => {
-      const rotate = 'tollgate gitlab rotate-token';
-      if (tokens.length === 0)
-        return problem(
-          'the controller has none: no relay can open a stream',
-          `${rotate}, then deploy the relays`,
-          'RelayDisconnected',
-        );
-      const isHeard = beats.known && heardAmong(beats.value, nowMs).length > 0;
-      if (isHeard && controller.known && controller.value.connected === false)
-        return warning(
-          `relays have streams, and no token of controller ${controller.value.id} was used within the last hour: theirs is another's`,
-          'gitlab.controllerId in cdk/tollgate.config.ts, or the token in SSM: tollgate gitlab status',
-        );
-      const oldestMs = nowMs - Math.min(...tokens.map(({ createdAtMs }) => createdAtMs));
-      const text = `${counted(tokens.length, 'token')}, ${span(oldestMs)} old at most`;
-      return oldestMs > TOKEN_OLD_MS ? warning(text, rotate) : ok(text);
-    }),
-
-  webhooks: ({ webhooks }) =>
-    known(webhooks, ({ groups, unread, broken }) => {
-      const left = unread === 0 ? '' : `; ${counted(unread, 'group')} could not be looked at`;
-      if (groups === 0) return unknown(`no top-level group was looked at${left}`);
-      if (broken.length === 0)
-        return ok(`each of ${counted(groups, 'top-level group')} sends its job events${left}`);
-      const named = broken.slice(0, GROUPS_NAMED).map(({ group, standing }) => `${group} ${WORDS[standing]}`);
-      const more = broken.length > GROUPS_NAMED ? ' …' : '';
+  'controller token': checked('controllerTokens', (tokens, { controller, beats, nowMs }) => {
+    const rotate = 'tollgate gitlab rotate-token';
+    if (tokens.length === 0)
       return problem(
-        `${broken.length} of ${counted(groups, 'top-level group')}: ${named.join('; ')}${more}${left}`,
-        'tollgate gitlab setup makes and repairs them; until then the sweep finds the ends of their jobs',
+        'the controller has none: no relay can open a stream',
+        `${rotate}, then deploy the relays`,
+        'RelayDisconnected',
       );
-    }),
+    const isHeard = beats.known && heardAmong(beats.value, nowMs).length > 0;
+    if (isHeard && controller.known && controller.value.connected === false)
+      return warning(
+        `relays have streams, and no token of controller ${controller.value.id} was used within the last hour: theirs is another's`,
+        'gitlab.controllerId in cdk/tollgate.config.ts, or the token in SSM: tollgate gitlab status',
+      );
+    const oldestMs = nowMs - Math.min(...tokens.map(({ createdAtMs }) => createdAtMs));
+    const text = `${counted(tokens.length, 'token')}, ${span(oldestMs)} old at most`;
+    return oldestMs > TOKEN_OLD_MS ? warning(text, rotate) : ok(text);
+  }),
 
-  canary: ({ canary, beats, gitlabVersion, nowMs }) =>
-    known(canary, (outcome) => {
-      const heard = beats.known ? heardAmong(beats.value, nowMs) : [];
-      return judgeCanary(outcome, heard, gitlabVersion.known ? gitlabVersion.value : undefined, nowMs);
-    }),
+  webhooks: checked('webhooks', ({ groups, unread, broken }) => {
+    const left = unread === 0 ? '' : `; ${counted(unread, 'group')} could not be looked at`;
+    if (groups === 0) return unknown(`no top-level group was looked at${left}`);
+    if (broken.length === 0)
+      return ok(`each of ${counted(groups, 'top-level group')} sends its job events${left}`);
+    const named = broken.slice(0, GROUPS_NAMED).map(({ group, standing }) => `${group} ${WORDS[standing]}`);
+    const more = broken.length > GROUPS_NAMED ? ' …' : '';
+    return problem(
+      `${broken.length} of ${counted(groups, 'top-level group')}: ${named.join('; ')}${more}${left}`,
+      'tollgate gitlab setup makes and repairs them; until then the sweep finds the ends of their jobs',
+    );
+  }),
 
-  'clock of GitLab': ({ gitlabAheadMs }) =>
-    known(gitlabAheadMs, (aheadMs) => {
-      const off = Math.abs(aheadMs);
-      const side = aheadMs > 0 ? 'ahead of' : 'behind';
-      return off <= CLOCK_OFF_MS_MAX
-        ? ok('agrees with this machine')
-        : problem(
-            `${span(off)} ${side} this machine: from five minutes on webhooks are refused`,
-            'set the clock of the one that is wrong',
-          );
-    }),
+  canary: checked('canary', (outcome, { beats, gitlabVersion, nowMs }) => {
+    const heard = beats.known ? heardAmong(beats.value, nowMs) : [];
+    return judgeCanary(outcome, heard, gitlabVersion.known ? gitlabVersion.value : undefined, nowMs);
+  }),
+
+  'clock of GitLab': checked('gitlabAheadMs', (aheadMs) => {
+    const off = Math.abs(aheadMs);
+    const side = aheadMs > 0 ? 'ahead of' : 'behind';
+    const text = `${span(off)} ${side} this machine: from five minutes on webhooks are refused`;
+    return off <= CLOCK_OFF_MS_MAX
+      ? ok('agrees with this machine')
+      : problem(text, 'set the clock of the one that is wrong');
+  }),
 };
+
+const judgeController = checked('controller', ({ state, hasScope }) => {
+  if (!hasScope)
+    return problem(
+      'the controller has no scope: GitLab asks about no job',
+      'tollgate gitlab setup, or glab runner-controller scope create <id> --instance',
+    );
+  if (state === 'enabled') return ok('enabled: GitLab asks and obeys');
+  return warning(
+    state === 'dry_run' ? 'in dry run: GitLab asks and runs every job' : 'disabled: GitLab does not ask',
+    'tollgate controller enable, once tollgate controller status shows what it would do',
+  );
+});
 
 const WORDS: Readonly<Record<BrokenWebhook['standing'], string>> = {
   missing: 'has no webhook',
@@ -195,18 +191,16 @@ export function judgeCanary(
 ): HealthJudgement {
   if (outcome === undefined)
     return unproven('never proven: whether GitLab takes "admitted" and "rejected" for what they are');
-  const { admitted, rejected, checkedAtMs, descriptors } = outcome;
+  const { admitted, rejected, checkedAtMs, descriptors, gitlabVersion: was } = outcome;
   const ago = nowMs - checkedAtMs < MINUTE_MS ? 'just now' : `${span(nowMs - checkedAtMs)} ago`;
-  if (gitlabVersion !== undefined && gitlabVersion !== outcome.gitlabVersion)
-    return unproven(
-      `not proven since GitLab became ${gitlabVersion}: the last canary was on ${outcome.gitlabVersion}, ${ago}`,
-    );
+  if (gitlabVersion !== undefined && gitlabVersion !== was)
+    return unproven(`not proven since GitLab became ${gitlabVersion}: the last canary was on ${was}, ${ago}`);
   const hashes = [...new Set(heard.flatMap(({ schema }) => schema?.hash ?? []))];
   if (hashes.length > 0 && !hashes.includes(descriptors))
     return unproven(
       `not proven with the descriptors ${hashes.join(', ')}: the last canary had ${descriptors}, ${ago}`,
     );
-  const on = `on GitLab ${outcome.gitlabVersion} with descriptors ${descriptors}, ${ago}`;
+  const on = `on GitLab ${was} with descriptors ${descriptors}, ${ago}`;
   const found = [admitted, rejected];
   if (found.includes('contrary'))
     return problem(
@@ -218,7 +212,7 @@ export function judgeCanary(
       `the canary's jobs ran and nobody was asked: found ${on}`,
       'tollgate coverage lists the runners that pass by; then the canary again',
     );
-  if (found.some((variant) => variant !== 'proven'))
-    return unproven(`only ${admitted === 'proven' ? '"admitted"' : '"rejected"'} is proven ${on}`);
-  return ok(`both answers proven ${on}`);
+  return found.every((variant) => variant === 'proven')
+    ? ok(`both answers proven ${on}`)
+    : unproven(`only ${admitted === 'proven' ? '"admitted"' : '"rejected"'} is proven ${on}`);
 }

@@ -1,15 +1,18 @@
 /** Judges a deployment by the traces of its programs in the table, its relays and GitLab's side. */
 import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { isRecountLate } from '../../core/ledger/checkpoints.ts';
+import type { RelayBeat } from '../../core/store/health-items.ts';
 import type { HealthFinding, HealthView } from './evidence.ts';
 import { GITLAB_CHECKS } from './judge-gitlab.ts';
-import { RELAY_CHECKS } from './judge-relays.ts';
 import {
   alarmed,
+  CLOCK_OFF_MS_MAX,
+  checked,
   counted,
   DIRECTORY_OLD_MS,
   type HealthChecks,
-  known,
+  type HealthJudgement,
+  heardAmong,
   ok,
   problem,
   span,
@@ -18,84 +21,176 @@ import {
 } from './judged.ts';
 import { type HealthEvidence, type HealthReadDeps, readEvidence } from './read-health.ts';
 
+const ofHeard = (judge: (heard: readonly RelayBeat[], evidence: HealthEvidence) => HealthJudgement) =>
+  checked('beats', (all, evidence) => {
+    const heard = heardAmong(all, evidence.nowMs);
+    return heard.length === 0 ? unknown('no relay is heard') : judge(heard, evidence);
+  });
+
+const namesOf = (relays: readonly RelayBeat[]): string => relays.map(({ relayId }) => relayId).join(', ');
+
+const DEPLOYING = 'wait for the deployment that is under way to end, or deploy again';
+
+const RELAY_CHECKS: HealthChecks = {
+  relays: checked('beats', (all, { controller, controllerTokens, nowMs }) => {
+    const heard = heardAmong(all, nowMs);
+    const [last] = all;
+    if (heard.length === 0 && controllerTokens.known && controllerTokens.value.length === 0)
+      return unknown('none can open a stream: see controller token');
+    if (last === undefined && controller.known && controller.value.connected === true)
+      return unknown("none writes heartbeats; the controller's token was used within the last hour");
+    if (last === undefined)
+      return alarmed('no relay wrote a sign of life within the last hour', 'RelayDisconnected');
+    if (heard.length === 0)
+      return alarmed(
+        `no relay was heard for ${span(nowMs - last.atMs)}: an enabled controller fails every job it asks about`,
+        'RelayDisconnected',
+      );
+    const stopped = heard.filter(({ breaker }) => breaker !== undefined && breaker !== 'closed');
+    if (stopped.length > 0)
+      return alarmed(
+        `${counted(stopped.length, 'relay')} answers without the admit function, which fails: ${namesOf(stopped)}`,
+        'FallbackShare',
+      );
+    const streams = heard.reduce((sum, { openStreams }) => sum + openStreams, 0);
+    const text = `${counted(heard.length, 'relay')}, ${counted(streams, 'stream')}`;
+    const alone = `${text}: no other takes over during a deployment`;
+    return heard.length === 1
+      ? warning(alone, 'run two: relay.count in cdk/tollgate.config.ts', 'RelayMissing')
+      : ok(text);
+  }),
+
+  descriptors: ofHeard((heard) => {
+    const guessed = heard.filter(({ schema }) => schema?.placeholder === true);
+    if (guessed.length > 0)
+      return problem(
+        `${namesOf(guessed)}: the descriptors are the placeholder of this repository, so every job is admitted`,
+        "npm run proto:sync -- --ref v<version of GitLab's agent server>, then deploy",
+        'RejectionsWithheld',
+      );
+    const suspect = heard.filter(({ schema }) => schema?.standing === 'suspect');
+    if (suspect.length > 0)
+      return problem(
+        `${namesOf(suspect)}: recent questions contradict the descriptors, so nothing is rejected`,
+        'runbook: Upgrading GitLab',
+        'SchemaSuspect',
+      );
+    if (new Set(heard.map(({ schema }) => schema?.hash)).size > 1)
+      return warning('the relays read questions with different descriptors', DEPLOYING);
+    return heard.every(({ schema }) => schema?.standing === 'proven')
+      ? ok('proven by real questions')
+      : warning(
+          'not proven yet: nothing is rejected until six jobs of three projects, or twenty of fewer, were read',
+          'wait for jobs, or run some; npm run doctor shows what arrives',
+          'RejectionsWithheld',
+        );
+  }),
+
+  'clock of the relays': checked('beats', (all, { gitlabAheadMs, nowMs }) => {
+    const ahead = all.filter(({ atMs }) => atMs - nowMs > CLOCK_OFF_MS_MAX);
+    if (ahead.length === 0) return ok('no relay is ahead of this machine');
+    if (gitlabAheadMs.known && gitlabAheadMs.value > CLOCK_OFF_MS_MAX)
+      return unknown(`${namesOf(ahead)} is ahead, as GitLab is: see clock of GitLab`);
+    const mostMs = Math.max(...ahead.map(({ atMs }) => atMs - nowMs));
+    return problem(
+      `${namesOf(ahead)} is ${span(mostMs)} ahead of this machine`,
+      'set the clock of the one that is wrong: periods of limits begin and end by it',
+    );
+  }),
+
+  'directory of the relays': ofHeard((heard) => {
+    const oldest = span(Math.max(...heard.map(({ directoryAgeMs = 0 }) => directoryAgeMs)));
+    const old = heard.filter(({ directoryAgeMs = 0 }) => directoryAgeMs > DIRECTORY_OLD_MS);
+    return old.length === 0
+      ? ok(`at most ${oldest} old`)
+      : alarmed(
+          `${namesOf(old)}: ${oldest} old; in an outage rules for groups cannot be told`,
+          'RelayDirectoryStale',
+        );
+  }),
+
+  'policy of the relays': ofHeard((heard, { deployed }) => {
+    const functions = deployed.known ? deployed.value.policyVersion : undefined;
+    const known = heard.filter(({ policyVersion }) => policyVersion !== undefined);
+    const told = known.map(({ relayId, policyVersion }) => `${relayId} has ${policyVersion}`).join(', ');
+    if (known.length === 0) return unknown('no relay reports its policy');
+    if (functions === undefined)
+      return unknown(`${told}; the functions' is not known before the hourly look`);
+    return known.every(({ policyVersion }) => policyVersion === functions)
+      ? ok(`${functions}, as the functions have it`)
+      : warning(`${told}, the functions have ${functions}`, DEPLOYING);
+  }),
+};
+
 /** The sweep reads the scope every five minutes, where it knows the controller. */
 const SCOPE_OLD_MS = 10 * MINUTE_MS;
 /** Below this share of asked jobs limits hold for some only. */
 const COVERAGE_MIN = 0.95;
 /** As the alarm UnadmittedShare: with fewer jobs an hour it says nothing. */
 const JOBS_PER_HOUR_MIN = 20;
+
 const PART_CHECKS: HealthChecks = {
-  directory: ({ directoryListedAtMs, nowMs }) =>
-    known(directoryListedAtMs, (listedAtMs) => {
-      if (listedAtMs === undefined)
-        return warning(
-          "GitLab's groups were never listed to their end: jobs go by policies/directory.yaml",
-          'look at the log of directory-sync: it names what GitLab refuses',
-          'DirectoryStale',
-        );
-      const ago = `${span(nowMs - listedAtMs)} ago`;
-      return nowMs - listedAtMs > DIRECTORY_OLD_MS
-        ? alarmed(`GitLab's groups were last listed ${ago}`, 'DirectoryStale')
-        : ok(`all groups listed ${ago}`);
-    }),
+  directory: checked('directoryListedAtMs', (listedAtMs, { nowMs }) => {
+    if (listedAtMs === undefined)
+      return warning(
+        "GitLab's groups were never listed to their end: jobs go by policies/directory.yaml",
+        'look at the log of directory-sync: it names what GitLab refuses',
+        'DirectoryStale',
+      );
+    const ago = `${span(nowMs - listedAtMs)} ago`;
+    return nowMs - listedAtMs > DIRECTORY_OLD_MS
+      ? alarmed(`GitLab's groups were last listed ${ago}`, 'DirectoryStale')
+      : ok(`all groups listed ${ago}`);
+  }),
 
-  limits: ({ limitsLiveAtMs, nowMs }) =>
-    known(limitsLiveAtMs, (atMs) =>
-      atMs === undefined
-        ? warning(
-            'no set of limits was ever published: those packed with the functions hold',
-            'tollgate limits publish',
-          )
-        : ok(`live since ${span(nowMs - atMs)} ago`),
-    ),
+  limits: checked('limitsLiveAtMs', (atMs, { nowMs }) =>
+    atMs === undefined
+      ? warning(
+          'no set of limits was ever published: those packed with the functions hold',
+          'tollgate limits publish',
+        )
+      : ok(`live since ${span(nowMs - atMs)} ago`),
+  ),
 
-  counters: ({ recount, nowMs }) =>
-    known(recount, (outcome) => {
-      if (outcome === undefined)
-        return unknown('not recounted yet: the first runs of the function drift do it');
-      const many = outcome.drifting.length + outcome.unlisted;
-      if (many > 0)
-        return problem(
-          `${counted(many, 'counter')} showed something else than the records in the last recount`,
-          'runbook: Drift; tollgate rebuild shows them',
-          'Drift',
-        );
-      const age = span(nowMs - outcome.recountedAtMs);
-      const remedy = 'look at the log of the function drift: it recounts all the time';
-      return isRecountLate(outcome, nowMs)
-        ? problem(`the last recount is ${age} old`, remedy, 'Drift')
-        : ok(`agreed with the records ${age} ago`);
-    }),
+  counters: checked('recount', (outcome, { nowMs }) => {
+    if (outcome === undefined)
+      return unknown('not recounted yet: the first runs of the function drift do it');
+    const many = outcome.drifting.length + outcome.unlisted;
+    if (many > 0)
+      return problem(
+        `${counted(many, 'counter')} showed something else than the records in the last recount`,
+        'runbook: Drift; tollgate rebuild shows them',
+        'Drift',
+      );
+    const age = span(nowMs - outcome.recountedAtMs);
+    const remedy = 'look at the log of the function drift: it recounts all the time';
+    return isRecountLate(outcome, nowMs)
+      ? problem(`the last recount is ${age} old`, remedy, 'Drift')
+      : ok(`agreed with the records ${age} ago`);
+  }),
 
-  sweep: ({ accessToken, scope, nowMs }) =>
-    known(scope, (read) => {
-      if (read === undefined)
-        return unknown(
-          'the sweep was not told the controller: gitlab.controllerId in cdk/tollgate.config.ts',
-        );
-      const asked = `asked GitLab ${span(nowMs - read.readAtMs)} ago`;
-      if (nowMs - read.readAtMs <= SCOPE_OLD_MS) return ok(asked);
-      if (!accessToken.known && accessToken.cause === 'unauthorised')
-        return unknown(`${asked}; it may have the same token: see access token`);
-      return alarmed(`the sweep last ${asked}: what no webhook reported stays held`, 'SweepFailing');
-    }),
+  sweep: checked('scope', (read, { accessToken, nowMs }) => {
+    if (read === undefined)
+      return unknown('the sweep was not told the controller: gitlab.controllerId in cdk/tollgate.config.ts');
+    const asked = `asked GitLab ${span(nowMs - read.readAtMs)} ago`;
+    if (nowMs - read.readAtMs <= SCOPE_OLD_MS) return ok(asked);
+    if (!accessToken.known && accessToken.cause === 'unauthorised')
+      return unknown(`${asked}; it may have the same token: see access token`);
+    return alarmed(`the sweep last ${asked}: what no webhook reported stays held`, 'SweepFailing');
+  }),
 
-  coverage: ({ coverage }) =>
-    known(coverage, ({ days, ran, bypass, bypassingRunnerIds, bypassingRunners }) => {
-      const span = `in ${counted(days, 'day')}`;
-      if (ran === 0) return unknown(`no job has ended ${span}`);
-      if (bypass === 0) return ok(`GitLab asked about all of ${counted(ran, 'job')} ${span}`);
-      const more = bypassingRunners > bypassingRunnerIds.length ? ' …' : '';
-      const on =
-        bypassingRunners === 0
-          ? ''
-          : `, on ${counted(bypassingRunners, 'runner')}: ${bypassingRunnerIds.join(', ')}${more}`;
-      const text = `${bypass} of ${counted(ran, 'job')} ${span} passed by${on}`;
-      const remedy = 'tollgate coverage lists them with what to do at each runner';
-      if (bypass <= ran * (1 - COVERAGE_MIN)) return warning(text, remedy);
-      const busy = ran > JOBS_PER_HOUR_MIN * 24 * days;
-      return problem(text, remedy, busy ? 'UnadmittedShare' : undefined);
-    }),
+  coverage: checked('coverage', ({ days, ran, bypass, bypassingRunnerIds: ids, bypassingRunners }) => {
+    const during = `in ${counted(days, 'day')}`;
+    if (ran === 0) return unknown(`no job has ended ${during}`);
+    if (bypass === 0) return ok(`GitLab asked about all of ${counted(ran, 'job')} ${during}`);
+    const runners = `${counted(bypassingRunners, 'runner')}: ${ids.join(', ')}`;
+    const on = bypassingRunners === 0 ? '' : `, on ${runners}${bypassingRunners > ids.length ? ' …' : ''}`;
+    const text = `${bypass} of ${counted(ran, 'job')} ${during} passed by${on}`;
+    const remedy = 'tollgate coverage lists them with what to do at each runner';
+    if (bypass <= ran * (1 - COVERAGE_MIN)) return warning(text, remedy);
+    const busy = ran > JOBS_PER_HOUR_MIN * 24 * days;
+    return problem(text, remedy, busy ? 'UnadmittedShare' : undefined);
+  }),
 
   rights: (evidence) => {
     const failed = Object.entries(READS_OF).flatMap(([name, what]) => {
@@ -129,7 +224,6 @@ const READS_OF = {
 
 const ACTION = /not authorized to perform: ([\w:]+)/;
 
-/** Each cause is reported once. */
 export const judgeHealth = (evidence: HealthEvidence): readonly HealthFinding[] =>
   Object.entries({ ...RELAY_CHECKS, ...PART_CHECKS, ...GITLAB_CHECKS }).map(([about, check]) => ({
     about,

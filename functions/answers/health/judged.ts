@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { type RelayBeat, SILENT_MS } from '../../core/store/health-items.ts';
-import type { HealthFinding, ReadResult } from './evidence.ts';
+import type { HealthFinding } from './evidence.ts';
 import type { HealthEvidence } from './read-health.ts';
 
 /** Alarm of the hourly health check, for problems without their own alarm. */
@@ -12,8 +12,19 @@ export const DIRECTORY_OLD_MS = HOUR_MS;
 export type HealthJudgement = Omit<HealthFinding, 'about'>;
 export type HealthChecks = Readonly<Record<string, (evidence: HealthEvidence) => HealthJudgement>>;
 
-export const known = <T>(read: ReadResult<T>, judge: (value: T) => HealthJudgement): HealthJudgement =>
-  read.known ? judge(read.value) : unknown(read.why);
+type Part = Exclude<keyof HealthEvidence, 'nowMs'>;
+type ValueOf<Name extends Part> = Extract<HealthEvidence[Name], { known: true }>['value'];
+
+/** Judges what was read. A part that could not be read is unknown, and the finding says why. */
+export const checked =
+  <Name extends Part>(
+    name: Name,
+    judge: (value: ValueOf<Name>, evidence: HealthEvidence) => HealthJudgement,
+  ) =>
+  (evidence: HealthEvidence): HealthJudgement => {
+    const read = evidence[name];
+    return read.known ? judge(read.value as ValueOf<Name>, evidence) : unknown(read.why);
+  };
 
 export const ok = (text: string): HealthJudgement => ({ severity: 'ok', text });
 export const unknown = (text: string): HealthJudgement => ({ severity: 'unknown', text });
@@ -21,7 +32,6 @@ export const warning = (text: string, remedy: string, alarm?: string): HealthJud
   ...{ severity: 'warning', text, remedy },
   ...(alarm !== undefined && { alarm }),
 });
-/** @param alarm - that covers it; by default that of the hourly check */
 export const problem = (text: string, remedy: string, alarm = HEALTH_ALARM): HealthJudgement => ({
   ...{ severity: 'problem', text, remedy, alarm },
 });

@@ -10,7 +10,7 @@ import {
 import { groupHookUrl } from '../../core/gitlab/group-hooks.ts';
 import type { RestCallDeps } from '../../core/gitlab/rest-call.ts';
 import { WEBHOOK_PATH } from '../../names.ts';
-import type { BrokenWebhook, GitLabEvidence, ReadResult, Unread } from './evidence.ts';
+import type { ReadResult, Unread } from './evidence.ts';
 
 interface GitLabHealthDeps {
   readonly calls: RestCallDeps;
@@ -26,6 +26,17 @@ const AT_ONCE = 4;
 /** Two calls for each group; what is left is counted. */
 const WEBHOOKS_MS_MAX = 120_000;
 const FAILED_DELIVERIES = 3;
+
+export interface BrokenWebhook {
+  readonly group: string;
+  /** `off`: it does not send job events; `rewritten`: a template changes what it sends. */
+  readonly standing: 'missing' | 'off' | 'disabled' | 'failing' | 'rewritten';
+}
+
+export type GitLabEvidence = Awaited<ReturnType<typeof readParts>> & {
+  /** GitLab's clock less ours, ms. */
+  readonly gitlabAheadMs: ReadResult<number>;
+};
 
 export const gitlabUnknown = (why: string, cause?: Unread['cause']): GitLabEvidence => {
   const unread: Unread = { known: false, why, ...withoutAbsent({ cause }) };
@@ -59,15 +70,25 @@ export async function readGitLabHealth(deps: GitLabHealthDeps): Promise<GitLabEv
   });
   const self = await gitlab.self();
   // The other reads would fail as well.
-  if (!self.ok && (self.refusal.code === 'unauthorised' || self.refusal.code === 'unavailable'))
-    return { ...gitlabUnknown(self.refusal.says, self.refusal.code), gitlabAheadMs };
+  const isRefused = !self.ok && (self.refusal.code === 'unauthorised' || self.refusal.code === 'unavailable');
+  const parts = isRefused
+    ? gitlabUnknown(self.refusal.says, self.refusal.code)
+    : await readParts(self, gitlab, deps);
+  return { ...parts, gitlabAheadMs };
+}
+
+async function readParts(
+  self: Awaited<ReturnType<GitLabAdministration['self']>>,
+  gitlab: GitLabAdministration,
+  deps: GitLabHealthDeps,
+) {
   const [metadata, licence, controller] = await Promise.all([
     gitlab.metadata(),
     gitlab.licence(),
     readController(deps.controllerId, gitlab),
   ]);
-  const webhooks = await readWebhooks(gitlab, deps);
   return {
+    /** The token in use; without `expiresAtMs` it does not expire. */
     accessToken: read(self, ({ active, expires_at }) => ({ active, ...expiry(expires_at) })),
     gitlabVersion: read(metadata, ({ version }) => version),
     licence: read(licence, (found) =>
@@ -76,8 +97,7 @@ export async function readGitLabHealth(deps: GitLabHealthDeps): Promise<GitLabEv
         : { plan: found.plan, expired: found.expired ?? false, ...expiry(found.expires_at) },
     ),
     ...controller,
-    webhooks,
-    gitlabAheadMs,
+    webhooks: await readWebhooks(gitlab, deps),
   };
 }
 
@@ -89,10 +109,7 @@ const read = <Said, Value>(answer: AdminAnswer<Said>, told: (said: Said) => Valu
     ? { known: true, value: told(answer.value) }
     : { known: false, why: answer.refusal.says, cause: answer.refusal.code };
 
-async function readController(
-  wanted: number | undefined,
-  gitlab: GitLabAdministration,
-): Promise<Pick<GitLabEvidence, 'controller' | 'controllerTokens'>> {
+async function readController(wanted: number | undefined, gitlab: GitLabAdministration) {
   const all = read(await gitlab.controllers(), (found) =>
     found.filter(({ description }) => description !== CANARY_DESCRIPTION),
   );
@@ -131,10 +148,11 @@ async function readController(
   };
 }
 
+/** Counts top-level groups that were looked at, and those that were not: GitLab did not say, or time ran out. */
 async function readWebhooks(
   gitlab: GitLabAdministration,
   { calls: { clock }, webhookUrl }: GitLabHealthDeps,
-): Promise<GitLabEvidence['webhooks']> {
+) {
   const roots = read(await gitlab.topLevelGroups(), (groups) => groups);
   if (!roots.known) return roots;
   const untilMs = clock.monotonicMs() + WEBHOOKS_MS_MAX;
@@ -160,7 +178,8 @@ async function readWebhooks(
     if (standing !== undefined) broken.push({ group, standing });
   });
   if (looked === 0 && refused !== undefined) return refused;
-  return { known: true, value: { groups: looked, unread: roots.value.length - looked, broken } };
+  const unread = roots.value.length - looked;
+  return { known: true as const, value: { groups: looked, unread, broken } };
 }
 
 /** Undefined: it is correct, or unknown. */

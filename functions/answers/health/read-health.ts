@@ -2,6 +2,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { DirectoryError, DynamoDirectoryTable } from '../../core/directory/directory-table.ts';
 import { directoryListedAtMs } from '../../core/directory/hand-out.ts';
 import type { LedgerClock } from '../../core/environment/environment.ts';
+import { parsedJson } from '../../core/gitlab/rest-call.ts';
 import { dynamoRecountOutcomes } from '../../core/ledger/checkpoints.ts';
 import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../core/ledger/controller.ts';
 import { DynamoLimitTable, LimitsError } from '../../core/limits/limit-table.ts';
@@ -13,13 +14,8 @@ import { LedgerError } from '../../core/store/table-failure.ts';
 import { DynamoRollupStore } from '../../core/usage/rollup-store.ts';
 import { coverageViewOf } from '../groups/coverage.ts';
 import { placesNow } from '../reading/limits-now.ts';
-import {
-  type DeployedEvidence,
-  type GitLabEvidence,
-  type HealthView,
-  HealthViewSchema,
-  type ReadResult,
-} from './evidence.ts';
+import { type DeployedEvidence, type HealthView, HealthViewSchema, type ReadResult } from './evidence.ts';
+import type { GitLabEvidence } from './read-gitlab.ts';
 
 export interface HealthReadDeps extends InstanceTable {
   readonly clock: LedgerClock;
@@ -42,7 +38,6 @@ const readsOf = (deps: HealthReadDeps) => ({
   directoryListedAtMs: () => directoryListedAtMs(new DynamoDirectoryTable(deps)),
   limitsLiveAtMs: async () => (await new DynamoLimitTable(deps).getPointer(WAIT))?.atMs,
   recount: () => dynamoRecountOutcomes(deps).read(),
-  /** As the sweep last read it. */
   scope: () => dynamoControllerScope(deps).read(),
   canary: () => dynamoCanaryOutcomes(deps).read(),
   coverage: () => readCoverage(deps),
@@ -116,32 +111,19 @@ const VIEW = 'vw';
 const POLICY = 'po';
 const DESCRIPTORS = 'ds';
 
-interface KeptLook {
-  readonly view: HealthView;
-  readonly deployed: DeployedEvidence;
-}
-
 /** The result of the last hourly check. Undefined: none, or of a newer program. */
 export function dynamoHealthLook({ table, instance }: InstanceTable) {
   const text = (value: string | undefined) => (value === undefined ? undefined : { S: value });
-  return singleItem<KeptLook>({
+  return singleItem<{ readonly view: HealthView; readonly deployed: DeployedEvidence }>({
     ...{ table, key: ledgerKeys(instance).healthLook, name: 'the hourly look', consistent: false },
     encode: ({ view, deployed: { policyVersion, descriptorsVersion } }) => ({
       [VIEW]: { S: JSON.stringify(view) },
       ...withoutAbsent({ [POLICY]: text(policyVersion), [DESCRIPTORS]: text(descriptorsVersion) }),
     }),
     decode: (item) => {
-      const view = HealthViewSchema.safeParse(parsed(item[VIEW]?.S));
+      const view = HealthViewSchema.safeParse(parsedJson(item[VIEW]?.S ?? ''));
       const [policyVersion, descriptorsVersion] = [item[POLICY]?.S, item[DESCRIPTORS]?.S];
       return view.success ? { view: view.data, deployed: { policyVersion, descriptorsVersion } } : undefined;
     },
   });
-}
-
-function parsed(text = ''): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,5 @@
 import type { Directory } from '../../../policies/directory.ts';
-import { type Estimator, historyEstimator } from '../../../policies/estimate.ts';
-import type { EvaluationContext } from '../../../policies/evaluate.ts';
+import { historyEstimator } from '../../../policies/estimate.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { RunnerDetails, UserNames } from '../../core/gitlab/kept-answers.ts';
@@ -24,7 +23,6 @@ import { NOWHERE, type Places, type Scope, scopeOf } from './scope.ts';
 
 export type Caller = Pick<User, 'id' | 'username' | 'name' | 'roles'>;
 
-/** Sources of the answers of one process. */
 export interface ReadingDeps {
   readonly desk: Pick<
     LimitsDesk,
@@ -94,7 +92,6 @@ export async function viewOf(
   return { ...current, places, directory, scope: scopeOf(roles, directory), nowMs: clock.nowMs() };
 }
 
-/** The groups, and what the caller sees of them. @throws {DirectoryError} */
 export async function placesFor(
   { places: groups }: Pick<ReadContext, 'places'>,
   { roles }: Pick<Caller, 'roles'>,
@@ -122,33 +119,17 @@ export function pageOf<Row>(
 
 export const offsetOf = (cursor = ''): number => (/^\d{1,7}$/.test(cursor) ? Number(cursor) : 0);
 
-/**
- * Reads what the admit function decides by: policy, live limits with carried amounts, and groups of the last sync.
- *
- * @returns also an estimator by the last runs of a project's jobs; it throws {LedgerError}
- * @throws {LimitsError} {DirectoryError}
- */
-export async function rulesNow(
-  reading: ReadContext,
-  caller: Pick<Caller, 'roles'>,
-): Promise<{
-  readonly view: CallerView;
-  readonly rulesFor: (projectId: number | undefined) => Promise<EvaluationContext & { directory: Directory }>;
-}> {
+/** Reads what the admit function decides by: policy, live limits with carried amounts, groups of the last sync, estimates. */
+export async function rulesNow(reading: ReadContext, caller: Pick<Caller, 'roles'>) {
   const { policy, usage } = reading;
   const view = await viewOf(reading, caller);
   const { limits, directory, nowMs } = view;
-  const estimatorOf = async (projectId: number | undefined): Promise<Estimator> => {
+  const rulesFor = async (projectId: number | undefined) => {
     const stored = projectId === undefined ? [] : await usage.readEstimates([projectId]);
-    return historyEstimator(() => stored[0]?.history);
+    const estimator = historyEstimator(() => stored[0]?.history);
+    return { policy, limits, directory, nowMs, estimator };
   };
-  return {
-    view,
-    rulesFor: async (projectId) => ({
-      ...{ policy, limits, directory, nowMs },
-      estimator: await estimatorOf(projectId),
-    }),
-  };
+  return { view, rulesFor };
 }
 
 /** User id of callers without a GitLab sign-in, such as the command line; GitLab's ids start at 1. */

@@ -32,7 +32,7 @@ interface SumAsk extends DaySpan {
   readonly named?: (name: string) => number | undefined;
   /** Rows are only in sheets: days that are not packed have none. */
   readonly neverLive?: boolean;
-  /** Day by day, for trends. */
+  /** Reads days also where the month is packed. */
   readonly byDay: boolean;
   readonly later?: boolean;
 }

@@ -7,7 +7,6 @@ import type { Roles } from '../../core/signin/model.ts';
 
 /** Visibility for a caller: a subject is visible if it is, or is below, one of the caller's groups. */
 export interface Scope {
-  /** The whole instance: finance and admins. */
   readonly seesAll: boolean;
   /** Visible groups, each with everything below; empty if the caller sees everything. */
   readonly groupIds: ReadonlySet<number>;
@@ -126,11 +125,7 @@ export function subjectsAbove(subject: string, directory: Directory): readonly s
   return [...groups.reverse(), 'instance'];
 }
 
-/**
- * Formats a limit for people: `project/7 money-month` → `acme/payments/checkout money-month`. Unknown ids stay.
- *
- * @param nameOf - names users
- */
+/** `project/7 money-month` → `acme/payments/checkout money-month`. Unknown ids stay. @param nameOf - names users */
 export function limitLabel(
   limit: string,
   directory: Directory,
@@ -146,11 +141,7 @@ export const subjectOfLimit = (limit: string): string => limit.slice(0, limit.la
 const USER = /^user (\d{1,15})$/;
 const GONE = 'a user GitLab does not know';
 
-/**
- * Names users: `user 7` → `anna`; other labels stay. Without GitLab's answer, a user stays a number.
- *
- * @param userNames - absent: GitLab cannot be asked
- */
+/** Names users: `user 7` → `anna`; other labels stay. Without GitLab's answer, a user stays a number. */
 export async function userLabels(
   labels: readonly string[],
   userNames: UserNames | undefined,

@@ -23,7 +23,6 @@ export const today = (zone: string, nowMs: number): number => dayNumber(dayIn(zo
 
 export const dayText = (number: number): string => isoDay(calendarDay(number));
 
-/** Counts of a day as they are stored. */
 export interface DayTally extends Pick<DayUsage, 'number' | 'day'> {
   readonly tally: UsageTally;
 }

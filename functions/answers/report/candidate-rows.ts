@@ -45,7 +45,6 @@ export function candidateRows(
   };
 }
 
-/** Numbers names in the order of their first use. */
 function ids() {
   const known = new Map<string, number>();
   const names: string[] = [];

@@ -189,7 +189,6 @@ function placeIds(
   );
 }
 
-/** Labels the rest that no row has. */
 function otherLabel(by: SpendKey, subject: string, hidden: number): string {
   const isAll = subject === 'instance';
   const rest = {

@@ -12,14 +12,12 @@ import {
   text,
   z,
 } from '../../core/schema.ts';
-import { jobsByRule } from '../groups/model.ts';
+import { type CoverageQuery, jobsByRule, type OverviewQuery } from '../groups/model.ts';
 import { countedSpan } from '../limits/edit-models.ts';
 import { LimitRowSchema } from '../status/model.ts';
 
-export interface RolloutQuery {
+export interface RolloutQuery extends Pick<OverviewQuery, 'cursor' | 'max'> {
   readonly subjects?: readonly string[];
-  readonly cursor?: string;
-  readonly max?: number;
 }
 
 const step = z.enum(ROLLOUT_STEPS as ['off', 'shadow', 'reported', 'warn', 'enforce']);
@@ -71,8 +69,7 @@ export const RolloutViewSchema = z
   .object({
     set: maybe(text('The live set of limits; absent: none was ever live.')),
     nowMs: instantMs(),
-    fromDay: day('First day.'),
-    toDay: day('Last day.'),
+    ...{ fromDay: day('First day.'), toDay: day('Last day.') },
     rows: list(RolloutRowSchema),
     next: maybe(text('`cursor` of the next page.')),
     total: count(),
@@ -98,9 +95,7 @@ export const RolloutForecastSchema = z
         jobs: count('A job counts in each row with a violation.'),
         examples: list(
           z.object({
-            jobId: count(),
-            atMs: instantMs(),
-            projectPath: maybe(text()),
+            ...{ jobId: count(), atMs: instantMs(), projectPath: maybe(text()) },
             url: maybe(text('Its page in GitLab, if the address is known.')),
           }),
           'The latest, newest first.',
@@ -119,11 +114,7 @@ export type RolloutForecastAnswer =
   | { readonly outcome: 'too_often'; readonly retryAfterSeconds: number };
 
 const RolloutStepTakenSchema = z.object({
-  subject: subject(),
-  path: text(),
-  class: rolloutClass,
-  from: step,
-  to: step,
+  ...{ subject: subject(), path: text(), class: rolloutClass, from: step, to: step },
   unmet: list(text(), 'Requirements that were missing, and overridden.'),
 });
 
@@ -145,16 +136,12 @@ export const RolloutReportedSchema = z
   .object({
     reports: list(
       z.object({
-        subject: subject(),
-        path: text(),
-        owner: text(),
-        contact: maybe(text()),
+        ...{ subject: subject(), path: text(), owner: text(), contact: maybe(text()) },
         outcome: oneOf(
           ['sent', 'told-before', 'told-otherwise', 'no-way'],
           'Sent; already sent within the last hour; informed by the caller; not sent, because no topic for owners is known.',
         ),
-        title: text(),
-        text: text(),
+        ...{ title: text(), text: text() },
       }),
     ),
     edit: maybe(count('The edit that records it; absent: nothing to record.')),
@@ -163,12 +150,8 @@ export const RolloutReportedSchema = z
 
 export type RolloutReportedView = z.infer<typeof RolloutReportedSchema>;
 
-export interface ShadowQuery {
-  readonly days?: number;
-  readonly group?: number;
+export interface ShadowQuery extends CoverageQuery {
   readonly project?: number;
-  readonly cursor?: string;
-  readonly max?: number;
 }
 
 const ShadowRowSchema = z
@@ -186,8 +169,7 @@ const ShadowRowSchema = z
       }),
       'Its limits in mode shadow or warn.',
     ),
-    owner: maybe(text()),
-    contact: maybe(text()),
+    ...{ owner: maybe(text()), contact: maybe(text()) },
   })
   .openapi('ShadowRow');
 
@@ -197,8 +179,7 @@ export const ShadowViewSchema = z
   .object({
     currency: text('ISO 4217.'),
     nowMs: instantMs(),
-    fromDay: day('First day.'),
-    toDay: day('Last day.'),
+    ...{ fromDay: day('First day.'), toDay: day('Last day.') },
     rows: list(ShadowRowSchema),
     next: maybe(text('`cursor` of the next page.')),
     total: count('Subjects on all pages.'),

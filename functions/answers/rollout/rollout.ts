@@ -69,7 +69,6 @@ function isKnown(subject: string, { directory: { groupById, projectById } }: Pla
   return kind === 'project' ? projectById.has(Number(id)) : subject === 'instance';
 }
 
-/** Lists the instance, top-level and the caller's groups, and subjects with their own step, by path. */
 function subjectsListed({ limits, places, directory, scope }: CallerView): readonly string[] {
   const own = [...limits.rollouts.keys()].filter((subject) => subject !== 'instance');
   const groups = [...scope.groupIds].map((id) => `group/${id}`);

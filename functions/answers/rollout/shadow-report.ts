@@ -18,7 +18,6 @@ import { reportJobUrl } from '../job/recorded-job.ts';
 import { groupLabelOf, limitLabel } from '../reading/scope.ts';
 
 export interface ZonedSpan extends Pick<BacktestOptions, 'sinceMs' | 'untilMs'> {
-  /** IANA zone of its days and edges. */
   readonly zone: string;
 }
 
@@ -111,7 +110,6 @@ function reportRow(row: RejectionRow, { directory }: BacktestRules, gitlabUrl: s
   const group = groupLabelOf(row, directory);
   return {
     ...rest,
-    /** `acme/payments money-month`; absent for rules without a limit. */
     ...(limit !== undefined && { limit: limitLabel(limit, directory) }),
     root: directory.chainById.get(row.groupId ?? 0)?.[0]?.path ?? group.split('/')[0] ?? group,
     group,

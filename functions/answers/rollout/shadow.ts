@@ -105,7 +105,6 @@ interface MessageFormat {
   readonly origin: string | undefined;
 }
 
-/** Writes the message to the owner: jobs, rules and links. */
 export function ownerMessage(
   { path, jobs, ranRejected, wouldFail, limits, subject, ...named }: ShadowRow,
   { owner, contact }: Pick<RolloutRow, 'owner' | 'contact'>,

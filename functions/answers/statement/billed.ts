@@ -66,10 +66,6 @@ interface BilledDays {
   readonly heldMicros: number;
 }
 
-/**
- * @param subject - `group/101` or `instance`
- * @throws {LedgerError}
- */
 export async function billedDays(
   subject: string,
   span: DaySpan,

@@ -128,7 +128,6 @@ const utcSecond = (atMs: number): string => `${new Date(atMs).toISOString().slic
 type ClosedStatement = ClosedMonths['statements'][number];
 type ClosedRow = ReturnType<typeof closedRows>[number];
 
-/** `when`: a day, or the adjusted month. */
 export const closedRows = ({ lines, adjustments }: ClosedStatement) => [
   ...lines.map(({ day, ...line }) => ({ kind: 'usage' as const, when: day, ...line, about: '' })),
   ...adjustments.map(({ month, jobs, seconds, micros, number, corrections }) => ({

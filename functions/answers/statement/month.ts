@@ -17,7 +17,6 @@ import { type BilledSum, billedDays } from './billed.ts';
 
 /** Its days are `dayNumber`s in the accounting zone, both included. */
 export interface StatementMonth extends DaySpan {
-  /** `2026-10`; `2026-10@06` begins on the 6th. */
   readonly key: string;
 }
 
@@ -26,7 +25,6 @@ const SETTLING_MS = 5 * DAY_MS;
 /** Within every month of that name: fiscal months begin on the 28th at the latest. */
 const DAY_INSIDE = 28;
 
-/** The first and last instant, Unix ms; the last is not part of it. */
 export const monthSpanMs = ({ from, to }: DaySpan, zone: string) => ({
   startMs: dayStartMs(zone, calendarDay(from)),
   endMs: dayStartMs(zone, calendarDay(to + 1)),
@@ -83,21 +81,13 @@ export function monthNamed(
   return from > named.to ? named : { ...named, from };
 }
 
-// A month's total so far, and the part on no earlier statement: everything of a closed statement except its
-// number.
-
-export interface DraftTerms {
-  readonly instance: string;
-  readonly currency: string;
+export interface DraftTerms extends Pick<ClosedStatement, 'instance' | 'currency' | 'zone'> {
   readonly prices: PriceTable;
-  readonly zone: string;
   readonly fiscalStart: FiscalStart;
   readonly usage: Pick<RollupStore, 'readUsage'>;
 }
 
-interface DraftAsk {
-  readonly subject: string;
-  readonly group: string;
+interface DraftAsk extends Pick<ClosedStatement, 'subject' | 'group'> {
   readonly month: StatementMonth;
   /** The group's closed statements, by month: what came late about them is on this one. */
   readonly before: readonly ClosedStatement[];
@@ -108,14 +98,8 @@ interface DraftAsk {
 export const LOOKED_BACK_MONTHS = 12;
 const LOOKED_BACK_DAYS = 366;
 
-type MonthDraft = Omit<ClosedStatement, 'number' | 'previousSha256'>;
-
-/**
- * Returns undefined if the group has no statement yet and no jobs of its own to charge.
- *
- * @throws {LedgerError}
- */
-export async function monthDraft(ask: DraftAsk, terms: DraftTerms): Promise<MonthDraft | undefined> {
+/** Returns undefined if the group has no statement yet and no jobs of its own to charge. */
+export async function monthDraft(ask: DraftAsk, terms: DraftTerms) {
   const { subject, group, month, before, nowMs } = ask;
   const { zone, usage } = terms;
   const spans = spansOf(before, month.from - LOOKED_BACK_DAYS).slice(-LOOKED_BACK_MONTHS);
@@ -130,7 +114,7 @@ export async function monthDraft(ask: DraftAsk, terms: DraftTerms): Promise<Mont
   );
   const adjustmentMicros = adjustments.reduce((sum, each) => sum + each.micros, 0);
   const span = monthSpanMs(month, zone);
-  return {
+  const draft: Omit<ClosedStatement, 'number' | 'previousSha256'> = {
     ...{ subject, group, month: month.key, zone, ...span, closedAtMs: nowMs },
     ...{ instance: terms.instance, currency: terms.currency },
     priceVersions: versionsIn(span, terms.prices),
@@ -140,18 +124,14 @@ export async function monthDraft(ask: DraftAsk, terms: DraftTerms): Promise<Mont
       ...{ adjustmentMicros, dueMicros: micros + adjustmentMicros },
     },
   };
-}
-
-interface ClosedSpan {
-  readonly closed: ClosedStatement;
-  readonly days: DaySpan;
+  return draft;
 }
 
 /**
  * Gives each day to one statement. If two statements share days, the earlier one keeps them. Days before the first statement belong to
  * it: the first job of a group may be reported after the group's first month was closed.
  */
-function spansOf(before: readonly ClosedStatement[], firstDay: number): readonly ClosedSpan[] {
+function spansOf(before: readonly ClosedStatement[], firstDay: number) {
   let next: number | undefined;
   return before.map((closed) => {
     const { from, to } = closedDays(closed);
@@ -161,7 +141,7 @@ function spansOf(before: readonly ClosedStatement[], firstDay: number): readonly
   });
 }
 
-type MonthSum = Pick<BilledSum, 'jobs' | 'corrections' | 'seconds' | 'micros'>;
+type MonthSum = Omit<BilledSum, 'days'>;
 
 /** Returns a closed month's changes since its statement and later adjustments. */
 function lateOf(

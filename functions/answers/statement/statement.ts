@@ -37,7 +37,7 @@ export const statementOf =
     const span = monthSpanMs(month, zone);
     const head = {
       ...{ month: month.key, zone, ...span, group: label, currency: policy.currency },
-      ...{ instance, ledger: description, writtenAtMs: nowMs },
+      ...{ instance, ledger: description },
     };
     const isLongOver = nowMs > span.endMs + KEPT_MS;
     const unfinished = nowMs < span.endMs ? ['The month is not over: this is what is charged so far.'] : [];

@@ -163,7 +163,6 @@ export const LimitRowSchema = z
 
 export type LimitRow = z.infer<typeof LimitRowSchema>;
 
-/** Total up to the end of a day. */
 export const DayTotalSchema = z.object({ day: day(), total: amount() });
 
 export const DayForecastSchema = DayTotalSchema.extend({ low, high });
@@ -172,10 +171,7 @@ export type DayForecast = z.infer<typeof DayForecastSchema>;
 
 export const FreezeRowSchema = z
   .object({
-    id: text(),
-    reason: text(),
-    owner: maybe(text()),
-    fromMs: maybe(instantMs()),
+    ...{ id: text(), reason: text(), owner: maybe(text()), fromMs: maybe(instantMs()) },
     untilMs: maybe(instantMs('Unix ms. Absent: until it is lifted.')),
     zone: text('IANA zone of its dates.'),
     above: maybe(text('Path of the group above, or the instance, if the freeze is on that.')),
@@ -186,15 +182,10 @@ export type FreezeRow = z.infer<typeof FreezeRowSchema>;
 
 export const GrantRowSchema = z
   .object({
-    id: maybe(text()),
     limit: text('Id of the limit it adds to.'),
-    unit,
-    amount: amount(),
-    fromMs: instantMs(),
-    untilMs: instantMs(),
+    ...{ unit, amount: amount(), fromMs: instantMs(), untilMs: instantMs() },
     zone: text('IANA zone of the limit, and so of these dates.'),
-    reason: text(),
-    ticket: maybe(text()),
+    ...{ id: maybe(text()), reason: text(), ticket: maybe(text()) },
     state: z.enum(['to_come', 'in_force']),
   })
   .openapi('GrantState');

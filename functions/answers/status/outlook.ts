@@ -95,7 +95,6 @@ export function aheadOf(input: Omit<ForecastInput, 'left'>): readonly DayForecas
   });
 }
 
-/** Returns undefined if no whole month is known. */
 function testedOf({ usage, kind, nowMs, zone }: ForecastInput): TestedForecasts | undefined {
   const known = historyBefore(dailyOf(usage, kind), dayNumber(dayIn(zone, nowMs)), TESTED_DAYS);
   const proof = known && proveForecasts(known);

@@ -39,7 +39,6 @@ export const isRefusing = ({ atMs }: RiskLevel): boolean => atMs === REFUSES_MS;
 
 export const isUsedUp = ({ share }: RiskLevel): boolean => share >= 1;
 
-/** Refuses jobs, is used up, or runs out before its period ends. */
 export const isAtRisk = ({ atMs }: RiskLevel): boolean => atMs !== LASTS_MS;
 
 /** Highest risk first; equal instants by share, the larger first. */
@@ -61,10 +60,7 @@ const RECORDS_MAX = 1_000;
 
 /**
  * Finds the budgets that refuse jobs now: reads the latest rejections of subjects with rejections today or yesterday.
- *
  * The list of the whole GitLab is always read, because runner classes, runners and users have none of their own.
- *
- * @throws {LedgerError}
  */
 export async function refusalsNow(
   usage: UsageBySubject,

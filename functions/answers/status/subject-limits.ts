@@ -38,7 +38,6 @@ interface LimitsAt {
   readonly nowMs: number;
 }
 
-/** Limits in force on a subject: own, and of a group also default ones. */
 export function limitsInForce(
   subject: string,
   { limits, directory, nowMs }: LimitsAt,

@@ -70,7 +70,6 @@ const PERIOD_WORDS: Readonly<Record<PeriodKind, string>> = {
   once: 'once',
 };
 
-/** `Money per month` */
 export const limitWords = ({ kind, per }: Pick<LimitRow, 'kind' | 'per'>): string =>
   `${UNIT_TEXTS[UNIT_OF[kind]].heading}${per === undefined ? '' : ` ${PERIOD_WORDS[per]}`}`;
 

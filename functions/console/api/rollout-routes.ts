@@ -110,7 +110,7 @@ const NEEDS_APPROVAL = apiError(
 );
 
 export function rolloutRoutes(deps: ApiDeps) {
-  const { read } = deps;
+  const { read, source = 'api' } = deps;
   return new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
     .openapi(list, async (c) => {
       const { subject: one, ...page } = c.req.valid('query');
@@ -127,7 +127,7 @@ export function rolloutRoutes(deps: ApiDeps) {
       const asked = baseOf(c.req.header('if-match'));
       if (asked === 'missing') return c.json(NO_BASE, 428);
       const body = c.req.valid('json');
-      const by = { why: body.why, base: asked.base, source: 'api' };
+      const by = { why: body.why, base: asked.base, source };
       const result = await moveRollout(deps, moveOf(body), body.subjects, c.var.user, by);
       if (result.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
       if (result.outcome === 'too_many') return c.json(tooMany(result.total, result.max), 422);
@@ -138,7 +138,7 @@ export function rolloutRoutes(deps: ApiDeps) {
     })
     .openapi(report, async (c) => {
       const { subjects: of, why: reason, told = false } = c.req.valid('json');
-      const sent = await reportRollout(deps, of, c.var.user, { why: reason, source: 'api', told });
+      const sent = await reportRollout(deps, of, c.var.user, { why: reason, source, told });
       if (sent.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
       const { applied, view } = sent;
       return applied === undefined ? c.json(view, 200) : responded(c, applied, () => view);

@@ -144,7 +144,7 @@ const moreLoosens = (from: number, to: number): Effect =>
 const modeEffect = (from: Mode, to: Mode): Effect => moreLoosens(MODES.indexOf(to), MODES.indexOf(from));
 
 /** Returns the bound of jobs; a limit that is not enforced has none. */
-export const limitReachOf = ({ amount }: Limit): number =>
+const limitReachOf = ({ amount }: Limit): number =>
   amount === 'unlimited' ? Number.POSITIVE_INFINITY : amount;
 
 export const binds = ({ mode, amount }: Limit): boolean => mode === 'enforce' && amount !== 'unlimited';

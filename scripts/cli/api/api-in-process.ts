@@ -15,7 +15,6 @@ import { shadowCount } from '../report/shadow-words.ts';
 
 export type ApiClient = ReturnType<typeof apiClient>;
 
-/** Goes nowhere: addresses need an origin. */
 const ORIGIN = 'http://in-process.invalid';
 
 /** Access to the table allows everything. */
@@ -124,7 +123,6 @@ export type SentEdit = Parameters<EditsCall>[0]['json']['edits'][number];
 
 export type EditAnswer = Awaited<ReturnType<typeof answerOf<Awaited<ReturnType<EditsCall>>>>>;
 
-/** The header of every call about edits: the set they are of. */
 export const ofSet = (set: string | undefined) => ({ 'if-match': etagOf(set) });
 
 export async function liveSet(api: ApiClient): Promise<SetView | undefined> {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { compareAll } from '../../../functions/answers/backtest/count-edit.ts';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
+import { apiClient } from '../../../functions/console/api/client.ts';
 import { type ReportSender, tellOwnerBy } from '../../../functions/console/api/tell-owner.ts';
 import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
 import {
@@ -21,13 +22,15 @@ import {
   dynamoAlertRecords,
 } from '../../../functions/core/thresholds/alert-records.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/rollup-store.ts';
-import type { Directory } from '../../../policies/directory.ts';
+import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { limitsIn, readDirectory, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { commandFetch } from '../command-fetch.ts';
+import { ENV_CONSOLE, ENV_ID_TOKEN, keptSession, originOf } from '../kept-sessions.ts';
 import type { LedgerFlags } from '../ledger-flags.ts';
 import {
   accessTo,
@@ -42,8 +45,7 @@ import {
 import { rollupZone } from '../rollup-zone.ts';
 import { directoryInForce, type RulesFlags, rulesFiles } from '../rules-flags.ts';
 import { progressOf, watched } from '../truth/progress.ts';
-import { type ApiClient, apiInProcess } from './api-in-process.ts';
-import { consoleAsked, consoleClient, directorySeen } from './console-client.ts';
+import { type ApiClient, answeredInProcess, apiInProcess } from './api-in-process.ts';
 
 export interface BudgetTables extends LedgerAccess {
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
@@ -55,7 +57,6 @@ export interface BudgetTables extends LedgerAccess {
 }
 
 export interface BudgetContext {
-  /** With an administrator's view, because access to the table shows everything. */
   readonly api: ApiClient;
   readonly apiOf: (name: string) => ApiClient;
   readonly policy: Policy;
@@ -94,24 +95,29 @@ export async function openBudget(
   };
 }
 
-/** The author, if the table cannot know. */
-interface AuthorFlags {
-  readonly actor?: string | undefined;
-}
+type Asked = LedgerFlags & RulesFlags & { readonly actor?: string | undefined };
 
-/** Opens, runs and always closes. */
-export async function withBudget<T>(
-  flags: LedgerFlags & RulesFlags & AuthorFlags & { readonly topic?: string | undefined },
+export const withBudget = <T>(
+  flags: Asked & { readonly topic?: string | undefined },
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
+): Promise<T> => withContext(flags, io, ask, openBudget, true);
+
+async function withContext<T>(
+  flags: Asked & { readonly topic?: string | undefined },
+  io: TerminalIo,
+  ask: (budget: BudgetContext) => Promise<T>,
+  open: OpenLedger,
+  readsPublished: boolean,
 ): Promise<T> {
   const files = readFiles(flags, io);
   // The report's --console is for its links.
   const console = 'topic' in flags ? undefined : consoleAsked(flags, io);
   if (console !== undefined) return ask(await overConsole(console, files, flags, io));
-  return withOpened(openBudget, { ...flags, console: undefined }, io, async (tables) =>
-    ask(await contextOn(tables, files, flags, io)),
-  );
+  return withOpened(open, { ...flags, console: undefined }, io, async ({ limits, ...tables }) => {
+    const published = readsPublished ? withoutAbsent({ limits }) : {};
+    return ask(await contextOn({ ...tables, ...published }, files, flags, io));
+  });
 }
 
 /** For questions about jobs. @param ask - `books` is undefined where a console answers: it knows the groups itself. */
@@ -127,26 +133,12 @@ export async function withApi<T>(
 }
 
 /** The same for read-only commands. Missing tables are empty, and a named file of limits replaces the published ones. */
-export async function withBooks<T>(
-  flags: LedgerFlags & RulesFlags & AuthorFlags,
+export const withBooks = <T>(
+  flags: Asked,
   io: TerminalIo,
   ask: (books: BudgetContext) => Promise<T>,
   open: OpenLedger = openLedger,
-): Promise<T> {
-  const files = readFiles(flags, io);
-  const console = consoleAsked(flags, io);
-  if (console !== undefined) return ask(await overConsole(console, files, flags, io));
-  return withOpened(open, flags, io, async ({ limits, ...ledger }) =>
-    ask(
-      await contextOn(
-        { ...ledger, ...(flags.limits === undefined && withoutAbsent({ limits })) },
-        files,
-        {},
-        io,
-      ),
-    ),
-  );
-}
+): Promise<T> => withContext(flags, io, ask, open, flags.limits === undefined);
 
 type ApiFiles = ReturnType<typeof readFiles>;
 
@@ -161,7 +153,7 @@ function readFiles(flags: RulesFlags, io: TerminalIo) {
 async function overConsole(
   origin: string,
   { paths, policy, directory: named }: ApiFiles,
-  { actor }: AuthorFlags,
+  { actor }: Asked,
   io: TerminalIo,
 ): Promise<BudgetContext> {
   if (actor !== undefined) throw new UsageError('--actor belongs to --ledger: the console knows who you are');
@@ -254,3 +246,71 @@ const readingOpenings = (table: LimitTable): LimitTable =>
       return typeof method === 'function' ? method.bind(target) : method;
     },
   });
+
+/** A month of a large instance takes a while. */
+const CONSOLE_TIMEOUT_MS = 30_000;
+const PAGE_GROUPS = '100';
+/** Two thousand groups; others need a GitLab id or --directory. */
+const PAGES_MAX = 20;
+
+/** Returns the console's address from flag or variable; undefined: use a table. @throws {UsageError} */
+export function consoleAsked(flags: LedgerFlags, { env }: Pick<TerminalIo, 'env'>): string | undefined {
+  const namesTable = [flags.ledger, flags.instance, flags.region, flags.endpoint].some(
+    (flag) => flag !== undefined,
+  );
+  if (flags.console !== undefined && namesTable)
+    throw new UsageError('--console and --ledger: expected one of them');
+  const named = flags.console ?? (namesTable ? undefined : env[ENV_CONSOLE]);
+  return named ? originOf(named) : undefined;
+}
+
+export const mayAskConsole = (origin: string, { env }: Pick<TerminalIo, 'env'>): boolean =>
+  Boolean(env[ENV_ID_TOKEN]) || keptSession(origin, env) !== undefined;
+
+/** @throws {UsageError} without a sign-in there. */
+export function consoleClient(
+  origin: string,
+  { env }: Pick<TerminalIo, 'env'>,
+  send: typeof fetch = commandFetch({ env }),
+): ApiClient {
+  const session = env[ENV_ID_TOKEN] || keptSession(origin, env);
+  if (session === undefined)
+    throw new UsageError(
+      `not signed in; expected tollgate login ${origin} before, or a job's id_token in $${ENV_ID_TOKEN}`,
+    );
+  return apiClient({
+    origin,
+    session,
+    // The console does not redirect; never send the session elsewhere.
+    fetch: async (input, init) => {
+      const signal = AbortSignal.timeout(CONSOLE_TIMEOUT_MS);
+      const response = await send(input, { ...init, redirect: 'manual', signal });
+      const isPage = /html/.test(response.headers.get('content-type') ?? '');
+      if (isPage || (response.status >= 300 && response.status < 400))
+        throw new Error(
+          `${origin} answered with ${isPage ? 'a web page' : 'a redirect'} (${response.status}). Check the console's address, and that no sign-in page stands in front of its API.`,
+        );
+      return response;
+    },
+  });
+}
+
+async function directorySeen(api: ApiClient): Promise<Directory> {
+  const groups = new Map<number, DirectoryGroup>();
+  let cursor: string | undefined;
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const query = { sort: 'name' as const, max: PAGE_GROUPS, ...(cursor !== undefined && { cursor }) };
+    const seen = await answeredInProcess(api.groups.$get({ query }));
+    for (const { groupId: id, parentId, path, personal } of seen.rows)
+      if (id !== undefined)
+        groups.set(id, { id, path, personal, ...(parentId !== undefined && { parentId }) });
+    cursor = seen.next;
+    if (cursor === undefined) break;
+  }
+  // Visible groups may have invisible parents.
+  return directoryOf(
+    [...groups.values()].map(({ parentId, ...group }) =>
+      parentId !== undefined && groups.has(parentId) ? { ...group, parentId } : group,
+    ),
+  );
+}

@@ -73,7 +73,6 @@ count. The month must be younger than 90 days: its records are read.`,
   },
 });
 
-/** A job's lines together: what it was charged first, and its corrections. */
 function bookedCharges({ lines }: Statement): ReadonlyMap<number, BookedCharge> {
   const booked = new Map<number, BookedCharge>();
   for (const { job, projectPath, runnerClass, microsPerMinute, priceVersion, seconds, micros } of lines) {

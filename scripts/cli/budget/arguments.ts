@@ -52,9 +52,6 @@ export const EDIT_EXITS = {
   3: 'invalid',
 } as const;
 
-const REASON_CHARACTERS_MAX = 500;
-const ACTOR_CHARACTERS_MAX = 200;
-
 /** Undefined in containers without one. */
 export function osUserName(): string | undefined {
   try {
@@ -64,21 +61,19 @@ export function osUserName(): string | undefined {
   }
 }
 
-/** @throws {UsageError} without an actor. */
-export function readActor({ actor }: { readonly actor?: string | undefined }, io: TerminalIo): string {
-  const name = (actor ?? standIn(io, osUserName)() ?? '').trim();
-  if (name === '' || name.length > ACTOR_CHARACTERS_MAX)
-    throw new UsageError(`--actor: expected who does this, in at most ${ACTOR_CHARACTERS_MAX} characters`);
-  return name;
+function shortText(given: string | undefined, flag: string, what: string, charactersMax: number): string {
+  const text = given?.trim() ?? '';
+  if (text !== '' && text.length <= charactersMax) return text;
+  throw new UsageError(`--${flag}: expected ${what}, in at most ${charactersMax} characters`);
 }
 
+/** @throws {UsageError} without an actor. */
+export const readActor = ({ actor }: { readonly actor?: string | undefined }, io: TerminalIo): string =>
+  shortText(actor ?? standIn(io, osUserName)(), 'actor', 'who does this', 200);
+
 /** @throws {UsageError} if it is missing or too long. */
-export function readReason(reason: string | undefined, flag = 'reason'): string {
-  const why = reason?.trim() ?? '';
-  if (why === '' || why.length > REASON_CHARACTERS_MAX)
-    throw new UsageError(`--${flag}: expected why, in at most ${REASON_CHARACTERS_MAX} characters`);
-  return why;
-}
+export const readReason = (reason: string | undefined, flag = 'reason'): string =>
+  shortText(reason, flag, 'why', 500);
 
 /** Reads a day as people write it. @throws {UsageError} if it could be two days. */
 export function readDayFlag(given: string, flag: string): string {
@@ -92,31 +87,20 @@ export const SUBJECT_HELP =
 
 /** @throws {UsageError} for an unknown name. */
 export function subjectOfWord(word: string, directory: Directory): string {
-  const group = directory.groupByPath.get(pathKey(word));
+  const { groupByPath, projectByPath } = directory;
+  const group = groupByPath.get(pathKey(word));
   if (group !== undefined) return `group/${group.id}`;
   // The group of an unknown id may be younger than the last sync.
   if (/^[1-9]\d{0,14}$/.test(word)) return `group/${word}`;
-  const project = directory.projectByPath.get(pathKey(word));
+  const project = projectByPath.get(pathKey(word));
   if (project !== undefined) return `project/${project.id}`;
   if (isSubject(word)) return word;
-  const paths = [...directory.groupByPath.keys(), ...directory.projectByPath.keys()];
-  const hint = didYouMean(
-    pathKey(word),
-    paths,
-    "a path, GitLab's id of a group, or a subject such as project/7",
+  const like = closest(pathKey(word), [...groupByPath.keys(), ...projectByPath.keys()]);
+  const hint = like && `did you mean ${like}?`;
+  throw new UsageError(
+    `"${word}": the directory knows no group or project of this path; ${hint ?? "expected a path, GitLab's id of a group, or a subject such as project/7"}`,
   );
-  throw new UsageError(`"${word}": the directory knows no group or project of this path; ${hint}`);
 }
-
-const didYouMean = (
-  word: string,
-  names: readonly string[],
-  expected = names.join(', '),
-  prefix = '',
-): string => {
-  const like = closest(word, names);
-  return like === undefined ? `expected ${expected}` : `did you mean ${prefix}${like}?`;
-};
 
 /**
  * The same for views: a subject that neither the directory nor a limit knows would look as if it had no limit.
@@ -128,22 +112,20 @@ export async function knownSubject(
   { api, directory, policy }: Pick<BudgetContext, 'api' | 'directory' | 'policy'>,
 ): Promise<string> {
   const subject = subjectOfWord(word, directory);
-  if ((await ownLimits(subject, { api })).length > 0) return subject;
   const [kind, name = ''] = subject.split('/');
+  const classes = runnerClassNames(policy.prices);
   const isUnknown =
     (kind === 'group' && !directory.groupById.has(Number(name))) ||
-    (kind === 'project' && !directory.projectById.has(Number(name)));
-  if (isUnknown)
-    throw new UsageError(
-      `"${word}": the directory knows no ${kind} of this id; expected a path, or an id it has`,
-    );
-  const classes = runnerClassNames(policy.prices);
-  if (kind !== 'runner-class' || classes.includes(name)) return subject;
-  const hint = didYouMean(name, classes, classes.join(', '), 'runner-class/');
-  throw new UsageError(`"${word}": is no runner class of the policy; ${hint}`);
+    (kind === 'project' && !directory.projectById.has(Number(name))) ||
+    (kind === 'runner-class' && !classes.includes(name));
+  if (!isUnknown || (await ownLimits(subject, { api })).length > 0) return subject;
+  throw new UsageError(
+    kind === 'runner-class'
+      ? `"${word}": is no runner class of the policy; expected one of ${classes.join(', ')}`
+      : `"${word}": the directory knows no ${kind} of this id; expected a path, or an id it has`,
+  );
 }
 
-/** Returns the path of a group or project, else the subject itself. */
 export function subjectWord(subject: string, directory: Directory): string {
   const cap = capOf(subject);
   if (cap !== undefined) return `${capWords(cap.kind)} of ${subjectWord(cap.place, directory)}`;
@@ -219,7 +201,6 @@ export function readAmountWords(
   const [, before = written, perWord] = PERIOD.exec(written) ?? [];
   const [, number = before, unitWord] = UNIT.exec(before) ?? [];
   const named = unitWord === undefined ? undefined : UNITS[unitWord.toLowerCase()];
-  // A share needs the limit's current amount.
   const isShare = /^[-+][^%]*%$/.test(number);
   const read = isShare ? undefined : readWrittenAmount(named === undefined ? before : number, { currency });
   if (read?.ok === false) throw new UsageError(read.message);

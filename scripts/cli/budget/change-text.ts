@@ -1,9 +1,5 @@
 import stringWidth from 'string-width';
-import type {
-  ChangeRow,
-  Oversubscription,
-  PreviewAnswer,
-} from '../../../functions/answers/limits/edit-models.ts';
+import type { ChangeRow, PreviewAnswer } from '../../../functions/answers/limits/edit-models.ts';
 import { poolText } from '../../../functions/answers/status/texts.ts';
 import { problemText } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
@@ -21,13 +17,14 @@ import type { countedJobs } from './edits.ts';
 
 const POOLS_SHOWN = 40;
 
+type Screen = Pick<TerminalIo, 'colours' | 'columns'>;
+
 /** `loosens  acme/payments  money-month  amount  7.50 EUR → 9.00 EUR`; what is new or gone as a whole is one line. */
-export function changeRowsText(
-  rows: readonly ChangeRow[],
-  currency: string,
-  columns: number,
-  paint: Paint,
-): string {
+export function changeRowsText(rows: readonly ChangeRow[], currency: string, screen: Screen): string {
+  const { columns } = screen;
+  const paint = paintWhen(screen.colours);
+  const nameOf = ({ about, subject, limit, id, whole }: ChangeRow): string =>
+    [whole, about, subject, limit, id].join('\n');
   const lines = [...Map.groupBy(rows, (row) => (row.whole === undefined ? row : nameOf(row))).values()];
   const shown = lines.map((line) => {
     const [row] = line as [ChangeRow];
@@ -47,9 +44,6 @@ export function changeRowsText(
   return firstRows([{}, {}, {}, {}, {}], shown, { width: columns, dim: paint.dim });
 }
 
-const nameOf = ({ about, subject, limit, id, whole }: ChangeRow): string =>
-  [whole, about, subject, limit, id].join('\n');
-
 function paintedEffect(line: readonly ChangeRow[], paint: Paint): string {
   const effects = new Set(line.map(({ effect }) => effect));
   if (effects.has('loosens')) return paint.warn('loosens');
@@ -68,12 +62,6 @@ function valueText(value: ChangeRow['from'], row: ChangeRow, currency: string): 
   return printable(String(value));
 }
 
-const poolLine = (pool: Oversubscription, currency: string): string => {
-  const { path, subject, limit, amount, unit } = pool;
-  const sums = poolText(pool, amount, (whole) => amountText(whole, unit, currency));
-  return `pool: ${printable(path ?? subject)} ${printable(limit)}: ${sums}\n`;
-};
-
 export interface OutcomeFormat {
   readonly currency: string;
   readonly json: boolean;
@@ -83,17 +71,14 @@ export interface OutcomeFormat {
 type Edited = Extract<EditAnswer, { ok: true }>['body'];
 type Refusal = Extract<ApiAnswer<never>, { ok: false }>;
 
-export function printOutcome(
-  answer: EditAnswer,
-  base: string | undefined,
-  { currency, json, io }: OutcomeFormat,
-): ExitCode {
-  if (!answer.ok) return printRefusal(answer, base, { currency, json, io });
+export function printOutcome(answer: EditAnswer, base: string | undefined, format: OutcomeFormat): ExitCode {
+  if (!answer.ok) return printRefusal(answer, base, format);
   const { body } = answer;
+  const { json, io } = format;
   const isDone = body.outcome !== 'needs_approval';
   if (json) io.out(`${JSON.stringify(isDone ? liveJson(body) : body)}\n`);
-  else if (isDone) io.out(editedText(body, currency, io));
-  else io.err(editedText(body, currency, io));
+  else if (isDone) io.out(editedText(body, format));
+  else io.err(editedText(body, format));
   return isDone ? EXIT.ok : EXIT.wouldReject;
 }
 
@@ -101,52 +86,47 @@ export function printOutcome(
 export function printRefusal(
   { status, refused }: Refusal,
   base: string | undefined,
-  { currency, json, io }: OutcomeFormat,
+  format: OutcomeFormat,
 ): ExitCode {
-  const { error, problems, live, mine, theirs } = refused;
-  const of = refused.base ?? base;
+  const { error, problems, live, mine = null, theirs = null } = refused;
+  const { json, io } = format;
   if (problems !== undefined) throw new DocumentError(problems.map(editProblemText));
   if (status === 429) throw new Error(`${error.message} ${error.remedy}`);
   const isStale = error.code === 'stale';
-  const set = live && setAnswered(live);
-  const both = { base: of ?? null, live: set ?? null, mine: mine ?? null, theirs: theirs ?? null };
+  const both = {
+    base: refused.base ?? base ?? null,
+    live: (live && setAnswered(live)) ?? null,
+    mine,
+    theirs,
+  };
   if (json) io.out(`${JSON.stringify({ outcome: error.code, ...refused, ...(isStale && both) })}\n`);
-  else
-    io.err(isStale ? staleText(set, { mine, theirs }, of, currency, io) : refusalText(refused, currency, io));
+  else io.err(isStale ? staleText(both, format) : refusalText(refused, format));
   return EXIT.wouldReject;
 }
 
 /** A command makes one edit: which of the edits it was need not be said. */
-export const editProblemText = ({
-  path,
-  message,
-}: {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}): string => problemText({ path: path[0] === 'edits' && path.length > 2 ? path.slice(2) : path, message });
+export const editProblemText = ({ path, message }: Parameters<typeof problemText>[0]): string =>
+  problemText({ path: path[0] === 'edits' && path.length > 2 ? path.slice(2) : path, message });
 
 function liveJson({ outcome, set, edit, atMs, rows }: Exclude<Edited, { outcome: 'needs_approval' }>) {
   const pointer = set === undefined ? undefined : { set, edit, atMs };
   return outcome === 'live' ? { outcome, pointer, rows } : { outcome, pointer };
 }
 
-function editedText(body: Edited, currency: string, io: TerminalIo): string {
-  const paint = paintWhen(io.colours);
-  const rows = changeRowsText(body.rows, currency, io.columns, paint);
+function editedText(body: Edited, { currency, io }: OutcomeFormat): string {
+  const rows = changeRowsText(body.rows, currency, io);
   if (body.outcome === 'needs_approval') {
     const { request, who } = body;
     return `Nothing was changed yet.\n${rows}Request ${request.id} waits for somebody else, who is ${who}: tollgate budget approve ${request.id}\n`;
   }
   if (body.outcome === 'unchanged') return 'It is so already; nothing was written.\n';
-  return `${rows}${paint.good('live')}  set ${body.set}, edit ${body.edit}\n`;
+  return `${rows}${paintWhen(io.colours).good('live')}  set ${body.set}, edit ${body.edit}\n`;
 }
 
 function refusalText(
   { error, denied, rows = [], lockout = [] }: Refusal['refused'],
-  currency: string,
-  io: TerminalIo,
+  { currency, io }: OutcomeFormat,
 ): string {
-  const paint: Paint = paintWhen(io.colours);
   const isToConfirm = error.code === 'needs_confirmation';
   const why = denied?.map(
     ({ row, sentence }) =>
@@ -155,77 +135,75 @@ function refusalText(
   return [
     isToConfirm
       ? 'Nothing was changed yet. Say --confirm if this is meant:\n'
-      : `${paint.bad('Refused')}, nothing was changed:\n`,
-    changeRowsText(rows, currency, io.columns, paint),
+      : `${paintWhen(io.colours).bad('Refused')}, nothing was changed:\n`,
+    changeRowsText(rows, currency, io),
     ...lockout.map((each) => `${printable(each)}\n`),
     ...(why ?? (isToConfirm ? [] : [`${error.message} ${error.remedy}\n`])),
   ].join('');
 }
 
-/** Both versions: what others did meanwhile, and what this would have done. */
-function staleText(
-  live: SetView | undefined,
-  {
-    mine,
-    theirs,
-  }: { readonly mine: readonly ChangeRow[] | undefined; readonly theirs: readonly ChangeRow[] | undefined },
-  base: string | undefined,
-  currency: string,
-  io: TerminalIo,
-): string {
+interface BothVersions {
+  readonly base: string | null;
+  readonly live: SetView | null;
+  readonly mine: readonly ChangeRow[] | null;
+  readonly theirs: readonly ChangeRow[] | null;
+}
+
+function staleText({ base, live, mine, theirs }: BothVersions, { currency, io }: OutcomeFormat): string {
   const paint = paintWhen(io.colours);
-  const part = (title: string, changes: readonly ChangeRow[]): string =>
-    `${paint.strong(title)}\n${changes.length === 0 ? 'nothing about these subjects\n' : changeRowsText(changes, currency, io.columns, paint)}`;
+  const part = (title: string, changes: readonly ChangeRow[] | null): string =>
+    `${paint.strong(title)}\n${changes?.length ? changeRowsText(changes, currency, io) : 'nothing about these subjects\n'}`;
   return [
-    `Nothing was changed: this is an edit of ${base === undefined ? 'no set' : `set ${base}`}, and another one is live.\n`,
-    live === undefined ? '' : setText(live, rollupZone(io), paint),
-    mine === undefined
-      ? 'What it was an edit of is gone.\n'
-      : part('theirs', theirs ?? []) + part('mine', mine),
+    `Nothing was changed: this is an edit of ${base === null ? 'no set' : `set ${base}`}, and another one is live.\n`,
+    live === null ? '' : setText(live, rollupZone(io), paint),
+    mine === null ? 'What it was an edit of is gone.\n' : part('theirs', theirs) + part('mine', mine),
     'Look at both, and make the edit again.\n',
   ].join('');
 }
 
 type BacktestLine = NonNullable<ReturnType<typeof countedJobs>>;
-
 type ValidPreview = Omit<Extract<PreviewAnswer, { outcome: 'valid' }>, 'effects'>;
 
 /** Prints the effect of edits. @param more - for --json. */
 export function printPreview(
   preview: ValidPreview,
   replayed: BacktestLine | undefined,
-  { base, live }: { readonly base: string | undefined; readonly live: SetView | undefined },
-  { currency, json, io }: OutcomeFormat,
+  set: { readonly base: string | undefined; readonly live: SetView | undefined },
+  format: OutcomeFormat,
   more: object = {},
 ): ExitCode {
-  const { stale, theirs, rows, oversubscription, needsConfirmation, needsApproval, lockout } = preview;
+  const { stale, theirs = null, rows, oversubscription, needsConfirmation, needsApproval, lockout } = preview;
+  const { currency, json, io } = format;
   const code = stale ? EXIT.wouldReject : EXIT.ok;
+  const [base, live] = [set.base ?? null, set.live ?? null];
   if (json) {
-    const both = stale && { live: live ?? null, theirs: theirs ?? null };
-    const shown = { stale, rows, ...both, oversubscription, needsConfirmation, needsApproval, lockout };
-    io.out(
-      `${JSON.stringify({ outcome: 'dry_run', base: base ?? null, ...shown, ...more, backtest: replayed ?? null })}\n`,
-    );
+    const shown = {
+      ...{ outcome: 'dry_run', base, stale, rows, ...(stale && { live, theirs }) },
+      ...{ oversubscription, needsConfirmation, needsApproval, lockout, ...more },
+    };
+    io.out(`${JSON.stringify({ ...shown, backtest: replayed ?? null })}\n`);
     return code;
   }
   const paint = paintWhen(io.colours);
   // For an outdated set, the effect is only useful together with the changes since.
   if (stale) {
-    io.err(staleText(live, { mine: rows, theirs }, base, currency, io));
+    io.err(staleText({ base, live, mine: rows, theirs }, format));
     return code;
   }
-  const [toConfirm, isForTwo] = [needsConfirmation.length, needsApproval.length > 0];
+  const pools = oversubscription.slice(0, POOLS_SHOWN).map((pool) => {
+    const sums = poolText(pool, pool.amount, (whole) => amountText(whole, pool.unit, currency));
+    return `pool: ${printable(pool.path ?? pool.subject)} ${printable(pool.limit)}: ${sums}\n`;
+  });
   const lines = [
-    rows.length === 0
-      ? 'No limit differs from the live set.\n'
-      : changeRowsText(rows, currency, io.columns, paint),
-    ...oversubscription.slice(0, POOLS_SHOWN).map((pool) => poolLine(pool, currency)),
+    rows.length === 0 ? 'No limit differs from the live set.\n' : changeRowsText(rows, currency, io),
+    ...pools,
     replayed === undefined ? '' : `${backtestLine(replayed)}\n`,
-    toConfirm > 0 &&
+    needsConfirmation.length > 0 &&
       paint.warn(
-        `${toConfirm} of these change an amount more than threefold, or a mode to a milder one: --confirm is needed\n`,
+        `${needsConfirmation.length} of these change an amount more than threefold, or a mode to a milder one: --confirm is needed\n`,
       ),
-    isForTwo && paint.warn('somebody else has to approve this: it gives more than half as much again\n'),
+    needsApproval.length > 0 &&
+      paint.warn('somebody else has to approve this: it gives more than half as much again\n'),
     ...lockout.map((each) => paint.bad(`${printable(each)}: --confirm is needed\n`)),
   ];
   io.out(`${lines.filter(Boolean).join('')}Nothing was written.\n`);

@@ -6,18 +6,21 @@ import { shellWord } from '../../../policies/text/plain-text.ts';
 import { isAtOnce, writtenUnits } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
-import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { command } from '../../terminal/define-command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { type CommandRow, command } from '../../terminal/define-command.ts';
 import {
   choice,
   type Flag,
+  type FlagTable,
   optionalWord,
+  type Parsed,
   readChoice,
   readWhole,
   severalWords,
   text,
   toggle,
   type ValuesOf,
+  type WordTable,
   word,
 } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
@@ -47,30 +50,34 @@ import {
 } from './change-text.ts';
 
 type EditFlags = ValuesOf<typeof EDIT_FLAGS> & { readonly json: boolean };
+type EditsMade = readonly SentEdit[] | Promise<readonly SentEdit[]>;
 
-/**
- * Opens the limits, and shows or makes an edit of them.
- *
- * @param make - @throws {UsageError} for an edit that makes no sense.
- */
-export function editLimits(
-  flags: EditFlags,
-  io: TerminalIo,
-  make: (budget: BudgetContext) => readonly SentEdit[] | Promise<readonly SentEdit[]>,
-): Promise<ExitCode> {
-  const actor = readActor(flags, io);
-  const why = flags['dry-run'] && flags.reason === undefined ? 'dry run' : readReason(flags.reason);
-  return withBudget(flags, io, async (budget) => {
-    const base = await editBase(budget, flags.base);
-    return makeEdit({ edits: await make(budget), actor, why }, base, flags, budget, io);
+/** A command that makes edits, or shows them with --dry-run. @param edits - {UsageError} for an edit that makes no sense */
+export const editing = <const Flags extends FlagTable, const Words extends WordTable>({
+  edits,
+  flags,
+  ...row
+}: Omit<CommandRow<Flags, Words>, 'run' | 'exits'> & {
+  readonly edits: (
+    input: Parsed<Flags & typeof EDIT_FLAGS, Words>,
+    budget: BudgetContext,
+    io: TerminalIo,
+  ) => EditsMade;
+}): Command =>
+  command<Flags & typeof EDIT_FLAGS, Words>({
+    ...row,
+    flags: { ...(flags ?? ({} as Flags)), ...EDIT_FLAGS },
+    exits: EDIT_EXITS,
+    run: async (input, io) => {
+      const values = input.flags as unknown as EditFlags;
+      const actor = readActor(values, io);
+      const why = values['dry-run'] && values.reason === undefined ? 'dry run' : readReason(values.reason);
+      return withBudget(values, io, async (budget) => {
+        const base = await editBase(budget, values.base);
+        return makeEdit({ edits: await edits(input, budget, io), actor, why }, base, values, budget, io);
+      });
+    },
   });
-}
-
-interface EditWanted {
-  readonly edits: readonly SentEdit[];
-  readonly actor: string;
-  readonly why: string;
-}
 
 type EditBase = Awaited<ReturnType<typeof editBase>>;
 
@@ -92,7 +99,7 @@ export async function editBase(
 
 /** @throws {LimitsError} where it may be live or not. */
 async function makeEdit(
-  { edits: made, actor, why }: EditWanted,
+  { edits: made, actor, why }: { edits: readonly SentEdit[]; actor: string; why: string },
   { live, set }: EditBase,
   flags: Pick<EditFlags, 'confirm' | 'dry-run' | 'json'>,
   { apiOf, policy }: BudgetContext,
@@ -167,15 +174,12 @@ function readField({ type, flag = '', choices = [] }: LimitField, given: string)
   }
 }
 
-type SetLimit = Extract<SentEdit, { kind: 'set' }>;
-type Fields = Omit<SetLimit, 'kind' | 'subject' | 'limit' | 'unit' | 'amount' | 'per'>;
+type Fields = Omit<
+  Extract<SentEdit, { kind: 'set' }>,
+  'kind' | 'subject' | 'limit' | 'unit' | 'amount' | 'per'
+>;
 
-const fieldsOf = (flags: Readonly<Record<string, unknown>>): Fields =>
-  Object.fromEntries(
-    FIELDS.flatMap(({ name, flag = '' }) => (flags[flag] === undefined ? [] : [[name, flags[flag]]])),
-  );
-
-const budgetSet = command({
+const budgetSet = editing({
   name: 'budget set',
   about: `Sets a limit, or changes fields of one: in force everywhere within five seconds, without a deploy. Fields that are not
 named stay; "none" takes a field out. --dry-run shows what would change, and which jobs of the last 30 days would have failed.`,
@@ -191,42 +195,34 @@ named stay; "none" takes a field out. --dry-run shows what would change, and whi
   flags: {
     limit: text('<id>', 'which limit, if a group has several: money-month'),
     ...FIELD_FLAGS,
-    ...EDIT_FLAGS,
   },
   examples: [
     'tollgate budget set acme/payments 500 EUR/month --reason "budget 2027"',
     'tollgate budget set acme/payments +20% --dry-run',
   ],
-  exits: EDIT_EXITS,
-  run: async ({ flags, words: { group, amount: amountWords } }, io) => {
-    const fields = fieldsOf(flags);
+  edits: async ({ flags, words: { group, amount: amountWords } }, budget) => {
+    const { currency } = budget.policy;
+    const given: Readonly<Record<string, unknown>> = flags;
+    const fields: Fields = Object.fromEntries(
+      FIELDS.flatMap(({ name, flag = '' }) => (given[flag] === undefined ? [] : [[name, given[flag]]])),
+    );
     if (amountWords.length === 0 && Object.keys(fields).length === 0)
       throw new UsageError('expected a group and an amount such as 500 EUR/month, or a field such as --mode');
-    return editLimits(flags, io, async (budget) => {
-      const { policy, directory } = budget;
-      const subject = subjectOfWord(group, directory);
-      const written: Partial<AmountWords> =
-        amountWords.length === 0 ? {} : readAmountWords(amountWords, policy.currency);
-      const current = await pickLimit(subject, { ...written, word: group, id: flags.limit }, budget);
-      const unit = written.unit ?? current?.kind;
-      const missing = (what: string): UsageError =>
-        new UsageError(`${group} has no limit like this yet: expected ${what}`);
-      if (unit === undefined) throw missing(`its unit, e.g. 500 ${policy.currency}/month`);
-      if (current === undefined && written.amount === undefined) throw missing('an amount');
-      if (current === undefined && written.per === undefined && !isAtOnce(unit))
-        throw missing(`a period, e.g. 500 ${policy.currency}/month`);
-      const id = flags.limit ?? current?.id;
-      const edit: SetLimit = {
-        kind: 'set',
-        subject,
-        ...(id !== undefined && { limit: id }),
-        unit,
-        ...(written.amount !== undefined && { amount: amountOf(written.amount, current, policy.currency) }),
-        ...(written.per !== undefined && { per: written.per }),
-        ...fields,
-      };
-      return [edit];
-    });
+    const subject = subjectOfWord(group, budget.directory);
+    const written: Partial<AmountWords> =
+      amountWords.length === 0 ? {} : readAmountWords(amountWords, currency);
+    const { amount, per } = written;
+    const current = await pickLimit(subject, { ...written, word: group, id: flags.limit }, budget);
+    const unit = written.unit ?? current?.kind;
+    const missing = (what: string): UsageError =>
+      new UsageError(`${group} has no limit like this yet: expected ${what}`);
+    if (unit === undefined) throw missing(`its unit, e.g. 500 ${currency}/month`);
+    if (current === undefined && amount === undefined) throw missing('an amount');
+    if (current === undefined && per === undefined && !isAtOnce(unit))
+      throw missing(`a period, e.g. 500 ${currency}/month`);
+    const limit = flags.limit ?? current?.id;
+    const read = amount === undefined ? undefined : amountOf(amount, current, currency);
+    return [{ kind: 'set', subject, unit, ...withoutAbsent({ limit, amount: read, per }), ...fields }];
   },
 });
 
@@ -242,22 +238,19 @@ function amountOf(written: string, current: OwnLimit | undefined, currency: stri
   throw new UsageError(read.message);
 }
 
-const budgetRemove = command({
+const budgetRemove = editing({
   name: 'budget remove',
   about: 'Removes a limit; those above it still hold. Its counter is kept for the period.',
   words: { group: word('<group>', SUBJECT_HELP), limit: word('<limit>', 'its id: money-month') },
-  flags: EDIT_FLAGS,
   examples: ['tollgate budget remove acme/payments money-month --reason "reorganized"'],
-  exits: EDIT_EXITS,
-  run: ({ flags, words: { group, limit: id } }, io) =>
-    editLimits(flags, io, async (budget) => {
-      const subject = subjectOfWord(group, budget.directory);
-      const limit = await neededLimit(subject, { word: group, id }, budget);
-      return [{ kind: 'remove', subject, limit: limit.id }];
-    }),
+  edits: async ({ words: { group, limit: id } }, budget) => {
+    const subject = subjectOfWord(group, budget.directory);
+    const limit = await neededLimit(subject, { word: group, id }, budget);
+    return [{ kind: 'remove', subject, limit: limit.id }];
+  },
 });
 
-const budgetScale = command({
+const budgetScale = editing({
   name: 'budget scale',
   about: 'Changes all limits of a group and below by a share, as one edit. Unlimited ones, 0 and caps stay.',
   words: {
@@ -272,20 +265,12 @@ const budgetScale = command({
     unit: choice('<unit>', 'which limits (default: money): ', ['money', 'minutes', 'jobs']),
     round: text('<step>', 'to the nearest multiple: 10, 0.5 (default: to the last digit)'),
     only: toggle('its own limits, without those below it'),
-    ...EDIT_FLAGS,
   },
   examples: ['tollgate budget scale acme +8% --round 10 --dry-run'],
-  exits: EDIT_EXITS,
-  run: ({ flags, words: { group, share: by } }, io) =>
-    editLimits(flags, io, ({ directory }) => [
-      {
-        kind: 'scale',
-        subject: subjectOfWord(group, directory),
-        by,
-        ...withoutAbsent({ unit: flags.unit, round: flags.round }),
-        ...(flags.only && { below: false }),
-      },
-    ]),
+  edits: ({ flags: { unit, round, only }, words: { group, share: by } }, { directory }) => {
+    const subject = subjectOfWord(group, directory);
+    return [{ kind: 'scale', subject, by, ...withoutAbsent({ unit, round }), ...(only && { below: false }) }];
+  },
 });
 
 const EDIT_MAX = 999_999_999;
@@ -311,19 +296,14 @@ const budgetUndo = command({
       const live = await liveSet(budget.api);
       if (live === undefined) throw new UsageError(NOTHING_LIVE);
       const { set, edit } = live;
-      const isOther = flags.base !== undefined && flags.base !== set;
-      if (isOther || (asked !== undefined && asked !== edit)) {
+      if ((flags.base ?? set) !== set || (asked ?? edit) !== edit) {
+        const text = `Nothing was changed: others edited since, and only the last edit is taken back.\n${setText(live, rollupZone(io), paintWhen(io.colours))}`;
         if (flags.json) io.out(`${JSON.stringify({ outcome: 'stale', live })}\n`);
-        else
-          io.err(
-            `Nothing was changed: others edited since, and only the last edit is taken back.\n${setText(live, rollupZone(io), paintWhen(io.colours))}`,
-          );
+        else io.err(text);
         return EXIT.wouldReject;
       }
-      const why =
-        flags.reason === undefined
-          ? `undoes edit ${edit}: ${live.why}`.slice(0, WHY_CHARACTERS_MAX)
-          : readReason(flags.reason);
+      const usual = `undoes edit ${edit}: ${live.why}`.slice(0, WHY_CHARACTERS_MAX);
+      const why = flags.reason === undefined ? usual : readReason(flags.reason);
       return makeEdit({ edits: [{ kind: 'undo', edit }], actor, why }, { live, set }, flags, budget, io);
     });
   },

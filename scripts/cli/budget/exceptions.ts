@@ -14,12 +14,10 @@ import {
 } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { answeredInProcess } from '../api/api-in-process.ts';
+import { answeredInProcess, type SentEdit } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
 import {
   BUDGET_FLAGS,
-  EDIT_EXITS,
-  EDIT_FLAGS,
   neededLimit,
   readAmountWords,
   readDayFlag,
@@ -27,7 +25,7 @@ import {
   SUBJECT_HELP,
   subjectOfWord,
 } from './arguments.ts';
-import { editLimits } from './edits.ts';
+import { editing } from './edits.ts';
 
 const FROM = text('<day>', 'its first day, or an instant (default: now)', readDayFlag);
 const UNTIL = text(
@@ -36,7 +34,7 @@ const UNTIL = text(
   readDayFlag,
 );
 
-const budgetGrant = command({
+const budgetGrant = editing({
   name: 'budget grant',
   about:
     'Gives a group more for a time, on top of a limit. A large grant waits for the approval of another person.',
@@ -50,65 +48,48 @@ const budgetGrant = command({
     from: FROM,
     until: required(UNTIL),
     ticket: text('<text>', 'e.g. FIN-123'),
-    ...EDIT_FLAGS,
   },
   examples: ['tollgate budget grant acme/payments +500 EUR --until 2026-12-31 --reason "release week"'],
-  exits: EDIT_EXITS,
-  run: ({ flags, words: { group, amount: amountWords } }, io) => {
-    const { until, ticket } = flags;
-    const from = flags.from ?? `${new Date(io.nowMs()).toISOString().slice(0, 19)}Z`;
+  edits: async ({ flags, words: { group, amount: words } }, budget, io) => {
+    const { until, ticket, from = `${new Date(io.nowMs()).toISOString().slice(0, 19)}Z` } = flags;
     const reason = readReason(flags.reason);
-    return editLimits(flags, io, async (budget) => {
-      const { policy, directory } = budget;
-      const subject = subjectOfWord(group, directory);
-      const example = `+200 or +200 ${policy.currency}; --limit says which limit`;
-      const { amount, unit, per } = readAmountWords(amountWords, policy.currency, example);
-      const wanted = { word: group, id: flags.limit, ...withoutAbsent({ unit, per }) };
-      const { id } = await neededLimit(subject, wanted, budget);
-      const grant = { kind: 'grant', subject, limit: id, amount, from, until, reason } as const;
-      return [{ ...grant, ...withoutAbsent({ ticket }) }];
-    });
+    const { currency } = budget.policy;
+    const subject = subjectOfWord(group, budget.directory);
+    const example = `+200 or +200 ${currency}; --limit says which limit`;
+    const { amount, unit, per } = readAmountWords(words, currency, example);
+    const wanted = { word: group, id: flags.limit, ...withoutAbsent({ unit, per }) };
+    const { id: limit } = await neededLimit(subject, wanted, budget);
+    return [
+      { kind: 'grant', ...{ subject, limit, amount, from, until, reason }, ...withoutAbsent({ ticket }) },
+    ];
   },
 });
 
-const budgetRevoke = command({
+const budgetRevoke = editing({
   name: 'budget revoke',
   about: 'Takes a grant back, from now on.',
   words: { grant: word('<grant>', 'its id, from tollgate budget show <group>') },
-  flags: EDIT_FLAGS,
   examples: ['tollgate budget revoke g-3f2a --reason "not needed"'],
-  exits: EDIT_EXITS,
-  run: ({ flags, words: { grant } }, io) => editLimits(flags, io, () => [{ kind: 'revoke', grant }]),
+  edits: ({ words: { grant } }) => [{ kind: 'revoke', grant }],
 });
 
-const freeze = command({
+const freeze = editing({
   name: 'freeze',
   about:
     'Stops all jobs of a group and below it from starting; running jobs finish. Each stopped job shows the reason.',
   words: { group: word('<group>', SUBJECT_HELP) },
-  flags: {
-    from: FROM,
-    until: UNTIL,
-    owner: text('<name>', 'whom a stopped developer may ask'),
-    ...EDIT_FLAGS,
-  },
+  flags: { from: FROM, until: UNTIL, owner: text('<name>', 'whom a stopped developer may ask') },
   examples: ['tollgate freeze acme/payments --until 2026-12-31 --reason "year end"'],
-  exits: EDIT_EXITS,
-  run: ({ flags, words: { group } }, io) => {
+  edits: ({ flags, words: { group } }, { directory }) => {
     const { from, until, owner } = flags;
-    const reason = readReason(flags.reason);
-    return editLimits(flags, io, ({ directory }) => [
-      {
-        kind: 'freeze',
-        subject: subjectOfWord(group, directory),
-        reason,
-        ...withoutAbsent({ from, until, owner }),
-      },
-    ]);
+    const subject = subjectOfWord(group, directory);
+    return [
+      { kind: 'freeze', subject, reason: readReason(flags.reason), ...withoutAbsent({ from, until, owner }) },
+    ];
   },
 });
 
-const unfreeze = command({
+const unfreeze = editing({
   name: 'unfreeze',
   about: 'Lifts a freeze: jobs start again.',
   words: {
@@ -117,23 +98,19 @@ const unfreeze = command({
       "the group, if it has one freeze; else the freeze's id, from tollgate budget show <group>",
     ),
   },
-  flags: EDIT_FLAGS,
   examples: ['tollgate unfreeze acme/payments --reason "closed"'],
-  exits: EDIT_EXITS,
-  run: ({ flags, words }, io) =>
-    editLimits(flags, io, async ({ api, directory }) => {
-      const given = words.freeze;
-      const exceptions = await answeredInProcess(api.exceptions.$get({ query: {} }));
-      const all = exceptions.filter(({ kind }) => kind === 'freeze');
-      if (all.some(({ id }) => id === given)) return [{ kind: 'unfreeze', freeze: given }];
-      const subject = subjectOfWord(given, directory);
-      const found = all.filter((each) => each.subject === subject).map(({ id }) => id);
-      if (found[0] === undefined)
-        throw new UsageError(`${given}: is not frozen itself; expected a group that is, or a freeze's id`);
-      if (found.length > 1)
-        throw new UsageError(`${given} has several freezes; expected one of ${found.join(', ')}`);
-      return [{ kind: 'unfreeze', freeze: found[0] }];
-    }),
+  edits: async ({ words: { freeze: given } }, { api, directory }) => {
+    const exceptions = await answeredInProcess(api.exceptions.$get({ query: {} }));
+    const all = exceptions.filter(({ kind }) => kind === 'freeze');
+    if (all.some(({ id }) => id === given)) return [{ kind: 'unfreeze', freeze: given }];
+    const subject = subjectOfWord(given, directory);
+    const [found, ...others] = all.filter((each) => each.subject === subject).map(({ id }) => id);
+    if (found === undefined)
+      throw new UsageError(`${given}: is not frozen itself; expected a group that is, or a freeze's id`);
+    if (others.length > 0)
+      throw new UsageError(`${given} has several freezes; expected one of ${[found, ...others].join(', ')}`);
+    return [{ kind: 'unfreeze', freeze: found }];
+  },
 });
 
 const USERS_MAX = 100;
@@ -147,7 +124,7 @@ function readUsers(given: string): number[] {
   return users;
 }
 
-const breakglass = command({
+const breakglass = editing({
   name: 'breakglass',
   about: `Lets jobs of named users, or on protected refs, pass limits and freezes that would stop them, but no security rules. It lasts
 for at most --jobs jobs and seven days. The jobs are metered, the owner is notified, and another person reviews it
@@ -163,50 +140,42 @@ afterwards: tollgate breakglass ls, end and review.`,
     from: FROM,
     until: required(UNTIL),
     ticket: text('<text>', 'e.g. INC-42'),
-    ...EDIT_FLAGS,
   },
   examples: [
     'tollgate breakglass acme/payments --users 5,6 --jobs 20 --until 2026-12-01 --reason "incident"',
   ],
-  exits: EDIT_EXITS,
-  run: ({ flags, words: { group } }, io) => {
+  edits: ({ flags, words: { group } }, { directory }) => {
     const { users, jobs, per, from, until, ticket } = flags;
     if (users === undefined && !flags.protected)
       throw new UsageError('--users or --protected: expected one of them, or it would let everybody in');
-    const parts = {
-      kind: 'breakglass' as const,
-      ...{ jobs, until, reason: readReason(flags.reason) },
-      ...(flags.protected && { protected: true as const }),
+    const glass: SentEdit = {
+      kind: 'breakglass',
+      ...{ subject: subjectOfWord(group, directory), jobs, until, reason: readReason(flags.reason) },
+      ...(flags.protected && { protected: true }),
       ...withoutAbsent({ users, per, from, ticket }),
     };
-    return editLimits(flags, io, ({ directory }) => [{ ...parts, subject: subjectOfWord(group, directory) }]);
+    return [glass];
   },
 });
 
 const ID = word('<id>', 'from tollgate breakglass ls');
 
-const breakglassEnd = command({
+const breakglassEnd = editing({
   name: 'breakglass end',
   about: 'Ends a break-glass now: it lets no further job in.',
   words: { breakglass: ID },
-  flags: EDIT_FLAGS,
   examples: ['tollgate breakglass end b-9c1d --reason "incident is over"'],
-  exits: EDIT_EXITS,
-  run: ({ flags, words }, io) =>
-    editLimits(flags, io, () => [{ kind: 'end-breakglass', breakglass: words.breakglass }]),
+  edits: ({ words }) => [{ kind: 'end-breakglass', breakglass: words.breakglass }],
 });
 
-const breakglassReview = command({
+const breakglassReview = editing({
   name: 'breakglass review',
   about: 'Notes that its jobs were reviewed; the reason is the result.',
   words: { breakglass: ID },
-  flags: EDIT_FLAGS,
   examples: ['tollgate breakglass review b-9c1d --reason "3 hotfix deployments, as agreed"'],
-  exits: EDIT_EXITS,
-  run: ({ flags, words }, io) => {
-    const note = readReason(flags.reason);
-    return editLimits(flags, io, () => [{ kind: 'review-breakglass', breakglass: words.breakglass, note }]);
-  },
+  edits: ({ flags, words }) => [
+    { kind: 'review-breakglass', breakglass: words.breakglass, note: readReason(flags.reason) },
+  ],
 });
 
 const breakglassLs = command({
@@ -222,17 +191,16 @@ const breakglassLs = command({
         if (breakglasses.length === 0) return 'No glass was broken.\n';
         const paint = paintWhen(io.colours);
         const titles = ['id', 'state', 'on', 'jobs', 'until', 'by', 'why'];
-        const rows = breakglasses.map(
-          ({ id, open, toReview, subject, path, jobs, per, used, untilMs, zone = 'UTC', by, reason }) => [
-            printable(id),
-            open ? paint.warn('open') : toReview ? paint.warn('to review') : 'reviewed',
-            printable(path ?? subject),
-            `${used} of ${jobs}${per === 'once' ? '' : `/${per}`}`,
-            edgeText(untilMs, 'end', zone),
-            printable(by ?? ''),
-            printable(reason),
-          ],
-        );
+        const rows = breakglasses.map((glass) => {
+          const { id, open, toReview, subject, path, jobs, per, used, untilMs, zone = 'UTC' } = glass;
+          const [by, why] = [printable(glass.by ?? ''), printable(glass.reason)];
+          const state = open || toReview ? paint.warn(open ? 'open' : 'to review') : 'reviewed';
+          const count = `${used} of ${jobs}${per === 'once' ? '' : `/${per}`}`;
+          return [
+            ...[printable(id), state, printable(path ?? subject), count],
+            ...[edgeText(untilMs, 'end', zone), by, why],
+          ];
+        });
         return table(titles, rows, io.columns, paint.dim);
       });
     }),

@@ -76,7 +76,6 @@ const deciding = (verb: 'approve' | 'decline'): Command =>
 
 export const commands = [budgetRequests, deciding('approve'), deciding('decline')];
 
-/** `+200`, or of an edit `500.00 EUR → 900.00 EUR`. */
 function wantedText({ amount, edit }: LimitRequest, currency: string): string {
   if (edit === undefined) return `+${String(amount).replace(/^\+/, '')}`;
   const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];

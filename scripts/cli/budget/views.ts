@@ -8,24 +8,29 @@ import {
   SUBJECT_KINDS,
 } from '../../../functions/answers/limits/budgets-model.ts';
 import type { LogEntry } from '../../../functions/answers/limits/edit-models.ts';
-import { alertsText, forecastText, lastAlertOf } from '../../../functions/answers/status/texts.ts';
+import {
+  alertsText,
+  forecastText,
+  lastAlertOf,
+  refusingText,
+} from '../../../functions/answers/status/texts.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { readInstant } from '../../../policies/document/values.ts';
-import { type Edge, edgeText, instantText } from '../../../policies/text/edge-text.ts';
-import { LIMIT_KINDS } from '../../../policies/unit.ts';
+import { type Edge, edgeText, instantText, writtenDay } from '../../../policies/text/edge-text.ts';
+import { isMoney, LIMIT_KINDS } from '../../../policies/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { choice, optionalWord, orElse, readWhole, text, toggle, whole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { amounts, right, table } from '../../terminal/table.ts';
 import { allPages, answeredInProcess } from '../api/api-in-process.ts';
-import { type BudgetContext, withBudget } from '../api/open-api.ts';
+import { withBudget } from '../api/open-api.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { BUDGET_FLAGS, knownSubject, SUBJECT_HELP, subjectOfWord, subjectWord } from './arguments.ts';
 import { changeRowsText } from './change-text.ts';
-import { forecastJson, limitStandingJson, limitText, standingPath, standingsText } from './limit-text.ts';
 
 /** Two or three screens; --all and --json have the rest. */
 const ROWS_SHOWN = 100;
@@ -87,24 +92,21 @@ function listText(
   const more = total - rows.length;
   const notes = [
     `${shadowCount(refusing)} refusing jobs, ${shadowCount(usedUp)} used up, ${shadowCount(runsOut)} gone before their period ends`,
-    ...(more > 0 ? [`… and ${shadowCount(more)} more: --all shows them`] : []),
-    ...(set === undefined ? ['no set was ever published: these are those of policies/limits.yaml'] : []),
+    more > 0 && `… and ${shadowCount(more)} more: --all shows them`,
+    set === undefined && 'no set was ever published: these are those of policies/limits.yaml',
   ];
+  const alertLines = rows.flatMap((row) => {
+    const last = lastAlertOf(row);
+    if (last === undefined || (last.state !== 'failed' && !alerts)) return [];
+    const text = printable(`${standingPath(row)} ${row.id}: ${last.text}`);
+    return [`${last.state === 'failed' ? paint.warn(text) : text}\n`];
+  });
   return [
-    rows.length === 0
-      ? 'No limit is like this.\n'
-      : standingsText(rows, { currency, nowMs, columns: io.columns, paint }),
-    ...rows.map((row) => alertLine(row, alerts, paint)),
-    ...notes.map((note) => paint.dim(`${note}\n`)),
-    `${reconciliation.state === 'differs' ? paint.bad(reconciliation.text) : paint.dim(reconciliation.text)}\n`,
+    rows.length === 0 ? 'No limit is like this.\n' : standingsText(rows, currency, nowMs, io),
+    ...alertLines,
+    ...notes.flatMap((note) => (note === false ? [] : paint.dim(`${note}\n`))),
+    `${paint[reconciliation.state === 'differs' ? 'bad' : 'dim'](reconciliation.text)}\n`,
   ].join('');
-}
-
-function alertLine(row: BudgetRow, isAsked: boolean, paint: Paint): string {
-  const last = lastAlertOf(row);
-  if (last === undefined || (last.state !== 'failed' && !isAsked)) return '';
-  const text = printable(`${standingPath(row)} ${row.id}: ${last.text}`);
-  return `${last.state === 'failed' ? paint.warn(text) : text}\n`;
 }
 
 const budgetShow = command({
@@ -140,11 +142,8 @@ ids. tollgate report spend --group has what the groups below it used.`,
           `${paint.strong(printable(path))}${path === subject ? '' : `  ${paint.dim(subject)}`}\n`,
           ...(rows.length === 0
             ? ['No limit holds here.\n']
-            : [
-                standingsText(rows, { currency, nowMs: io.nowMs(), columns: io.columns, paint }),
-                ...rows.map((row) => noteText(row, currency)),
-              ]),
-          exceptionsText(exceptions, budget, io.columns, paint),
+            : [standingsText(rows, currency, io.nowMs(), io), ...rows.map((row) => noteText(row, currency))]),
+          exceptionsText(exceptions, directory, io.columns, paint),
         ].join('');
       });
     }),
@@ -171,41 +170,32 @@ function noteText(row: BudgetRow, currency: string): string {
     .join('');
 }
 
-function edgeWords(written: string, which: Edge, zone: string): string {
-  const atMs = readInstant(written, which, zone);
-  return atMs === undefined ? written : edgeText(atMs, which, zone);
-}
-
 function exceptionsText(
   all: readonly ExceptionRow[],
-  { directory }: Pick<BudgetContext, 'directory'>,
+  directory: Directory,
   columns: number,
   paint: Paint,
 ): string {
   if (all.length === 0) return '';
+  const edgeWords = (written: string, which: Edge, zone: string): string => {
+    const atMs = readInstant(written, which, zone);
+    return atMs === undefined ? written : edgeText(atMs, which, zone);
+  };
   const titles = ['', 'id', 'on', 'what', 'from', 'until', 'by', 'why'];
   const rows = all.map(({ kind, id, subject, what, from, until, zone, by, reason }) =>
     [
-      kind,
-      id,
-      subjectWord(subject, directory),
-      what,
-      edgeWords(from, 'start', zone),
-      until === '' ? 'it is lifted' : edgeWords(until, 'end', zone),
-      by,
-      reason,
+      ...[kind, id, subjectWord(subject, directory), what, edgeWords(from, 'start', zone)],
+      ...[until === '' ? 'it is lifted' : edgeWords(until, 'end', zone), by, reason],
     ].map(printable),
   );
   return `\n${table(titles, rows, columns, paint.dim)}`;
 }
 
-const PAGE_EDITS = 100;
-
 const budgetHistory = command({
   name: 'budget history',
   about: 'Lists who changed the limits, when, from what to what, why and where from; newest first.',
   words: { group: optionalWord('<group>', `only changes of it: ${SUBJECT_HELP}`) },
-  flags: { count: orElse(text('<n>', 'how many edits at most', whole(1, 500)), 10), ...BUDGET_FLAGS },
+  flags: { count: orElse(text('<n>', 'how many edits at most', whole(1, 100)), 10), ...BUDGET_FLAGS },
   examples: ['tollgate budget history acme/payments --count 50'],
   run: ({ flags, words }, io) =>
     withBudget(flags, io, async (budget) => {
@@ -213,13 +203,13 @@ const budgetHistory = command({
       const { group } = words;
       const subject = group === undefined ? undefined : subjectOfWord(group, directory);
       const edits: LogEntry[] = [];
-      let before: number | undefined;
+      let before: string | undefined;
+      // A page of a long log may be short.
       do {
-        const max = String(Math.min(PAGE_EDITS, flags.count - edits.length));
-        const query = { ...withoutAbsent({ subject, before: before?.toString() }), max };
+        const query = { ...withoutAbsent({ subject, before }), max: String(flags.count - edits.length) };
         const page = await answeredInProcess(api.limits.history.$get({ query }));
         edits.push(...page.entries);
-        before = page.next;
+        before = page.next?.toString();
       } while (before !== undefined && edits.length < flags.count);
       // The log keeps deleted subjects; a subject it never had must exist.
       if (group !== undefined && edits.length === 0) await knownSubject(group, budget);
@@ -227,19 +217,144 @@ const budgetHistory = command({
         if (edits.length === 0) return 'Nothing was ever changed here.\n';
         const paint = paintWhen(io.colours);
         const zone = rollupZone(io);
-        return edits
-          .map(({ edit, set, atMs, actor, why, source, rows, count }) => {
-            const head = `${paint.strong(`${instantText(atMs, zone)}  ${printable(actor)}`)}: ${printable(why)}\n`;
-            const about = `edit ${edit}, set ${set}, from ${printable(source)}, ${count} ${count === 1 ? 'change' : 'changes'}`;
-            const changes =
-              rows === undefined
-                ? '(not kept any more, or too much to list)\n'
-                : changeRowsText(rows, policy.currency, io.columns, paint);
-            return `${head}${paint.dim(about)}\n${changes}`;
+        const texts = edits.map(({ edit, set, atMs, actor, why, source, rows, count }) => {
+          const head = `${paint.strong(`${instantText(atMs, zone)}  ${printable(actor)}`)}: ${printable(why)}\n`;
+          const about = `edit ${edit}, set ${set}, from ${printable(source)}, ${count} ${count === 1 ? 'change' : 'changes'}`;
+          const changes = rows && changeRowsText(rows, policy.currency, io);
+          return `${head}${paint.dim(about)}\n${changes ?? '(not kept any more, or too much to list)\n'}`;
+        });
+        return texts.join('');
+      });
+    }),
+});
+
+const reportForecast = command({
+  name: 'report forecast',
+  about: `Forecasts the use of a group's limits until the end of their periods, with the average error of such forecasts. A forecast
+is the mean of the last four weeks. The error is that of every whole month of the last nine, forecast by what was known after
+7, 14 and 21 of its days; --json has each of them.`,
+  words: { group: optionalWord('<group>', `${SUBJECT_HELP} (default: instance)`) },
+  flags: BUDGET_FLAGS,
+  examples: ['tollgate report forecast acme/payments'],
+  exits: { 0: 'shown' },
+  run: ({ flags, words }, io) =>
+    withBudget(flags, io, async (budget) => {
+      const subject = await knownSubject(words.group ?? 'instance', budget);
+      const query = { holding: subject, max: '1000' } as const;
+      const { currency, rows } = await answeredInProcess(budget.api.budgets.$get({ query }));
+      const limits = rows.filter((row) => row.subject === subject && row.canRunOut);
+      const path = subjectWord(subject, budget.directory);
+      const forecasts = limits.map((row) => ({ limit: row.id, unit: row.unit, ...forecastJson(row) }));
+      return print(io, flags, { subject, path, currency, limits: forecasts }, () => {
+        if (limits.length === 0) return `${printable(path)} has no limit of its own that can run out.\n`;
+        const { strong } = paintWhen(io.colours);
+        return limits
+          .map((row) => {
+            const heading = strong(printable(`${standingPath(row)} ${row.id}`));
+            const text =
+              forecastText(row, currency) ?? 'No forecast: it is used up, or nothing was used lately.';
+            return `${heading}: ${limitText(row, currency)}\n${text}\n`;
           })
           .join('');
       });
     }),
 });
 
-export const commands = [budgetLs, budgetShow, budgetHistory];
+/** As a command line names it: only groups and projects by their path. */
+const standingPath = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): string =>
+  /^(group|project)\//.test(subject) ? path : subject;
+
+const modeOf = ({ mode, rolledOutAs }: BudgetRow): BudgetRow['mode'] => rolledOutAs ?? mode;
+
+const limitStandingJson = (row: BudgetRow): object => ({
+  subject: row.subject,
+  path: standingPath(row),
+  limit: row.id,
+  kind: row.kind,
+  unit: row.unit,
+  amount: row.amount,
+  per: row.per ?? null,
+  // In force for jobs of the subject: the policy and the rollout may make it milder than it was written.
+  mode: modeOf(row),
+  ...(row.each !== undefined && { each: row.each }),
+  used: row.settled ?? null,
+  held: row.held ?? null,
+  left: row.left ?? null,
+  percent: row.percent ?? null,
+  runsOut: runsOutOf(row),
+  ...(row.refusing !== undefined && { refusing: row.refusing }),
+  owner: row.owner ?? null,
+  thresholds: row.thresholds ?? [],
+  told: row.addressee,
+  ...(row.alerts !== undefined && { alerts: row.alerts }),
+  ...(row.shared !== undefined && { cohort: row.cohort, borrowed: row.borrowed, shared: row.shared }),
+});
+
+function forecastJson({ forecast }: BudgetRow): object | null {
+  if (forecast === undefined) return null;
+  const { atEndAmount, atEndLow, atEndHigh, tested } = forecast;
+  return {
+    atEnd: atEndAmount ?? null,
+    low: atEndLow ?? null,
+    high: atEndHigh ?? null,
+    tested: tested ?? null,
+  };
+}
+
+const runsOutOf = ({ forecast }: BudgetRow): string | null =>
+  forecast?.atMs === undefined ? (forecast?.outcome ?? null) : new Date(forecast.atMs).toISOString();
+
+const TITLES = [
+  'group',
+  ...['limit', 'used', 'held', 'left'].map(amounts),
+  ...[right('%'), 'runs out', 'owner'],
+];
+
+function standingsText(
+  shown: readonly BudgetRow[],
+  currency: string,
+  nowMs: number,
+  io: Pick<TerminalIo, 'columns' | 'colours'>,
+): string {
+  const paint = paintWhen(io.colours);
+  const cells = shown.map((row): readonly string[] => {
+    const { unit, settled, held, left, percent, owner, each } = row;
+    const bare = (amount: number | undefined): string =>
+      amount === undefined ? '' : bareAmountText(amount, unit);
+    return [
+      ...[printable(standingPath(row)), limitText(row, currency)],
+      settled === undefined && each === undefined ? 'not counted' : bare(settled),
+      ...[bare(held), left !== undefined && left < 0 ? paint.bad(bare(left)) : bare(left)],
+      percent === undefined ? '' : percentText(percent, paint),
+      row.canRunOut && left !== undefined ? runsOutText(row, nowMs, paint) : '',
+      printable(owner ?? ''),
+    ];
+  });
+  return table(TITLES, cells, io.columns, paint.dim);
+}
+
+const percentText = (percent: number, paint: Paint): string =>
+  percent >= 100 ? paint.bad(`${percent}`) : percent >= 80 ? paint.warn(`${percent}`) : `${percent}`;
+
+/** `500.00 EUR/month`, `unlimited EUR/month`, `20 jobs`; a limit that does not reject says so. */
+function limitText(row: BudgetRow, currency: string): string {
+  const { amount, unit, kind, per } = row;
+  const mode = modeOf(row);
+  const written =
+    amount === 'unlimited'
+      ? `unlimited ${isMoney(kind) ? currency : kind}`
+      : amountText(amount, unit, currency);
+  return `${written}${per === undefined ? '' : `/${per}`}${mode === 'enforce' ? '' : ` (${mode})`}`;
+}
+
+function runsOutText(row: BudgetRow, nowMs: number, paint: Paint): string {
+  const { forecast, zone } = row;
+  const refusing = refusingText(row, nowMs);
+  if (refusing !== undefined) return paint.bad(refusing);
+  if (forecast === undefined) return '?';
+  if (forecast.outcome === 'lasts') return paint.good('lasts');
+  if (forecast.atMs === undefined) return paint.bad('used up');
+  return paint.warn(writtenDay(forecast.atMs, zone));
+}
+
+export const commands = [budgetLs, budgetShow, budgetHistory, reportForecast];

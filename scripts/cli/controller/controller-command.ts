@@ -1,23 +1,35 @@
-import { CANARY_DESCRIPTION } from '../../../functions/core/gitlab/administration.ts';
+import type { AdminAnswer } from '../../../functions/core/gitlab/admin-calls.ts';
+import {
+  type AdminController,
+  CANARY_DESCRIPTION,
+  createGitLabAdministration,
+} from '../../../functions/core/gitlab/administration.ts';
+import { type ControllerState, readControllerScopes } from '../../../functions/core/gitlab/controller.ts';
+import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
+import type { RestCallDeps } from '../../../functions/core/gitlab/rest-call.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
-import { orElse, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
+import { orElse, text, toggle, type ValuesOf } from '../../terminal/flags.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { SPAN_HELP } from '../report/span.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
 import { agreedTo } from '../truth/confirm.ts';
-import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
-import { type ControllerStatus, readStatus, refusalOf, risksOf } from './controller-status.ts';
-import { createRunnerControllers } from './runner-controllers.ts';
-import { canaryText, MEANS, stateText, statusJson, statusText } from './status-text.ts';
+import { CONTROLLER_FLAG, callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import {
+  type ControllerStatus,
+  canaryText,
+  MEANS,
+  readStatus,
+  refusalOf,
+  risksOf,
+  stateText,
+  statusJson,
+  statusText,
+} from './controller-status.ts';
 
 const FLAGS = {
   ...neededGitLab("holds an administrator's token; scope read_api to look, api to change"),
-  controller: text(
-    '<id>',
-    'number of the runner controller; not needed if GitLab has only one',
-    whole(1, Number.MAX_SAFE_INTEGER),
-  ),
+  controller: CONTROLLER_FLAG,
 };
 const STATUS_FLAGS = {
   ...FLAGS,
@@ -145,3 +157,34 @@ async function find({ controller: wanted, ...flags }: ValuesOf<typeof FLAGS>, io
 
 const printStatus = (status: ControllerStatus, json: boolean, io: TerminalIo): ExitCode =>
   print(io, { json }, statusJson(status), () => statusText(status, io.colours, io.columns));
+
+/** One of GitLab's runner controllers; `connected` is undefined in lists and before 18.10. */
+export type RunnerController = AdminController;
+export type RunnerControllers = ReturnType<typeof createRunnerControllers>;
+
+/** Needs an administrator's token, `api` for changes. @throws {GitLabError} `gitlab_unreadable` also where there is none of this number */
+export function createRunnerControllers(deps: RestCallDeps) {
+  const admin = createGitLabAdministration(deps);
+  return {
+    list: async () => orFailure(await admin.controllers()),
+    get: async (id: number) => orFailure(await admin.controller(id)),
+    version: async (): Promise<string | undefined> => {
+      const metadata = await admin.metadata();
+      return metadata.ok ? metadata.value.version : undefined;
+    },
+    scopes: (id: number) => readControllerScopes(id, deps),
+    set: async (id: number, state: ControllerState): Promise<RunnerController> => {
+      const changed = orFailure(await admin.setState(id, state));
+      if (changed.state === state) return changed;
+      throw new GitLabError('gitlab_unreadable', `GitLab took the change, and it is still ${changed.state}`);
+    },
+  };
+}
+
+function orFailure<T>(answer: AdminAnswer<T>): T {
+  if (answer.ok) return answer.value;
+  const { code, says, remedy } = answer.refusal;
+  const isRefused = code === 'unauthorised' || code === 'forbidden';
+  const failure = code === 'unavailable' ? 'gitlab_unavailable' : 'gitlab_unreadable';
+  throw new GitLabError(isRefused ? 'gitlab_refused' : failure, `${says}; ${remedy}`);
+}

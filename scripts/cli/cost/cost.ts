@@ -5,11 +5,9 @@ import { table } from '../../terminal/table.ts';
 import { type CostLine, type Estimate, estimate, expectedBatches } from './estimate.ts';
 import { type Price, type Prices, REGIONS } from './prices.ts';
 
-/** The largest batch of the relay's group commit. */
 const BATCH_MAX = 96;
 /** A job counts on at most 24 limits. */
 const COUNTERS_MAX = 24;
-/** One in each zone. */
 const NAT_MAX = 6;
 
 const cost = command({
@@ -45,7 +43,6 @@ Writes are those that the real program was counted to make of sample jobs. It ca
     const answer = estimate({
       ...{ jobsPerMonth, relays, counters, region, watchdog },
       batch: batch ?? expected.batch,
-      // It gets the records of at least one batch.
       rollupBatch: Math.max(batch ?? 1, expected.rollupBatch),
       visits: flags.console,
       natGateways: flags.nat,

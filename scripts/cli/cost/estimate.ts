@@ -2,7 +2,6 @@
 import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/alarms/alarms.ts';
 import { roundMs } from '../../../functions/core/ledger/recount-round.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { holdUnits, MEASURED, usageUnits } from './measured.ts';
 import { PRICES, type PriceName, type Prices, type Region } from './prices.ts';
 
 export interface CostQuestion {
@@ -20,7 +19,6 @@ export interface CostQuestion {
   readonly natGateways: number;
 }
 
-/** Part of a line. `always` and `console` are per month; the others are per admitted job. */
 type CostPart = 'always' | 'console' | 'admission' | 'usage' | 'kept';
 
 export interface CostLine {
@@ -102,13 +100,11 @@ const ROLLUP_BATCH_MAX = 200;
 const CALL_SECONDS = 0.05;
 /** Partitions of a new table on demand, and shards of its stream. */
 const STREAM_SHARDS = 4;
-/** See cdk/constructs/programs.ts. */
 export const ROLLUP_WINDOW_SECONDS = 150;
 
 /** Batch sizes by the number of jobs: those of a small installation come one by one. Pipelines make larger ones. */
 export function expectedBatches(jobsPerMonth: number, relays: number) {
   const perSecond = jobsPerMonth / BUSY_SECONDS;
-  /** The first job of a batch, and those before it closes. */
   const together = (rate: number, seconds: number, max: number): number =>
     Math.min(max, Math.max(1, Math.round(1 + rate * seconds)));
   return {
@@ -206,7 +202,6 @@ function visitQuantities({ visits = 0 }: CostQuestion): readonly Quantity[] {
   ];
 }
 
-/** Of one admitted job. A rejected one costs less. */
 function jobQuantities(question: CostQuestion) {
   const { batch, rollupBatch, counters, natGateways } = question;
   const deciding = { admit: 1 / batch, settle: WEBHOOKS_PER_JOB, 'settle-stream': 1 / batch };
@@ -267,3 +262,52 @@ function jobQuantities(question: CostQuestion) {
 
 const gbSeconds = ({ mib, ms }: { readonly mib: number; readonly ms: number }): number =>
   (mib / 1024) * (ms / 1_000);
+
+/**
+ * Table units of an admitted job, counted on the real programs by scripts/proof/bench/job-units.ts. A test counts some of them
+ * again and shows what to write here after a change.
+ */
+
+/** Jobs of one project that are admitted, and end, together. */
+const BATCHES = [1, 5, 30] as const;
+/** Records that one call of the rollup gets: two of a job. */
+const ROLLUP_BATCHES = [1, 5, 30, 200] as const;
+
+export const MEASURED = {
+  batches: BATCHES,
+  rollupBatches: ROLLUP_BATCHES,
+  dueIndex: 2,
+  ledgerReads: 1,
+  /** Record, and the rollup's note about it. */
+  recordBytes: 709,
+  /** Write units of usage per day, run histories and top lists: a row per size of a batch, a column per size of the rollup's. */
+  usage: [
+    [32, 24, 12.733333, 10.13],
+    [31.933333, 9.6, 7.933333, 6.21],
+    [31.933333, 9.588889, 4.933333, 4.952381],
+  ],
+  usageReads: [
+    [6.5, 5.7, 3.933333, 1.815],
+    [6.5, 2.1, 1.933333, 1.565],
+    [6.5, 2.1, 1.183333, 1.171429],
+  ],
+} as const;
+
+/** Write units of a hold, or of a settlement: a transaction of the record and its share of the batch's counters. */
+export const holdUnits = (batch: number, counters: number): number => 2 + (2 * counters) / batch;
+
+/** Interpolates between the counted sizes. Costs of a batch are shared, so they are linear in the inverse of its size. */
+export const usageUnits = (name: 'usage' | 'usageReads', batch: number, rollupBatch: number): number =>
+  between(
+    BATCHES,
+    MEASURED[name].map((row) => between(ROLLUP_BATCHES, row, rollupBatch)),
+    batch,
+  );
+
+function between(sizes: readonly number[], values: readonly number[], size: number): number {
+  const found = sizes.findIndex((each) => each >= size);
+  const high = Math.max(1, found === -1 ? sizes.length - 1 : found);
+  const [from = Number.NaN, to = Number.NaN] = [sizes[high - 1], sizes[high]];
+  const [below = Number.NaN, above = Number.NaN] = [values[high - 1], values[high]];
+  return below + ((1 / size - 1 / from) / (1 / to - 1 / from)) * (above - below);
+}

@@ -6,14 +6,13 @@ import { systemClock } from '../../../functions/core/environment/environment.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { EXIT, standIn } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
-import { text, whole } from '../../terminal/flags.ts';
+import { text } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { openTableAccess } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { CONTROLLER_FLAG, callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
 
-const ATTEMPTS_MAX = 4;
 const NOT_NOTED = { policyVersion: undefined, descriptorsVersion: undefined };
 const NO_TOKEN = 'GitLab was not asked: --gitlab <url> and --token-file <file>';
 
@@ -29,11 +28,7 @@ npm run doctor is about the other end: what a router sends, before anything is d
     ...TABLE_FLAGS,
     gitlab: GITLAB_FLAGS.gitlab,
     'token-file': text('<file>', "holds an administrator's token; scope read_api"),
-    controller: text(
-      '<id>',
-      'number of the runner controller; not needed if GitLab has only one',
-      whole(1, Number.MAX_SAFE_INTEGER),
-    ),
+    controller: CONTROLLER_FLAG,
     'webhook-url': text(
       '<url>',
       'where webhooks go, as the deployment prints it; needed if groups have a webhook of another Tollgate as well',
@@ -49,11 +44,7 @@ npm run doctor is about the other end: what a router sends, before anything is d
     const zone = rollupZone(io);
     const asked = values.gitlab !== undefined || values['token-file'] !== undefined;
     const place = asked ? readGitLabPlace(values, io) : undefined;
-    const { table, close, instance, description } = await standIn(io, openTableAccess)(
-      values,
-      io,
-      ATTEMPTS_MAX,
-    );
+    const { table, close, instance, description } = await standIn(io, openTableAccess)(values, io);
     try {
       const look = dynamoHealthLook({ table, instance });
       const health = await readHealth({
@@ -68,16 +59,12 @@ npm run doctor is about the other end: what a router sends, before anything is d
                 webhookUrl: values['webhook-url'],
               }),
       });
-      // A table that does not answer is among the findings.
       const hourly = (await look.read().catch(() => undefined))?.view;
       // The local ledger already names its instance.
       const where = description.endsWith(instance) ? description : `${description}, for ${instance}`;
-      print(
-        io,
-        values,
-        { instance, ledger: description, ...health, hourly },
-        () => healthText(health, where, paintWhen(io.colours)) + hourlyText(hourly, health.checkedAtMs),
-      );
+      const shown = { instance, ledger: description, ...health, hourly };
+      const late = hourlyText(hourly, health.checkedAtMs);
+      print(io, values, shown, () => healthText(health, where, paintWhen(io.colours)) + late);
       return health.problems === 0 ? EXIT.ok : EXIT.wouldReject;
     } finally {
       await close();

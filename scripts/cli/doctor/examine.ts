@@ -1,24 +1,23 @@
+import type { DescMessage } from '@bufbuild/protobuf';
+import { sentTimeoutSeconds } from '../../../policies/estimate.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { ACCEPTED_AFTER_MS } from '../../../relay/connection.ts';
+import { ENV_CA_FILE } from '../../../relay/names.ts';
 import { randomInstanceId } from '../../../relay/router/registration.ts';
 import { type Router, RouterStatus, remedyOfStatus, STATUS } from '../../../relay/router/router.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget, type RouterTarget, readTls } from '../../../relay/router/target.ts';
 import { fileToken } from '../../../relay/token.ts';
+import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
+import { compileReader } from '../../../relay/translate/question-reader.ts';
+import { resolvePath } from '../../../relay/translate/variables.ts';
 import { VERSION } from '../../../relay/version.ts';
-import { dumpWire } from '../../../relay/wire/inspect.ts';
+import { dumpWire, explain } from '../../../relay/wire/inspect.ts';
 import { encodeAnswer, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
-import type { DoctorOptions } from './options.ts';
-import {
-  checkQuestion,
-  checkSchemaFields,
-  type DoctorFinding,
-  note,
-  ok,
-  problem,
-  SYNC,
-  skipped,
-} from './question.ts';
+import { UsageError } from '../../terminal/command.ts';
+import { flagLines } from '../../terminal/define-command.ts';
+import { parseInput, required, text, toggle, type ValuesOf } from '../../terminal/flags.ts';
+import { parseDuration } from '../pipeline/durations.ts';
 
 /** In order; checks that depend on a failed one are skipped. Returns the question's shape, if one came. */
 export async function examine(
@@ -124,7 +123,6 @@ async function speak(
   }
 }
 
-/** @returns false if the router was not reached. */
 async function checkRegister(router: Router, found: Found): Promise<boolean> {
   const instanceId = randomInstanceId();
   try {
@@ -134,7 +132,6 @@ async function checkRegister(router: Router, found: Found): Promise<boolean> {
   } catch (error) {
     if (!(error instanceof RouterStatus)) throw error;
     const detail = `status ${error.code}: ${error.details}`;
-    // Presence only: questions come all the same.
     if (error.code === STATUS.UNIMPLEMENTED)
       found(note('register', detail, 'the router or the schema has no registrar'));
     else {
@@ -202,4 +199,125 @@ function openOnce(router: Router, waitMs: number): Promise<Admission> {
   };
   const timer = setTimeout(onTimeout, Math.max(0, waitMs));
   return promise;
+}
+
+/** `note`: worth knowing, nothing to mend; `skipped`: could not be checked. */
+export interface DoctorFinding {
+  readonly check: string;
+  readonly outcome: 'ok' | 'problem' | 'note' | 'skipped';
+  readonly detail: string;
+  readonly remedy?: string;
+}
+
+const finding =
+  (outcome: DoctorFinding['outcome']) =>
+  (check: string, detail: string, remedy?: string): DoctorFinding => ({
+    ...{ check, outcome, detail, ...withoutAbsent({ remedy }) },
+  });
+export const ok = finding('ok');
+export const note = finding('note');
+export const problem = finding('problem');
+export const skipped = finding('skipped');
+
+export const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto';
+
+function fieldsNeverFilled(question: DescMessage): readonly string[] {
+  const services = resolvePath(question, 'services')?.leaf.fieldKind === 'list' ? [] : ['services'];
+  return [...fieldsWithoutSource(question), ...services];
+}
+
+/** Before any question. A job without a timeout is held for the policy's, and may hold too little for as long as it runs. */
+export function checkSchemaFields({ question }: WireSchema): readonly DoctorFinding[] {
+  const never = fieldsNeverFilled(question);
+  return [
+    never.length === 0
+      ? ok('fields', 'every field of an admission request has a source in the schema')
+      : note('fields', `the schema has no source for ${never.join(', ')}; rules that need them never fire`),
+    never.includes('timeoutSeconds')
+      ? problem('timeout', 'the schema has no source for it: every job gets that of the policy', SYNC)
+      : ok('timeout', 'has a source in the schema'),
+  ];
+}
+
+export function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly DoctorFinding[] {
+  const explained = checkExplained(schema, bytes);
+  const options = { variables: { names: [], prefixes: [] }, trustVariables: false };
+  const read = compileReader(schema, options)(bytes);
+  if (!read.ok) return [explained, problem('decoded', read.problem, SYNC)];
+  const { request } = read;
+  const fields = describeAliases(schema.question, { trustVariables: false }).map((source) => source.field);
+  const absent = fields.filter((field) => request[field] === undefined);
+  return [
+    explained,
+    request.jobId > 0
+      ? ok('job id', 'a positive number')
+      : problem('job id', 'not positive, so another field is read in its place', SYNC),
+    sentTimeoutSeconds(request) === undefined
+      ? problem('timeout', 'none came: the job is taken to have the timeout of the policy', SYNC)
+      : ok('timeout', 'came'),
+    absent.length === 0
+      ? ok('presence', 'every field came')
+      : note(
+          'presence',
+          `did not come: ${absent.join(', ')}`,
+          'rules follow their on_missing where a field does not come',
+        ),
+  ];
+}
+
+function checkExplained(schema: WireSchema, bytes: Uint8Array): DoctorFinding {
+  try {
+    const { unknown, contradicted, knownBytes, totalBytes } = explain(schema.question, bytes);
+    const detail = `${knownBytes} of ${totalBytes} bytes are known`;
+    if (contradicted.length > 0) return problem('explained', `${detail}; ${contradicted.join('; ')}`, SYNC);
+    if (unknown.length === 0) return ok('explained', detail);
+    return note('explained', `${detail}; unknown: ${unknown.join(', ')}`, SYNC);
+  } catch (error) {
+    return problem('explained', error instanceof Error ? error.message : String(error), SYNC);
+  }
+}
+
+const FLAGS = {
+  router: required(
+    text('<url>', 'grpc://, grpcs://, ws:// or wss:// (kas.externalUrl of GET /api/v4/metadata)'),
+  ),
+  'token-file': required(text('<file>', "a file with the controller's token")),
+  proto: text('<file>', "descriptor set of your GitLab's version (npm run proto:sync)"),
+  'cert-file': text('<file>', 'PEM of a client certificate'),
+  'key-file': text('<file>', `its key. ${ENV_CA_FILE} names the PEM file of a private authority`),
+  wait: text('<time>', 'how long to wait for a question: 5m, 0s for not at all (default: 60s)', readTime),
+  'allow-plaintext': toggle(
+    'lets the token and the jobs travel unencrypted (grpc://, ws://) to another host',
+  ),
+};
+
+export const USAGE = `npm run doctor -- --router <url> --token-file <file> [options]
+
+Checks the way to GitLab's job router step by step, then waits for one question and says whether the schema explains it.
+It answers that one question with "admitted": set the controller to dry_run first.
+
+${flagLines(FLAGS)}
+  --json               one JSON document instead of lines
+
+Exit code: 0 all well, 1 problems found, 3 wrong usage.`;
+
+export type DoctorOptions = ValuesOf<typeof FLAGS> & {
+  readonly json: boolean;
+  readonly caFile: string | undefined;
+};
+
+/** @throws {UsageError} naming the option and what would be right. */
+export function readDoctorOptions(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): DoctorOptions | 'help' {
+  if (args.includes('--help')) return 'help';
+  const { flags } = parseInput(args, FLAGS, {}, 'no words');
+  return { ...flags, caFile: env[ENV_CA_FILE] || undefined };
+}
+
+function readTime(value: string, flag: string): number {
+  const ms = (parseDuration(value) ?? Number.NaN) * 1_000;
+  if (ms <= 3_600_000) return ms;
+  throw new UsageError(`--${flag} ${value} is no time up to 60m; write 30s or 5m`);
 }

@@ -1,13 +1,22 @@
-import { byVersion, fallsBack, routerAccess } from '../../../functions/core/gitlab/runners.ts';
+import { atOnce } from '../../../functions/core/environment/environment.ts';
+import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
+import {
+  byVersion,
+  createFleet,
+  type FleetGitLab,
+  type FleetRunner,
+  type RunnerManager,
+  routerAccess,
+} from '../../../functions/core/gitlab/runners.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { EXIT, type TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { toggle } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { right, table } from '../../terminal/table.ts';
-import { neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
-import { progressOf } from '../truth/progress.ts';
-import { type MannedRunner, readFleet, registrationOf } from './read-fleet.ts';
+import { counted, pagesOf } from '../truth/compare-with-gitlab.ts';
+import { callsTo, type GitLabPlace, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { type Progress, progressOf } from '../truth/progress.ts';
 
 const fleetLs = command({
   name: 'fleet ls',
@@ -27,12 +36,12 @@ registered only by whether the runner has a creator. Makes two calls for each ru
     const needsChange = reports.some(
       ({ findings }) => findings.includes('router_unsupported') || findings.includes('registration_token'),
     );
-    const unreadable =
-      rest.unreadable > 0
-        ? `${rest.unreadable} entries of GitLab's answers could not be read and are left out.\n`
-        : '';
-    const cut = rest.cut ? 'There are more runners than these: only so many are looked at.\n' : '';
-    print(io, flags, { runners: reports, ...rest }, () => fleetText(reports, io) + unreadable + cut);
+    const notes = [
+      rest.unreadable > 0 &&
+        `${rest.unreadable} entries of GitLab's answers could not be read and are left out.\n`,
+      rest.cut && 'There are more runners than these: only so many are looked at.\n',
+    ].filter(Boolean);
+    print(io, flags, { runners: reports, ...rest }, () => [fleetText(reports, io), ...notes].join(''));
     return flags.check && needsChange ? EXIT.wouldReject : EXIT.ok;
   },
 });
@@ -54,9 +63,6 @@ function reportOf(manned: MannedRunner, nowMs: number) {
     router_unsupported: routers.has('none'),
     router_by_environment: routers.has('environment'),
     router_not_told: routers.has('unknown'),
-    router_fallback: alive.some(({ version }) => fallsBack(version)),
-    stale: managers.length > 0 && alive.length === 0,
-    never_contacted: managers.length === 0,
   };
   const { id, description, type, tags, paused, status } = runner;
   return {
@@ -79,10 +85,6 @@ const REMEDIES = {
   router_by_environment:
     'use the job router only with FF_USE_JOB_ROUTER=true in the environment of the process (18.9, 18.10); since 18.11 it is FF_USE_JOB_ROUTER = true in [runners.feature_flags], and the environment does nothing',
   router_not_told: 'have a version that GitLab does not tell, or none that can be read: look at the machine',
-  router_fallback:
-    'go past the router for half a minute when it fails three times in a row (about 19.2 and newer): the sweep charges what they run then',
-  stale: 'were not heard for a week: delete them if they are gone',
-  never_contacted: 'never asked for a job: delete them, or start a manager',
 } as const;
 type Finding = keyof typeof REMEDIES;
 const FINDINGS = Object.keys(REMEDIES) as Finding[];
@@ -100,7 +102,6 @@ const ROUTERS: Readonly<Record<ReturnType<typeof routerAccess>, string>> = {
   unknown: 'not told',
 };
 
-/** A row per runner, then a line per remedy: a fleet has more runners than things to do. */
 function fleetText(reports: readonly ReturnType<typeof reportOf>[], io: TerminalIo): string {
   if (reports.length === 0) return 'GitLab has no runner that this token may see.\n';
   const paint = paintWhen(io.colours);
@@ -110,13 +111,10 @@ function fleetText(reports: readonly ReturnType<typeof reportOf>[], io: Terminal
     const text = routers.map((each) => ROUTERS[each]).join(', ') || '-';
     const versions = managers.flatMap(({ version }) => version ?? []).sort(byVersion);
     const [oldest, newest] = [versions[0] ?? '-', versions.at(-1) ?? '-'];
+    const state = paused && status !== 'paused' ? `${status}, paused` : status;
     return [
-      ...[
-        String(id),
-        paused && status !== 'paused' ? `${status}, paused` : status,
-        REGISTRATIONS[registration],
-      ],
-      ...[String(managers.length), oldest === newest ? oldest : `${oldest} to ${newest}`],
+      ...[String(id), state, REGISTRATIONS[registration], String(managers.length)],
+      oldest === newest ? oldest : `${oldest} to ${newest}`,
       ...[routers.includes('none') ? paint.bad(text) : text, description],
     ];
   });
@@ -126,4 +124,55 @@ function fleetText(reports: readonly ReturnType<typeof reportOf>[], io: Terminal
   });
   const list = table([...titles, 'description'], rows, io.columns, paint.dim);
   return `${list}\n${remedies.length === 0 ? '' : `Runners that\n${remedies.join('')}`}`;
+}
+
+export interface MannedRunner {
+  readonly runner: FleetRunner;
+  readonly managers: readonly RunnerManager[];
+}
+
+/** Registered with a registration token, which GitLab will remove, or created by a user (`glrt-…`). */
+export function registrationOf({
+  runner: { createdBy },
+}: MannedRunner): 'registration_token' | 'authentication_token' | 'not_told' {
+  if (createdBy === undefined) return 'not_told';
+  return createdBy === 'user' ? 'authentication_token' : 'registration_token';
+}
+
+export const openFleet = (place: GitLabPlace): FleetGitLab => createFleet(callsTo(place));
+
+/** Two calls a runner: more would take a quarter of an hour. */
+const RUNNERS_MAX = 2_000;
+const AT_ONCE = 4;
+
+/** Ascending by id. `unreadable` counts runners and managers; `cut`: there are more than are looked at. @throws {GitLabError} */
+export async function readFleet(place: GitLabPlace, progress: Progress) {
+  const fleet = openFleet(place);
+  const calls = { sleep: place.clock.sleep, onCall: progress.step };
+  const ids = new Set<number>();
+  let unreadable = 0;
+  let next: string | undefined;
+  for await (const found of pagesOf((from) => fleet.listed(from), calls)) {
+    for (const { id } of found.runners) ids.add(id);
+    unreadable += found.unreadable ?? 0;
+    next = found.next;
+    if (ids.size >= RUNNERS_MAX) break;
+  }
+  const wanted = [...ids].sort((a, b) => a - b).slice(0, RUNNERS_MAX);
+  const runners: MannedRunner[] = [];
+  await atOnce(wanted, AT_ONCE, async (id) => {
+    try {
+      const runner = await counted(() => fleet.runner(id), calls);
+      if (runner === undefined) return;
+      const { managers, unreadable: odd = 0 } = await counted(() => fleet.managers(id), calls);
+      unreadable += odd;
+      runners.push({ runner, managers });
+    } catch (error) {
+      if (!(error instanceof GitLabError && error.code === 'gitlab_unreadable')) throw error;
+      unreadable += 1;
+    }
+  });
+  progress.done();
+  runners.sort((a, b) => a.runner.id - b.runner.id);
+  return { runners, unreadable, cut: next !== undefined || ids.size > RUNNERS_MAX };
 }

@@ -10,7 +10,7 @@ import { systemCause } from '../../terminal/system-failure.ts';
 import { agreedTo } from '../truth/confirm.ts';
 import { neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
-import { type MannedRunner, openFleet, readFleet, registrationOf } from './read-fleet.ts';
+import { type MannedRunner, openFleet, readFleet, registrationOf } from './ls-command.ts';
 
 const RUNNERS_MAX = 200;
 const TIMEOUT_SECONDS_MIN = 600;

@@ -1,15 +1,19 @@
+/** A canary run: removes what an earlier run left, checks the runner, proves both answers, and removes its own objects. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createGitLabAdministration } from '../../../functions/core/gitlab/administration.ts';
+import {
+  CANARY_DESCRIPTION,
+  createGitLabAdministration,
+} from '../../../functions/core/gitlab/administration.ts';
 import { createGitLabPipelines } from '../../../functions/core/gitlab/pipelines.ts';
-import { dynamoCanaryOutcomes } from '../../../functions/core/ledger/controller.ts';
-import { LedgerError } from '../../../functions/core/store/table-failure.ts';
+import { type CanaryOutcome, dynamoCanaryOutcomes } from '../../../functions/core/ledger/controller.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
+import type { Router } from '../../../relay/router/router.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
-import { loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
+import { loadSchema, schemaTitle } from '../../../relay/wire/schema.ts';
 import { machineClock } from '../../local/clock.ts';
 import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
@@ -19,13 +23,14 @@ import { commandAuthority } from '../command-fetch.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { openIfAny, openTableAccess } from '../open-ledger.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
-import { type Canary, runCanary } from './canary.ts';
-import { exitOf, linesText, SetupLines } from './setup-step.ts';
+import { CANARY_JOBS, openCanaryStreams, runJobs } from './canary-proof.ts';
+import { addScope } from './setup-controller.ts';
+import { exitOf, linesText, madeOnce, mapped, SetupLines } from './setup-flags.ts';
 
 /** The descriptors that relays use; without them, the placeholder. */
 const PROTO = 'relay/wire/gitlab.binpb';
 const DEADLINE_MS = 60_000;
-const ATTEMPTS_MAX = 4;
+const STREAMS_MS_MAX = 30_000;
 
 const FLAGS = {
   ...neededGitLab("holds an administrator's token of scope api (admin_mode where Admin Mode is on)"),
@@ -55,27 +60,19 @@ GitLab or the descriptors change.`,
     const canary = readCanary(flags, io);
     const lines = new SetupLines();
     // Opened before anything is changed at GitLab.
-    const open = standIn(io, openTableAccess);
-    const table = await openIfAny((of, opening) => open(of, opening, ATTEMPTS_MAX), flags, io);
+    const table = await openIfAny(standIn(io, openTableAccess), flags, io);
     try {
       const outcome = await runCanary(canary, lines);
-      let notKept = table.known ? undefined : table.why;
-      if (table.known && outcome !== undefined)
-        try {
-          await dynamoCanaryOutcomes(table.value).write(outcome);
-        } catch (error) {
-          if (!(error instanceof LedgerError)) throw error;
-          notKept = error.message;
-        }
       const isProven = outcome?.admitted === 'proven' && outcome.rejected === 'proven';
-      const kept = outcome !== undefined && notKept === undefined;
-      const body = { proven: isProven, outcome: outcome ?? null, kept, lines: lines.all };
       const end = isProven
         ? `Both answers are proven on GitLab ${outcome.gitlabVersion} with ${schemaTitle(canary.schema)}.\n`
         : 'Not proven.\n';
-      const note = outcome === undefined || kept ? '' : `Not kept for the doctor: ${notKept}.\n`;
+      if (!flags.json) io.out(linesText(lines.all, paintWhen(io.colours)) + end);
+      const kept = outcome !== undefined && table.known;
+      if (kept) await dynamoCanaryOutcomes(table.value).write(outcome);
+      else if (outcome !== undefined && !table.known) io.err(`Not kept for the doctor: ${table.why}.\n`);
+      const body = { proven: isProven, outcome: outcome ?? null, kept, lines: lines.all };
       if (flags.json) io.out(`${JSON.stringify(body)}\n`);
-      else io.out(linesText(lines.all, paintWhen(io.colours)) + end + note);
       const code = exitOf(lines.all);
       return code === EXIT.ok && !isProven ? EXIT.wouldReject : code;
     } finally {
@@ -86,12 +83,15 @@ GitLab or the descriptors change.`,
 
 export const commands = [canaryCommand];
 
-/** @throws {UsageError} naming the flag. */
-function readCanary(flags: ValuesOf<typeof FLAGS>, io: TerminalIo): Canary {
+export type Canary = ReturnType<typeof readCanary>;
+
+/** @throws {UsageError} naming the flag, or for a file that holds no descriptors. */
+function readCanary(flags: ValuesOf<typeof FLAGS>, io: TerminalIo) {
   const calls = { ...callsTo(readGitLabPlace(flags, io)), deadlineMs: DEADLINE_MS };
-  const schema = readSchema(join(io.root, PROTO));
+  const file = join(io.root, PROTO);
+  const schema = orUsageError(() => loadSchema(existsSync(file) ? file : undefined));
   const authority = commandAuthority(io);
-  let isWritten = false;
+  let shown = '';
   return {
     gitlab: createGitLabAdministration(calls),
     pipelines: createGitLabPipelines(calls),
@@ -99,7 +99,8 @@ function readCanary(flags: ValuesOf<typeof FLAGS>, io: TerminalIo): Canary {
     runnerTag: flags['runner-tag'],
     routerUrl: flags.router,
     schema,
-    routerAt: (url, token) => {
+    /** @throws {RelayError} for a wrong address. */
+    routerAt: (url: string, token: string): Router => {
       const target = parseTarget(url);
       if (!target.secure && !/^(localhost|127\..*|::1)$/.test(target.host))
         throw new RelayError(
@@ -115,20 +116,18 @@ function readCanary(flags: ValuesOf<typeof FLAGS>, io: TerminalIo): Canary {
     waitMs: flags.wait * 1_000,
     clock: { ...standIn(io, machineClock), nowMs: io.nowMs },
     stop: standIn(io, stopOnSignal)(),
-    progress: (line) => {
-      if (io.progress) io.err(`${isWritten ? '\u001b[1A\u001b[K' : ''}${line}\n`);
-      isWritten = true;
+    progress: (line: string): void => {
+      if (io.progress && line !== shown) io.err(`${line}\n`);
+      shown = line;
     },
   };
 }
 
-/** @throws {UsageError} for a file that holds no descriptors. */
-function readSchema(file: string): WireSchema {
+function orUsageError<T>(read: () => T): T {
   try {
-    return loadSchema(existsSync(file) ? file : undefined);
+    return read();
   } catch (error) {
-    if (error instanceof RelayError) throw new UsageError(error.message);
-    throw error;
+    throw error instanceof RelayError ? new UsageError(error.message) : error;
   }
 }
 
@@ -136,4 +135,113 @@ export function stopOnSignal(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
   return stop.signal;
+}
+
+/** @returns undefined if the jobs proved neither answer. */
+async function runCanary(canary: Canary, lines: SetupLines): Promise<CanaryOutcome | undefined> {
+  const [removed, proof] = [new SetupLines(), new SetupLines()];
+  const found = await lines.step(async () =>
+    lines.need('project', await canary.pipelines.project(canary.projectAsked)),
+  );
+  if (found === undefined) return undefined;
+  const remove = () => removed.step(() => removeCanary(canary, found.id, removed));
+  await remove();
+  try {
+    if (removed.has('wrong')) return undefined;
+    return await proof.step(async () => {
+      if (found.default_branch == null)
+        throw proof.stop('project', 'it is empty', 'push the .gitlab-ci.yml of docs/platform.md to it');
+      const project = { id: found.id, path: found.path_with_namespace, branch: found.default_branch };
+      return await prove(canary, project, await findRunner(canary, proof), proof);
+    });
+  } finally {
+    if (!removed.has('wrong')) await remove();
+    lines.all.push(...proof.all, ...removed.all);
+  }
+}
+
+/** Of this canary, or one that was killed. It disables the controller first, so that no job waits for it. */
+async function removeCanary({ gitlab, pipelines }: Canary, projectId: number, lines: SetupLines) {
+  for (const { id, description, state } of lines.need('controller', await gitlab.controllers())) {
+    if (description !== CANARY_DESCRIPTION) continue;
+    if (state !== 'disabled') lines.need('controller', await gitlab.setState(id, 'disabled'));
+    for (const token of lines.need('controller', await gitlab.tokens(id)))
+      lines.need('controller', await gitlab.revokeToken(id, token.id));
+    lines.need('controller', await gitlab.deleteController(id));
+    lines.add('controller', 'done', `controller ${id} of the canary is gone, with scope and token`);
+  }
+  for (const pipelineId of lines.need('pipeline', await pipelines.unfinished(projectId))) {
+    const jobs = lines.need('pipeline', await pipelines.jobs(projectId, pipelineId));
+    if (!jobs.every(({ name }) => CANARY_JOBS.includes(name))) continue;
+    lines.need('pipeline', await pipelines.cancel(projectId, pipelineId));
+    lines.add('pipeline', 'done', `canceled pipeline ${pipelineId}`);
+  }
+}
+
+async function findRunner({ gitlab, pipelines, runnerTag }: Canary, lines: SetupLines): Promise<number> {
+  const ids = lines.need('runner', await gitlab.instanceRunners([runnerTag])).map(({ id }) => id);
+  const refuse = (says: string): Error =>
+    lines.stop(
+      'runner',
+      says,
+      `the canary needs a runner of the instance of its own: one tag, ${runnerTag}, that no other runner has, and no jobs without tags`,
+    );
+  const [id] = ids;
+  if (id === undefined) throw refuse(`no runner of the instance has the tag ${runnerTag}`);
+  if (ids.length > 1) throw refuse(`several runners have the tag ${runnerTag}: ${ids.join(', ')}`);
+  const { tag_list: tags, run_untagged, paused } = lines.need('runner', await pipelines.runner(id));
+  if (run_untagged) throw refuse(`runner ${id} takes jobs without tags`);
+  if (tags.length > 1) throw refuse(`runner ${id} has ${tags.length} tags`);
+  if (paused) throw refuse(`runner ${id} is paused`);
+  return id;
+}
+
+async function prove(
+  canary: Canary,
+  project: Parameters<typeof runJobs>[1],
+  runnerId: number,
+  lines: SetupLines,
+): Promise<CanaryOutcome | undefined> {
+  const { gitlab, progress, clock, schema } = canary;
+  const { version, kas } = lines.need('version', await gitlab.metadata());
+  const url = canary.routerUrl ?? kas?.externalUrl;
+  if (url == null)
+    throw lines.stop('router', 'GitLab tells no address of its job router', 'add --router <url>');
+  progress('making the second controller');
+  // In dry run and without a scope: GitLab asks it about no job yet.
+  const made = await madeOnce(
+    async () =>
+      mapped(await gitlab.controllers(), (all) =>
+        all.find(({ description }) => description === CANARY_DESCRIPTION),
+      ),
+    () => gitlab.createController(CANARY_DESCRIPTION),
+  );
+  const { id: controllerId } = lines.need('controller', made);
+  const { token } = lines.need('controller', await gitlab.createToken(controllerId, CANARY_DESCRIPTION));
+  const streams = openCanaryStreams(routerFor(canary, url, token, lines), schema, clock);
+  try {
+    progress('opening streams to the job router');
+    const failure = await streams.opened(STREAMS_MS_MAX);
+    if (failure !== undefined)
+      throw lines.stop('router', `no stream to ${url}: ${failure}`, 'npm run doctor shows the way there');
+    // From now on GitLab asks about this runner's jobs, and obeys. Streams must be open before.
+    lines.need('scope', await addScope(gitlab, controllerId, runnerId));
+    lines.need('scope', await gitlab.setState(controllerId, 'enabled'));
+    const found = await runJobs(canary, project, streams, lines);
+    const about = { checkedAtMs: clock.nowMs(), gitlabVersion: version, descriptors: schema.hash, runnerId };
+    return found && { ...found, ...about };
+  } finally {
+    // Requests until the controller is disabled get responses.
+    await gitlab.setState(controllerId, 'disabled');
+    await streams.close();
+  }
+}
+
+function routerFor({ routerAt }: Canary, url: string, token: string, lines: SetupLines): Router {
+  try {
+    return routerAt(url, token);
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+    throw lines.stop('router', error.message, 'check --router and TOLLGATE_CA_FILE');
+  }
 }

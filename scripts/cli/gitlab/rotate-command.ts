@@ -2,10 +2,8 @@ import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { command } from '../../terminal/define-command.ts';
 import { orElse, required, text, whole } from '../../terminal/flags.ts';
 import { findController, makeToken, readTokens } from './setup-controller.ts';
-import { ADMIN_FLAGS, type Admin, printLines, readAdmin, readHookUrl } from './setup-flags.ts';
-import { signsHooks } from './setup-instance.ts';
-import { SetupLines } from './setup-step.ts';
-import { giveHooks, newHookKey, readHookKeys, writeHookKeys } from './setup-webhooks.ts';
+import { ADMIN_FLAGS, type Admin, printLines, readAdmin, readHookUrl, SetupLines } from './setup-flags.ts';
+import { giveHooks, newHookKey, readHookKeys, signsHooks, writeHookKeys } from './setup-webhooks.ts';
 
 const GOES_ON = 'run the command again: it goes on here';
 const LOOK_EVERY_MS = 10_000;

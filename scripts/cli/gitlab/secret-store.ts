@@ -1,4 +1,3 @@
-/** Storage of a deployment's secrets: files in a folder, or parameters. */
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -81,7 +80,6 @@ export function ssmSecretStore(prefix: string): SecretStore {
   const called = async <T>(
     did: string,
     name: string,
-    // Only these commands need the SDK.
     call: (sdk: typeof import('@aws-sdk/client-ssm'), options: { abortSignal: AbortSignal }) => Promise<T>,
   ): Promise<T> => {
     try {

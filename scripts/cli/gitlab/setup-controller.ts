@@ -1,12 +1,10 @@
-/** The runner controller: found or made, its token, and its scope. */
 import type { AdminAnswer } from '../../../functions/core/gitlab/admin-calls.ts';
 import type {
   AdminController,
   ControllerToken,
   GitLabAdministration,
 } from '../../../functions/core/gitlab/administration.ts';
-import type { Admin, Setup } from './setup-flags.ts';
-import { madeOnce, mapped, type SetupLines } from './setup-step.ts';
+import { type Admin, madeOnce, mapped, type Setup, type SetupLines } from './setup-flags.ts';
 
 /** Finds the controller, or makes it in dry run. An adopted one keeps its state. Undefined: there is none yet. */
 export async function setUpController(setup: Setup, lines: SetupLines): Promise<AdminController | undefined> {
@@ -35,7 +33,6 @@ export const namedControllers = async ({
 }: Admin): Promise<AdminAnswer<readonly AdminController[]>> =>
   mapped(await gitlab.controllers(), (all) => all.filter(({ description }) => description === name));
 
-/** Ends the step if several controllers have the name. */
 export async function findController(admin: Admin, lines: SetupLines): Promise<AdminController | undefined> {
   const [found, ...others] = lines.need('controller', await namedControllers(admin));
   if (found === undefined || others.length === 0) return found;
@@ -69,7 +66,6 @@ export async function readTokens(admin: Admin, controllerId: number, lines: Setu
   };
 }
 
-/** Makes and stores a token, and revokes those that were made and lost before. @returns its id */
 export async function makeToken(
   admin: Admin,
   controllerId: number,

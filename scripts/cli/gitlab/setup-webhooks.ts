@@ -4,14 +4,30 @@ import { atOnce } from '../../../functions/core/environment/environment.ts';
 import type { GroupHook } from '../../../functions/core/gitlab/administration.ts';
 import { type HookSetting, hookSetting, isHookUrl } from '../../../functions/core/gitlab/group-hooks.ts';
 import type { SecretName, SecretStore } from './secret-store.ts';
-import type { Admin, Setup } from './setup-flags.ts';
-import { madeOnce, mapped, refusedLine, type SetupLine, type SetupLines } from './setup-step.ts';
+import {
+  type Admin,
+  madeOnce,
+  mapped,
+  refusedLine,
+  type Setup,
+  type SetupLine,
+  type SetupLines,
+} from './setup-flags.ts';
 
-/** A rotation that is under way. */
+/** Builds are called `19.4.1-jh`, `18.10.2-ee`, `19.3.0-pre`. */
+export function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [, ofMajor, ofMinor] = /^(\d+)\.(\d+)/.exec(version) ?? [];
+  return Number(ofMajor) > major || (Number(ofMajor) === major && Number(ofMinor) >= minor);
+}
+
+export const signsHooks = (version: string): boolean => isAtLeast(version, [19, 0]);
+
+/**
+ * A rotation that is under way. `second`: receivers accept the new key and no webhook has it; `first`: webhooks get it.
+ * `sinceMs`: since that is so, or since the last webhook was changed.
+ */
 interface KeyRotation {
-  /** `second`: receivers accept the new key and no webhook has it; `first`: webhooks get it. */
   readonly newKey: 'second' | 'first';
-  /** Unix ms since that is so, or since the last webhook was changed. */
   readonly sinceMs: number;
 }
 
@@ -48,7 +64,6 @@ export function writeHookKeys(
 export const newHookKey = (signs: boolean): string =>
   signs ? `whsec_${randomBytes(32).toString('base64')}` : randomBytes(32).toString('hex');
 
-/** Gives every top-level group a webhook that proves itself with the stored secret. */
 export async function setUpWebhooks(setup: Setup, signs: boolean, lines: SetupLines): Promise<void> {
   const { hookUrl: url, store, mayChange } = setup;
   if (url === undefined && store.kind === 'folder')
@@ -68,7 +83,6 @@ export async function setUpWebhooks(setup: Setup, signs: boolean, lines: SetupLi
     if (mayChange) lines.add('webhooks', 'done', `made a key, kept in ${place}`);
     else lines.add('webhooks', 'missing', `there is no key in ${place}`);
   }
-  // A deployment needs the secret before it has an address.
   if (url === undefined)
     return lines.add('webhooks', 'unknown', 'the webhooks come with --webhook-url, once it is deployed');
   await giveHooks(setup, mayChange, url, key, lines);
@@ -109,7 +123,6 @@ export async function giveHooks(
 /** State of one group's webhook, or the result of a change. `says` goes before "for 3 groups". */
 type HookLine = Omit<SetupLine, 'part'>;
 
-/** Reads one group's webhook, and makes or repairs it if it may. */
 async function setUpHook(
   { gitlab }: Admin,
   mayChange: boolean,
@@ -155,7 +168,6 @@ function differenceOf(hook: GroupHook, setting: HookSetting): string | undefined
   return undefined;
 }
 
-/** Checks that a webhook with right settings delivers: a test that succeeds enables it again. */
 async function checkDeliveries(
   gitlab: Admin['gitlab'],
   mayChange: boolean,

@@ -7,8 +7,7 @@ import { text } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
 import { askOnTerminal } from '../truth/confirm.ts';
 import { namedControllers } from './setup-controller.ts';
-import { ADMIN_FLAGS, type Admin, printLines, readAdmin, readHookUrl } from './setup-flags.ts';
-import { SetupLines } from './setup-step.ts';
+import { ADMIN_FLAGS, type Admin, printLines, readAdmin, readHookUrl, SetupLines } from './setup-flags.ts';
 import { keptLines } from './setup-webhooks.ts';
 
 const AT = 'tollgate gitlab teardown --gitlab https://gitlab.example.com --token-file admin-token';
@@ -66,7 +65,6 @@ export const commands = [teardown];
 
 const CALLS_AT_ONCE = 8;
 
-/** Lists everything of ours that is there, and nothing else. Other deployments have other secrets. */
 async function planTeardown(admin: Admin, hookUrl: string | undefined, lines: SetupLines) {
   const { gitlab, store, progress } = admin;
   const controllers = lines.need('controller', await namedControllers(admin));

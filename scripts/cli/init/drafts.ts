@@ -3,11 +3,11 @@ import { patiently } from '../../../functions/core/gitlab/rest-call.ts';
 import type { GitLabDirectory } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { oneLine } from '../../../policies/text/plain-text.ts';
 import { quantile } from '../../local/random.ts';
-import type { MannedRunner } from '../fleet/read-fleet.ts';
+import type { MannedRunner } from '../fleet/ls-command.ts';
 import { PRICES_TO_FILL } from '../policy/warnings.ts';
-import { type JobsUse, type RanJob, type RanMonth, useByGroup, useOf } from './read-month.ts';
-import { comment, minutesText, quotedText, roomyAmount } from './written-yaml.ts';
+import { type JobsUse, type RanJob, type RanMonth, useByGroup, useOf } from './init-command.ts';
 
 const CLASSES_MAX = 60;
 const TAGS_MAX = 50;
@@ -24,7 +24,6 @@ export function draftPolicy(
 ): string {
   const all = classesOf(runners, month.jobs);
   const classes = all.slice(0, CLASSES_MAX).sort((a, b) => b.tags.length - a.tags.length);
-  // Those that ran most come first.
   const fallback = all.find(({ untagged }) => untagged) ?? all[0];
   const { jobs, usualSeconds } = useOf(month.jobs);
   const estimate = jobs >= RUNS_MIN ? usualSeconds : ESTIMATE_SECONDS;
@@ -61,7 +60,6 @@ ${tags.length === 0 ? `      runner_ids: [${runnerIds.join(', ')}]\n` : ''}     
 ${use.jobs >= RUNS_MIN ? usual : ''}`;
 }
 
-/** Sets of runners that a price can be given to: those with the same tags. Those that ran most come first. */
 function classesOf(runners: readonly MannedRunner[], ran: readonly RanJob[]) {
   const jobs = Map.groupBy(ran, ({ runnerId }) => runnerId);
   const byTags = Map.groupBy(runners, ({ runner }) =>
@@ -113,7 +111,6 @@ export function draftLimits(
   const days = (untilMs - sinceMs) / DAY_MS;
   const dayText = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
   const minutesOf = ({ seconds }: JobsUse): number => (seconds / 60 / Math.max(1, days)) * MONTH_DAYS;
-  /** Two limits for the 90th percentile of these uses. */
   const limitsOf = (uses: readonly JobsUse[], subject: string) => {
     const most = (values: readonly number[]): number =>
       roomyAmount(
@@ -226,4 +223,35 @@ export function draftDirectory({
   }));
   const ran = projects.map(({ id, groupId: group, path }) => ({ id, group, path }));
   return `${comment(about)}\n${list('groups', placed)}\n${list('projects', ran)}`;
+}
+
+const COLUMNS = 120;
+
+/** Quotes a value if necessary: JSON is YAML, except for characters that YAML escapes. */
+export const quotedText = (value: unknown): string =>
+  JSON.stringify(value).replace(
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/** A comment of full sentences, wrapped. What GitLab's people wrote can break no line. */
+export function comment(text: string, indent = ''): string {
+  const lines: string[] = [];
+  for (const word of oneLine(text).split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && indent.length + line.length + word.length < COLUMNS)
+      lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(`# ${word}`);
+  }
+  return lines.map((line) => `${indent}${line}\n`).join('');
+}
+
+/** `90` → `2m`: durations of documents are whole minutes here, rounded up, one at least. */
+export const minutesText = (seconds: number): string => `${Math.max(1, Math.ceil(seconds / 60))}m`;
+
+/** Adds a quarter and rounds up to two digits, because past use alone is no limit. */
+export function roomyAmount(used: number): number {
+  const wanted = Math.max(1, used * 1.25);
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(wanted)) - 1);
+  return Math.ceil(wanted / step) * step;
 }

@@ -13,8 +13,7 @@ import { readWhole, text, texts, type ValuesOf, whole } from '../../terminal/fla
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { wrapped } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
-import { consoleAsked } from '../api/console-client.ts';
-import { type BudgetContext, withApi } from '../api/open-api.ts';
+import { type BudgetContext, consoleAsked, withApi } from '../api/open-api.ts';
 import { leftSection } from '../check/check-sections.ts';
 import { jobAsked } from '../check/live-check.ts';
 import { allowedVariables } from '../evaluation/allowed-variables.ts';
@@ -57,7 +56,6 @@ const FLAGS = {
     '<job>',
     'in place of all these: this job once more, 4711 or the address of its page; of a ledger or a console (default: $TOLLGATE_CONSOLE)',
   ),
-  // Without --ledger no table is read.
   ledger: text(
     '<local | table>',
     'by what is in force now: next to npm start on this machine, or in a DynamoDB table',
@@ -112,8 +110,8 @@ sent by GitLab. No counter is changed.`,
 
 type CanIFlags = ValuesOf<typeof FLAGS>;
 
+/** `rules`: by the documents alone. */
 interface DecidedBy {
-  /** `rules`: by the documents alone. */
   readonly name: 'rules' | 'ledger' | 'console';
   readonly open?: OpenLedger;
   readonly flags: LedgerFlags & RulesFlags;
@@ -121,20 +119,17 @@ interface DecidedBy {
 }
 
 function decidedBy(flags: CanIFlags, io: TerminalIo): DecidedBy {
-  const asksConsole =
-    flags.console !== undefined || (flags.rerun !== undefined && flags.ledger === undefined);
+  const { ledger, rerun } = flags;
+  const asksConsole = flags.console !== undefined || (rerun !== undefined && ledger === undefined);
   const origin = asksConsole ? consoleAsked(flags, io) : undefined;
-  if (origin !== undefined)
-    return { name: 'console', flags, note: `By what is in force at ${origin} now; nothing was held.` };
-  if (flags.ledger !== undefined)
-    return { name: 'ledger', flags, note: 'By what is in force in the ledger now; nothing was held.' };
-  if (flags.rerun !== undefined)
+  const note = (where: string): string => `By what is in force ${where} now; nothing was held.`;
+  if (origin !== undefined) return { name: 'console', flags, note: note(`at ${origin}`) };
+  if (ledger !== undefined) return { name: 'ledger', flags, note: note('in the ledger') };
+  if (rerun !== undefined)
     throw new UsageError('--rerun: expected --ledger, --console <url> or $TOLLGATE_CONSOLE');
   refuseTableFlags(flags);
   return {
-    name: 'rules',
-    open: noLedger,
-    flags: { ...flags, ledger: 'none' },
+    ...{ name: 'rules', open: noLedger, flags: { ...flags, ledger: 'none' } },
     note: 'Only the rules and limits of the documents were judged, as if nothing was used. Grants, freezes and rollouts that are live were not read: --ledger or --console asks with what is in force now.',
   };
 }
@@ -199,11 +194,7 @@ interface CanIAnswer extends CheckedPipeline {
   readonly variablesNotSeen: readonly string[];
 }
 
-/**
- * The answer for people: yes or no first, then what is against the job, the rules, the limits and the text of its page.
- *
- * @param note - says what the decision rests on.
- */
+/** @param note - says what the decision rests on. */
 function canIText(answer: CanIAnswer, note: string, columns: number, paint: Paint): string {
   const [job] = answer.jobs;
   if (job === undefined) return '';

@@ -31,7 +31,6 @@ For each group that the policy names under requeue, its latest 200 jobs, oldest 
     await withOpened(openLedger, flags, io, async ({ requeue, store }) => {
       for (const settings of policy.requeue ?? []) {
         const entries = (await requeue?.read(settings.groupId))?.entries ?? [];
-        // A group has 200 entries at most.
         const jobs = entries.map(async (entry): Promise<ListedGroup['jobs'][number]> => {
           if (entry.newJobId === undefined) return entry;
           const [record] = await store.readRecords([entry.newJobId], { timeoutMs: READ_TIMEOUT_MS });
@@ -80,7 +79,6 @@ const PARAMETER_PATH = /^(?:\/[\w.-]+){1,14}$/;
 
 export const readStandardInput = (): string => readUserFile(STANDARD_INPUT, 'the standard input');
 
-/** Keeps the token of a group, for retries or for notes. */
 const consent = (
   name: string,
   lets: string,

@@ -1,4 +1,4 @@
-import { waitingLines, waitingText } from '../../../functions/answers/health/judge-relays.ts';
+import { waitingLines, waitingText } from '../../../functions/answers/health/waiting.ts';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
@@ -72,7 +72,6 @@ function heldJob(record: JobRecord | undefined, nowMs: number) {
     heldMicros: isReserved(record) ? 0 : facts.costMicros,
     decidedAt: new Date(decidedAtMs).toISOString(),
     dueAt: new Date(dueAtMs).toISOString(),
-    /** 0: it is not due yet. */
     overdueSeconds: Math.max(0, Math.floor((nowMs - dueAtMs) / 1000)),
   };
 }

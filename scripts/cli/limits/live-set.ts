@@ -48,7 +48,6 @@ export function setText({ set, edit, at, actor, why, source }: SetView, zone: st
 export const NOTHING_LIVE =
   'No set of limits was ever published here: those packed with the functions are in force.';
 
-/** First line of `limits show --document`, for the published set. */
 export const baseLine = (set: string, edit: number): string =>
   `# Set ${set}, edit ${edit}. An edit of it is published only while it is live (--base ${set})\n`;
 

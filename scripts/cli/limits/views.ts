@@ -1,19 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import { basename, resolve } from 'node:path';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { changeRows } from '../../../functions/core/limits/change-rows.ts';
+import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
+import type { ChangeRow } from '../../../functions/core/limits/edit-model.ts';
+import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import { publishLimits, readChange, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { problemText } from '../../../policies/document/reading.ts';
+import type { Policy } from '../../../policies/policy.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { DocumentError, readPolicy } from '../../policy/read-documents.ts';
-import { UsageError } from '../../terminal/command.ts';
+import { DocumentError, limitsIn, readPolicy } from '../../policy/read-documents.ts';
+import { readYaml } from '../../policy/yaml-document.ts';
+import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
-import { text, toggle } from '../../terminal/flags.ts';
+import { required, text, toggle, word } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
+import { answerOfDesk } from '../api/api-in-process.ts';
+import { ACTOR_FLAG, readActor, readReason } from '../budget/arguments.ts';
+import { changeRowsText, printOutcome } from '../budget/change-text.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { openToEdit, withOpened } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { directoryInForce, rulesFiles } from '../rules-flags.ts';
-import { baseLine, limitsYaml, NOTHING_LIVE, readKept, readLiveSet, setShown, setText } from './live-set.ts';
+import {
+  baseIn,
+  baseLine,
+  limitsYaml,
+  livePointer,
+  NOTHING_LIVE,
+  readKept,
+  readLiveSet,
+  setShown,
+  setText,
+} from './live-set.ts';
 
-export const AGAINST_FLAGS = {
+const AGAINST_FLAGS = {
   policy: text('<file>', 'the policy they are used with (default: policies/policy.yaml of this project)'),
   directory: text(
     '<file>',
@@ -49,13 +73,10 @@ const limitsShow = command({
       if (!document && !json) throw new UsageError('--set: needs --document or --json');
       const kept = await withOpened(openToEdit, flags, io, ({ limits }) => readKept(set, limits));
       const { atMs, ...change } = kept.change;
-      return print(
-        io,
-        flags,
-        { kept: { set, at: new Date(atMs).toISOString(), ...change, document: kept.document } },
-        () =>
-          `# Set ${set} of ${instantText(atMs, rollupZone(io))}. Publish it to undo all later edits\n${limitsYaml(kept.document)}`,
-      );
+      const { document: shown } = kept;
+      const value = { kept: { set, at: new Date(atMs).toISOString(), ...change, document: shown } };
+      const head = `# Set ${set} of ${instantText(atMs, rollupZone(io))}. Publish it to undo all later edits\n`;
+      return print(io, flags, value, () => head + limitsYaml(shown));
     }
     const live = await withOpened(openToEdit, flags, io, ({ limits }) => readLiveSet(limits));
     if (live === undefined) {
@@ -95,13 +116,135 @@ counters for one job, or limits that would reject the jobs that deploy. Run it b
     if (problems.length > 0) throw new DocumentError(problems.map((each) => `set ${set}: ${each}`));
     const shown = setShown(live.pointer, live.change);
     const paint = paintWhen(io.colours);
-    return print(
-      io,
-      flags,
-      { live: shown },
-      () => `${setText(shown, rollupZone(io), paint)}${paint.good('fits')} ${files.policy}\n`,
-    );
+    const text = `${setText(shown, rollupZone(io), paint)}${paint.good('fits')} ${files.policy}\n`;
+    return print(io, flags, { live: shown }, () => text);
   },
 });
 
-export const commands = [limitsShow, limitsCheck];
+const NONE = 'none';
+
+const limitsPublish = command({
+  name: 'limits publish',
+  about: `Makes a limits document live everywhere within five seconds, without a deploy. An edit of a set that is not live any more
+changes nothing. If a limit grows by more than half, another person has to approve it: tollgate budget approve <id>.`,
+  words: { file: word('<limits.yaml>', 'as tollgate limits show --document prints it') },
+  flags: {
+    why: required(text('<text>', 'the reason, for the change log', (given) => readReason(given, 'why'))),
+    actor: ACTOR_FLAG,
+    base: text(
+      '<set>',
+      `the set this is an edit of; refused if another is live; ${NONE} for the first (default: the set in the first line of the document, else the live one: then it replaces what others changed since you wrote it)`,
+    ),
+    'dry-run': toggle('shows what would change and writes nothing'),
+    force: toggle('publishes although it would reject the jobs that deploy'),
+    ...AGAINST_FLAGS,
+    ...TABLE_FLAGS,
+  },
+  examples: ['tollgate limits publish policies/limits.yaml --why "first set" --base none'],
+  exits: {
+    0: 'live',
+    1: 'the table does not answer (see tollgate limits show)',
+    2: 'another edit was first, or it needs approval',
+    3: 'invalid',
+  },
+  run: async ({ flags, words }, io) => {
+    const { why, json } = flags;
+    const actor = readActor(flags, io);
+    const policy = readPolicy(rulesFiles(flags, io).policy);
+    const file = resolve(io.cwd, words.file);
+    const yaml = readYaml(file);
+    return withOpened(openToEdit, flags, io, async ({ limits: table, directory: groups, description }) => {
+      const directory = await directoryInForce(flags, groups, io);
+      const limits = limitsIn(yaml, policy, directory).model;
+      const lockout = flags.force ? [] : selfLockout(policy, limits, directory, io.nowMs());
+      if (lockout.length > 0)
+        throw new DocumentError(lockout.map((each) => `${file}: ${each}; mend it, or say --force`));
+      const live = await livePointer(table);
+      const named = flags.base ?? baseIn(yaml.text) ?? live?.set;
+      const base = named === NONE ? undefined : named;
+      if (live?.set !== base) return printStale(base, live, table, json, io);
+      const before = live && parseLimits((await readLimitSet(live.set, table)).document, live.set, policy);
+      // Undefined: no set is live, or this policy cannot read it.
+      const changes = before?.ok
+        ? changeRows({ from: before.value, to: limits, directory, nowMs: io.nowMs() })
+        : undefined;
+      if (flags['dry-run'])
+        return print(io, flags, { outcome: 'dry_run', base: base ?? null, changes }, () =>
+          [changesText(changes, policy, io), 'Nothing was written.\n'].join(''),
+        );
+      const change = {
+        ...{ actor, why, source: `file ${basename(file)}`, atMs: io.nowMs() },
+        ...(base !== undefined && { base }),
+      };
+      // A first set has no larger predecessor to compare with.
+      const asked = live && (await requestApproval(yaml.value, change, table, policy, directory, io));
+      if (asked !== undefined)
+        return printOutcome(answerOfDesk(asked), base, { currency: policy.currency, json, io });
+      const outcome = await publishLimits(yaml.value, change, { table, policy, directory });
+      if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(yaml.locate));
+      if (outcome.outcome === 'stale') return printStale(base, outcome.live, table, json, io);
+      const shown = setShown(outcome.pointer, change);
+      const paint = paintWhen(io.colours);
+      const text = `${paint.good('live')} in ${description}\n${setText(shown, rollupZone(io), paint)}`;
+      return print(io, flags, { outcome: 'live', ...shown, changes }, () =>
+        [changesText(changes, policy, io), text].join(''),
+      );
+    });
+  },
+});
+
+/** Files the document for approval. Undefined: one person alone may publish it, and nothing was written. @throws {LimitsError} */
+async function requestApproval(
+  document: unknown,
+  by: { readonly actor: string; readonly why: string; readonly source: string; readonly base?: string },
+  table: LimitTable,
+  policy: Policy,
+  directory: Directory,
+  io: TerminalIo,
+) {
+  const desk = createLimitsDesk({
+    table,
+    policy,
+    directory: async () => directory,
+    ledger: { readCounters: async () => [] },
+    clock: { ...systemClock, nowMs: io.nowMs },
+    newId: () => randomBytes(5).toString('hex'),
+  });
+  const edits = [{ kind: 'replace' as const, document }];
+  const preview = await desk.preview(edits, by.base);
+  if (preview.outcome !== 'valid' || preview.stale || preview.needsApproval.length === 0) return undefined;
+  const { actor, why, source, base } = by;
+  return desk.apply(edits, { actor, why, source, base, confirmed: true, rights: [{ role: 'admin' }] });
+}
+
+function changesText(
+  rows: readonly ChangeRow[] | undefined,
+  { currency }: Policy,
+  io: Pick<TerminalIo, 'columns' | 'colours'>,
+): string {
+  if (rows === undefined) return 'No set is live that these could be compared with.\n';
+  if (rows.length === 0) return 'No limit differs from the live set.\n';
+  return changeRowsText(rows, currency, io);
+}
+
+async function printStale(
+  base: string | undefined,
+  live: LimitPointer | undefined,
+  table: LimitTable,
+  json: boolean,
+  io: TerminalIo,
+): Promise<ExitCode> {
+  const change = live && (await readChange(live.set, table));
+  const shown = live && change && setShown(live, change);
+  const mine = base === undefined ? 'a first set' : `an edit of set ${base}`;
+  if (json) io.out(`${JSON.stringify({ outcome: 'stale', base: base ?? null, live: shown ?? null })}\n`);
+  else if (live === undefined || shown === undefined)
+    io.err(`Nothing was published: this is ${mine}, and no set was ever live. Say --base ${NONE}.\n`);
+  else
+    io.err(`Nothing was published: this is ${mine}, and another one is live.
+${setText(shown, rollupZone(io), paintWhen(io.colours))}See it with tollgate limits show --document, put both together, and publish that with --base ${live.set}.
+`);
+  return EXIT.wouldReject;
+}
+
+export const commands = [limitsShow, limitsCheck, limitsPublish];

@@ -8,7 +8,7 @@ import { command } from '../../terminal/define-command.ts';
 import { choice, text, whole, word } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
-import { comment, quotedText } from '../init/written-yaml.ts';
+import { comment, quotedText } from '../init/drafts.ts';
 import { type ImportedRule, rulesOfRunner } from './import-rules.ts';
 import { type RunnerSection, readRunnerConfig } from './runner-config.ts';
 

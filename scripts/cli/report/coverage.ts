@@ -108,7 +108,6 @@ function runnersText(view: CoverageView, all: boolean, io: TerminalIo, paint: Pa
   ].join('');
 }
 
-/** Once for all runners that it helps. */
 const remediesText = (rows: readonly CoveredRunnerRow[], columns: number): string =>
   [...Map.groupBy(rows, ({ remedy }) => remedy)]
     .flatMap(([remedy, runners]) => {
@@ -118,18 +117,11 @@ const remediesText = (rows: readonly CoveredRunnerRow[], columns: number): strin
     })
     .join('');
 
-function groupsText(
-  { groups, otherGroups }: CoverageView,
-  all: boolean,
-  io: TerminalIo,
-  paint: Paint,
-): string {
+function groupsText({ groups }: CoverageView, all: boolean, io: TerminalIo, paint: Paint): string {
   const shown = all ? groups : groups.filter(({ bypass }) => bypass > 0).slice(0, ROWS_SHOWN);
   if (shown.length === 0) return '';
   const rows = shown.map(({ path, ...jobs }) => [printable(path), ...shareCells(jobs)]);
-  const rest = ['projects right here, and groups not listed', ...shareCells(otherGroups)];
-  const shownRows = all && otherGroups.ran > 0 ? [...rows, rest] : rows;
-  return `\n${table(['group', ...SHARES], shownRows, io.columns, paint.dim)}`;
+  return `\n${table(['group', ...SHARES], rows, io.columns, paint.dim)}`;
 }
 
 export const commands = [coverage];

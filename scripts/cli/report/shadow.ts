@@ -7,7 +7,7 @@ import {
 import { csv, csvField, decimal } from '../../../functions/answers/statement/csv.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { PLAYED_GITLAB } from '../../local/options.ts';
-import { EXIT, UsageError } from '../../terminal/command.ts';
+import { EXIT } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { text } from '../../terminal/flags.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
@@ -40,7 +40,6 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     group: text('<id | path>', 'only jobs of this group and below'),
     format: FORMAT_FLAG(FORMATS),
     out: OUT_FLAG,
-    'gitlab-url': text('<url>', 'for links to jobs (default: https://<instance>)', readGitlabUrl),
     ...TABLE_FLAGS,
     ...RULES_FLAGS,
   },
@@ -49,12 +48,12 @@ Limits and groups are those that are live next to the ledger, unless a file is n
   exits: { ...LEDGER_EXITS, 3: 'wrong usage or invalid documents' },
   run: async ({ flags }, io) => {
     const format = readFormat(flags, FORMATS);
-    const { out, 'gitlab-url': gitlabUrl } = flags;
+    const { out } = flags;
     const span = readSpan(flags.since ?? '14d', flags.until, io.nowMs(), rollupZone(io));
     const report = await withOpened(openLedger, flags, io, async (books) => {
       const rules = await openRulesInForce(flags, books, io);
       return shadowReport(watched(books.store, progressOf('items read', io)), {
-        ...{ span, rules, ledger: books.description, gitlabUrl: gitlabUrl ?? urlOf(books) },
+        ...{ span, rules, ledger: books.description, gitlabUrl: urlOf(books) },
         ...groupFilter(flags.group, rules.directory),
       });
     });
@@ -67,13 +66,6 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     return EXIT.ok;
   },
 });
-
-function readGitlabUrl(given: string): string {
-  if (!/^https?:\/\//.test(given) || !URL.canParse(given))
-    throw new UsageError(`--gitlab-url "${given}": expected e.g. https://gitlab.example.com`);
-  const { origin, pathname } = new URL(given);
-  return `${origin}${pathname}`.replace(/\/+$/, '');
-}
 
 /** The GitLab that `npm start` plays has no pages. */
 const urlOf = ({ instance, gitlabUrl }: LedgerAccess): string | undefined =>
@@ -95,7 +87,6 @@ const shadowCsv = ({ ifArmed, rows, currency }: ShadowReport): string =>
     ]),
   ]);
 
-/** Per row; the CSV has more. */
 const JOBS_SHOWN = 5;
 
 function shadowTerminal(report: ShadowReport, paint: Paint, columns: number): string {
@@ -105,11 +96,8 @@ function shadowTerminal(report: ShadowReport, paint: Paint, columns: number): st
   const lines = [
     paint.dim(`${spanText(report)}${of}, by ${printable(ledger)}`),
     paint.strong(armedSentence(ifArmed)),
-    ...(ranRejected === 0
-      ? []
-      : [
-          `${shadowCount(ranRejected)} ${ranRejected === 1 ? 'job' : 'jobs'} ran although rejected: the controller was in dry_run and GitLab followed no answer, or they passed it by.`,
-        ]),
+    ranRejected > 0 &&
+      `${shadowCount(ranRejected)} ${ranRejected === 1 ? 'job' : 'jobs'} ran although rejected: the controller was in dry_run and GitLab followed no answer, or they passed it by.`,
     paint.strong(watchedSentence(report)),
   ];
   const shape = { width: columns, dim: paint.dim, all: '--format csv' };
@@ -119,13 +107,12 @@ function shadowTerminal(report: ShadowReport, paint: Paint, columns: number): st
   ]);
   const titles = ['group', 'rule', 'mode', right('would fail'), right('cost'), 'code'];
   return [
-    `${lines.join('\n')}\n`,
+    `${lines.filter(Boolean).join('\n')}\n`,
     ...(ifArmed.rows.length > 0 ? [armedRowsText(ifArmed, paint, columns)] : []),
     ...(rows.length > 0 ? [firstRows(titles, cells, shape), jobsText(rows, zone, paint, columns)] : []),
   ].join('\n');
 }
 
-/** One row per group and rule, with the latest jobs at its end. */
 export function armedRowsText({ rows }: ArmedReport, paint: Paint, columns: number): string {
   const lines = rows.map(({ group, rule, limit = '', jobs, code, examples }) => [
     ...[group, rule, limit].map(printable),

@@ -4,9 +4,9 @@ import type { Directory } from '../../../policies/directory.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { UsageError } from '../../terminal/command.ts';
+import type { ApiRefusal } from '../api/api-in-process.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
 
-/** For the help of every command with `--since` or `--until`. */
 export const SPAN_HELP = `Days begin and end in $TOLLGATE_ROLLUP_ZONE, else in UTC; the last one is meant whole.`;
 
 const AGO = /^(\d{1,4})([hdw])$/;
@@ -37,4 +37,16 @@ export function groupFilter(text: string | undefined, directory: Directory) {
   const { label, counts, unknown } = billedGroup(text ?? 'instance', directory);
   if (unknown) throw notInDirectory(`--group ${text}`, text ?? '', directory.groupByPath.keys());
   return { counts, ...(text !== undefined && { group: label }) };
+}
+
+/** An answer of the API about flags, in their names. */
+export function refusedFlag(
+  { status, refused }: { readonly status: number; readonly refused: ApiRefusal },
+  group: string | undefined,
+  { groupByPath }: Directory,
+): UsageError {
+  if (status === 404 && group !== undefined)
+    return notInDirectory(`--group ${group}`, group, groupByPath.keys());
+  const { error, problems: [problem] = [] } = refused;
+  return new UsageError(problem === undefined ? error.message : `--${problem.path[0]}: ${problem.message}`);
 }

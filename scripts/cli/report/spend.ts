@@ -7,11 +7,11 @@ import { command, print } from '../../terminal/define-command.ts';
 import { choice, text, toggle, whole } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
 import { amounts, right, table } from '../../terminal/table.ts';
-import { type ApiRefusal, answerOf } from '../api/api-in-process.ts';
+import { answerOf } from '../api/api-in-process.ts';
 import { type BudgetContext, withBooks } from '../api/open-api.ts';
-import { notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger-flags.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
+import { refusedFlag } from './span.ts';
 
 const TOP = 20;
 
@@ -61,7 +61,7 @@ all add up to what the jobs of these days are charged. A current period is compa
         top: String(top ?? TOP),
       };
       const answer = await answerOf(books.api.report.$get({ query }));
-      if (!answer.ok) throw refusal(answer.status, answer.refused, group, books.directory);
+      if (!answer.ok) throw refusedFlag(answer, group, books.directory);
       const report = answer.body;
       print(io, flags, report, () => (csv ? spendCsv(report) : spendText(report, io.columns)));
     });
@@ -73,23 +73,13 @@ type SpendAsked = Partial<Readonly<Record<'period' | 'from' | 'to' | 'group', st
   readonly compare?: 'no';
 };
 
-function refusal(
-  status: number,
-  { error, problems: [problem] = [] }: ApiRefusal,
-  group: string | undefined,
-  { groupByPath }: BudgetContext['directory'],
-): UsageError {
-  if (status === 404 && group !== undefined)
-    return notInDirectory(`--group ${group}`, group, groupByPath.keys());
-  return new UsageError(problem === undefined ? error.message : `--${problem.path[0]}: ${problem.message}`);
-}
-
 /** Thousands of groups: one page per request. */
 async function printAll(query: SpendAsked, { api, directory }: BudgetContext, io: TerminalIo): Promise<void> {
   for (let page: string | null = '0'; page !== null; ) {
     const response: Response = await api['report.csv'].$get({ query: { ...query, page } });
     const text = await response.text();
-    if (!response.ok) throw refusal(response.status, JSON.parse(text) as ApiRefusal, query.group, directory);
+    if (!response.ok)
+      throw refusedFlag({ status: response.status, refused: JSON.parse(text) }, query.group, directory);
     io.out(text);
     page = response.headers.get('next-page');
   }

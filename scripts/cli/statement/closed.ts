@@ -103,7 +103,6 @@ function closedTerminal(statement: ClosedStatement, paint: Paint, columns: numbe
 
 interface BrokenStatement {
   readonly number: number;
-  /** Absent: the number's group is unknown. */
   readonly subject?: string;
   readonly month?: string;
   readonly sentence: string;

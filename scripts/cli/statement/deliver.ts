@@ -1,4 +1,3 @@
-/** Output form and target of a report or statement. */
 import { resolve } from 'node:path';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice, text } from '../../terminal/flags.ts';

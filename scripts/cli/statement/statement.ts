@@ -1,4 +1,12 @@
-import { csv, csvField, decimal } from '../../../functions/answers/statement/csv.ts';
+import {
+  csv,
+  csvField,
+  decimal,
+  type FocusFields,
+  focusCharge,
+  focusRows,
+  shortDecimal,
+} from '../../../functions/answers/statement/csv.ts';
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { durationText } from '../../../policies/unit-texts.ts';
@@ -9,12 +17,11 @@ import { type Paint, printable } from '../../terminal/paint.ts';
 import { amounts, firstRows, right } from '../../terminal/table.ts';
 import { answerOf } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
-import { ALL_GROUPS, notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger-flags.ts';
 import { money, shadowCount } from '../report/shadow-words.ts';
+import { refusedFlag } from '../report/span.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
 import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from './deliver.ts';
-import { focusCsv } from './focus.ts';
 
 const FORMATS = ['terminal', 'csv', 'focus'] as const;
 
@@ -32,8 +39,7 @@ are marked. A job belongs to the month and to the groups of its admission, even 
 Limits and groups are those that are live next to the ledger, unless a file is named or nothing is live.`,
   flags: {
     month: required(text('<month>', 'a month like 2026-10; by the fiscal_start at the top of the limits')),
-    group: text('<id | path>', 'e.g. acme/payments; instance is everything'),
-    all: toggle('everything: the same as --group instance'),
+    group: required(text('<id | path>', 'a group like acme/payments; instance is everything')),
     by: orElse(choice('<what>', '', ['day', 'job']), 'day'),
     'with-prices': toggle('by day, project, runner class and price'),
     format: FORMAT_FLAG(FORMATS),
@@ -44,32 +50,22 @@ Limits and groups are those that are live next to the ledger, unless a file is n
   json: 'the statement as one JSON object',
   examples: [
     'tollgate statement --month 2026-10 --group acme/payments',
-    'tollgate statement --month 2026-10 --all --format focus --out focus.csv',
+    'tollgate statement --month 2026-10 --group instance --format focus --out focus.csv',
   ],
   exits: LEDGER_EXITS,
   run: async ({ flags }, io) => {
-    const { month, by, out } = flags;
-    if (flags.all && flags.group !== undefined)
-      throw new UsageError('--group and --all: expected one of them');
-    const group = flags.all ? ALL_GROUPS : flags.group;
-    if (group === undefined)
-      throw new UsageError('--group is missing: expected a group like acme/payments, or --all');
+    const { month, group, by, out } = flags;
     const format = readFormat(flags, FORMATS);
     const withPrices = format === 'focus' || flags['with-prices'];
     const query = { group, by, ...(withPrices && { with_prices: 'yes' as const }) };
     const made = await withBooks(flags, io, async ({ api, directory }) => {
       const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
       if (answer.ok) return answer.body;
-      if (answer.status === 404)
-        throw notInDirectory(`--group ${group}`, group, directory.groupByPath.keys());
-      const { error, problems: [problem] = [] } = answer.refused;
-      if (error.code === 'only_days')
+      if (answer.refused.error.code === 'only_days')
         throw new UsageError(
           `--month "${month}": only its days are kept after 90 days, or shown by a console; expected it without --by job, --with-prices and --format focus`,
         );
-      throw new UsageError(
-        problem === undefined ? error.message : `--${problem.path[0]} "${month}": ${problem.message}`,
-      );
+      throw refusedFlag(answer, group, directory);
     });
     const rendered = {
       terminal: () => statementTerminal(made, ...terminalOf(out, io)),
@@ -132,3 +128,55 @@ const markOf = ({ kind, cause, late }: StatementLine): string =>
   kind === 'usage' ? '' : `${late ? 'late ' : ''}correction (${cause ?? 'unknown'})`;
 
 export const commands = [statementCommand];
+
+/** The statement as a FOCUS 1.2 dataset, CSV. See https://focus.finops.org/focus-specification/v1-2/ */
+const focusCsv = (statement: Statement): string =>
+  focusRows(statement.lines.map((line) => focusFields(line, statement)));
+
+function focusFields(line: StatementLine, statement: Statement): FocusFields {
+  const { micros, seconds, jobs, late, cause, microsPerMinute, priceVersion, job, projectId } = line;
+  const { rootId, rootPath = '', groupId, groupPath = '', projectPath = '' } = line;
+  const { instance, currency, startMs, endMs } = statement;
+  const runnerClass = csvField(line.runnerClass);
+  const price = decimal(microsPerMinute);
+  return {
+    ...focusCharge({
+      ...{ micros, seconds, jobs, isPriced: true, instance, currency, category: 'Usage' },
+      ...{ billing: { startMs, endMs }, charged: { startMs: line.dayStartMs, endMs: line.dayEndMs } },
+      // The top-level group pays; if unknown, the GitLab itself.
+      account: { ...(rootId !== undefined && { id: rootId }), name: rootPath },
+      ...(groupId !== undefined && { subAccount: { id: groupId, name: groupPath } }),
+      // Only what an earlier statement of this month did not have; within the month a correction is no correction to FOCUS.
+      isCorrection: late,
+      description: descriptionOf(line),
+    }),
+    ContractedUnitPrice: price,
+    ListUnitPrice: price,
+    // Billed minutes, because durations are rounded up; real minutes if free.
+    PricingQuantity: shortDecimal(microsPerMinute === 0 ? seconds / 60 : micros / microsPerMinute),
+    ...(job === undefined
+      ? projectId !== undefined && {
+          ...{ ResourceId: String(projectId), ResourceName: csvField(projectPath), ResourceType: 'Project' },
+        }
+      : { ResourceId: String(job.id), ResourceName: csvField(job.name ?? ''), ResourceType: 'CI Job' }),
+    SkuId: runnerClass,
+    SkuPriceDetails: csvField(JSON.stringify({ RunnerClass: line.runnerClass })),
+    SkuPriceId: csvField(`${line.runnerClass}@${priceVersion}`),
+    x_GroupPath: csvField(groupPath),
+    x_ProjectPath: csvField(projectPath),
+    x_ProjectId: String(projectId ?? ''),
+    x_RunnerClass: runnerClass,
+    x_JobId: String(job?.id ?? ''),
+    x_DecisionId: job?.decisionId ?? '',
+    x_Unchecked: job?.unchecked ?? '',
+    x_CorrectionCause: cause ?? '',
+    x_LateTruth: String(late),
+  };
+}
+
+function descriptionOf({ kind, cause, jobs, runnerClass, projectPath, job }: StatementLine): string {
+  const whose = projectPath === undefined ? '' : ` of ${projectPath}`;
+  const counted = job !== undefined ? `job ${job.name ?? job.id}` : jobs === 1 ? '1 job' : `${jobs} jobs`;
+  const what = `${counted}${whose} on ${runnerClass}`;
+  return kind === 'usage' ? `Runner minutes: ${what}` : `Correction (${cause ?? 'unknown'}): ${what}`;
+}

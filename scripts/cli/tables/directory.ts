@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readWholeDirectory } from '../../../functions/core/directory/directory-part.ts';
-import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
 import { type DirectorySyncReport, syncDirectory } from '../../../functions/core/directory/sync.ts';
-import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
-import { createGitLabDirectory, type GitLabDirectory } from '../../../functions/core/gitlab/rest-gitlab.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { createGitLabDirectory } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { type Directory, findGroup, findProject } from '../../../policies/directory.ts';
 import { EXIT, type ExitCode, standIn } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
@@ -68,7 +67,6 @@ const figures = ({ pointer, directory }: NonNullable<Awaited<ReturnType<typeof r
 const figuresText = (known: ReturnType<typeof figures>): string =>
   `As of ${known.at}, sync ${known.edit}: ${known.groups} groups, ${known.personalNamespaces} personal namespaces, ${known.projects} projects, ${known.groupsWithoutChain} groups with unknown parents\n`;
 
-/** A group, a project, or one of each, with the groups above it, root first. */
 function find(word: string, directory: Directory) {
   const { chainById } = directory;
   const group = findGroup(word, directory);
@@ -91,8 +89,7 @@ const foundText = (found: ReturnType<typeof find>, columns: number): string =>
     columns,
   );
 
-/** GitLab, and the clock that a sync goes by. */
-export const gitlabAt = ({ baseUrl, token, fetch }: GitLabPlace): Pick<Syncing, 'gitlab' | 'clock'> => ({
+export const gitlabAt = ({ baseUrl, token, fetch }: GitLabPlace) => ({
   gitlab: createGitLabDirectory({ baseUrl, token: async () => token, fetch, clock: systemClock }),
   clock: systemClock,
 });
@@ -119,34 +116,20 @@ begun is complete. Jobs are decided by it from its first complete listing of gro
   },
   run: async ({ flags }, io) => {
     const place = standIn(io, gitlabAt)(readGitLabPlace(flags, io));
-    const report = await withOpened(openToEdit, flags, io, ({ directory: table }) =>
-      syncToItsEnd({ ...place, table, force: flags.force }, ({ calls, groups, projectsListed }) => {
+    const report = await withOpened(openToEdit, flags, io, async ({ directory: table }) => {
+      for (let runs = 1; ; runs += 1) {
+        const runId = randomBytes(6).toString('base64url');
+        const done = await syncDirectory({ ...place, table, force: flags.force, runId });
+        const { calls, groups, projectsListed, groupsListing, projectsGoing, failure } = done;
         if (io.progress) io.err(`${calls} calls: ${groups} groups, ${projectsListed} projects listed\n`);
-      }),
-    );
+        const goesOn = done.outcome === 'stale' || groupsListing === 'going' || projectsGoing;
+        if (!goesOn || failure !== undefined || runs === RUNS_MAX) return done;
+      }
+    });
     print(io, flags, report, () => reportText(report));
     return exitCode(report);
   },
 });
-
-interface Syncing {
-  readonly gitlab: GitLabDirectory;
-  readonly table: DirectoryTable;
-  readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
-  readonly force: boolean;
-}
-
-async function syncToItsEnd(
-  sync: Syncing,
-  onRun: (report: DirectorySyncReport) => void,
-): Promise<DirectorySyncReport> {
-  for (let runs = 1; ; runs += 1) {
-    const report = await syncDirectory({ ...sync, runId: randomBytes(6).toString('base64url') });
-    onRun(report);
-    const goesOn = report.outcome === 'stale' || report.groupsListing === 'going' || report.projectsGoing;
-    if (!goesOn || report.failure !== undefined || runs === RUNS_MAX) return report;
-  }
-}
 
 function exitCode(report: DirectorySyncReport): ExitCode {
   if (report.failure !== undefined || report.outcome === 'stale') return EXIT.failed;

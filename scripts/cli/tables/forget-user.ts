@@ -55,16 +55,13 @@ stays: jobs that are not over, and counters of limits on the user. The change lo
       const question = `Forget user ${userId} in ${description} for good?`;
       const remedy = 'forget user: there is no terminal to ask on; add --yes to forget without asking';
       if (!dryRun && !yes && !(await agreedTo(io, question, remedy))) return EXIT.ok;
-      const { rewrite, keys, sessions, sheets } = names;
+      const { rewrite, ...rest } = names;
       const scanned = {
         scan: () => store.scan(),
         readEntries: store.readEntries.bind(store),
         rewrite: rewrite.rewrite.bind(rewrite),
       };
-      const forgotten = await forgetUser(userId, {
-        ...{ store: scanned, keys, sessions, sheets, dryRun },
-        nowMs: io.nowMs(),
-      });
+      const forgotten = await forgetUser(userId, { ...rest, store: scanned, dryRun, nowMs: io.nowMs() });
       print(io, flags, { user: userId, dryRun, ...forgotten }, () => textOf(userId, dryRun, forgotten));
       if (forgotten.left > 0) return EXIT.failed;
       return isNothing(forgotten) ? EXIT.wouldReject : EXIT.ok;
@@ -108,7 +105,7 @@ const AT_ONCE = 10;
 const COUNTERS_TOLD_MAX = 1_000;
 
 /** It may be cut short and repeated: what is done is not done again. @throws {LedgerError} `ledger_unavailable` */
-export async function forgetUser(userId: number, deps: ForgetDeps) {
+async function forgetUser(userId: number, deps: ForgetDeps) {
   const { store, keys, dryRun, nowMs } = deps;
   const counters = new Set<string>();
   const sum = { records: 0, left: 0, liveJobs: 0 };
@@ -180,10 +177,7 @@ async function forgetInSheets(
 
 const dayOf = (number: number): string => new Date(number * DAY_MS).toISOString().slice(0, 10);
 
-const isOf =
-  (userId: number) =>
-  (name: string): boolean =>
-    name.endsWith(`\n${userId}`);
+const isOf = (userId: number) => (name: string) => name.endsWith(`\n${userId}`);
 
 function sheetWithout(userId: number, sheet: Sheet): Sheet {
   const names = sheet.names ?? [];

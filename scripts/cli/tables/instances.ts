@@ -15,7 +15,6 @@ import { rollupZone } from '../rollup-zone.ts';
 const { ledger, region, endpoint } = TABLE_FLAGS;
 const FLAGS = { ledger, region, endpoint };
 const HOST = word('<host>', 'as gitlab.instance of the settings, e.g. gitlab.example.com');
-/** A host without a port. */
 const HOST_FORM = /^[\w.-]{1,253}$/;
 
 /** @throws {UsageError} */
@@ -59,13 +58,8 @@ gitlab.instance in cdk/tollgate.config.ts to the old host and gitlab.url to the 
       if (known.some(({ instance }) => instance === host))
         throw new UsageError(`${description} has a ledger of ${host} already`);
       await register.remember({ instance: host, openedAtMs: io.nowMs() });
-      return print(
-        io,
-        flags,
-        { added: host },
-        () =>
-          `${description} takes a ledger of ${host}, which begins empty. Programs notice within a minute.\n`,
-      );
+      const text = `${description} takes a ledger of ${host}, which begins empty. Programs notice within a minute.\n`;
+      return print(io, flags, { added: host }, () => text);
     });
   },
 });

@@ -55,7 +55,6 @@ export async function compareWithGitLab(store: LedgerStore, gitlab: GitLab, opti
     // Of the jobs that ran; only where the runners' jobs could be listed in full.
     ...(runners === 'all' && { unadmittedShare: unadmittedShare(figures) }),
   };
-  // The verdicts are the sweep's decisions about the findings.
   return { comparison, verdicts };
 }
 
@@ -120,7 +119,7 @@ const createdMs = ({ createdAtMs, startedAtMs }: JobTruth): number =>
 const lastHeardMs = ({ finishedAtMs, startedAtMs, createdAtMs }: JobTruth): number =>
   finishedAtMs ?? startedAtMs ?? createdAtMs ?? Number.POSITIVE_INFINITY;
 
-const counted = <Answer>(call: () => Promise<Answer>, { sleep, onCall }: Calls): Promise<Answer> =>
+export const counted = <Answer>(call: () => Promise<Answer>, { sleep, onCall }: Calls): Promise<Answer> =>
   patiently(() => {
     onCall();
     return call();

@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 
-/** Reads one line. Undefined: there is no terminal. */
 export async function askOnTerminal(question: string): Promise<string | undefined> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

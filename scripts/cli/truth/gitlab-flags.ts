@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import type { RestCallDeps } from '../../../functions/core/gitlab/rest-call.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { type Flag, text } from '../../terminal/flags.ts';
+import { type Flag, text, whole } from '../../terminal/flags.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { commandFetch } from '../command-fetch.ts';
 
@@ -19,11 +19,16 @@ export const GITLAB_FLAGS = {
 /** Shown as needed in the usage line; {@link readGitLabPlace} refuses to do without. */
 const shownAsNeeded = <Value>(flag: Flag<Value>): Flag<Value> => ({ ...flag, isRequired: true });
 
-/** @param token - help of `--token-file` */
 export const neededGitLab = (token = GITLAB_FLAGS['token-file'].help) => ({
   gitlab: shownAsNeeded(GITLAB_FLAGS.gitlab),
   'token-file': shownAsNeeded(text('<file>', token)),
 });
+
+export const CONTROLLER_FLAG = text(
+  '<id>',
+  'number of the runner controller; not needed if GitLab has only one',
+  whole(1, Number.MAX_SAFE_INTEGER),
+);
 
 export type GitLabPlace = ReturnType<typeof readGitLabPlace>;
 

@@ -7,7 +7,6 @@ const EVERY = 1_000;
 
 export type Progress = ReturnType<typeof progressOf>;
 
-/** A counting line on the terminal; empty without a terminal. */
 export function progressOf(what: string, io: Pick<TerminalIo, 'err' | 'progress'>) {
   let steps = 0;
   return {

@@ -45,6 +45,8 @@ expired is neither compared nor repaired. Nothing is compared while the table ha
   run: async ({ flags }, io) => {
     if (flags.usage && flags.repair)
       throw new UsageError('--usage: mends usage, --repair counters; expected one of them');
+    if (flags.yes && !flags.repair)
+      throw new UsageError('--yes: belongs to --repair; without it nothing is changed that needs a yes');
     if (flags.usage) return rebuildAllUsage(flags, io);
     const finish = (found: RebuildResult): ExitCode => {
       print(io, flags, found, () => rebuildText(found, io));
@@ -152,12 +154,8 @@ async function rebuildAllUsage(
     const named = counts
       .map(([count, what]) => (count > 0 ? `${shadowCount(count)} ${what}.\n` : ''))
       .join('');
-    print(
-      io,
-      flags,
-      { ledger: description, ...rebuilt },
-      () => `${shadowCount(records)} job records looked at.\n${named || 'Nothing was missing.\n'}`,
-    );
+    const text = `${shadowCount(records)} job records looked at.\n${named || 'Nothing was missing.\n'}`;
+    print(io, flags, { ledger: description, ...rebuilt }, () => text);
     return failed > 0 ? EXIT.wouldReject : EXIT.ok;
   });
 }

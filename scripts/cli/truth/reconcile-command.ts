@@ -177,7 +177,6 @@ const notesText = (notes: readonly (readonly [count: number, what: string])[], p
     .map(([count, what]) => (count > 0 ? `${paint.warn(`${shadowCount(count)} ${what}`)}\n` : ''))
     .join('');
 
-/** Says if rejections were enforced and all jobs had an admission request. */
 function proofText(comparison: Comparison, io: TerminalIo): string {
   const paint = paintWhen(io.colours);
   const { figures, unadmittedShare, sinceMs, unasked, runners } = comparison;

@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { isoText } from './bodies.ts';
-import { forbidden, isAdministrator, licenceOf, listPage, notFound } from './instance.ts';
+import { forbidden, isAdministrator, licenceOf, listPage, notFound, routesBelow } from './instance.ts';
 import type { GitLabState } from './state.ts';
 
 export interface LocalController {
@@ -56,16 +56,13 @@ export const tokenText = (random: () => number): string =>
   Array.from({ length: 20 }, () => Math.floor(random() * 36).toString(36)).join('');
 
 export function controllerRoutes(app: Hono, state: GitLabState): void {
-  const { controllers, controllerTokens: tokens, clock, jobs } = state;
+  const { controllers, controllerTokens: tokens, clock, runners } = state;
   const isBefore1810 = state.version === '18.9';
   /** GitLab never reuses an id: the router may still hold a stream of a deleted controller. */
   let lastId = Math.max(0, ...controllers.keys());
-  type Handler = (c: Context, controller: LocalController) => Response | Promise<Response>;
-  const route = (method: string, path: string, answer: Handler) =>
-    app.on(method, `/runner_controllers/:id${path}`, (c) => {
-      const controller = controllers.get(Number(c.req.param('id')));
-      return controller === undefined ? notFound(c) : answer(c, controller);
-    });
+  const route = routesBelow(app, '/runner_controllers/:id', (c) =>
+    controllers.get(Number(c.req.param('id'))),
+  );
   const change = (controller: LocalController, changed: Partial<LocalController>): LocalController => {
     const after = { ...controller, ...changed };
     controllers.set(after.id, after);
@@ -128,13 +125,9 @@ export function controllerRoutes(app: Hono, state: GitLabState): void {
     change(controller, { instanceScope: true });
     return c.json(datesAt(clock.nowMs()), 201);
   });
-  route('DELETE', '/scopes/instance', (c, controller) => {
-    change(controller, { instanceScope: false });
-    return c.body(null, 204);
-  });
   route('POST', '/scopes/runners/:runner', (c, controller) => {
     const { instanceScope, runnerScopes = [] } = controller;
-    const runner = jobs.runner(Number(c.req.param('runner')));
+    const runner = runners.get(Number(c.req.param('runner')));
     if (runner === undefined || isBefore1810) return notFound(c);
     if ((runner.type ?? 'instance_type') !== 'instance_type')
       return c.json({ message: 'Only instance-type runners can be scoped' }, 422);

@@ -84,8 +84,14 @@ export function listPage<Entry>(
 
 export const notFound = (c: Context): Response => c.json({ message: '404 Not found' }, 404);
 
-export const noKeyset = (c: Context): Response =>
-  c.json({ error: 'Keyset pagination is not yet available for this type of request' }, 405);
+/** @returns a function that adds routes below `base`. They answer 404 if `find` finds nothing. */
+export const routesBelow =
+  <Found>(app: Hono, base: string, find: (c: Context) => Found | undefined) =>
+  (method: string, path: string, answer: (c: Context, found: Found) => Response | Promise<Response>) =>
+    app.on(method, `${base}${path}`, (c) => {
+      const found = find(c);
+      return found === undefined ? notFound(c) : answer(c, found);
+    });
 
 /** Pages by number: they shift when an entry is added or removed in between, as GitLab's do. */
 export function numberedPage<Entry>(all: readonly Entry[], url: URL): RestPage<Entry> {
@@ -103,19 +109,23 @@ export function numberedPage<Entry>(all: readonly Entry[], url: URL): RestPage<E
   };
 }
 
+type WithId = { readonly id: number };
+
 /** Pages by a cursor at the last id, newest first: nothing shifts. `Link` is the only header. */
-export function keysetPage(ascending: readonly number[], url: URL): RestPage<number> {
+export function keysetPage<Entry extends WithId>(newestFirst: readonly Entry[], url: URL): RestPage<Entry> {
   const cursor = url.searchParams.get('cursor');
-  const below = cursor === null ? Number.POSITIVE_INFINITY : Number(cursor);
-  return idPage(ascending.filter((id) => id < below).reverse(), url, 'cursor');
+  return idPage(
+    newestFirst.filter(({ id }) => cursor === null || id < Number(cursor)),
+    url,
+    'cursor',
+  );
 }
 
-/** Pages by the last id: the link has it. */
-export function idPage(ids: readonly number[], url: URL, name: string): RestPage<number> {
+export function idPage<Entry extends WithId>(all: readonly Entry[], url: URL, name: string): RestPage<Entry> {
   const perPage = perPageOf(url);
-  const entries = ids.slice(0, perPage);
-  const last = ids.length > perPage ? entries.at(-1) : undefined;
-  return { entries, headers: last === undefined ? {} : nextLink(url, name, String(last)) };
+  const entries = all.slice(0, perPage);
+  const last = all.length > perPage ? entries.at(-1) : undefined;
+  return { entries, headers: last === undefined ? {} : nextLink(url, name, String(last.id)) };
 }
 
 function nextLink(url: URL, name: string, value: string): { readonly link: string } {

@@ -102,9 +102,9 @@ export function placeRoutes(app: Hono, state: GitLabState): void {
       (each) => isVisible(each) && each.id > after && (each.updatedAtMs ?? 0) > sinceMs,
     );
     if (c.req.query('pagination') === 'keyset') {
-      const ids = asked.map(({ id }) => id).sort((a, b) => a - b);
-      const { entries, headers } = idPage(ids, url, 'id_after');
-      return c.json(entries.flatMap((id) => places.projects.get(id) ?? []).map(project), 200, headers);
+      asked.sort((a, b) => a.id - b.id);
+      const { entries, headers } = idPage(asked, url, 'id_after');
+      return c.json(entries.map(project), 200, headers);
     }
     asked.sort((a, b) => (b.updatedAtMs ?? 0) - (a.updatedAtMs ?? 0) || b.id - a.id);
     return listPage(c, asked, project);

@@ -7,16 +7,15 @@ import {
   instanceRoutes,
   keysetPage,
   listPage,
-  noKeyset,
   notFound,
   numberedPage,
+  routesBelow,
 } from './instance.ts';
 import { placeRoutes } from './places.ts';
 import { jobMessageRoute, pipelineRoutes, RUNNER_PATH, runnerJobRoutes, runnerRoutes } from './runners.ts';
-import type { GitLabState, LocalJob, NewJob } from './state.ts';
+import { type GitLabState, type LocalJob, type NewJob, nextId } from './state.ts';
 import { groupHookRoutes } from './webhooks.ts';
 
-/** The REST API of the local GitLab: authentication and faults first, then the routes of each part. */
 export function restApp(state: GitLabState): Hono {
   const { faults, clock, token, settings, groupTokens } = state;
   const root = new Hono();
@@ -50,48 +49,50 @@ export function restApp(state: GitLabState): Hono {
   return root;
 }
 
-function jobRoutes(app: Hono, { jobs, clock, instanceUrl, groupTokens, create, faults }: GitLabState): void {
+function jobRoutes(app: Hono, state: GitLabState): void {
+  const { jobs, runners, clock, instanceUrl, groupTokens, create, faults } = state;
   const entity = (job: LocalJob): object => jobEntity(job, instanceUrl, clock.nowMs());
-  const jobIn = ({ jobId, projectId }: { jobId: string; projectId: string }): LocalJob | undefined => {
-    const job = jobs.job(Number(jobId));
-    return job?.projectId === Number(projectId) ? job : undefined;
-  };
-  app.get('/projects/:projectId/jobs/:jobId', (c) => {
-    const job = jobIn(c.req.param());
-    return job === undefined ? notFound(c) : c.json(entity(job));
+  const route = routesBelow(app, '/projects/:projectId/jobs/:jobId', (c) => {
+    const job = jobs.get(Number(c.req.param('jobId')));
+    return job?.projectId === Number(c.req.param('projectId')) ? job : undefined;
   });
+  route('GET', '', (c, job) => c.json(entity(job)));
 
   const retried = new Set<number>();
-  app.post('/projects/:projectId/jobs/:jobId/retry', (c) => {
-    const job = jobIn(c.req.param());
+  route('POST', '/retry', (c, job) => {
     const path = groupTokens.get(c.req.header('private-token') ?? '');
     // GitLab answers 404 for a private project that the caller may not see.
-    const isVisible = path === undefined || job?.projectPath.startsWith(`${path}/`);
-    if (job === undefined || !isVisible) return notFound(c);
+    if (path !== undefined && !job.projectPath.startsWith(`${path}/`)) return notFound(c);
     if (!isTerminal(job.status) || retried.has(job.id))
       return c.json({ message: '403 Forbidden - Job is not retryable' }, 403);
     retried.add(job.id);
-    return c.json(entity(create(retryOf(job, jobs.nextId()))), 201);
+    return c.json(entity(create(retryOf(job, nextId(jobs)))), 201);
   });
 
-  const listJobs = (c: Context, ids: readonly number[], listed: typeof jobEntity): Response => {
-    const url = new URL(c.req.url);
+  const listJobs = (c: Context, isListed: (job: LocalJob) => boolean, listed: typeof jobEntity): Response => {
     const isKeyset = c.req.query('pagination') === 'keyset';
-    if (isKeyset && faults.refuseKeyset) return noKeyset(c);
-    const page = isKeyset ? keysetPage(ids, url) : numberedPage(ids.toReversed(), url);
+    if (isKeyset && faults.refuseKeyset)
+      return c.json({ error: 'Keyset pagination is not yet available for this type of request' }, 405);
+    const status = c.req.query('status') ?? c.req.query('scope[]') ?? '';
+    const newestFirst = [...jobs.values()]
+      .filter((job) => isListed(job) && (status === '' || job.status === status))
+      .sort((a, b) => b.id - a.id);
+    const page = (isKeyset ? keysetPage : numberedPage)(newestFirst, new URL(c.req.url));
     const nowMs = clock.nowMs();
-    const found = page.entries.flatMap((id) => jobs.job(id) ?? []);
-    const entities = found.map((job) => listed(job, instanceUrl, nowMs));
-    return c.json(entities, 200, page.headers);
+    return c.json(
+      page.entries.map((job) => listed(job, instanceUrl, nowMs)),
+      200,
+      page.headers,
+    );
   };
-  const statusIn = (c: Context): string | undefined => c.req.query('status') ?? c.req.query('scope[]');
-  app.get('/projects/:projectId/jobs', (c) =>
-    listJobs(c, jobs.idsOn(`projects/${Number(c.req.param('projectId'))}`, statusIn(c)), jobEntity),
-  );
+  app.get('/projects/:projectId/jobs', (c) => {
+    const projectId = Number(c.req.param('projectId'));
+    return listJobs(c, (job) => job.projectId === projectId, jobEntity);
+  });
   app.get('/runners/:runnerId/jobs', (c) => {
     const runnerId = Number(c.req.param('runnerId'));
-    if (jobs.runner(runnerId) === undefined) return notFound(c);
-    return listJobs(c, jobs.idsOn(`runners/${runnerId}`, statusIn(c)), jobOfRunnerEntity);
+    if (!runners.has(runnerId)) return notFound(c);
+    return listJobs(c, (job) => job.runner?.id === runnerId, jobOfRunnerEntity);
   });
 }
 

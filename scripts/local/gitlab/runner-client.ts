@@ -64,6 +64,7 @@ interface RunnerOutcome {
 /** GitLab Runner's own histogram of GetJob ends here. */
 const GET_JOB_MS = 60_000;
 const REST_MS = 10_000;
+const FAILED = Symbol('the router refuses or does not answer');
 
 const Payload = z.object({
   id: z.int(),
@@ -111,21 +112,17 @@ export function createRunnerClient({ gitlabUrl, token, fetch, usesRouter = true 
     async poll(): Promise<RunnerOutcome> {
       router ??= usesRouter ? await findRouter() : undefined;
       if (router === undefined) return askGitLab();
-      const answer = await router.getJob(request, GET_JOB_MS);
-      if (answer.kind === 'job') return run(answer.payload, 'router');
-      if (answer.kind === 'none') return { jobId: undefined, way: 'router' };
-      router.close();
-      router = undefined;
-      return askGitLab();
+      const payload = await router.getJob(request).catch(() => FAILED);
+      if (payload === FAILED) {
+        router.close();
+        router = undefined;
+        return askGitLab();
+      }
+      return payload === undefined ? { jobId: undefined, way: 'router' } : run(payload, 'router');
     },
     close: (): void => router?.close(),
   };
 }
-
-type GetJobOutcome =
-  | { readonly kind: 'job'; readonly payload: unknown }
-  | { readonly kind: 'none' }
-  | { readonly kind: 'failed' };
 
 /** A runner's connection to the router. `grpc://` only. @throws {RelayError} for an invalid address. */
 function dialRouter(url: string, runnerToken: string) {
@@ -139,19 +136,18 @@ function dialRouter(url: string, runnerToken: string) {
   metadata.set('authorization', `Bearer ${runnerToken}`);
   metadata.set('gitlab-agent-type', 'runner');
   return {
-    getJob: (request: object, deadlineMs: number): Promise<GetJobOutcome> =>
-      new Promise((resolve) => {
+    /** @returns the job, or undefined if there is none. @throws {ServiceError} if the router refuses or does not answer */
+    getJob: (request: object): Promise<unknown> =>
+      new Promise((resolve, reject) => {
         client.makeUnaryRequest(
           GET_JOB_PATH,
           (body: object) => Buffer.from(encodeGetJob(body)),
           (bytes: Buffer) => decodeGetJob(bytes),
           request,
           metadata,
-          { deadline: Date.now() + deadlineMs },
-          (error: ServiceError | null, payload?: unknown) => {
-            if (error !== null) resolve({ kind: 'failed' });
-            else resolve(payload === undefined ? { kind: 'none' } : { kind: 'job', payload });
-          },
+          { deadline: Date.now() + GET_JOB_MS },
+          (error: ServiceError | null, payload?: unknown) =>
+            error === null ? resolve(payload) : reject(error),
         );
       }),
     close: () => client.close(),

@@ -5,8 +5,8 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobQuestion, JobRequestOutcome, RouterGitLab } from '../router/messages.ts';
 import { isoText, jobEntity, managerEntity, runnerDetailEntity, runnerEntity, shaOf } from './bodies.ts';
 import { tokenText } from './controllers.ts';
-import { forbidden, listPage, notFound } from './instance.ts';
-import type { GitLabState, LocalJob, LocalRunner } from './state.ts';
+import { forbidden, listPage, notFound, routesBelow } from './instance.ts';
+import { type GitLabState, type LocalJob, type LocalRunner, nextId, sortedRunners } from './state.ts';
 
 /** Runners authenticate here with their own tokens, or with those of their jobs. */
 export const RUNNER_PATH = /^\/api\/v4\/jobs\//;
@@ -30,32 +30,23 @@ const JobUpdate = z.object({
   failure_reason: z.string().optional(),
 });
 
-export function runnerRoutes(app: Hono, { jobs, random }: GitLabState): void {
-  const runnerIn = (c: Context) => jobs.runner(Number(c.req.param('runnerId')));
+export function runnerRoutes(app: Hono, state: GitLabState): void {
+  const { runners } = state;
+  const route = routesBelow(app, '/runners/:runnerId', (c) => runners.get(Number(c.req.param('runnerId'))));
   app.get('/runners/all', (c) => {
     const { type: asked, tag_list: wanted = '' } = c.req.query();
-    const runners = jobs
-      .runners()
-      .filter(
-        ({ type = 'instance_type', tags = [] }) =>
-          (asked ?? type) === type && wanted.split(',').every((tag) => tag === '' || tags.includes(tag)),
-      );
-    return listPage(c, runners, runnerEntity);
+    const found = sortedRunners(state).filter(
+      ({ type = 'instance_type', tags = [] }) =>
+        (asked ?? type) === type && wanted.split(',').every((tag) => tag === '' || tags.includes(tag)),
+    );
+    return listPage(c, found, runnerEntity);
   });
-  app.get('/runners/:runnerId', (c) => {
-    const runner = runnerIn(c);
-    return runner === undefined ? notFound(c) : c.json(runnerDetailEntity(runner));
-  });
-  app.get('/runners/:runnerId/managers', (c) => {
-    const runner = runnerIn(c);
-    return runner === undefined ? notFound(c) : c.json((runner.managers ?? []).map(managerEntity));
-  });
-  app.put('/runners/:runnerId', async (c) => {
-    const runner = runnerIn(c);
+  route('GET', '', (c, runner) => c.json(runnerDetailEntity(runner)));
+  route('GET', '/managers', (c, { managers = [] }) => c.json(managers.map(managerEntity)));
+  route('PUT', '', async (c, runner) => {
     const { paused } = await c.req.json<{ readonly paused?: boolean }>();
-    if (runner === undefined) return notFound(c);
     const changed = { ...runner, paused: paused === true };
-    jobs.addRunner(changed);
+    runners.set(runner.id, changed);
     return c.json(runnerDetailEntity(changed));
   });
   app.post('/user/runners', async (c) => {
@@ -65,9 +56,9 @@ export function runnerRoutes(app: Hono, { jobs, random }: GitLabState): void {
     const ownerId = data.group_id ?? data.project_id;
     if ((ownerId === undefined) !== (data.runner_type === 'instance_type'))
       return c.json({ message: 'Failed to create runner: a group or project runner needs its owner' }, 400);
-    const id = Math.max(0, ...jobs.runners().map((runner) => runner.id)) + 1;
-    const token = `glrt-${tokenText(random)}`;
-    jobs.addRunner({
+    const id = nextId(runners);
+    const token = `glrt-${tokenText(state.random)}`;
+    runners.set(id, {
       ...{ id, type: data.runner_type, status: 'never_contacted', createdBy: 1, token },
       tags: data.tag_list ?? [],
       ...withoutAbsent({
@@ -85,7 +76,7 @@ export function runnerRoutes(app: Hono, { jobs, random }: GitLabState): void {
 export function runnerJobRoutes(app: Hono, state: GitLabState): void {
   const jobOf = (c: Context, token: string | undefined): LocalJob | undefined => {
     const id = Number(c.req.param('jobId'));
-    return token !== undefined && state.jobTokens.get(id) === token ? state.jobs.job(id) : undefined;
+    return token !== undefined && state.jobTokens.get(id) === token ? state.jobs.get(id) : undefined;
   };
   app.post('/jobs/request', async (c) => {
     const request = JobRequest.safeParse(await c.req.json());
@@ -124,18 +115,18 @@ export const routerSideOf = (state: GitLabState): RouterGitLab => ({
   tokenUsed: (token) => state.controllerTokens.use(token, state.clock.nowMs()),
   requestJob: (token) => requestJob(state, token),
   failJob(jobId, message) {
-    if (state.jobs.job(jobId)?.status === 'running')
+    if (state.jobs.get(jobId)?.status === 'running')
       state.end(jobId, { status: 'failed', failureReason: REJECTED_BY_ROUTER, message });
   },
 });
 
-export const runnerOf = ({ jobs }: GitLabState, token: string): LocalRunner | undefined =>
-  jobs.runners().find((runner) => runner.token !== undefined && runner.token === token);
+export const runnerOf = (state: GitLabState, token: string): LocalRunner | undefined =>
+  sortedRunners(state).find((runner) => runner.token !== undefined && runner.token === token);
 
 function requestJob(state: GitLabState, runnerToken: string): JobRequestOutcome {
   const runner = runnerOf(state, runnerToken);
   if (runner === undefined) return { kind: 'refused' };
-  const [job] = [...state.jobs.jobs()].filter((each) => mayTake(runner, each)).sort((a, b) => a.id - b.id);
+  const [job] = [...state.jobs.values()].filter((each) => mayTake(runner, each)).sort((a, b) => a.id - b.id);
   if (job === undefined) return { kind: 'none' };
   state.start(job.id, runner);
   const token = `glcbt-${Math.floor(state.random() * 2 ** 48).toString(36)}`;
@@ -202,19 +193,17 @@ export interface LocalPipeline {
 
 export function pipelineRoutes(app: Hono, state: GitLabState): void {
   const { jobs, clock, instanceUrl } = state;
-  type Handler = (c: Context, project: LocalCiProject) => Response | Promise<Response>;
-  const route = (method: string, path: string, answer: Handler) =>
-    app.on(method, `/projects/:projectId${path}`, (c) => {
-      const asked = decodeURIComponent(c.req.param('projectId') ?? '');
-      const project = state.ciProjects.find(({ id, path }) => String(id) === asked || path === asked);
-      return project === undefined ? notFound(c) : answer(c, project);
-    });
-  const pipelineIn = (c: Context, project: LocalCiProject): LocalPipeline | undefined => {
-    const found = state.pipelines.get(Number(c.req.param('pipelineId')));
-    return found?.project === project ? found : undefined;
-  };
+  const route = routesBelow(app, '/projects/:projectId', (c) => {
+    const asked = decodeURIComponent(c.req.param('projectId') ?? '');
+    return state.ciProjects.find(({ id, path }) => String(id) === asked || path === asked);
+  });
+  const onPipeline =
+    (answer: (c: Context, pipeline: LocalPipeline) => Response) => (c: Context, project: LocalCiProject) => {
+      const pipeline = state.pipelines.get(Number(c.req.param('pipelineId')));
+      return pipeline?.project === project ? answer(c, pipeline) : notFound(c);
+    };
   const jobsOf = ({ jobIds }: LocalPipeline): readonly LocalJob[] =>
-    jobIds.flatMap((id) => jobs.job(id) ?? []).reverse();
+    jobIds.flatMap((id) => jobs.get(id) ?? []).reverse();
   const statusOf = (pipeline: LocalPipeline): string => {
     const statuses = new Set<string>(jobsOf(pipeline).map(({ status }) => status));
     const inOrder = ['running', 'pending', 'failed', 'canceled'];
@@ -232,9 +221,9 @@ export function pipelineRoutes(app: Hono, state: GitLabState): void {
       return c.json({ message: { base: ['Reference not found'] } }, 400);
     if (project.jobs.length === 0)
       return c.json({ message: { base: ['The resulting pipeline would have been empty.'] } }, 400);
-    const id = Math.max(0, ...state.pipelines.keys()) + 1;
+    const id = nextId(state.pipelines);
     const place = { projectId: project.id, projectPath: project.path, pipelineId: id, ref };
-    const jobIds = project.jobs.map((job) => state.create({ id: jobs.nextId(), ...place, ...job }).id);
+    const jobIds = project.jobs.map((job) => state.create({ id: nextId(jobs), ...place, ...job }).id);
     const pipeline = { id, project, ref, createdAtMs: clock.nowMs(), jobIds };
     state.pipelines.set(id, pipeline);
     return c.json(entity(pipeline), 201);
@@ -246,18 +235,16 @@ export function pipelineRoutes(app: Hono, state: GitLabState): void {
     );
     return listPage(c, found.reverse(), entity);
   });
-  route('GET', '/pipelines/:pipelineId/jobs', (c, project) => {
-    const pipeline = pipelineIn(c, project);
-    if (pipeline === undefined) return notFound(c);
-    return listPage(c, jobsOf(pipeline), (job) => jobEntity(job, instanceUrl, clock.nowMs()));
-  });
-  route('POST', '/pipelines/:pipelineId/cancel', (c, project) => {
-    const pipeline = pipelineIn(c, project);
-    if (pipeline === undefined) return notFound(c);
+  const jobsOfPipeline = onPipeline((c, pipeline) =>
+    listPage(c, jobsOf(pipeline), (job) => jobEntity(job, instanceUrl, clock.nowMs())),
+  );
+  route('GET', '/pipelines/:pipelineId/jobs', jobsOfPipeline);
+  const cancel = onPipeline((c, pipeline) => {
     for (const { id, status } of jobsOf(pipeline))
       if (!isTerminal(status)) state.end(id, { status: 'canceled' });
     return c.json(entity(pipeline));
   });
+  route('POST', '/pipelines/:pipelineId/cancel', cancel);
 }
 
 /** `failureMessage` of a job, which only GraphQL has: GitLab's sentence with the controller's reason in it. */
@@ -272,7 +259,7 @@ export function jobMessageRoute(app: Hono, { token, jobs }: GitLabState): void {
     if (!query.includes('failureMessage'))
       return c.json({ errors: [{ message: 'only failureMessage of a job is known here' }] });
     const id = Number(/^gid:\/\/gitlab\/Ci::Build\/(\d+)$/.exec(String(variables.id))?.[1]);
-    const job = jobs.job(id);
+    const job = jobs.get(id);
     if (job === undefined || job.projectPath !== variables.path) return c.json({ data: { project: null } });
     const detail = job.failureMessage ?? 'Please contact your administrator.';
     const failureMessage =

@@ -1,21 +1,58 @@
 import type { Metadata } from '@grpc/grpc-js';
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { STATUS } from '../../../relay/router/router.ts';
+import type { WireSchema } from '../../../relay/wire/schema.ts';
 import type { RouterClock } from '../clock.ts';
-import type { AdmitStream } from './admit-service.ts';
+import type { AdmitStream, Faults } from './admit-stream.ts';
+import type { Listener } from './listeners.ts';
+import type { ControllerAnswer, RouterGitLab } from './messages.ts';
+
+export interface RouterState {
+  readonly schema: WireSchema;
+  readonly clock: RouterClock;
+  readonly random: () => number;
+  readonly gitlab: RouterGitLab | undefined;
+  readonly controllers: Map<number, RegisteredController>;
+  readonly pools: Map<number, WaitingStreams<AdmitStream>>;
+  readonly listeners: Listener[];
+  readonly registered: Map<bigint, number>;
+  readonly counters: {
+    readonly streams: { opened: number; refused: number; asked: number };
+    readonly connections: { opened: number };
+    readonly violations: string[];
+  };
+  readonly faults: Faults;
+  readonly conditions: ConditionWaiters;
+  readonly findTimeoutMs: number;
+  readonly decisionTimeoutMs: number;
+  readonly readAnswer: (bytes: Uint8Array) => ControllerAnswer;
+}
+
+export interface RegisteredController {
+  readonly id: number;
+  /** Active tokens. GitLab allows several, so that a token is changed without a gap. */
+  readonly tokens: readonly string[];
+  readonly state: ControllerState;
+  /** Runners whose jobs it decides. @default all */
+  readonly runnerIds?: readonly number[];
+}
 
 export interface AdmissionResult {
-  readonly result: JobResult;
+  /** `disabled`: no controller applied, and the job goes through. */
+  readonly result: 'admitted' | 'rejected' | 'failed' | 'disabled';
   readonly reason?: string;
   readonly controllerId?: number;
 }
 
-interface AdmissionParts {
-  readonly controllers: Controllers;
-  readonly streamsOf: (controllerId: number) => WaitingStreams<AdmitStream>;
-  readonly counters: RouterCounters;
-  readonly findTimeoutMs: number;
-  readonly runnerId?: number | undefined;
+const allControllers = ({ controllers, gitlab }: RouterState): readonly RegisteredController[] => [
+  ...controllers.values(),
+  ...(gitlab?.controllers() ?? []),
+];
+
+export function poolOf({ pools, clock, random }: RouterState, id: number): WaitingStreams<AdmitStream> {
+  const pool = pools.get(id) ?? new WaitingStreams<AdmitStream>(clock, random);
+  pools.set(id, pool);
+  return pool;
 }
 
 const NOT_FOUND = { result: 'lost', reason: 'Agent connection not found' } as const;
@@ -24,21 +61,24 @@ const NOT_FOUND = { result: 'lost', reason: 'Agent connection not found' } as co
  * Sends the request to every applicable controller, one after another, until an enabled one stops the job. The answer
  * of a dry-run controller is only recorded.
  */
-export async function admitJob(question: Uint8Array, parts: AdmissionParts): Promise<AdmissionResult> {
-  const { counters, controllers, streamsOf, findTimeoutMs } = parts;
-  const applicable = controllers.applicable(parts.runnerId);
-  const done = (admission: AdmissionResult): AdmissionResult => {
-    counters.job_router_admission_control_total[admission.result] += 1;
-    return admission;
-  };
-  for (const { id: controllerId, state } of applicable) {
-    const stream = await streamsOf(controllerId).take(findTimeoutMs);
-    if (stream !== undefined) counters.streams.asked += 1;
+export async function admitJob(
+  state: RouterState,
+  question: Uint8Array,
+  runnerId?: number,
+): Promise<AdmissionResult> {
+  const applicable = allControllers(state).filter(
+    (each) =>
+      each.state !== 'disabled' &&
+      (each.runnerIds === undefined || runnerId === undefined || each.runnerIds.includes(runnerId)),
+  );
+  for (const { id: controllerId, state: mode } of applicable) {
+    const stream = await poolOf(state, controllerId).take(state.findTimeoutMs);
+    if (stream !== undefined) state.counters.streams.asked += 1;
     const outcome = (await stream?.ask(question)) ?? NOT_FOUND;
-    if (state === 'dry_run' || outcome.result === 'admitted') continue;
-    return done({ ...outcome, result: outcome.result === 'lost' ? 'failed' : 'rejected', controllerId });
+    if (mode === 'dry_run' || outcome.result === 'admitted') continue;
+    return { ...outcome, result: outcome.result === 'lost' ? 'failed' : 'rejected', controllerId };
   }
-  return done({ result: applicable.length === 0 ? 'disabled' : 'admitted' });
+  return { result: applicable.length === 0 ? 'disabled' : 'admitted' };
 }
 
 const FINDERS_MAX = 100_000;
@@ -53,7 +93,7 @@ export class WaitingStreams<Stream> {
   readonly #clock: RouterClock;
   readonly #random: () => number;
 
-  constructor(clock: RouterClock, random: () => number = Math.random) {
+  constructor(clock: RouterClock, random: () => number) {
     this.#clock = clock;
     this.#random = random;
   }
@@ -94,57 +134,20 @@ export class WaitingStreams<Stream> {
   }
 }
 
-export interface RegisteredController {
-  readonly id: number;
-  /** Active tokens. GitLab allows several, so that a token is changed without a gap. */
-  readonly tokens: readonly string[];
-  readonly state: ControllerState;
-  /** Runners whose jobs it decides. @default all */
-  readonly runnerIds?: readonly number[];
-}
-
 export interface CallRefusal {
   readonly code: number;
   readonly details: string;
-  readonly afterMs?: number;
 }
 
-export class Controllers {
-  readonly #byId: Map<number, RegisteredController>;
-  readonly #live: () => readonly RegisteredController[];
+export const unauthenticated = (details: string): CallRefusal => ({ code: STATUS.UNAUTHENTICATED, details });
 
-  constructor(controllers: readonly RegisteredController[], live: () => readonly RegisteredController[]) {
-    this.#live = live;
-    this.#byId = new Map(controllers.map((controller) => [controller.id, controller]));
-  }
-
-  applicable(runnerId?: number): RegisteredController[] {
-    return this.#all().filter(
-      ({ state, runnerIds }) =>
-        state !== 'disabled' &&
-        (runnerIds === undefined || runnerId === undefined || runnerIds.includes(runnerId)),
-    );
-  }
-
-  #all(): RegisteredController[] {
-    return [...this.#byId.values(), ...this.#live()];
-  }
-
-  change(id: number, change: Partial<Omit<RegisteredController, 'id'>>): void {
-    const controller = this.#byId.get(id);
-    if (controller === undefined)
-      throw new Error(`no controller ${id}; the router has ${[...this.#byId.keys()].join(', ')}`);
-    this.#byId.set(id, { ...controller, ...change });
-  }
-
-  identify(metadata: Metadata): RegisteredController | CallRefusal {
-    if (metadata.get('gitlab-agent-type')[0] !== 'runnerc')
-      return unauthenticated('metadata gitlab-agent-type is not "runnerc"');
-    const token = bearerToken(metadata);
-    if (token === undefined) return unauthenticated('metadata authorization carries no bearer token');
-    const known = this.#all().find(({ tokens }) => tokens.includes(token));
-    return known ?? unauthenticated('the token is unknown or was revoked');
-  }
+export function identify(state: RouterState, metadata: Metadata): RegisteredController | CallRefusal {
+  if (metadata.get('gitlab-agent-type')[0] !== 'runnerc')
+    return unauthenticated('metadata gitlab-agent-type is not "runnerc"');
+  const token = bearerToken(metadata);
+  if (token === undefined) return unauthenticated('metadata authorization carries no bearer token');
+  const known = allControllers(state).find(({ tokens }) => tokens.includes(token));
+  return known ?? unauthenticated('the token is unknown or was revoked');
 }
 
 export function bearerToken(metadata: Metadata): string | undefined {
@@ -154,38 +157,11 @@ export function bearerToken(metadata: Metadata): string | undefined {
     : undefined;
 }
 
-export const unauthenticated = (details: string): CallRefusal => ({
-  code: STATUS.UNAUTHENTICATED,
-  details,
-});
-
-export const newCounters = () => ({
-  /** One per job. `disabled`: no controller applied, and the job goes through. */
-  job_router_admission_control_total: { admitted: 0, rejected: 0, failed: 0, disabled: 0 },
-  streams: { opened: 0, refused: 0, asked: 0 },
-  connections: { opened: 0 },
-  violations: {
-    invalid_answer: 0,
-    answer_before_question: 0,
-    second_answer: 0,
-    closed_unanswered: 0,
-    not_half_closed: 0,
-    text_frame: 0,
-    wrong_subprotocol: 0,
-  },
-});
-
-export type RouterCounters = ReturnType<typeof newCounters>;
-type JobResult = keyof RouterCounters['job_router_admission_control_total'];
-export type ProtocolViolation = keyof RouterCounters['violations'];
-
 export interface AwaitedCondition {
   readonly what?: string;
   /** Real time, so that a hanging test fails with a reason. @default 120_000 */
   readonly timeoutMs?: number;
 }
-
-const TIMEOUT_MS = 120_000;
 
 export class ConditionWaiters {
   readonly #pending = new Set<() => void>();
@@ -196,7 +172,7 @@ export class ConditionWaiters {
 
   until(holds: () => boolean, condition: AwaitedCondition = {}): Promise<void> {
     if (holds()) return Promise.resolve();
-    const { what = 'the condition', timeoutMs = TIMEOUT_MS } = condition;
+    const { what = 'the condition', timeoutMs = 120_000 } = condition;
     return new Promise((resolve, reject) => {
       const check = () => {
         if (!holds()) return;

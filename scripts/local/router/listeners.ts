@@ -5,17 +5,13 @@ import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 import { type ConnectionInjector, type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { RouterClock } from '../clock.ts';
-import type { RouterCounters } from './admission.ts';
+import type { RouterState } from './admission.ts';
 
 interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: ListenerTlsFiles | undefined;
   readonly maxAgeMs: number | undefined;
-  readonly clock: RouterClock;
-  readonly counters: RouterCounters;
-  onConnection(): void;
 }
 
 export interface ListenerTlsFiles {
@@ -39,17 +35,25 @@ const CLOSE_PROTOCOL_ERROR = 1002;
 const CLOSE_UNSUPPORTED = 1003;
 const AGED_GRACE_MS = 2 ** 31 - 1;
 
-export async function grpcListener(server: GrpcServer, options: ListenerOptions): Promise<Listener> {
-  const onSocket = grpcEntrance(server, options);
+export async function grpcListener(
+  server: GrpcServer,
+  state: RouterState,
+  options: ListenerOptions,
+): Promise<Listener> {
+  const onSocket = grpcEntrance(server, state, options);
   const tcp =
     options.tls === undefined
       ? createTcpServer({ noDelay: true }, onSocket)
       : createTlsServer({ ...options.tls, ALPNProtocols: ['h2'], noDelay: true }, onSocket);
-  return listen(tcp, options.tls === undefined ? 'grpc' : 'grpcs', new Map(), options);
+  return listen(tcp, options.tls === undefined ? 'grpc' : 'grpcs', new Map(), state, options);
 }
 
-export async function wsListener(server: GrpcServer, options: ListenerOptions): Promise<Listener> {
-  const { counters } = options;
+export async function wsListener(
+  server: GrpcServer,
+  state: RouterState,
+  options: ListenerOptions,
+): Promise<Listener> {
+  const { violations } = state.counters;
   const http = options.tls === undefined ? createHttpServer() : createHttpsServer({ ...options.tls });
   const upgrades = new WebSocketServer({
     noServer: true,
@@ -59,20 +63,23 @@ export async function wsListener(server: GrpcServer, options: ListenerOptions): 
   });
   /** The carrying TCP socket by the address of the inner hop, which is the peer that gRPC sees. */
   const carriers = new Map<string, Socket>();
-  const hop = await openHop(grpcEntrance(server, options));
+  // Node's HTTP/2 is only safe on native sockets: on a stream written in JavaScript it ends the process with a failed
+  // assertion when the peer resets. So the bytes inside WebSockets take a hop over loopback.
+  const hop = createTcpServer({ noDelay: true }, grpcEntrance(server, state, options));
+  await listenOn(hop, LOOPBACK, 0);
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     upgrades.handleUpgrade(request, socket, head, (tunnel) => {
       if (tunnel.protocol !== SUBPROTOCOL) {
-        counters.violations.wrong_subprotocol += 1;
+        violations.push('wrong_subprotocol');
         tunnel.close(CLOSE_PROTOCOL_ERROR, `the subprotocol must be ${SUBPROTOCOL}`);
         return;
       }
       tunnel.on('message', (_bytes, isBinary) => {
         if (isBinary) return;
-        counters.violations.text_frame += 1;
+        violations.push('text_frame');
         tunnel.close(CLOSE_UNSUPPORTED, 'only binary messages');
       });
-      const inside = joinTunnel(tunnel, hop.port);
+      const inside = joinTunnel(tunnel, portOf(hop));
       inside.on('connect', () => {
         const peer = `${LOOPBACK}:${inside.localPort}`;
         carriers.set(peer, request.socket);
@@ -80,7 +87,7 @@ export async function wsListener(server: GrpcServer, options: ListenerOptions): 
       });
     });
   });
-  const listener = await listen(http, options.tls === undefined ? 'ws' : 'wss', carriers, options);
+  const listener = await listen(http, options.tls === undefined ? 'ws' : 'wss', carriers, state, options);
   return {
     ...listener,
     close() {
@@ -90,7 +97,11 @@ export async function wsListener(server: GrpcServer, options: ListenerOptions): 
   };
 }
 
-function grpcEntrance(server: GrpcServer, { maxAgeMs, clock }: ListenerOptions): (socket: Socket) => void {
+function grpcEntrance(
+  server: GrpcServer,
+  { clock }: RouterState,
+  { maxAgeMs }: ListenerOptions,
+): (socket: Socket) => void {
   const newInjector = (): ConnectionInjector =>
     server.createConnectionInjector(ServerCredentials.createInsecure());
   const shared = newInjector();
@@ -111,16 +122,6 @@ function grpcEntrance(server: GrpcServer, { maxAgeMs, clock }: ListenerOptions):
   };
 }
 
-/**
- * A hop over loopback for the bytes inside WebSockets. Node's HTTP/2 is only safe on native sockets: on a stream
- * written in JavaScript it ends the process with a failed assertion when the peer resets.
- */
-async function openHop(onSocket: (socket: Socket) => void): Promise<{ port: number; close(): void }> {
-  const server = createTcpServer({ noDelay: true }, onSocket);
-  await listenOn(server, LOOPBACK, 0);
-  return { port: portOf(server), close: () => server.close() };
-}
-
 function joinTunnel(tunnel: WebSocket, port: number): Socket {
   const inside = connect({ host: LOOPBACK, port, noDelay: true });
   tunnel.on('message', (bytes: Buffer, isBinary: boolean) => {
@@ -139,7 +140,8 @@ async function listen(
   server: TcpServer,
   scheme: string,
   carriers: ReadonlyMap<string, Socket>,
-  { host, port, counters, onConnection }: ListenerOptions,
+  { counters, conditions }: RouterState,
+  { host, port }: ListenerOptions,
 ): Promise<Listener> {
   const sockets = new Set<Socket>();
   // For TLS servers this is the raw socket, the only one that can be reset.
@@ -148,7 +150,7 @@ async function listen(
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => {});
     counters.connections.opened += 1;
-    onConnection();
+    conditions.look();
   });
   await listenOn(server, host, port);
   const ownPort = portOf(server);

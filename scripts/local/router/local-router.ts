@@ -13,13 +13,13 @@ import {
   type AwaitedCondition,
   admitJob,
   ConditionWaiters,
-  Controllers,
-  newCounters,
+  poolOf,
   type RegisteredController,
-  WaitingStreams,
+  type RouterState,
 } from './admission.ts';
-import { type AdmitStream, admitService, Faults, type StreamSurroundings } from './admit-service.ts';
-import { grpcListener, type Listener, type ListenerTlsFiles, wsListener } from './listeners.ts';
+import { admitService } from './admit-service.ts';
+import { Faults } from './admit-stream.ts';
+import { grpcListener, type ListenerTlsFiles, wsListener } from './listeners.ts';
 import {
   answerGetJob,
   answerReader,
@@ -56,111 +56,58 @@ interface AskOptions {
 
 export type LocalRouter = Awaited<ReturnType<typeof startLocalRouter>>;
 
-const FIND_TIMEOUT_MS = 20_000;
-const DECISION_TIMEOUT_MS = 10_000;
-
 export async function startLocalRouter(options: LocalRouterOptions) {
-  const schema = options.schema ?? loadSchema();
-  const clock = options.clock ?? machineClock;
-  const counters = newCounters();
-  const faults = new Faults();
-  const registered = new Map<bigint, number>();
-  const { gitlab } = options;
-  const controllers = new Controllers(options.controllers, () => gitlab?.controllers() ?? []);
-  const conditions = new ConditionWaiters();
-  const pools = new Map<number, WaitingStreams<AdmitStream>>();
-  const streamsOf = (id: number): WaitingStreams<AdmitStream> => {
-    const pool = pools.get(id) ?? new WaitingStreams<AdmitStream>(clock, options.random);
-    pools.set(id, pool);
-    return pool;
+  const { schema = loadSchema(), clock = machineClock, random = Math.random, gitlab } = options;
+  const state: RouterState = {
+    ...{ schema, clock, random, gitlab, pools: new Map(), listeners: [], registered: new Map() },
+    controllers: new Map(options.controllers.map((controller) => [controller.id, controller])),
+    counters: { streams: { opened: 0, refused: 0, asked: 0 }, connections: { opened: 0 }, violations: [] },
+    ...{ faults: new Faults(), conditions: new ConditionWaiters(), readAnswer: answerReader(schema) },
+    findTimeoutMs: options.findTimeoutMs ?? 20_000,
+    decisionTimeoutMs: options.decisionTimeoutMs ?? 10_000,
   };
-  const listeners: Listener[] = [];
-  const surroundings: StreamSurroundings = {
-    clock,
-    faults,
-    decisionTimeoutMs: options.decisionTimeoutMs ?? DECISION_TIMEOUT_MS,
-    readAnswer: answerReader(schema),
-    resetConnectionOf(peer) {
-      for (const listener of listeners) listener.reset(peer);
-    },
-    onViolation(violation) {
-      counters.violations[violation] += 1;
-      conditions.look();
-    },
-    onGone(stream) {
-      for (const pool of pools.values()) pool.remove(stream);
-      conditions.look();
-    },
-  };
-  const server = admitService({
-    schema,
-    controllers,
-    registered,
-    counters,
-    surroundings,
-    serverOptions: {
-      ...(options.callsPerConnectionMax !== undefined && {
-        'grpc.max_concurrent_streams': options.callsPerConnectionMax,
-      }),
-    },
-    getJob:
-      gitlab &&
-      ((runnerToken) =>
-        answerGetJob(runnerToken, gitlab, (question, runnerId) => admit(question, { runnerId }))),
-    onStream(controller, stream, token) {
-      gitlab?.tokenUsed(token);
-      streamsOf(controller.id).add(stream);
-      conditions.look();
-    },
-    onRegistered: () => conditions.look(),
-  });
-  const listenerOptions = (port: number) => ({
-    host: options.host ?? '127.0.0.1',
-    port,
-    tls: options.tls,
-    maxAgeMs: options.connectionMaxAgeMs,
-    clock,
-    counters,
-    onConnection: () => conditions.look(),
-  });
-  const { grpcPort = 0, wsPort = 0 } = options;
-  const grpc = grpcPort === 'off' ? undefined : await grpcListener(server, listenerOptions(grpcPort));
-  if (grpc !== undefined) listeners.push(grpc);
-  const ws = wsPort === 'off' ? undefined : await wsListener(server, listenerOptions(wsPort));
-  if (ws !== undefined) listeners.push(ws);
-
+  const { controllers, conditions, pools, listeners, counters } = state;
   const encode = questionEncoder(schema.question, false);
-  const parts = {
-    controllers,
-    streamsOf,
-    counters,
-    findTimeoutMs: options.findTimeoutMs ?? FIND_TIMEOUT_MS,
-  };
   const admit = async (job: JobQuestion, ask: AskOptions = {}): Promise<AdmissionResult> => {
     const encoded = ask.bytes ?? encode(job);
     const question = ask.append === undefined ? encoded : Buffer.concat([encoded, ask.append]);
-    const result = await admitJob(question, { ...parts, runnerId: ask.runnerId });
+    const result = await admitJob(state, question, ask.runnerId);
     conditions.look();
     return result;
   };
+  const server = admitService(
+    state,
+    gitlab && ((token) => answerGetJob(token, gitlab, (question, runnerId) => admit(question, { runnerId }))),
+    options.callsPerConnectionMax === undefined
+      ? {}
+      : { 'grpc.max_concurrent_streams': options.callsPerConnectionMax },
+  );
+  const { host = '127.0.0.1', tls, connectionMaxAgeMs: maxAgeMs, grpcPort = 0, wsPort = 0 } = options;
+  const opened = async (port: number | 'off', open: typeof grpcListener) => {
+    if (port === 'off') return undefined;
+    const listener = await open(server, state, { host, port, tls, maxAgeMs });
+    listeners.push(listener);
+    return listener.url;
+  };
+  const grpcUrl = await opened(grpcPort, grpcListener);
+  const wsUrl = await opened(wsPort, wsListener);
 
   return {
-    grpcUrl: grpc?.url,
-    wsUrl: ws?.url,
-    schema,
-    counters,
+    ...{ grpcUrl, wsUrl, schema, counters, admit, encode, faults: state.faults },
     registrations: {
-      present: () => [...registered].map(([instanceId, controllerId]) => ({ instanceId, controllerId })),
+      present: () =>
+        [...state.registered].map(([instanceId, controllerId]) => ({ instanceId, controllerId })),
     },
-    faults,
-    admit,
-    encode,
     waitingStreams: (id?: number): number =>
-      id === undefined ? sum([...pools.values()].map((pool) => pool.size)) : streamsOf(id).size,
+      id === undefined ? sum([...pools.values()].map((pool) => pool.size)) : poolOf(state, id).size,
     connections: () => sum(listeners.map((listener) => listener.connections())),
     until: (holds: () => boolean, condition?: AwaitedCondition) => conditions.until(holds, condition),
-    changeController: (id: number, change: Partial<Omit<RegisteredController, 'id'>>) =>
-      controllers.change(id, change),
+    changeController(id: number, change: Partial<Omit<RegisteredController, 'id'>>): void {
+      const controller = controllers.get(id);
+      if (controller === undefined)
+        throw new Error(`no controller ${id}; the router has ${[...controllers.keys()].join(', ')}`);
+      controllers.set(id, { ...controller, ...change });
+    },
     resetConnections: () => sum(listeners.map((listener) => listener.reset())),
     async stopListening() {
       await Promise.all(listeners.map((listener) => listener.stop()));

@@ -1,7 +1,8 @@
 /** Admission requests and responses on the wire, by the field names of a schema that is input. */
-import { type DescMessage, fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
+import { create, type DescMessage, fromBinary, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
-import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { BinaryReader } from '@bufbuild/protobuf/wire';
+import { BytesValueSchema } from '@bufbuild/protobuf/wkt';
 import type { WireSchema } from '../../../relay/wire/schema.ts';
 import type { AdmissionResult, RegisteredController } from './admission.ts';
 
@@ -77,8 +78,6 @@ const invalid = (problem: string): ControllerAnswer => ({ result: 'invalid', pro
 /** The runner's side of the router: one message each way with one field, JSON that the router passes through. */
 export const GET_JOB_PATH = '/gitlab.agent.job_router.rpc.JobRouter/GetJob';
 
-const JSON_FIELD = 1;
-
 export interface RouterGitLab {
   controllers(): readonly RegisteredController[];
   tokenUsed(token: string): void;
@@ -117,20 +116,14 @@ export async function answerGetJob(
   return encodeGetJob(undefined);
 }
 
-export function encodeGetJob(body: object | undefined): Uint8Array {
-  const writer = new BinaryWriter();
-  if (body !== undefined)
-    writer.tag(JSON_FIELD, WireType.LengthDelimited).bytes(Buffer.from(JSON.stringify(body)));
-  return writer.finish();
-}
+// The message's one field has the number and type of BytesValue's.
+export const encodeGetJob = (body: object | undefined): Uint8Array =>
+  toBinary(
+    BytesValueSchema,
+    create(BytesValueSchema, { value: Buffer.from(body === undefined ? '' : JSON.stringify(body)) }),
+  );
 
 export function decodeGetJob(bytes: Uint8Array): unknown {
-  const reader = new BinaryReader(bytes);
-  let body: Uint8Array | undefined;
-  while (reader.pos < reader.len) {
-    const [number, wireType] = reader.tag();
-    if (number === JSON_FIELD && wireType === WireType.LengthDelimited) body = reader.bytes();
-    else reader.skip(wireType, number);
-  }
-  return body === undefined || body.length === 0 ? undefined : JSON.parse(Buffer.from(body).toString('utf8'));
+  const { value } = fromBinary(BytesValueSchema, bytes);
+  return value.length === 0 ? undefined : JSON.parse(Buffer.from(value).toString('utf8'));
 }

@@ -12,26 +12,6 @@ const JOBS_MAX = 1_000_000_000;
 
 export const benchPlace = (root: number) => ({ root: 1000 + root, group: 2000 + root, project: 3000 + root });
 
-const placesOf = (roots: number) => Array.from({ length: roots }, (_, index) => benchPlace(index));
-
-const directoryOf = (roots: number) => ({
-  groups: placesOf(roots).flatMap(({ root, group }) => [
-    { id: root, path: `root-${root}` },
-    { id: group, parent: root, path: `root-${root}/team-${group}` },
-  ]),
-});
-
-const limitsOf = (roots: number, isShared: boolean) => ({
-  limits: [
-    ...(isShared ? [{ on: 'instance', money: BUDGET, per: 'month', mode: 'enforce' }] : []),
-    ...placesOf(roots).flatMap(({ root, group, project }) => [
-      { on: { group: root }, money: BUDGET, per: 'month', mode: 'enforce' },
-      { on: { group }, money: BUDGET, per: 'month', mode: 'enforce' },
-      { on: { project }, jobs: JOBS_MAX, mode: 'enforce' },
-    ]),
-  ],
-});
-
 export const policyDocument = (moreRules: readonly unknown[] = []) => ({
   currency: 'USD',
   prices: {
@@ -53,18 +33,36 @@ export const policyDocument = (moreRules: readonly unknown[] = []) => ({
  *
  * @param isShared - true if all roots also count on one limit of the instance.
  */
-export const benchRules = (roots: number, moreRules: readonly unknown[] = [], isShared = false): Rules =>
-  rulesFrom({
+function documentsOf(roots: number, moreRules: readonly unknown[] = [], isShared = false) {
+  const places = Array.from({ length: roots }, (_, index) => benchPlace(index));
+  const budget = { money: BUDGET, per: 'month', mode: 'enforce' };
+  return {
     policy: policyDocument(moreRules),
-    limits: limitsOf(roots, isShared),
-    directory: directoryOf(roots),
-  });
+    limits: {
+      limits: [
+        ...(isShared ? [{ on: 'instance', ...budget }] : []),
+        ...places.flatMap(({ root, group, project }) => [
+          ...[root, group].map((id) => ({ on: { group: id }, ...budget })),
+          { on: { project }, jobs: JOBS_MAX, mode: 'enforce' },
+        ]),
+      ],
+    },
+    directory: {
+      groups: places.flatMap(({ root, group }) => [
+        { id: root, path: `root-${root}` },
+        { id: group, parent: root, path: `root-${root}/team-${group}` },
+      ]),
+    },
+  };
+}
 
-export const packedBenchRules = (roots: number): RulesFile => ({
-  policy: { version: 'bench', document: policyDocument() },
-  limits: { version: 'bench', document: limitsOf(roots, false) },
-  directory: directoryOf(roots),
-});
+export const benchRules = (...of: Parameters<typeof documentsOf>): Rules => rulesFrom(documentsOf(...of));
+
+export function packedBenchRules(roots: number): RulesFile {
+  const { policy, limits, directory } = documentsOf(roots);
+  const packed = (document: unknown) => ({ version: 'bench', document });
+  return { policy: packed(policy), limits: packed(limits), directory };
+}
 
 export function rulesFrom(documents: Readonly<Record<'policy' | 'limits' | 'directory', unknown>>): Rules {
   const policy = valid(parsePolicy(documents.policy, 'bench'));

@@ -5,7 +5,7 @@ import { logNormal } from '../../local/random.ts';
 
 /**
  * The constants of the contention model. DynamoDB Local never raises TransactionConflict, so contention is modelled, and
- * every figure that rests on these is printed as "modelled". `npm run bench:aws` measures the same in an AWS account.
+ * every figure that rests on these is printed as "modelled".
  *
  * AWS documents the 1000 write units per second of an item, the doubled cost of transactional writes, and that a
  * transaction on an item held by another fails immediately. The times are estimates.

@@ -14,9 +14,8 @@ const IN_FLIGHT_MANY = 64 * 8;
 type Modelled = Load & { readonly counts: StoreCounts; readonly inFlight: number };
 
 async function load(roots: number, relays: number | 'naive', inFlight: number): Promise<Modelled> {
-  const { clock, store, naive, grouped } = deployment(roots);
-  const ask = relays === 'naive' ? naive() : grouped(relays);
-  const done = closedLoop(ask, { clock, forMs: MODELLED_MS, inFlight, roots });
+  const { clock, store, asking } = deployment(roots);
+  const done = closedLoop(asking(relays), { clock, forMs: MODELLED_MS, inFlight, roots });
   return { inFlight, ...(await clock.run(done)), counts: store.counts };
 }
 
@@ -121,25 +120,14 @@ const PAUSE_MS = 50;
  *
  * @see https://github.com/animir/node-rate-limiter-flexible/wiki/DynamoDB
  */
-export function rateLimiterRival(
-  time: ModelTime,
-  random: () => number,
-): {
-  readonly ask: Ask;
-  readonly counts: { units: number; throttles: number };
-} {
-  const counts = { units: 0, throttles: 0 };
-  const updateItem = modelledUpdates(time, random, counts);
+function rateLimiterRival(time: ModelTime, random: () => number) {
+  const counts = { units: 0 };
+  const storeClient = { updateItem: modelledUpdates(time, random, counts) };
   const limiters = LEVELS.map(
-    (level) =>
+    (keyPrefix) =>
       new RateLimiterDynamo({
-        storeClient: { updateItem },
-        tableName: 'rival',
-        tableCreated: true,
-        ttlSet: true,
-        keyPrefix: level,
-        points: 1_000_000_000,
-        duration: 30 * 86_400,
+        ...{ storeClient, tableName: 'rival', tableCreated: true, ttlSet: true, keyPrefix },
+        ...{ points: 1_000_000_000, duration: 30 * 86_400 },
       }),
   );
   const ask: Ask = async ({ rootNamespaceId, namespaceId, projectId }) => {
@@ -158,11 +146,7 @@ interface RivalUpdate {
   readonly ExpressionAttributeValues: Readonly<Record<string, { readonly N: string }>>;
 }
 
-function modelledUpdates(
-  time: ModelTime,
-  random: () => number,
-  counts: { units: number; throttles: number },
-) {
+function modelledUpdates(time: ModelTime, random: () => number, counts: { units: number }) {
   const points = new Map<string, number>();
   const budgets = new ItemBudgets(time);
   const once = async ({ Key, ConditionExpression, ExpressionAttributeValues: given }: RivalUpdate) => {
@@ -188,9 +172,7 @@ function modelledUpdates(
         return await once(update);
       } catch (error) {
         const isThrottled = error instanceof Error && error.name === 'ProvisionedThroughputExceededException';
-        if (!isThrottled) throw error;
-        counts.throttles += 1;
-        if (tries === TRIES_MAX) throw error;
+        if (!isThrottled || tries === TRIES_MAX) throw error;
         await time.sleep(random() * PAUSE_MS * 2 ** (tries - 1));
       }
     }

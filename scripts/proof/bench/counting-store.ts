@@ -4,7 +4,6 @@ import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 
 export type StoreCounts = ReturnType<typeof countingStore>['counts'];
 
-/** Counts the operations of a store: exact figures that do not depend on the machine's speed. */
 export function countingStore(
   store: LedgerStore,
   instance: string,

@@ -12,21 +12,13 @@ import * as relayNames from '../../../relay/names.ts';
 import { loopbackPort } from '../../local/loopback.ts';
 import { packedBenchRules } from './bench-rules.ts';
 import { type Figure, median, ratioFigure, spreadOf } from './figure.ts';
-import {
-  BENCH_TOKENS,
-  type BenchController,
-  type Role,
-  type RoleProcess,
-  type RouterProcess,
-  startRole,
-  startRouterProcess,
-} from './processes.ts';
+import { benchToken, type Role, type RoleProcess, startRole } from './processes.ts';
 
 const IN_FLIGHT = 64;
 const STREAMS_WAITED_FOR = 8;
 
 interface Course {
-  readonly controller: BenchController;
+  readonly controller: number;
   readonly processes: readonly RoleProcess[];
   readonly inFlight: number;
   readonly roots: number;
@@ -34,13 +26,13 @@ interface Course {
 }
 
 interface Lap {
-  readonly perSecond: number;
   readonly p50Ms: number;
+  readonly perSecond: number;
   readonly cpuMicros: readonly number[];
 }
 
 async function laps<Name extends string>(
-  router: RouterProcess,
+  router: RoleProcess,
   courses: Readonly<Record<Name, Course>>,
   { rounds, warmUp }: { readonly rounds: number; readonly warmUp: number },
 ): Promise<Readonly<Record<Name, readonly Lap[]>>> {
@@ -56,13 +48,10 @@ async function laps<Name extends string>(
     const asked = await router.ask({ controller, count, inFlight, roots, firstJobId, streams });
     const after = await cpu();
     if (asked.admitted !== count) throw new Error(`not all admitted: ${JSON.stringify(asked)}`);
-    return {
-      perSecond: count / asked.seconds,
-      p50Ms: asked.p50Ms,
-      cpuMicros: after.map((micros, index) => (micros - (before[index] ?? 0)) / count),
-    };
+    const cpuMicros = after.map((micros, index) => (micros - (before[index] ?? 0)) / count);
+    return { p50Ms: asked.p50Ms, perSecond: count / asked.seconds, cpuMicros };
   };
-  const warm = new Set<BenchController>();
+  const warm = new Set<number>();
   for (const name of names) {
     const course = courses[name];
     if (!warm.has(course.controller)) await lap(course, warmUp);
@@ -82,24 +71,24 @@ const cpuText = (all: readonly Lap[]): string =>
   `${(all[0]?.cpuMicros ?? []).map((_, index) => median(all.map((lap) => lap.cpuMicros[index] ?? 0)).toFixed(0)).join(' + ')} µs`;
 
 async function withProcesses(
-  measure: (router: RouterProcess, start: typeof startRole) => Promise<readonly Figure[]>,
+  measure: (router: RoleProcess, start: typeof startRole) => Promise<readonly Figure[]>,
 ): Promise<readonly Figure[]> {
-  const router = await startRouterProcess();
-  const started: { stop(): void }[] = [router];
+  const started: RoleProcess[] = [];
+  const start: typeof startRole = async (role, env) => {
+    const one = await startRole(role, env);
+    started.push(one);
+    return one;
+  };
   try {
-    return await measure(router, async (role, env) => {
-      const one = await startRole(role, env);
-      started.push(one);
-      return one;
-    });
+    return await measure(await start('router'), start);
   } finally {
     for (const one of started) one.stop();
   }
 }
 
-const clientEnv = (url: string, controller: BenchController) => ({
+const clientEnv = (url: string, controller: number) => ({
   BENCH_ROUTER: url,
-  BENCH_TOKEN: BENCH_TOKENS[controller],
+  BENCH_TOKEN: benchToken(controller),
 });
 
 export const exchangeFigures = (): Promise<readonly Figure[]> =>
@@ -165,7 +154,7 @@ export const pathFigures = (): Promise<readonly Figure[]> =>
       const relay = await start('relay', {
         ...aws,
         [relayNames.ENV_ROUTER_URL]: router.grpcUrl,
-        [relayNames.ENV_ROUTER_TOKEN]: BENCH_TOKENS[1],
+        [relayNames.ENV_ROUTER_TOKEN]: benchToken(1),
         [relayNames.ENV_ADMIT_ROUTE]: 'url',
         [relayNames.ENV_ADMIT_URL]: admit.url,
         [relayNames.ENV_POLICY_FILE]: rulesFile,

@@ -7,96 +7,63 @@ import { type LedgerClock, silentLog } from '../../../functions/core/environment
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { JobEnd } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
-import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
-import type { RelayClock } from '../../../relay/exchange.ts';
-import { type Clock, VirtualTime } from '../../local/clock.ts';
+import { VirtualTime } from '../../local/clock.ts';
 import { quantile, seededRandom } from '../../local/random.ts';
 import { benchRequest, benchRules } from './bench-rules.ts';
 import { contendedStore } from './contention-model.ts';
 import { countingStore } from './counting-store.ts';
 
-const INSTANCE = 'bench.example.com';
 export type Ask = (request: AdmissionRequest) => Promise<boolean>;
 
-/** Longer than the product's: one transaction per job needs its retries to do its best. */
-const PATIENT_MS = 5_000;
-
-export function sides(options: {
-  readonly store: LedgerStore;
-  readonly clock: LedgerClock & RelayClock;
-  readonly random: () => number;
-  readonly defer: (run: () => void) => void;
-  readonly roots: number;
-  readonly isShared?: boolean;
-  readonly deadlineMs?: number;
-}) {
-  const { store, clock, random, deadlineMs = PATIENT_MS } = options;
-  const rules = benchRules(options.roots, [], options.isShared);
+/** @param deadlineMs - longer than the product's: one transaction per job needs its retries to do its best. */
+export function deployment(roots: number, isShared = false, deadlineMs = 5_000) {
+  const clock = new VirtualTime(Date.UTC(2026, 10, 21));
+  const random = seededRandom(1);
+  const instance = 'bench.example.com';
+  const store = countingStore(contendedStore(new MemoryStore({ instance }), clock, random), instance);
+  const rules = benchRules(roots, [], isShared);
   const newFunction = () => {
-    const ledger = createLedger({ store, clock, random });
-    const deps = { ledger, currentRules: async () => rules, clock, log: silentLog };
+    const deps = { ledger: createLedger({ store, clock, random }), clock, log: silentLog };
     return (
       requests: readonly AdmissionRequest[],
       untilMs: number,
       onContended: (counter: string, jobIds: readonly number[]) => void = () => {},
-    ) => decide(requests, untilMs, { ...deps, onContended });
+    ) => decide(requests, untilMs, { ...deps, currentRules: async () => rules, onContended });
   };
-
-  const naive = (): Ask => {
+  const newRelay = () => {
     const decideAll = newFunction();
-    return async (request) => {
-      const [decision] = await decideAll([request], clock.monotonicMs() + deadlineMs);
-      return decision?.outcome === 'admitted';
-    };
-  };
-
-  const grouped = (relays: number): Ask => {
-    const commits = Array.from({ length: relays }, () => {
-      const decideAll = newFunction();
-      const lanes = createLanes(clock);
-      return createGroupCommit({
-        send: (jobs, remainingMs) => {
-          const rootOf = new Map(jobs.map(({ request, root }) => [request.jobId, root]));
-          return decideAll(
-            jobs.map((job) => job.request),
-            clock.monotonicMs() + remainingMs,
-            (counter, jobIds) =>
-              lanes.noteContended(
-                counter,
-                jobIds.map((jobId) => rootOf.get(jobId) ?? ''),
-              ),
-          );
-        },
-        clock,
-        lanes,
-        observe: () => {},
-        defer: options.defer,
-      });
+    const lanes = createLanes(clock);
+    return createGroupCommit({
+      ...{ clock, lanes, observe: () => {}, defer: (run) => void clock.after(0, run) },
+      send(jobs, remainingMs) {
+        const rootOf = new Map(jobs.map(({ request, root }) => [request.jobId, root]));
+        const requests = jobs.map(({ request }) => request);
+        return decideAll(requests, clock.monotonicMs() + remainingMs, (counter, jobIds) => {
+          const rootsOfJobs = jobIds.map((jobId) => rootOf.get(jobId) ?? '');
+          lanes.noteContended(counter, rootsOfJobs);
+        });
+      },
     });
+  };
+  const asking = (relays: number | 'naive'): Ask => {
+    if (relays === 'naive') {
+      const decideAll = newFunction();
+      return async (request) => {
+        const [decision] = await decideAll([request], clock.monotonicMs() + deadlineMs);
+        return decision?.outcome === 'admitted';
+      };
+    }
+    const commits = Array.from({ length: relays }, newRelay);
     return async (request) => {
       const commit = commits[Math.floor(random() * relays)];
       const verdict = await commit?.decide(request, clock.monotonicMs() + deadlineMs);
       return verdict?.outcome === 'admitted';
     };
   };
-  return { naive, grouped };
-}
-
-export function deployment(
-  roots: number,
-  options: Pick<Parameters<typeof sides>[0], 'isShared' | 'deadlineMs'> = {},
-) {
-  const clock = new VirtualTime(Date.UTC(2026, 10, 21));
-  const random = seededRandom(1);
-  const store = countingStore(
-    contendedStore(new MemoryStore({ instance: INSTANCE }), clock, random),
-    INSTANCE,
-  );
-  const defer = (run: () => void): void => void clock.after(0, run);
-  return { clock, random, store, ...sides({ store, clock, random, defer, roots, ...options }) };
+  return { clock, random, store, asking };
 }
 
 export type Load = Awaited<ReturnType<typeof closedLoop>>;
@@ -108,13 +75,12 @@ export async function closedLoop(
     readonly forMs: number;
     readonly inFlight: number;
     readonly roots: number;
-    readonly firstJobId?: number;
   },
 ) {
   const { clock, roots } = options;
   const startedMs = clock.monotonicMs();
   const latenciesMs: number[] = [];
-  let jobId = options.firstJobId ?? 1;
+  let jobId = 1;
   let admitted = 0;
   const asker = async (index: number): Promise<void> => {
     while (clock.monotonicMs() - startedMs < options.forMs) {
@@ -136,18 +102,13 @@ export async function closedLoop(
  */
 async function openLoop(
   ask: (index: number) => Promise<void>,
-  options: {
-    readonly clock: LedgerClock;
-    readonly perSecond: number;
-    readonly forMs: number;
-    readonly random: () => number;
-  },
+  { clock, random }: { readonly clock: LedgerClock; readonly random: () => number },
+  perSecond: number,
 ): Promise<readonly number[]> {
-  const { clock, random } = options;
   const startedMs = clock.monotonicMs();
   const asked: Promise<number>[] = [];
-  const gapMs = (): number => (-Math.log(1 - random()) * 1_000) / options.perSecond;
-  for (let dueMs = gapMs(); dueMs < options.forMs; dueMs += gapMs()) {
+  const gapMs = (): number => (-Math.log(1 - random()) * 1_000) / perSecond;
+  for (let dueMs = gapMs(); dueMs < FOR_MS; dueMs += gapMs()) {
     const aheadMs = startedMs + dueMs - clock.monotonicMs();
     if (aheadMs > 0) await clock.sleep(aheadMs);
     asked.push(ask(asked.length).then(() => clock.monotonicMs() - startedMs - dueMs));
@@ -161,13 +122,10 @@ const WINDOW_MS = 1_000;
 const SHARD_JOBS_PER_SECOND = 80;
 const PAUSE_MS = 100;
 
-function settlingStream(options: {
-  readonly store: LedgerStore;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly jobsPerSecond: number;
-}) {
-  const { store, clock, random, jobsPerSecond } = options;
+function settlingStream(
+  { store, clock, random }: Pick<ReturnType<typeof deployment>, 'store' | 'clock' | 'random'>,
+  jobsPerSecond: number,
+) {
   const shards = Array.from({ length: Math.ceil(jobsPerSecond / SHARD_JOBS_PER_SECOND) }, (): JobEnd[] => []);
   const stream = {
     settled: 0,
@@ -208,10 +166,10 @@ const SETTLED_WITHIN_MS = 2_000;
 
 export async function measureLoad(point: LoadPoint) {
   const { roots, relays, isShared, perSecond } = point;
-  const { clock, random, store, naive, grouped } = deployment(roots, { isShared, deadlineMs: DEADLINE_MS });
-  const ask = relays === 'naive' ? naive() : grouped(relays);
+  const { clock, random, store, asking } = deployment(roots, isShared, DEADLINE_MS);
+  const ask = asking(relays);
   let admitted = 0;
-  const stream = settlingStream({ store, clock, random, jobsPerSecond: perSecond });
+  const stream = settlingStream({ store, clock, random }, perSecond);
   const one = async (index: number): Promise<void> => {
     const jobId = index + 1;
     if (!(await ask(benchRequest(jobId, Math.floor(random() * roots))))) return;
@@ -219,7 +177,7 @@ export async function measureLoad(point: LoadPoint) {
     clock.after(JOB_MS, () => stream.push({ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() }));
   };
   const load = async (): Promise<readonly number[]> => {
-    const latencies = await openLoop(one, { clock, perSecond, forMs: FOR_MS, random });
+    const latencies = await openLoop(one, { clock, random }, perSecond);
     await clock.sleep(SETTLED_WITHIN_MS);
     stream.isStopped = true;
     return latencies;
@@ -231,7 +189,6 @@ export async function measureLoad(point: LoadPoint) {
     ...point,
     asked,
     undecidedShare: (asked - admitted) / asked,
-    p50Ms: quantile(latenciesMs, 0.5),
     p99Ms: quantile(latenciesMs, 0.99),
     unitsPerJob: (tableUnits + indexUnits) / admitted,
     conflictsPerJob: conflicts / admitted,

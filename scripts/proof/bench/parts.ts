@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type Figure, median, reached } from './figure.ts';
+import { type Figure, reached } from './figure.ts';
 import { startProcess } from './processes.ts';
 
 /** Loaded only by the process that measures the part: another part's code would share its heap. */
@@ -32,34 +32,16 @@ const isMissedRatio = (figure: Figure): boolean => figure.kind === 'ratio' && !r
  * Measures a part. If it misses a ratio, measures twice more and takes the median of the three for each ratio: a busy
  * machine spoils one measurement, slower code spoils most. Counts are the same every time.
  */
-export async function medianOfTries(
-  measure: () => Promise<readonly Figure[]>,
-  onAgain: (time: number, of: number) => void,
-): Promise<readonly Figure[]> {
-  const first = await measure();
-  if (!first.some(isMissedRatio)) return first;
-  const tries = [first];
-  while (tries.length < TRIES) {
-    onAgain(tries.length + 1, TRIES);
-    tries.push(await measure());
-  }
-  return first.map((figure, index) =>
-    figure.kind === 'ratio'
-      ? middle(
-          figure,
-          tries.flatMap((each) => each[index] ?? []),
-        )
-      : figure,
-  );
-}
-
-/** Returns the middle try with the range of all. A value that could not be measured (NaN) counts as the worst. */
-function middle(first: Figure, figures: readonly Figure[]): Figure {
-  const worst = 'atLeast' in first.must ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-  const value = median(figures.map((figure) => (Number.isNaN(figure.value) ? worst : figure.value)));
-  const found = figures.find((figure) => figure.value === value) ?? { ...first, value };
-  const ends = figures.flatMap(({ range }) => range ?? []);
-  return ends.length === 0 ? found : { ...found, range: [Math.min(...ends), Math.max(...ends)] };
+export async function medianOfTries(measure: () => Promise<readonly Figure[]>): Promise<readonly Figure[]> {
+  const tries = [await measure()];
+  const [first = []] = tries;
+  while (first.some(isMissedRatio) && tries.length < TRIES) tries.push(await measure());
+  return first.map((figure, index) => {
+    const worst = 'atLeast' in figure.must ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+    const rank = ({ value }: Figure): number => (Number.isNaN(value) ? worst : value);
+    const sorted = tries.flatMap((each) => each[index] ?? []).sort((a, b) => rank(a) - rank(b));
+    return figure.kind === 'ratio' ? (sorted[Math.floor(sorted.length / 2)] ?? figure) : figure;
+  });
 }
 
 if (import.meta.main) {

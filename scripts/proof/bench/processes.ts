@@ -12,6 +12,7 @@ import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { encodeAnswer, loadSchema, type WireSchema } from '../../../relay/wire/schema.ts';
+import type { LocalRouter } from '../../local/router/local-router.ts';
 import { benchPlace, benchRules } from './bench-rules.ts';
 import { median } from './figure.ts';
 
@@ -57,67 +58,50 @@ export function startProcess(
   };
 }
 
-export const BENCH_TOKENS = {
-  1: 'glrct-bench-1',
-  2: 'glrct-bench-2',
-  3: 'glrct-bench-3',
-  4: 'glrct-bench-4',
-} as const;
-export type BenchController = keyof typeof BENCH_TOKENS;
-const CONTROLLERS: readonly BenchController[] = [1, 2, 3, 4];
+export const benchToken = (controller: number): string => `glrct-bench-${controller}`;
+const CONTROLLERS = [1, 2, 3];
 
 interface Ask {
   readonly count: number;
   readonly inFlight: number;
   readonly streams: number;
   readonly firstJobId: number;
-  readonly controller?: BenchController;
+  readonly controller?: number;
   readonly roots?: number;
-}
-
-interface Asked {
-  readonly seconds: number;
-  readonly admitted: number;
-  readonly p50Ms: number;
 }
 
 const FILE = fileURLToPath(import.meta.url);
 
-export type RouterProcess = Awaited<ReturnType<typeof startRouterProcess>>;
-
-export async function startRouterProcess() {
-  const child = startProcess(FILE, ['router']);
-  const urls = await child.next<{ grpcUrl: string; wsUrl: string }>();
-  return {
-    ...urls,
-    ask: (ask: Ask) => child.send<Asked>({ ask }),
-    resetConnections: () => child.send<void>('reset'),
-    stop: child.stop,
-  };
-}
-
 /**
+ * - `router`: a local router.
  * - `table`: accepts every write after BENCH_TABLE_MS.
  * - `admit`, `relay`: the deployed programs.
  * - `floor-admit`: a server that writes one transaction with the SDK for each POST.
  * - `grpc`: a bare client that admits every job unread, after a POST to BENCH_ADMIT if that is set.
  * - `inline-relay`: a relay with the admit function and a ledger without a table inside.
  */
-export type Role = 'table' | 'admit' | 'relay' | 'floor-admit' | 'grpc' | 'inline-relay';
+export type Role = 'router' | 'table' | 'admit' | 'relay' | 'floor-admit' | 'grpc' | 'inline-relay';
+
+interface Urls {
+  readonly url?: string;
+  readonly grpcUrl?: string;
+  readonly wsUrl?: string;
+}
 
 export type RoleProcess = Awaited<ReturnType<typeof startRole>>;
 
-export async function startRole(role: Role, env: Readonly<Record<string, string>>) {
-  const child = startProcess(FILE, [role], env);
-  const { url = '' } = await child.next<{ url?: string }>();
+export async function startRole(role: Role, env: Readonly<Record<string, string>> = {}) {
+  const { next, send, stop } = startProcess(FILE, [role], env);
+  const { url = '', grpcUrl = '', wsUrl = '' } = await next<Urls>();
   return {
-    url,
-    cpuMicros: () => child.send<number>('cpu'),
-    stop: child.stop,
+    ...{ url, grpcUrl, wsUrl, stop },
+    cpuMicros: () => send<number>('cpu'),
+    ask: (ask: Ask) => send<Awaited<ReturnType<typeof askRouter>>>({ ask }),
+    resetConnections: () => send<void>('reset'),
   };
 }
 
-export const benchRouter = (url: string, schema: WireSchema, token: string = BENCH_TOKENS[1]) =>
+export const benchRouter = (url: string, schema: WireSchema, token: string = benchToken(1)) =>
   createRouter({
     target: parseTarget(url),
     schema,
@@ -160,51 +144,51 @@ export const benchQuestion = (jobId: number, { root, group, project } = benchPla
 });
 
 type Command = 'cpu' | 'reset' | { readonly ask: Ask };
-type Served = { readonly url?: string; readonly answer?: (command: Command) => Promise<unknown> };
+type Served = Urls & { readonly answer?: (command: Command) => Promise<unknown> };
 
-async function serveRouter(): Promise<object> {
+async function serveRouter(): Promise<Served> {
   const { startLocalRouter } = await import('../../local/router/local-router.ts');
   const router = await startLocalRouter({
-    controllers: CONTROLLERS.map((id) => ({ id, tokens: [BENCH_TOKENS[id]], state: 'disabled' })),
+    controllers: CONTROLLERS.map((id) => ({ id, tokens: [benchToken(id)], state: 'disabled' })),
   });
-  const ask = async ({ count, inFlight, streams, firstJobId, controller = 1, roots = 1 }: Ask) => {
-    for (const id of CONTROLLERS)
-      router.changeController(id, { state: id === controller ? 'enabled' : 'disabled' });
-    const questions = Array.from({ length: count }, (_, index) =>
-      router.encode(benchQuestion(firstJobId + index, benchPlace(index % roots))),
-    );
-    await router.until(() => router.waitingStreams(controller) >= streams);
-    const latenciesMs: number[] = [];
-    let admitted = 0;
-    let next = 0;
-    const startedMs = performance.now();
-    const asker = async (): Promise<void> => {
-      for (let bytes = questions[next++]; bytes !== undefined; bytes = questions[next++]) {
-        const askedMs = performance.now();
-        if ((await router.admit({}, { bytes })).result === 'admitted') admitted += 1;
-        latenciesMs.push(performance.now() - askedMs);
-      }
-    };
-    await Promise.all(Array.from({ length: inFlight }, asker));
-    return { seconds: (performance.now() - startedMs) / 1000, admitted, p50Ms: median(latenciesMs) };
-  };
   const answer = async (command: Command): Promise<unknown> =>
-    typeof command === 'object' ? ask(command.ask) : router.resetConnections();
-  return { grpcUrl: router.grpcUrl, wsUrl: router.wsUrl, answer };
+    typeof command === 'object' ? askRouter(router, command.ask) : router.resetConnections();
+  return { grpcUrl: router.grpcUrl ?? '', wsUrl: router.wsUrl ?? '', answer };
+}
+
+async function askRouter(router: LocalRouter, { count, inFlight, streams, firstJobId, ...ask }: Ask) {
+  const { controller = 1, roots = 1 } = ask;
+  for (const id of CONTROLLERS)
+    router.changeController(id, { state: id === controller ? 'enabled' : 'disabled' });
+  const questions = Array.from({ length: count }, (_, index) =>
+    router.encode(benchQuestion(firstJobId + index, benchPlace(index % roots))),
+  );
+  await router.until(() => router.waitingStreams(controller) >= streams);
+  const latenciesMs: number[] = [];
+  let admitted = 0;
+  let next = 0;
+  const startedMs = performance.now();
+  const asker = async (): Promise<void> => {
+    for (let bytes = questions[next++]; bytes !== undefined; bytes = questions[next++]) {
+      const askedMs = performance.now();
+      if ((await router.admit({}, { bytes })).result === 'admitted') admitted += 1;
+      latenciesMs.push(performance.now() - askedMs);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, asker));
+  return { seconds: (performance.now() - startedMs) / 1000, admitted, p50Ms: median(latenciesMs) };
 }
 
 const { env } = process;
 
-const START: Readonly<Record<Role | 'router', () => Promise<Served> | Served>> = {
+const START: Readonly<Record<Role, () => Promise<Served> | Served>> = {
   router: serveRouter,
-  table: () => {
-    const afterMs = Number(env.BENCH_TABLE_MS);
-    return served(async (request) => {
+  table: () =>
+    served(async (request) => {
       const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
-      if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs));
-      return EMPTY_TABLE[operation] ?? '{}';
-    });
-  },
+      await new Promise((resolve) => setTimeout(resolve, Number(env.BENCH_TABLE_MS)));
+      return JSON.stringify(EMPTY_TABLE[operation] ?? {});
+    }),
   admit: async () => {
     const { handler } = await import('../../../functions/admit/handler.ts');
     return served(async ({ method = '', url = '' }, body) => {
@@ -217,13 +201,9 @@ const START: Readonly<Record<Role | 'router', () => Promise<Served> | Served>> =
     return {};
   },
   'floor-admit': async () => {
-    const { DynamoDBClient, TransactWriteItemsCommand } = await import('@aws-sdk/client-dynamodb');
-    const client = new DynamoDBClient({ maxAttempts: 1 });
-    let written = 0;
+    const { handler } = await import('./floor.ts');
     return served(async (_, body) => {
-      written += 1;
-      const transaction = oneTransaction(`job ${written}`, JSON.parse(body));
-      await client.send(new TransactWriteItemsCommand(transaction));
+      await handler(JSON.parse(body));
       return ADMITTED;
     });
   },
@@ -271,9 +251,9 @@ const ADMITTED = JSON.stringify({
   decisions: [{ jobId: 1, outcome: 'admitted', decisionId: 'd-1-1', shadow: [] }],
 });
 
-const EMPTY_TABLE: Readonly<Record<string, string>> = {
-  Query: JSON.stringify({ Items: [], Count: 0 }),
-  BatchGetItem: JSON.stringify({ Responses: {}, UnprocessedKeys: {} }),
+const EMPTY_TABLE: Readonly<Record<string, object>> = {
+  Query: { Items: [], Count: 0 },
+  BatchGetItem: { Responses: {}, UnprocessedKeys: {} },
 };
 
 async function served(answer: (request: IncomingMessage, body: string) => Promise<string>): Promise<Served> {
@@ -290,29 +270,6 @@ async function served(answer: (request: IncomingMessage, body: string) => Promis
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
-
-const oneTransaction = (name: string, asked: unknown) => ({
-  ClientRequestToken: name,
-  TransactItems: [
-    {
-      Put: {
-        TableName: 'bench',
-        Item: { pk: { S: name }, sk: { S: 'record' }, asked: { S: JSON.stringify(asked) } },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      },
-    },
-    ...['root', 'group', 'project'].map((counter) => ({
-      Update: {
-        TableName: 'bench',
-        Key: { pk: { S: counter }, sk: { S: 'counter' } },
-        UpdateExpression: 'ADD #c :a',
-        ConditionExpression: '#c <= :b',
-        ExpressionAttributeNames: { '#c': 'committed' },
-        ExpressionAttributeValues: { ':a': { N: '1' }, ':b': { N: '900000000' } },
-      },
-    })),
-  ],
-});
 
 function postTo(url: string, admit: () => void): void {
   const request = sendRequest(url, { agent: AGENT, method: 'POST', headers: POST_HEADERS }, (response) => {
@@ -368,13 +325,9 @@ function startBareClient(): Served {
   return {};
 }
 
-const cpuMicros = (): number => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-};
-
 if (import.meta.main) {
-  const { answer, ...told } = await START[process.argv[2] as Role | 'router']();
+  const { answer, ...urls } = await START[process.argv[2] as Role]();
+  const cpuMicros = (): number => process.cpuUsage().user + process.cpuUsage().system;
   process.on('message', async (command: Command) => {
     try {
       process.send?.((command === 'cpu' ? cpuMicros() : await answer?.(command)) ?? {});
@@ -384,5 +337,5 @@ if (import.meta.main) {
     }
   });
   process.on('disconnect', () => process.exit(0));
-  process.send?.(told);
+  process.send?.(urls);
 }

@@ -73,10 +73,10 @@ export async function runChaos(seed: number, minutes: number, onProgress: (text:
   });
   const stream = await readStream(scene);
   try {
-    const load = startLoad(scene, store, seededRandom(seed + 2));
+    const finishLoad = startLoad(scene, store, seededRandom(seed + 2));
     const { faults, cuts } = await breakThings(scene, random, minutes, onProgress);
     onProgress('no more faults; waiting for the last jobs and the ledger …');
-    const asked = await load.finish();
+    const asked = await finishLoad();
     await until(async () => {
       const queued = scene.relays.map((relay) => relay.running()?.gauge(METRIC_UNMETERED_QUEUED) ?? 0);
       return (await Promise.all(queued)).every((count) => count === 0) && stream.taken() >= asked.length;
@@ -143,14 +143,11 @@ export function chaosText({ promises, faults, ...counts }: ChaosResult): string 
     Object.entries(of)
       .map(([name, count]) => `${name} ${count}`)
       .join(', ');
-  return [
-    `Faults    ${list(faults)}`,
-    `Counts    ${list(counts)}`,
-    ...Object.entries(promises).map(([what, found]) => {
-      const samples = found.length === 0 ? '' : ` (${found.slice(0, SAMPLES_MAX).join('; ')})`;
-      return `${found.length === 0 ? 'holds ' : 'BROKEN'}    ${what}: ${found.length}${samples}`;
-    }),
-  ].join('\n');
+  const lines = Object.entries(promises).map(([what, found]) => {
+    const samples = found.length === 0 ? '' : ` (${found.slice(0, SAMPLES_MAX).join('; ')})`;
+    return `${found.length === 0 ? 'holds ' : 'BROKEN'}    ${what}: ${found.length}${samples}`;
+  });
+  return [`Faults    ${list(faults)}`, `Counts    ${list(counts)}`, ...lines].join('\n');
 }
 
 function startLoad({ router }: ChaosScene, store: DynamoStore, random: () => number) {
@@ -178,13 +175,11 @@ function startLoad({ router }: ChaosScene, store: DynamoStore, random: () => num
       await pause(Math.max(0, startedMs + (jobId * 1_000) / PER_SECOND - performance.now()));
     }
   })();
-  return {
-    async finish(): Promise<readonly AskedJob[]> {
-      isOver = true;
-      await asking;
-      await Promise.all(open);
-      return asked;
-    },
+  return async (): Promise<readonly AskedJob[]> => {
+    isOver = true;
+    await asking;
+    await Promise.all(open);
+    return asked;
   };
 }
 
@@ -204,8 +199,7 @@ const questionOf = (jobId: number, projectId: number) => ({
     ...{ namespace_id: rootOf(projectId), root_namespace_id: rootOf(projectId) },
   },
   runner_info: { id: 12, timeout: 3_600, tags: [] },
-  image: { name: 'alpine:3.22' },
-  variables: [],
+  ...{ image: { name: 'alpine:3.22' }, variables: [] },
 });
 
 async function breakThings(
@@ -255,10 +249,8 @@ async function readStream({ endpoint, settle }: ChaosScene) {
     if (limit !== undefined && checked > limit) over.push(`${key.subject}: ${checked} of ${limit}`);
   };
   const settled = async (batch: readonly TableStreamRecord[]): Promise<number> => {
-    const answer = await settle
-      .running()
-      ?.invoke({ Records: batch })
-      .catch(() => undefined);
+    const running = settle.running();
+    const answer = await running?.invoke({ Records: batch }).catch(() => undefined);
     if (answer === undefined) return 0;
     const failed = (answer as TableStreamResponse).batchItemFailures.map((each) => each.itemIdentifier);
     const first = batch.findIndex(({ dynamodb }) => failed.includes(dynamodb?.SequenceNumber ?? ''));

@@ -34,36 +34,28 @@ export function chaosLimitOf(subject: string): number | undefined {
   return subject.startsWith('group/') ? GROUP_CAP : undefined;
 }
 
+const rule = (id: string, kind: string) => ({ id, kind, mode: 'enforce' });
+const packed = (document: object) => ({ version: 'chaos', document });
 const PACKED_RULES = JSON.stringify({
-  policy: {
-    version: 'chaos',
-    document: {
-      currency: 'EUR',
-      prices: {
-        version: 'chaos',
-        classes: [{ name: 'small', tags: [], rate_per_minute: '0.10' }],
-        default_class: 'small',
-      },
-      // Longer than any job runs: an amount that returns at its estimate is free.
-      estimate: { default: '10s', mode: 'default' },
-      rules: [
-        { id: 'budgets', kind: 'budget', mode: 'enforce' },
-        { id: 'jobs-at-once', kind: 'concurrency', mode: 'enforce' },
-      ],
+  policy: packed({
+    currency: 'EUR',
+    prices: {
+      ...{ version: 'chaos', default_class: 'small' },
+      classes: [{ name: 'small', tags: [], rate_per_minute: '0.10' }],
     },
-  },
-  limits: {
-    version: 'chaos',
-    document: {
-      limits: [
-        { on: 'instance', jobs: SHARED_CAP, when_unreachable: 'room' },
-        ...ROOTS.filter((root) => root !== POOR_ROOT).map((group) => ({
-          ...{ on: { group }, jobs: GROUP_CAP, when_unreachable: 'room' },
-        })),
-        { on: { group: POOR_ROOT }, money: 4, per: 'month' },
-      ],
-    },
-  },
+    // Longer than any job runs: an amount that returns at its estimate is free.
+    estimate: { default: '10s', mode: 'default' },
+    rules: [rule('budgets', 'budget'), rule('jobs-at-once', 'concurrency')],
+  }),
+  limits: packed({
+    limits: [
+      { on: 'instance', jobs: SHARED_CAP, when_unreachable: 'room' },
+      ...ROOTS.filter((root) => root !== POOR_ROOT).map((group) => ({
+        ...{ on: { group }, jobs: GROUP_CAP, when_unreachable: 'room' },
+      })),
+      { on: { group: POOR_ROOT }, money: 4, per: 'month' },
+    ],
+  }),
   directory: {
     groups: ROOTS.map((id) => ({ id, path: `root-${id}` })),
     projects: CHAOS_PROJECTS.map((id) => ({ id, group: rootOf(id), path: pathOfProject(id) })),
@@ -76,12 +68,9 @@ const RELAYS = 2;
 const TOKEN = 'glrct-chaos-not-a-secret';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-interface Process {
-  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
-  kill(): Promise<void>;
-}
-
-async function restartable<Running extends Process>(start: () => Promise<Running>) {
+async function restartable<
+  Running extends { signal(name: 'SIGSTOP' | 'SIGCONT'): void; kill(): Promise<void> },
+>(start: () => Promise<Running>) {
   const killedAtMs: number[] = [];
   let running: Running | undefined = await start();
   return {
@@ -159,11 +148,7 @@ async function openParts(
   const admit = await startFunction('admit');
   const settle = await startFunction('settle/stream');
   const admitUrl = await serveFunctionUrl({
-    invoke: async (event) => {
-      const running = admit.running();
-      if (running === undefined) throw new Error('the function is killed');
-      return running.invoke(event);
-    },
+    invoke: async (event) => admit.running()?.invoke(event),
   });
   ends.push(() => admitUrl.close());
 
@@ -219,16 +204,16 @@ async function killRelay({ relays, router }: ChaosScene, relay: number): Promise
 
 /** Long enough that the relay has decisions that exist only in its memory. */
 const KILLED_AFTER_MS = 700;
-const killFunctions = ({ admit, settle }: ChaosScene) => Promise.all([admit.kill(), settle.kill()]);
-const restartFunctions = ({ admit, settle }: ChaosScene) => Promise.all([admit.restart(), settle.restart()]);
+const functions = ({ admit, settle }: ChaosScene) => [admit, settle];
+const killFunctions = (scene: ChaosScene) => Promise.all(functions(scene).map((each) => each.kill()));
+const restartFunctions = (scene: ChaosScene) => Promise.all(functions(scene).map((each) => each.restart()));
 
-/** Faults, one at a time: each begins, lasts and ends. */
 export const FAULTS: Readonly<Record<string, ChaosFault>> = {
   'functions killed': { cuts: false, begin: killFunctions, end: restartFunctions },
   'functions stalled': {
     cuts: false,
-    begin: ({ admit, settle }) => [admit, settle].map((each) => each.signal('SIGSTOP')),
-    end: ({ admit, settle }) => [admit, settle].map((each) => each.signal('SIGCONT')),
+    begin: (scene) => functions(scene).map((each) => each.signal('SIGSTOP')),
+    end: (scene) => functions(scene).map((each) => each.signal('SIGCONT')),
   },
   'relay killed': { cuts: true, begin: killRelay, end: ({ relays }, relay) => relays[relay]?.restart() },
   'relay stalled': {

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DeleteTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { PutParameterCommand } from '@aws-sdk/client-ssm';
 import { ADMISSIONS_PATH } from '../../../functions/core/contract/admissions.ts';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { groupHookKey, groupHookUrl } from '../../../functions/core/gitlab/group-hooks.ts';
@@ -12,14 +11,22 @@ import * as names from '../../../relay/names.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { stackProtection } from '../../build/cloudformation.ts';
 import { askWhetherArmed, destroy } from '../../build/destroy-deployment.ts';
-import { createRunnerControllers } from '../../cli/controller/runner-controllers.ts';
+import { createRunnerControllers } from '../../cli/controller/controller-command.ts';
 import { jobHookBody } from '../../local/gitlab/bodies.ts';
 import { startSignInGitLab } from '../../local/gitlab/sign-in-gitlab.ts';
 import type { LocalJob } from '../../local/gitlab/state.ts';
-import { hookRequester } from '../../local/gitlab/webhooks.ts';
+import { hookRequest } from '../../local/gitlab/webhooks.ts';
 import { loopbackPort } from '../../local/loopback.ts';
 import { startLocalRouter } from '../../local/router/local-router.ts';
-import * as deployed from './deployed.ts';
+import {
+  CLIENT_ID,
+  CONSOLE_URL,
+  type Deployment,
+  NOTE,
+  SERVICE_STACK,
+  STAGE,
+  STATE_STACK,
+} from './deployed.ts';
 import {
   documentedUrlEvent,
   type HostedBundle,
@@ -29,7 +36,7 @@ import {
 import { expectEqual, type Step } from './step.ts';
 
 const GITLAB = 'https://gitlab.example.com';
-const LIMIT_PARAMETER = `/tollgate/${deployed.REHEARSAL_STAGE}/limits/101`;
+const LIMIT_PARAMETER = `/tollgate/${STAGE}/limits/101`;
 const ROUTER_TOKEN = 'glrct-of-this-rehearsal-only';
 const WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of this rehearsal only').toString('base64')}`;
 const SECRETS = {
@@ -39,44 +46,36 @@ const SECRETS = {
   'console-token': 'a token of this rehearsal only',
 };
 const JOB_ID = 4_711;
+const ROOT_ID = 100;
 const QUESTION = {
-  jobId: JOB_ID,
-  projectId: 1003,
-  namespaceId: 102,
-  rootNamespaceId: 100,
-  image: 'golang:1.26',
-  timeoutSeconds: 600,
+  ...{ jobId: JOB_ID, projectId: 1003, namespaceId: 102, rootNamespaceId: ROOT_ID },
+  ...{ image: 'golang:1.26', timeoutSeconds: 600 },
 };
+const WRITTEN = 'before the update';
 
-export const COURSE: readonly Step<deployed.RehearsalPlace>[] = [
+export const COURSE: readonly Step<Deployment>[] = [
   {
     name: 'cdk bootstrap prepares the account, cdk deploy makes both stacks',
-    run: async (place) => {
-      const account = `${deployed.REHEARSAL_ACCOUNT}/${deployed.REHEARSAL_REGION}`;
-      await deployed.cdkMust(place, 'bootstrap', `aws://${account}`);
-      await deployed.deploy(place);
-      const item = { ...deployed.NOTE, text: { S: 'before the update' } };
-      await deployed
-        .dynamo(place)
-        .send(new PutItemCommand({ TableName: deployed.tableOf(place), Item: item }));
-      return `webhook at ${deployed.outputsOf(place, deployed.SERVICE_STACK).WebhookUrl}`;
+    run: async ({ bootstrap, deploy, dynamo, tableName, output }) => {
+      await bootstrap();
+      await deploy();
+      const Item = { ...NOTE, text: { S: WRITTEN } };
+      await dynamo.send(new PutItemCommand({ TableName: tableName(), Item }));
+      return `webhook at ${output(SERVICE_STACK, 'WebhookUrl')}`;
     },
   },
   {
     name: 'secrets are put into SSM',
-    run: async (place) => {
-      const client = deployed.ssm(place);
-      for (const [name, Value] of Object.entries(SECRETS)) {
-        const Name = `/tollgate/${deployed.REHEARSAL_STAGE}/${name}`;
-        await client.send(new PutParameterCommand({ Name, Value, Type: 'SecureString' }));
-      }
+    run: async ({ putParameter }) => {
+      for (const [name, value] of Object.entries(SECRETS))
+        await putParameter(`/tollgate/${STAGE}/${name}`, value, 'SecureString');
       return Object.keys(SECRETS).join(', ');
     },
   },
   {
     name: 'the deployed admit function admits a job on the deployed table',
-    run: (place) =>
-      deployed.withDeployed(place, 'admit', async (admit) => {
+    run: ({ withDeployed }) =>
+      withDeployed('admit', async (admit) => {
         const body = JSON.stringify({ requests: [QUESTION], remainingMs: 10_000 });
         const answer = await admit.invoke(documentedUrlEvent({ path: ADMISSIONS_PATH, body }));
         const { decisions } = answered(answer, 200);
@@ -87,9 +86,9 @@ export const COURSE: readonly Step<deployed.RehearsalPlace>[] = [
   },
   {
     name: 'the deployed settle endpoint takes a signed webhook and refuses one with another signature',
-    run: (place) =>
-      deployed.withDeployed(place, 'settle', async (settle) => {
-        const deliveredWith = async (secret: string) => settle.invoke(await signedDelivery(secret, QUESTION));
+    run: ({ withDeployed }) =>
+      withDeployed('settle', async (settle) => {
+        const deliveredWith = async (secret: string) => settle.invoke(await signedDelivery(secret));
         answered(await deliveredWith(`whsec_${Buffer.from('made up').toString('base64')}`), 401);
         expectEqual('the delivery', answered(await deliveredWith(WEBHOOK_SECRET), 200).outcome, 'received');
         return 'it lies in the inbox';
@@ -97,13 +96,11 @@ export const COURSE: readonly Step<deployed.RehearsalPlace>[] = [
   },
   {
     name: 'the deployed consumer settles the job',
-    run: (place) =>
-      deployed.withDeployed(place, 'settle-stream', async (consumer) => {
-        const records = await deployed.arrivals(place);
-        const answer = await consumer.invoke({ Records: records });
-        expectEqual('what failed', answer, { batchItemFailures: [] });
-        const state = await deployed.stateOfJob(place, JOB_ID);
-        expectEqual(`the record of job ${JOB_ID}`, state, 'SETTLED');
+    run: ({ withDeployed, arrivals, stateOfJob }) =>
+      withDeployed('settle-stream', async (consumer) => {
+        const records = await arrivals();
+        expectEqual('what failed', await consumer.invoke({ Records: records }), { batchItemFailures: [] });
+        expectEqual(`the record of job ${JOB_ID}`, await stateOfJob(JOB_ID), 'SETTLED');
         return `${records.length} delivery handed over`;
       }),
   },
@@ -113,15 +110,14 @@ export const COURSE: readonly Step<deployed.RehearsalPlace>[] = [
   },
   {
     name: 'a limit put into Parameter Store becomes live, and an invalid edit of it changes nothing',
-    run: (place) =>
-      deployed.withDeployed(place, 'ssm-limits', async (function_) => {
+    run: ({ withDeployed, putParameter, tollgate }) =>
+      withDeployed('ssm-limits', async (function_) => {
         const put = async (amount: string) => {
-          const Value = `path: acme/payments\nlimits:\n  - { id: by-parameter, money: ${amount}, per: quarter, owner: payments-leads }\n`;
-          const parameter = { Name: LIMIT_PARAMETER, Value, Type: 'String', Overwrite: true } as const;
-          await deployed.ssm(place).send(new PutParameterCommand(parameter));
+          const value = `path: acme/payments\nlimits:\n  - { id: by-parameter, money: ${amount}, per: quarter, owner: payments-leads }\n`;
+          await putParameter(LIMIT_PARAMETER, value, 'String');
           await function_.invoke({ source: 'aws.events' });
           const { limits }: { limits: readonly { limit: string; amount: number }[] } = JSON.parse(
-            await deployed.tollgate(place, 'budget', 'ls', '--json'),
+            await tollgate('budget', 'ls', '--json'),
           );
           return limits.find(({ limit }) => limit === 'by-parameter')?.amount;
         };
@@ -133,17 +129,12 @@ export const COURSE: readonly Step<deployed.RehearsalPlace>[] = [
   },
   {
     name: 'the deployed console shows strangers nothing, and sends them to GitLab to sign in',
-    run: async (place) => {
-      const redirectUrl = `${deployed.REHEARSAL_CONSOLE_URL}/signin/callback`;
+    run: async ({ withDeployed }) => {
+      const redirectUrl = `${CONSOLE_URL}/signin/callback`;
       const gitlab = await startSignInGitLab({ redirectUrl, users: [] });
+      const look = (console: HostedBundle) => visit(console, gitlab.url, redirectUrl);
       try {
-        const instead = { [ENV_GITLAB_URL]: gitlab.url };
-        return await deployed.withDeployed(
-          place,
-          'console',
-          (console) => visit(console, gitlab.url, redirectUrl),
-          instead,
-        );
+        return await withDeployed('console', look, { [ENV_GITLAB_URL]: gitlab.url });
       } finally {
         await gitlab.stop();
       }
@@ -151,68 +142,62 @@ export const COURSE: readonly Step<deployed.RehearsalPlace>[] = [
   },
   {
     name: 'cdk deploy changes a setting and leaves the books alone',
-    run: async (place) => {
-      const before = await deployed.relaysWanted(place);
-      await deployed.deploy(place, '-c', 'relayCount=3');
-      const after = await deployed.relaysWanted(place);
-      expectEqual('how many relays are wanted', [before, after], [2, 3]);
-      expectEqual('the note', await deployed.noteIn(place), 'before the update');
+    run: async ({ deploy, relaysWanted, note }) => {
+      const before = await relaysWanted();
+      await deploy('-c', 'relayCount=3');
+      expectEqual('how many relays are wanted', [before, await relaysWanted()], [2, 3]);
+      expectEqual('the note', await note(), WRITTEN);
       return 'from 2 relays to 3';
     },
   },
   {
     name: 'npm run destroy refuses while the controller is enabled, and takes the service away once it is disarmed',
-    run: async (place) => {
-      const refused = await destroyWhile(place, 'enabled', false);
+    run: async (deployment) => {
+      const refused = await destroyWhile(deployment, 'enabled', false);
       expectEqual('the exit code', refused.code, 2);
       expectEqual('the remedy', refused.told.includes('npx tollgate controller dry-run'), true);
-      expectEqual('the service stack', await deployed.stackExists(place, deployed.SERVICE_STACK), true);
-      await destroyMust(place, false);
-      expectEqual('the service stack', await deployed.stackExists(place, deployed.SERVICE_STACK), false);
-      expectEqual('the note', await deployed.noteIn(place), 'before the update');
+      expectEqual('the service stack', await deployment.stackExists(SERVICE_STACK), true);
+      await destroyMust(deployment, false);
+      expectEqual('the service stack', await deployment.stackExists(SERVICE_STACK), false);
+      expectEqual('the note', await deployment.note(), WRITTEN);
       return 'the books are untouched';
     },
   },
   {
     name: 'the table outlives its stack and cannot be deleted by mistake',
-    run: async (place) => {
-      await destroyMust(place, true);
-      expectEqual('the state stack', await deployed.stackExists(place, deployed.STATE_STACK), false);
-      expectEqual('the note', await deployed.noteIn(place), 'before the update');
-      const deleted = await deployed
-        .dynamo(place)
-        .send(new DeleteTableCommand({ TableName: deployed.tableOf(place) }))
-        .then(
-          () => 'deleted',
-          () => 'refused',
-        );
-      expectEqual('DeleteTable', deleted, 'refused');
-      return deployed.tableOf(place);
+    run: async (deployment) => {
+      await destroyMust(deployment, true);
+      expectEqual('the state stack', await deployment.stackExists(STATE_STACK), false);
+      expectEqual('the note', await deployment.note(), WRITTEN);
+      const TableName = deployment.tableName();
+      const isDeleted = await deployment.dynamo.send(new DeleteTableCommand({ TableName })).then(
+        () => true,
+        () => false,
+      );
+      expectEqual('whether the table is deleted', isDeleted, false);
+      return TableName;
     },
   },
 ];
 
-async function destroyWhile(place: deployed.RehearsalPlace, state: string, withState: boolean) {
+async function destroyWhile({ endpoint, fetchFor, cdk }: Deployment, state: string, withState: boolean) {
   const told: string[] = [];
   const controllers = createRunnerControllers({
     ...{ baseUrl: GITLAB, token: async () => 'a-token', clock: systemClock },
     fetch: async () => Response.json({ id: 7, description: 'tollgate', state, connected: true }),
   });
   const code = await destroy({
-    ...{ stage: deployed.REHEARSAL_STAGE, gitlabUrl: GITLAB, withState },
+    ...{ stage: STAGE, gitlabUrl: GITLAB, withState },
     askWhetherArmed: () => askWhetherArmed(controllers, 7),
-    protection: stackProtection({
-      endpoint: place.emulator.endpoint,
-      signedFetch: deployed.fetchFor('cloudformation'),
-    }),
-    cdkDestroy: (stack) => deployed.cdk(place, 'destroy', stack, '--exclusively', '--force'),
+    protection: stackProtection({ endpoint, signedFetch: fetchFor('cloudformation') }),
+    cdkDestroy: (stack) => cdk('destroy', stack, '--exclusively', '--force'),
     tell: (text) => told.push(text),
   });
   return { code, told: told.join('\n') };
 }
 
-async function destroyMust(place: deployed.RehearsalPlace, withState: boolean): Promise<void> {
-  const { code, told } = await destroyWhile(place, 'dry_run', withState);
+async function destroyMust(deployment: Deployment, withState: boolean): Promise<void> {
+  const { code, told } = await destroyWhile(deployment, 'dry_run', withState);
   if (code !== 0) throw new Error(`it ended with ${code}: ${told}`);
 }
 
@@ -230,7 +215,7 @@ async function visit(console: HostedBundle, gitlabUrl: string, redirectUrl: stri
   expectEqual('the API', (await get('/api/v1/limits')).status, 401);
   const { origin, pathname, searchParams } = new URL((await get('/signin')).location);
   expectEqual('the way to sign in', `${origin}${pathname}`, `${gitlabUrl}/oauth/authorize`);
-  expectEqual('the application', searchParams.get('client_id'), deployed.REHEARSAL_CLIENT_ID);
+  expectEqual('the application', searchParams.get('client_id'), CLIENT_ID);
   expectEqual('the way back', searchParams.get('redirect_uri'), redirectUrl);
   return redirectUrl;
 }
@@ -243,34 +228,26 @@ function answered(answer: unknown, status: number): Record<string, unknown> {
   return isRecord(body) ? body : {};
 }
 
-async function signedDelivery(
-  secret: string,
-  { jobId, projectId, rootNamespaceId }: Readonly<Record<'jobId' | 'projectId' | 'rootNamespaceId', number>>,
-): Promise<Record<string, unknown>> {
+async function signedDelivery(secret: string): Promise<Record<string, unknown>> {
   const nowMs = Date.now();
+  const path = groupHookUrl(WEBHOOK_PATH, ROOT_ID);
   const job: LocalJob = {
-    id: jobId,
-    projectId,
-    projectPath: 'acme/rehearsal',
-    name: 'rehearsal',
-    pipelineId: 1,
+    ...{ id: JOB_ID, projectId: QUESTION.projectId, projectPath: 'acme/rehearsal', name: 'rehearsal' },
+    ...{ pipelineId: 1, createdAtMs: nowMs - 180_000, startedAtMs: nowMs - 120_000 },
+    ...{ finishedAtMs: nowMs - 60_000 },
     status: 'success',
-    createdAtMs: nowMs - 180_000,
-    startedAtMs: nowMs - 120_000,
-    finishedAtMs: nowMs - 60_000,
   };
-  const path = groupHookUrl(WEBHOOK_PATH, rootNamespaceId);
-  const signingToken = groupHookKey(secret, rootNamespaceId);
-  const requestOf = hookRequester(`${GITLAB}${path}`, GITLAB, { signingToken }, 'rehearsal');
-  const message = { webhookId: 'rehearsal-1', body: jobHookBody(job, nowMs) };
-  const request = requestOf(message, nowMs);
+  const request = hookRequest(
+    { url: `${GITLAB}${path}`, uuid: 'rehearsal', signingToken: groupHookKey(secret, ROOT_ID) },
+    { webhookId: 'rehearsal-1', body: jobHookBody(job, nowMs) },
+    { instanceUrl: GITLAB, version: '19.4' },
+    nowMs,
+  );
   const headers = Object.fromEntries(request.headers);
   return documentedUrlEvent({ path, headers, body: await request.text(), base64: true });
 }
 
 const RELAY_BUNDLE = fileURLToPath(new URL('../../../dist/relay', import.meta.url));
-const APP_FOLDER = '/app/';
-const STREAMS_MS_MAX = 60_000;
 /** A relay rejects nothing before its descriptors have explained questions of several projects. */
 const GOOD_JOBS = 9;
 /** From policies/directory.yaml; their groups stay within their limits of jobs. */
@@ -281,55 +258,57 @@ const PROJECTS = [
 ];
 const FIRST_JOB = 5_000;
 
-async function rehearseRelay(place: deployed.RehearsalPlace): Promise<string> {
-  const told = await deployed.relayEnvironmentOf(place);
-  const descriptors = told[names.ENV_PROTO_FILE]?.replace(APP_FOLDER, `${RELAY_BUNDLE}/`) ?? '';
+async function rehearseRelay(deployment: Deployment): Promise<string> {
+  const told = await deployment.relayEnvironment();
+  const descriptors = told[names.ENV_PROTO_FILE]?.replace('/app/', `${RELAY_BUNDLE}/`) ?? '';
   expectEqual(`whether the bundle has ${descriptors}`, existsSync(descriptors), true);
   const router = await startLocalRouter({
     controllers: [{ id: 1, tokens: [ROUTER_TOKEN], state: 'enabled' }],
-    schema: loadSchema(place.descriptors),
+    schema: loadSchema(deployment.descriptors),
   });
-  const admit = await deployed.startDeployed(place, 'admit');
-  const url = await serveFunctionUrl(admit);
-  const relay = startRelayBundle(RELAY_BUNDLE, {
-    ...place.awsEnv,
-    ...told,
-    TMPDIR: place.folder,
-    [names.ENV_AWS_SSM_ENDPOINT]: place.emulator.endpoint,
-    [names.ENV_PROTO_FILE]: descriptors,
-    [names.ENV_POLICY_FILE]: join(RELAY_BUNDLE, 'rules.json'),
-    [names.ENV_ROUTER_URL]: router.wsUrl ?? '',
-    [names.ENV_ADMIT_URL]: url.url,
-    [names.ENV_DEADLINE_MS]: '10000',
-    [names.ENV_HEALTH_PORT]: String(await loopbackPort()),
-  });
-  try {
-    await Promise.race([
-      router.until(() => router.waitingStreams() > 0, { timeoutMs: STREAMS_MS_MAX }),
-      relay.failed,
-    ]);
-    for (let job = 0; job < GOOD_JOBS; job += 1) {
-      const { result } = await router.admit(questionOf(FIRST_JOB + job, 'golang:1.26'));
-      expectEqual(`the answer to a good job (${job})`, result, 'admitted');
+  const answersRouter = async (admit: HostedBundle): Promise<string> => {
+    const url = await serveFunctionUrl(admit);
+    const relay = startRelayBundle(RELAY_BUNDLE, {
+      ...deployment.awsEnv,
+      ...told,
+      TMPDIR: deployment.folder,
+      [names.ENV_AWS_SSM_ENDPOINT]: deployment.endpoint,
+      [names.ENV_PROTO_FILE]: descriptors,
+      [names.ENV_POLICY_FILE]: join(RELAY_BUNDLE, 'rules.json'),
+      [names.ENV_ROUTER_URL]: router.wsUrl ?? '',
+      [names.ENV_ADMIT_URL]: url.url,
+      [names.ENV_DEADLINE_MS]: '10000',
+      [names.ENV_HEALTH_PORT]: String(await loopbackPort()),
+    });
+    try {
+      await Promise.race([
+        router.until(() => router.waitingStreams() > 0, { timeoutMs: 60_000 }),
+        relay.failed,
+      ]);
+      for (let job = 0; job < GOOD_JOBS; job += 1) {
+        const { result } = await router.admit(questionOf(FIRST_JOB + job, 'golang:1.26'));
+        expectEqual(`the answer to a good job (${job})`, result, 'admitted');
+      }
+      const bad = await router.admit(questionOf(FIRST_JOB + GOOD_JOBS, 'registry.elsewhere.test/x:1'));
+      expectEqual('the answer to a job with a foreign image', bad.result, 'rejected');
+      return `${GOOD_JOBS} good jobs admitted, a bad one rejected, by ${descriptors.split('/').at(-1)}`;
+    } finally {
+      await relay.close();
+      url.close();
     }
-    const bad = await router.admit(questionOf(FIRST_JOB + GOOD_JOBS, 'registry.elsewhere.test/x:1'));
-    expectEqual('the answer to a job with a foreign image', bad.result, 'rejected');
-    return `${GOOD_JOBS} good jobs admitted, a bad one rejected, by ${descriptors.split('/').at(-1)}`;
+  };
+  try {
+    return await deployment.withDeployed('admit', answersRouter);
   } finally {
-    await relay.close();
-    await url.close();
-    await admit.close();
     await router.close();
   }
 }
 
-function questionOf(jobId: number, image: string) {
-  const place = { ...PROJECTS[jobId % PROJECTS.length], root_namespace_id: 100 };
-  return {
-    id: jobId,
-    job_info: { id: jobId, name: 'unit', stage: 'test', pipeline_id: 5000, user_id: 7, ...place },
-    runner_info: { id: 12, timeout: 600, tags: [] },
-    image: { name: image },
-    variables: [],
-  };
-}
+const questionOf = (jobId: number, image: string) => ({
+  id: jobId,
+  job_info: {
+    ...{ id: jobId, name: 'unit', stage: 'test', pipeline_id: 5000, user_id: 7, root_namespace_id: ROOT_ID },
+    ...PROJECTS[jobId % PROJECTS.length],
+  },
+  ...{ runner_info: { id: 12, timeout: 600, tags: [] }, image: { name: image }, variables: [] },
+});

@@ -34,56 +34,6 @@ from moto.kms.models import KmsBackend
 from moto.server import DomainDispatcherApplication, main
 
 
-class FunctionUrl(CloudFormationModel):
-    """The address of a function; moto can make one, but not from a template."""
-
-    # moto files a model under the second part of its module.
-    __module__ = "moto.awslambda.models"
-
-    def __init__(self, function_arn, url):
-        self.function_arn = function_arn
-        self.url = url
-
-    @property
-    def physical_resource_id(self):
-        return self.function_arn
-
-    @staticmethod
-    def cloudformation_name_type():
-        return ""
-
-    @staticmethod
-    def cloudformation_type():
-        return "AWS::Lambda::Url"
-
-    @classmethod
-    def has_cfn_attr(cls, attr):
-        return attr in ("FunctionArn", "FunctionUrl")
-
-    def get_cfn_attribute(self, attribute_name):
-        return self.function_arn if attribute_name == "FunctionArn" else self.url
-
-    @classmethod
-    def create_from_cloudformation_json(
-        cls, resource_name, cloudformation_json, account_id, region_name, **kwargs
-    ):
-        properties = cloudformation_json["Properties"]
-        arn = properties["TargetFunctionArn"]
-        config = get_backend(account_id, region_name).create_function_url_config(arn, properties)
-        # AWS ends the address with a slash.
-        return cls(arn, config.url.rstrip("/") + "/")
-
-    @classmethod
-    def update_from_cloudformation_json(
-        cls, original_resource, new_resource_name, cloudformation_json, account_id, region_name
-    ):
-        return original_resource
-
-    def delete(self, account_id, region_name):
-        # The function may be gone by now, and its address with it.
-        pass
-
-
 class Ignored(CloudFormationModel):
     """A resource of a type that moto does not know: it has a name that others may refer to, and does nothing."""
 
@@ -125,6 +75,36 @@ class Ignored(CloudFormationModel):
 
     def delete(self, account_id, region_name):
         pass
+
+
+# CloudFormationModel is a direct base, too: moto looks for its direct subclasses only.
+class FunctionUrl(Ignored, CloudFormationModel):
+    """The address of a function; moto can make one, but not from a template."""
+
+    # moto files a model under the second part of its module.
+    __module__ = "moto.awslambda.models"
+
+    @staticmethod
+    def cloudformation_type():
+        return "AWS::Lambda::Url"
+
+    @classmethod
+    def has_cfn_attr(cls, attr):
+        return attr in ("FunctionArn", "FunctionUrl")
+
+    def get_cfn_attribute(self, attribute_name):
+        return self.name if attribute_name == "FunctionArn" else self.url
+
+    @classmethod
+    def create_from_cloudformation_json(
+        cls, resource_name, cloudformation_json, account_id, region_name, **kwargs
+    ):
+        properties = cloudformation_json["Properties"]
+        made = cls(properties["TargetFunctionArn"])
+        config = get_backend(account_id, region_name).create_function_url_config(made.name, properties)
+        # AWS ends the address with a slash.
+        made.url = config.url.rstrip("/") + "/"
+        return made
 
 
 def update_termination_protection(self):

@@ -8,7 +8,6 @@ import { until } from '../relay-process.ts';
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
 const SCRIPT = fileURLToPath(new URL('emulator.py', import.meta.url));
-/** Python loads some hundred modules; 3 s on a quiet machine. */
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 5_000;
 const ANSWER_MS_MAX = 1_000;

@@ -1,11 +1,10 @@
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isRecord } from '../../../policies/document/reading.ts';
+import { serveOnLoopback } from '../../local/loopback.ts';
 
 export type HostedBundle = Awaited<ReturnType<typeof hostBundle>>;
 
@@ -135,35 +134,17 @@ export function documentedUrlEvent(options: UrlEventOptions): Record<string, unk
 }
 
 export async function serveFunctionUrl(bundle: Pick<HostedBundle, 'invoke'>) {
-  const server = createServer((request, response) => {
-    answerOf(bundle, request).then(
-      ({ status, body }) => {
-        response.writeHead(status, { 'content-type': 'application/json' });
-        response.end(body);
-      },
-      () => {
-        response.writeHead(502);
-        response.end();
-      },
-    );
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
+  const { url, stop } = await serveOnLoopback({
+    async fetch(request) {
+      const { pathname: path } = new URL(request.url);
+      const event = documentedUrlEvent({ path, method: request.method, body: await request.text() });
+      const answer = await bundle.invoke(event).catch(() => undefined);
+      if (!isRecord(answer)) return new Response(null, { status: 502 });
+      const headers = { 'content-type': 'application/json' };
+      return new Response(String(answer.body ?? ''), { status: Number(answer.statusCode), headers });
     },
-  };
-}
-
-async function answerOf(bundle: Pick<HostedBundle, 'invoke'>, request: IncomingMessage) {
-  let body = '';
-  for await (const chunk of request) body += chunk;
-  const { url: path = '/', method = 'POST' } = request;
-  const answer = await bundle.invoke(documentedUrlEvent({ path, method, body }));
-  if (!isRecord(answer)) throw new Error('the function answered no HTTP');
-  return { status: Number(answer.statusCode), body: String(answer.body ?? '') };
+  });
+  return { url, close: stop };
 }
 
 export function startRelayBundle(folder: string, env: Readonly<Record<string, string>>) {

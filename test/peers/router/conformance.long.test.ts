@@ -55,7 +55,6 @@ phase('counts responses as unheard if the connection is reset before they are re
   expectRight(await router.ask({ count: 100, inFlight: 8, firstJobId: 2000, verdicts: ['admit', 'image'] }));
 });
 
-/** Legal messages, decided like any other. */
 const ODD = ['unknown-fields', 'groups', 'job-info-twice', 'long-varint', 'contradicting-variables', 'plain'];
 
 phase('decides odd but legal messages, and images with invisible characters', async (scene) => {

@@ -1,4 +1,3 @@
-/** Builds and starts the job router of this folder, which is written in Go. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, renameSync } from 'node:fs';
@@ -123,9 +122,7 @@ export async function startPeer(program: string, folder: string, { transport, fl
         verdicts: load.verdicts,
         schema: load.schema ?? 'first',
       })) as LoadTally,
-    /** Ends loads without a count, after the open requests. */
     stop: async (): Promise<void> => void (await command({ do: 'stop' })),
-    /** Resolves with false if fewer streams waited within the time. */
     waits: async (streams: number, withinMs = WAIT_MS): Promise<boolean> =>
       (await command({ do: 'wait', streams, within_ms: withinMs })) === true,
     act: async (what: 'away' | 'back' | 'reset' | 'deaf' | 'freeze'): Promise<void> =>

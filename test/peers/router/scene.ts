@@ -168,7 +168,6 @@ export function expectRight(tally: LoadTally, what = ''): void {
   expect(tally.wrong, `wrong answers ${what} ${JSON.stringify(tally)}`).toBe(0);
 }
 
-/** The relay sees the end of a stream after the router has its response. */
 export async function caughtUp(router: PeerRouter, relay: RelayProcess): Promise<void> {
   const { questions = 0 } = await router.report();
   await until(async () => {

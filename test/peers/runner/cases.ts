@@ -79,7 +79,6 @@ const PIECES_MAX = 8;
 /** Kubernetes' parser reckons with an exponent of nine digits for minutes; Tollgate refuses more than 99. */
 const LONG_EXPONENT = /([eE][+-]?\d{2})\d+/g;
 
-/** One case from random pieces. */
 export function newQuestion(library: Library, random: () => number): Question {
   const { pattern, text } = PIECES[library];
   const some = (from: readonly string[]): string =>
@@ -95,7 +94,6 @@ export function newQuestion(library: Library, random: () => number): Question {
   };
 }
 
-/** How Tollgate's own reading compares with what the runner's library said. */
 export function compare(question: Question, runners: RunnersAnswer): Comparison {
   const { library, pattern = '', text, variables = {} } = question;
   switch (library) {

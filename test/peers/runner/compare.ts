@@ -1,19 +1,18 @@
 /**
  * Asks the runner's own libraries (`main.go`) and Tollgate the same random questions and fails where they differ.
  *
- *   node scripts/pinned.mjs test/peers/runner/compare.ts [--cases 20000] [--seed 1] [--corpus]
+ *   node scripts/pinned.mjs test/peers/runner/compare.ts [--cases 20000] [--seed 1]
  *
- * `--corpus` writes a few hundred of them with the libraries' answers into corpus.jsonl, for `npm test`. Needs Go.
+ * Needs Go.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { seededRandom } from '../../../scripts/local/random.ts';
 import { compare, LIBRARIES, type Library, newQuestion, type Question, type RunnersAnswer } from './cases.ts';
 
-const CORPUS_CASES = 30;
 const TOLD_MAX = 10;
 const RUN_MS_MAX = 60_000;
 const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
@@ -22,7 +21,6 @@ const { values } = parseArgs({
   options: {
     cases: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
-    corpus: { type: 'boolean', default: false },
   },
 });
 
@@ -51,13 +49,9 @@ function answersOf(questions: readonly Question[]): readonly RunnersAnswer[] {
     .map((line) => JSON.parse(line) as RunnersAnswer);
 }
 
-function questionsOf(library: Library, count: number): readonly Question[] {
-  const random = seededRandom(Number(values.seed) + LIBRARIES.indexOf(library));
-  return Array.from({ length: count }, () => newQuestion(library, random));
-}
-
 function compareAll(library: Library): number {
-  const questions = questionsOf(library, Number(values.cases));
+  const random = seededRandom(Number(values.seed) + LIBRARIES.indexOf(library));
+  const questions = Array.from({ length: Number(values.cases) }, () => newQuestion(library, random));
   const answers = answersOf(questions);
   const counts = { agrees: 0, stricter: 0, unspecified: 0, differs: 0 };
   questions.forEach((question, index) => {
@@ -73,12 +67,5 @@ function compareAll(library: Library): number {
   return counts.differs;
 }
 
-if (values.corpus) {
-  const questions = LIBRARIES.flatMap((library) => questionsOf(library, CORPUS_CASES));
-  const answers = answersOf(questions);
-  const lines = questions.map((question, index) => JSON.stringify({ question, answer: answers[index] }));
-  writeFileSync(new URL('corpus.jsonl', import.meta.url), `${lines.join('\n')}\n`);
-} else {
-  const differing = LIBRARIES.map(compareAll).reduce((sum, each) => sum + each, 0);
-  if (differing > 0) process.exitCode = 1;
-}
+const differing = LIBRARIES.map(compareAll).reduce((sum, each) => sum + each, 0);
+if (differing > 0) process.exitCode = 1;

@@ -5,7 +5,7 @@ import {
   gitLabToken,
   readDestroyOptions,
 } from '../../../scripts/build/destroy-deployment.ts';
-import { createRunnerControllers } from '../../../scripts/cli/controller/runner-controllers.ts';
+import { createRunnerControllers } from '../../../scripts/cli/controller/controller-command.ts';
 import { type FakeController, fakeRunnerControllers } from '../../support/fake-runner-controllers.ts';
 
 const SERVICE = 'Tollgate-prod-Service';

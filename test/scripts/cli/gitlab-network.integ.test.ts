@@ -87,24 +87,12 @@ type Case = [name: string, start: () => Promise<string>, cause: RegExp, remedy: 
 const CASES: readonly Case[] = [
   ['closed port', closed, /nothing listens there \(ECONNREFUSED 127\.0\.0\.1:\d+\)/, /Check host and port/],
   ['unknown authority', () => secure({ key, cert }), /unknown authority/, /Set TOLLGATE_CA_FILE/],
-  [
-    'no TLS',
-    async () => (await plain(answering(200))).replace('http:', 'https:'),
-    /does not speak TLS/,
-    /Use the TLS port/,
-  ],
   ['401', () => plain(answering(401)), /answered 401/, /token is wrong, revoked or has expired/],
   [
     'web page',
     () => plain(answering(200, PAGE, '<html>s3cret')),
     /body is not JSON/,
     /Check that this is GitLab's/,
-  ],
-  [
-    'sign-in page',
-    () => plain(answering(302, { location: 'https://sso.example.com/login?next=s3cret' })),
-    /a redirect to https:\/\/sso\.example\.com:/,
-    /must let the API pass/,
   ],
 ];
 test.each(CASES)(
@@ -126,18 +114,13 @@ test.each(CASES)(
 const NOTHING = join(dir, 'no-secrets');
 const ADMINISTRATION: readonly (readonly string[])[] = [
   ['gitlab', 'setup', '--dry-run', '--secrets', NOTHING],
-  ['gitlab', 'status', '--secrets', NOTHING],
-  ['gitlab', 'rotate-token', '--secrets', NOTHING],
   ['gitlab', 'rotate-webhook-key', '--webhook-url', 'https://hooks.example.com', '--secrets', NOTHING],
-  ['gitlab', 'teardown', '--confirm', 'HOST', '--secrets', NOTHING],
   ['gitlab', 'canary', '--project', 'platform/canary'],
   ['controller', 'status', '--controller', '1'],
 ];
 test.each(ADMINISTRATION)('tollgate %s %s refused: address, cause and remedy', async (...words) => {
   const url = await plain(answering(401));
-  const { host } = new URL(url);
-  const args = words.map((word) => (word === 'HOST' ? host : word));
-  const { code, stdout, stderr } = await tollgate(args, url);
+  const { code, stdout, stderr } = await tollgate(words, url);
   const said = stdout + stderr;
   expect(code).toBeGreaterThan(0);
   expect(said).toMatch(new RegExp(`at ${url}.*: 401\\)`));

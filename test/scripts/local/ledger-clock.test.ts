@@ -10,7 +10,6 @@ import { runDesk } from '../cli/desk-run.ts';
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const PACED = { instance: 'gitlab.local', atMs: NOW_MS + HOUR_MS, realMs: NOW_MS, pace: 600, jobId: 7 };
-/** No system has so many. */
 const NOBODY = 2_000_000_000;
 
 function aRoot(): { readonly root: string; readonly dataDir: string } {

@@ -1,10 +1,17 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { eachRow } from '../../../functions/core/sheets/sheet-rows.ts';
 import { coverageOfDays } from '../../../functions/core/usage/sums.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import type { LocalLedger } from '../../../scripts/local/ledger-source.ts';
-import { loadPastMonth, PAST_DAYS, PAST_RUNNERS } from '../../../scripts/local/past-month.ts';
-import { closeLocalMonths } from '../../../scripts/local/run-console.ts';
+import {
+  FIRST_RUN_JOB_ID,
+  firstJobId,
+  loadPastMonth,
+  PAST_DAYS,
+  PAST_RUNNERS,
+} from '../../../scripts/local/past-month.ts';
+import { closeLocalMonths, packLocalJobs, recountLocalLedger } from '../../../scripts/local/run-console.ts';
 import { exampleLedger } from './example-ledger.ts';
 
 const DAY_MS = 86_400_000;
@@ -12,6 +19,9 @@ const DAY_MS = 86_400_000;
 const NOW_MS = Date.parse('2026-12-01T00:30:00Z');
 const NOVEMBER_MS = NOW_MS - DAY_MS;
 const ZONE = 'Europe/Berlin';
+const DAYS = Array.from({ length: PAST_DAYS }, (_, day) =>
+  new Date(NOVEMBER_MS - day * DAY_MS).toISOString().slice(0, 10),
+);
 
 async function month() {
   const { rules, directory, ledger, rulesFor, troubles, onTrouble } = await exampleLedger();
@@ -26,10 +36,7 @@ async function month() {
     return counter?.settled ?? 0;
   };
   const counted = async (): Promise<number> => {
-    const days = Array.from({ length: PAST_DAYS }, (_, day) =>
-      new Date(NOVEMBER_MS - day * DAY_MS).toISOString().slice(0, 10),
-    );
-    const tallies = await ledger.usage.readUsage(days.map((day) => ({ subject: 'group/101', day })));
+    const tallies = await ledger.usage.readUsage(DAYS.map((day) => ({ subject: 'group/101', day })));
     return tallies.reduce((sum, tally) => sum + (tally.get('settledMicros') ?? 0), 0);
   };
   const jobs = async (): Promise<number> => {
@@ -43,27 +50,49 @@ async function month() {
       ...{ ...deps, ledger, policy: rules.policy, limits: rules.limits },
       clock: { nowMs: () => nowMs, monotonicMs: () => 0 },
     });
-  return { ledger, load, close, spent, counted, jobs, drift, troubles };
+  return { ledger, load, close, spent, counted, jobs, drift, troubles, onTrouble };
 }
 
-test('what the loaded month spent is what its usage by day adds up to, and counters add up to its records', async () => {
-  const { load, spent, counted, jobs, drift, troubles } = await month();
+test('what the loaded month spent is what usage by day, counters and reports add up to', async () => {
+  const { load, ledger, spent, counted, jobs, drift, troubles, onTrouble } = await month();
   const loaded = await load(NOW_MS);
   expect(loaded).toBeGreaterThan(400);
   expect(await jobs()).toBe(loaded);
   expect(await load(NOW_MS)).toBe(0);
   expect(await counted()).toBe(await spent());
   expect(await drift()).toEqual([]);
+
+  const clock = { nowMs: () => NOW_MS, monotonicMs: () => 0 };
+  const knownJobIds = [FIRST_RUN_JOB_ID, firstJobId(Math.floor(NOW_MS / DAY_MS))];
+  await packLocalJobs({ ledger, zone: 'UTC', clock, onTrouble, knownJobIds });
+  const full = DAYS.slice(0, -1);
+  const sheets = await ledger.sheets.read(full.map((span) => ({ kind: 'job', span })));
+  const packed = sheets.map((sheet) => {
+    let micros = 0;
+    if (sheet !== undefined)
+      eachRow(sheet.bytes, (_, [settled = 0]) => {
+        micros += settled;
+      });
+    return micros;
+  });
+  const tallies = await ledger.usage.readUsage(full.map((day) => ({ subject: 'instance', day })));
+  expect(packed).toEqual(tallies.map((tally) => tally.get('settledMicros') ?? 0));
+  expect(Math.min(...packed)).toBeGreaterThan(0);
+
+  const recountedAt = async (nowMs: number) => {
+    await recountLocalLedger({ ledger, onTrouble, clock: { nowMs: () => nowMs } });
+    return ledger.recounts.read();
+  };
+  expect(await recountedAt(NOW_MS)).toMatchObject({ recountedAtMs: NOW_MS, drifting: [], unlisted: 0 });
+  expect((await recountedAt(NOW_MS + DAY_MS - 1))?.recountedAtMs).toBe(NOW_MS);
+  expect((await recountedAt(NOW_MS + DAY_MS))?.recountedAtMs).toBe(NOW_MS + DAY_MS);
   expect(troubles).toEqual([]);
 });
 
 test('most of the month was asked about; one runner never asks, one at times, and both are told', async () => {
   const { load, ledger } = await month();
   await load(NOW_MS);
-  const keys = Array.from({ length: PAST_DAYS }, (_, day) => ({
-    subject: 'group/100',
-    day: new Date(NOVEMBER_MS - day * DAY_MS).toISOString().slice(0, 10),
-  }));
+  const keys = DAYS.map((day) => ({ subject: 'group/100', day }));
   const tallies = await ledger.usage.readUsage(keys);
   const { ran, unasked, runners } = coverageOfDays(
     keys.map(({ day }, index) => ({ day, tally: tallies[index] ?? new Map() })),

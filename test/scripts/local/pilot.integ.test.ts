@@ -1,13 +1,14 @@
-/** The pilot as people meet it: a router that only asks, books on this disk, and afterwards the desk that reads them. */
+/** The pilot as people meet it: a router with a private authority that only asks, books on this disk, and afterwards the desk that reads them. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readLocalRules } from '../../../scripts/local/admit.ts';
 import { createLocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { run } from '../../../scripts/local/run.ts';
+import { cert, key } from '../../../scripts/proof/bench/self-signed.ts';
 import { question } from '../../support/flow/flow.ts';
 import { patientRouter } from '../../support/flow/patient-router.ts';
 import { PROVING_JOBS, proveSchema } from '../../support/flow/prove-schema.ts';
@@ -16,7 +17,6 @@ import { silentScreen } from './example-ledger.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TOKEN = 'glrct-of-a-test';
-/** A busy machine takes its time. */
 const PATIENT = { what: 'a relay that waits for questions', timeoutMs: 90_000 };
 const POLICY = `
 currency: EUR
@@ -49,17 +49,28 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'limits.yaml'), 'limits: [{ on: { group: 100 }, money: 1000, per: month }]\n');
   writeFileSync(join(folder, 'directory.yaml'), DIRECTORY);
   writeFileSync(join(folder, 'token'), `${TOKEN}\n`);
-  const router = await patientRouter({ controllers: [{ id: 7, tokens: [TOKEN], state: 'dry_run' }] });
+  writeFileSync(join(folder, 'ca.pem'), cert);
+  vi.stubEnv('TOLLGATE_CA_FILE', join(folder, 'ca.pem'));
+  const router = await patientRouter({
+    controllers: [{ id: 7, tokens: [TOKEN], state: 'dry_run' }],
+    tls: { key, cert },
+  });
   const options = parseOptions(
     [
-      ...['--router', router.grpcUrl ?? '', '--token-file', join(folder, 'token'), ...rules()],
+      ...['--router', router.wsUrl ?? '', '--token-file', join(folder, 'token'), ...rules()],
       ...['--gitlab', 'https://gitlab.example.com'],
     ],
     ROOT,
   );
   if (options === 'help') throw new Error('not asked for help');
   const stop = new AbortController();
-  const running = run(options, readLocalRules(options), root(), silentScreen(), stop.signal);
+  let facts: Readonly<Record<string, string>> = {};
+  const screen = silentScreen({
+    started: (told) => {
+      facts = told;
+    },
+  });
+  const running = run(options, readLocalRules(options), root(), screen, stop.signal);
   await Promise.race([running, router.until(() => router.waitingStreams() > 0, PATIENT)]);
   await proveSchema(router);
   for (let id = 1; id <= 14; id += 1) {
@@ -69,6 +80,9 @@ beforeAll(async () => {
   stop.abort();
   await running;
   await router.close();
+  vi.unstubAllEnvs();
+  expect(facts.jobs).toContain('are taken to last as estimated');
+  expect(facts.console).toBeUndefined();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

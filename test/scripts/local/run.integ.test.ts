@@ -96,7 +96,6 @@ test.each([
     const { rejectedBy = {} } = summary.groups.find(({ group }) => group === 'acme/payments') ?? {};
     expect(Object.keys(rejectedBy)).toContain('BUDGET_EXHAUSTED (budgets)');
   },
-  // A whole run beside everything else a busy machine does.
   150_000,
 );
 

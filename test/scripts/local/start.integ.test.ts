@@ -1,18 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { NOT_A_SECRET } from '../../../scripts/cli/pipeline/job-variables.ts';
 import { readLocalRules } from '../../../scripts/local/admit.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { run } from '../../../scripts/local/run.ts';
-import { cert, key } from '../../../scripts/proof/bench/self-signed.ts';
-import { question } from '../../support/flow/flow.ts';
-import { patientRouter } from '../../support/flow/patient-router.ts';
-import { PROVING_JOBS, proveSchema } from '../../support/flow/prove-schema.ts';
 import { silentScreen } from './example-ledger.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -48,92 +42,19 @@ test('--json prints one object per decision and a summary that adds up, and no s
   expect(stdout).not.toContain(NOT_A_SECRET);
 });
 
-interface Watched {
-  until(wanted: RegExp): Promise<string>;
-  interrupt(): void;
-  ended(): Promise<{ readonly code: number | null; readonly text: string }>;
-}
-
-async function watching<T>(
-  args: readonly string[],
-  use: (run: Watched) => Promise<T>,
-  env: Readonly<Record<string, string>> = {},
-): Promise<T> {
-  const child = spawn(process.execPath, [START, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...env },
-  });
-  let text = '';
-  child.stdout.on('data', (piece) => {
-    text += String(piece);
-    child.emit('printed');
-  });
-  const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const printed = (): Promise<unknown> => new Promise((resolve) => child.once('printed', resolve));
-  try {
-    return await use({
-      interrupt: () => child.kill('SIGINT'),
-      ended: async () => ({ code: await closed, text }),
-      async until(wanted) {
-        while (!wanted.test(text)) {
-          const code = await Promise.race([printed(), closed.then((ended) => ({ ended }))]);
-          if (code !== undefined) throw new Error(`it ended without ${wanted}:\n${text}`);
-        }
-        return text;
-      },
-    });
-  } finally {
-    child.kill('SIGKILL');
-  }
-}
-
 test('Ctrl-C ends a run with a summary and exit 0', async () => {
-  await watching(['--memory', '--pipeline', PIPELINE, '--jobs', '5000', '--rate', '100'], async (run) => {
-    await run.until(/^50\//m);
-    run.interrupt();
-    const { code, text } = await run.ended();
-    expect(text).toMatch(/^\d{2,} decisions: /m);
-    expect(text).toContain('Nothing is held any more.');
-    expect(code).toBe(0);
-  });
-});
-
-test('--router: the pilot answers the questions of a router with a private authority, and Ctrl-C prints the summary', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-pilot-'));
-  const token = 'glrct-of-a-test';
-  writeFileSync(join(folder, 'token'), `${token}\n`);
-  writeFileSync(join(folder, 'ca.pem'), cert);
-  const router = await patientRouter({
-    controllers: [{ id: 7, tokens: [token], state: 'dry_run' }],
-    tls: { key, cert },
-  });
-  try {
-    const flags = [
-      ...['--memory', '--router', router.wsUrl ?? '', '--gitlab', 'https://gitlab.example.com'],
-      ...['--token-file', join(folder, 'token')],
-    ];
-    await watching(
-      flags,
-      async (run) => {
-        const head = await run.until(/^ +job +group/m);
-        expect(head).toContain('are taken to last as estimated');
-        expect(head).not.toContain('console');
-        await router.until(() => router.waitingStreams() > 0);
-        await proveSchema(router);
-        await router.admit({ ...question(1), image: { name: 'evil.example/x:1' } });
-        await run.until(new RegExp(`^${PROVING_JOBS + 1} +unit .* rejected`, 'm'));
-        run.interrupt();
-        const { code, text } = await run.ended();
-        expect(text).toContain(`${PROVING_JOBS + 1} decisions: ${PROVING_JOBS} admitted, 1 rejected, `);
-        expect(text).not.toContain(token);
-        expect(code).toBe(0);
-      },
-      { TOLLGATE_CA_FILE: join(folder, 'ca.pem') },
-    );
-  } finally {
-    await router.close();
-    rmSync(folder, { recursive: true, force: true });
+  const args = ['--memory', '--pipeline', PIPELINE, '--jobs', '5000', '--rate', '100'];
+  const child = spawn(process.execPath, [START, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let text = '';
+  let isInterrupted = false;
+  for await (const piece of child.stdout) {
+    text += String(piece);
+    if (!isInterrupted && /^50\//m.test(text)) isInterrupted = child.kill('SIGINT');
   }
+  const code = child.exitCode ?? (await once(child, 'exit'))[0];
+  expect(text).toContain('Nothing is held any more.');
+  expect(code).toBe(0);
 });
 
 const NAMED = ['--gitlab', 'https://gitlab.example.com'];

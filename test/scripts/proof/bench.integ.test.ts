@@ -17,7 +17,7 @@ test('a part that cannot be measured ends the bench and says which one it was', 
 });
 
 test.each([
-  [['--only', 'no-such-part'], 'expected one of contention'],
+  [['--only', 'no-such-part'], 'expected contention'],
   [['--fast'], 'npm run bench -- --help'],
 ])(
   'wrong usage %j is exit code 3',

@@ -19,8 +19,8 @@ test('the same seed has the same faults, and each comes once before any comes ag
 
 test.each([
   [['--help'], 0, NAMES.at(-1)],
-  [['--seed', 'x'], 3, '--seed is "x"'],
-  [['--minutes', '0'], 3, '--minutes is "0"'],
+  [['--seed', 'x'], 3, '--seed "x": expected a whole number'],
+  [['--minutes', '0'], 3, '--minutes "0": expected 0.1 to 120'],
 ])('%j ends with %i before anything is started', (args, code, text) => {
   const program = fileURLToPath(new URL('../../../scripts/proof/chaos.ts', import.meta.url));
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });

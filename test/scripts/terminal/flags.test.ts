@@ -1,14 +1,6 @@
 import { expect, test } from 'vitest';
 import { UsageError } from '../../../scripts/terminal/command.ts';
-import {
-  optionalWord,
-  parseInput,
-  readChoice,
-  text,
-  texts,
-  toggle,
-  whole,
-} from '../../../scripts/terminal/flags.ts';
+import { optionalWord, parseInput, text, texts, toggle, whole } from '../../../scripts/terminal/flags.ts';
 
 const FLAGS = {
   policy: text('<file>', ''),
@@ -52,9 +44,4 @@ test.each<readonly [args: readonly string[], message: string]>([
 ])('%j is refused with its remedy', (args, message) => {
   expect(() => read(...args)).toThrow(UsageError);
   expect(() => read(...args)).toThrow(message);
-});
-
-test('a choice is one of its words', () => {
-  expect(readChoice('format', 'csv', ['csv', 'html'])).toBe('csv');
-  expect(() => readChoice('format', 'pdf', ['csv', 'html'])).toThrow('--format "pdf": expected csv, html');
 });

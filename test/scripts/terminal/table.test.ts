@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { coloursWanted, paintWhen, printable } from '../../../scripts/terminal/paint.ts';
+import { coloursWanted, printable } from '../../../scripts/terminal/paint.ts';
 import { cutToColumns, table } from '../../../scripts/terminal/table.ts';
 
 const WIDE = Number.POSITIVE_INFINITY;
@@ -50,26 +50,6 @@ test('characters that are two columns wide keep the columns aligned, and are cut
   ];
   expect(table([{}, {}], rows, WIDE)).toBe('課金  a\npay   b\n');
   expect(cutToColumns('課金課金', 6)).toBe('課金…');
-});
-
-test('colours take no columns', () => {
-  const { good } = paintWhen(true);
-  const [painted, plain] = [
-    table(
-      [{}, {}],
-      [
-        [good('ok'), 'a'],
-        ['FAIL', 'b'],
-      ],
-      WIDE,
-    ),
-  ].flatMap((text) => text.split('\n'));
-  expect(painted).toBe(`${good('ok')}    a`);
-  expect(plain).toBe('FAIL  b');
-});
-
-test('characters outside the basic plane are cut whole', () => {
-  expect(cutToColumns('😀😀😀', 3)).toBe('😀…');
 });
 
 test.each([

@@ -19,7 +19,6 @@ import {
 
 export function firstLimits({ shape, groups, projects, jobs }: Workload): readonly WrittenLimit[] {
   const demand = demandOf(jobs);
-  // Its own numbers: a change of the jobs does not move every budget.
   const random = seededRandom(shape.seed + 1);
   const waits = seededRandom(shape.seed + 10);
   const limits = [
@@ -39,7 +38,6 @@ function narrowSlots(subject: string, demand: Demand, random: () => number): rea
   return [{ ...slots(subject, demand, NARROW), waitSeconds }];
 }
 
-/** Jobs wait for some limits whose room comes back within seconds. */
 function withWait(limit: WrittenLimit, random: () => number): WrittenLimit {
   if (limit.unit !== 'jobs' && limit.unit !== 'starts') return limit;
   const waitSeconds = WAITS.seconds[Math.floor(random() * WAITS.seconds.length)];

@@ -40,7 +40,6 @@ export interface MonthOptions {
 
 export type MonthResult = Awaited<ReturnType<typeof simulateMonth>>;
 
-/** Requests that arrive within this share a batch, as in the relay. */
 const BATCH_MS = 250;
 const STREAM_WINDOW_MS = 5_000;
 const REFUSED_MS = 200;
@@ -129,7 +128,6 @@ class Month {
       ...this.#count,
       ...{ relays: this.#relays.counts, sweeps: this.#sweeps, waits: this.#waits.counts },
       comparisons: findings.comparisons,
-      /** Broken promises, the first few of each kind. Empty: all hold. */
       problems: [
         ...problems,
         ...(answeredTwoWays > 0 ? [`${answeredTwoWays} jobs were answered twice and differently`] : []),
@@ -178,12 +176,7 @@ class Month {
         this.#again.add(atMs + askedAgainMs, { job, atMs: atMs + askedAgainMs, isHeard: true });
       plan = jobs[this.#position];
     }
-    for (
-      let again = this.#again.take(untilMs - 1);
-      again !== undefined;
-      again = this.#again.take(untilMs - 1)
-    )
-      arriving.push(again);
+    arriving.push(...this.#again.takeAll(untilMs - 1));
     arriving.sort((a, b) => a.atMs - b.atMs);
     clock.advanceTo(arriving.at(-1)?.atMs ?? clock.nowMs());
     const byRoot = new Map<number, Question[]>();
@@ -203,12 +196,9 @@ class Month {
     for (const { question, outcome } of answers) {
       const { job, isHeard } = question;
       if (!isHeard) continue;
-      if (outcome.outcome !== 'rejected') {
-        this.#count.admitted += 1;
-        this.#start(job);
-        continue;
-      }
-      this.#count.rejected += 1;
+      const isRejected = outcome.outcome === 'rejected';
+      this.#count[isRejected ? 'rejected' : 'admitted'] += 1;
+      if (!isRejected) this.#start(job);
     }
   }
 
@@ -223,23 +213,17 @@ class Month {
     const { queueMs, durationSeconds, outcome } = this.#plan(job);
     const startsAtMs = Math.ceil((clock.nowMs() + queueMs) / 1_000) * 1_000;
     const endsAtMs = startsAtMs + Math.round(durationSeconds * 1000);
-    switch (outcome) {
-      case 'canceledBeforeStart':
-        gitlab.agenda.add(startsAtMs, () => gitlab.end(job, 'canceled', startsAtMs));
-        return;
-      case 'routerFailure':
-        gitlab.agenda.add(startsAtMs + REFUSED_MS, () =>
-          gitlab.refuse(job, startsAtMs, startsAtMs + REFUSED_MS),
-        );
-        return;
-      case 'vanished':
-        gitlab.agenda.add(startsAtMs, () => gitlab.start(job, startsAtMs));
-        gitlab.agenda.add(endsAtMs, () => gitlab.remove(job));
-        return;
-      case 'runs':
-      case 'bypass':
-        gitlab.agenda.add(startsAtMs, () => gitlab.start(job, startsAtMs));
-        gitlab.agenda.add(endsAtMs, () => gitlab.end(job, 'success', endsAtMs));
+    const at = (atMs: number, change: () => void): void => gitlab.agenda.add(atMs, change);
+    if (outcome === 'canceledBeforeStart') {
+      at(startsAtMs, () => gitlab.end(job, 'canceled', startsAtMs));
+    } else if (outcome === 'routerFailure') {
+      const endMs = startsAtMs + REFUSED_MS;
+      at(endMs, () => gitlab.refuse(job, startsAtMs, endMs));
+    } else {
+      at(startsAtMs, () => gitlab.start(job, startsAtMs));
+      at(endsAtMs, () =>
+        outcome === 'vanished' ? gitlab.remove(job) : gitlab.end(job, 'success', endsAtMs),
+      );
     }
   }
 
@@ -256,13 +240,7 @@ class Month {
   async #settle(againMs: number): Promise<void> {
     const { clock, gitlab } = this.#world;
     gitlab.catchUp();
-    const truths: JobTruth[] = [];
-    for (
-      let truth = this.#hooks.take(clock.nowMs());
-      truth !== undefined;
-      truth = this.#hooks.take(clock.nowMs())
-    )
-      truths.push(truth);
+    const truths = this.#hooks.takeAll(clock.nowMs());
     if (truths.length === 0) return;
     const deps = { ...this.#world.decideDeps(this.#world.process('settle')), log: silentLog };
     const outcomes = await settleTruths(truths, deps);

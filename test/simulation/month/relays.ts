@@ -34,7 +34,6 @@ type Send = (
 
 const CALL_MS_MAX = 2_000;
 const BATCH_JOBS_MAX = 96;
-/** The router asks elsewhere once it has noticed. */
 const NOTICED_MS = 3_000;
 const UNANSWERED: HoldOutcome = { outcome: 'undecided', cause: 'unavailable' };
 
@@ -105,9 +104,7 @@ class Relay {
   async work(): Promise<readonly RelayAnswer[]> {
     const nowMs = this.#world.clock.nowMs();
     // Timers that these set are for the next time.
-    const due: (() => void)[] = [];
-    for (let run = this.#timers.take(nowMs); run !== undefined; run = this.#timers.take(nowMs)) due.push(run);
-    for (const run of due) run();
+    for (const run of this.#timers.takeAll(nowMs)) run();
     return this.#sendAll();
   }
 
@@ -141,7 +138,6 @@ class Relay {
         this.#outcomes.set(request.jobId, outcome);
         answer(verdictOf(outcome, request.jobId));
       }
-      // Receivers of an answer go on first.
       await new Promise(setImmediate);
     }
     const answers = this.#answers;
@@ -271,7 +267,6 @@ export class Relays {
     this.#relays[relay] = this.#newRelay(relay);
     this.counts.askedTwice += questions.length + waited.length;
     const jobs = questions.map(({ job }) => job);
-    // Both have the same waiting jobs, so that both give the same answer.
     const terms = this.#relayAt(1 - relay).terms(jobs);
     const unheard = this.#hold(1 - relay, relay, jobs, terms, CALL_MS_MAX);
     if (relay === 0) {

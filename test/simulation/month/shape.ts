@@ -122,6 +122,5 @@ export const NARROW = { share: 0.3, times: 2, floor: 2, seconds: [20, 45] } as c
 
 /** Concurrent jobs, as a multiple of the average number in flight during working hours, but never below the floor. */
 export const SLOTS = { leaf: { times: 5, floor: 8 }, middle: { times: 4, floor: 20 } } as const;
-/** Monday to Friday of November 2026. */
 export const WORKING_DAYS = 21;
 export const WORKING_HOURS_A_DAY = 10;

@@ -26,7 +26,6 @@ export class ExpectedWaits {
     const waiting = this.#at(relay);
     const job = waiting.get(jobId);
     const { turn = [], last: isLast = false, waitedMs = 0 } = jobs.find((each) => each.jobId === jobId) ?? {};
-    // A relay names a limited number of counters.
     const named = waiting.awaited.size < LINES_MAX ? waiting.awaited : new Set(lines);
     const awaited = new Set([...named].filter((name) => !turn.includes(name)));
     if (job === undefined) return { waitedMs: 0, isLast, awaited };

@@ -105,7 +105,6 @@ export interface Sums {
 
 interface ExpectedVerdict {
   readonly refusedBy: readonly string[];
-  /** For each claim, if it counts in `fitted` once the job is admitted. */
   readonly fitted: readonly boolean[];
 }
 

@@ -67,7 +67,6 @@ export function priceAt(prices: readonly PriceVersion[], atMs: number): PriceVer
 export const costOf = (seconds: number, microsPerMinute: number, paidBySeconds: number): number =>
   Math.ceil((Math.ceil(seconds / paidBySeconds) * paidBySeconds * microsPerMinute) / 60);
 
-/** Base and grants in force; undefined: not limited. */
 export function boundAt(limit: WrittenLimit, { grants }: RuleSet, atMs: number): number | undefined {
   if (limit.amount === 'unlimited') return undefined;
   return grants.reduce(
@@ -100,7 +99,6 @@ export function periodName({ per, zone, fiscalStart }: WrittenLimit, atMs: numbe
   }
 }
 
-/** Named by the calendar year it begins in. */
 function yearOf(day: string, fiscalStart: string | undefined): string {
   const year = Number(day.slice(0, 4));
   if (fiscalStart === undefined) return String(year);

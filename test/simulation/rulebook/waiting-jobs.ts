@@ -10,7 +10,6 @@ export interface ExpectedWaiter {
   untilMs: number;
   counters: readonly string[];
   passed: number;
-  /** Nothing refuses it since. */
   fitsSinceMs?: number | undefined;
 }
 

@@ -1,4 +1,3 @@
-/** Compares each job's charge in a month with the cost by GitLab's runs and the prices. */
 import { type AuditedPrices, chargeOf, classFor, type PriceBook } from './prices.ts';
 
 export interface RunOfJob {
@@ -13,7 +12,6 @@ export interface RunOfJob {
   readonly runnerTags: readonly string[];
 }
 
-/** The job's charge in the ledger, all lines together. Millionths of the currency. */
 export interface BookedCharge {
   readonly jobId: number;
   readonly projectPath: string | undefined;

@@ -123,46 +123,6 @@ test('with the limits that were in force exactly the jobs are rejected that were
   );
 });
 
-test('a raised limit never rejects more of jobs that are alike', async () => {
-  const alike = life.map(
-    (each): Life => ({ ...each, timeoutSeconds: 60, ran: undefined, image: 'alpine:3' }),
-  );
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(alike, { maxLength: 30 }),
-      fc.integer({ min: 1, max: 20 }),
-      fc.nat({ max: 20 }),
-      async (lives, tenths, more) => {
-        const limits = (amount: number): object[] => [{ on: { group: 101 }, money: amount / 10, per: 'day' }];
-        const { rejected, again } = await lived(lives, { rules: RULES }, limits(tenths));
-        const { rejectedNow, newlyRejected } = await again(limits(tenths + more));
-        expect(rejectedNow).toBeLessThanOrEqual(rejected.length);
-        if (more === 0) expect(newlyRejected).toBe(0);
-      },
-    ),
-    RUNS,
-  );
-});
-
-test('whatever a limit is raised by, the first job it decides otherwise is let in', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(life, { maxLength: 30 }),
-      fc.integer({ min: 0, max: 9 }),
-      async (lives, more) => {
-        const limits = (money: number): object[] => [{ on: { group: 101 }, money, per: 'day' }];
-        const { again } = await lived(lives, { rules: RULES }, limits(3));
-        const { newlyRejected, newlyAdmitted } = await again(limits(3 + more));
-        if (newlyRejected > 0) expect(newlyAdmitted).toBeGreaterThan(0);
-        const unlimited = await again(limits(1_000_000));
-        expect(unlimited.newlyRejected).toBe(0);
-        expect(unlimited.rejections.every(({ rule }) => rule === 'images')).toBe(true);
-      },
-    ),
-    RUNS,
-  );
-});
-
 test('what a preview counts is what the ledger then does with the same jobs', async () => {
   const counted = { jobs: 0, differences: 0 };
   await fc.assert(

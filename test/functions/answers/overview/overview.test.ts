@@ -101,16 +101,9 @@ test('a freeze from above is shown on all below it', async () => {
 /** 90 % of `acme`'s enforced budget, all of what only watches; the same of `beta` without an enforced one. */
 async function watched() {
   const house = await live();
+  const watchedOnly = { unit: 'money', amount: 10, per: 'month', mode: 'warn' } as const;
   await house.apply([
-    {
-      kind: 'set',
-      subject: 'group/100',
-      limit: 'watched',
-      unit: 'money',
-      amount: 10,
-      per: 'month',
-      mode: 'warn',
-    },
+    { kind: 'set', subject: 'group/100', limit: 'watched', ...watchedOnly },
     { kind: 'set', subject: 'group/200', limit: 'money-month', mode: 'shadow' },
     { kind: 'set', subject: 'group/200', unit: 'minutes', amount: 10, per: 'month', mode: 'shadow' },
   ]);

@@ -10,8 +10,8 @@ import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { limitsOn } from '../../../../policies/limits/limits.ts';
 import { serveAdmit } from '../../../../scripts/local/admit.ts';
 import { openLocalLedger } from '../../../../scripts/local/ledger-source.ts';
-import { startLocalConsole } from '../../../../scripts/local/local-console.ts';
 import { startUsageCounter } from '../../../../scripts/local/past-month.ts';
+import { startLocalConsole } from '../../../../scripts/local/run-console.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 
 /** 21 Nov 2026, 11:00 in Berlin. */
@@ -56,16 +56,8 @@ export async function openRealConsole(onTrouble: (text: string) => void): Promis
   const policy = aPolicy();
   const limits = someLimits(LIMITS, policy, DIRECTORY);
   const rules = { policy, limits, directory: DIRECTORY, estimator: timeoutEstimator };
-  const console = await startLocalConsole({
-    policy,
-    directory: DIRECTORY,
-    limits,
-    limitsDocument: LIMITS,
-    zone: ZONE,
-    clock,
-    onTrouble,
-    onMail: () => {},
-  });
+  const screen = { trouble: onTrouble, mailed: () => {} };
+  const console = await startLocalConsole({ rules, packed: LIMITS, zone: ZONE, clock, screen });
   const place = { whose: () => ({ instance: 'gitlab.example.com' }), dataDir, fresh: false };
   const ledger = await openLocalLedger({ ...place, clock });
   const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock);

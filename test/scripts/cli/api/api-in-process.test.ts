@@ -1,6 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
 import { openBudget } from '../../../../scripts/cli/api/open-api.ts';
@@ -18,16 +15,4 @@ test('a table that does not answer is told in its own words, not in those the AP
     out: '',
     err: expect.stringContaining('credentials expired'),
   });
-});
-
-const cli = fileURLToPath(new URL('../../../../scripts/cli', import.meta.url));
-/** What numbers of limits are made of; answers compute them once, for every mouth. */
-const COMPUTED_FROM =
-  /functions\/core\/ledger\/|\/usage\/(?:dynamo|usage|rollup)|policies\/forecast\/|limitAt\b|counterOf\b/;
-
-test.each(['budget', 'statement'])('no command of %s computes how a limit stands', (folder) => {
-  const computing = readdirSync(join(cli, folder)).filter((file) =>
-    COMPUTED_FROM.test(readFileSync(join(cli, folder, file), 'utf8')),
-  );
-  expect(computing).toEqual([]);
 });

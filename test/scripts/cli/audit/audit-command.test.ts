@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Rules } from '../../../../functions/core/admission/judge.ts';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
+import { REJECTED_BY_ROUTER } from '../../../../functions/core/gitlab/gitlab.ts';
 import { readPackedPrices } from '../../../../functions/core/rules.ts';
 import { dynamoPriceEditions } from '../../../../functions/core/statements/price-editions.ts';
 import { deleteItem, getItem, putItem } from '../../../../functions/core/store/calls.ts';
@@ -116,7 +117,8 @@ test('jobs of other groups, rejected ones and those of other months are none of 
   await job(1, 60);
   ranAt(2, 60, SMALL, 'beta/tools');
   gitlab.create({ id: 3, projectId: 1001, projectPath: PROJECT, name: 'unit' });
-  gitlab.reject(3, SMALL);
+  gitlab.start(3, SMALL);
+  gitlab.end(3, { status: 'failed', failureReason: REJECTED_BY_ROUTER });
   gitlab.create({ id: 4, projectId: 1001, projectPath: PROJECT, name: 'unit' });
   gitlab.start(4, SMALL);
   clock.advance(20 * 86_400_000);
@@ -181,30 +183,6 @@ test('two price lists that were deployed in one month are audited without a docu
   ]);
 });
 
-test('a job is charged by the list of its own time: by a later or an older one it is named', async () => {
-  const { job, deploy, run, documents, clock, ask, ranAt, ledger } = house();
-  await deploy('0.10', '1');
-  clock.advance(DAY_MS);
-  const old = documents(
-    {
-      prices: { version: '1', classes: [{ name: 'small', rate_per_minute: '0.10' }], default_class: 'small' },
-    },
-    LIMITS,
-  );
-  await deploy('0.25', '2');
-  clock.advance(DAY_MS);
-  await job(1, 60);
-  // A program that nobody replaced decides by prices that are gone for a day.
-  await ask([aRequest(2, { runnerId: SMALL.id, runnerTags: ['linux'] })], old);
-  ranAt(2, 60);
-  await ledger.settle([{ jobId: 2, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
-  const { code, out } = await run(undefined, '--json');
-  expect([code, JSON.parse(out).differences]).toMatchObject([
-    2,
-    [{ jobId: 2, bookedMicros: 100_000, recomputedMicros: 250_000, reason: 'price_version' }],
-  ]);
-});
-
 test('while a deployment is under way either list is right, and any other amount is not', async () => {
   const { job, deploy, run, clock } = house();
   await deploy('0.10', '1');
@@ -238,15 +216,4 @@ test('kept prices that were altered, left out or taken away end the audit before
   expect((await run()).code).toBe(0);
   await deleteItem(table, keys.priceChange(1), new TimeLimit(1_000));
   await expect(run()).rejects.toThrow('change 1 of the kept prices is not as it was written');
-});
-
-test('jobs before the first kept list are taken at it, and that is said', async () => {
-  const { job, deploy, run, clock } = house();
-  await job(1, 60);
-  clock.advance(DAY_MS);
-  await deploy('0.25', '2');
-  await job(2, 60);
-  const { code, out } = await run();
-  expect(code).toBe(2);
-  expect(out).toContain('jobs before are taken at the first of them');
 });

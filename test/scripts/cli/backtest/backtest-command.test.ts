@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { openLedger, readOnly } from '../../../../scripts/cli/open-ledger.ts';
 import type { BacktestResult } from '../../../../scripts/cli/report/backtest.ts';
-import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
@@ -37,20 +37,6 @@ async function run(bench: House, args: string[] = [], store?: LedgerStore) {
 }
 const jsonOf = async (bench: House, args: string[] = [], store?: LedgerStore): Promise<BacktestResult> =>
   JSON.parse((await run(bench, ['--json', ...args], store)).out);
-
-test('a raised limit lets the rejected job in, at its estimate', async () => {
-  const bench = await house();
-  bench.documents({}, [limit(3)]);
-  expect(await jsonOf(bench)).toMatchObject({
-    jobs: 4,
-    rejectedThen: 1,
-    rejectedNow: 0,
-    newlyAdmitted: 1,
-    thenMicros: 300_000,
-    nowMicros: 1_300_000,
-    estimatedMicros: 1_000_000,
-  });
-});
 
 test('a lowered limit names group, rule, limit and jobs, and what it saves', async () => {
   const bench = await house();
@@ -102,8 +88,4 @@ test('for people', async () => {
   expect(out).toContain('2 of 4 jobs would be rejected; 1 were.');
   expect(out).toContain('Cost 0.20 EUR instead of 0.30 EUR.');
   expect(out).toMatch(/acme\/payments +budgets +acme\/payments money-month +BUDGET_EXHAUSTED +2 +1 +2\n/);
-});
-
-test.each([[['--since', 'yesterday']], [['word']]])('%j is wrong usage', async (args) => {
-  await expect(run(await house(), args)).rejects.toThrow(UsageError);
 });

@@ -51,14 +51,6 @@ test('a job that every rule lets pass is admitted, and what it asks of each limi
   });
 });
 
-test('without a ledger it says in words that only rules and limits of documents were judged', async () => {
-  const { out } = await canI(bench(), FITS);
-  expect(out).toMatch(/^Yes: would be admitted;.*\nOnly the rules and limits of the documents were judged/);
-  expect(await canI(bench(), [...FITS, '--ledger', 'local'])).toMatchObject({
-    out: expect.not.stringContaining('Only the rules'),
-  });
-});
-
 test.each([
   { guarantee: 'an image', args: [...HERE, '--image', 'node:24'], code: 'IMAGE_NOT_ALLOWED' },
   { guarantee: 'a length', args: [...FITS, '--minutes', '31'], code: 'EXCEEDS_LIMIT_ALONE' },
@@ -108,16 +100,6 @@ test('with a ledger the counters as they are now decide, and their numbers are t
     ],
   });
   expect((await canI(house, FITS)).code, 'empty counters would have admitted it').toBe(EXIT.ok);
-});
-
-test('a job that would be kept waiting for room says for how long', async () => {
-  const limits = [{ on: { group: 100 }, jobs: 1, wait: '20s' }];
-  const house = ledgerBench({ policy: { rules: RULES }, limits });
-  await house.ask([aRequest(1)]);
-  const { out } = await canI(house, [...FITS, '--ledger', 'local']);
-  expect(out).toMatch(/^No: would be rejected, unless it gets room within 20 s;/);
-  const whole = await canI(house, [...FITS, '--ledger', 'local', '--json']);
-  expect(JSON.parse(whole.out).jobs).toMatchObject([{ outcome: 'rejected', waitSeconds: 20 }]);
 });
 
 test('no counter is touched: the table is only read, admitted or rejected', async () => {

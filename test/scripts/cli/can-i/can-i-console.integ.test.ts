@@ -88,10 +88,3 @@ test('an agent is told whether it can afford a rerun, and what is left before it
   expect((await tool(1, 'explain_job', { job: 4711 })).text).toMatch(/^Job 4711 "unit": admitted/);
   expect((await tool(1, 'would_job_start', { minutes: '6' })).text).toMatch(/^No: would be rejected/);
 });
-
-test('what is not disclosed is not told to an agent', async () => {
-  const { tool } = await opened('none');
-  const { text } = await tool(1, 'can_i_afford_rerun', { job: 4711 });
-  expect(text).toContain('3 more limits whose figures are not told here');
-  expect(text).not.toContain('3.00 EUR');
-});

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { CANARY_DESCRIPTION } from '../../../../functions/core/gitlab/administration.ts';
 import type { CanaryOutcome } from '../../../../functions/core/ledger/controller.ts';
 import type { RelayBeat } from '../../../../functions/core/store/health-items.ts';
-import { statusJson } from '../../../../scripts/cli/controller/status-text.ts';
 import type { OpenLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { type FakeController, fakeRunnerControllers } from '../../../support/fake-runner-controllers.ts';
 import { aProject, runDesk } from '../desk-run.ts';
@@ -113,14 +112,6 @@ test('status changes nothing and tells the state as JSON, and what is not known 
   expect(gitlab.changes()).toBe(0);
 });
 
-test('an enabled controller with unknown scopes is not reported as disarmed', () => {
-  const unknown = { known: false, why: 'GitLab does not answer' } as const;
-  const parts = { scopes: unknown, beats: unknown, forecast: unknown, canary: unknown };
-  const controller = { ...ONE, state: 'enabled' } as const;
-  const status = statusJson({ controller, ...parts, heard: [], nowMs: 0 });
-  expect(status).toMatchObject({ armed: null, scopes: null });
-});
-
 test('without a scope nothing is armed: GitLab would ask about no job; runner scopes are told', async () => {
   const scopes = { instance: false, runnerIds: [] };
   const err = expect.stringContaining('glab runner-controller scope create 7 --instance');
@@ -161,16 +152,6 @@ test('before arming it is told which jobs would have failed, and somebody must a
   expect(await nobody.leaves('enable', ...flags)).toEqual({ code: 3, state: 'dry_run', err });
   expect(await nobody.leaves('enable', '--yes', ...flags)).toMatchObject({ code: 0, state: 'enabled' });
 });
-
-test.each([{ source: 'built-in descriptors', placeholder: true }, undefined])(
-  'descriptors that nothing has proven are told before arming: %j',
-  async (schema) => {
-    const { flags, ...parts } = await books([schema === undefined ? {} : { schema }]);
-    const desk = aDeskWith({ ...parts, answer: false }, ONE);
-    await desk.run('enable', ...flags);
-    expect(desk.asked[0]).toContain("a relay's descriptors are not proven by real questions");
-  },
-);
 
 test('arming without a proof of both answers warns; --require-canary refuses; the contrary has to be agreed to', async () => {
   const { flags, open: plain, ...parts } = await books([PROVEN, PROVEN]);

@@ -32,34 +32,6 @@ test('sums are made of the lines, and every line of a quantity and a price with 
   expect(totals.perMonth).toBeCloseTo(sum('always', 'console') + totals.allPerMillion, 6);
 });
 
-test('batches are those that so many jobs make: a small fleet pays for its jobs one by one', async () => {
-  const small = await answered('--jobs-per-month=30000');
-  expect(small).toMatchObject({ question: { batch: 1, rollupBatch: 4 } });
-  expect(small.totals.admissionsPerMillion).toBeGreaterThan(14);
-  expect((await answered('--batch', '5')).totals.admissionsPerMillion).toBeLessThan(8);
-  const large = await answered('--jobs-per-month=100000000');
-  expect(large.question.batch).toBeGreaterThan(3);
-  expect(large.question.rollupBatch).toBe(200);
-});
-
-test('each setting has its lines', async () => {
-  const [plain, watched, nat, frankfurt] = [
-    await answered(),
-    await answered('--watchdog', '--relays', '3', '--console', '10'),
-    await answered('--nat', '2'),
-    await answered('--region', 'eu-central-1'),
-  ];
-  expect(watched.quantity('Relays, CPU')).toBe(3 * 730 * 0.25);
-  expect(
-    watched.quantity('Scheduled functions, writes') - plain.quantity('Scheduled functions, writes'),
-  ).toBeCloseTo(43_800 * (3 * 2 + 0.1), 6);
-  expect(watched.quantity('Console, reads')).toBeGreaterThan(10 * 300);
-  expect(plain.quantity('Console, reads')).toBeUndefined();
-  expect([plain, nat].map((each) => each.quantity('Public addresses'))).toEqual([1460, 1460]);
-  expect(nat.quantity('NAT gateways')).toBe(2 * 730);
-  expect(frankfurt.lines[0].usd / plain.lines[0].usd).toBeCloseTo(0.03725 / 0.03238, 9);
-});
-
 test.each([
   ['300000', '--watchdog'],
   ['300000', '--nat', '2', '--console', '10', '--region', 'eu-central-1'],

@@ -5,10 +5,11 @@ import {
   type CostQuestion,
   estimate,
   expectedBatches,
+  holdUnits,
+  MEASURED,
   monitoringOf,
   ROLLUP_WINDOW_SECONDS,
 } from '../../../../scripts/cli/cost/estimate.ts';
-import { holdUnits, MEASURED } from '../../../../scripts/cli/cost/measured.ts';
 import { measureJob } from '../../../../scripts/proof/bench/job-units.ts';
 
 const question: CostQuestion = {

@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { parseSchema } from '../../../../relay/wire/schema.ts';
-import { examine } from '../../../../scripts/cli/doctor/examine.ts';
-import { type DoctorOptions, readDoctorOptions } from '../../../../scripts/cli/doctor/options.ts';
-import type { DoctorFinding } from '../../../../scripts/cli/doctor/question.ts';
+import {
+  type DoctorFinding,
+  type DoctorOptions,
+  examine,
+  readDoctorOptions,
+} from '../../../../scripts/cli/doctor/examine.ts';
 import type { LocalRouterOptions } from '../../../../scripts/local/router/local-router.ts';
 import { renumbered } from '../../../../scripts/local/router/schemas.ts';
 import { cert, key } from '../../../../scripts/proof/bench/self-signed.ts';

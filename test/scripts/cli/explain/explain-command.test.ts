@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { JobExplanation } from '../../../../functions/answers/job/model.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
@@ -127,34 +125,6 @@ test('an admitted job: every rule with what it said then and says now, its hold 
   });
 });
 
-test('a policy that has changed since: both versions, rules that came and rules that went', async () => {
-  const house = bench();
-  await house.ask([aRequest(1, { image: 'ubuntu:26.04' })]);
-  const before = await explanationOf(house, '1');
-  house.documents(
-    { rules: [RULES[0] ?? {}, { id: 'new-images', kind: 'image', mode: 'enforce', allow: ['ubuntu:*'] }] },
-    LIMITS,
-  );
-  const found = await explanationOf(house, '1');
-  expect(before.now?.policyVersion).toBe(found.atDecision.policyVersion);
-  expect(found.now?.policyVersion).not.toBe(found.atDecision.policyVersion);
-  expect(found.now?.outcome).toBe('admitted');
-  expect(found.rules.map(({ id, atDecision, whyNot }) => [id, atDecision.length, whyNot])).toEqual([
-    ['budgets', 0, undefined],
-    ['new-images', 0, undefined],
-    ['images', 1, 'no rule of the policy any more'],
-  ]);
-});
-
-test('a raised limit would admit it now, and a limit that is gone is told as gone', async () => {
-  const house = bench();
-  await house.ask([aRequest(1), aRequest(2), aRequest(3)]);
-  house.documents({ rules: RULES }, [{ on: { group: 101 }, money: 3, per: 'month' }]);
-  const { now, counters } = await explanationOf(house, '3');
-  expect(now).toMatchObject({ outcome: 'admitted' });
-  expect(counters.map((each) => each.now.bound)).toEqual([undefined, 3_000_000]);
-});
-
 /** The rules above, and one more. */
 const withRule = (rule: object) => ledgerBench({ policy: { rules: [...RULES, rule] } });
 
@@ -203,16 +173,6 @@ describe('what was not recorded is said', () => {
   });
 });
 
-test('an answer of the fallback is told as one', async () => {
-  const house = bench();
-  await house.ask([aRequest(1)]);
-  const [record] = await house.store.readRecords([1], { timeoutMs: 1_000 });
-  if (record === undefined) throw new Error('job 1 was held and has no record');
-  const ask = { ...record, claims: [], cause: 'deadline', answeredAtMs: house.clock.nowMs() };
-  await house.ledger.recordUnmetered([{ ...ask, answered: 'admitted' }], 60_000);
-  expect(await explanationOf(house, '1')).toMatchObject({ answered: 'fallback', outcome: 'admitted' });
-});
-
 test.each([
   ['99', /Nothing is known of job 99/],
   ['d-1-2', /d-1-1; of d-1-2 nothing is kept/],
@@ -256,17 +216,4 @@ test('for people: plain lines that no name can forge or colour', async () => {
   expect(after).toContain('Decision: d-3-1');
   const lines = before.replace(/policy +[\da-f]+/, 'policy       <version>').split('\n');
   expect(lines.map((line) => line.trimEnd()).join('\n')).toMatchSnapshot();
-});
-
-test('what a limit shows now counts the grants of today, also where the job would not ask it any more', async () => {
-  const house = bench();
-  await house.ask([aRequest(1)]);
-  const span = { from: '2026-01-01', until: '2099-12-31', reason: 'x' };
-  const grants = [{ on: { group: 101 }, limit: 'money-month', amount: 3, ...span }];
-  // The rule is off, so that the job asks nothing; the limit and its grant are still there.
-  const rules = RULES.map((rule) => (rule.id === 'budgets' ? { ...rule, mode: 'off' } : rule));
-  house.documents({ rules }, LIMITS);
-  writeFileSync(join(house.folder, 'limits.yaml'), JSON.stringify({ limits: LIMITS, grants }));
-  const { counters } = await explanationOf(house, '1');
-  expect(counters.find(({ unit }) => unit === 'micros')?.now).toMatchObject({ bound: 5_000_000 });
 });

@@ -35,17 +35,3 @@ test('a job is told why another of its project was rejected, and what it may kno
   const json = JSON.parse((await asJob(1, 'explain', '4712', '--console', url, '--json')).out);
   expect(json).toMatchObject({ jobId: 4712, outcome: 'rejected', now: { outcome: 'rejected' } });
 });
-
-test('of another project’s job it is told what it is told of one that is not there', async () => {
-  const { url, asJob } = await opened();
-  const foreign = await asJob(2, 'explain', '4712', '--console', url);
-  const missing = await asJob(2, 'explain', '4713', '--console', url);
-  expect([foreign.code, foreign.out]).toEqual([3, '']);
-  expect(foreign.err.replace('4712', '4713')).toBe(missing.err);
-});
-
-test('rules and limits of a file are judged beside a ledger, not by a console', async () => {
-  const { url, asJob } = await opened();
-  const { code, err } = await asJob(1, 'explain', '4712', '--console', url, '--limits', 'limits.yaml');
-  expect([code, err.includes('expected no --policy')]).toEqual([3, true]);
-});

@@ -110,14 +110,6 @@ test('a token is not revoked before a relay has used the one after it', async ()
   expect([rotated.code, bench.local.controllerTokens.of(1).map(({ id }) => id)]).toEqual([0, [2]]);
 });
 
-test('GitLab 18.9 does not say whether a token was used: the old one stays', async () => {
-  const bench = setupBench({ version: '18.9' });
-  await bench.run(SETUP);
-  const asked = await bench.run('rotate-token');
-  expect(asked.out).toContain('GitLab before 18.10 does not say when a token was used; the old one stays');
-  expect(bench.local.controllerTokens.of(1)).toHaveLength(2);
-});
-
 test('a teardown asks for the name of the host, and changes nothing for another one', async () => {
   const wrong = setupBench({ typed: 'gitlab.example.org' });
   await wrong.run(SETUP);

@@ -83,12 +83,6 @@ test('a router that refuses the stream of the new token: nothing is armed', asyn
   expect(out).toMatch(/no stream to grpc:.*: status 16/);
 });
 
-test('who interrupts it finds everything taken away', async () => {
-  const bench = await canaryBench({ runnerIsOff: true, stopped: true });
-  expect((await bench.run()).code).toBe(2);
-  expect(bench.left()).toEqual(NOTHING);
-});
-
 test('another controller that stops the jobs first is no verdict on our answers', async () => {
   const controllers = [{ state: 'enabled' as const, description: 'another one', instanceScope: true }];
   const bench = await canaryBench({ controllers });

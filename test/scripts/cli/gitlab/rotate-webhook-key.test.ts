@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { groupHookKey } from '../../../../functions/core/gitlab/group-hooks.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
@@ -118,17 +116,4 @@ test('killed at any call and run again, it ends with one key that every webhook 
       const [key, ...others] = keys();
       expect([others, key === old, hookKeys()]).toEqual([[], false, [key, key, key]]);
     }
-});
-
-test('keys that somebody else put there, none, and no address are told, and nothing is changed', async () => {
-  const bench = watched();
-  const none = await bench.run(ROTATE);
-  expect([none.code, none.out.includes('tollgate gitlab setup makes the first one')]).toEqual([2, true]);
-  const first = await bench.setUp();
-  expect((await bench.run('rotate-webhook-key')).code).toBe(3);
-  const file = join(bench.root, '.tollgate/secrets/webhook-secrets');
-  writeFileSync(file, `${first}\nwhsec_anotherone\n`);
-  const { code, out } = await bench.run(ROTATE);
-  expect([code, bench.keys().length]).toEqual([2, 2]);
-  expect(out).toContain('has 2 keys, and this program did not put them there');
 });

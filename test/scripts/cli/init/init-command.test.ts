@@ -130,27 +130,3 @@ test('--dry-run prints the three documents and writes none', async () => {
   expect(json).toMatchObject({ written: false, runners: 5, groups: 3, jobs: 28, left: 1, cutRunners: [] });
   expect(Object.keys(json.documents)).toEqual(Object.keys(FILES));
 });
-
-test.each([
-  [['--days', '91'], '--days'],
-  [['--currency', 'euro'], '--currency'],
-  [['--zone', 'Mars/Base'], '--zone'],
-])('%j is wrong usage', async (flags, told) => {
-  expect(await initBench().init(...flags)).toMatchObject({
-    code: EXIT.invalid,
-    err: expect.stringContaining(told),
-  });
-});
-
-test('what people called a runner or a group breaks no line of a document', async () => {
-  const { local, ran, init } = initBench();
-  local.addRunner({
-    id: 1,
-    tags: ['a"b', 'x\ny: z'],
-    description: 'q',
-    managers: [manager('s_1', '19', { platform: 'li\nnux' })],
-  });
-  local.places.groups.set(1, { id: 1, path: 'team: {x}' });
-  ran('team/app', 1, 1, 10);
-  expect(await init('--dry-run', '--json')).toMatchObject({ code: EXIT.ok, err: '' });
-});

@@ -58,12 +58,6 @@ test.each([
   );
 });
 
-test('the environment’s name does not lead to the books of another GitLab', () => {
-  const gitlab = 'https://gitlab.other.com';
-  expect(() => whichInstance({ ...asked('gitlab.example.com'), gitlab })).toThrow(UsageError);
-  expect(() => whichInstance({ ...asked('gitlab.example.com', GITLAB), gitlab })).toThrow(UsageError);
-});
-
 test.each([
   ['named', 'wss://kas.example.com', 'https://gitlab.example.com', [], 'gitlab.example.com'],
   ['remembered by its router', 'wss://kas.example.com', undefined, [PLAYED, GITLAB], 'gitlab.example.com'],

@@ -76,19 +76,6 @@ test('what --document prints can be edited and published again, to the last digi
   });
 });
 
-test('what gives more than half as much again waits for somebody else', async () => {
-  const { publish, live, root } = desk();
-  await publish();
-  const before = await live();
-  writeFileSync(join(root, 'limits.yaml'), LIMITS.replace('7.50', '75'));
-  const { code, err } = await publish();
-  expect(code).toBe(2);
-  expect(err).toMatch(/Request r-\S+ waits for somebody else/);
-  expect(await live()).toBe(before);
-  writeFileSync(join(root, 'limits.yaml'), LIMITS.replace('7.50', '9'));
-  expect((await publish()).code).toBe(0);
-});
-
 test('limits are placed by the groups GitLab told last, by a file that is named, and by the packed one before', async () => {
   const { publish, table, groups } = desk();
   const chunksOf = async (...more: readonly string[]): Promise<readonly boolean[]> => {

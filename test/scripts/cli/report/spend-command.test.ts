@@ -62,25 +62,6 @@ test('a month stands beside the one before, and what is not listed is one row', 
   expect(text).toMatch(/total +1 +0 +5 min +3\.00 +1\.10 +1\.90 +173 %/);
 });
 
-test('what retries cost and how long jobs were queued stands below, with what it rests on, and in the CSV', async () => {
-  const run = await house();
-  const text = await run('--month', '2026-11');
-  expect(text).toContain(
-    '1 job was a retry, for 0.10 EUR. Known of 1 of 2 jobs that ran.\n' +
-      'Jobs were queued for 1.2 min on average, nine of ten for 5 min at most. Known of 1 of 2 jobs that ran.\n',
-  );
-  expect(await run('--month', '2026-12')).toContain(
-    'GitLab told of none of 1 job that ran whether it was a retry.',
-  );
-  const rows = await run('--period', '2026-q4', '--by', 'project', '--csv');
-  expect(
-    ['ran', 'retries_known', 'retries', 'queued_known', 'queued_seconds'].map(
-      (name) => summed(rows, name) / 1e6,
-    ),
-  ).toEqual([3, 1, 1, 1, 70]);
-  expect(summed(rows, 'retry_cost')).toBe(100_000);
-});
-
 test('any two days, any period, and files that add up', async () => {
   const run = await house();
   expect(await run('--from', '2026-12-09', '--to', '2026-12-10', '--no-compare', '--by', 'day')).toMatch(

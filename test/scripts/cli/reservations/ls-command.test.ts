@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WaitingLine } from '../../../../functions/core/contract/admissions.ts';
 import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
-import { UsageError } from '../../../../scripts/terminal/command.ts';
 import { claim, counter } from '../../../support/ledger/asks.ts';
 import { listed as command } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
@@ -79,11 +78,6 @@ test('jobs that wait for room are told by group and limit, of all relays that be
   );
   bench.clock.advance(120_000);
   expect(JSON.parse((await run(lines, '--json')).out).waiting).toEqual([]);
-});
-
-test.each([[['word']], [['--count', '0']]])('%j is wrong usage', async (args) => {
-  const { run } = await house();
-  await expect(run(...args)).rejects.toThrow(UsageError);
 });
 
 test('a slot that is kept for a retried job is listed, and holds no money', async () => {

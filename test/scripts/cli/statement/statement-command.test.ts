@@ -129,7 +129,6 @@ test('a group that nobody knows is no statement of 0.00', async () => {
     ['4711', '--group 4711: is not in the directory'],
   ] as const)
     await expect(run(bench, '--month', '2026-11', '--group', group)).rejects.toThrow(said);
-  await expect(run(bench, '--month', '2026-11', '--group', 'acme', '--all')).rejects.toThrow(UsageError);
 });
 
 test('for people: total, corrections, what is still held, no trick of a name', async () => {
@@ -180,34 +179,3 @@ test('who started a job is in no statement', async () => {
     expect(out.toLowerCase()).not.toContain('user');
   }
 });
-
-test.each([true, false])(
-  'a job stays with the groups it was decided below; with their ids: %s',
-  async (ids) => {
-    const policy = { rules: [{ id: 'budgets', kind: 'budget', mode: 'enforce' }] };
-    const limits = [{ on: { group: 110 }, money: 1_000, per: 'month' }];
-    const bench = ledgerBench({ policy, limits });
-    for (const [jobId, root, path] of [
-      [1, 100, 'north'],
-      [2, 200, 'south'],
-    ] as const) {
-      const groups = [
-        { id: 100, path: 'north' },
-        { id: 200, path: 'south' },
-        { id: 110, parent: root, path: `${path}/team` },
-      ];
-      const projects = [{ id: 1110, group: 110, path: `${path}/team/app` }];
-      const rules = bench.documents(policy, limits, { groups, projects });
-      const { namespaceId: _group, rootNamespaceId: _root, ...plain } = aRequest(jobId);
-      const asked = { ...plain, projectId: 1110, projectPath: `${path}/team/app` };
-      await bench.ask([{ ...asked, ...(ids && { namespaceId: 110, rootNamespaceId: root }) }], rules);
-      bench.clock.advance(60_000);
-      await bench.ledger.settle([{ jobId, durationSeconds: 60, endedAtMs: bench.clock.nowMs() }]);
-    }
-    const jobsOf = async (group: number) =>
-      (await jsonOf(bench, '--month', '2026-11', '--group', String(group), '--by', 'job')).lines
-        .flatMap(({ job }) => job?.id ?? [])
-        .toSorted();
-    expect([await jobsOf(100), await jobsOf(200), await jobsOf(110)]).toEqual([[1], [2], [1, 2]]);
-  },
-);

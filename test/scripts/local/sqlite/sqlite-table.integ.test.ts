@@ -156,7 +156,6 @@ test('the stream tells what another program writes, and our own writes at once',
   `);
   const told = both.next();
   expect(await once(child, 'close')).toEqual([0, null]);
-  // Not even that the library is young.
   expect(said()).toBe('');
   expect((await told).value).toMatchObject([
     { eventName: 'REMOVE', dynamodb: { OldImage: { n: { N: '2' } } } },
