@@ -1,17 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { GroupRow } from '../../../answers/groups/model.ts';
 import type { ChangeRow } from '../../../core/limits/limit-changes.ts';
-import type { GroupSum, UsedInMonth } from '../../../core/usage/sums.ts';
-import {
-  bare,
-  edge,
-  instant,
-  limitColumns,
-  modeTag,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-} from './amounts.tsx';
+import { edge, instant, limitColumns, modeTag, type PageFormat, pageAmount, pageCount } from './amounts.tsx';
 import { hidden, List, type Markup, pathMarkup, soft, subjectHref, subjectLink, Table } from './layout.tsx';
 
 /** Keeps the page small; the rest is in the file or on the next page. */
@@ -106,23 +96,12 @@ export const fieldText = (value: ChangeRow['from'], unit: ChangeRow['unit'], for
     ? pageAmount(value, unit, format)
     : (value ?? 'none').toString();
 
-interface GroupTableParts {
-  readonly tree?: (groupId: number) => string;
-  /** Set for the groups right below one: adds a column of this month, whose rows and rest come to what the group used. */
-  readonly sum?: GroupSum | undefined;
-  readonly mayEdit?: boolean;
-}
-
-const MONTH = 'This month';
-
 export function groupTable(
   rows: readonly GroupRow[],
   label: string,
   format: PageFormat,
-  { tree, sum, mayEdit = false }: GroupTableParts = {},
+  { tree, mayEdit = false }: { readonly tree?: (groupId: number) => string; readonly mayEdit?: boolean } = {},
 ): Markup {
-  const usedText = ({ settledMicros, heldMicros }: UsedInMonth): string =>
-    bare(settledMicros + heldMicros, 'micros');
   return (
     <Table
       label={label}
@@ -155,19 +134,8 @@ export function groupTable(
           },
           format,
         ),
-        ...(sum === undefined
-          ? []
-          : [{ head: MONTH, style: 'n', cell: (row: GroupRow) => usedText(row.metered) }]),
       ]}
       rows={rows}
-      foot={
-        sum && [
-          ...(sum.rest.settledMicros + sum.rest.heldMicros !== 0
-            ? [{ Whose: <span class="soft">{sum.restLabel}</span>, [MONTH]: usedText(sum.rest) }]
-            : []),
-          { Whose: <>Together {soft('spent and held this month')}</>, [MONTH]: usedText(sum.total) },
-        ]
-      }
     />
   );
 }
