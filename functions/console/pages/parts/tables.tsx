@@ -1,17 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { GroupRow } from '../../../answers/groups/model.ts';
 import type { ChangeRow } from '../../../core/limits/edit-model.ts';
-import type { GroupSum, UsedInMonth } from '../../../core/usage/sums.ts';
-import {
-  bare,
-  edge,
-  instant,
-  limitColumns,
-  modeTag,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-} from './amounts.tsx';
+import { edge, instant, limitColumns, modeTag, type PageFormat, pageAmount, pageCount } from './amounts.tsx';
 import { hidden, List, type Markup, pathMarkup, soft, subjectHref, subjectLink, Table } from './layout.tsx';
 
 const ROWS_SHOWN = 100;
@@ -100,23 +90,12 @@ export const fieldText = (value: ChangeRow['from'], unit: ChangeRow['unit'], for
     ? pageAmount(value, unit, format)
     : (value ?? 'none').toString();
 
-interface GroupTableParts {
-  readonly tree?: (groupId: number) => string;
-  /** Of the groups right below one: their use this month, and the rest of what the group used. */
-  readonly sum?: GroupSum | undefined;
-  readonly mayEdit?: boolean;
-}
-
-const MONTH = 'This month';
-
 export function groupTable(
   rows: readonly GroupRow[],
   label: string,
   format: PageFormat,
-  { tree, sum, mayEdit = false }: GroupTableParts = {},
+  { tree, mayEdit = false }: { readonly tree?: (groupId: number) => string; readonly mayEdit?: boolean } = {},
 ): Markup {
-  const usedText = ({ settledMicros, heldMicros }: UsedInMonth): string =>
-    bare(settledMicros + heldMicros, 'micros');
   return (
     <Table
       label={label}
@@ -149,17 +128,8 @@ export function groupTable(
           },
           format,
         ),
-        ...(sum ? [{ head: MONTH, style: 'n', cell: ({ metered }: GroupRow) => usedText(metered) }] : []),
       ]}
       rows={rows}
-      foot={
-        sum && [
-          sum.rest.settledMicros + sum.rest.heldMicros !== 0 && {
-            ...{ Whose: <span class="soft">{sum.restLabel}</span>, [MONTH]: usedText(sum.rest) },
-          },
-          { Whose: <>Together {soft('spent and held this month')}</>, [MONTH]: usedText(sum.total) },
-        ]
-      }
     />
   );
 }
