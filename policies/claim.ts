@@ -41,7 +41,6 @@ export interface LimitClaim extends Claim {
   readonly class: RuleClass;
   refusal(seen: CounterSnapshot): Reason;
   readonly soft?: SoftBound;
-  /** Longest wait of a job that only such claims refuse. Absent: none. */
   readonly waitMs?: number;
   /** In a cohort: what goes further than this, up to the bound, is borrowed. Only with mode `enforce`. */
   readonly own?: number;
@@ -76,7 +75,6 @@ export interface CounterSnapshot {
 const PIPELINE = 'pipeline/';
 const OF_ONE_ROOT = ['group/', 'project/', PIPELINE];
 
-/** Returns true if jobs of several root groups claim this counter. */
 export const spansRoots = ({ subject }: CounterKey): boolean =>
   isCap(subject) ? capSpansRoots(subject) : !OF_ONE_ROOT.some((kind) => subject.startsWith(kind));
 

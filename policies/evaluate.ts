@@ -34,7 +34,6 @@ export interface Evaluation {
   readonly terms: Terms;
   readonly facts: JobFacts;
   readonly placement: Placement;
-  /** The job's group is not fully known: only some of its limits were asked. Counted by an alarm. */
   readonly unknownGroup: boolean;
   readonly exemptions: readonly ExemptRule[];
   /** It is exempt from a rule that switches on limits: its claims on them have no bound and are charged unchecked. */
@@ -46,7 +45,6 @@ export interface Evaluation {
 
 type BrokenGlass = Pick<Evaluation, 'violations' | 'claims'>;
 
-/** Returns all violations and claims of a request. Pure; a rule that fails does not throw. */
 export function evaluate(request: AdmissionRequest, using: EvaluationContext): Evaluation {
   const { policy, limits, directory } = using;
   const onLimits = new Outcome();

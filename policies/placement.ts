@@ -120,7 +120,6 @@ const placed = (id: number, path: string | undefined): PlacedGroup =>
 
 type Identity = 'project' | 'path' | 'namespace' | 'root' | 'user' | 'visibility';
 
-/** The first pattern that fits names the identity. */
 const IDENTITIES: readonly (readonly [RegExp, Identity])[] = [
   [/^projectid$/, 'project'],
   [/^(projectpath|projectnamespace$)/, 'path'],

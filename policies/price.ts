@@ -20,7 +20,6 @@ export interface PriceList {
   readonly defaultClass: RunnerClass;
 }
 
-/** The first version, which holds until a later one does. */
 export interface PriceTable extends PriceList {
   readonly later?: readonly DatedPriceList[];
 }
@@ -136,7 +135,6 @@ export interface PriceJump {
   readonly toMicros: number;
 }
 
-/** Rates that changed by more than `factor`, probably by a typing error. Classes in only one list are ignored. */
 export function priceJumps(
   from: PriceList,
   to: PriceList,

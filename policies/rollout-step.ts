@@ -1,11 +1,11 @@
 import { DAY_MS } from './limits/calendar.ts';
 import type { Rollout, RolloutClass } from './limits/limits.ts';
 import type { Mode } from './mode.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 // Steps from shadow to enforce: current step, requirements of the next, and the way back. Pure; the facts
 // are counted elsewhere.
 
-/** `reported` is shadow whose owner has the shadow report. */
 export type RolloutStep = 'off' | 'shadow' | 'reported' | 'warn' | 'enforce';
 
 export const ROLLOUT_STEPS: readonly RolloutStep[] = ['off', 'shadow', 'reported', 'warn', 'enforce'];
@@ -33,13 +33,7 @@ export function rolloutStanding(
     const mode = rollout[ruleClass];
     if (mode === undefined) continue;
     const sinceMs = rollout.sinceMs?.[ruleClass];
-    return {
-      step: stepOf(mode, reportedMs),
-      mode,
-      from,
-      ...(sinceMs !== undefined && { sinceMs }),
-      ...(reportedMs !== undefined && { reportedMs }),
-    };
+    return { step: stepOf(mode, reportedMs), mode, from, ...withoutAbsent({ sinceMs, reportedMs }) };
   }
   return { step: 'enforce', mode: 'enforce', ...(reportedMs !== undefined && { reportedMs }) };
 }
@@ -100,10 +94,7 @@ export function rolloutNeeds(
     has: number | undefined,
     wants: number,
     met: boolean,
-  ): RolloutNeed => ({
-    ...{ code, met, wants },
-    ...(has !== undefined && { has }),
-  });
+  ): RolloutNeed => ({ code, met, wants, ...withoutAbsent({ has }) });
   const { days, coveragePercent: coverage, followers, nowMs } = facts;
   const reportDays = reportedMs === undefined ? undefined : Math.floor((nowMs - reportedMs) / DAY_MS);
   const needs = [
@@ -129,7 +120,6 @@ export interface RolloutChange {
   readonly reportedMs: number | null;
 }
 
-/** The report is not a step of its own and may be skipped after shadow. */
 export function stepOn({ step, reportedMs }: RolloutStanding): RolloutChange | undefined {
   const next = nextStep(step === 'shadow' ? 'reported' : step);
   return next && { mode: next === 'reported' ? 'shadow' : next, reportedMs: reportedMs ?? null };

@@ -23,7 +23,6 @@ type Key = number | string;
 
 interface Dimension {
   readonly named: (match: Conditions) => Iterable<Key> | undefined;
-  /** Keys of the job. Undefined if unknown; then the job is checked against every rule of the dimension. */
   readonly had: (job: MatchInput) => readonly Key[] | undefined;
 }
 
@@ -132,7 +131,6 @@ export class Outcome {
 
   missing(rule: Rule, mode: Mode, field: string): void {
     if (rule.onMissing === 'skip') return;
-    // Passed, but worth knowing: recorded as if the rule were only watching.
     const recorded = rule.onMissing === 'admit' && mode !== 'off' ? 'shadow' : mode;
     // A rule that asks limits misses the same field on every level.
     const told = this.violations.some(
@@ -179,7 +177,6 @@ export class Outcome {
     }
   }
 
-  /** Checks a stateless rule. Violations of an exempt job are recorded and do not reject. */
   check(rule: StatelessRule, mode: Mode, job: CheckedJob): void {
     const exempt = this.exempted(rule, job);
     const asked = exempt ? 'shadow' : mode;

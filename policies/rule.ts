@@ -34,6 +34,5 @@ export interface StatelessRule extends RuleBase {
   readonly stateless: true;
   readonly kind: StatelessKind;
   readonly check: Check<StatelessReason>;
-  /** The check goes by the job's groups, which only a directory knows in full. */
   readonly readsPlace: boolean;
 }

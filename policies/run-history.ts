@@ -46,18 +46,13 @@ const byUse = (project: ProjectHistory): (readonly [string, RunHistory])[] =>
 
 const useOf = ({ usedAtHour, runs }: RunHistory): number => usedAtHour + HOURS_PER_DOUBLING * Math.log2(runs);
 
-const namesOf = (jobName: string): readonly string[] => {
-  const shared = withoutParallelSuffix(jobName);
-  return shared === undefined ? [jobName] : [jobName, shared];
-};
-
 /** `rspec 3/50`, and `build: [linux, arm64]` as GitLab names the jobs of `parallel` and of its matrix. */
 const SUFFIX = /(?: \d{1,3}\/\d{1,3}|: \[[^[\]]*\])$/;
 
-function withoutParallelSuffix(jobName: string): string | undefined {
-  const short = jobName.replace(SUFFIX, '');
-  return short === jobName || short === '' ? undefined : short;
-}
+const namesOf = (jobName: string): readonly string[] => {
+  const shared = jobName.replace(SUFFIX, '');
+  return shared === jobName || shared === '' ? [jobName] : [jobName, shared];
+};
 
 export interface RunHistory {
   readonly lastSeconds: readonly number[];

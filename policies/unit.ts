@@ -8,7 +8,6 @@ interface UnitRow {
   readonly letter: string;
   /** The kind of rule that switches its limits on. What a budget asks can be overdrawn and carried over. */
   readonly askedBy: CountedKind;
-  /** A job takes it while it runs and gives it back at its end; the other units add up over a period. */
   readonly atOnce?: true;
   /** Some of it is free again within seconds, so a job may be kept waiting for it. */
   readonly waits?: true;

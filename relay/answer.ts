@@ -18,50 +18,6 @@ import type { WaitQueue } from './wait-queue.ts';
 import { wireReason } from './wire/reason.ts';
 import type { SchemaProof } from './wire/schema-proof.ts';
 
-type QuestionOutcome =
-  /** `explained`: the question supports the schema. */
-  | { readonly ok: true; readonly request: AdmissionRequest; readonly explained: boolean }
-  /** `ids`: GitLab's own ids if they are reliable, which is enough to book the job. */
-  | { readonly ok: false; readonly cause: 'unreadable' | 'oversized'; readonly ids?: AdmissionRequest };
-
-export function createQuestionReader(options: {
-  readonly read: ReadQuestion;
-  readonly judge: JudgePlausibility;
-  readonly proof: Pick<SchemaProof, 'note'>;
-  readonly fields?: Pick<NeededFields, 'note'>;
-  readonly observe: RelayObserver;
-}): (bytes: Uint8Array) => QuestionOutcome {
-  const { observe, proof } = options;
-  return (bytes) => {
-    const read = options.read(bytes);
-    if (read.unknown.length > 0) observe({ type: 'unknown_fields', fields: read.unknown });
-    if (!read.ok) {
-      const { cause, problem, blame, ids } = read;
-      observe({ type: 'unreadable', problem, sizeBytes: bytes.length });
-      if (blame === 'schema') proof.note({ kind: 'contradicted' });
-      return { ok: false, cause, ...(ids !== undefined && blame === 'job' && { ids }) };
-    }
-    const { request, suspicious } = read;
-    const { jobId } = request;
-    options.fields?.note(request);
-    if (suspicious.length > 0) observe({ type: 'suspicious', jobId, fields: suspicious });
-    const plausibility = options.judge(request);
-    if (plausibility !== 'plausible') observe({ type: 'implausible', jobId, why: plausibility });
-    if (plausibility === 'impossible') proof.note({ kind: 'contradicted' });
-    return { ok: true, request, explained: plausibility === 'plausible' };
-  };
-}
-
-interface AnsweringOptions {
-  readonly read: (bytes: Uint8Array) => QuestionOutcome;
-  readonly waiting: Pick<WaitQueue, 'decide'>;
-  readonly fallback: Fallback;
-  readonly proof: SchemaProof;
-  readonly unmetered: UnmeteredAnswers;
-  readonly clock: RelayClock;
-  readonly observe: RelayObserver;
-}
-
 interface Settled {
   readonly answer: RouterAnswer;
   readonly request?: AdmissionRequest;
@@ -72,9 +28,18 @@ interface Settled {
   readonly cause?: FallbackCause;
 }
 
-export function createAnswering(options: AnsweringOptions): AnswerQuestion {
+export function createAnswering(options: {
+  readonly read: ReadQuestion;
+  readonly judge: JudgePlausibility;
+  readonly fields?: Pick<NeededFields, 'note'>;
+  readonly waiting: Pick<WaitQueue, 'decide'>;
+  readonly fallback: Fallback;
+  readonly proof: SchemaProof;
+  readonly unmetered: UnmeteredAnswers;
+  readonly clock: RelayClock;
+  readonly observe: RelayObserver;
+}): AnswerQuestion {
   const { clock, observe, fallback, proof } = options;
-  /** Until then every rejection has the short text (monotonic). */
   let shortUntilMs = Number.NEGATIVE_INFINITY;
 
   return async (question) => {
@@ -93,19 +58,39 @@ export function createAnswering(options: AnsweringOptions): AnswerQuestion {
     return { answer, delivered };
   };
 
+  function read(bytes: Uint8Array) {
+    const found = options.read(bytes);
+    if (found.unknown.length > 0) observe({ type: 'unknown_fields', fields: found.unknown });
+    if (!found.ok) {
+      const { cause, problem, blame, ids } = found;
+      observe({ type: 'unreadable', problem, sizeBytes: bytes.length });
+      if (blame === 'schema') proof.note({ kind: 'contradicted' });
+      // Only then the ids are reliable, which is enough to book the job.
+      return { ok: false, cause, ids: blame === 'job' ? ids : undefined } as const;
+    }
+    const { request, suspicious } = found;
+    const { jobId } = request;
+    options.fields?.note(request);
+    if (suspicious.length > 0) observe({ type: 'suspicious', jobId, fields: suspicious });
+    const plausibility = options.judge(request);
+    if (plausibility !== 'plausible') observe({ type: 'implausible', jobId, why: plausibility });
+    if (plausibility === 'impossible') proof.note({ kind: 'contradicted' });
+    return { ok: true, request, explained: plausibility === 'plausible' } as const;
+  }
+
   async function settle(question: Question): Promise<Settled> {
-    const read = guarded('read', () => options.read(question.bytes));
-    if (read === undefined) return { ...fallback.operatorsChoice('error'), cause: 'error' };
-    if (!read.ok) {
-      const { ids, cause } = read;
+    const found = guarded('read', () => read(question.bytes));
+    if (found === undefined) return { ...fallback.operatorsChoice('error'), cause: 'error' };
+    if (!found.ok) {
+      const { ids, cause } = found;
       const given = guarded('fallback', () => fallback.answerUnread(ids?.projectId, cause));
       return fromFallback(given, cause, ids);
     }
     try {
-      return { ...(await decide(read.request, question)), explained: read.explained };
+      return { ...(await decide(found.request, question)), explained: found.explained };
     } catch (error) {
       observe(ownFault('decide', error));
-      return instead(read.request, 'error');
+      return instead(found.request, 'error');
     }
   }
 

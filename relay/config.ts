@@ -17,17 +17,11 @@ function envReader(env: Env) {
   const problems: string[] = [];
   /** Compose files and task definitions leave a variable out by an empty value. */
   const optional = (name: string): string | undefined => env[name]?.trim() || undefined;
-  /** @param fits - a form, or a function that returns the value to use, or undefined. */
-  const matching = (
-    name: string,
-    fits: RegExp | ((value: string) => string | undefined),
-    expected: string,
-  ): string | undefined => {
+  const matching = (name: string, fits: (value: string) => boolean, expected: string): string | undefined => {
     const value = optional(name);
-    if (value === undefined) return undefined;
-    const read = fits instanceof RegExp ? (fits.test(value) ? value : undefined) : fits(value);
-    if (read === undefined) problems.push(`${name} is "${value}"; expected ${expected}`);
-    return read ?? '';
+    if (value === undefined || fits(value)) return value;
+    problems.push(`${name} is "${value}"; expected ${expected}`);
+    return '';
   };
   return {
     problems,
@@ -59,15 +53,16 @@ function envReader(env: Env) {
 
 type EnvReader = ReturnType<typeof envReader>;
 
-const REGION = /^[a-z]{2,}(-[a-z]+)+-\d+$/;
-const FUNCTION = /^(arn:[\w-]+:lambda:[\w:-]+|[\w-]{1,140}(:[\w$-]+)?)$/;
+const isRegion = (text: string): boolean => /^[a-z]{2,}(-[a-z]+)+-\d+$/.test(text);
+const isFunction = (text: string): boolean =>
+  /^(arn:[\w-]+:lambda:[\w:-]+|[\w-]{1,140}(:[\w$-]+)?)$/.test(text);
 
 function readAdmitRoute(read: EnvReader) {
   const kind = read.choice(names.ENV_ADMIT_ROUTE, ['plain', 'url', 'invoke'], 'plain');
   if (kind !== 'invoke') return { kind } as const;
   read.required(names.ENV_ADMIT_FUNCTION, 'tollgate-prod-admit');
   const functionName =
-    read.matching(names.ENV_ADMIT_FUNCTION, FUNCTION, "a Lambda function's name or ARN") ?? '';
+    read.matching(names.ENV_ADMIT_FUNCTION, isFunction, "a Lambda function's name or ARN") ?? '';
   return { kind, functionName } as const;
 }
 
@@ -81,13 +76,13 @@ function readAwsConfig(read: EnvReader, route: ReturnType<typeof readAdmitRoute>
   let region: string | undefined;
   if (route.kind !== 'plain' || uses.some((set) => set !== undefined)) {
     read.required(names.ENV_AWS_REGION, 'eu-central-1');
-    region = read.matching(names.ENV_AWS_REGION, REGION, 'a region such as eu-central-1') ?? '';
+    region = read.matching(names.ENV_AWS_REGION, isRegion, 'a region such as eu-central-1') ?? '';
   }
   let instance = '';
   if (heartbeatTable !== undefined || journalTable !== undefined) {
     read.required(names.ENV_RELAY_GITLAB_INSTANCE, 'gitlab.example.com');
     const expected = 'a host name without "#"';
-    instance = read.matching(names.ENV_RELAY_GITLAB_INSTANCE, /^[^#]*$/, expected) ?? '';
+    instance = read.matching(names.ENV_RELAY_GITLAB_INSTANCE, (text) => !text.includes('#'), expected) ?? '';
   }
   const endpoint = (service: AwsService, name: string): string =>
     readEndpoint(read, name) ?? (region === undefined ? '' : awsEndpoint(service, region));
@@ -143,7 +138,6 @@ export function readRelayConfig(env: Env) {
     admitRoute,
     aws: readAwsConfig(read, admitRoute),
     deadlineMs,
-    /** For a job that waits for headroom. At least {@link deadlineMs}. */
     answerWithinMs: read.integer(names.ENV_ANSWER_WITHIN_MS, {
       ...{ min: deadlineMs, max: ANSWER_WITHIN_MS.max, fallback: deadlineMs },
     }),
@@ -154,11 +148,7 @@ export function readRelayConfig(env: Env) {
       port: read.integer(names.ENV_HEALTH_PORT, { min: 1, max: 65_535, fallback: 8_081 }),
     },
     logLevel: read.choice(names.ENV_LOG_LEVEL, LOG_LEVELS, 'info'),
-    deployment: read.matching(
-      names.ENV_RELAY_DEPLOYMENT,
-      (text) => (isDeployment(text) ? text : undefined),
-      expected,
-    ),
+    deployment: read.matching(names.ENV_RELAY_DEPLOYMENT, isDeployment, expected),
   };
   if (read.problems.length > 0) throw new RelayError('config_invalid', read.problems.join('; '));
   return config;

@@ -13,7 +13,7 @@
  * One refused stream says little: other routers behind the same name may accept the next one. An open connection
  * therefore backs off only when no stream is left, or when more streams in a row were refused than are left.
  */
-import type { RelayObserver } from './events.ts';
+import { ownFault, type RelayObserver } from './events.ts';
 import type { AnswerQuestion, Question, RelayClock, RouterAnswer } from './exchange.ts';
 import {
   type AdmitCall,
@@ -23,163 +23,44 @@ import {
   STATUS,
 } from './router/router.ts';
 
-export interface EncodeAnswer {
-  admitted(): Uint8Array;
-  rejected(reason: string): Uint8Array;
-}
-
 export interface StreamOwner {
   readonly answer: AnswerQuestion;
-  readonly encode: EncodeAnswer;
+  readonly encode: (answer: RouterAnswer) => Uint8Array;
+  readonly observe: RelayObserver;
   nowMs(): number;
   /** Runs with every transition of the stream, before the other notifications. */
-  moved(from: StreamState['name'], to: StreamState['name']): void;
+  moved(from: StreamState, to: StreamState): void;
   accepted(stream: Stream): void;
   asked(stream: Stream): void;
-  oversized(sizeBytes: number): void;
-  failedToAnswer(error: unknown): void;
-  ended(stream: Stream, last: StreamState, end: RouterFailure): void;
+  ended(stream: Stream, kind: EndKind, end: RouterFailure): void;
 }
-
-export class Stream implements AdmitCallListener {
-  readonly #owner: StreamOwner;
-  #state: StreamState;
-  #call: AdmitCall | undefined;
-  #cancelled = false;
-  #question: Question | undefined;
-  #delivered: ((heard: boolean, refusal?: string) => void) | undefined;
-  tooLarge = false;
-  answered: RouterAnswer['outcome'] | undefined;
-
-  constructor(owner: StreamOwner) {
-    this.#owner = owner;
-    this.#state = { name: 'opening', sinceMs: owner.nowMs() };
-  }
-
-  get state(): StreamState['name'] {
-    return this.#state.name;
-  }
-
-  get isFree(): boolean {
-    return isFree(this.#state);
-  }
-
-  open(router: Pick<Router, 'admitJob'>): void {
-    this.#call = router.admitJob(this);
-  }
-
-  cancel(): void {
-    this.#cancelled = true;
-    this.#call?.cancel();
-  }
-
-  cancelOverdue(nowMs: number): void {
-    if (isOverdue(this.#state, nowMs)) this.cancel();
-  }
-
-  onWaiting(): void {
-    if (this.#step('accepted')) this.#owner.accepted(this);
-  }
-
-  onQuestion(bytes: Uint8Array): void {
-    if (this.#cancelled || !this.#step('question')) return;
-    this.#owner.asked(this);
-    const question: Question = { bytes, arrivedAtMs: this.#state.sinceMs };
-    this.#question = question;
-    this.#owner
-      .answer(question)
-      .then(({ answer, delivered }) => {
-        const { encode } = this.#owner;
-        this.#delivered = delivered;
-        const bytes = answer.outcome === 'admitted' ? encode.admitted() : encode.rejected(answer.reason);
-        if (this.#send(bytes)) this.answered = answer.outcome;
-        else delivered(false);
-      })
-      // `answer` never rejects. If it does, the router must not wait for it.
-      .catch((error: unknown) => {
-        this.#owner.failedToAnswer(error);
-        this.cancel();
-      });
-  }
-
-  onOversized(sizeBytes: number): void {
-    this.tooLarge = true;
-    this.#owner.oversized(sizeBytes);
-  }
-
-  onEnd(code: number, details: string, remedy?: string): void {
-    const last = this.#state;
-    if (!this.#step('end')) return;
-    if (last.name === 'deciding') this.#question?.onGone?.();
-    // Some routers leave answered calls open until we cancel them.
-    const isHeard = code === STATUS.OK || (this.#cancelled && code === STATUS.CANCELLED);
-    if (last.name === 'answered') this.#delivered?.(isHeard, refusalOf(code, details));
-    this.#owner.ended(this, last, { code, details, ...(remedy !== undefined && { remedy }) });
-  }
-
-  #send(bytes: Uint8Array): boolean {
-    if (this.#cancelled || next(this.#state, 'answer', 0) === undefined) return false;
-    return this.#call?.answer(bytes) === true && this.#step('answer');
-  }
-
-  #step(step: StreamStep): boolean {
-    const from = this.#state;
-    const state = next(from, step, this.#owner.nowMs());
-    if (state === undefined) return false;
-    this.#state = state;
-    this.#owner.moved(from.name, state.name);
-    return true;
-  }
-}
-
-/** Returns the router's text if it does not accept the answer. To grpc-js a stream reset is `INTERNAL`, and no refusal. */
-const refusalOf = (code: number, details: string): string | undefined =>
-  code === STATUS.INVALID_ARGUMENT || (code === STATUS.INTERNAL && !details.includes('Received RST_STREAM'))
-    ? details
-    : undefined;
 
 /**
- * The states of one AdmitJob stream: opening → waiting → deciding → answered → ended. The transition refuses steps that do not
- * fit, such as a second question or an answer after the end.
+ * `opening`: the call exists, but maybe no connection yet. `waiting`: the router may pick it. `deciding`: it carried its
+ * question, and has no answer yet. `answered`: the router has yet to end it.
  */
-export interface StreamState {
-  /**
-   * `opening`: the call exists, but maybe no connection yet. `waiting`: the router may pick it. `deciding`: it carried its
-   * question, and has no answer yet. `answered`: the router has yet to end it.
-   */
-  readonly name: 'opening' | 'waiting' | 'deciding' | 'answered' | 'ended';
-  readonly sinceMs: number;
-}
+export type StreamState = 'opening' | 'waiting' | 'deciding' | 'answered' | 'ended';
 
-type StreamStep = 'accepted' | 'question' | 'answer' | 'end';
-
-const NEXT: Readonly<Record<StreamState['name'], Partial<Record<StreamStep, StreamState['name']>>>> = {
+/** Any other step does not fit, such as a second question or an answer after the end. */
+const NEXT: Readonly<Record<StreamState, readonly StreamState[]>> = {
   // A question may arrive before the notification that the connection is up.
-  opening: { accepted: 'waiting', question: 'deciding', end: 'ended' },
-  waiting: { question: 'deciding', end: 'ended' },
-  deciding: { answer: 'answered', end: 'ended' },
-  answered: { end: 'ended' },
-  ended: {},
+  opening: ['waiting', 'deciding', 'ended'],
+  waiting: ['deciding', 'ended'],
+  deciding: ['answered', 'ended'],
+  answered: ['ended'],
+  ended: [],
 };
-
-function next(state: StreamState, step: StreamStep, nowMs: number): StreamState | undefined {
-  const name = NEXT[state.name][step];
-  return name === undefined ? undefined : { name, sinceMs: nowMs };
-}
-
-const isFree = (state: StreamState): boolean => state.name === 'opening' || state.name === 'waiting';
-
-export const wasAsked = (state: StreamState): boolean => !isFree(state) && state.name !== 'ended';
 
 /**
  * The relay cancels a stream that stays longer in one state. Waiting has no bound, since the router ages those. Opening includes
  * DNS, TLS and a proxy. The router times out within 20 s, and ends an answered stream immediately. Slower ends get time, because
  * servers and proxies take many cancelled streams for an attack.
  */
-const LONGEST_MS = { opening: 20_000, deciding: 30_000, answered: 10_000 } as const;
-
-const isOverdue = (state: StreamState, nowMs: number): boolean =>
-  state.name !== 'waiting' && state.name !== 'ended' && nowMs - state.sinceMs > LONGEST_MS[state.name];
+const LONGEST_MS: Readonly<Partial<Record<StreamState, number>>> = {
+  opening: 20_000,
+  deciding: 30_000,
+  answered: 10_000,
+};
 
 /**
  * `served`: it had its question; `aged`: a clean end without one, normal after a while; `brief`: a clean end right after it
@@ -198,24 +79,110 @@ const OF_THE_QUESTION: ReadonlySet<number> = new Set([
   STATUS.DEADLINE_EXCEEDED,
 ]);
 
-/** @param last - the state before. @param oversized - the question was beyond the message limit. */
-export function endKind(last: StreamState, code: number, oversized: boolean, nowMs: number): EndKind {
-  // The limit is our own, but many such questions must still slow the pool down.
-  if (oversized) return 'brief';
-  if (wasAsked(last)) return OF_THE_QUESTION.has(code) ? 'served' : 'failed';
-  const accepted = last.name === 'waiting' && nowMs - last.sinceMs >= ACCEPTED_AFTER_MS;
-  if (code === STATUS.OK) return accepted ? 'aged' : 'brief';
-  return accepted ? 'failed' : 'refused';
+/** One AdmitJob stream. */
+export class Stream implements AdmitCallListener {
+  readonly #owner: StreamOwner;
+  #state: StreamState = 'opening';
+  #sinceMs: number;
+  #call: AdmitCall | undefined;
+  #cancelled = false;
+  #question: Question | undefined;
+  #delivered: ((heard: boolean, refusal?: string) => void) | undefined;
+  wasAsked = false;
+  tooLarge = false;
+  answered: RouterAnswer['outcome'] | undefined;
+
+  constructor(owner: StreamOwner) {
+    this.#owner = owner;
+    this.#sinceMs = owner.nowMs();
+  }
+
+  get state(): StreamState {
+    return this.#state;
+  }
+
+  open(router: Pick<Router, 'admitJob'>): void {
+    this.#call = router.admitJob(this);
+  }
+
+  cancel(): void {
+    this.#cancelled = true;
+    this.#call?.cancel();
+  }
+
+  cancelOverdue(nowMs: number): void {
+    if (nowMs - this.#sinceMs > (LONGEST_MS[this.#state] ?? Number.POSITIVE_INFINITY)) this.cancel();
+  }
+
+  onWaiting(): void {
+    if (this.#step('waiting')) this.#owner.accepted(this);
+  }
+
+  onQuestion(bytes: Uint8Array): void {
+    if (this.#cancelled || !this.#step('deciding')) return;
+    this.wasAsked = true;
+    this.#owner.asked(this);
+    const question: Question = { bytes, arrivedAtMs: this.#sinceMs };
+    this.#question = question;
+    this.#owner
+      .answer(question)
+      .then(({ answer, delivered }) => {
+        this.#delivered = delivered;
+        if (this.#send(this.#owner.encode(answer))) this.answered = answer.outcome;
+        else delivered(false);
+      })
+      // `answer` never rejects. If it does, the router must not wait for it.
+      .catch((error: unknown) => {
+        this.#owner.observe(ownFault('stream', error));
+        this.cancel();
+      });
+  }
+
+  onOversized(sizeBytes: number): void {
+    this.tooLarge = true;
+    this.#owner.observe({ type: 'unreadable', problem: 'larger than the message limit', sizeBytes });
+  }
+
+  onEnd(code: number, details: string, remedy?: string): void {
+    const last = this.#state;
+    const kind = this.#endKind(code);
+    if (!this.#step('ended')) return;
+    if (last === 'deciding') this.#question?.onGone?.();
+    // Some routers leave answered calls open until we cancel them.
+    const isHeard = code === STATUS.OK || (this.#cancelled && code === STATUS.CANCELLED);
+    if (last === 'answered') this.#delivered?.(isHeard, refusalOf(code, details));
+    this.#owner.ended(this, kind, { code, details, ...(remedy !== undefined && { remedy }) });
+  }
+
+  #send(bytes: Uint8Array): boolean {
+    if (this.#cancelled || this.#state !== 'deciding') return false;
+    return this.#call?.answer(bytes) === true && this.#step('answered');
+  }
+
+  #step(to: StreamState): boolean {
+    const from = this.#state;
+    if (!NEXT[from].includes(to)) return false;
+    this.#state = to;
+    this.#sinceMs = this.#owner.nowMs();
+    this.#owner.moved(from, to);
+    return true;
+  }
+
+  #endKind(code: number): EndKind {
+    // The limit is our own, but many such questions must still slow the pool down.
+    if (this.tooLarge) return 'brief';
+    if (this.wasAsked) return OF_THE_QUESTION.has(code) ? 'served' : 'failed';
+    const accepted = this.#state === 'waiting' && this.#owner.nowMs() - this.#sinceMs >= ACCEPTED_AFTER_MS;
+    if (code === STATUS.OK) return accepted ? 'aged' : 'brief';
+    return accepted ? 'failed' : 'refused';
+  }
 }
 
-/** `attempt` counts the failures since a probe was last known to be accepted. */
-type State =
-  | { readonly name: 'stopped' | 'draining' }
-  | { readonly name: 'probing'; readonly attempt: number; readonly probe?: Stream }
-  | { readonly name: 'open'; readonly attempt: number; readonly sinceMs: number }
-  | { readonly name: 'backing_off'; readonly attempt: number };
-
-export type ConnectionState = State['name'];
+/** Returns the router's text if it does not accept the answer. To grpc-js a stream reset is `INTERNAL`, and no refusal. */
+const refusalOf = (code: number, details: string): string | undefined =>
+  code === STATUS.INVALID_ARGUMENT || (code === STATUS.INTERNAL && !details.includes('Received RST_STREAM'))
+    ? details
+    : undefined;
 
 /** Pause after the n-th failure in a row: drawn from `firstMs` up to `firstMs * 2^n`, at most `maxMs`. */
 /** No answer came. A router that is back is found within 2 s, and one attempt costs nothing. */
@@ -255,58 +222,46 @@ interface ConnectionDeps {
 export class Connection {
   readonly #deps: ConnectionDeps;
   readonly #timers: Timers<'pause' | 'acceptance'>;
-  #state: State = { name: 'stopped' };
+  #state: 'stopped' | 'probing' | 'open' | 'backing_off' | 'draining' = 'stopped';
+  /** Failures since a probe was last known to be accepted. */
+  #attempt = 0;
+  #openSinceMs = 0;
   #refusedInRow = 0;
-  #downSinceMs: number | undefined;
-  #everConnected = false;
+  /** The stream that has yet to show that the router accepts us. Until then it does not count as waiting. */
+  probe: Stream | undefined;
+  /** Since when the router has no stream, on the monotonic clock. Undefined while it has one. */
+  downSinceMs: number | undefined;
+  everConnected = false;
 
   constructor(deps: ConnectionDeps) {
     this.#deps = deps;
     this.#timers = new Timers(deps.clock);
-    this.#downSinceMs = this.#nowMs();
+    this.downSinceMs = this.#nowMs();
   }
 
-  get state(): ConnectionState {
-    return this.#state.name;
-  }
-
-  get everConnected(): boolean {
-    return this.#everConnected;
-  }
-
-  /** Since when the router has no stream, on the monotonic clock. Undefined while it has one. */
-  get downSinceMs(): number | undefined {
-    return this.#downSinceMs;
-  }
-
-  /** The stream that has yet to show that the router accepts us. Until then it does not count as waiting. */
-  get probe(): Stream | undefined {
-    return this.#state.name === 'probing' ? this.#state.probe : undefined;
+  get state() {
+    return this.#state;
   }
 
   get needsProbe(): boolean {
-    return this.#state.name === 'probing' && this.#state.probe === undefined;
+    return this.#state === 'probing' && this.probe === undefined;
   }
 
   start(): void {
-    this.#downSinceMs = this.#nowMs();
-    this.#state = { name: 'probing', attempt: 0 };
+    this.downSinceMs = this.#nowMs();
+    this.#become('probing');
   }
 
   drain(): void {
     this.#timers.cancelAll();
-    this.#state = { name: 'draining' };
-  }
-
-  sendProbe(probe: Stream): void {
-    if (this.#state.name === 'probing') this.#state = { ...this.#state, probe };
+    this.#become('draining');
   }
 
   /** The stream is on a live connection. Routers need not answer before they ask, so silence counts as acceptance. */
   onWaiting(stream: Stream): void {
     if (stream === this.probe)
       this.#timers.after('acceptance', ACCEPTED_AFTER_MS, () => this.#accepted(false));
-    if (this.#state.name === 'open') this.#connected();
+    if (this.#state === 'open') this.#connected();
   }
 
   onQuestion(stream: Stream): void {
@@ -315,67 +270,64 @@ export class Connection {
   }
 
   onEnd(stream: Stream, kind: EndKind, end: RouterFailure, left: number): void {
-    const { probe } = this;
-    if (stream === probe) this.#timers.cancel('acceptance');
+    const isProbe = stream === this.probe;
+    if (isProbe) this.#timers.cancel('acceptance');
     const refused = kind === 'refused' || kind === 'brief';
+    const failed = kind === 'refused' || kind === 'failed';
     if (refused) this.#refusedInRow += 1;
     else if (kind !== 'failed') this.#refusedInRow = 0;
     const loops = refused && this.#refusedInRow > Math.max(REFUSED_IN_ROW_MAX, left);
-    switch (this.#state.name) {
-      case 'probing':
-        // Other streams end with the incident before.
-        if (stream !== probe && probe !== undefined) return;
-        if (kind === 'aged') this.#accepted(false);
-        else if (kind === 'refused' || kind === 'failed' || loops) this.#backOff(this.#state.attempt, end);
-        else this.#state = { name: 'probing', attempt: this.#state.attempt };
-        return;
-      case 'open': {
-        const { attempt, sinceMs } = this.#state;
-        const recovered = this.#nowMs() - sinceMs >= RECOVERED_AFTER_MS;
-        const lost = left === 0 && (kind === 'refused' || kind === 'failed');
-        if (lost || loops) this.#backOff(recovered ? 0 : attempt, end);
-        return;
-      }
-      default:
-        return;
+    if (this.#state === 'probing') {
+      // Other streams end with the incident before.
+      if (!isProbe && this.probe !== undefined) return;
+      if (kind === 'aged') this.#accepted(false);
+      else if (failed || loops) this.#backOff(end);
+      else this.probe = undefined;
+    } else if (this.#state === 'open' && (loops || (failed && left === 0))) {
+      if (this.#nowMs() - this.#openSinceMs >= RECOVERED_AFTER_MS) this.#attempt = 0;
+      this.#backOff(end);
     }
   }
 
-  onDown(): void {
-    this.#downSinceMs ??= this.#nowMs();
+  #become(state: typeof this.state): void {
+    this.#state = state;
+    this.probe = undefined;
   }
 
-  #backOff(attempts: number, { code, details, remedy }: RouterFailure): void {
-    const attempt = attempts + 1;
+  #backOff({ code, details, remedy }: RouterFailure): void {
+    this.#attempt += 1;
+    const attempt = this.#attempt;
     const delayMs = backoffMs(code, attempt, this.#deps.random);
-    this.#state = { name: 'backing_off', attempt };
+    this.#become('backing_off');
     this.#deps.observe({
       type: 'backing_off',
       ...{ code, details, attempt, delayMs },
       ...(remedy !== undefined && { remedy }),
     });
     this.#timers.after('pause', delayMs, () => {
-      this.#state = { name: 'probing', attempt };
+      this.#become('probing');
       this.#deps.mayOpen(true);
     });
   }
 
   /** @param asked - a question is proof; silence is not, so the next failure continues the count of attempts. */
   #accepted(asked: boolean): void {
-    if (this.#state.name !== 'probing') return;
+    if (this.#state !== 'probing') return;
     this.#timers.cancel('acceptance');
     this.#refusedInRow = 0;
-    this.#state = { name: 'open', attempt: asked ? 0 : this.#state.attempt, sinceMs: this.#nowMs() };
+    this.#become('open');
+    if (asked) this.#attempt = 0;
+    this.#openSinceMs = this.#nowMs();
     this.#connected();
     this.#deps.mayOpen(false);
   }
 
   #connected(): void {
-    if (this.#downSinceMs === undefined) return;
-    const downMs = this.#nowMs() - this.#downSinceMs;
-    this.#downSinceMs = undefined;
-    this.#deps.observe({ type: 'connected', downMs, again: this.#everConnected });
-    this.#everConnected = true;
+    if (this.downSinceMs === undefined) return;
+    const downMs = this.#nowMs() - this.downSinceMs;
+    this.downSinceMs = undefined;
+    this.#deps.observe({ type: 'connected', downMs, again: this.everConnected });
+    this.everConnected = true;
   }
 
   #nowMs(): number {

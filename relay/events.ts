@@ -56,10 +56,8 @@ export type RelayEvent =
       readonly answer: RouterAnswer;
       readonly via: 'ledger' | 'fallback';
       readonly cause?: string;
-      /** The batch that carried the job to the admit function, as that function logs it. */
       readonly batch?: string;
       readonly latencyMs: number;
-      /** The part of it that the job waited for headroom. Absent: none. */
       readonly waitedMs?: number;
       /** False if the router went before it had the answer, or may have. */
       readonly heard: boolean;
@@ -89,9 +87,7 @@ export type RelayEvent =
   | { readonly type: 'fields'; readonly missing: readonly string[] }
   | OwnFault
   | { readonly type: 'breaker'; readonly state: 'closed' | 'open' | 'half_open' }
-  /** The relay asked for the directory. After a `problem` it keeps the one before. */
   | { readonly type: 'directory'; readonly ageMs: number; readonly groups: number; readonly problem?: string }
-  /** The table did not take fallback decisions or headroom. They stay in memory. */
   | { readonly type: 'not_written'; readonly where: 'journal' | 'headroom'; readonly error: string }
   | {
       readonly type: 'unmetered';
@@ -99,9 +95,7 @@ export type RelayEvent =
       readonly queued: number;
       readonly posted: number;
       readonly journaled?: number;
-      /** Lost: the ledger does not learn of these from this relay. */
       readonly dropped: number;
-      /** Why some are lost, and at most `LOST_NAMED_MAX` of their job ids. */
       readonly lost?: { readonly why: UnmeteredLoss; readonly jobIds: readonly number[] };
     };
 
@@ -110,7 +104,6 @@ export type EventOf<Type extends RelayEvent['type']> = Extract<RelayEvent, { rea
 /** `refused`: the service takes others and never this one. `stopping`: there was no time left. */
 export type UnmeteredLoss = 'queue_full' | 'refused' | 'stopping';
 
-/** A mistake of the relay itself, with its place and never with a value. */
 interface OwnFault {
   readonly type: 'own_fault';
   readonly place: FaultPlace;
@@ -134,9 +127,11 @@ const FRAMES_MAX = 8;
 export const ownFault = (place: FaultPlace, error: unknown): OwnFault => ({
   type: 'own_fault',
   place,
-  error: error instanceof Error ? error.name : typeof error,
+  error: nameOf(error),
   frames: framesOf(error),
 });
+
+export const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
 
 export const framesOf = (error: unknown): readonly string[] =>
   error instanceof Error && error.stack !== undefined
@@ -171,6 +166,5 @@ export function noticeOf({ answer, decision }: EventOf<'answered'>): NoticeOrder
   return decision?.outcome === 'rejected' && decision.notice === 'repeat' ? 'repeat' : 'first';
 }
 
-/** Returns the time to decide, without the time that the job waited for headroom. */
 export const decisionMs = ({ latencyMs, waitedMs = 0 }: EventOf<'answered'>): number =>
   Math.max(0, latencyMs - waitedMs);

@@ -26,7 +26,6 @@ export type AnswerQuestion = (question: Question) => Promise<{
 
 export interface RelayClock {
   nowMs(): number;
-  /** For deadlines and latencies, since it never steps back. */
   monotonicMs(): number;
   after(delayMs: number, run: () => void): () => void;
 }

@@ -1,13 +1,13 @@
-import type { Logger } from 'pino';
+import { type Logger, pino } from 'pino';
 import { withProxyCredentials } from '../functions/core/contract/network.ts';
 import { keptFetch } from './admit/admit-call.ts';
 import { awsServices } from './aws/aws-services.ts';
 import { awsCredentials } from './aws/signed-fetch.ts';
 import { isLoopback, type RelayConfig, readPolicyFile, readRelayConfig } from './config.ts';
-import { framesOf, observeAll } from './events.ts';
+import { framesOf, nameOf, observeAll } from './events.ts';
 import { startEmf } from './monitoring/cloudwatch.ts';
 import { createHealthApp, serveHealth, startHeartbeat } from './monitoring/health.ts';
-import { createLogger, logEvents, standardOut } from './monitoring/log.ts';
+import { createLogger, logEvents } from './monitoring/log.ts';
 import { createMetrics } from './monitoring/metrics.ts';
 import { createRelay, systemRelayClock } from './relay.ts';
 import { RelayError } from './relay-error.ts';
@@ -22,7 +22,8 @@ async function main(config: RelayConfig): Promise<void> {
   const { deployment, answerWithinMs } = config;
   const clock = systemRelayClock;
   const random = Math.random;
-  const out = standardOut();
+  // Log and metrics share one destination, so no line is torn by another.
+  const out = pino.destination(1);
   const log = createLogger(config.logLevel, out);
   const ending = endOnSignals(log);
   const metrics = createMetrics();
@@ -130,8 +131,6 @@ function endOnSignals(log: Logger): { by(stop: () => Promise<void>): void } {
 
 /** Messages of the relay's own errors quote no input and name the remedy. */
 const whyOf = (error: unknown): string => (error instanceof RelayError ? error.message : nameOf(error));
-
-const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
 
 try {
   await main(readRelayConfig(process.env));

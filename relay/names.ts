@@ -1,15 +1,12 @@
 /** Environment and metric names of the relay. Strings only: cdk imports this file. */
 
-/** `grpc://`, `grpcs://`, `ws://` or `wss://`, and the host of GitLab's job router. */
 export const ENV_ROUTER_URL = 'TOLLGATE_ROUTER_URL';
-/** File with the controller's `glrct-` token. It may be replaced at run time. */
 export const ENV_ROUTER_TOKEN_FILE = 'TOLLGATE_ROUTER_TOKEN_FILE';
 export const ENV_ROUTER_TOKEN = 'TOLLGATE_ROUTER_TOKEN';
 /** SSM SecureString with the token: read at the start, every ten minutes, and when the router refuses it. */
 export const ENV_ROUTER_TOKEN_PARAMETER = 'TOLLGATE_ROUTER_TOKEN_PARAMETER';
 /** `yes` lets the token and the jobs travel unencrypted to another host. */
 export const ENV_ALLOW_PLAINTEXT_ROUTER = 'TOLLGATE_ALLOW_PLAINTEXT_ROUTER';
-/** PEM file of a private authority that signed GitLab's certificates. The commands read it too. */
 export const ENV_CA_FILE = 'TOLLGATE_CA_FILE';
 export const ENV_CA_PARAMETER = 'TOLLGATE_CA_PARAMETER';
 /** SSM parameter with `user:password` for the proxy in `https_proxy`. Unset: the proxy asks for none. */
@@ -22,7 +19,6 @@ export const DESCRIPTORS_FOLDER = 'descriptors';
  * networks that reach no Function URL.
  */
 export const ENV_ADMIT_ROUTE = 'TOLLGATE_ADMIT_ROUTE';
-/** Name or ARN of the admit function, with a version or alias if it has one. For the route `invoke`. */
 export const ENV_ADMIT_FUNCTION = 'TOLLGATE_ADMIT_FUNCTION';
 export const ENV_ADMIT_URL = 'TOLLGATE_ADMIT_URL';
 /** `yes` lets the jobs travel unencrypted to a service on another host. */
@@ -30,17 +26,13 @@ export const ENV_ALLOW_PLAINTEXT_ADMIT = 'TOLLGATE_ALLOW_PLAINTEXT_ADMIT';
 export const ENV_DEADLINE_MS = 'TOLLGATE_DEADLINE_MS';
 /** From question to answer for a job that waits for headroom, milliseconds. Unset: the deadline of all questions. */
 export const ENV_ANSWER_WITHIN_MS = 'TOLLGATE_ANSWER_WITHIN_MS';
-/** The decision of cost and capacity rules while the ledger is out of reach: `admit` or `reject`. */
 export const ENV_FALLBACK = 'TOLLGATE_FALLBACK';
-/** The number of relays. Each spends its share of the headroom while the ledger is out of reach. */
 export const ENV_RELAYS = 'TOLLGATE_RELAYS';
-/** The compiled policy, JSON. Unset: the relay evaluates no security rule itself. */
 export const ENV_POLICY_FILE = 'TOLLGATE_POLICY_FILE';
 /** DynamoDB table for the heartbeat that the watchdog reads. Unset: no heartbeat. */
 export const ENV_HEARTBEAT_TABLE = 'TOLLGATE_HEARTBEAT_TABLE';
 /** DynamoDB table for fallback decisions that the function does not take. Unset: they wait in memory alone. */
 export const ENV_JOURNAL_TABLE = 'TOLLGATE_JOURNAL_TABLE';
-/** The GitLab host, which begins every key of the table: `gitlab.example.com`. */
 export const ENV_RELAY_GITLAB_INSTANCE = 'TOLLGATE_GITLAB_INSTANCE';
 export const ENV_AWS_REGION = 'AWS_REGION';
 /** Endpoints of emulators instead of AWS, as the SDKs read them. */

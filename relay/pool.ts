@@ -8,20 +8,15 @@
 
 import {
   Connection,
-  type EncodeAnswer,
   type EndKind,
-  endKind,
   Stream,
   type StreamOwner,
   type StreamState,
   Timers,
-  wasAsked,
 } from './connection.ts';
-import { ownFault, type RelayObserver } from './events.ts';
-import type { AnswerQuestion, RelayClock } from './exchange.ts';
+import type { RelayClock } from './exchange.ts';
 import type { Router, RouterFailure } from './router/router.ts';
 
-/** Bounds of the number of waiting streams, which grows immediately when they run short and shrinks slowly. */
 export interface PoolSizes {
   readonly start: number;
   readonly max: number;
@@ -52,13 +47,10 @@ const CUT_MS = 7_000;
 /** A stream that is cut ends within moments, or its connection is dead. */
 const CUT_GRACE_MS = 250;
 
-export interface StreamPoolOptions {
+export interface StreamPoolOptions extends Pick<StreamOwner, 'answer' | 'encode' | 'observe'> {
   readonly router: Pick<Router, 'admitJob'>;
-  readonly answer: AnswerQuestion;
-  readonly encode: EncodeAnswer;
   readonly clock: RelayClock;
   readonly random: () => number;
-  readonly observe: RelayObserver;
   readonly sizes?: PoolSizes;
   /** Questions whose jobs wait for headroom. They come on top of all bounds. @default none */
   readonly parked?: () => number;
@@ -69,17 +61,16 @@ export interface StreamPoolOptions {
 
 export const createStreamPool = (options: StreamPoolOptions): Pool => new Pool(options);
 
-type Living = Exclude<StreamState['name'], 'ended'>;
-
 class Pool implements StreamOwner {
-  readonly answer: AnswerQuestion;
-  readonly encode: EncodeAnswer;
+  readonly answer: StreamOwner['answer'];
+  readonly encode: StreamOwner['encode'];
+  readonly observe: StreamOwner['observe'];
   readonly #options: StreamPoolOptions;
   readonly #sizes: PoolSizes;
   readonly #connection: Connection;
   readonly #timers: Timers<'refill' | 'sweep' | 'shrink' | 'leave' | 'cut' | 'grace'>;
   readonly #streams = new Set<Stream>();
-  readonly #in: Record<Living, number> = { opening: 0, waiting: 0, deciding: 0, answered: 0 };
+  readonly #in: Record<StreamState, number> = { opening: 0, waiting: 0, deciding: 0, answered: 0, ended: 0 };
   #wanted: number;
   /** Questions since the last refill. Only these show that the pool is too small; streams that ended do not. */
   #taken = 0;
@@ -95,6 +86,7 @@ class Pool implements StreamOwner {
     this.#wanted = sizes.start;
     this.answer = options.answer;
     this.encode = options.encode;
+    this.observe = observe;
     this.#timers = new Timers(clock);
     this.#connection = new Connection({
       ...{ clock, random, observe },
@@ -126,7 +118,7 @@ class Pool implements StreamOwner {
     const { leaveWaitingMs = LEAVE_WAITING_MS } = this.#options;
     // Questions of the current network read come first.
     this.#timers.after('leave', leaveWaitingMs, () =>
-      this.#defer(() => this.#cancel(({ isFree }) => isFree)),
+      this.#defer(() => this.#cancel(({ state }) => state === 'opening' || state === 'waiting')),
     );
     this.#timers.after('cut', CUT_MS, () => {
       this.#timers.after('grace', CUT_GRACE_MS, () => this.#finishDrain());
@@ -153,9 +145,9 @@ class Pool implements StreamOwner {
     return this.#options.clock.monotonicMs();
   }
 
-  moved(from: StreamState['name'], to: StreamState['name']): void {
-    if (from !== 'ended') this.#in[from] -= 1;
-    if (to !== 'ended') this.#in[to] += 1;
+  moved(from: StreamState, to: StreamState): void {
+    this.#in[from] -= 1;
+    this.#in[to] += 1;
     // The answer freed a place that a refill may have missed.
     if (to === 'answered' && this.#isShort) this.#refillAfter('served');
     this.#observeSoon();
@@ -167,38 +159,29 @@ class Pool implements StreamOwner {
 
   asked(stream: Stream): void {
     this.#taken += 1;
-    this.#options.observe({ type: 'question' });
+    this.observe({ type: 'question' });
     this.#connection.onQuestion(stream);
     this.#refillSoon();
   }
 
-  failedToAnswer(error: unknown): void {
-    this.#options.observe(ownFault('stream', error));
-  }
-
-  oversized(sizeBytes: number): void {
-    this.#options.observe({ type: 'unreadable', problem: 'larger than the message limit', sizeBytes });
-  }
-
-  ended(stream: Stream, last: StreamState, end: RouterFailure): void {
+  ended(stream: Stream, kind: EndKind, end: RouterFailure): void {
     this.#streams.delete(stream);
-    const asked = wasAsked(last);
-    const kind = endKind(last, end.code, stream.tooLarge, this.nowMs());
+    const { wasAsked, tooLarge, answered } = stream;
     const draining = this.#drained !== undefined;
-    this.#options.observe({
+    this.observe({
       type: 'stream_ended',
       ...end,
-      asked: asked || stream.tooLarge,
+      asked: wasAsked || tooLarge,
       failed: !draining && (kind === 'refused' || kind === 'failed'),
-      ...(stream.answered !== undefined && { answered: stream.answered }),
+      ...(answered !== undefined && { answered }),
     });
     if (draining) {
       if (this.#streams.size === 0) this.#finishDrain();
       return;
     }
     this.#connection.onEnd(stream, kind, end, this.#in.waiting + this.#in.deciding);
-    if (this.status().open === 0) this.#connection.onDown();
-    if (!asked || this.#isShort) this.#refillAfter(kind);
+    if (this.status().open === 0) this.#connection.downSinceMs ??= this.nowMs();
+    if (!wasAsked || this.#isShort) this.#refillAfter(kind);
   }
 
   get #free(): number {
@@ -216,8 +199,11 @@ class Pool implements StreamOwner {
 
   #refill(): void {
     this.#refillDue = false;
-    if (this.#connection.needsProbe) this.#open((probe) => this.#connection.sendProbe(probe));
-    else if (this.#connection.state === 'open') {
+    if (this.#connection.needsProbe) {
+      this.#open((probe) => {
+        this.#connection.probe = probe;
+      });
+    } else if (this.#connection.state === 'open') {
       const waiting = Math.max(0, this.#wanted - this.#taken);
       this.#wanted = grown({ ...this.#occupancy(), waiting }, this.#sizes);
       for (let left = missing(this.#occupancy(), this.#sizes, this.#in.answered); left > 0; left -= 1)
@@ -289,14 +275,13 @@ class Pool implements StreamOwner {
     const before = this.#observed;
     if (before.open === open && before.waiting === waiting && before.wanted === wanted) return;
     this.#observed = { open, waiting, wanted };
-    this.#options.observe({ type: 'streams', open, waiting, wanted });
+    this.observe({ type: 'streams', open, waiting, wanted });
   }
 }
 
 interface Occupancy {
   readonly wanted: number;
   readonly waiting: number;
-  /** Streams with an unanswered question, except those whose jobs wait for headroom. */
   readonly busy: number;
 }
 
@@ -313,7 +298,7 @@ function shrunk({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number 
 }
 
 /** Returns the number of streams to open. @param lingering - answered streams that have not ended. */
-function missing({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes, lingering = 0): number {
+function missing({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes, lingering: number): number {
   const places = sizes.openMax - waiting - busy - Math.floor(lingering / LINGERING_PER_PLACE);
   return Math.max(0, Math.min(wanted - waiting, places));
 }

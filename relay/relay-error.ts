@@ -1,6 +1,5 @@
 import { codedError } from '../policies/coded-error.ts';
 
-/** Errors of the relay. A rejected job is not an error. */
 export class RelayError extends codedError('RelayError', {
   config_invalid: false,
   schema_invalid: false,

@@ -4,26 +4,25 @@ import type { Policy } from '../policies/policy.ts';
 import type { Fetch } from './admit/admit-call.ts';
 import { createBreaker } from './admit/breaker.ts';
 import { createForwarder } from './admit/forward.ts';
-import { createAnswering, createQuestionReader } from './answer.ts';
+import { createAnswering } from './answer.ts';
 import type { WriteJournal } from './aws/aws-json.ts';
 import { createGroupCommit } from './commit/group-commit.ts';
 import { createLanes, eventLoopShare } from './commit/lanes.ts';
-import type { RelayObserver } from './events.ts';
+import { nameOf, type RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
-import { createFallback, statelessCheck } from './fallback/fallback.ts';
+import { createFallback } from './fallback/fallback.ts';
 import { Headroom, type KeptHeadrooms } from './fallback/headroom.ts';
 import { createHeadroomSnapshots } from './fallback/headroom-snapshot.ts';
-import { createLiveDirectory, groupsAbove } from './fallback/live-directory.ts';
+import { createLiveDirectory } from './fallback/live-directory.ts';
 import { createUnmetered } from './fallback/unmetered.ts';
-import type { RelayStatus } from './monitoring/health.ts';
 import { createStreamPool, type PoolSizes } from './pool.ts';
 import { type Registration, startRegistration } from './router/registration.ts';
 import type { Router } from './router/router.ts';
 import { fieldsWithoutSource } from './translate/alias-sources.ts';
-import { NeededFields } from './translate/needed-fields.ts';
+import { watchNeededFields } from './translate/needed-fields.ts';
 import { compileReader, plausibilityJudge } from './translate/question-reader.ts';
 import { WaitQueue } from './wait-queue.ts';
-import { encodeAdmitted, encodeRejected, type WireSchema } from './wire/schema.ts';
+import { encodeAnswer, type WireSchema } from './wire/schema.ts';
 import { createSchemaProof, type SchemaState, type SchemaTrust } from './wire/schema-proof.ts';
 
 export type Relay = ReturnType<typeof createRelay>;
@@ -46,7 +45,6 @@ export function createRelay(options: {
   readonly deadlineMs: number;
   readonly answerWithinMs?: number;
   readonly fallback: 'admit' | 'reject';
-  /** The number of relays, which share the headroom while the ledger is out of reach. @default 1 */
   readonly relays?: number;
   readonly observe: RelayObserver;
   /** Takes fallback decisions while the function is out of reach. Absent: they wait in memory alone. */
@@ -58,7 +56,6 @@ export function createRelay(options: {
   readonly clock?: RelayClock;
   readonly random?: () => number;
   readonly poolSizes?: PoolSizes;
-  /** A relay that stops leaves its waiting streams to the router this long. @default 3 s */
   readonly leaveWaitingMs?: number;
   readonly schemaTrust?: SchemaTrust;
 }) {
@@ -108,14 +105,14 @@ export function createRelay(options: {
   const observeSchema = (standing: SchemaState): void =>
     observe({ type: 'schema', standing, source, hash, placeholder });
   const proof = createSchemaProof(options.schemaTrust ?? 'earned', observeSchema);
-  const fields = new NeededFields({
+  const fields = watchNeededFields({
     policy,
     withoutSource: new Set(fieldsWithoutSource(schema.question, policy)),
     nowMs: clock.nowMs(),
     changed: (missing) => observe({ type: 'fields', missing }),
   });
   const notWritten = (where: 'journal' | 'headroom') => (error: unknown) =>
-    observe({ type: 'not_written', where, error: error instanceof Error ? error.name : typeof error });
+    observe({ type: 'not_written', where, error: nameOf(error) });
   const snapshots =
     options.headroom &&
     createHeadroomSnapshots({ ...options.headroom, clock, headroom, failed: notWritten('headroom') });
@@ -126,11 +123,8 @@ export function createRelay(options: {
     ...{ clock, random, observe },
   });
   const fallback = createFallback({
-    clock,
-    stateless: statelessCheck(policy, clock, directory.current),
-    groupsAbove: (request) => groupsAbove(request, directory.current()),
+    ...{ clock, policy, directory: directory.current, headroom },
     costAndCapacity: options.fallback,
-    headroom,
     newDecisionId: () => `f-${randomUUID()}`,
   });
   const { deadlineMs, answerWithinMs = deadlineMs } = options;
@@ -141,26 +135,18 @@ export function createRelay(options: {
     noted: fallback.noted,
   });
   const answer = createAnswering({
-    read: createQuestionReader({
-      read: compileReader(schema, {
-        variables: policy?.variables ?? { names: [], prefixes: [] },
-        trustVariables: policy?.trustVariables ?? false,
-      }),
-      judge: plausibilityJudge(directory.current),
-      proof,
-      fields,
-      observe,
+    read: compileReader(schema, {
+      variables: policy?.variables ?? { names: [], prefixes: [] },
+      trustVariables: policy?.trustVariables ?? false,
     }),
-    ...{ proof, waiting, fallback, unmetered, clock, observe },
+    judge: plausibilityJudge(directory.current),
+    ...{ proof, fields, waiting, fallback, unmetered, clock, observe },
   });
-  const admitted = encodeAdmitted(schema);
+  const admitted = encodeAnswer(schema, { outcome: 'admitted' });
   const pool = createStreamPool({
     router,
     answer,
-    encode: {
-      admitted: () => admitted,
-      rejected: (reason) => encodeRejected(schema, reason),
-    },
+    encode: (given) => (given.outcome === 'admitted' ? admitted : encodeAnswer(schema, given)),
     ...{ clock, random, observe },
     parked: () => waiting.size,
     ...(options.poolSizes !== undefined && { sizes: options.poolSizes }),
@@ -195,7 +181,7 @@ export function createRelay(options: {
       stopped ??= stop();
       return stopped;
     },
-    status: (): RelayStatus => {
+    status: () => {
       const streams = pool.status();
       const nowMs = clock.monotonicMs();
       return {
@@ -212,6 +198,7 @@ export function createRelay(options: {
         waitingJobs: waiting.size,
         waitingLines: waiting.longestLines(),
         unmeteredQueued: unmetered.queued,
+        /** Since all groups of GitLab were listed. Before the first directory: since the start. */
         directoryAgeMs: Math.round(directory.ageMs()),
         directoryKnown: directory.current() !== undefined,
       };

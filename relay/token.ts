@@ -16,7 +16,6 @@ const TOKEN_CHARACTERS_MAX = 4_096;
 /** Characters that are safe in a header. A line break would let a file write headers. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
-/** For a token from the environment. Throws like {@link TokenSource.read}, immediately. */
 export function literalToken(text: string): TokenSource {
   const token = checkedToken(text, 'the token given by value');
   return { read: () => token, refresh: () => {} };
@@ -67,7 +66,6 @@ interface ParameterReading {
   readonly failed: (error: unknown) => void;
 }
 
-/** Returns the token, an authority to trust in addition to the system's, and `user:password` for the proxy if it asks for one. */
 export async function openSecrets({ token, caFile, aws }: RelayConfig, reading: ParameterReading) {
   const { tokenParameter, caParameter, proxyParameter } = aws;
   const ownToken = () => ('file' in token ? fileToken(token.file) : literalToken(token.value));
@@ -136,7 +134,6 @@ export const START_MS_MAX = 120_000;
 const PAUSE_MS_MIN = 500;
 const PAUSE_MS_MAX = 10_000;
 
-/** Retries a read that the relay cannot start without. @throws the last error, after two minutes. */
 async function retryAtStart<T>(read: () => Promise<T>, reading: ParameterReading): Promise<T> {
   const { clock, random } = reading;
   const endMs = clock.monotonicMs() + START_MS_MAX;

@@ -21,7 +21,7 @@ import {
 import { counterName } from '../policies/claim.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import { isInFlight } from '../policies/unit.ts';
-import { requestRootOf, SEND_MS_MIN, type SentListener } from './commit/fair-queue.ts';
+import { type BatchJob, requestRootOf, SEND_MS_MIN, type SentListener } from './commit/fair-queue.ts';
 import type { GroupCommit } from './commit/group-commit.ts';
 import type { Lanes } from './commit/lanes.ts';
 import type { RelayObserver } from './events.ts';
@@ -35,9 +35,7 @@ const ASKED_MAX = 96;
 const SLOTS_MAX = 4;
 /** After this many backfills a job goes first, so a large job is not passed over for ever. */
 export const BACKFILLS_MAX = 8;
-/** Pause between two rounds of a wait queue without an admission. */
 const PAUSE_MS = 1_000;
-/** Time that the last request needs before the router times out. */
 const LAST_MS = 1_000;
 /** A relay that stops has 6 s for its decisions. */
 const STOPPING_MS = 3_000;
@@ -78,11 +76,8 @@ interface WaitingJob {
   readonly sinceMs: number;
   readonly untilMs: number;
   lastAskMs: number;
-  isLast: boolean;
-  isAsked: boolean;
-  /** Counters that it may take from while it is asked about. */
-  slot: readonly string[];
-  /** Earlier jobs that it passes if it is admitted. Undefined while it has no slot. */
+  asked: 'again' | 'last' | undefined;
+  /** Earlier jobs that it passes if it is admitted. Undefined while it has no slot: it may not take from its counters. */
   passing: readonly WaitingJob[] | undefined;
   /** Backfills that passed it, and those that may pass it now. */
   passed: number;
@@ -94,19 +89,20 @@ interface WaitingJob {
 export class WaitQueue {
   readonly #options: WaitQueueOptions;
   readonly #jobs = new Map<number, WaitingJob>();
-  readonly #order: FairOrder;
-  readonly #pauses = new Pauses();
+  /** In their order, which is fair to root groups. */
+  readonly #waiting: WaitingJob[] = [];
+  /** By counter: when jobs are asked about again (monotonic), and the units left that were last reported. */
+  readonly #pauses = new Map<string, { endMs: number; left: number }>();
   #cancelRound = (): void => {};
   #isRoundPlanned = false;
   #isStopping = false;
 
   constructor(options: WaitQueueOptions) {
     this.#options = options;
-    this.#order = new FairOrder(options.weightOf ?? (() => 1));
   }
 
   get size(): number {
-    return this.#order.jobs.length;
+    return this.#waiting.length;
   }
 
   /** Decides one job. Always resolves, at most `answerWithinMs` after the question arrived. */
@@ -129,35 +125,45 @@ export class WaitQueue {
       const job = this.#jobs.get(jobId);
       // A job that does not wait yet may not begin to.
       if (job === undefined) return this.#isFull ? [{ jobId, waitedMs: 0, last: true as const }] : [];
-      const turn = job.isAsked ? job.slot : [];
+      const turn = job.passing === undefined ? [] : job.counters;
       add(turn);
       const waitedMs = Math.max(0, Math.round(nowMs - job.sinceMs));
-      const last = job.isLast && { last: true as const };
+      const last = job.asked === 'last' && { last: true as const };
       return [{ jobId, waitedMs, ...(turn.length > 0 && { turn }), ...last }];
     });
-    for (const { counters } of this.#order.jobs) add(counters);
+    for (const { counters } of this.#waiting) add(counters);
     return { ...(lines.size > 0 && { lines: [...lines] }), ...(jobs.length > 0 && { jobs }) };
   }
 
   /** Sorts a batch: waiting jobs first, in their order, because the function takes jobs as they come. */
-  inOrder<Job extends { readonly request: Pick<AdmissionRequest, 'jobId'> }>(
-    jobs: readonly Job[],
-  ): readonly Job[] {
+  inOrder<Job extends Pick<BatchJob, 'request'>>(jobs: readonly Job[]): readonly Job[] {
     if (this.size === 0) return jobs;
     const orderOf = ({ request: { jobId } }: Job): number =>
       this.#jobs.get(jobId)?.order ?? Number.MAX_SAFE_INTEGER;
     return jobs.toSorted((a, b) => orderOf(a) - orderOf(b));
   }
 
-  /** Learns from any response. If a counter has more headroom than before, its wait queue is asked about immediately. */
+  /**
+   * Learns from any response. More headroom than last reported ends a pause, once: headroom that fits no waiting job is no reason to
+   * ask on.
+   */
   onHeadroom(headroom: readonly LimitRoom[]): void {
     if (this.size === 0) return;
     const nowMs = this.#nowMs();
-    const sooner = headroom.filter((each) => {
-      const slots = slotsLeft(each);
-      return slots !== undefined && this.#pauses.onHeadroom(slots.name, slots.left, nowMs);
-    });
-    if (sooner.length > 0) this.#planRound();
+    let isSooner = false;
+    for (const { refusal } of headroom) {
+      const { reason } = refusal;
+      if (!('committed' in reason) || !isInFlight(reason.unit)) continue;
+      const pause = this.#pauses.get(counterName({ ...reason, period: 'now' }));
+      if (pause === undefined) continue;
+      const left = reason.limitAmount - reason.committed;
+      if (left > pause.left && pause.endMs > nowMs) {
+        pause.endMs = nowMs;
+        isSooner = true;
+      }
+      pause.left = left;
+    }
+    if (isSooner) this.#planRound();
   }
 
   /** From now on no job begins to wait. Each waiting job is asked about one last time, within three seconds. */
@@ -168,10 +174,9 @@ export class WaitQueue {
     this.#planRound();
   }
 
-  /** Returns the longest wait queues by root group, at most {@link WAITING_LINES_MAX}. */
   longestLines(): readonly WaitingLine[] {
     const lines = new Map<string, Required<WaitingLine>>();
-    for (const { root, counters, sinceMs } of this.#order.jobs) {
+    for (const { root, counters, sinceMs } of this.#waiting) {
       for (const counter of counters) {
         const { jobs = 0, longestMs = 0 } = lines.get(`${root} ${counter}`) ?? {};
         const waitedMs = Math.round(this.#nowMs() - sinceMs);
@@ -193,7 +198,7 @@ export class WaitQueue {
       job.listeners += 1;
       waiter.listenForEnd(() => {
         job.listeners -= 1;
-        if (job.listeners === 0 && !job.isAsked) this.#end(job, undecided('abandoned'));
+        if (job.listeners === 0 && job.asked === undefined) this.#end(job, undecided('abandoned'));
       });
       this.#planRound();
     });
@@ -203,19 +208,19 @@ export class WaitQueue {
     const { answerWithinMs } = this.#options;
     const nowMs = this.#nowMs();
     const root = requestRootOf(request);
-    const mayWait = !this.#isFull && this.#order.countOf(root) < WAITING_OF_ROOT_MAX;
+    const mayWait =
+      !this.#isFull && this.#waiting.filter((each) => each.root === root).length < WAITING_OF_ROOT_MAX;
     const untilMs = waiter.arrivedAtMs + answerWithinMs;
     const lastMs = untilMs - Math.min(LAST_MS, answerWithinMs / 2);
     const job: WaitingJob = {
       ...{ request, root, counters, order: undefined, sinceMs: nowMs, untilMs },
       lastAskMs: mayWait ? Math.min(nowMs + leftMs, lastMs) : nowMs,
-      ...{ isLast: false, isAsked: false, slot: [], passing: undefined, passed: 0, pending: 0 },
-      ...{ resolvers: [], listeners: 0 },
+      ...{ asked: undefined, passing: undefined, passed: 0, pending: 0, resolvers: [], listeners: 0 },
     };
     this.#jobs.set(request.jobId, job);
     if (mayWait) {
-      this.#order.join(job);
-      this.#pauses.begin(counters, nowMs);
+      this.#join(job);
+      this.#pause(counters, nowMs);
       this.#observeSize();
     }
     return job;
@@ -237,13 +242,13 @@ export class WaitQueue {
     let asked = 0;
     const due: WaitingJob[] = [];
     for (const job of this.#jobs.values()) {
-      if (job.isAsked) asked += 1;
+      if (job.asked !== undefined) asked += 1;
       else if (job.lastAskMs <= nowMs) this.#ask(job, 'last');
       else nextMs = Math.min(nextMs, job.lastAskMs);
     }
-    for (const job of this.#order.heads()) {
-      if (job.isAsked || asked >= ASKED_MAX) continue;
-      const dueMs = this.#pauses.endMs(job.counters);
+    for (const job of this.#heads()) {
+      if (job.asked !== undefined || asked >= ASKED_MAX) continue;
+      const dueMs = Math.max(...job.counters.map((name) => this.#pauses.get(name)?.endMs ?? 0));
       if (dueMs > nowMs) nextMs = Math.min(nextMs, dueMs);
       else {
         due.push(job);
@@ -252,10 +257,9 @@ export class WaitQueue {
     }
     this.#joinLanes(due);
     for (const job of due) this.#ask(job, 'again');
-    if (Number.isFinite(nextMs))
-      this.#cancelRound = this.#options.clock.after(Math.max(1, Math.ceil(nextMs - nowMs)), () =>
-        this.#round(),
-      );
+    if (!Number.isFinite(nextMs)) return;
+    const delayMs = Math.max(1, Math.ceil(nextMs - nowMs));
+    this.#cancelRound = this.#options.clock.after(delayMs, () => this.#round());
   }
 
   #joinLanes(jobs: readonly WaitingJob[]): void {
@@ -268,23 +272,25 @@ export class WaitQueue {
 
   #ask(job: WaitingJob, how: 'again' | 'last'): void {
     const { commit, deadlineMs } = this.#options;
-    job.isAsked = true;
-    job.isLast = how === 'last';
-    const hasSlot = job.order !== undefined && this.#order.mayPass(job);
-    job.slot = hasSlot ? job.counters : [];
-    if (hasSlot) this.#order.asked(job);
+    job.asked = how;
+    if (job.order !== undefined && this.#mayPass(job)) {
+      job.passing = this.#earlier(job);
+      for (const other of job.passing) other.pending += 1;
+    }
     void commit
       .decide(job.request, Math.min(job.untilMs, this.#nowMs() + deadlineMs))
       .then((verdict) => this.#onVerdict(job, verdict));
   }
 
   #onVerdict(job: WaitingJob, verdict: LedgerVerdict): void {
-    job.isAsked = false;
+    const wasLast = job.asked === 'last' || job.order === undefined;
     const isAdmitted = verdict.outcome === 'admitted';
-    this.#order.decided(job, isAdmitted);
-    if (isAdmitted && job.order !== undefined) this.#pauses.end(job.counters, this.#nowMs());
+    job.asked = undefined;
+    this.#takeSlot(job, isAdmitted);
+    if (isAdmitted && job.order !== undefined)
+      for (const name of job.counters) this.#pauses.set(name, { endMs: this.#nowMs(), left: 0 });
     if (verdict.outcome !== 'waiting') this.#end(job, verdict);
-    else if (job.isLast || job.order === undefined) this.#end(job, undecided('malformed'));
+    else if (wasLast) this.#end(job, undecided('malformed'));
     else this.#goOn(job, verdict);
   }
 
@@ -293,7 +299,7 @@ export class WaitQueue {
     const { counters: before } = job;
     this.#options.noted?.(job.request, answer);
     job.counters = answer.counters;
-    this.#pauses.begin(answer.counters, nowMs);
+    this.#pause(answer.counters, nowMs);
     this.#forgetPauses(before);
     job.lastAskMs = Math.min(job.lastAskMs, nowMs + answer.leftMs);
     if (job.listeners === 0) this.#end(job, undecided('abandoned'));
@@ -306,7 +312,8 @@ export class WaitQueue {
     this.#jobs.delete(job.request.jobId);
     const hasWaited = job.order !== undefined;
     if (hasWaited) {
-      this.#order.leave(job);
+      this.#takeSlot(job, false);
+      this.#waiting.splice(this.#waiting.indexOf(job), 1);
       this.#forgetPauses(job.counters);
       this.#observeSize();
     }
@@ -315,65 +322,49 @@ export class WaitQueue {
     this.#planRound();
   }
 
+  /** Jobs of these counters were just asked about. A pause that is not over goes on. */
+  #pause(counters: readonly string[], nowMs: number): void {
+    for (const name of counters) {
+      const { endMs = 0, left = 0 } = this.#pauses.get(name) ?? {};
+      if (endMs <= nowMs) this.#pauses.set(name, { endMs: nowMs + PAUSE_MS, left });
+    }
+  }
+
   #forgetPauses(counters: readonly string[]): void {
     for (const name of counters)
-      if (!this.#order.jobs.some((other) => other.counters.includes(name))) this.#pauses.forget(name);
+      if (!this.#waiting.some((other) => other.counters.includes(name))) this.#pauses.delete(name);
   }
 
   #observeSize(): void {
     this.#options.observe({ type: 'waiting', jobs: this.size });
   }
 
+  #weight(root: string): number {
+    return this.#options.weightOf?.(root) ?? 1;
+  }
+
   #nowMs(): number {
     return this.#options.clock.monotonicMs();
   }
-}
-
-class FairOrder {
-  readonly #weightOf: (root: string) => number;
-  readonly #jobs: WaitingJob[] = [];
-  readonly #roots = new Map<string, { last: number; count: number }>();
-
-  constructor(weightOf: (root: string) => number) {
-    this.#weightOf = weightOf;
-  }
-
-  get jobs(): readonly WaitingJob[] {
-    return this.#jobs;
-  }
-
-  countOf(root: string): number {
-    return this.#roots.get(root)?.count ?? 0;
-  }
 
   /** Orders the job behind its root's last one, by `1 / weight`. A root without waiting jobs starts where the first job is. */
-  join(job: WaitingJob): void {
-    const [first] = this.#jobs;
-    const now = first?.order === undefined ? 0 : first.order - 1 / this.#weightOf(first.root);
-    const { last = 0, count = 0 } = this.#roots.get(job.root) ?? {};
-    const order = Math.max(now, last) + 1 / this.#weightOf(job.root);
+  #join(job: WaitingJob): void {
+    const [first] = this.#waiting;
+    const now = first?.order === undefined ? 0 : first.order - 1 / this.#weight(first.root);
+    const last = this.#waiting.findLast(({ root }) => root === job.root)?.order ?? 0;
+    const order = Math.max(now, last) + 1 / this.#weight(job.root);
     job.order = order;
-    const after = this.#jobs.findIndex((other) => (other.order ?? 0) > order);
-    this.#jobs.splice(after === -1 ? this.#jobs.length : after, 0, job);
-    this.#roots.set(job.root, { last: order, count: count + 1 });
+    const after = this.#waiting.findIndex((other) => (other.order ?? 0) > order);
+    this.#waiting.splice(after === -1 ? this.#waiting.length : after, 0, job);
   }
 
-  leave(job: WaitingJob): void {
-    this.decided(job, false);
-    this.#jobs.splice(this.#jobs.indexOf(job), 1);
-    const ofRoot = this.#roots.get(job.root);
-    if (ofRoot === undefined) return;
-    ofRoot.count -= 1;
-    if (ofRoot.count === 0) this.#roots.delete(job.root);
-  }
-
-  heads(): readonly WaitingJob[] {
+  #heads(): readonly WaitingJob[] {
     const slots = new Map<string, number>();
     const heads: WaitingJob[] = [];
-    for (const job of this.#jobs) {
+    for (const job of this.#waiting) {
       if (job.passing === undefined) {
         const isHead = job.counters.every((name) => (slots.get(name) ?? 0) < SLOTS_MAX);
-        if (!isHead || !this.mayPass(job, heads)) continue;
+        if (!isHead || !this.#mayPass(job, heads)) continue;
         heads.push(job);
       }
       for (const name of job.counters) slots.set(name, (slots.get(name) ?? 0) + 1);
@@ -382,19 +373,14 @@ class FairOrder {
   }
 
   /** Returns true if every earlier job can take one more backfill. @param more - jobs that would be asked about too. */
-  mayPass(job: WaitingJob, more: readonly WaitingJob[] = []): boolean {
+  #mayPass(job: WaitingJob, more: readonly WaitingJob[] = []): boolean {
     return this.#earlier(job).every(
       (other) =>
         other.passed + other.pending + more.filter((each) => isBehind(each, other)).length < BACKFILLS_MAX,
     );
   }
 
-  asked(job: WaitingJob): void {
-    job.passing = this.#earlier(job);
-    for (const other of job.passing) other.pending += 1;
-  }
-
-  decided(job: WaitingJob, isAdmitted: boolean): void {
+  #takeSlot(job: WaitingJob, isAdmitted: boolean): void {
     for (const other of job.passing ?? []) {
       other.pending -= 1;
       if (isAdmitted) other.passed += 1;
@@ -403,7 +389,7 @@ class FairOrder {
   }
 
   #earlier(job: WaitingJob): readonly WaitingJob[] {
-    return this.#jobs.slice(0, this.#jobs.indexOf(job)).filter((other) => isBehind(job, other));
+    return this.#waiting.slice(0, this.#waiting.indexOf(job)).filter((other) => isBehind(job, other));
   }
 }
 
@@ -411,48 +397,3 @@ const isBehind = (job: WaitingJob, other: WaitingJob): boolean =>
   (other.order ?? 0) <= (job.order ?? 0) &&
   other !== job &&
   other.counters.some((name) => job.counters.includes(name));
-
-/** The pause of each wait queue, by counter. All times are monotonic. */
-class Pauses {
-  readonly #byCounter = new Map<string, { endMs: number; left: number }>();
-
-  endMs(counters: readonly string[]): number {
-    return Math.max(...counters.map((name) => this.#byCounter.get(name)?.endMs ?? 0));
-  }
-
-  /** Jobs of these counters were just asked about. A pause that is not over goes on. */
-  begin(counters: readonly string[], nowMs: number): void {
-    for (const name of counters) {
-      const { endMs = 0, left = 0 } = this.#byCounter.get(name) ?? {};
-      if (endMs <= nowMs) this.#byCounter.set(name, { endMs: nowMs + PAUSE_MS, left });
-    }
-  }
-
-  end(counters: readonly string[], nowMs: number): void {
-    for (const name of counters) this.#byCounter.set(name, { endMs: nowMs, left: 0 });
-  }
-
-  /** More headroom than last reported ends the pause, once: headroom that fits no waiting job is no reason to ask on. */
-  onHeadroom(name: string, left: number, nowMs: number): boolean {
-    const pause = this.#byCounter.get(name);
-    if (pause === undefined) return false;
-    const isSooner = left > pause.left && pause.endMs > nowMs;
-    this.#byCounter.set(name, { endMs: isSooner ? nowMs : pause.endMs, left });
-    return isSooner;
-  }
-
-  forget(name: string): void {
-    this.#byCounter.delete(name);
-  }
-}
-
-const NO_PERIOD = 'now';
-
-/** Returns counter and whole units left of a limit on concurrent use, or undefined for another kind of limit. */
-function slotsLeft({
-  refusal: { reason },
-}: LimitRoom): { readonly name: string; readonly left: number } | undefined {
-  if (!('committed' in reason) || !isInFlight(reason.unit)) return undefined;
-  const { subject, limit, limitAmount, committed } = reason;
-  return { name: counterName({ subject, limit, period: NO_PERIOD }), left: limitAmount - committed };
-}

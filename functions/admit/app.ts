@@ -4,7 +4,6 @@ import type { DecideDeps } from '../core/admission/judge.ts';
 import { BODY_BYTES_MAX } from '../core/contract/admissions.ts';
 import { admitRoutes, TOO_LARGE } from './routes.ts';
 
-/** The admit function's routes behind a socket or inside the relay's own process; tests call `app.request()`. */
 export function createAdmitApp(deps: DecideDeps): Hono {
   const app = new Hono();
   const answer = admitRoutes(deps);

@@ -155,7 +155,6 @@ function waitingIn({ lines, jobs }: Envelope): WaitingTerms {
   };
 }
 
-/** Each entry is judged on its own later. */
 function entryProblems(name: string, value: unknown): readonly string[] {
   const count = Array.isArray(value) ? value.length : undefined;
   if (count !== undefined && count >= 1 && count <= REQUESTS_MAX) return [];

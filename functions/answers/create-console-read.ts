@@ -19,7 +19,7 @@ import { limitFiguresOf } from './limits/limit-figures.ts';
 import { reconciliationOf } from './limits/reconciliation.ts';
 import type { ReadContext, ReadingDeps } from './reading/context.ts';
 import { countersNow } from './reading/counters-now.ts';
-import { limitsNow, poolsNow } from './reading/limits-now.ts';
+import { limitsNow } from './reading/limits-now.ts';
 import { spendListOf, spendReportOf } from './report/report.ts';
 import { rolloutForecastOf, rolloutOf } from './rollout/rollout.ts';
 import { shadowViewOf } from './rollout/shadow.ts';
@@ -39,7 +39,6 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps) {
     ...deps,
     counters: countersNow(deps),
     limits: limitsNow(deps, (keys) => deps.ledger.readCounters(keys)),
-    pools: poolsNow(deps.clock),
   };
   const requests = requestRows(reading);
   const countEdit = editCounts(reading, compareEdit);

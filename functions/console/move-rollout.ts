@@ -1,8 +1,9 @@
 /** Moves groups a step on or back, and brings owners their report. Pages and API both come this way, and the desk decides. */
 import type { Policy } from '../../policies/policy.ts';
+import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { ConsoleReader } from '../answers/create-console-read.ts';
 import { actingUser } from '../answers/reading/context.ts';
-import type { RolloutReportedView, RolloutRow, RolloutStepRow } from '../answers/rollout/model.ts';
+import type { RolloutReportedView, RolloutRow } from '../answers/rollout/model.ts';
 import { planMoves, type RolloutMove } from '../answers/rollout/rollout-moves.ts';
 import { type OwnerMessage, ownerMessage } from '../answers/rollout/shadow.ts';
 import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
@@ -15,17 +16,9 @@ interface RolloutDeps {
   readonly read: Pick<ConsoleReader, 'rollout' | 'shadow'>;
 }
 
-type RolloutSubjects = readonly string[] | 'all';
-
-type RolloutMoveOutcome =
+type NotMoved =
   | { readonly outcome: 'unknown_subject'; readonly subject: string }
-  | { readonly outcome: 'too_many'; readonly total: number; readonly max: number }
-  | {
-      readonly outcome: 'planned';
-      readonly moved: readonly RolloutStepRow[];
-      readonly held: readonly RolloutRow[];
-      readonly applied: ApplyOutcome | undefined;
-    };
+  | { readonly outcome: 'too_many'; readonly total: number; readonly max: number };
 
 /** Each row has four weeks of days; a page is read in one call. */
 const ROWS_MAX = 500;
@@ -38,14 +31,15 @@ const TRIES_MAX = 3;
 export async function moveRollout(
   { desk, read }: RolloutDeps,
   move: RolloutMove,
-  subjects: RolloutSubjects,
+  subjects: readonly string[] | 'all',
   user: User,
   { why, base, source }: Pick<EditAuthor, 'why' | 'base' | 'source'>,
-): Promise<RolloutMoveOutcome> {
+) {
   const rows = await rowsOf(subjects, user, read);
   if ('outcome' in rows) return rows;
   const { edits, moved, held } = planMoves(rows, move);
-  if (edits.length === 0) return { outcome: 'planned', moved, held, applied: undefined };
+  const planned = { outcome: 'planned' as const, moved, held };
+  if (edits.length === 0) return { ...planned, applied: undefined };
   const unmet = [...new Set(moved.flatMap((each) => each.unmet))];
   const forced = unmet.length === 0 ? '' : ` (forced: ${unmet.join('; ')})`;
   const author = {
@@ -56,23 +50,18 @@ export async function moveRollout(
     // Moves back, and forced moves, count as confirmed.
     ...((move.direction === 'back' || move.force) && { confirmed: true }),
   };
-  return { outcome: 'planned', moved, held, applied: await desk.apply(edits, author) };
+  return { ...planned, applied: await desk.apply(edits, author) };
 }
 
-type RowsFound = readonly RolloutRow[] | Exclude<RolloutMoveOutcome, { outcome: 'planned' }>;
-
 async function rowsOf(
-  subjects: RolloutSubjects,
+  subjects: readonly string[] | 'all',
   user: User,
   read: Pick<ConsoleReader, 'rollout'>,
-): Promise<RowsFound> {
+): Promise<readonly RolloutRow[] | NotMoved> {
   const rows: RolloutRow[] = [];
   const named = subjects === 'all' ? {} : { subjects: [...new Set(subjects)] };
   for (let cursor: string | undefined; ; ) {
-    const page = await read.rollout(
-      { ...named, max: PAGE_ROWS, ...(cursor !== undefined && { cursor }) },
-      user,
-    );
+    const page = await read.rollout({ ...named, max: PAGE_ROWS, ...withoutAbsent({ cursor }) }, user);
     if (page.total > ROWS_MAX) return { outcome: 'too_many', total: page.total, max: ROWS_MAX };
     rows.push(...page.rows);
     cursor = page.next;
@@ -89,14 +78,6 @@ interface ReportDeps extends RolloutDeps {
   readonly tellOwner?: ReportSender;
 }
 
-type RolloutReportOutcome =
-  | { readonly outcome: 'unknown_subject'; readonly subject: string }
-  | {
-      readonly outcome: 'reported';
-      readonly view: RolloutReportedView;
-      readonly applied: ApplyOutcome | undefined;
-    };
-
 interface ReportAsked extends Pick<EditAuthor, 'why' | 'source'> {
   /** True if the caller informed the owner; nothing is sent. */
   readonly told: boolean;
@@ -109,9 +90,9 @@ export async function reportRollout(
   subjects: readonly string[],
   user: User,
   { why, source, told, days = REPORT_DAYS }: ReportAsked,
-): Promise<RolloutReportOutcome> {
+) {
   const { read, policy, origin, tellOwner } = deps;
-  const messages: (OwnerMessage & { readonly owner: string })[] = [];
+  const messages: OwnerMessage[] = [];
   const { rows } = await read.rollout({ subjects, max: PAGE_ROWS }, user);
   for (const subject of new Set(subjects)) {
     const row = rows.find((each) => each.subject === subject);
@@ -119,24 +100,15 @@ export async function reportRollout(
     const only = kind === 'instance' ? {} : { [kind]: Number(id) };
     const shown = await read.shadow({ days, max: 1, ...only }, user);
     const shadow = shown.rows.find((each) => each.subject === subject);
-    if (row === undefined || shadow === undefined) return { outcome: 'unknown_subject', subject };
-    const message = ownerMessage(shadow, { days, currency: policy.currency, origin });
-    const { owner, contact } = row;
-    messages.push({ ...(contact !== undefined && { contact }), ...message, owner: message.owner ?? owner });
+    if (row === undefined || shadow === undefined) return { outcome: 'unknown_subject' as const, subject };
+    messages.push(ownerMessage(shadow, row, { days, currency: policy.currency, origin }));
   }
   const reports: RolloutReportedView['reports'][number][] = [];
   let failed: unknown;
   for (const message of messages) {
     try {
-      reports.push({
-        subject: message.about,
-        path: message.path,
-        owner: message.owner,
-        ...(message.contact !== undefined && { contact: message.contact }),
-        outcome: told ? 'told-otherwise' : ((await tellOwner?.(message)) ?? 'no-way'),
-        title: message.subject,
-        text: message.text,
-      });
+      const outcome = told ? 'told-otherwise' : ((await tellOwner?.(message)) ?? 'no-way');
+      reports.push({ ...message, outcome });
     } catch (error) {
       failed = error;
       break;
@@ -148,7 +120,7 @@ export async function reportRollout(
   const applied = await writeDown(edits, { ...actingUser(user), why, source }, deps);
   if (failed !== undefined) throw failed;
   const edit = applied?.outcome === 'live' ? { edit: applied.pointer.edit } : {};
-  return { outcome: 'reported', view: { reports, ...edit }, applied };
+  return { outcome: 'reported' as const, view: { reports, ...edit }, applied };
 }
 
 async function writeDown(

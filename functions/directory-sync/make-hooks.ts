@@ -22,10 +22,7 @@ const IN_TURN = 20;
 const RUN_MS = 300_000;
 const NAME = 'tollgate';
 
-/**
- * Makes the webhook of top-level groups that have none, some groups in each run. The hourly health check reports webhooks that
- * are wrong.
- */
+/** Makes the webhook of top-level groups that have none, some groups in each run. */
 export async function makeHooks(rootIds: readonly number[], maker: HookMaker): Promise<void> {
   const { url, reading, making, nowMs, log } = maker;
   const made: string[] = [];
@@ -54,7 +51,6 @@ function inTurn(rootIds: readonly number[], nowMs: number): readonly number[] {
   return [...newestFirst.slice(0, NEWEST), ...others.slice(slice * IN_TURN, (slice + 1) * IN_TURN)];
 }
 
-/** One line per run; problems that need action are separate errors, counted by an alarm. */
 export function logDirectoryReport(report: DirectorySyncReport, log: Log): void {
   const { rootIds, ...told } = report;
   log.info('directory synced', { ...told, roots: rootIds.length });

@@ -29,7 +29,6 @@ interface CloseMonthsDeps extends DraftTerms {
 const AT_ONCE = 16;
 const TRIES_MAX = 5;
 
-/** Returns true once a day: then each group is looked at. */
 export const areMonthsDue = (lookedAtMs: number, nowMs: number): boolean =>
   Math.floor(lookedAtMs / DAY_MS) < Math.floor(nowMs / DAY_MS);
 
@@ -55,7 +54,6 @@ export async function closeMonths(deadlineMs: number, deps: CloseMonthsDeps) {
       fail(subject, error);
     }
   });
-  // One by one, in an order that does not depend on answers: numbers are given in a row.
   for (const subject of [...due.keys()].sort()) {
     if (clock.monotonicMs() >= deadlineMs) left += 1;
     else {

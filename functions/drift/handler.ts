@@ -37,7 +37,6 @@ const DIRECTORY_TIMEOUT_MS = 10_000;
 const READS_UNTIL_MS = 12 * 60_000;
 const NAMES_UNTIL_MS = 13 * 60_000;
 const CLOSED_UNTIL_MS = 14 * 60_000;
-/** Before the recount, which may take all of the rest. */
 const PACKED_UNTIL_MS = 4 * 60_000;
 const JOBS_READ_UNTIL_MS = 6 * 60_000;
 const RECORDS_TIMEOUT_MS = 10_000;

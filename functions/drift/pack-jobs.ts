@@ -29,7 +29,6 @@ interface PackJobsDeps extends RecordReader {
 
 /** Jobs that are decided by one day and settle by the third night are in it. */
 const DAYS_BACK = 3;
-/** Some 3 KB each in memory. */
 const BOUNDS = { idsMax: 600_000, recordsMax: 100_000 };
 /** The most expensive ones; what is beyond is in `other` of a report. */
 const DAY_ROWS_MAX = 5_000;

@@ -33,7 +33,6 @@ interface PackedSubjects {
 }
 
 const KINDS = ['group', 'project', 'class'] as const satisfies readonly SheetKind[];
-/** Usage is kept for two years and a month. */
 const MONTHS = 25;
 /** Days that change are packed by each hourly run, which does not come to the second; older ones once a day. */
 const FRESH_DAYS = 2;
@@ -149,7 +148,6 @@ interface DayAsk {
 
 type DaySheets = Readonly<Record<'group' | 'project' | 'class', Pick<Sheet, 'bytes' | 'later' | 'names'>>>;
 
-/** Twenty requests of a hundred keys. */
 const PART_KEYS = 2_000;
 
 async function usedOnDay(

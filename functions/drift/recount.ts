@@ -7,7 +7,6 @@ import type { RecordVisit, UsageLook } from '../core/ledger/recount-round.ts';
 import { namesNeedlessly } from '../core/ledger/user-ids.ts';
 import { type CountRecordsDeps, rebuildUsage } from '../core/usage/count-records.ts';
 
-/** More lines do not help; `tollgate rebuild` lists all. */
 const LINES_MAX = 20;
 
 /** Reports and stores the result, and repairs nothing: find the cause of drift first. @returns the number of drifting counters */
@@ -48,7 +47,6 @@ interface VisitWork {
   readonly keepCounters: (counters: readonly Counter[]) => Promise<void>;
 }
 
-/** @param sinceMs - usage of jobs that were decided or ended since is compared */
 export function recordVisit(
   { sinceMs, nowMs }: { readonly sinceMs: number; readonly nowMs: number },
   { mend, replaceUserIds, keepCounters }: VisitWork,

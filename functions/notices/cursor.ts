@@ -10,7 +10,6 @@ import type { Notice } from './notice.ts';
 
 export interface Cursor {
   readonly edit: number;
-  /** Nothing in this set of limits falls due before `atMs`. */
   readonly due?: { readonly set: string; readonly atMs: number };
   readonly requests: Readonly<Record<string, RequestCheckpoint>>;
   /** End of each grant with a sent notice; dropped after that end. */
@@ -68,12 +67,7 @@ export interface StoredCursor {
   readonly cursor: Cursor;
 }
 
-export interface CursorStore {
-  /** Reads consistently; undefined before the first run. @throws {LedgerError} `ledger_unavailable` */
-  read(): Promise<StoredCursor | undefined>;
-  /** Resolves to false if another run wrote first. @throws {LedgerError} `ledger_unavailable`: it may be written. */
-  write(stored: StoredCursor): Promise<boolean>;
-}
+export type CursorStore = ReturnType<typeof dynamoCursorStore>;
 
 const TIMEOUT_MS = 3_000;
 const REV = 'rv';
@@ -81,19 +75,22 @@ const BYTES = 'by';
 const CHARACTERS_MAX = 16 * 1024 * 1024;
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-export function dynamoCursorStore({ table, instance }: InstanceTable): CursorStore {
+/** Every method throws {@link LedgerError} `ledger_unavailable`: a cursor may be written. */
+export function dynamoCursorStore({ table, instance }: InstanceTable) {
   const key = ledgerKeys(instance).noticesCursor;
   const failure: TableFailure = (doing, why) =>
     new LedgerError('ledger_unavailable', `could not ${doing} the cursor of the notices (${why})`);
   return {
-    read: async () => {
+    /** Undefined before the first run. */
+    read: async (): Promise<StoredCursor | undefined> => {
       const item = await answered('read', failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS)));
       const bytes = item?.[BYTES]?.B;
       if (bytes === undefined) return undefined;
       const text = brotliDecompressSync(bytes, { maxOutputLength: CHARACTERS_MAX }).toString('utf8');
       return { rev: Number(item?.[REV]?.N), cursor: JSON.parse(text) as Cursor };
     },
-    write: async ({ rev, cursor }) => {
+    /** Resolves to false if another run wrote first. */
+    write: async ({ rev, cursor }: StoredCursor): Promise<boolean> => {
       const bytes = brotliCompressSync(JSON.stringify(cursor), BROTLI);
       const item = itemAt(key, { [REV]: { N: String(rev) }, [BYTES]: { B: bytes } });
       const { outcome } = await answered('write', failure, () =>

@@ -1,6 +1,6 @@
 import { instantText } from '../../policies/text/edge-text.ts';
 import { limitNameFirst } from '../../policies/unit-texts.ts';
-import type { ChangeRow, Effect, FieldValue } from '../core/limits/limit-changes.ts';
+import type { ChangeRow, Effect, FieldValue } from '../core/limits/edit-model.ts';
 import { LimitsError } from '../core/limits/limit-table.ts';
 import { type LoggedChange, loggedChangeOf, rowsOf } from '../core/limits/publish-limits.ts';
 import { BREAK_GLASS_PAGE, historyPagePath, subjectPagePath } from '../core/notify/console-links.ts';
@@ -21,11 +21,9 @@ export const EDITS_MAX = 100;
 /** Large edits opened in one run; each may have megabytes. */
 const OPENED_MAX = 5;
 const TIMEOUT_MS = 5_000;
-/** More changes of one owner in one edit are one notice with their number. */
 const CHANGES_MAX = 6;
 const FIELDS_MAX = 5;
 
-/** @throws {LimitsError} `limits_unavailable` */
 export async function findEditNotices({ cursor, pointer, deps, context }: Run): Promise<Findings> {
   const { edit: from } = cursor;
   if (pointer === undefined || from >= pointer.edit) return { notices: [], next: {} };

@@ -38,7 +38,6 @@ interface JobsWindow {
    * are forgotten.
    */
   readonly days: readonly string[];
-  /** Counts that owners know, by day and name; what is found becomes known. */
   readonly tallies: Record<string, Record<string, number>>;
   readonly deps: NoticesDeps;
 }
@@ -59,9 +58,7 @@ export async function findJobNotices(run: Run): Promise<Findings> {
   const today = periodAt('day', deps.zone, nowMs);
   const yesterday = periodAt('day', deps.zone, today.startMs - 1);
   const days = [today.key, yesterday.key];
-  // An earlier format has this key for the instance. Its counts are not read, and no notice is sent twice.
-  const isOld = days.some((day) => Object.hasOwn(cursor.tallies[day] ?? {}, '*'));
-  const tallies = Object.fromEntries(days.map((day) => [day, isOld ? {} : { ...cursor.tallies[day] }]));
+  const tallies = Object.fromEntries(days.map((day) => [day, { ...cursor.tallies[day] }]));
   const window: JobsWindow = { days, tallies, deps };
   const [all] = await findNews(['instance'], (_, counted) => counted, window, '*');
   const moved = new Set(all?.more.keys());
@@ -70,7 +67,7 @@ export async function findJobNotices(run: Run): Promise<Findings> {
   if (isRejected || cursor.again === true)
     notices.push(...(await findRejectedJobs(yesterday.startMs, await run.context(), window)));
   if (moved.size > 0) notices.push(...(await findWarnedJobs(moved, await run.context(), window)));
-  return { notices: run.isFirst || isOld ? [] : notices, next: { tallies, again: isRejected } };
+  return { notices: run.isFirst ? [] : notices, next: { tallies, again: isRejected } };
 }
 
 /**

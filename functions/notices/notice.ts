@@ -35,14 +35,12 @@ export type NoticeKind = keyof typeof KINDS;
 
 export interface Notice {
   readonly to: Recipient;
-  /** The same when it is sent again: receivers know repeats by it. */
   readonly id: string;
   readonly kind: NoticeKind;
   readonly subject: string;
   readonly lines: readonly [string, ...string[]];
   readonly page: string;
   readonly facts: Readonly<Record<string, string | number | boolean | null>>;
-  /** A level of a limit: the message's outcome is recorded next to its counter. */
   readonly alert?: { readonly key: CounterKey; readonly level: AlertedLevel };
 }
 

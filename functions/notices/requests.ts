@@ -5,8 +5,8 @@ import { isValidAt } from '../../policies/limits/period.ts';
 import { instantText } from '../../policies/text/edge-text.ts';
 import { isMoney } from '../../policies/unit.ts';
 import { limitName } from '../../policies/unit-texts.ts';
-import type { EditRequest, LimitRequest } from '../core/limits/edit-model.ts';
-import { binds, type ChangeRow } from '../core/limits/limit-changes.ts';
+import { binds } from '../core/limits/change-rows.ts';
+import type { ChangeRow, EditRequest, LimitRequest } from '../core/limits/edit-model.ts';
 import { isDecided, isPending } from '../core/limits/requests.ts';
 import {
   FINANCE,

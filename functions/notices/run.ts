@@ -42,7 +42,6 @@ export interface NoticesDeps {
 
 interface NotesDeps extends Pick<RestCallDeps, 'fetch' | 'random'> {
   readonly gitlabUrl: string;
-  /** Resolves to undefined if the group gave no token, or it cannot be read. */
   readonly tokenOf: (groupId: number) => Promise<string | undefined>;
 }
 

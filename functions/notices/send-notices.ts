@@ -24,7 +24,6 @@ export interface NoticesReport {
   readonly waiting: number;
 }
 
-/** In the order of their notices in a run: earlier ones are sent first. */
 const FINDERS: readonly ((run: Run) => Promise<Findings>)[] = [
   findRequestNotices,
   findDueNotices,

@@ -33,7 +33,6 @@ const RETRIES_PER_RUN_MAX = 12;
 const KEPT_MS = 5 * 60_000;
 const AGAIN_MS = 2 * 60_000;
 
-/** @throws {LedgerError} what was retried before is written down. */
 export async function requeue(deps: RequeueDeps) {
   const { agreed, clock, log } = deps;
   const lists = new Map<number, RequeueList>();

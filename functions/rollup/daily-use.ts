@@ -20,7 +20,6 @@ export const dailyUseOf =
   ): Promise<readonly DailyUsage[]> => {
     if (kindRow(kind).usedOn === undefined) return [];
     const { from, to } = historySpan(today(zone, clock.nowMs()));
-    // Today is not over, and forecasts leave it out.
     const usage = await readDays([subject], { from, to: to - 1 }, store);
     return dailyOf(usage.get(subject) ?? [], kind);
   };

@@ -24,7 +24,6 @@ export interface SettleAppDeps {
 
 /** GitLab waits 10 s by default and never asks again; a start of the function and the way back are in them, too. */
 const RECEIVE_MS_MAX = 7_000;
-/** A write takes milliseconds. One that is lost leaves time for the next. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
 const ATTEMPTS_MAX = 6;
 /** Longer than people can resend a delivery from GitLab's list of recent events, which keeps two days. */

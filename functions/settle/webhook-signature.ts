@@ -7,7 +7,6 @@ export interface SignedHeaders {
   readonly id: string | undefined;
   readonly timestamp: string | undefined;
   readonly signature: string | undefined;
-  /** `X-Gitlab-Token`: the secret itself, in plain text. */
   readonly token: string | undefined;
 }
 

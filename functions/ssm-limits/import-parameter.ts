@@ -32,7 +32,6 @@ export interface ImportDeps {
   readonly parameters: Parameters;
   readonly imported: ImportedVersions;
   readonly desk: Pick<LimitsDesk, 'live' | 'apply'>;
-  /** In force until a first set is live: the first edit edits these. */
   readonly packed: LimitsInForce;
   readonly policy: Policy;
   readonly clock: Pick<LedgerClock, 'monotonicMs' | 'sleep' | 'nowMs'>;
@@ -40,7 +39,6 @@ export interface ImportDeps {
 }
 
 type ImportOutcome =
-  /** `unchanged`: this version was imported already. */
   | { readonly outcome: 'unchanged' | 'imported' }
   | {
       readonly outcome: 'refused';
@@ -133,7 +131,6 @@ function replaceLimits(
     const next = byId.get(id);
     byId.delete(id);
     if (next === undefined) return gone.has(id) ? [] : [entry];
-    // Grants have the unit of their limit.
     if (kindOf(next) !== kindOf(entry)) gone.add(id);
     return [{ on: entry.on, ...next }];
   });

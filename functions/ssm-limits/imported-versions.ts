@@ -47,7 +47,6 @@ export function dynamoImportedVersions({ table, instance, clock }: Deps) {
         const item = await getItem(table, importedParameter(group), new TimeLimit(TIMEOUT_MS));
         return item && importedIn(item);
       }),
-    /** @param imported - undefined: the parameter is gone */
     async write(group: number, imported: ImportedVersion | undefined): Promise<void> {
       const expires = Math.ceil(clock.nowMs() / 1000) + EMPTIED_KEPT_SECONDS;
       const attributes: Item =

@@ -1,11 +1,6 @@
-export interface Parameters {
-  /** Lists the parameters right below a path. @throws {Error} if the service does not respond */
-  list(path: string): Promise<readonly ParameterVersion[]>;
-  read(name: string): Promise<StoredParameter | undefined>;
-}
+export type Parameters = ReturnType<typeof ssmParameters>;
 
 export interface ParameterVersion {
-  /** `/tollgate/prod/limits/101` */
   readonly name: string;
   /** 1, 2, 3 …; a parameter that was deleted and made again begins with 1. */
   readonly version: number;
@@ -28,14 +23,15 @@ const PAGE = 10;
 const HISTORY_PAGE = 50;
 
 /** The client is loaded with the first call, not with every cold start. @param endpoint - only for a stand-in of the service */
-export function ssmParameters(endpoint?: string): Parameters {
+export function ssmParameters(endpoint?: string) {
   let loading: ReturnType<typeof load> | undefined;
   const loaded = (): ReturnType<typeof load> => {
     loading ??= load(endpoint);
     return loading;
   };
   return {
-    list: (path) =>
+    /** Lists the parameters right below a path. @throws {Error} if the service does not respond */
+    list: (path: string): Promise<readonly ParameterVersion[]> =>
       answered(`list ${path}`, async (options) => {
         const { client, ssm } = await loaded();
         const asked = { Path: path, Recursive: false, WithDecryption: false };
@@ -47,7 +43,7 @@ export function ssmParameters(endpoint?: string): Parameters {
               found.push({ name, version, modifiedAtMs: LastModifiedDate?.getTime() ?? 0 });
         return found;
       }),
-    read: (name) =>
+    read: (name: string): Promise<StoredParameter | undefined> =>
       answered(`read ${name}`, async (options) => {
         const { client, ssm } = await loaded();
         // The history has the value and its author; the parameter itself has only the value.

@@ -8,7 +8,6 @@ import { METRIC_LIMITS_UNREADABLE } from '../names.ts';
 import { type ImportDeps, importParameter, isSameVersion } from './import-parameter.ts';
 
 interface RunDeps extends ImportDeps {
-  /** The groups as they are now; undefined: unknown. */
   readonly directory: () => Promise<Directory | undefined>;
   readonly log: Log;
   readonly metrics: Metrics;

@@ -46,7 +46,6 @@ export async function confirmEnds(run: SweepRun): Promise<void> {
 
 type ReportedJob = readonly [jobId: number, hints: readonly WebhookHint[]];
 
-/** Ascending ids: jobs that are asked about one by one take turns in this order. */
 function jobsIn(bodies: readonly string[], done: ReadonlySet<number>): ReportedJob[] {
   const byJob = Map.groupBy(
     bodies.flatMap((body) => parseHintText(body) ?? []),
@@ -55,7 +54,6 @@ function jobsIn(bodies: readonly string[], done: ReadonlySet<number>): ReportedJ
   return [...byJob].filter(([jobId]) => !done.has(jobId)).sort(([a], [b]) => a - b);
 }
 
-/** @returns false if GitLab or the table did not answer for all; the rest must be repeated. */
 async function confirmJobs(jobs: readonly ReportedJob[], run: SweepRun): Promise<boolean> {
   const { ledger, clock, asking, memory, untracked } = run;
   const { done, pages } = memory.confirming;

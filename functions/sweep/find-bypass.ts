@@ -84,7 +84,6 @@ async function searchRunner(runnerId: number, mark: RunnerMark, search: Search):
   }
 }
 
-/** @returns false if not all of it could be decided or remembered. */
 async function lookAt(
   jobs: readonly JobTruth[],
   mark: RunnerMark,
@@ -166,7 +165,6 @@ const isVisitDue = (
   nowMs - visitedAtMs >= VISIT_EVERY_MS ||
   isDeepDue(runnerId, mark.deepMs, nowMs);
 
-/** True if the last complete search cannot have seen it. */
 const isNewSince = (truth: JobTruth, { seenTo, passMs }: RunnerMark): boolean =>
   truth.jobId > seenTo || beganMs(truth) >= passMs - OVERLAP_MS;
 

@@ -59,7 +59,6 @@ const currentScope =
         clock: systemClock,
         log: consoleLog,
       });
-/** Stores the instance's name, which starts all keys. */
 let remembered: Promise<void> | undefined;
 const rememberName = (): Promise<void> =>
   dynamoInstanceRegister(table).remember({

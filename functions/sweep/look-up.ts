@@ -21,7 +21,6 @@ const RUNNING_PAGES_MAX = 20;
 /** Among the wanted jobs a page must show two, or asking for them one by one is as cheap; one bad page may be chance. */
 const POOR_PAGES_MAX = 2;
 
-/** Lists running jobs and removes found ones from `wanted`. */
 export async function listRunning<Job>(
   list: JobList,
   wanted: Map<number, Job>,
@@ -89,11 +88,7 @@ async function listRecent<Job>(
 /** GitLab answers in about 100 ms: sixteen in parallel are at most 160 calls a second. */
 export const CALLS_AT_ONCE = 16;
 
-/**
- * Calls `found` once for every job that GitLab said something about or failed at.
- * @param pages - next pages of lists from an earlier run
- * @returns jobs that were not asked about: out of time or calls, or their project is unknown
- */
+/** Calls `found` for every job that GitLab said something about or failed at. @returns jobs that were not asked about */
 export async function lookUp<Job extends AskableJob>(
   jobs: readonly Job[],
   asking: SweepGitLab,
@@ -145,7 +140,6 @@ export async function readLiveHolds(
   jobIds: readonly number[],
   { ledger, memory }: Pick<SweepRun, 'ledger' | 'memory'>,
 ): Promise<readonly LiveHold[]> {
-  // In parts, because a hold is a tenth of its record.
   const holds = await readInParts(jobIds, async (some) => (await ledger.readRecords(some)).map(liveHoldOf));
   return holds.flatMap((hold) => {
     if (hold === undefined) return [];

@@ -4,54 +4,39 @@ import type { Metrics } from '../core/metrics.ts';
 import { tellAdmittedYetFailed } from '../core/truth/settle-truths.ts';
 import * as names from '../names.ts';
 
-export interface SweepTally {
-  /** Due holds found at the start, at most as many as one run takes. */
-  due: number;
-  /** Age of the oldest due hold, or of the oldest unconfirmed end; 0 without any. */
-  oldestDueAgeMs: number;
-  live: number;
-  verified: number;
-  settled: number;
-  released: number;
-  expired: number;
-  admittedYetFailed: number[];
-  postponed: number;
-  corrected: number;
-  unchanged: number;
-  undecided: number;
-  /** Holds without a project's id, which no runner's list showed: GitLab cannot be asked about them. */
-  unaskable: number;
-  bypass: number;
-  /** Each counted about once. The share of `unadmitted` over many runs is the share of bypassed jobs. */
-  ran: number;
-  /** Part of `ran`: without an admission, whether charged now or before. */
-  unadmitted: number;
-  /** Ran or run on runners that GitLab does not ask us about: no part of `ran`, and charged nothing. */
-  outOfScope: number;
-  /** Part of `ran`: rejected, but GitLab follows no answer while the controller is not enabled. No part of `unadmitted`. */
-  ranRejected: number;
-  /** Periods that got their closing entry, and those that were due and have live jobs or a counter that drifts. */
-  closedPeriods: number;
-  waitingPeriods: number;
-  calls: number;
-  errors: Record<GitLabErrorCode, number>;
-  gitlabError?: string;
-  /** GitLab does not answer or does not want to: nothing was freed for it, and the run ended early. */
-  gitlabSilent: boolean;
-  cutShort: boolean;
-}
+export type SweepTally = ReturnType<typeof newTally>;
 
 export type SweepReport = Readonly<SweepTally>;
 
-export const newTally = (): SweepTally => ({
-  ...{ due: 0, oldestDueAgeMs: 0, live: 0, verified: 0, settled: 0, released: 0, expired: 0, postponed: 0 },
-  ...{ corrected: 0, unchanged: 0, undecided: 0, unaskable: 0, bypass: 0, calls: 0 },
-  ...{ ran: 0, unadmitted: 0, outOfScope: 0, ranRejected: 0, closedPeriods: 0, waitingPeriods: 0 },
-  ...{ gitlabSilent: false, cutShort: false, admittedYetFailed: [] },
-  errors: { gitlab_unavailable: 0, gitlab_rate_limited: 0, gitlab_refused: 0, gitlab_unreadable: 0 },
+export const newTally = () => ({
+  /** Due holds found at the start, at most as many as one run takes. */
+  due: 0,
+  /** Age of the oldest due hold, or of the oldest unconfirmed end; 0 without any. */
+  oldestDueAgeMs: 0,
+  ...{ live: 0, verified: 0, settled: 0, released: 0, expired: 0, postponed: 0 },
+  ...{ corrected: 0, unchanged: 0, undecided: 0, bypass: 0, calls: 0 },
+  admittedYetFailed: [] as number[],
+  /** Holds without a project's id, which no runner's list showed: GitLab cannot be asked about them. */
+  unaskable: 0,
+  /** Each counted about once. The share of `unadmitted` over many runs is the share of bypassed jobs. */
+  ran: 0,
+  /** Part of `ran`: without an admission, whether charged now or before. */
+  unadmitted: 0,
+  /** Ran or run on runners that GitLab does not ask us about: no part of `ran`, and charged nothing. */
+  outOfScope: 0,
+  /** Part of `ran`: rejected, but GitLab follows no answer while the controller is not enabled. No part of `unadmitted`. */
+  ranRejected: 0,
+  /** Periods that got their closing entry, and those that were due and have live jobs or a counter that drifts. */
+  ...{ closedPeriods: 0, waitingPeriods: 0 },
+  errors: {
+    ...{ gitlab_unavailable: 0, gitlab_rate_limited: 0, gitlab_refused: 0, gitlab_unreadable: 0 },
+  } satisfies Record<GitLabErrorCode, number>,
+  gitlabError: undefined as string | undefined,
+  /** GitLab does not answer or does not want to: nothing was freed for it, and the run ended early. */
+  gitlabSilent: false,
+  cutShort: false,
 });
 
-/** One line per run, and one for jobs that the router failed. */
 export function logSweepReport({ errors, admittedYetFailed, ...numbers }: SweepReport, log: Log): void {
   tellAdmittedYetFailed(admittedYetFailed, log);
   const fields = { ...numbers, admittedYetFailed: admittedYetFailed.length, ...errors };

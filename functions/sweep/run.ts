@@ -1,4 +1,3 @@
-/** The state of one sweep run, the memory of the process, and bounded calls to GitLab. */
 import { keepLatest } from '../../policies/keep-latest.ts';
 import type { LedgerClock } from '../core/environment/environment.ts';
 import {
@@ -26,7 +25,6 @@ export interface SweepDeps {
   readonly marks: SweepMarkStore;
   readonly reported?: ReportedEnds;
   readonly chargeBypass: ChargeBypass;
-  /** Handles one page of due entries, oldest first. @param deadlineMs - on the monotonic clock */
   readonly closePeriods?: (deadlineMs: number) => Promise<ClosedPeriods>;
   readonly memory: SweepMemory;
   readonly clock: LedgerClock;
@@ -45,7 +43,6 @@ export interface SweepRun extends SweepDeps {
   /** All live holds as the due index showed them at the start, oldest due first; at most `LIVE_MAX`. */
   readonly live: readonly DueJob[];
   readonly liveIds: ReadonlySet<number>;
-  /** Running jobs without a live hold, by job id: perhaps unadmitted. */
   readonly untracked: Map<number, JobTruth>;
 }
 
@@ -100,7 +97,6 @@ export function rememberSeen({ seenAtMs }: SweepMemory, jobId: number, nowMs: nu
 }
 
 export function forgetSeen({ seenAtMs }: SweepMemory, beforeMs: number): void {
-  // In the order in which they were seen.
   for (const [jobId, atMs] of seenAtMs) {
     if (atMs >= beforeMs) return;
     seenAtMs.delete(jobId);

@@ -34,7 +34,6 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   const startMs = clock.monotonicMs();
   const tally = newTally();
   const asking = createSweepGitLab(deps.gitlab, { clock, tally, memory });
-  // Read once for all parts.
   const live = await ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_MAX);
   tally.live = live.length;
   const run: SweepRun = {

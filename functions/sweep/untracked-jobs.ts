@@ -9,7 +9,6 @@ import { CALLS_AT_ONCE } from './look-up.ts';
 import { rememberSeen, type SweepRun } from './run.ts';
 
 interface Judged {
-  /** Running jobs without an admission: charged at their end. */
   readonly untracked: readonly JobTruth[];
   readonly undecided: boolean;
 }
@@ -82,7 +81,6 @@ const OPEN_MAX = 2_000;
 const ASKED_MAX = 100;
 
 export class UntrackedJobs {
-  /** Project's id by job id, longest not asked about first. */
   readonly open: Map<number, number>;
   changed = false;
   readonly #shown = new Set<number>();
@@ -106,7 +104,6 @@ export class UntrackedJobs {
     this.add(untracked);
   }
 
-  /** A list shows one of these: it need not be asked about. */
   show({ jobId, status }: JobTruth, run: SweepRun): 'open' | 'over' {
     if (isTerminal(status)) return 'over';
     this.#shown.add(jobId);

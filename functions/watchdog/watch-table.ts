@@ -6,14 +6,7 @@ import { type InstanceTable, type Item, TimeLimit } from '../core/store/operatio
 import { answered, unavailable } from '../core/store/table-failure.ts';
 import { HEARTBEAT_AT } from '../names.ts';
 
-/** Every method throws `ledger_unavailable` if the table does not answer. A write may or may not have happened then. */
-export interface WatchTable {
-  newestBeatMs(): Promise<number | undefined>;
-  /** Undefined: none, or such a job does not disarm. */
-  latestYetFailed(): Promise<YetFailedMark | undefined>;
-  readMark(): Promise<WatchdogMark | undefined>;
-  writeMark(mark: WatchdogMark): Promise<void>;
-}
+export type WatchTable = ReturnType<typeof dynamoWatchTable>;
 
 export interface WatchdogMark {
   /** A relay was heard then, Unix ms, or up to ten minutes later. */
@@ -23,7 +16,6 @@ export interface WatchdogMark {
   readonly pagedAtMs?: number;
   /** The job that failed although admitted, by when it was found, Unix ms: it was acted on, or needed no act. */
   readonly yetFailedMs?: number;
-  /** The controller was disarmed for it, and the page was not sent yet. */
   readonly yetFailedUnsent?: true;
 }
 
@@ -36,7 +28,7 @@ export function dynamoWatchTable({
 }: InstanceTable & {
   /** @default false: such jobs are not read, and no right is needed */
   readonly disarmsAfterFailedJob?: boolean;
-}): WatchTable {
+}) {
   const keys = ledgerKeys(instance);
   const mark = singleItem<WatchdogMark>({
     ...{ table, consistent: true, key: keys.watchdogMark, name: "the watchdog's mark" },
@@ -57,7 +49,7 @@ export function dynamoWatchTable({
     },
   });
   return {
-    async newestBeatMs() {
+    async newestBeatMs(): Promise<number | undefined> {
       // One page holds the beats of some ten thousand relays; those of the last hour are kept.
       const ask = { pk: keys.heartbeatPk, attributes: [HEARTBEAT_AT], consistent: true };
       const { items } = await answered('read the heartbeats', unavailable(table), () =>
@@ -66,10 +58,10 @@ export function dynamoWatchTable({
       const beats = items.flatMap((item) => numberIn(item, HEARTBEAT_AT) ?? []);
       return beats.length === 0 ? undefined : Math.max(...beats);
     },
-    latestYetFailed: async () =>
+    latestYetFailed: async (): Promise<YetFailedMark | undefined> =>
       disarmsAfterFailedJob ? dynamoYetFailed({ table, instance }).read() : undefined,
-    readMark: () => mark.read(),
-    writeMark: (written) => mark.write(written),
+    readMark: (): Promise<WatchdogMark | undefined> => mark.read(),
+    writeMark: (written: WatchdogMark): Promise<void> => mark.write(written),
   };
 }
 

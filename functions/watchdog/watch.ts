@@ -24,12 +24,10 @@ export type WatchOutcome =
   | 'relay_heard'
   /** Likewise, but GitLab refuses the token that the watchdog would need without one. */
   | 'token_refused'
-  /** No relay ever sent a heartbeat: a first deployment. */
   | 'never_heard'
   /** No relay, and GitLab asks none or does not follow its answer: nothing to be done. */
   | 'not_armed'
   | 'disarmed'
-  /** A job that was admitted failed at the router all the same. */
   | 'disarmed_for_job'
   /** A user armed it again without a relay. The watchdog only reports it. */
   | 'armed_without_relay'
@@ -98,7 +96,6 @@ async function actOnSilence(mark: WatchdogMark, deps: WatchDeps): Promise<WatchO
   return outcome;
 }
 
-/** @returns the mark as it stands then, if nothing else is to be done. */
 async function watchFailures(
   mark: WatchdogMark | undefined,
   heardAtMs: number,

@@ -38,7 +38,6 @@ export const LIMIT_TEXTS = {
   reason: text('a reason', 500),
 };
 
-/** A day means the whole day in the zone. */
 export const edge =
   (which: 'start' | 'end', zone = 'UTC'): Read<number> =>
   (reading) =>

@@ -21,13 +21,8 @@ export function readBreakGlasses(
   reading: Reading,
   runnerClasses: readonly string[],
 ): readonly BreakGlass[] | undefined {
-  const all = reading.unique(
-    '{on, users, jobs, from, until, reason}',
-    BREAK_GLASSES_MAX,
-    'id',
-    (each) => readBreakGlass(each, runnerClasses),
-    ({ id }) => id,
-  );
+  const what = '{on, users, jobs, from, until, reason}';
+  const all = reading.unique(what, BREAK_GLASSES_MAX, 'id', (each) => readBreakGlass(each, runnerClasses));
   return all.length === 0 ? undefined : all;
 }
 
@@ -88,13 +83,8 @@ export function readFreezes(
   reading: Reading,
   runnerClasses: readonly string[],
 ): ReadonlyMap<string, readonly Freeze[]> | undefined {
-  const all = reading.unique(
-    '{on, from, until, reason}',
-    FREEZES_MAX,
-    'id',
-    (each) => readFreeze(each, runnerClasses),
-    ({ id }) => id,
-  );
+  const what = '{on, from, until, reason}';
+  const all = reading.unique(what, FREEZES_MAX, 'id', (each) => readFreeze(each, runnerClasses));
   return all.length === 0 ? undefined : Map.groupBy(all, ({ subject }) => subject);
 }
 

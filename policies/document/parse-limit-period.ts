@@ -134,7 +134,6 @@ const THRESHOLDS_MAX = 10;
 const PERCENT_MAX = 1_000;
 const FORECAST = /^forecast (\d{1,6})$/;
 
-/** Reads `thresholds: [50, 75, 90, 100]`, whole percent of the limit, and sorts them. `[]` sends no alerts. */
 export const readThresholds: Read<readonly number[]> = (reading) => readPercents(listed(reading));
 
 const listed = (reading: Reading): readonly Reading[] =>
@@ -153,7 +152,6 @@ function readPercents(list: readonly Reading[]): readonly number[] {
   return percents.sort((a, b) => a - b);
 }
 
-/** The same for one limit, which may name percents of its forecast as well: `forecast 100`. */
 export function readLimitThresholds(
   reading: Reading,
   kind: LimitKind,

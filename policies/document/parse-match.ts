@@ -10,7 +10,7 @@ import { compileWildcard, type Wildcard } from '../match/wildcard.ts';
 import { NO_CLASS } from '../price.ts';
 import { withoutAbsent } from '../without-absent.ts';
 import { gitlabId, word } from './parse-entry.ts';
-import { closest, isRecord, type Read, type Reading } from './reading.ts';
+import { isRecord, type Read, type Reading } from './reading.ts';
 
 export const CONDITION_KEYS: readonly string[] = [
   ...['groups', 'projects', 'runner_classes', 'runner_tags', 'runner_ids', 'users', 'refs', 'protected'],
@@ -46,7 +46,11 @@ export function readConditions(reading: Reading, runnerClasses: readonly string[
   return withoutAbsent({
     groups: some('groups', 'group ids, paths or {id, subtree}', readGroup),
     projects: some('projects', 'project ids or paths', readProject),
-    runnerClasses: set('runner_classes', 'runner classes', (each) => readClass(each, runnerClasses)),
+    runnerClasses: set(
+      'runner_classes',
+      'runner classes',
+      word('a runner class of prices.classes', [...runnerClasses, NO_CLASS]),
+    ),
     runnerTags: set('runner_tags', 'tags', (each) => each.text('a tag of a runner')),
     runnerIds: set('runner_ids', 'runner ids', gitlabId('runner')),
     users: set('users', 'user ids', gitlabId('user')),
@@ -88,14 +92,6 @@ function readProject(reading: Reading): ProjectCondition | undefined {
   return path && { path };
 }
 
-function readClass(reading: Reading, runnerClasses: readonly string[]): string | undefined {
-  const name = reading.text(`a runner class: ${runnerClasses.join(', ')}`);
-  if (name === undefined || name === NO_CLASS || runnerClasses.includes(name)) return name;
-  const guess = closest(name, runnerClasses);
-  const hint = guess === undefined ? runnerClasses.join(', ') : `did you mean ${guess}?`;
-  return reading.expected(`a runner class of prices.classes: ${hint}`);
-}
-
 export function readWildcard(reading: Reading): Wildcard | undefined {
   const pattern = reading.text('a pattern such as registry.example.com/**/*:*');
   if (pattern === undefined) return undefined;
@@ -113,7 +109,6 @@ export const COMPARED_MAX = 100;
 
 const SECRET = /TOKEN|PASSW|SECRET|CREDENTIAL|PRIVATE|JWT|_KEY$|_URL$/i;
 
-/** Names of variables that look like a secret's: their values must not leave the relay. */
 export const looksSecret = (name: string): boolean => SECRET.test(name);
 
 export function checkCompared(reading: Reading, name: string): boolean {

@@ -8,6 +8,7 @@ import { ROLLOUT_DAYS_MAX, ROLLOUT_DEFAULTS, type RolloutSettings } from '../rol
 import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';
 import { DISCLOSURES, type DiscloseSettings } from '../text/reason-text.ts';
+import { withoutAbsent } from '../without-absent.ts';
 import { gitlabId, readDuration, readZone, word } from './parse-entry.ts';
 import { COMPARED_MAX, looksSecret } from './parse-match.ts';
 import { readPrices } from './parse-prices.ts';
@@ -46,9 +47,6 @@ export function parsePolicy(
   const platform = reading.optional('platform', readPlatform) ?? NO_PLATFORM;
   const names = { runnerClasses: runnerClassNames(prices), zone: readZone(reading) ?? 'UTC' };
   const rules = readRules(reading.at('rules'), names, platform);
-  const waitWeights = reading.optional('waiting', readWaitWeights);
-  const requeue = reading.optional('requeue', readRequeue);
-  const requestNotes = reading.optional('request_notes', readRequestNotes);
   return reading.result<Policy>({
     version,
     currency: currency ?? '',
@@ -64,20 +62,18 @@ export function parsePolicy(
     trustVariables: reading.flag('trust_variables'),
     disclose: readDisclose(reading.at('disclose')),
     rollout: reading.optional('rollout', readRolloutSettings) ?? ROLLOUT_DEFAULTS,
-    ...(waitWeights !== undefined && { waitWeights }),
-    ...(requeue !== undefined && { requeue }),
-    ...(requestNotes !== undefined && { requestNotes }),
+    ...withoutAbsent({
+      waitWeights: reading.optional('waiting', readWaitWeights),
+      requeue: reading.optional('requeue', readRequeue),
+      requestNotes: reading.optional('request_notes', readRequestNotes),
+    }),
   });
 }
 
 function readRules(reading: Reading, names: KnownNames, platform: Platform): readonly Rule[] {
   if (!reading.isThere) reading.expected('a list of rules, or [] for none');
-  return reading.unique(
-    'rules',
-    RULES_MAX,
-    'id',
-    (each) => readRule(each, Number(each.path.at(-1)), names, platform),
-    ({ id }) => id,
+  return reading.unique('rules', RULES_MAX, 'id', (each) =>
+    readRule(each, Number(each.path.at(-1)), names, platform),
   );
 }
 
@@ -120,29 +116,18 @@ function readRolloutSettings(reading: Reading): RolloutSettings {
       wouldFail: whole('per cent of jobs', 100),
     },
   );
-  return {
-    days: found?.days ?? ROLLOUT_DEFAULTS.days,
-    reportDays: found?.reportDays ?? ROLLOUT_DEFAULTS.reportDays,
-    coveragePercent: found?.coverage ?? ROLLOUT_DEFAULTS.coveragePercent,
-    wouldFailPercent: found?.wouldFail ?? ROLLOUT_DEFAULTS.wouldFailPercent,
-  };
+  const { coverage: coveragePercent, wouldFail: wouldFailPercent, ...days } = found ?? {};
+  return { ...ROLLOUT_DEFAULTS, ...days, ...withoutAbsent({ coveragePercent, wouldFailPercent }) };
 }
 
 const GROUP = { group: gitlabId('group') };
 
-const ofGroups = <Entry extends { readonly group: number }>(
-  reading: Reading,
-  what: string,
-  max: number,
-  read: Read<Entry>,
-): readonly Entry[] => reading.unique(what, max, 'group', read, ({ group }) => group);
-
 function readDisclose(reading: Reading): DiscloseSettings {
   const levels = word('what to disclose', DISCLOSURES);
   if (reading.isThere) reading.object(['default', 'groups']);
-  const byGroup = ofGroups(reading.at('groups'), '{group, levels}', GROUPS_MAX, (each) =>
-    each.fields({ ...GROUP, levels }, {}),
-  );
+  const byGroup = reading
+    .at('groups')
+    .unique('{group, levels}', GROUPS_MAX, 'group', (each) => each.fields({ ...GROUP, levels }, {}));
   return {
     default: reading.optional('default', levels) ?? 'binding',
     byGroup: new Map(byGroup.map((each) => [each.group, each.levels])),
@@ -152,14 +137,14 @@ function readDisclose(reading: Reading): DiscloseSettings {
 function readWaitWeights(reading: Reading): ReadonlyMap<number, number> | undefined {
   if (!reading.object(['weights'])) return undefined;
   const weight: Read<number> = (each) => each.integer('turns for one of others', 1, WAIT_WEIGHT_MAX);
-  const byGroup = ofGroups(reading.at('weights'), '{group, weight}', GROUPS_MAX, (each) =>
-    each.fields({ ...GROUP, weight }, {}),
-  );
+  const byGroup = reading
+    .at('weights')
+    .unique('{group, weight}', GROUPS_MAX, 'group', (each) => each.fields({ ...GROUP, weight }, {}));
   return new Map(byGroup.map((each) => [each.group, each.weight]));
 }
 
 function readRequeue(reading: Reading): readonly RequeueSettings[] {
-  const byGroup = ofGroups(reading, '{group, retries, within}', REQUEUE_GROUPS_MAX, (each) => {
+  const byGroup = reading.unique('{group, retries, within}', REQUEUE_GROUPS_MAX, 'group', (each) => {
     const found = each.fields(
       { ...GROUP, retries: (at) => at.integer('retries of one job', 1, 10), within: readDuration },
       { priority: (at: Reading) => at.integer('a priority, the highest first', 0, 100) },
@@ -176,7 +161,9 @@ function readRequeue(reading: Reading): readonly RequeueSettings[] {
 }
 
 const readRequestNotes = (reading: Reading): readonly number[] =>
-  ofGroups(reading, '{group}', NOTE_GROUPS_MAX, (each) => each.fields(GROUP, {})).map(({ group }) => group);
+  reading
+    .unique('{group}', NOTE_GROUPS_MAX, 'group', (each) => each.fields(GROUP, {}))
+    .map(({ group }) => group);
 
 function comparedVariables(rules: Reading): readonly string[] {
   const written = Array.isArray(rules.value) ? (rules.value as readonly unknown[]) : [];

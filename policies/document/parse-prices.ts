@@ -57,7 +57,7 @@ function readVersion(reading: Reading): PriceList {
   const list = reading.at('classes');
   if (!Array.isArray(list.value) || list.value.length === 0)
     list.expected('a list of at least one runner class');
-  const classes = list.unique('runner classes', CLASSES_MAX, 'name', readRunnerClass, ({ name }) => name);
+  const classes = list.unique('runner classes', CLASSES_MAX, 'name', readRunnerClass);
   const defaultName = reading.at('default_class');
   const defaultClass = classes.find((each) => each.name === defaultName.value);
   if (defaultClass === undefined)

@@ -123,20 +123,18 @@ export class Reading {
     return this.list(what, max).flatMap((each) => read(each) ?? []);
   }
 
-  unique<Value>(
+  unique<Key extends string, Value extends { readonly [Name in Key]: unknown }>(
     what: string,
     max: number,
-    key: string,
+    key: Key,
     read: Read<Value>,
-    nameOf: (value: Value) => unknown,
   ): readonly Value[] {
     const names = new Set<unknown>();
     return this.each(what, max, (each) => {
       const entry = read(each);
       if (entry === undefined) return undefined;
-      const name = nameOf(entry);
-      if (names.has(name)) each.at(key).expected(`${key} to be named once`);
-      names.add(name);
+      if (names.has(entry[key])) each.at(key).expected(`${key} to be named once`);
+      names.add(entry[key]);
       return entry;
     });
   }
@@ -237,7 +235,6 @@ export type DocumentPath = readonly (string | number)[];
 
 const KEY_CHARACTERS_MAX = 60;
 
-/** `rules[2].match.groups[0]`; the document itself is `document`. */
 function documentPathText(path: DocumentPath): string {
   let text = '';
   for (const step of path) {

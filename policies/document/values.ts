@@ -49,7 +49,6 @@ type Decimal =
   | { readonly ok: true; readonly amount: number }
   | { readonly ok: false; readonly expected: string };
 
-/** Reads a decimal exactly into whole `1/perWhole` units, digit by digit, never through a float. */
 export function readDecimal(value: unknown, perWhole: number): Decimal {
   const text = decimalText(value);
   if (text === undefined) return refuse('a decimal number such as 500 or 500.25');

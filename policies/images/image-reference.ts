@@ -13,7 +13,6 @@ export const TAG_RULES: readonly TagRule[] = ['fixed', 'digest'];
 /** Name, tag and digest with room for the names of variables; longer is no reference and bounds every pattern here. */
 const CHARACTERS_MAX = 1_024;
 const NAME_CHARACTERS_MAX = 255;
-/** Hexadecimal digits by algorithm. Other algorithms are checked by shape only. */
 const HEX_DIGITS: ReadonlyMap<string, number> = new Map([
   ['sha256', 64],
   ['sha384', 96],

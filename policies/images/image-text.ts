@@ -1,7 +1,6 @@
 import { oneLine, quoted, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 
-/** Engines that run containers inside a job and need a privileged container. */
 export type ContainerEngine = 'docker' | 'podman' | 'kubernetes' | 'buildkit';
 
 export type ImageReason = ImageNotAllowedReason | ImageTagReason | PrivilegedReason;
@@ -17,7 +16,6 @@ export interface ImageNotAllowedReason {
 interface ImageTagReason {
   readonly code: 'TAG_NOT_ALLOWED';
   readonly image: string;
-  /** `fixed`: another tag than `latest` (or none, which means the same). `digest`: `@sha256:…`. */
   readonly wanted: 'fixed' | 'digest';
   readonly service?: true;
 }

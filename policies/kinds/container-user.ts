@@ -1,7 +1,7 @@
 import type { Reading } from '../document/reading.ts';
 import { listText, quoted } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
-import type { Check, StatelessRuleKind } from './rule-kind.ts';
+import type { StatelessRuleKind } from './rule-kind.ts';
 
 const EXECUTORS = ['kubernetes', 'docker'] as const;
 type Executor = (typeof EXECUTORS)[number];
@@ -33,63 +33,61 @@ const ID_MAX = 2 ** 31 - 1;
 export const containerUser: StatelessRuleKind<ContainerUserReason> = {
   class: 'security',
   keys: ['users', 'groups', 'executors', 'required'],
-  read: readRule,
+  read(reading) {
+    const allowed = {
+      user: readIds(reading.at('users'), 'users'),
+      group: readIds(reading.at('groups'), 'groups'),
+    };
+    const ids = {
+      user: new Set(allowed.user.map((each) => idOf(each, 'docker'))),
+      group: new Set(allowed.group.map((each) => idOf(each, 'docker'))),
+    };
+    const listed = reading.at('executors');
+    listed.refuseEmpty(`is empty; leave it out or list some of ${EXECUTORS.join(', ')}`);
+    const named = listed.each('executors', EXECUTORS.length, (each) => each.oneOf('an executor', EXECUTORS));
+    const executors = listed.isThere ? named : EXECUTORS;
+    const required = reading.flag('required');
+
+    return ({ request }) =>
+      [request, ...(request.services ?? [])]
+        .flatMap((container) => reasonsFor(container, 'name' in container ? container.name : undefined))
+        .slice(0, REASONS_MAX);
+
+    function reasonsFor(
+      container: ContainerUsers,
+      service: string | undefined,
+    ): readonly ContainerUserReason[] {
+      return executors.flatMap((executor) => {
+        const text = executor === 'kubernetes' ? container.kubernetesUser : container.dockerUser;
+        if (text === undefined && !required) return [];
+        const [user = '', group = '', ...more] = text?.split(':') ?? [];
+        const refusal = (part: 'user' | 'group', asked: string): ContainerUserReason => ({
+          ...{ code: 'CONTAINER_USER_NOT_ALLOWED', part, asked },
+          allowed: allowed[part].slice(0, ALLOWED_TOLD_MAX),
+          ...(service !== undefined && { service }),
+        });
+        const judge = (part: 'user' | 'group', asked: string): readonly ContainerUserReason[] => {
+          // Both executors leave an empty part to the image.
+          if (asked === '') return [];
+          const invalid = more.length > 0 || isInvalid(asked, executor);
+          const id = idOf(asked, executor);
+          const isAllowed = ids[part].size === 0 ? id !== ROOT : ids[part].has(id);
+          const passes = !asked.includes('$') && !invalid && isAllowed;
+          return passes ? [] : [{ ...refusal(part, asked), ...(invalid && { invalid }) }];
+        };
+        if (more.length > 0) return judge('user', text ?? '');
+        return [
+          ...(required && user === '' ? [refusal('user', '')] : judge('user', user)),
+          ...judge('group', group),
+        ];
+      });
+    }
+  },
 };
 
 interface ContainerUsers {
   readonly kubernetesUser?: string;
   readonly dockerUser?: string;
-}
-
-function readRule(reading: Reading): Check<ContainerUserReason> {
-  const allowed = {
-    user: readIds(reading.at('users'), 'users'),
-    group: readIds(reading.at('groups'), 'groups'),
-  };
-  const ids = {
-    user: new Set(allowed.user.map((each) => idOf(each, 'docker'))),
-    group: new Set(allowed.group.map((each) => idOf(each, 'docker'))),
-  };
-  const listed = reading.at('executors');
-  listed.refuseEmpty(`is empty; leave it out or list some of ${EXECUTORS.join(', ')}`);
-  const named = listed.each('executors', EXECUTORS.length, (each) => each.oneOf('an executor', EXECUTORS));
-  const executors = listed.isThere ? named : EXECUTORS;
-  const required = reading.flag('required');
-
-  return ({ request }) =>
-    [request, ...(request.services ?? [])]
-      .flatMap((container) => reasonsFor(container, 'name' in container ? container.name : undefined))
-      .slice(0, REASONS_MAX);
-
-  function reasonsFor(
-    container: ContainerUsers,
-    service: string | undefined,
-  ): readonly ContainerUserReason[] {
-    return executors.flatMap((executor) => {
-      const text = executor === 'kubernetes' ? container.kubernetesUser : container.dockerUser;
-      if (text === undefined && !required) return [];
-      const [user = '', group = '', ...more] = text?.split(':') ?? [];
-      const refusal = (part: 'user' | 'group', asked: string): ContainerUserReason => ({
-        ...{ code: 'CONTAINER_USER_NOT_ALLOWED', part, asked },
-        allowed: allowed[part].slice(0, ALLOWED_TOLD_MAX),
-        ...(service !== undefined && { service }),
-      });
-      const judge = (part: 'user' | 'group', asked: string): readonly ContainerUserReason[] => {
-        // Both executors leave an empty part to the image.
-        if (asked === '') return [];
-        const invalid = more.length > 0 || isInvalid(asked, executor);
-        const id = idOf(asked, executor);
-        const isAllowed = ids[part].size === 0 ? id !== ROOT : ids[part].has(id);
-        const passes = !asked.includes('$') && !invalid && isAllowed;
-        return passes ? [] : [{ ...refusal(part, asked), ...(invalid && { invalid }) }];
-      };
-      if (more.length > 0) return judge('user', text ?? '');
-      return [
-        ...(required && user === '' ? [refusal('user', '')] : judge('user', user)),
-        ...judge('group', group),
-      ];
-    });
-  }
 }
 
 /** YAML reads `1000` as a number and `"1000"` as a text; both are meant. `1000:1001` would be a user and a group. */
@@ -118,7 +116,6 @@ function isInvalid(text: string, executor: Executor): boolean {
 export interface ContainerUserReason {
   readonly code: 'CONTAINER_USER_NOT_ALLOWED';
   readonly part: 'user' | 'group';
-  /** As written, e.g. `0`, `root`, `$USER_ID`; empty: none, where one must be named. */
   readonly asked: string;
   readonly allowed: readonly string[];
   readonly invalid?: true;

@@ -1,6 +1,6 @@
 import type { Reading } from '../document/reading.ts';
 import { readInstant } from '../document/values.ts';
-import { clockIn, DAY_MS, dayNumber, HOUR_MS, MINUTE_MS, weekday } from '../limits/calendar.ts';
+import { clockIn, DAY_MS, dayNumber, firstMs, HOUR_MS, MINUTE_MS, weekday } from '../limits/calendar.ts';
 import { remembered } from '../match/remember.ts';
 
 /** Half-open, Unix ms. `Infinity`: the freeze lasts until someone lifts it. */
@@ -151,21 +151,10 @@ function clockInstantMs(zone: string, day: number, minute: number): number {
     const instantMs = wantedMs - (shownMs(zone, probeMs) - probeMs);
     if (shownMs(zone, instantMs) === wantedMs) return instantMs;
   }
-  return skipMs(zone, wantedMs);
+  return firstMs(wantedMs - BEFORE_MS, wantedMs + AFTER_MS, (atMs) => shownMs(zone, atMs) >= wantedMs);
 }
 
 function shownMs(zone: string, atMs: number): number {
   const clock = clockIn(zone, atMs);
   return dayNumber(clock) * DAY_MS + clock.hour * HOUR_MS + clock.minute * MINUTE_MS;
-}
-
-function skipMs(zone: string, wantedMs: number): number {
-  let before = wantedMs - BEFORE_MS;
-  let after = wantedMs + AFTER_MS;
-  while (after - before > 1) {
-    const middle = before + Math.floor((after - before) / 2);
-    if (shownMs(zone, middle) >= wantedMs) after = middle;
-    else before = middle;
-  }
-  return after;
 }

@@ -7,7 +7,7 @@ import { instantText, relativeText, untilText } from '../text/edge-text.ts';
 import { fitted, oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import { frozenUntilMs, readFreezeWindows } from './freeze-window.ts';
-import type { Check, KnownNames, StatelessRuleKind } from './rule-kind.ts';
+import type { StatelessRuleKind } from './rule-kind.ts';
 
 const WHY_CHARACTERS_MAX = 200;
 
@@ -15,29 +15,27 @@ const WHY_CHARACTERS_MAX = 200;
 export const freeze: StatelessRuleKind<GroupFrozenReason> = {
   class: 'capacity',
   keys: ['windows', 'zone', 'why'],
-  read: readFreeze,
+  read(reading, names) {
+    const zone = readZone(reading, names.zone) ?? names.zone;
+    const windows = reading.optional('windows', (each) => readFreezeWindows(each, zone));
+    const why = reading.optional('why', text('a text', WHY_CHARACTERS_MAX));
+    // Read a second time, for what it says only: problems were noted when the rule's own match was read.
+    const labelOf = labelling(readMatch(Reading.of(reading.at('match').value), names.runnerClasses));
+    return (job) => {
+      const untilMs = windows === undefined ? Number.POSITIVE_INFINITY : frozenUntilMs(windows, job.nowMs);
+      if (untilMs === undefined) return [];
+      return [
+        {
+          code: 'GROUP_FROZEN',
+          frozenLabel: labelOf(job),
+          ...(untilMs !== Number.POSITIVE_INFINITY && { untilMs }),
+          zone,
+          ...(why !== undefined && { why }),
+        },
+      ];
+    };
+  },
 };
-
-function readFreeze(reading: Reading, names: KnownNames): Check<GroupFrozenReason> {
-  const zone = readZone(reading, names.zone) ?? names.zone;
-  const windows = reading.optional('windows', (each) => readFreezeWindows(each, zone));
-  const why = reading.optional('why', text('a text', WHY_CHARACTERS_MAX));
-  // Read a second time, for what it says only: problems were noted when the rule's own match was read.
-  const labelOf = labelling(readMatch(Reading.of(reading.at('match').value), names.runnerClasses));
-  return (job) => {
-    const untilMs = windows === undefined ? Number.POSITIVE_INFINITY : frozenUntilMs(windows, job.nowMs);
-    if (untilMs === undefined) return [];
-    return [
-      {
-        code: 'GROUP_FROZEN',
-        frozenLabel: labelOf(job),
-        ...(untilMs !== Number.POSITIVE_INFINITY && { untilMs }),
-        zone,
-        ...(why !== undefined && { why }),
-      },
-    ];
-  };
-}
 
 /** Names the job's own group or runner class only, not other ones in the rule. */
 const labelling =

@@ -10,7 +10,7 @@ import { acceptedRegex, compileRegex, REGEX_TEXT_CHARACTERS_MAX, type Regex } fr
 import { remembering } from '../match/remember.ts';
 import { oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
-import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
+import type { FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
 
 type Setting = true | false | Regex;
 type Settings = Readonly<Partial<Record<OverwriteName, Setting>>>;
@@ -38,26 +38,24 @@ const VARIABLES_MISSING: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING
 export const overwrites: StatelessRuleKind<OverwriteReason> = {
   class: 'security',
   keys: [...OVERWRITE_NAMES, 'anchored', 'others'],
-  read: readOverwrites,
+  read(reading) {
+    const isAnchored = reading.flag('anchored');
+    const others = reading.optional('others', (each) =>
+      each.oneOf('what the rule says of the others', ['allow', 'deny']),
+    );
+    const settings: Partial<Record<OverwriteName, Setting>> = {};
+    for (const name of OVERWRITE_NAMES) {
+      const setting = reading.optional(name, (each) => readSetting(each, name, isAnchored));
+      if (setting !== undefined) settings[name] = setting;
+      else if (others === 'deny') settings[name] = false;
+    }
+    if (others !== 'deny' && OVERWRITE_NAMES.every((name) => !reading.at(name).isThere))
+      reading.refuse(`restricts nothing; expected one of ${OVERWRITE_NAMES.join(', ')}, or others: deny`);
+    return ({ request }) =>
+      request.variables === undefined ? VARIABLES_MISSING : reasonsFor(request.variables, settings);
+  },
   readsVariables: true,
 };
-
-function readOverwrites(reading: Reading): Check<OverwriteReason> {
-  const isAnchored = reading.flag('anchored');
-  const others = reading.optional('others', (each) =>
-    each.oneOf('what the rule says of the others', ['allow', 'deny']),
-  );
-  const settings: Partial<Record<OverwriteName, Setting>> = {};
-  for (const name of OVERWRITE_NAMES) {
-    const setting = reading.optional(name, (each) => readSetting(each, name, isAnchored));
-    if (setting !== undefined) settings[name] = setting;
-    else if (others === 'deny') settings[name] = false;
-  }
-  if (others !== 'deny' && OVERWRITE_NAMES.every((name) => !reading.at(name).isThere))
-    reading.refuse(`restricts nothing; expected one of ${OVERWRITE_NAMES.join(', ')}, or others: deny`);
-  return ({ request }) =>
-    request.variables === undefined ? VARIABLES_MISSING : reasonsFor(request.variables, settings);
-}
 
 function readSetting(reading: Reading, name: OverwriteName, isAnchored: boolean): Setting | undefined {
   if (typeof reading.value === 'boolean') return reading.value;

@@ -1,7 +1,6 @@
-import type { Reading } from '../document/reading.ts';
 import { listText, quoted, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
-import type { Check, StatelessRuleKind } from './rule-kind.ts';
+import type { StatelessRuleKind } from './rule-kind.ts';
 
 const PULL_POLICIES = ['always', 'if-not-present', 'never'] as const;
 const ASKED_MAX = 5;
@@ -19,27 +18,25 @@ const REASONS_MAX = 5;
 export const pullPolicy: StatelessRuleKind<PullPolicyReason> = {
   class: 'security',
   keys: ['allow', 'required'],
-  read: readPullPolicy,
+  read(reading) {
+    const list = reading.at('allow');
+    const allowed: readonly string[] = list.each('pull policies', PULL_POLICIES.length, (each) =>
+      each.oneOf('a pull policy', PULL_POLICIES),
+    );
+    if (!list.isThere || (Array.isArray(list.value) && list.value.length === 0))
+      list.refuse(`names no pull policy; expected some of ${PULL_POLICIES.join(', ')}`);
+    const required = reading.flag('required');
+    return ({ request }) =>
+      [request, ...(request.services ?? [])]
+        .flatMap((container): readonly PullPolicyReason[] => {
+          const { pullPolicies: asked = [] } = container;
+          if (asked.length === 0 ? !required : asked.some((each) => allowed.includes(each))) return [];
+          const service = 'name' in container ? { service: container.name } : {};
+          return [{ code: 'PULL_POLICY_NOT_ALLOWED', asked: asked.slice(0, ASKED_MAX), allowed, ...service }];
+        })
+        .slice(0, REASONS_MAX);
+  },
 };
-
-function readPullPolicy(reading: Reading): Check<PullPolicyReason> {
-  const list = reading.at('allow');
-  const allowed: readonly string[] = list.each('pull policies', PULL_POLICIES.length, (each) =>
-    each.oneOf('a pull policy', PULL_POLICIES),
-  );
-  if (!list.isThere || (Array.isArray(list.value) && list.value.length === 0))
-    list.refuse(`names no pull policy; expected some of ${PULL_POLICIES.join(', ')}`);
-  const required = reading.flag('required');
-  return ({ request }) =>
-    [request, ...(request.services ?? [])]
-      .flatMap((container): readonly PullPolicyReason[] => {
-        const { pullPolicies: asked = [] } = container;
-        if (asked.length === 0 ? !required : asked.some((each) => allowed.includes(each))) return [];
-        const service = 'name' in container ? { service: container.name } : {};
-        return [{ code: 'PULL_POLICY_NOT_ALLOWED', asked: asked.slice(0, ASKED_MAX), allowed, ...service }];
-      })
-      .slice(0, REASONS_MAX);
-}
 
 export interface PullPolicyReason {
   readonly code: 'PULL_POLICY_NOT_ALLOWED';

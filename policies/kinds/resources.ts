@@ -10,7 +10,7 @@ import {
 } from '../kubernetes/resource-variables.ts';
 import { oneLine, quoted, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
-import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
+import type { FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
 
 const REASONS_MAX = 10;
 const NONE: readonly ResourceReason[] = [];
@@ -26,38 +26,36 @@ type ResourceReason = ResourceCap | InvalidResourceReason | FieldMissingReason;
 export const resources: StatelessRuleKind<ResourceCap | InvalidResourceReason> = {
   class: 'security',
   keys: [...CAP_SUBJECTS, 'min'],
-  read: readResources,
+  read(reading) {
+    const caps = readCaps(reading);
+    const floors = reading.optional('min', readFloors) ?? [];
+    if (![...CAP_SUBJECTS, 'min'].some((key) => reading.at(key).isThere)) {
+      reading.refuse(`has no caps; expected one of ${CAP_SUBJECTS.join(', ')}, or min`);
+    }
+    return ({ request }) => {
+      const demand = demandOf(request);
+      const reasons: ResourceReason[] =
+        request.variables === undefined
+          ? [VARIABLES_MISSING]
+          : caps.flatMap((cap) => limitMissing(cap, demand));
+      if (demand === undefined) return reasons;
+      const bounds = [
+        ...caps.map((cap) => [cap, tooMuch] as const),
+        ...floors.map((cap) => [cap, tooLittle] as const),
+      ];
+      for (const [cap, judge] of bounds) {
+        for (const reason of reasonsUnder(cap, demand[cap.resource], judge)) {
+          // One variable can set a request and a limit, or many services. List equal reasons once.
+          if (reasons.some((told) => isSame(told, reason))) continue;
+          reasons.push(reason);
+          if (reasons.length === REASONS_MAX) return reasons;
+        }
+      }
+      return reasons;
+    };
+  },
   readsVariables: true,
 };
-
-function readResources(reading: Reading): Check<ResourceCap | InvalidResourceReason> {
-  const caps = readCaps(reading);
-  const floors = reading.optional('min', readFloors) ?? [];
-  if (![...CAP_SUBJECTS, 'min'].some((key) => reading.at(key).isThere)) {
-    reading.refuse(`has no caps; expected one of ${CAP_SUBJECTS.join(', ')}, or min`);
-  }
-  return ({ request }) => {
-    const demand = demandOf(request);
-    const reasons: ResourceReason[] =
-      request.variables === undefined
-        ? [VARIABLES_MISSING]
-        : caps.flatMap((cap) => limitMissing(cap, demand));
-    if (demand === undefined) return reasons;
-    const bounds = [
-      ...caps.map((cap) => [cap, tooMuch] as const),
-      ...floors.map((cap) => [cap, tooLittle] as const),
-    ];
-    for (const [cap, judge] of bounds) {
-      for (const reason of reasonsUnder(cap, demand[cap.resource], judge)) {
-        // One variable can set a request and a limit, or many services. List equal reasons once.
-        if (reasons.some((told) => isSame(told, reason))) continue;
-        reasons.push(reason);
-        if (reasons.length === REASONS_MAX) return reasons;
-      }
-    }
-    return reasons;
-  };
-}
 
 const readFloors = (reading: Reading): readonly Cap[] =>
   reading.object(CONTAINER_KINDS) ? readCaps(reading, CONTAINER_KINDS) : [];
@@ -73,7 +71,6 @@ function limitMissing(
   return [{ code: 'FIELD_MISSING', field: resourceVariableName(subject, resource, bound) }];
 }
 
-/** Returns the reason against one amount, or undefined if it is within the bound. */
 type Judge = (cap: Cap, setting: Setting, asked: Quantity) => ResourceCap | undefined;
 
 function reasonsUnder(cap: Cap, demand: ResourceDemand, judge: Judge): readonly ResourceReason[] {
@@ -139,7 +136,6 @@ const named = ({ variable, service }: Setting): { readonly variable: string; rea
 export interface ResourceCap {
   readonly code: 'RESOURCE_CAP';
   readonly resource: ResourceName;
-  /** The variable that asks for too much; for a sum over containers the one that asks for most. */
   readonly variable: string;
   readonly service?: string;
   /** The sum over the job's containers is too large, not this variable alone. */

@@ -24,6 +24,5 @@ export interface FieldMissingReason {
 
 export interface KnownNames {
   readonly runnerClasses: readonly string[];
-  /** IANA zone in which days in rules are meant that name none themselves. */
   readonly zone: string;
 }

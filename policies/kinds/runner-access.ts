@@ -6,46 +6,43 @@ import { allHold } from '../match/match.ts';
 import { NO_CLASS } from '../price.ts';
 import { oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
-import type { Check, KnownNames, StatelessRuleKind } from './rule-kind.ts';
+import type { StatelessRuleKind } from './rule-kind.ts';
 
 const ENTRIES_MAX = 1_000;
 const NEEDS_MAX = 5;
 /** Conditions on the caller; `runner_classes` selects the runners. */
 const WHO_KEYS = CONDITION_KEYS.filter((key) => !key.startsWith('runner_'));
 
-/** Limits who may use which runner classes. Jobs on other classes pass. */
 export const runnerAccess: StatelessRuleKind<RunnerScope> = {
   class: 'security',
   keys: ['runner_classes', 'allow'],
   readsPlace: true,
-  read: readRunnerAccess,
+  read(reading, names) {
+    // Shares its key with `match`; the other keys of a match are refused here.
+    const { runnerClasses } = readConditions(reading, names.runnerClasses);
+    if (runnerClasses === undefined)
+      reading
+        .at('runner_classes')
+        .expected(`the runner classes it is about: ${names.runnerClasses.join(', ')}`);
+    const allow = reading.at('allow');
+    if (!allow.isThere) allow.expected('a list of who may use them, or [] for nobody');
+    const entries = allow.each('{groups, protected, …}', ENTRIES_MAX, (each) =>
+      readEntry(each, names.runnerClasses),
+    );
+    const needs = [...new Set(entries.map(needsOf))].slice(0, NEEDS_MAX);
+    // Left out, the class is the kind's own; a wrong one is noted where every rule's class is read.
+    const isSecurity = (reading.at('class').value ?? 'security') === 'security';
+    return (job) => {
+      if (runnerClasses === undefined || !isOfClass(runnerClasses, job)) return [];
+      const { name } = job.runnerClass;
+      const opened = opens(entries, job, isSecurity);
+      if (opened === true) return [];
+      return opened === false
+        ? [{ code: 'RUNNER_SCOPE', runnerClass: runnerClasses.has(name) ? name : NO_CLASS, needs }]
+        : [{ code: 'FIELD_MISSING', field: opened }];
+    };
+  },
 };
-
-function readRunnerAccess(reading: Reading, names: KnownNames): Check<RunnerScope> {
-  // Shares its key with `match`; the other keys of a match are refused here.
-  const { runnerClasses } = readConditions(reading, names.runnerClasses);
-  if (runnerClasses === undefined)
-    reading
-      .at('runner_classes')
-      .expected(`the runner classes it is about: ${names.runnerClasses.join(', ')}`);
-  const allow = reading.at('allow');
-  if (!allow.isThere) allow.expected('a list of who may use them, or [] for nobody');
-  const entries = allow.each('{groups, protected, …}', ENTRIES_MAX, (each) =>
-    readEntry(each, names.runnerClasses),
-  );
-  const needs = [...new Set(entries.map(needsOf))].slice(0, NEEDS_MAX);
-  // Left out, the class is the kind's own; a wrong one is noted where every rule's class is read.
-  const isSecurity = (reading.at('class').value ?? 'security') === 'security';
-  return (job) => {
-    if (runnerClasses === undefined || !isOfClass(runnerClasses, job)) return [];
-    const { name } = job.runnerClass;
-    const opened = opens(entries, job, isSecurity);
-    if (opened === true) return [];
-    return opened === false
-      ? [{ code: 'RUNNER_SCOPE', runnerClass: runnerClasses.has(name) ? name : NO_CLASS, needs }]
-      : [{ code: 'FIELD_MISSING', field: opened }];
-  };
-}
 
 function readEntry(reading: Reading, runnerClasses: readonly string[]): Conditions | undefined {
   if (!reading.object(WHO_KEYS)) return undefined;

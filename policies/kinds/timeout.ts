@@ -1,28 +1,24 @@
 import { readDuration } from '../document/parse-entry.ts';
-import type { Reading } from '../document/reading.ts';
 import { oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import { durationText } from '../unit-texts.ts';
-import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
+import type { FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
 
 const TIMEOUT_MISSING: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field: 'timeoutSeconds' }];
 
-/** Caps the timeout of a job, which bounds its cost if it hangs. */
 export const timeout: StatelessRuleKind<TimeoutReason> = {
   class: 'cost',
   keys: ['max'],
-  read: readTimeout,
+  read(reading) {
+    const timeoutSecondsMax = readDuration(reading.at('max')) ?? 0;
+    return ({ request: { timeoutSeconds = 0 }, runnerClass }) => {
+      // GitLab's wire format says nothing with 0; no job has a timeout of 0.
+      if (timeoutSeconds <= 0) return TIMEOUT_MISSING;
+      if (timeoutSeconds <= timeoutSecondsMax) return [];
+      return [{ code: 'TIMEOUT_TOO_LONG', timeoutSeconds, timeoutSecondsMax, runnerClass: runnerClass.name }];
+    };
+  },
 };
-
-function readTimeout(reading: Reading): Check<TimeoutReason> {
-  const timeoutSecondsMax = readDuration(reading.at('max')) ?? 0;
-  return ({ request: { timeoutSeconds = 0 }, runnerClass }) => {
-    // GitLab's wire format says nothing with 0; no job has a timeout of 0.
-    if (timeoutSeconds <= 0) return TIMEOUT_MISSING;
-    if (timeoutSeconds <= timeoutSecondsMax) return [];
-    return [{ code: 'TIMEOUT_TOO_LONG', timeoutSeconds, timeoutSecondsMax, runnerClass: runnerClass.name }];
-  };
-}
 
 export interface TimeoutReason {
   readonly code: 'TIMEOUT_TOO_LONG';

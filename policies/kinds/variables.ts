@@ -4,7 +4,7 @@ import type { AdmissionRequest } from '../request/request.ts';
 import { listText, oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import { comparedValue } from '../variables/compared-value.ts';
-import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
+import type { FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
 
 const REASONS_MAX = 10;
 const ALLOWED_TOLD_MAX = 10;
@@ -22,37 +22,35 @@ const NOT_SENT: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field:
 export const variables: StatelessRuleKind<VariableReason> = {
   class: 'security',
   keys: ['require', 'allow', 'deny'],
-  read: readVariableRule,
+  read(reading) {
+    const required = readNames(reading.at('require'));
+    const allow = reading.optional('allow', readValuesByName) ?? [];
+    const deny = reading.optional('deny', readValuesByName) ?? [];
+    if (!['require', 'allow', 'deny'].some((key) => reading.at(key).isThere))
+      reading.refuse('has nothing to check; expected require, allow or deny');
+    const comparisons: readonly Comparison[] = [
+      ...required.map((variable) => ({
+        variable,
+        why: 'required' as const,
+        fails: (value?: string) => value === undefined,
+      })),
+      ...[...allow].map(([variable, patterns]) => ({
+        ...{ variable, why: 'pattern' as const },
+        allowed: patterns.slice(0, ALLOWED_TOLD_MAX).map(({ pattern }) => pattern),
+        fails: (value?: string) => value !== undefined && !patterns.some(({ matches }) => matches(value)),
+      })),
+      ...[...deny].map(([variable, patterns]) => ({
+        ...{ variable, why: 'denied' as const },
+        fails: (value?: string) => value !== undefined && patterns.some(({ matches }) => matches(value)),
+      })),
+    ];
+    return ({ request }) => (request.variables === undefined ? NOT_SENT : reasonsFor(request, comparisons));
+  },
   comparedNames,
 };
 
 interface Comparison extends Omit<VariableReason, 'code'> {
   readonly fails: (value: string | undefined) => boolean;
-}
-
-function readVariableRule(reading: Reading): Check<VariableReason> {
-  const required = readNames(reading.at('require'));
-  const allow = reading.optional('allow', readValuesByName) ?? [];
-  const deny = reading.optional('deny', readValuesByName) ?? [];
-  if (!['require', 'allow', 'deny'].some((key) => reading.at(key).isThere))
-    reading.refuse('has nothing to check; expected require, allow or deny');
-  const comparisons: readonly Comparison[] = [
-    ...required.map((variable) => ({
-      variable,
-      why: 'required' as const,
-      fails: (value?: string) => value === undefined,
-    })),
-    ...[...allow].map(([variable, patterns]) => ({
-      ...{ variable, why: 'pattern' as const },
-      allowed: patterns.slice(0, ALLOWED_TOLD_MAX).map(({ pattern }) => pattern),
-      fails: (value?: string) => value !== undefined && !patterns.some(({ matches }) => matches(value)),
-    })),
-    ...[...deny].map(([variable, patterns]) => ({
-      ...{ variable, why: 'denied' as const },
-      fails: (value?: string) => value !== undefined && patterns.some(({ matches }) => matches(value)),
-    })),
-  ];
-  return ({ request }) => (request.variables === undefined ? NOT_SENT : reasonsFor(request, comparisons));
 }
 
 const readNames = (reading: Reading): readonly string[] =>

@@ -21,11 +21,10 @@ export interface Cap {
 
 export const CAP_SUBJECTS: readonly CapSubject[] = ['build', 'helper', 'service', 'pod', 'job'];
 
-const RESOURCES: readonly { readonly key: string; readonly resource: ResourceName }[] = [
-  { key: 'cpu', resource: 'cpu' },
-  { key: 'memory', resource: 'memory' },
-  { key: 'ephemeral_storage', resource: 'ephemeral-storage' },
-];
+const RESOURCES = (['cpu', 'memory', 'ephemeral-storage'] as const).map((resource) => ({
+  key: resource.replace('-', '_'),
+  resource,
+}));
 const BOUNDS: readonly Bound[] = ['request', 'limit'];
 
 /** Floors are for one container: what a container gets that states nothing is not known here, so neither is their sum. */
@@ -58,7 +57,6 @@ export function readOverwrites(reading: Reading): Overwrites | undefined {
   );
 }
 
-/** An exact decimal as long as it has no more digits. */
 const NUMBER_DIGITS_MAX = 15;
 
 /** Reads caps such as `build: {cpu: 8, memory_limit: 16Gi}`. `cpu` caps request and limit; `cpu_limit` overrides it. */

@@ -89,26 +89,8 @@ function settingIn(variables: Variables, variable: string, service?: string): Se
   };
 }
 
-export const OVERWRITE_NAMES = [
-  'namespace',
-  'service_account',
-  'bearer_token',
-  'node_selector',
-  'node_tolerations',
-  'pod_labels',
-  'pod_annotations',
-] as const;
-
-export type OverwriteName = (typeof OVERWRITE_NAMES)[number];
-
-export interface OverwriteVariable {
-  readonly overwrite: OverwriteName;
-  readonly name: string;
-  readonly isPrefix: boolean;
-}
-
 /** @see https://docs.gitlab.com/runner/executors/kubernetes/#configuration-settings (`*_overwrite_allowed`) */
-const OVERWRITE_VARIABLES: readonly OverwriteVariable[] = [
+const OVERWRITE_VARIABLES = [
   { overwrite: 'namespace', name: 'KUBERNETES_NAMESPACE_OVERWRITE', isPrefix: false },
   { overwrite: 'service_account', name: 'KUBERNETES_SERVICE_ACCOUNT_OVERWRITE', isPrefix: false },
   { overwrite: 'bearer_token', name: 'KUBERNETES_BEARER_TOKEN', isPrefix: false },
@@ -116,7 +98,13 @@ const OVERWRITE_VARIABLES: readonly OverwriteVariable[] = [
   { overwrite: 'node_tolerations', name: 'KUBERNETES_NODE_TOLERATIONS_', isPrefix: true },
   { overwrite: 'pod_labels', name: 'KUBERNETES_POD_LABELS_', isPrefix: true },
   { overwrite: 'pod_annotations', name: 'KUBERNETES_POD_ANNOTATIONS_', isPrefix: true },
-];
+] as const;
+
+export type OverwriteVariable = (typeof OVERWRITE_VARIABLES)[number];
+export type OverwriteName = OverwriteVariable['overwrite'];
+export const OVERWRITE_NAMES: readonly OverwriteName[] = /* @__PURE__ */ OVERWRITE_VARIABLES.map(
+  ({ overwrite }) => overwrite,
+);
 
 const KUBERNETES = 'KUBERNETES_';
 

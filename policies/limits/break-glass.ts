@@ -12,7 +12,6 @@ export interface BreakGlass {
   readonly per: 'hour' | 'day' | 'once';
   readonly fromMs: number;
   readonly untilMs: number;
-  /** IANA zone of the edges, for texts. Absent: UTC. */
   readonly zone?: string;
   readonly reason: string;
   readonly owner?: string;
@@ -58,7 +57,6 @@ function isIn(subject: string, { ancestors, projectId }: Job['placement']): bool
   return kind === 'project' ? projectId === Number(id) : ancestors.some((group) => group.id === Number(id));
 }
 
-/** Recorded for the owner and the reviewer. It never rejects. */
 export const breakGlassViolation = ({ id, reason, owner }: BreakGlass): Violation => ({
   rule: BREAK_GLASS_RULE,
   class: 'cost',

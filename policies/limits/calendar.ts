@@ -62,7 +62,6 @@ const tables = new Map<string, ZoneTable>();
 const TABLE_FROM_MS = Date.UTC(2020, 0, 1);
 const TABLE_UNTIL_MS = Date.UTC(2040, 0, 1);
 
-/** Computes the table for {@link knowZones} from the runtime's time zone data. */
 export function zoneTable(zone: string): ZoneTable {
   const ahead: [number, number][] = [[TABLE_FROM_MS, lookedUpAhead(zone, TABLE_FROM_MS)]];
   for (let atMs = TABLE_FROM_MS + DAY_MS; atMs < TABLE_UNTIL_MS; atMs += DAY_MS) {
@@ -150,15 +149,22 @@ export function dayStartMs(zone: string, day: CalendarDay): number {
 }
 
 /** Searched for, because clocks may skip midnight: the earliest instant whose day is this one or later. */
-function searchedStartMs(zone: string, wanted: number): number {
-  let before = wanted * DAY_MS - SEARCH_MS;
-  let after = wanted * DAY_MS + SEARCH_MS;
-  while (after - before > 1) {
-    const middle = before + Math.floor((after - before) / 2);
-    if (dayNumber(dayIn(zone, middle)) >= wanted) after = middle;
-    else before = middle;
+const searchedStartMs = (zone: string, wanted: number): number =>
+  firstMs(
+    wanted * DAY_MS - SEARCH_MS,
+    wanted * DAY_MS + SEARCH_MS,
+    (atMs) => dayNumber(dayIn(zone, atMs)) >= wanted,
+  );
+
+/** Returns the first instant after `before`, at most `after`, at which `holds` is true. From then on it must stay true. */
+export function firstMs(before: number, after: number, holds: (atMs: number) => boolean): number {
+  let [no, yes] = [before, after];
+  while (yes - no > 1) {
+    const middle = no + Math.floor((yes - no) / 2);
+    if (holds(middle)) yes = middle;
+    else no = middle;
   }
-  return after;
+  return yes;
 }
 
 function formatterOf(zone: string): Intl.DateTimeFormat {

@@ -30,7 +30,6 @@ const OF_USERS: readonly CapKind[] = ['user', 'bot'];
 
 export const capSubject = (place: string, kind: CapKind): string => `${place}${EACH}${kind}`;
 
-/** The parts of a cap's subject, or of the subject of one of its counters; undefined: it is no cap's. */
 export function capOf(
   subject: string,
 ): { readonly place: string; readonly kind: CapKind; readonly name?: string } | undefined {

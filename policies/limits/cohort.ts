@@ -8,7 +8,6 @@ import { isValidAt } from './period.ts';
 const COHORT = 'cohort/';
 
 export interface CohortTerms {
-  /** Up to here a job uses what is its group's own; what goes further is borrowed. */
   readonly own: number;
   readonly most: number;
   readonly counters: readonly CohortCounter[];

@@ -21,7 +21,8 @@ export interface LimitField {
   readonly column?: string;
   /** Name in rows of the API, where it stands as it was written. @default left out, or part of another field */
   readonly row?: string;
-  readonly flag?: string;
+  /** @default the name with dashes */
+  readonly flag?: string | undefined;
   /** Limits whose form has it. The form of a new limit has all fields with this entry. @default none */
   readonly form?: (limit: FormLimit) => boolean;
   readonly written: (limit: Limit) => Written | undefined;
@@ -54,7 +55,6 @@ const LIMIT_FIELDS = [
     label: 'Warn from',
     help: 'The owner is warned from this use on: a share like 80% or an amount.',
     row: 'baseSoft',
-    flag: 'soft',
     form: always,
     written: ({ softShare, softAmount }) => shareText(softShare) ?? softAmount,
   },
@@ -65,7 +65,6 @@ const LIMIT_FIELDS = [
     help: 'Percent of the limit at which its owner is notified, like 50 80 100, or of the forecast for the end of the period: forecast 100. Empty: 50, 75, 90 and 100 of money and minutes.',
     example: [80, 100, 'forecast 100'],
     row: 'baseThresholds',
-    flag: 'thresholds',
     form: (limit) => limit.each === undefined && isCounted(limit),
     written: ({ thresholds, forecastThresholds = [] }) =>
       thresholds && [...thresholds, ...forecastThresholds.map((percent) => `forecast ${percent}`)],
@@ -75,7 +74,6 @@ const LIMIT_FIELDS = [
     type: 'part',
     label: 'Grace',
     help: 'On top for pipelines that run already: a share like 10% or an amount.',
-    flag: 'grace',
     written: (limit) => shareText(limit.graceShare) ?? graceOf(limit),
     reach: (limit) => graceOf(limit) ?? 0,
   },
@@ -85,7 +83,6 @@ const LIMIT_FIELDS = [
     label: 'Carry over at most',
     help: 'Unused budget that the next period has on top: a share like 20% or an amount.',
     row: 'baseCarry',
-    flag: 'carry',
     form: ({ kind, per }) => per !== undefined && isSpent(kind),
     written: ({ carryShare, carryMax }) => shareText(carryShare) ?? carryMax,
     reach: ({ carryMax = 0 }) => carryMax,
@@ -96,7 +93,6 @@ const LIMIT_FIELDS = [
     choices: ['absorb', 'carry', 'alert'],
     label: 'Overdraft',
     help: 'Use past the limit: absorb forgets it, carry takes it from the next period, alert notifies the owner.',
-    flag: 'overdraft',
     written: ({ overdraft }) => overdraft,
     reach: ({ overdraft }) => (overdraft === 'carry' ? 0 : 1),
   },
@@ -106,7 +102,6 @@ const LIMIT_FIELDS = [
     choices: MODES,
     label: 'Mode',
     help: 'shadow records, warn also notifies the owner, enforce rejects.',
-    flag: 'mode',
     written: ({ mode }) => mode,
     reach: ({ mode }) => -MODES.indexOf(mode),
   },
@@ -123,7 +118,6 @@ const LIMIT_FIELDS = [
     },
     help: 'Decision about jobs while the ledger cannot be read. room: by the last known remaining amount.',
     row: 'whenUnreachable',
-    flag: 'when-unreachable',
     form: always,
     written: ({ whenUnreachable }) => whenUnreachable,
     // An absent field counts as the kind's default, though the rule that asks the limit may say otherwise.
@@ -136,7 +130,6 @@ const LIMIT_FIELDS = [
     help: 'Time a job waits for a slot, CPU, memory or a start before it is rejected, like 20s.',
     example: '20s',
     row: 'wait',
-    flag: 'wait',
     form: ({ kind }) => isAwaitable(kind),
     written: ({ waitMs }) => (waitMs === undefined ? undefined : `${waitMs / 1_000}s`),
   },
@@ -147,7 +140,6 @@ const LIMIT_FIELDS = [
     help: 'A name. Limits of one cohort and unit use each other’s idle jobs, CPU or memory.',
     example: 'ci',
     row: 'cohort',
-    flag: 'cohort',
     form: isLent,
     written: ({ cohort }) => cohort,
   },
@@ -157,7 +149,6 @@ const LIMIT_FIELDS = [
     label: 'Borrow at most',
     help: 'Use above its own amount, at most: a share like 50% or an amount. Empty: none.',
     row: 'baseBorrow',
-    flag: 'borrow',
     form: isLent,
     written: ({ borrowShare, borrow }) => shareText(borrowShare) ?? borrow,
   },
@@ -167,12 +158,12 @@ const LIMIT_FIELDS = [
     label: 'Lend at most',
     help: 'Use of its amount by others, at most: a share or an amount. Empty: all that is idle.',
     row: 'baseLend',
-    flag: 'lend',
     form: isLent,
     written: ({ lendShare, lend }) => shareText(lendShare) ?? lend,
   },
   {
     name: 'per',
+    flag: undefined,
     type: 'choice',
     choices: PERIOD_KINDS,
     label: 'Per',
@@ -188,13 +179,13 @@ const LIMIT_FIELDS = [
     label: 'Zone',
     help: 'Time zone of its periods, like Europe/Berlin.',
     column: 'timezone',
-    flag: 'zone',
     form: never,
     written: ({ zone }) => (zone === 'UTC' ? undefined : zone),
     reach: 'any',
   },
   {
     name: 'fiscal_start',
+    flag: undefined,
     type: 'word',
     label: 'Fiscal start',
     help: 'The day the fiscal year begins, as MM-DD.',
@@ -207,7 +198,6 @@ const LIMIT_FIELDS = [
     label: 'Owner',
     help: 'Named to developers whose job is rejected.',
     row: 'owner',
-    flag: 'owner',
     form: always,
     written: ({ owner }) => owner,
   },
@@ -217,7 +207,6 @@ const LIMIT_FIELDS = [
     label: 'Contact of the owner',
     help: 'A mail address, a page or a channel.',
     row: 'contact',
-    flag: 'contact',
     form: always,
     written: ({ contact }) => contact,
   },
@@ -227,7 +216,6 @@ const LIMIT_FIELDS = [
     label: 'Cost centre',
     help: 'For reports of finance.',
     row: 'costCenter',
-    flag: 'cost-center',
     form: always,
     written: ({ costCenter }) => costCenter,
   },
@@ -237,7 +225,6 @@ const LIMIT_FIELDS = [
     label: 'Asks from',
     help: 'A day such as 31.12.2026. The limit rejects nothing before it.',
     column: 'valid_from',
-    flag: 'from',
     form: always,
     written: ({ fromMs }) => writtenInstant(fromMs),
     reach: ({ fromMs }) => fromMs ?? Number.NEGATIVE_INFINITY,
@@ -248,7 +235,6 @@ const LIMIT_FIELDS = [
     label: 'Asks until',
     help: 'The last day. The limit rejects nothing after it.',
     column: 'valid_until',
-    flag: 'until',
     form: always,
     written: ({ untilMs }) => writtenInstant(untilMs),
     reach: ({ untilMs }) => -(untilMs ?? Number.POSITIVE_INFINITY),
@@ -267,7 +253,9 @@ const LIMIT_FIELDS = [
 type Row = (typeof LIMIT_FIELDS)[number];
 export type LimitFieldName = Row['name'];
 
-export const limitFields: readonly (LimitField & { readonly name: LimitFieldName })[] = LIMIT_FIELDS;
+export const limitFields: readonly (LimitField & { readonly name: LimitFieldName })[] = LIMIT_FIELDS.map(
+  (field) => ({ flag: field.name.replaceAll('_', '-'), ...field }),
+);
 
 type ValueOf<Field extends Row> = Field extends { readonly choices: readonly (infer Choice)[] }
   ? Choice

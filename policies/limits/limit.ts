@@ -55,7 +55,6 @@ export interface Limit {
   readonly reason?: string;
   /** Percentages of the amount that notify the owner; `[]`: none. Absent: 50, 75, 90 and 100 for budgets. */
   readonly thresholds?: readonly number[];
-  /** Percentages of the amount: a forecast above one notifies the owner. */
   readonly forecastThresholds?: readonly number[];
 }
 
@@ -72,9 +71,7 @@ export interface LimitFacts {
   readonly unit: Unit;
   readonly limitAmount: number;
   readonly asked: number;
-  /** Whole units, above 0: the limit is smaller than what was set, because so much was overdrawn in the period before. */
   readonly overdrawn?: number;
-  /** Whole units, above 0: it may go so far above its own amount while others of its cohort are idle. */
   readonly borrow?: number;
   /** It has not used up its own: others of its cohort still use what it lends. */
   readonly lentOut?: true;

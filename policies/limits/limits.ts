@@ -92,18 +92,15 @@ export interface SubjectLimits {
   /** For people. Computed on demand, because most jobs meet no limit. */
   readonly label: () => string;
   readonly limits: readonly Limit[];
-  /** The field that a cap needs to choose the counter, if it is missing. */
   readonly missing?: string;
 }
 
 interface JobSubject {
   readonly subject: string;
   readonly label: () => string;
-  /** Those it is asked for at an instant: its own, and for a group those it has by default. */
   readonly limits: (set: LimitSet, nowMs: number) => readonly Limit[];
 }
 
-/** From the instance down to the user, then what has a cap: its pipeline, its name and so on. */
 export function subjectLimitsOf(job: Job, set: LimitSet): readonly SubjectLimits[] {
   const levels: SubjectLimits[] = [];
   for (const { label, limits: limitsIn } of subjectsOf(job)) {
@@ -186,7 +183,6 @@ export function subjectsOf({ request, placement, runnerClass }: Job): readonly J
   return subjects;
 }
 
-/** Returns the limits of a group at an instant: its own, and defaults for the other kinds. */
 export function limitsOfGroup(
   set: LimitSet,
   group: { readonly id: number; readonly path?: string; readonly personal: boolean },
@@ -200,7 +196,6 @@ export function limitsOfGroup(
 const groupLabel = ({ id, path }: PlacedGroup, personal: boolean): string =>
   `${personal ? 'personal namespace' : 'group'} ${path ?? id}`;
 
-/** The subject of a limit. It uses ids, because groups are renamed and moved. */
 type Subject =
   | { readonly kind: 'instance' }
   | { readonly kind: 'group' | 'project' | 'runner' | 'user'; readonly id: number }

@@ -38,7 +38,6 @@ export const CONDITION_FIELDS: Readonly<Record<keyof Conditions, keyof Admission
 /** Patterns, one must match; `true`: set and not empty; `false`: not set or empty. */
 export type VariableConditions = ReadonlyMap<string, readonly Wildcard[] | boolean>;
 
-/** Matches by id, or by wildcard on the full path of the job's own group. */
 export type GroupCondition = { readonly id: number; readonly subtree: boolean } | { readonly path: Wildcard };
 
 export type ProjectCondition = { readonly id: number } | { readonly path: Wildcard };
@@ -47,7 +46,6 @@ export interface MatchInput {
   readonly request: AdmissionRequest;
   readonly placement: Placement;
   readonly runnerClass: { readonly name: string };
-  /** `runnerClass` only stands in: it is also of the class `none`. */
   readonly unclassed: boolean;
 }
 

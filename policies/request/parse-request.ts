@@ -1,7 +1,6 @@
 import { isRecord, type ParseResult } from '../document/reading.ts';
 import type { AdmissionRequest, ServiceRequest } from './request.ts';
 
-/** Longer than any name, path, ref or image GitLab stores. */
 const TEXT_CHARACTERS_MAX = 4_096;
 const VARIABLE_CHARACTERS_MAX = 16_384;
 const VARIABLES_MAX = 1_000;
@@ -9,7 +8,6 @@ const NAME_CHARACTERS_MAX = 255;
 /** GitLab's longest job timeout is a month; beyond a year the number is not one. */
 const TIMEOUT_SECONDS_MAX = 366 * 86_400;
 
-/** Reads a value that is there, or notes what is wrong with it. Every admission passes here. */
 type Read<Value> = (value: unknown, path: string, problems: string[]) => Value | undefined;
 
 /** Problems carry kinds and sizes: a text could be a secret that went astray. */

@@ -10,7 +10,6 @@ import {
   two,
 } from '../limits/calendar.ts';
 
-/** Which edge of a half-open span: its first instant, or the first one after it. */
 export type Edge = 'start' | 'end';
 
 export function edgeText(atMs: number, edge: Edge, zone: string): string {

@@ -1,4 +1,3 @@
-/** Numbers that a text may show: none, of the binding limit, or of all limits that refused. */
 export type Disclosure = 'none' | 'binding' | 'all';
 
 export const DISCLOSURES: readonly Disclosure[] = ['none', 'binding', 'all'];

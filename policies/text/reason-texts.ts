@@ -22,7 +22,6 @@ const OWN_TEXTS = {
 export const REASON_TEXTS: { readonly [Code in Reason['code']]: ReasonText<CodedReason<Code>> } =
   /* @__PURE__ */ Object.assign({}, OWN_TEXTS, STATELESS_TEXTS);
 
-/** The texts for a reason. They are methods, whose parameters TypeScript compares loosely: give them this reason only. */
 export const textsFor = (reason: Reason): ReasonText<Reason> => REASON_TEXTS[reason.code];
 
 export const headline = (reason: Reason, context: HeadlineContext): string =>

@@ -106,7 +106,6 @@ export function footerOf(
 const comfort = (reason: Reason): string =>
   textsFor(reason).faultless ? ' Nothing is wrong with your code.' : '';
 
-/** The job was weighed by what it is guessed to cost, so people want to know the guess. */
 const isEstimated = (reason: Reason): boolean =>
   'limitAmount' in reason && unitRow(reason.unit).guessed === true;
 
@@ -118,24 +117,19 @@ const jobTerms = (terms: Terms): string =>
 
 function ownerLines(violations: readonly Violation[], disclosure: Disclosure): readonly string[] {
   if (disclosure === 'none') return [];
-  const owners = violations.flatMap(({ reason }) =>
-    'owner' in reason && reason.owner ? [ownerText(reason.owner, contactOf(reason))] : [],
-  );
+  const owners = violations.flatMap(({ reason }) => {
+    if (!('owner' in reason) || !reason.owner) return [];
+    const contact = 'contact' in reason ? reason.contact : undefined;
+    return [`${oneLine(reason.owner)}${contact === undefined ? '' : ` (${oneLine(contact)})`}`];
+  });
   return owners.length === 0 ? [] : [`Owner of the limit: ${[...new Set(owners)].join(', ')}`];
 }
 
-const contactOf = (reason: Reason): string | undefined => ('contact' in reason ? reason.contact : undefined);
-
-const ownerText = (owner: string, contact: string | undefined): string =>
-  contact === undefined ? oneLine(owner) : `${oneLine(owner)} (${oneLine(contact)})`;
-
-const footerLines = (footer: string | undefined): readonly string[] =>
-  footer === undefined
-    ? []
-    : footer
-        .split(/\r?\n/)
-        .map(oneLine)
-        .filter((line) => line !== '');
+const footerLines = (footer = ''): readonly string[] =>
+  footer
+    .split(/\r?\n/)
+    .map(oneLine)
+    .filter((line) => line !== '');
 
 function otherLines(
   others: readonly Violation[],

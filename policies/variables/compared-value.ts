@@ -1,6 +1,5 @@
 import type { AdmissionRequest } from '../request/request.ts';
 
-/** A variable as rules compare it. Reasons, logs and errors never contain its value. */
 type ComparedValue =
   | { readonly known: true; readonly value?: string }
   /** The field that is missing: GitLab sent no variables at all, or not what this one will hold. */

@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers';
 import type { RelayClock } from '../exchange.ts';
 import { RelayError } from '../relay-error.ts';
 
-/** `fetch`, `keptFetch`, a route of `routes.ts`, or the admit app in this process. */
 export type Fetch = (url: string, init: RequestInit) => Promise<FetchAnswer>;
 
 export interface FetchAnswer {
@@ -121,7 +120,6 @@ function networkProblem(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown failure';
 }
 
-/** Reads a response as text. Returns undefined if it is too long, and cancels the rest of it. */
 export async function readResponseText(response: FetchAnswer, bytesMax: number): Promise<string | undefined> {
   // The length of a compressed response is not that of its text: `fetch` decompresses it.
   const { headers } = response;

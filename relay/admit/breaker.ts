@@ -21,13 +21,10 @@ const WINDOW_MS = 10_000;
 const SPAN_MS = 500;
 /** Below this share the retries within a deadline still get most jobs a decision; an open breaker admits them unmetered. */
 const FAILURE_SHARE = 0.8;
-/** With fewer calls each job can wait for its own answer. */
 const CALLS_MIN = 20;
 /** A deployment, a failover or a burst is over sooner, and the retries within a deadline bridge it. */
 const FAILING_MS_MIN = 2_000;
-/** First pause. Every job of that time is unmetered, so the first probe comes soon. */
 const PAUSE_MS_MIN = 500;
-/** Longest pause. A probe every ten seconds is no load, and the relay soon notices that the function is back. */
 const PAUSE_MS_MAX = 10_000;
 
 export interface Permit {
@@ -40,7 +37,6 @@ export type Breaker = ReturnType<typeof createBreaker>;
 
 export function createBreaker(monotonicMs: () => number, changed: (state: BreakerState) => void) {
   let state: BreakerState = 'closed';
-  /** Spans of the window with calls, oldest first. Counted while closed. */
   let recent: Span[] = [];
   let pauseMs = PAUSE_MS_MIN;
   let pausedUntilMs = 0;

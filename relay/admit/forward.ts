@@ -28,7 +28,6 @@ export const TRIES_MAX = 8;
 interface ForwarderOptions extends AdmitService {
   readonly breaker: Breaker;
   readonly lanes?: Pick<Lanes, 'noteContended'>;
-  /** Jobs that wait for headroom: they come first in a batch, and the function must know them. */
   readonly waiting?: Pick<WaitQueue, 'inOrder' | 'terms' | 'onHeadroom'>;
   readonly random: () => number;
   readonly observe: RelayObserver;

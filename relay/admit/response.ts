@@ -16,19 +16,17 @@ import type { Violation } from '../../policies/reason.ts';
 import { ALL_UNITS } from '../../policies/unit.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from '../exchange.ts';
 
-interface RequestedJobs {
-  readonly batch?: string | undefined;
-  readonly jobIds: readonly number[];
-}
-
 type Entry = Readonly<Record<string, unknown>>;
 
 /**
  * Reads `{batch?, decisions: [{jobId, …}]}`. Returns undefined for another form, or another batch; else one verdict per requested
  * job, in the same order, and how many had no decision of their own.
  */
-export function readVerdicts(body: unknown, requested: RequestedJobs) {
-  const entries = entriesOf(body, 'decisions', requested);
+export function readVerdicts(
+  body: unknown,
+  requested: { readonly batch?: string | undefined; readonly jobIds: readonly number[] },
+) {
+  const entries = entriesOf(body, 'decisions', requested.batch);
   if (entries === undefined) return undefined;
   const byJob = byJobId(entries);
   let unmatched = 0;
@@ -45,7 +43,7 @@ export function readResults(
   body: unknown,
   jobIds: readonly number[],
 ): ReadonlyMap<number, UnmeteredResult['outcome']> | undefined {
-  const entries = entriesOf(body, 'results', { jobIds });
+  const entries = entriesOf(body, 'results');
   if (entries === undefined) return undefined;
   const byJob = byJobId(entries);
   return new Map(
@@ -84,7 +82,7 @@ const OUTCOMES = [
 function entriesOf(
   body: unknown,
   name: 'decisions' | 'results',
-  { batch }: RequestedJobs,
+  batch?: string,
 ): readonly Entry[] | undefined {
   if (!isRecord(body) || (batch !== undefined && body.batch !== batch)) return undefined;
   const entries = body[name];
@@ -169,7 +167,6 @@ const isViolations = (value: unknown): value is readonly Violation[] =>
       isFilled(entry.reason.code),
   );
 
-/** Fields of a reason, or of a decision's terms. Each may be absent, and a newer service may send more. */
 const TEXTS = [
   ...['limit', 'subject', 'subjectLabel', 'unit', 'periodLabel', 'zone', 'owner', 'contact'],
   ...['runnerClass', 'currency', 'group'],

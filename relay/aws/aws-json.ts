@@ -2,27 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Beat } from '../../functions/core/contract/admissions.ts';
-import {
-  HEARTBEAT_ANSWER_WITHIN,
-  HEARTBEAT_AT,
-  HEARTBEAT_BREAKER,
-  HEARTBEAT_DIRECTORY_AGE,
-  HEARTBEAT_PK_SUFFIX,
-  HEARTBEAT_POLICY,
-  HEARTBEAT_SCHEMA,
-  HEARTBEAT_SCHEMA_HASH,
-  HEARTBEAT_SCHEMA_PLACEHOLDER,
-  HEARTBEAT_SCHEMA_STANDING,
-  HEARTBEAT_STREAMS,
-  HEARTBEAT_WAITING,
-  INBOX_SK,
-  ITEM_VERSION,
-  JOURNAL_PK_PREFIX,
-  PK,
-  SK,
-  TTL_ATTRIBUTE,
-  VERSION_ATTRIBUTE,
-} from '../../functions/names.ts';
+import * as names from '../../functions/names.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { type Fetch, type FetchAnswer, readResponseText } from '../admit/admit-call.ts';
 
@@ -108,7 +88,10 @@ export async function putItem(table: RelayTable, item: object, timeoutMs: number
   await awsJson(table, {
     target: 'DynamoDB_20120810.PutItem',
     version: '1.0',
-    input: { TableName: table.table, Item: { ...item, [VERSION_ATTRIBUTE]: { N: ITEM_VERSION } } },
+    input: {
+      TableName: table.table,
+      Item: { ...item, [names.VERSION_ATTRIBUTE]: { N: names.ITEM_VERSION } },
+    },
     timeoutMs,
   });
 }
@@ -126,11 +109,11 @@ export function journalWriter(journal: RelayTable & { readonly nowMs: () => numb
   return async (body) => {
     const atMs = nowMs();
     const item = {
-      [PK]: { S: `${instance}${JOURNAL_PK_PREFIX}${randomUUID()}` },
-      [SK]: { S: INBOX_SK },
+      [names.PK]: { S: `${instance}${names.JOURNAL_PK_PREFIX}${randomUUID()}` },
+      [names.SK]: { S: names.INBOX_SK },
       b: { S: body },
       at: { N: String(atMs) },
-      [TTL_ATTRIBUTE]: { N: String(Math.ceil(atMs / 1_000) + JOURNAL_KEPT_SECONDS) },
+      [names.TTL_ATTRIBUTE]: { N: String(Math.ceil(atMs / 1_000) + JOURNAL_KEPT_SECONDS) },
     };
     await putItem(journal, item, JOURNAL_TIMEOUT_MS);
   };
@@ -140,26 +123,25 @@ const HEARTBEAT_TIMEOUT_MS = 5_000;
 /** Long enough to look into an incident, short enough that items of crashed relays do not pile up. */
 const HEARTBEAT_KEPT_SECONDS = 3_600;
 
-/** Overwrites the one item of this relay. @param heartbeat.relayId - new with every start of the process. */
 export function heartbeatWriter(heartbeat: RelayTable & { readonly relayId: string }) {
   const { instance, relayId } = heartbeat;
   return async (beat: Beat): Promise<void> => {
     const { atMs, schema, waiting } = beat;
     const values = {
-      [PK]: `${instance}${HEARTBEAT_PK_SUFFIX}`,
-      [SK]: relayId,
-      [HEARTBEAT_AT]: atMs,
-      [HEARTBEAT_STREAMS]: beat.openStreams,
-      [HEARTBEAT_SCHEMA]: schema?.source,
-      [HEARTBEAT_SCHEMA_HASH]: schema?.hash,
-      [HEARTBEAT_SCHEMA_STANDING]: schema?.standing,
-      [HEARTBEAT_SCHEMA_PLACEHOLDER]: schema?.placeholder || undefined,
-      [HEARTBEAT_DIRECTORY_AGE]: beat.directoryAgeMs,
-      [HEARTBEAT_BREAKER]: beat.breaker,
-      [HEARTBEAT_POLICY]: beat.policyVersion,
-      [HEARTBEAT_ANSWER_WITHIN]: beat.answerWithinMs,
-      [HEARTBEAT_WAITING]: waiting && JSON.stringify(waiting),
-      [TTL_ATTRIBUTE]: Math.floor(atMs / 1_000) + HEARTBEAT_KEPT_SECONDS,
+      [names.PK]: `${instance}${names.HEARTBEAT_PK_SUFFIX}`,
+      [names.SK]: relayId,
+      [names.HEARTBEAT_AT]: atMs,
+      [names.HEARTBEAT_STREAMS]: beat.openStreams,
+      [names.HEARTBEAT_SCHEMA]: schema?.source,
+      [names.HEARTBEAT_SCHEMA_HASH]: schema?.hash,
+      [names.HEARTBEAT_SCHEMA_STANDING]: schema?.standing,
+      [names.HEARTBEAT_SCHEMA_PLACEHOLDER]: schema?.placeholder || undefined,
+      [names.HEARTBEAT_DIRECTORY_AGE]: beat.directoryAgeMs,
+      [names.HEARTBEAT_BREAKER]: beat.breaker,
+      [names.HEARTBEAT_POLICY]: beat.policyVersion,
+      [names.HEARTBEAT_ANSWER_WITHIN]: beat.answerWithinMs,
+      [names.HEARTBEAT_WAITING]: waiting && JSON.stringify(waiting),
+      [names.TTL_ATTRIBUTE]: Math.floor(atMs / 1_000) + HEARTBEAT_KEPT_SECONDS,
     };
     const item = Object.entries(values).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, attributeOf(value)] as const],

@@ -7,7 +7,6 @@ import { headroomTable } from '../fallback/headroom-snapshot.ts';
 import { type AwsClient, type AwsService, awsJson, heartbeatWriter, journalWriter } from './aws-json.ts';
 import { type CredentialsProvider, signedFetch } from './signed-fetch.ts';
 
-/** Everything that the relay calls at AWS. Tables are absent if no setting names one. Asks for no credentials before the first call. */
 export function awsServices(
   { admitRoute, aws }: Pick<RelayConfig, 'admitRoute' | 'aws'>,
   calls: { readonly fetch: Fetch; readonly credentials: CredentialsProvider; readonly nowMs: () => number },

@@ -4,10 +4,8 @@ import type { LedgerVerdict } from '../exchange.ts';
 
 export interface BatchJob {
   readonly request: AdmissionRequest;
-  /** The request as it is sent. Made once, because its size is measured too. */
   readonly json: string;
   readonly bytes: number;
-  /** Jobs of one root group share counters, so they share batches. */
   readonly root: string;
   readonly project: string;
   readonly waiters: Set<Waiter>;
@@ -138,7 +136,6 @@ export class FairQueue {
     if (root.count === 0) this.#roots.delete(job.root);
   }
 
-  /** Looks at all projects. A pool has far fewer streams than the queue has places, so this is rare. */
   #newestOfLongest(): BatchJob | undefined {
     let longest: ReadonlySet<BatchJob> = new Set();
     for (const { projects } of this.#roots.values())

@@ -128,7 +128,6 @@ export function createGroupCommit(options: {
   const deadlines = new Deadlines(clock);
   let version = plan.version;
 
-  /** Resolves by `deadlineMs` (monotonic), never rejects. */
   function decide(
     request: AdmissionRequest,
     deadlineMs: number,

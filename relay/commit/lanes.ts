@@ -9,7 +9,6 @@ import { performance } from 'node:perf_hooks';
 import { keepLatest } from '../../policies/keep-latest.ts';
 import type { RelayClock } from '../exchange.ts';
 
-/** Fewer calls and transactions than a lane per root, and still not everything in one. */
 const QUIET_LANES = Array.from({ length: 8 }, (_, index) => `quiet ${index}`);
 /** Steps by the share of time that the event loop is busy. Each step saves about a sixth of it, so it ends well below. */
 const FEWER_LANES = [
@@ -19,7 +18,6 @@ const FEWER_LANES = [
 /** If this many quiet lanes compete for a counter, the others will too, since the hash makes them alike. */
 const ALL_QUIET_FROM = 3;
 const COUNT_MS = 1_000;
-/** Interval for reading the load of the event loop. A burst may be over within a second. */
 const LOAD_MS = 250;
 /** A root with this rate and this share of all jobs fills batches alone. At half of both it is quiet again. */
 const BUSY_PER_SECOND = 20;
@@ -28,7 +26,6 @@ const COUNTED_MAX = 10_000;
 /** Joined lanes do not compete, so only time can show that they may part. Each new contention doubles the time. */
 const JOINED_MS_MIN = 10_000;
 const JOINED_MS_MAX = 320_000;
-/** After this long without contention a counter starts at {@link JOINED_MS_MIN} again. */
 const REMEMBERED_MS = 600_000;
 const COUNTERS_MAX = 256;
 const JOINED_LANES_MAX = 64;

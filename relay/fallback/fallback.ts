@@ -18,38 +18,7 @@ import { footerOf, rejectionText } from '../../policies/text/rejection-text.ts';
 import type { FallbackCause, RelayClock, RouterAnswer } from '../exchange.ts';
 import { wireReason } from '../wire/reason.ts';
 import type { Headroom } from './headroom.ts';
-import { RecentRejections } from './recent-rejections.ts';
-
-type StatelessCheck = ReturnType<typeof statelessCheck>;
-
-/** Evaluates the stateless rules of the policy, of any class. Without a policy there are none. */
-export function statelessCheck(
-  policy: Policy | undefined,
-  clock: Pick<RelayClock, 'nowMs'>,
-  directory: () => Directory | undefined = () => undefined,
-) {
-  const closed = (policy?.rules ?? []).filter(
-    (rule) => rule.stateless && rule.mode === 'enforce' && rule.onError === 'closed',
-  );
-  return {
-    /** Returns the violations that reject this job. A rule that fails to evaluate rejects if its policy says so. */
-    violations: (request: AdmissionRequest): readonly Violation[] => {
-      if (policy === undefined) return [];
-      const { violations, unevaluated } = evaluateStateless(request, {
-        policy,
-        directory: directory(),
-        nowMs: clock.nowMs(),
-      });
-      const failed = closed.filter(({ id }) => unevaluated.includes(id));
-      return [
-        ...violations.filter((violation) => violation.mode === 'enforce'),
-        ...failed.map((rule) => failedClosed(rule, 'the rule could not be evaluated')),
-      ];
-    },
-    violationsUnread: closed.map((rule) => failedClosed(rule, 'the question could not be read')),
-    footer: (violations: readonly Violation[]) => footerOf(policy?.rules ?? [], violations),
-  };
-}
+import { createRecentRejections } from './recent-rejections.ts';
 
 const failedClosed = (rule: Rule, cause: string): Violation => ({
   rule: rule.id,
@@ -60,7 +29,6 @@ const failedClosed = (rule: Rule, cause: string): Violation => ({
 
 export interface FallbackAnswer {
   readonly answer: RouterAnswer;
-  /** Present if it rejects, so the log has the numbers of the user's message. */
   readonly decision?: Decision;
 }
 
@@ -72,21 +40,37 @@ const CAUSED_BY_JOB: ReadonlySet<FallbackCause> = new Set(['unreadable', 'oversi
 
 export function createFallback(options: {
   readonly clock: RelayClock;
-  readonly stateless: StatelessCheck;
+  /** Absent: there are no rules. */
+  readonly policy?: Policy | undefined;
+  readonly directory?: () => Directory | undefined;
   /** The decision of cost and capacity rules. A rejection fails the job for good, so only the operator may choose `reject`. */
   readonly costAndCapacity: 'admit' | 'reject';
   readonly newDecisionId: () => string;
   readonly headroom?: Pick<Headroom, 'take'>;
-  /** Returns the known ids of the groups that contain a job. @default those that its request names */
-  readonly groupsAbove?: (request: AdmissionRequest) => readonly number[];
 }) {
-  const { clock, stateless } = options;
+  const { clock, policy, directory = () => undefined } = options;
+  const rules = policy?.rules ?? [];
+  const closed = rules.filter(
+    (rule) => rule.stateless && rule.mode === 'enforce' && rule.onError === 'closed',
+  );
   const monotonicMs = (): number => clock.monotonicMs();
-  const rejections = new RecentRejections(monotonicMs, options.groupsAbove ?? (() => []));
+  const rejections = createRecentRejections(monotonicMs, directory);
   const isAllowed = unreadableAllowance(monotonicMs);
 
+  /** Returns the violations that reject this job. A rule that fails to evaluate rejects if its policy says so. */
+  function violationsOf(request: AdmissionRequest): readonly Violation[] {
+    if (policy === undefined) return [];
+    const using = { policy, directory: directory(), nowMs: clock.nowMs() };
+    const { violations, unevaluated } = evaluateStateless(request, using);
+    const failed = closed.filter(({ id }) => unevaluated.includes(id));
+    return [
+      ...violations.filter(({ mode }) => mode === 'enforce'),
+      ...failed.map((rule) => failedClosed(rule, 'the rule could not be evaluated')),
+    ];
+  }
+
   function answer(request: AdmissionRequest, cause: FallbackCause): FallbackAnswer {
-    const [first, ...rest] = stateless.violations(request);
+    const [first, ...rest] = violationsOf(request);
     if (first !== undefined) return byRules(request, [first, ...rest]);
     const earlier = rejections.find(request);
     if (earlier !== undefined) {
@@ -117,7 +101,7 @@ export function createFallback(options: {
    */
   function answerUnread(projectId: number | undefined, cause: FallbackCause): FallbackAnswer {
     if (projectId === undefined) return operatorsChoice(cause);
-    const [first, ...rest] = stateless.violationsUnread;
+    const [first, ...rest] = closed.map((rule) => failedClosed(rule, 'the question could not be read'));
     if (first !== undefined) return controllerError(cause, first.rule, [first, ...rest]);
     if (!isAllowed(String(projectId))) return controllerError(cause, 'unreadable-allowance');
     return operatorsChoice(cause);
@@ -131,7 +115,7 @@ export function createFallback(options: {
 
   function byRules(request: AdmissionRequest, violations: Violations): FallbackAnswer {
     const decisionId = options.newDecisionId();
-    const footer = stateless.footer(violations);
+    const footer = footerOf(rules, violations);
     const text = rejectionText({
       ...{ request, violations, decisionId, nowMs: clock.nowMs() },
       // The relay knows no numbers of limits, so there is nothing to disclose.
@@ -175,10 +159,8 @@ export function createFallback(options: {
 /** Unreadable requests admitted per project and hour: enough for an odd job, too few to run a pipeline on. */
 export const UNREADABLE_PER_HOUR = 20;
 const HOUR_MS = 3_600_000;
-/** Projects counted in one hour. Beyond it the first ones are forgotten. */
 const PROJECTS_MAX = 10_000;
 
-/** Returns a function that takes one of a project's allowance for this hour, and returns false if none is left. */
 function unreadableAllowance(monotonicMs: () => number): (project: string) => boolean {
   const takenBy = new Map<string, number>();
   let hour = Number.NEGATIVE_INFINITY;

@@ -7,15 +7,7 @@
  */
 import { promisify } from 'node:util';
 import { gunzip as gunzipInto, gzip as gzipInto } from 'node:zlib';
-import {
-  ITEM_VERSION,
-  PK,
-  ROOMS_KEPT,
-  ROOMS_PK_SUFFIX,
-  SK,
-  TTL_ATTRIBUTE,
-  VERSION_ATTRIBUTE,
-} from '../../functions/names.ts';
+import * as names from '../../functions/names.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { readHeadroom } from '../admit/response.ts';
 import { awsJson, putItem, type RelayTable } from '../aws/aws-json.ts';
@@ -26,7 +18,6 @@ const gzip = promisify(gzipInto);
 const gunzip = promisify(gunzipInto);
 
 const TEXT_VERSION = 1;
-/** A snapshot that is older says nothing about a limit any more. */
 const AGE_MS_MAX = 24 * 3_600_000;
 /** A relay that starts waits for the read. A relay that stops has two seconds for a write on its way and its last one. */
 const TIMEOUT_MS = { read: 3_000, write: 1_000 } as const;
@@ -45,7 +36,7 @@ export function headroomTable(
   options: RelayTable & { readonly relayId: string; readonly nowMs: () => number },
 ) {
   const { table, instance, relayId, nowMs } = options;
-  const pk = `${instance}${ROOMS_PK_SUFFIX}`;
+  const pk = `${instance}${names.ROOMS_PK_SUFFIX}`;
   const sk = `${new Date(nowMs()).toISOString()}#${relayId}`;
 
   async function read(): Promise<readonly KeptHeadrooms[]> {
@@ -55,7 +46,7 @@ export function headroomTable(
       input: {
         ...{ TableName: table, ConsistentRead: true, ScanIndexForward: false, Limit: RELAYS_READ_MAX },
         KeyConditionExpression: '#pk = :pk',
-        ExpressionAttributeNames: { '#pk': PK },
+        ExpressionAttributeNames: { '#pk': names.PK },
         ExpressionAttributeValues: { ':pk': { S: pk } },
       },
       timeoutMs: TIMEOUT_MS.read,
@@ -67,10 +58,10 @@ export function headroomTable(
 
   async function write(kept: KeptHeadrooms): Promise<void> {
     const item = {
-      [PK]: { S: pk },
-      [SK]: { S: sk },
-      [ROOMS_KEPT]: { B: (await packed(kept)).toString('base64') },
-      [TTL_ATTRIBUTE]: { N: String(Math.ceil((nowMs() + AGE_MS_MAX) / 1_000)) },
+      [names.PK]: { S: pk },
+      [names.SK]: { S: sk },
+      [names.ROOMS_KEPT]: { B: (await packed(kept)).toString('base64') },
+      [names.TTL_ATTRIBUTE]: { N: String(Math.ceil((nowMs() + AGE_MS_MAX) / 1_000)) },
     };
     await putItem(options, item, TIMEOUT_MS.write);
   }
@@ -91,7 +82,7 @@ const NONE: KeptHeadrooms = { rooms: [], given: [] };
 
 /** Returns nothing for an item of another form: the others still count. */
 async function unpacked(item: unknown, nowMs: number): Promise<KeptHeadrooms> {
-  const kept = isRecord(item) && isOurs(item) ? item[ROOMS_KEPT] : undefined;
+  const kept = isRecord(item) && isOurs(item) ? item[names.ROOMS_KEPT] : undefined;
   if (!isRecord(kept) || typeof kept.B !== 'string') return NONE;
   try {
     const text = await gunzip(Buffer.from(kept.B, 'base64'), { maxOutputLength: TEXT_BYTES_MAX });
@@ -102,8 +93,8 @@ async function unpacked(item: unknown, nowMs: number): Promise<KeptHeadrooms> {
 }
 
 /** Items without a version are older than versions. */
-const isOurs = ({ [VERSION_ATTRIBUTE]: version }: Readonly<Record<string, unknown>>): boolean =>
-  version === undefined || (isRecord(version) && version.N === ITEM_VERSION);
+const isOurs = ({ [names.VERSION_ATTRIBUTE]: version }: Readonly<Record<string, unknown>>): boolean =>
+  version === undefined || (isRecord(version) && version.N === names.ITEM_VERSION);
 
 function keptIn(text: unknown, nowMs: number): KeptHeadrooms {
   if (!isRecord(text) || text.version !== TEXT_VERSION) return NONE;
@@ -122,7 +113,6 @@ const isKept = (value: unknown): value is KeptHeadroom =>
   [value.toldAtMs, value.left, value.spent].every(Number.isFinite) &&
   (value.resetsAtMs === undefined || Number.isFinite(value.resetsAtMs));
 
-/** Decides when a relay writes its snapshot, and what it takes over from the others at its start. */
 export function createHeadroomSnapshots(options: {
   readonly left: readonly KeptHeadrooms[];
   readonly write: (kept: KeptHeadrooms) => Promise<void>;
@@ -133,7 +123,6 @@ export function createHeadroomSnapshots(options: {
   const { headroom } = options;
   let cancel: (() => void) | undefined;
   let writing: Promise<void> | undefined;
-  /** The table lacks something that this relay decided alone. */
   let isBehind = false;
   let hasLeft = false;
 

@@ -48,12 +48,10 @@ const SUBJECTS_MAX = 10_000;
 const LIMITS_MAX = 32;
 /** A job that is asked about again within this number of others spends nothing more. */
 const GIVEN_MAX = 10_000;
-/** Limits in a snapshot, those reported last: a megabyte or two. */
 const KEPT_MAX = 2_000;
 
 interface HeadroomOptions {
   readonly clock: Pick<RelayClock, 'nowMs'>;
-  /** Holds the prices. Without a policy a relay knows no amounts, and admits. */
   readonly policy: Policy | undefined;
   readonly directory: () => Directory | undefined;
   readonly relays: number;
@@ -86,7 +84,6 @@ export class Headroom {
     }
   }
 
-  /** Returns what the next relay must know. The limits reported last come last, as do the jobs. */
   keep(): KeptHeadrooms {
     const limits = [...this.#bySubject.values()].flatMap((ofSubject) => [...ofSubject.values()]);
     return {
@@ -95,7 +92,6 @@ export class Headroom {
     };
   }
 
-  /** Takes over what an earlier relay knew. Reports to this relay are newer and stay. */
   restore({ rooms, given }: KeptHeadrooms): void {
     if (this.#options.policy === undefined) return;
     for (const jobId of given) keepLatest(this.#given, jobId, true, GIVEN_MAX);

@@ -6,8 +6,6 @@ import {
 } from '../../functions/core/contract/admissions.ts';
 import { type Directory, type DirectoryGroup, directoryOf } from '../../policies/directory.ts';
 import { isRecord } from '../../policies/document/reading.ts';
-import { placementOf } from '../../policies/placement.ts';
-import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { type AdmitService, callAdmit } from '../admit/admit-call.ts';
 import type { RelayObserver } from '../events.ts';
 
@@ -19,13 +17,10 @@ const TIMEOUT_MS = 10_000;
 export const DIRECTORY_AGE_MS_MAX = 60 * 60_000;
 const ROUNDS_MAX = 2 * Math.ceil(DIRECTORY_NAMES_MAX / DIRECTORY_PARTS_MAX);
 
-interface LiveDirectoryOptions extends AdmitService {
-  readonly random: () => number;
-  readonly observe: RelayObserver;
-}
-
 /** The groups of GitLab as the admit function knows them, for the time when it does not answer. */
-export function createLiveDirectory(options: LiveDirectoryOptions) {
+export function createLiveDirectory(
+  options: AdmitService & { readonly random: () => number; readonly observe: RelayObserver },
+) {
   const { clock, observe } = options;
   let listedAtMs = clock.monotonicMs();
   let directory: Directory | undefined;
@@ -92,12 +87,6 @@ export function createLiveDirectory(options: LiveDirectoryOptions) {
   };
 }
 
-export const groupsAbove = (
-  request: AdmissionRequest,
-  directory: Directory | undefined,
-): readonly number[] =>
-  directory === undefined ? [] : placementOf(request, directory).ancestors.map(({ id }) => id);
-
 interface DirectoryParts {
   readonly ageMs: number;
   readonly hashes: ReadonlyMap<string, string>;
@@ -112,7 +101,6 @@ interface HashedPart {
 const PATH_CHARACTERS_MAX = 4_096;
 const VISIBILITIES = [undefined, 'private', 'internal', 'public'] as const;
 
-/** Reads a `DirectoryResponse`. Returns `not_live` before the first directory, undefined for a malformed response. */
 function parseParts(body: unknown): DirectoryParts | 'not_live' | undefined {
   if (!isRecord(body)) return undefined;
   if (body.live === false) return 'not_live';

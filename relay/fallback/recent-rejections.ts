@@ -1,5 +1,7 @@
+import type { Directory } from '../../policies/directory.ts';
 import { keepLatest } from '../../policies/keep-latest.ts';
 import { isCap } from '../../policies/limits/cap.ts';
+import { placementOf } from '../../policies/placement.ts';
 import type { Violation } from '../../policies/reason.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { projectOf } from '../commit/fair-queue.ts';
@@ -20,50 +22,45 @@ interface RememberedRejection {
  * stay rejected for a minute, so no user gains from making the ledger unreachable. An admission of such a job ends it, unless its
  * limits were not checked (exempt, break glass).
  */
-export class RecentRejections {
-  readonly #monotonicMs: () => number;
-  readonly #groupsAbove: (request: AdmissionRequest) => readonly number[];
-  readonly #bySubject = new Map<string, RememberedRejection>();
+export function createRecentRejections(monotonicMs: () => number, directory: () => Directory | undefined) {
+  const bySubject = new Map<string, RememberedRejection>();
 
-  constructor(monotonicMs: () => number, groupsAbove: (request: AdmissionRequest) => readonly number[]) {
-    this.#monotonicMs = monotonicMs;
-    this.#groupsAbove = groupsAbove;
+  function subjectsOf(request: AdmissionRequest): readonly string[] {
+    const { namespaceId, rootNamespaceId, userId, runnerId } = request;
+    const above = placementOf(request, directory()).ancestors.map(({ id }) => id);
+    return [
+      ...['instance', projectSubject(request), runnerSubject(request) ?? []].flat(),
+      ...[namespaceId, rootNamespaceId, ...above].map((id) => `group/${id}`),
+      ...[`user/${userId}`, `runner/${runnerId}`],
+    ];
   }
 
-  readonly note = (request: AdmissionRequest, verdict: LedgerVerdict): void => {
+  function note(request: AdmissionRequest, verdict: LedgerVerdict): void {
     if (verdict.outcome === 'undecided') return;
     if (verdict.outcome === 'admitted') {
-      if (this.#bySubject.size === 0 || verdict.shadow.some(isUnchecked)) return;
-      for (const subject of this.#subjectsOf(request)) this.#bySubject.delete(subject);
+      if (bySubject.size === 0 || verdict.shadow.some(isUnchecked)) return;
+      for (const subject of subjectsOf(request)) bySubject.delete(subject);
       return;
     }
     const { text, violations } = verdict;
-    const subjects = this.#subjectsOf(request);
+    const subjects = subjectsOf(request);
     for (const violation of violations) {
       if (!isUsedUp(violation)) continue;
       const subject = subjectOf(violation, request);
       const known = subjects.includes(subject) ? subject : projectSubject(request);
-      keepLatest(this.#bySubject, known, { text, violations, atMs: this.#monotonicMs() }, SUBJECTS_MAX);
+      keepLatest(bySubject, known, { text, violations, atMs: monotonicMs() }, SUBJECTS_MAX);
     }
-  };
+  }
 
-  find(request: AdmissionRequest): RememberedRejection | undefined {
-    if (this.#bySubject.size === 0) return undefined;
-    const oldestMs = this.#monotonicMs() - REMEMBERED_MS;
-    return this.#subjectsOf(request)
-      .flatMap((subject) => this.#bySubject.get(subject) ?? [])
+  function find(request: AdmissionRequest): RememberedRejection | undefined {
+    if (bySubject.size === 0) return undefined;
+    const oldestMs = monotonicMs() - REMEMBERED_MS;
+    return subjectsOf(request)
+      .flatMap((subject) => bySubject.get(subject) ?? [])
       .find(({ atMs }) => atMs > oldestMs);
   }
 
-  #subjectsOf(request: AdmissionRequest): readonly string[] {
-    const { namespaceId, rootNamespaceId, userId, runnerId } = request;
-    const groups = [namespaceId, rootNamespaceId, ...this.#groupsAbove(request)];
-    return [
-      ...['instance', projectSubject(request), runnerSubject(request) ?? []].flat(),
-      ...groups.map((id) => `group/${id}`),
-      ...[`user/${userId}`, `runner/${runnerId}`],
-    ];
-  }
+  return { note, find };
 }
 
 const isUnchecked = ({ exempt, reason }: Violation): boolean =>

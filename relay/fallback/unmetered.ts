@@ -23,7 +23,6 @@ import type { RelayClock } from '../exchange.ts';
 const ANSWERS_MAX = 10_000;
 /** Decisions of jobs with long variables reach this first; a relay has 512 MB. */
 const BYTES_MAX = 64 * 1024 * 1024;
-/** The first post waits this long, so that one outage makes few batches. */
 const GATHER_MS = 1_000;
 /** The function gives itself 5 s, and its answer must arrive. */
 const POST_TIMEOUT_MS = 7_000;
@@ -35,12 +34,10 @@ const LEAVING = { retryMs: 250, timeoutMs: 3_000 } as const;
 export const REFUSALS_MAX = 8;
 /** A refusal halves the batch; each batch that is taken lets the next one grow by this. */
 const BATCH_GROWTH = 8;
-/** Job ids in one event: enough to find them, few enough for a line. */
 const LOST_NAMED_MAX = 100;
 
 interface Undelivered {
   readonly jobId: number;
-  /** `UnmeteredAnswer`: made once, measured and sent. */
   readonly json: string;
   readonly bytes: number;
   refusals: number;
@@ -67,7 +64,6 @@ export function createUnmetered(options: {
   let cancelNext: (() => void) | undefined;
   let whenIdle = (): void => {};
   let stopWaiting = (): void => {};
-  /** Deliveries in a row that made no progress. */
   let failures = 0;
   let batchMax = REQUESTS_MAX;
 
@@ -224,7 +220,6 @@ export function createUnmetered(options: {
     return fullMs * (0.5 + options.random() / 2);
   }
 
-  /** Delivers everything now, even if the breaker is open, because the relay stops. */
   function leave(): void {
     if (state !== 'open') return;
     state = 'leaving';
@@ -234,7 +229,6 @@ export function createUnmetered(options: {
     if (queue.length > 0) plan(0);
   }
 
-  /** Waits until all is delivered, at most `withinMs`; the rest is lost. */
   async function flush(withinMs: number): Promise<void> {
     leave();
     if (queued() > 0) {

@@ -92,14 +92,13 @@ const SAMPLES = [
 
 export class Minute {
   readonly #sums = new Map<Metric, number>();
-  /** The value now, and the largest of this minute. */
   readonly #levels = new Map<Metric, { now: number; max: number }>();
-  readonly #samples: ReadonlyMap<Metric, Sample>;
+  readonly #samples: ReadonlyMap<Metric, ReturnType<typeof sampleOf>>;
   #open = 0;
   #fewestOpen: number | undefined;
 
   constructor(random: () => number) {
-    this.#samples = new Map(SAMPLES.map(({ metric }) => [metric, new Sample(random)]));
+    this.#samples = new Map(SAMPLES.map(({ metric }) => [metric, sampleOf(random)]));
   }
 
   note(event: RelayEvent): void {
@@ -146,25 +145,20 @@ export class Minute {
 /** Forty values per second are kept whole. Of more, each has the same chance to be kept (reservoir sampling). */
 const SAMPLE_MAX = 2_400;
 
-class Sample {
-  readonly #random: () => number;
-  #kept: number[] = [];
-  #seen = 0;
-
-  constructor(random: () => number) {
-    this.#random = random;
-  }
-
-  add(value: number): void {
-    this.#seen += 1;
-    const index = this.#seen <= SAMPLE_MAX ? this.#kept.length : Math.floor(this.#random() * this.#seen);
-    if (index < SAMPLE_MAX) this.#kept[index] = value;
-  }
-
-  take(): readonly number[] {
-    const taken = this.#kept;
-    this.#kept = [];
-    this.#seen = 0;
-    return taken;
-  }
+function sampleOf(random: () => number) {
+  let kept: number[] = [];
+  let seen = 0;
+  return {
+    add(value: number): void {
+      seen += 1;
+      const index = seen <= SAMPLE_MAX ? kept.length : Math.floor(random() * seen);
+      if (index < SAMPLE_MAX) kept[index] = value;
+    },
+    take(): readonly number[] {
+      const taken = kept;
+      kept = [];
+      seen = 0;
+      return taken;
+    },
+  };
 }

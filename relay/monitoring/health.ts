@@ -1,40 +1,16 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import type { Beat, WaitingLine } from '../../functions/core/contract/admissions.ts';
+import type { Beat } from '../../functions/core/contract/admissions.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import type { BreakerState } from '../admit/breaker.ts';
 import type { RelayClock } from '../exchange.ts';
+import type { Relay } from '../relay.ts';
 import { RelayError } from '../relay-error.ts';
-import type { SchemaState } from '../wire/schema-proof.ts';
 
 /** A router that restarts is back within this time. A relay without streams for longer should be replaced. */
 const DOWN_MS_MAX = 30_000;
 
-export interface RelayStatus {
-  readonly state: string;
-  readonly openStreams: number;
-  readonly waitingStreams: number;
-  readonly busyStreams: number;
-  readonly downMs: number | undefined;
-  readonly everConnected: boolean;
-  readonly lastAnswerAgeMs: number | undefined;
-  readonly schema: {
-    readonly source: string;
-    readonly hash: string;
-    readonly placeholder: boolean;
-    readonly standing: SchemaState;
-  };
-  readonly breaker: BreakerState;
-  readonly openJobs: number;
-  readonly waitingJobs: number;
-  readonly waitingLines: readonly WaitingLine[];
-  readonly unmeteredQueued: number;
-  /** Since all groups of GitLab were listed. Before the first directory: since the start. */
-  readonly directoryAgeMs: number;
-  readonly directoryKnown: boolean;
-}
+export type RelayStatus = ReturnType<Relay['status']>;
 
-/** `GET /healthz` for the container's health check, `GET /metrics` for Prometheus. */
 export function createHealthApp(read: {
   readonly status: () => RelayStatus;
   readonly renderMetrics: () => Promise<string>;

@@ -7,10 +7,7 @@ import type { SchemaState } from '../wire/schema-proof.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Log and metrics share one destination, so no line is torn by another. */
-export const standardOut = (): DestinationStream => pino.destination(1);
-
-export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
+export function createLogger(level: LogLevel, destination: DestinationStream): Logger {
   const options = {
     level,
     base: null,
@@ -18,10 +15,9 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
     formatters: { level: (label: string) => ({ level: label }) },
     messageKey: 'message',
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  return pino(options, destination);
 }
 
-/** Longer than GitLab's paths are in practice. */
 const PATH_LENGTH_MAX = 255;
 const REFUSAL_LENGTH_MAX = 200;
 /** A job has some two dozen counters at most. Its page names them all. */
@@ -41,11 +37,11 @@ type Writers = { readonly [Type in RelayEvent['type']]?: (event: EventOf<Type>) 
 
 /** Writes events with named fields only: never a variable, a token, a rejection's text or undecoded bytes. */
 export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
-  const throttle = (): LogThrottle => new LogThrottle(() => clock.monotonicMs());
+  const throttle = () => logThrottle(() => clock.monotonicMs());
   // Questions bring any number of kinds. Throttled apart, they cannot silence other problems.
   const [once, onceOfQuestions, onceOfFields] = [throttle(), throttle(), throttle()];
   const warnOnce = (kind: string, message: string, fields: object, of = once): void => {
-    const suppressed = of.due(kind);
+    const suppressed = of(kind);
     if (suppressed !== undefined) log.warn(suppressed === 0 ? fields : { ...fields, suppressed }, message);
   };
 
@@ -93,7 +89,7 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
       if (missing.length > 0) log.warn({ missing }, 'fields that rules need do not come from GitLab');
     },
     own_fault: ({ place, error, frames }) => {
-      const suppressed = once.due(`fault ${place} ${error} ${frames[0]}`);
+      const suppressed = once(`fault ${place} ${error} ${frames[0]}`);
       if (suppressed !== undefined)
         log.error({ place, error, at: frames, suppressed }, 'a part of the relay failed');
     },
@@ -110,7 +106,7 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
     unmetered: ({ queued, dropped, lost }) => {
       if (lost === undefined) return;
       // A full queue loses one decision for each that comes. Other losses are rare, so each has a line with its ids.
-      const suppressed = lost.why === 'queue_full' ? once.due('unmetered lost') : 0;
+      const suppressed = lost.why === 'queue_full' ? once('unmetered lost') : 0;
       if (suppressed !== undefined)
         log.error({ ...lost, count: dropped, queued, suppressed }, 'fallback answers lost');
     },
@@ -153,33 +149,26 @@ function logAnswer(log: Logger, event: EventOf<'answered'>): void {
   else log.info(line, 'decision');
 }
 
-/** One line stands for all of its kind for this long. */
 const ONCE_MS = 60_000;
 const KINDS_MAX = 100;
 const OTHERS = 'others';
 
-class LogThrottle {
-  readonly #monotonicMs: () => number;
-  readonly #kinds = new Map<string, { quietUntilMs: number; suppressed: number }>();
-
-  constructor(monotonicMs: () => number) {
-    this.#monotonicMs = monotonicMs;
-  }
-
-  /** Returns how many lines of this kind were left out since the last one, or undefined to leave out this one too. */
-  due(kind: string): number | undefined {
-    const nowMs = this.#monotonicMs();
-    const known = this.#kinds.get(kind);
+/** Returns how many lines of this kind were left out since the last one, or undefined to leave out this one too. */
+function logThrottle(monotonicMs: () => number): (kind: string) => number | undefined {
+  const kinds = new Map<string, { quietUntilMs: number; suppressed: number }>();
+  return function due(kind) {
+    const nowMs = monotonicMs();
+    const known = kinds.get(kind);
     if (known !== undefined && nowMs < known.quietUntilMs) {
       known.suppressed += 1;
       return undefined;
     }
-    if (known === undefined && kind !== OTHERS && this.#kinds.size >= KINDS_MAX) {
-      for (const [each, { quietUntilMs }] of this.#kinds)
-        if (quietUntilMs <= nowMs && each !== OTHERS) this.#kinds.delete(each);
-      if (this.#kinds.size >= KINDS_MAX) return this.due(OTHERS);
+    if (known === undefined && kind !== OTHERS && kinds.size >= KINDS_MAX) {
+      for (const [each, { quietUntilMs }] of kinds)
+        if (quietUntilMs <= nowMs && each !== OTHERS) kinds.delete(each);
+      if (kinds.size >= KINDS_MAX) return due(OTHERS);
     }
-    this.#kinds.set(kind, { quietUntilMs: nowMs + ONCE_MS, suppressed: 0 });
+    kinds.set(kind, { quietUntilMs: nowMs + ONCE_MS, suppressed: 0 });
     return known?.suppressed ?? 0;
-  }
+  };
 }

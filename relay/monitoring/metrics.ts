@@ -11,7 +11,6 @@ const BREAKER_STATES = { closed: 0, half_open: 1, open: 2 } as const;
 
 type Type = RelayEvent['type'];
 type Labels = Readonly<Record<string, string>>;
-/** Registers a metric, and returns what its events do to it. */
 type Row = (registers: Registry[]) => readonly [Type, (event: RelayEvent) => void];
 
 const row = <Of extends Type>(type: Of, run: (event: EventOf<Of>) => void) =>
@@ -176,7 +175,6 @@ const ROWS: readonly Row[] = [
   counter(names.METRIC_UNMETERED_DROPPED, 'Fallback answers lost.', 'unmetered', (e) => e.dropped),
 ];
 
-/** Each relay has a registry of its own, for processes with several. */
 export function createMetrics(): { readonly observe: RelayObserver; render(): Promise<string> } {
   const registry = new Registry();
   const readers = Map.groupBy(

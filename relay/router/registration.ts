@@ -9,20 +9,17 @@ const REGISTER_EVERY_MS = 180_000;
 const RETRY_MS = 60_000;
 /** Plus or minus, so that relays that start together do not register together. */
 const JITTER_MS = 10_000;
-/** Unregistering is optional, so it must not delay the stop. */
 const UNREGISTER_MS_MAX = 2_000;
 
-interface RegistrationOptions {
+export type Registration = ReturnType<typeof startRegistration>;
+
+export function startRegistration(options: {
   readonly router: Pick<Router, 'register' | 'unregister'>;
   readonly clock: RelayClock;
   readonly random: () => number;
   readonly observe: RelayObserver;
-}
-
-export type Registration = ReturnType<typeof startRegistration>;
-
-/** Registers now and every 3 min until stopped, a minute after a failure. */
-export function startRegistration({ router, clock, random, observe }: RegistrationOptions) {
+}) {
+  const { router, clock, random, observe } = options;
   const instanceId = randomInstanceId();
   let stopped = false;
   let isRegistered = false;
@@ -39,7 +36,6 @@ export function startRegistration({ router, clock, random, observe }: Registrati
   void register();
 
   return {
-    /** Unregisters if the router supports it. Resolves within 2 s, never rejects. */
     async stop(): Promise<void> {
       stopped = true;
       cancelNext();

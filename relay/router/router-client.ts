@@ -91,9 +91,7 @@ export interface RouterOptions extends ChannelNumbers {
  *
  * @throws {RelayError} `config_invalid`: TLS files or the socket folder.
  */
-export function createRouter(options: RouterOptions): Router {
-  return new GrpcRouter(options);
-}
+export const createRouter = (options: RouterOptions): Router => new GrpcRouter(options);
 
 class GrpcRouter implements Router {
   readonly #client: Client;
@@ -125,9 +123,9 @@ class GrpcRouter implements Router {
   }
 
   admitJob(listener: AdmitCallListener): AdmitCall {
-    if (this.#closed) return new UnopenedCall(listener, STATUS.UNAVAILABLE, 'the router client is closed');
+    if (this.#closed) return unopenedCall(listener, STATUS.UNAVAILABLE, 'the router client is closed');
     const metadata = this.#authenticated();
-    if (typeof metadata === 'string') return new UnopenedCall(listener, STATUS.UNAUTHENTICATED, metadata);
+    if (typeof metadata === 'string') return unopenedCall(listener, STATUS.UNAUTHENTICATED, metadata);
     // The call must fail with its own dial, not with the one before.
     metadata.setOptions({ waitForReady: this.#tunnel?.failure() !== undefined });
     const stream = this.#client.makeBidiStreamRequest(
@@ -191,7 +189,6 @@ class GrpcRouter implements Router {
     for (const call of calls) call.fail(code, details, remedy);
   }
 
-  /** @param peer - the address behind the router's name, if the call got that far. */
   #explained(status: { readonly code: number; readonly details: string }, peer = ''): RouterFailure {
     if (OF_TOKEN.has(status.code)) this.#options.token.refresh();
     const failure = status.code === STATUS.UNAVAILABLE ? this.#tunnel?.failure() : undefined;
@@ -333,14 +330,9 @@ class GrpcAdmitCall implements AdmitCall {
 }
 
 /** A call that could not be made, e.g. without a token. It ends like one that the router refused. */
-class UnopenedCall implements AdmitCall {
-  constructor(listener: AdmitCallListener, code: number, problem: string) {
-    queueMicrotask(() => listener.onEnd(code, problem));
-  }
-  answer(): boolean {
-    return false;
-  }
-  cancel(): void {}
+function unopenedCall(listener: AdmitCallListener, code: number, problem: string): AdmitCall {
+  queueMicrotask(() => listener.onEnd(code, problem));
+  return { answer: () => false, cancel: () => {} };
 }
 
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,7 +1,10 @@
+import { status as STATUS } from '@grpc/grpc-js';
 import {
   networkFailure as connectionFailure,
   PROXY_CREDENTIALS,
 } from '../../functions/core/contract/network.ts';
+
+export { STATUS };
 
 /** The port to GitLab's job router. `router-client.ts` implements it over gRPC. */
 export interface Router {
@@ -24,9 +27,7 @@ export interface AdmitCallListener {
    */
   onWaiting(): void;
   onQuestion(bytes: Uint8Array): void;
-  /** A question beyond the message limit cannot be answered. `onEnd` follows. */
   onOversized(sizeBytes: number): void;
-  /** @param code - a gRPC status. 0 without a question is an aged stream. @param details - address and cause. */
   onEnd(code: number, details: string, remedy?: string): void;
 }
 
@@ -42,27 +43,6 @@ export class RouterStatus extends Error {
     this.remedy = remedy;
   }
 }
-
-/** All gRPC statuses (https://grpc.io/docs/guides/status-codes/). */
-export const STATUS = {
-  OK: 0,
-  CANCELLED: 1,
-  UNKNOWN: 2,
-  INVALID_ARGUMENT: 3,
-  DEADLINE_EXCEEDED: 4,
-  NOT_FOUND: 5,
-  ALREADY_EXISTS: 6,
-  PERMISSION_DENIED: 7,
-  RESOURCE_EXHAUSTED: 8,
-  FAILED_PRECONDITION: 9,
-  ABORTED: 10,
-  OUT_OF_RANGE: 11,
-  UNIMPLEMENTED: 12,
-  INTERNAL: 13,
-  UNAVAILABLE: 14,
-  DATA_LOSS: 15,
-  UNAUTHENTICATED: 16,
-} as const;
 
 // Explains why the router cannot be reached or refuses a call: address, cause and remedy. The log and the doctor use it.
 
@@ -97,7 +77,6 @@ const HTTP: Readonly<Record<number, { readonly code: number; readonly remedy: st
   },
 };
 
-/** Remedies that are specific to routers. The others are the same for every server. */
 const OF_ROUTERS: Readonly<Partial<Record<ReturnType<typeof connectionFailure>['kind'], string>>> = {
   notTls: 'Use the TLS port, or grpc:// or ws:// for a router without TLS.',
   refused: 'Check the port (8150 is grpc, 8154 or 443 usually ws) and that the router runs.',
@@ -132,7 +111,6 @@ interface NetworkError {
   readonly message: string;
 }
 
-/** @param step - what was asked of the server: `the WebSocket upgrade`. */
 export function httpFailure(address: string, httpStatus: number, step: string): RouterFailure {
   const { code, remedy } = HTTP[httpStatus] ?? {
     code: STATUS.UNAVAILABLE,
@@ -141,7 +119,6 @@ export function httpFailure(address: string, httpStatus: number, step: string): 
   return failure(code, `${address}: HTTP ${httpStatus} at ${step}`, remedy);
 }
 
-/** @param peer - the address behind the name, or the proxy. Empty if the call did not get that far. */
 export function callFailure(
   url: string,
   peer: string,
@@ -179,5 +156,4 @@ const plain = (message: string): string =>
     .replace(/; if the root CA is installed locally.*?--use-system-ca/, '')
     .replace(/ \(\d{4}-\d\d-\d\dT[^)]*\)/, '');
 
-const statusName = (code: number): string =>
-  Object.entries(STATUS).find(([, known]) => known === code)?.[0] ?? `status ${code}`;
+const statusName = (code: number): string => STATUS[code] ?? `status ${code}`;

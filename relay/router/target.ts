@@ -2,20 +2,7 @@ import { getCACertificates } from 'node:tls';
 import { RelayError } from '../relay-error.ts';
 import { readSmallFile } from '../small-file.ts';
 
-export interface RouterTarget {
-  readonly scheme: 'grpc' | 'grpcs' | 'ws' | 'wss';
-  /** Name or address, IPv6 without brackets. */
-  readonly host: string;
-  readonly port: number;
-  /** Path of the WebSocket upgrade; empty for grpc and grpcs. */
-  readonly path: string;
-  /** TLS by gRPC (grpcs) or around the WebSocket (wss). */
-  readonly secure: boolean;
-  readonly tunnel: boolean;
-  /** The `:authority` of HTTP/2: the host, with the port if it is not the scheme's default. */
-  readonly authority: string;
-  readonly url: string;
-}
+export type RouterTarget = ReturnType<typeof parseTarget>;
 
 const SCHEME = /^(grpcs?|wss?):\/\//;
 const DEFAULT_PORT = { grpc: 80, grpcs: 443, ws: 80, wss: 443 } as const;
@@ -25,8 +12,8 @@ const DEFAULT_PORT = { grpc: 80, grpcs: 443, ws: 80, wss: 443 } as const;
  *
  * @throws {RelayError} `config_invalid`, which names value and remedy, and no credentials.
  */
-export function parseTarget(text: string): RouterTarget {
-  const scheme = SCHEME.exec(text)?.[1] as RouterTarget['scheme'] | undefined;
+export function parseTarget(text: string) {
+  const scheme = SCHEME.exec(text)?.[1] as keyof typeof DEFAULT_PORT | undefined;
   if (scheme === undefined) {
     throw invalid(withoutSecrets(text), 'must begin with grpc://, grpcs://, ws:// or wss://');
   }
@@ -58,11 +45,13 @@ export function parseTarget(text: string): RouterTarget {
   const port = url.port === '' ? DEFAULT_PORT[scheme] : Number(url.port);
   return {
     scheme,
+    /** Name or address, IPv6 without brackets. */
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port,
     path,
     secure,
     tunnel,
+    /** The `:authority` of HTTP/2: the host, with the port if it is not the scheme's default. */
     authority: url.host,
     url: `${shown}${path}`,
   };
@@ -87,14 +76,10 @@ export interface TlsFiles {
   readonly keyFile?: string;
 }
 
-export interface TlsMaterial {
-  readonly ca?: Buffer;
-  readonly cert?: Buffer;
-  readonly key?: Buffer;
-}
+export type TlsMaterial = ReturnType<typeof readTls>;
 
 /** @throws {RelayError} `config_invalid` if a file cannot be read, or a certificate has no key or a key no certificate. */
-export function readTls(files: TlsFiles = {}): TlsMaterial {
+export function readTls(files: TlsFiles = {}) {
   if ((files.certFile === undefined) !== (files.keyFile === undefined)) {
     throw new RelayError('config_invalid', 'a client certificate needs its key, and a key its certificate');
   }

@@ -90,7 +90,6 @@ export function openTunnel(options: TunnelOptions) {
   return {
     address: `unix:${path}`,
     failure: (): RouterFailure | undefined => failure,
-    /** Allows the next dial after a failure, because a call wants a connection. */
     want(): void {
       holds = false;
       for (const socket of held) dialFor(socket);
@@ -134,7 +133,6 @@ function dial(options: TunnelOptions, token: string, proxy: string): WebSocket {
   });
 }
 
-/** Forwards bytes in both directions. Each end closes after the other, once all bytes are sent. */
 function tie(
   socket: Socket,
   ws: WebSocket,

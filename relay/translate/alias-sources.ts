@@ -1,14 +1,8 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import type { WantedField } from '../wire/plan.ts';
 import { ALIASES, type Alias, LIST_LENGTH_MAX } from './aliases.ts';
-import {
-  type ListReading,
-  servicesReader,
-  textsReader,
-  type ValueReader,
-  valueReader,
-} from './value-reader.ts';
-import { findVariables, type MessageObject, type ResolvedPath, resolvePath } from './variables.ts';
+import { type ValueReader, valueReader } from './value-reader.ts';
+import { findVariables, type MessageObject, resolvePath } from './variables.ts';
 
 export interface AliasSource {
   readonly path: string;
@@ -21,51 +15,34 @@ export interface AliasSource {
 export function aliasSources(desc: DescMessage, alias: Alias): readonly AliasSource[] {
   return alias.paths.flatMap((wanted) => {
     const found = resolvePath(desc, wanted);
-    const reading = found && readingOf(alias, found);
+    const reading = found && valueReader(alias.kind, found.leaf, found.path);
     if (found === undefined || reading === undefined) return [];
-    const { read, within } = reading;
+    const { path, get, fields } = found;
+    const { read, within = [] } = reading;
     // One more than the bound, so that a longer list is noticed.
-    const itemsMax = LIST_LENGTH_MAX + 1;
-    return [
-      {
-        path: found.path,
-        get: found.get,
-        read,
-        wanted: { fields: found.fields, itemsMax, within },
-      },
-    ];
+    return [{ path, get, read, wanted: { fields, itemsMax: LIST_LENGTH_MAX + 1, within } }];
   });
 }
 
-function readingOf({ kind }: Alias, { leaf, path }: ResolvedPath): ListReading | undefined {
-  if (kind === 'services') return servicesReader(leaf);
-  if (kind === 'texts') return textsReader(leaf);
-  const read = valueReader(kind, leaf, path);
-  return read && { read, within: [] };
-}
-
-interface FieldSources {
-  readonly field: Alias['field'] | 'variables';
-  readonly paths: readonly string[];
-  readonly variables: readonly string[];
-  readonly never: boolean;
-}
-
-/** Returns every field of the request with its sources in this schema. A source may still be empty in questions. */
-export function describeAliases(
-  desc: DescMessage,
-  options: { readonly trustVariables: boolean },
-): readonly FieldSources[] {
+export function describeAliases(desc: DescMessage, options: { readonly trustVariables: boolean }) {
   const list = findVariables(desc);
-  const fields = ALIASES.map((alias): FieldSources => {
-    const paths = aliasSources(desc, alias).map((source) => source.path);
-    const variables = alias.variables
-      .filter((variable) => list !== undefined && (options.trustVariables || !variable.needsTrust))
-      .map((variable) => variable.name);
-    return { field: alias.field, paths, variables, never: paths.length === 0 && variables.length === 0 };
-  });
-  const paths = list === undefined ? [] : [list.path];
-  return [...fields, { field: 'variables', paths, variables: [], never: list === undefined }];
+  const fields = ALIASES.map((alias) => ({
+    field: alias.field,
+    paths: aliasSources(desc, alias).map(({ path }) => path),
+    variables: alias.variables
+      .filter(({ needsTrust }) => list !== undefined && (options.trustVariables || !needsTrust))
+      .map(({ name }) => name),
+  }));
+  const variables = {
+    field: 'variables' as const,
+    paths: list === undefined ? [] : [list.path],
+    variables: [],
+  };
+  return [...fields, variables].map((each) => ({
+    ...each,
+    /** No question can have the field. A source may still be empty. */
+    never: each.paths.length + each.variables.length === 0,
+  }));
 }
 
 export const fieldsWithoutSource = (

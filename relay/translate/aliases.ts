@@ -12,7 +12,6 @@ export const UNKNOWN = Symbol('unknown');
 /** Marks a text as unknown. Rules allow no image or user with a `$`. */
 export const UNKNOWN_END = '$…';
 
-/** Paths of a container's settings, from the message of an image or a service. */
 export const PULL_POLICY: readonly string[] = ['pull_policy', 'pull_policies'];
 export const DOCKER_USER: readonly string[] = ['executor_opts.docker.user', 'docker.user'];
 export const KUBERNETES_USER: readonly string[] = ['executor_opts.kubernetes.user', 'kubernetes.user'];

@@ -6,7 +6,6 @@ import { TEXT_LENGTH_MAX } from './aliases.ts';
 export const VARIABLES_KEPT_MAX = 128;
 /** GitLab's bound for names of variables. A pipeline may name one longer, which is dropped. */
 const NAME_LENGTH_MAX = 255;
-/** The length of ` (32)`, see {@link KeptVariables}. */
 const COPY_MARK_LENGTH_MAX = 5;
 /** More labels, tolerations or annotations than a job sets by hand. Each kind counts alone. */
 const OVERWRITES_KEPT_MAX = 32;
@@ -86,7 +85,6 @@ export class KeptVariables {
 
 export type RawValue = WireText | string | undefined;
 
-/** A text, or the bytes of a value that is too long to read. */
 export type VariableValue = string | Uint8Array;
 
 const BYTES_PER_LENGTH_MAX = 3;
@@ -107,7 +105,6 @@ export const isEmptyValue = (raw: RawValue): boolean =>
 export const sameValue = (one: VariableValue, other: VariableValue): boolean =>
   typeof one === 'string' || typeof other === 'string' ? one === other : Buffer.compare(one, other) === 0;
 
-/** The variables that may leave the relay. All others are dropped while reading. */
 export interface AllowedVariables {
   readonly names: readonly string[];
   readonly prefixes: readonly string[];
@@ -144,7 +141,6 @@ const NEVER = words(`
 /** A prefix does not match names that look like secrets. */
 const SECRET_NAME = /TOKEN|PASSW|SECRET|CREDENTIAL|PRIVATE|AUTH|JWT|KEY|_URL$/;
 
-/** CPU, memory and disk of a job, often set for the whole project. */
 const KUBERNETES_RESOURCE =
   /^KUBERNETES_(HELPER_|SERVICE_|POD_)?(CPU|MEMORY|EPHEMERAL_STORAGE)_(REQUEST|LIMIT)(_MAX_OVERWRITE_ALLOWED)?$/;
 

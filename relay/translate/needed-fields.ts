@@ -10,52 +10,48 @@ export const JOBS_MIN = 1_000;
 /** Without these a charge is a guess. */
 const OF_COUNTED_RULES = ['projectId', 'timeoutSeconds'];
 
-interface NeededFieldsDeps {
+export type NeededFields = ReturnType<typeof watchNeededFields>;
+
+/** Watches the fields that the policy's rules need: those without a source, and those that GitLab stopped sending. */
+export function watchNeededFields(options: {
   readonly policy: Policy | undefined;
   readonly withoutSource: ReadonlySet<string>;
   readonly nowMs: number;
   readonly changed: (missing: readonly string[]) => void;
-}
-
-/** Watches the fields that the policy's rules need: those without a source, and those that GitLab stopped sending. */
-export class NeededFields {
-  readonly #missing: Set<string>;
-  readonly #watched: readonly string[];
-  readonly #changed: NeededFieldsDeps['changed'];
+}) {
+  const { policy, withoutSource, nowMs } = options;
+  const rules = policy?.rules.filter(({ mode }) => mode !== 'off') ?? [];
+  const needed = new Set(
+    rules.flatMap((rule) => [
+      ...(policy === undefined ? [] : neededFields(rule, policy, nowMs)),
+      ...(rule.stateless ? [] : OF_COUNTED_RULES),
+    ]),
+  );
+  const missing = new Set([...needed].filter((field) => withoutSource.has(field)));
+  const watched = [...needed].filter((field) => !withoutSource.has(field));
   /** The jobs since a field was last sent. Without an entry it never was. */
-  readonly #since = new Map<string, { jobs: number; readonly projects: Set<number | undefined> }>();
+  const sinceSent = new Map<string, { jobs: number; readonly projects: Set<number | undefined> }>();
+  const changed = (): void => options.changed([...missing]);
 
-  constructor({ policy, withoutSource, nowMs, changed }: NeededFieldsDeps) {
-    const rules = policy?.rules.filter(({ mode }) => mode !== 'off') ?? [];
-    const needed = new Set(
-      rules.flatMap((rule) => [
-        ...(policy === undefined ? [] : neededFields(rule, policy, nowMs)),
-        ...(rule.stateless ? [] : OF_COUNTED_RULES),
-      ]),
-    );
-    this.#missing = new Set([...needed].filter((field) => withoutSource.has(field)));
-    this.#watched = [...needed].filter((field) => !withoutSource.has(field));
-    this.#changed = changed;
-  }
-
-  get missing(): readonly string[] {
-    return [...this.#missing];
-  }
-
-  note(request: AdmissionRequest): void {
-    for (const field of this.#watched) {
-      if (request[field as Field] !== undefined) {
-        this.#since.set(field, { jobs: 0, projects: new Set() });
-        if (this.#missing.delete(field)) this.#changed(this.missing);
-        continue;
+  return {
+    get missing(): readonly string[] {
+      return [...missing];
+    },
+    note(request: AdmissionRequest): void {
+      for (const field of watched) {
+        if (request[field as Field] !== undefined) {
+          sinceSent.set(field, { jobs: 0, projects: new Set() });
+          if (missing.delete(field)) changed();
+          continue;
+        }
+        const since = sinceSent.get(field);
+        if (since === undefined || missing.has(field)) continue;
+        since.jobs += 1;
+        if (since.projects.size < PROJECTS_MIN) since.projects.add(request.projectId);
+        if (since.jobs < JOBS_MIN || since.projects.size < PROJECTS_MIN) continue;
+        missing.add(field);
+        changed();
       }
-      const since = this.#since.get(field);
-      if (since === undefined || this.#missing.has(field)) continue;
-      since.jobs += 1;
-      if (since.projects.size < PROJECTS_MIN) since.projects.add(request.projectId);
-      if (since.jobs < JOBS_MIN || since.projects.size < PROJECTS_MIN) continue;
-      this.#missing.add(field);
-      this.#changed(this.missing);
-    }
-  }
+    },
+  };
 }

@@ -11,7 +11,6 @@ import { compileTranslator, readTyped, type TranslatorOptions } from './translat
 import { findVariables } from './variables.ts';
 
 export type QuestionResult = {
-  /** Fields without a name in the schema, as {@link Pass} writes them, in order. */
   readonly unknown: readonly string[];
 } & (
   | {
@@ -127,7 +126,6 @@ function problemOf(error: unknown): string {
 // A schema of another version may decode a question into wrong fields. Values that are impossible for any job show it. Two
 // swapped texts, e.g. image and job name, do not.
 
-/** A job id that comes again within this many jobs is of the same job. */
 const JOBS_REMEMBERED = 1_000;
 /** `group/project`: no space, no empty part. */
 const PROJECT_PATH = /^[^\s/]+(?:\/[^\s/]+)+$/;

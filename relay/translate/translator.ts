@@ -42,7 +42,6 @@ type Field = ReturnType<typeof fieldsOf>[number];
 const fieldsOf = (desc: DescMessage) =>
   ALIASES.map((alias) => ({ ...alias, name: alias.field, sources: aliasSources(desc, alias) }));
 
-/** Resolves the alias table against a schema once. Returns a pure function that never throws. */
 export function compileTranslator(
   desc: DescMessage,
   options: TranslatorOptions,
@@ -86,7 +85,6 @@ export function compileTranslator(
   };
 }
 
-/** Returns a check if GitLab sent the runner's tags as a typed list. Undefined if the schema lacks either list. */
 function typedRunnerTags(fields: readonly Field[]): ((question: MessageObject) => boolean) | undefined {
   const jobTags = fields.find((field) => field.name === 'jobTags');
   const runnerTags = fields.find((field) => field.name === 'runnerTags');

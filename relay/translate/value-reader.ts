@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import type { ServiceRequest } from '../../policies/request/request.ts';
-import type { WantedField } from '../wire/plan.ts';
+import { isScalar, isWholeNumber, type WantedField } from '../wire/plan.ts';
 import {
   type AliasKind,
   DOCKER_USER,
@@ -27,25 +27,24 @@ import {
  */
 export type ValueReader = (raw: unknown, problems: string[]) => unknown;
 
-/** Returns a reader, or undefined if the field's type cannot hold such a value. */
-export function valueReader(
-  kind: Exclude<AliasKind, 'services' | 'texts'>,
-  field: DescField,
-  path: string,
-): ValueReader | undefined {
+export function valueReader(kind: AliasKind, field: DescField, path: string): Reading | undefined {
   switch (kind) {
+    case 'services':
+      return servicesReader(field);
+    case 'texts':
+      return isTexts(field) ? { read: (raw) => readRepeated(raw, label) } : undefined;
     case 'id':
-      return isWholeNumber(field) ? (raw, problems) => wholeNumber(raw, path, problems) : undefined;
+      return isWholeNumber(field) ? { read: (raw, problems) => wholeNumber(raw, path, problems) } : undefined;
     case 'seconds':
-      return isWholeNumber(field) ? seconds : undefined;
+      return isWholeNumber(field) ? { read: seconds } : undefined;
     case 'text':
     case 'container':
     case 'label':
-      if (field.fieldKind === 'enum') return enumReader(field);
-      return isTextField(field) ? TEXT_READERS[kind] : undefined;
+      if (field.fieldKind === 'enum') return { read: enumReader(field) };
+      return isTextField(field) ? { read: TEXT_READERS[kind] } : undefined;
     case 'boolean':
-      return isBoolean(field)
-        ? (raw) => (raw === true || (raw === false && hasPresence(field)) ? raw : undefined)
+      return isScalar(field, ScalarType.BOOL)
+        ? { read: (raw) => (raw === true || (raw === false && hasPresence(field)) ? raw : undefined) }
         : undefined;
     case 'digest':
     case 'bot':
@@ -109,38 +108,16 @@ function enumReader(field: DescField & { fieldKind: 'enum' }): ValueReader {
   return (raw) => (raw === 0 ? undefined : names.get(raw as number));
 }
 
-const WHOLE_NUMBERS: ReadonlySet<ScalarType> = new Set([
-  ScalarType.INT32,
-  ScalarType.INT64,
-  ScalarType.UINT32,
-  ScalarType.UINT64,
-  ScalarType.SINT32,
-  ScalarType.SINT64,
-  ScalarType.FIXED32,
-  ScalarType.FIXED64,
-  ScalarType.SFIXED32,
-  ScalarType.SFIXED64,
-]);
-
-const isWholeNumber = (field: DescField): boolean =>
-  field.fieldKind === 'scalar' && WHOLE_NUMBERS.has(field.scalar);
 const isTexts = (field: DescField): boolean =>
   field.fieldKind === 'list' && field.listKind === 'scalar' && field.scalar === ScalarType.STRING;
-const isTextField = (field: DescField): boolean =>
-  field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING;
-const isBoolean = (field: DescField): boolean =>
-  field.fieldKind === 'scalar' && field.scalar === ScalarType.BOOL;
+const isTextField = (field: DescField): boolean => isScalar(field, ScalarType.STRING);
 
-export interface ListReading {
+interface Reading {
   readonly read: ValueReader;
-  readonly within: readonly WantedField[];
+  readonly within?: readonly WantedField[];
 }
 
-export function textsReader(field: DescField): ListReading | undefined {
-  return isTexts(field) ? { read: (raw) => readRepeated(raw, label), within: [] } : undefined;
-}
-
-export function servicesReader(field: DescField): ListReading | undefined {
+function servicesReader(field: DescField): Reading | undefined {
   if (field.fieldKind !== 'list' || field.listKind !== 'message') return undefined;
   const service = serviceReader(field.message);
   if (service === undefined) return undefined;

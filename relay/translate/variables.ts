@@ -5,7 +5,7 @@ import {
   type RunnerVariables,
   runnerVariables,
 } from '../../policies/variables/runner-variables.ts';
-import { isGroup, type WantedField } from '../wire/plan.ts';
+import { isGroup, isScalar, type WantedField } from '../wire/plan.ts';
 import {
   type Fate,
   isActedOn,
@@ -157,11 +157,10 @@ const flag = (found: ResolvedPath | undefined): Flag =>
 
 function booleanField(entry: DescMessage, name: string): ResolvedPath | undefined {
   const found = resolvePath(entry, name);
-  return found?.leaf.fieldKind === 'scalar' && found.leaf.scalar === ScalarType.BOOL ? found : undefined;
+  return found !== undefined && isScalar(found.leaf, ScalarType.BOOL) ? found : undefined;
 }
 
-const isString = (field: DescField): boolean =>
-  field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING;
+const isString = (field: DescField): boolean => isScalar(field, ScalarType.STRING);
 
 /** A decoded message. Fields are plain properties under their local names, as in protobuf-es. */
 export type MessageObject = Readonly<Record<string, unknown>>;
@@ -229,10 +228,11 @@ const spelling = (name: string): string => name.replaceAll('_', '').toLowerCase(
  * reference, because most jobs have none.
  */
 export function resolutionOf(field: VariablesField | undefined, question: MessageObject) {
+  type Received = ReturnType<typeof receivedVariables>;
   let read: { readonly variables: Received; readonly runner: RunnerVariables } | undefined;
   const known = () => {
     if (read === undefined) {
-      const variables = field === undefined ? new Map() : receivedVariables(field, question);
+      const variables: Received = field === undefined ? new Map() : receivedVariables(field, question);
       read = { variables, runner: runnerVariables((name) => variables.get(name)?.variable()) };
     }
     return read;
@@ -240,7 +240,6 @@ export function resolutionOf(field: VariablesField | undefined, question: Messag
   return {
     resolve: ((text, passes) =>
       text.includes('$') ? known().runner.resolve(text, passes) : text) as Resolve,
-    /** Returns the variable as the job gets it: the last one of that name. */
     received(name: string) {
       const { runner, variables } = known();
       const entry = variables.get(name);
@@ -254,14 +253,9 @@ export function resolutionOf(field: VariablesField | undefined, question: Messag
   };
 }
 
-type Received = ReadonlyMap<
-  string,
-  { readonly flags: VariableFlags; readonly variable: () => RunnerVariable }
->;
-
 /** The last variable of a name wins, as in the runner. Hidden values are unknown. */
-function receivedVariables(field: VariablesField, question: MessageObject): Received {
-  const variables: Map<string, { flags: VariableFlags; variable: () => RunnerVariable }> = new Map();
+function receivedVariables(field: VariablesField, question: MessageObject) {
+  const variables = new Map<string, { flags: VariableFlags; variable: () => RunnerVariable }>();
   const entries = field.list(question);
   for (const entry of Array.isArray(entries) ? (entries as readonly MessageObject[]) : []) {
     const name = field.key(entry);
@@ -320,31 +314,28 @@ type Containers = { image?: unknown; dockerUser?: unknown; kubernetesUser?: unkn
  * An unknown value stays as written, with its `$`, which no rule allows.
  */
 export function resolveContainers(request: Containers, resolve: Resolve): void {
-  resolveField(request, 'image', resolve, 2);
-  resolveUsers(request, resolve);
+  resolveTexts(request, resolve);
   if (!Array.isArray(request.services)) return;
   request.services = request.services.map((service: ServiceRequest) => {
     const resolved = { ...service, name: resolve(service.name, 1) || service.name };
-    resolveUsers(resolved, resolve);
+    resolveTexts(resolved, resolve);
     return resolved;
   });
 }
 
-function resolveUsers(container: Containers, resolve: Resolve): void {
-  resolveField(container, 'dockerUser', resolve, 1);
-  resolveField(container, 'kubernetesUser', resolve, 1);
-}
+const RESOLVED = [
+  ['image', 2],
+  ['dockerUser', 1],
+  ['kubernetesUser', 1],
+] as const;
 
 /** An empty text is dropped, because the runner then uses its default. */
-function resolveField(
-  container: Containers,
-  name: 'image' | 'dockerUser' | 'kubernetesUser',
-  resolve: Resolve,
-  passes: 1 | 2,
-): void {
-  const text = container[name];
-  if (typeof text !== 'string') return;
-  const resolved = resolve(text, passes);
-  if (resolved === '') delete container[name];
-  else if (resolved !== undefined) container[name] = resolved;
+function resolveTexts(container: Containers, resolve: Resolve): void {
+  for (const [name, passes] of RESOLVED) {
+    const text = container[name];
+    if (typeof text !== 'string') continue;
+    const resolved = resolve(text, passes);
+    if (resolved === '') delete container[name];
+    else if (resolved !== undefined) container[name] = resolved;
+  }
 }

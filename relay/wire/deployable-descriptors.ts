@@ -8,17 +8,7 @@ import { readFileSync } from 'node:fs';
 import { RelayError } from '../relay-error.ts';
 import { parseSchema } from './schema.ts';
 
-export interface DeployableDescriptors {
-  readonly bytes: Uint8Array;
-  readonly sha256: string;
-  /**
-   * In `DESCRIPTORS_FOLDER` of bundle and image. The name is the hash, so an image can hold the descriptors of several
-   * deployments, and a relay never finds others than its deployment was synthesized with.
-   */
-  readonly fileName: string;
-  /** The version of GitLab in their lock: `18.9`. Undefined if it names none. */
-  readonly version: string | undefined;
-}
+export type DeployableDescriptors = ReturnType<typeof readDeployableDescriptors>;
 
 const FETCH_REMEDY = "fetch those of your GitLab's version with: npm run proto:sync -- --ref v18.9.0";
 
@@ -28,7 +18,7 @@ const THE_FILE = 'the file';
  * @throws {RelayError} `schema_invalid`: unreadable, incomplete, without an answer that can be encoded, the placeholder, or not
  * the content that its lock names. The message names problem and remedy, not the file.
  */
-export function readDeployableDescriptors(file: string): DeployableDescriptors {
+export function readDeployableDescriptors(file: string) {
   let bytes: Uint8Array;
   try {
     bytes = readFileSync(file);
@@ -43,13 +33,15 @@ export function readDeployableDescriptors(file: string): DeployableDescriptors {
   }
   const sha256 = sha256Of(bytes);
   checkLock(file, sha256);
-  return { bytes, sha256, fileName: `${sha256}.binpb`, version: lockedVersion(file) };
+  return {
+    ...{ bytes, sha256, version: lockedVersion(file) },
+    /** An image can hold the descriptors of several deployments, and a relay never finds others than its deployment's. */
+    fileName: `${sha256}.binpb`,
+  };
 }
 
 export interface DescriptorsLock {
-  /** The descriptors' hash, 64 hex digits. */
   readonly sha256: string;
-  /** For readers: a tag of GitLab's repository, a folder, an archive or a file. */
   readonly source: string;
   readonly sourceSha256?: string;
 }
@@ -78,7 +70,6 @@ function checkLock(file: string, sha256: string): void {
   );
 }
 
-/** Reads the version of GitLab from the source in the lock, e.g. `18.9`. */
 export function lockedVersion(file: string): string | undefined {
   const { source = '' } = parsed(readIfThere(lockOf(file)) ?? '') ?? {};
   return /\bv?(\d{2}\.\d{1,2})(?:\.\d+)?\b/.exec(source)?.[1];

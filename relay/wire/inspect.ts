@@ -25,7 +25,6 @@ export function explain(desc: DescMessage, bytes: Uint8Array) {
 
 const DUMP_FIELDS_MAX = 500;
 const DEPTH_MAX = 12;
-/** A job has some hundred variables. A few show their form. */
 const REPEATS_MAX = 4;
 
 /**

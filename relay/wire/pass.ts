@@ -5,16 +5,7 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { type FieldPlan, type MessagePlan, WIRE_NAMES } from './plan.ts';
 
-/** Bounds of one question. Beyond any of these it is oversized. */
-export interface ReadingBounds {
-  readonly bytes: number;
-  /** Fields, including nested ones and those in groups. A field that is skipped by its length counts once. */
-  readonly tags: number;
-  readonly items: number;
-  readonly textBytes: number;
-  /** CPU time of this thread, which does not count pauses of the machine. */
-  readonly cpuMs: number;
-}
+export type ReadingBounds = typeof READING_BOUNDS;
 
 /**
  * A job has some 150 predefined variables and those of users. GitLab counted 2018 in the largest project of gitlab.com and 997 in
@@ -25,11 +16,13 @@ export interface ReadingBounds {
  *
  * @see https://gitlab.com/gitlab-org/gitlab/-/issues/362227 and its merge request 109861 for the figures
  */
-export const READING_BOUNDS: ReadingBounds = {
+export const READING_BOUNDS = {
   bytes: 4 * 1024 * 1024,
+  /** Fields, including nested ones and those in groups. A field that is skipped by its length counts once. */
   tags: 65_536,
   items: 9_216,
   textBytes: 1024 * 1024,
+  /** CPU time of this thread, which does not count pauses of the machine. */
   cpuMs: 15,
 };
 

@@ -7,7 +7,6 @@ import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
 export interface WantedField {
   readonly fields: readonly DescField[];
-  /** For a list of messages: the fields to read of each. */
   readonly within?: readonly WantedField[];
   readonly lazy?: boolean;
   /** For a list: skip items beyond this number. @default all */
@@ -20,7 +19,6 @@ type FieldUse = 'skip' | 'look' | 'displace' | 'scalar' | 'text' | 'lazy' | 'mes
 export interface FieldPlan extends Pick<WireForm, 'wireType' | 'mayBePacked'> {
   readonly use: FieldUse;
   readonly number: number;
-  /** From the top of the question, as the schema spells it: `image.executor_opts`. */
   readonly path: string;
   readonly key: string;
   readonly oneof: string | undefined;
@@ -158,23 +156,41 @@ export const isGroup = (field: DescField): boolean => wireFormOf(field).wireType
 
 type DecodeNumber = (reader: BinaryReader) => unknown;
 
-function numberDecoder(field: DescField): DecodeNumber | undefined {
-  if (field.fieldKind === 'enum') return BY_SCALAR[ScalarType.INT32];
-  return field.fieldKind === 'scalar' ? BY_SCALAR[field.scalar] : undefined;
+const numberDecoder = (field: DescField): DecodeNumber | undefined => scalarOf(field)?.decode;
+
+/** An enum is read like an int32. */
+function scalarOf(field: DescField) {
+  if (field.fieldKind === 'enum') return SCALARS[ScalarType.INT32];
+  return field.fieldKind === 'scalar' ? SCALARS[field.scalar] : undefined;
 }
 
-const BY_SCALAR: Readonly<Partial<Record<ScalarType, DecodeNumber>>> = {
-  [ScalarType.BOOL]: (reader) => reader.bool(),
-  [ScalarType.INT32]: (reader) => reader.int32(),
-  [ScalarType.INT64]: (reader) => reader.int64(),
-  [ScalarType.UINT32]: (reader) => reader.uint32(),
-  [ScalarType.UINT64]: (reader) => reader.uint64(),
-  [ScalarType.SINT32]: (reader) => reader.sint32(),
-  [ScalarType.SINT64]: (reader) => reader.sint64(),
-  [ScalarType.FIXED32]: (reader) => reader.fixed32(),
-  [ScalarType.FIXED64]: (reader) => reader.fixed64(),
-  [ScalarType.SFIXED32]: (reader) => reader.sfixed32(),
-  [ScalarType.SFIXED64]: (reader) => reader.sfixed64(),
+export const isScalar = (field: DescField, scalar: ScalarType): boolean =>
+  field.fieldKind === 'scalar' && field.scalar === scalar;
+
+export const isWholeNumber = (field: DescField): boolean =>
+  field.fieldKind === 'scalar' &&
+  field.scalar !== ScalarType.BOOL &&
+  SCALARS[field.scalar].decode !== undefined;
+
+const scalar = (wireType: WireType, decode?: DecodeNumber) => ({ wireType, decode });
+
+/** No field of a request is a number with a fraction, so these are not decoded. */
+const SCALARS: Readonly<Record<ScalarType, ReturnType<typeof scalar>>> = {
+  [ScalarType.BOOL]: scalar(WireType.Varint, (reader) => reader.bool()),
+  [ScalarType.INT32]: scalar(WireType.Varint, (reader) => reader.int32()),
+  [ScalarType.INT64]: scalar(WireType.Varint, (reader) => reader.int64()),
+  [ScalarType.UINT32]: scalar(WireType.Varint, (reader) => reader.uint32()),
+  [ScalarType.UINT64]: scalar(WireType.Varint, (reader) => reader.uint64()),
+  [ScalarType.SINT32]: scalar(WireType.Varint, (reader) => reader.sint32()),
+  [ScalarType.SINT64]: scalar(WireType.Varint, (reader) => reader.sint64()),
+  [ScalarType.FIXED32]: scalar(WireType.Bit32, (reader) => reader.fixed32()),
+  [ScalarType.FIXED64]: scalar(WireType.Bit64, (reader) => reader.fixed64()),
+  [ScalarType.SFIXED32]: scalar(WireType.Bit32, (reader) => reader.sfixed32()),
+  [ScalarType.SFIXED64]: scalar(WireType.Bit64, (reader) => reader.sfixed64()),
+  [ScalarType.FLOAT]: scalar(WireType.Bit32),
+  [ScalarType.DOUBLE]: scalar(WireType.Bit64),
+  [ScalarType.STRING]: scalar(WireType.LengthDelimited),
+  [ScalarType.BYTES]: scalar(WireType.LengthDelimited),
 };
 
 export interface WireForm {
@@ -201,28 +217,10 @@ export function wireFormOf(field: DescField): WireForm {
         : WireType.LengthDelimited
       : single === 'enum'
         ? WireType.Varint
-        : wireTypeOf(field.scalar ?? ScalarType.BYTES);
+        : SCALARS[field.scalar ?? ScalarType.BYTES].wireType;
   return {
     wireType,
     mayBePacked: field.fieldKind === 'list' && wireType !== WireType.LengthDelimited && single !== 'message',
     message: single === 'message' ? (field.message ?? undefined) : undefined,
   };
-}
-
-function wireTypeOf(scalar: ScalarType): WireType {
-  switch (scalar) {
-    case ScalarType.STRING:
-    case ScalarType.BYTES:
-      return WireType.LengthDelimited;
-    case ScalarType.DOUBLE:
-    case ScalarType.FIXED64:
-    case ScalarType.SFIXED64:
-      return WireType.Bit64;
-    case ScalarType.FLOAT:
-    case ScalarType.FIXED32:
-    case ScalarType.SFIXED32:
-      return WireType.Bit32;
-    default:
-      return WireType.Varint;
-  }
 }

@@ -28,9 +28,7 @@ interface ProofState {
   readonly standing: SchemaState;
   /** Different jobs explained since the last contradiction, up to {@link JOBS_MIN_ALONE}. */
   readonly jobs: ReadonlySet<number>;
-  /** Their projects, up to {@link PROJECTS_MIN}. */
   readonly projects: ReadonlySet<string>;
-  /** The last {@link RECENT} questions, oldest first. */
   readonly recent: readonly Evidence[];
 }
 

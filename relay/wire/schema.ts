@@ -20,85 +20,44 @@ import {
 import { reflect } from '@bufbuild/protobuf/reflect';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { shellWord } from '../../policies/text/plain-text.ts';
+import type { RouterAnswer } from '../exchange.ts';
 import { RelayError } from '../relay-error.ts';
+
+const REMEDY =
+  'get the schema of your GitLab with `npm run proto:sync -- --ref <tag>` and give it with --proto or TOLLGATE_PROTO_FILE';
 
 interface AnswerSchema {
   readonly answer: DescMessage;
   readonly source: string;
 }
 
-type VariantName = 'admitted' | 'rejected';
-
-const REMEDY =
-  'get the schema of your GitLab with `npm run proto:sync -- --ref <tag>` and give it with --proto or TOLLGATE_PROTO_FILE';
-
-/** @throws {RelayError} `schema_invalid` if the answer message has no such variant. */
-export function encodeAdmitted(schema: AnswerSchema): Uint8Array {
-  return toBinary(schema.answer, variantOf(schema, 'admitted', undefined));
-}
-
-export function encodeRejected(schema: AnswerSchema, reason: string): Uint8Array {
-  return toBinary(schema.answer, variantOf(schema, 'rejected', reason));
-}
-
-/**
- * Encodes both answers, so a schema that cannot carry one of them is found at the start and not with the first job that needs it.
- *
- * @throws {RelayError} `schema_invalid` naming message, field and remedy.
- */
-function checkAnswerVariants(schema: AnswerSchema): void {
-  for (const name of ['admitted', 'rejected'] as const) {
-    const answer = variantOf(schema, name, name === 'rejected' ? 'a reason' : undefined);
-    try {
-      toBinary(schema.answer, answer);
-    } catch (cause) {
-      throw missing(
-        schema,
-        `has a field "${name}" in ${schema.answer.typeName} that cannot be encoded`,
-        cause,
-      );
-    }
-  }
-}
-
-function variantOf(schema: AnswerSchema, name: VariantName, reason: string | undefined): Message {
-  const { field, reasonField } = variantFields(schema, name);
+/** @throws {RelayError} `schema_invalid` naming message, field and remedy, if the answer message has no place for it. */
+export function encodeAnswer(schema: AnswerSchema, given: RouterAnswer): Uint8Array {
+  const { outcome } = given;
+  const { fields, typeName } = schema.answer;
+  const field = fields.find(({ name }) => name === outcome);
+  if (field?.fieldKind !== 'message')
+    throw missing(schema, `has no message field "${outcome}" in ${typeName}`);
   const variant = reflect(field.message);
-  if (reason !== undefined && reasonField !== undefined) variant.set(reasonField, reason);
+  if (given.outcome === 'rejected') {
+    const reason = field.message.fields.find(({ name }) => name === 'reason');
+    if (reason?.fieldKind !== 'scalar' || reason.scalar !== ScalarType.STRING)
+      throw missing(schema, `has no string field "reason" in ${field.message.typeName}`);
+    variant.set(reason, given.reason);
+  }
   const answer = reflect(schema.answer);
   answer.set(field, variant);
-  return answer.message;
-}
-
-function variantFields(schema: AnswerSchema, name: VariantName) {
-  const field = schema.answer.fields.find((candidate) => candidate.name === name);
-  if (field?.fieldKind !== 'message')
-    throw missing(schema, `has no message field "${name}" in ${schema.answer.typeName}`);
-  if (name === 'admitted') return { field, reasonField: undefined };
-  const reasonField = field.message.fields.find((candidate) => candidate.name === 'reason');
-  if (reasonField?.fieldKind !== 'scalar' || reasonField.scalar !== ScalarType.STRING)
-    throw missing(schema, `has no string field "reason" in ${field.message.typeName}`);
-  return { field, reasonField };
+  try {
+    return toBinary(schema.answer, answer.message);
+  } catch (cause) {
+    throw missing(schema, `has a field "${outcome}" in ${typeName} that cannot be encoded`, cause);
+  }
 }
 
 const missing = ({ source }: AnswerSchema, problem: string, cause?: unknown): RelayError =>
   new RelayError('schema_invalid', `${source} ${problem}; ${REMEDY}`, { cause });
 
-export interface WireSchema {
-  /** Full method paths, e.g. `/gitlab.agent.runner_controller.rpc.RunnerControllerService/AdmitJob`. */
-  readonly admitJobPath: string;
-  readonly registerPath: string | undefined;
-  readonly unregisterPath: string | undefined;
-  readonly question: DescMessage;
-  readonly answer: DescMessage;
-  readonly registerRequest: DescMessage | undefined;
-  readonly registerResponse: DescMessage | undefined;
-  readonly source: string;
-  readonly hash: string;
-  /** The field numbers are guesses of this repository. They match its local router only. */
-  readonly placeholder: boolean;
-  readonly registry: FileRegistry;
-}
+export type WireSchema = ReturnType<typeof parseSchema>;
 
 const DEFAULT_DESCRIPTORS = new URL('./default.binpb', import.meta.url);
 
@@ -124,8 +83,7 @@ export function loadSchema(file?: string): WireSchema {
   return parseSchema(bytes, source);
 }
 
-/** Builds a schema from the bytes of a `FileDescriptorSet`. Throws as {@link loadSchema}. */
-export function parseSchema(bytes: Uint8Array, source: string): WireSchema {
+export function parseSchema(bytes: Uint8Array, source: string) {
   let registry: FileRegistry;
   try {
     registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, bytes));
@@ -146,7 +104,8 @@ export function parseSchema(bytes: Uint8Array, source: string): WireSchema {
   const register = findMethod(registry, 'AgentRegistrar', 'Register');
   const unregister = findMethod(registry, 'AgentRegistrar', 'Unregister');
   const hash = descriptorsHash(bytes);
-  const schema: WireSchema = {
+  const schema = {
+    /** Like the other paths: `/gitlab.agent.runner_controller.rpc.RunnerControllerService/AdmitJob`. */
     admitJobPath: methodPath(admitJob),
     registerPath: register && methodPath(register),
     unregisterPath: unregister && methodPath(unregister),
@@ -156,14 +115,16 @@ export function parseSchema(bytes: Uint8Array, source: string): WireSchema {
     registerResponse: register?.output,
     source,
     hash,
+    /** The field numbers are guesses of this repository. They match its local router only. */
     placeholder: hash === PLACEHOLDER_HASH,
     registry,
   };
-  checkAnswerVariants(schema);
+  // A schema that cannot carry one of them is found now, and not with the first job that needs it.
+  encodeAnswer(schema, { outcome: 'admitted' });
+  encodeAnswer(schema, { outcome: 'rejected', reason: 'a reason' });
   return schema;
 }
 
-/** Returns `gitlab.binpb (a1b2c3d4e5f6)`, with a warning for the placeholder. */
 export const schemaTitle = ({
   source,
   hash,
@@ -203,12 +164,10 @@ function known(desc: DescMessage, values: Readonly<Record<string, unknown>>): Me
   return create(desc, init as never);
 }
 
-/** Enough to distinguish descriptor sets, short enough for a log line and a label. */
 const HASH_DIGITS = 12;
 
 /** The hash of `default.binpb`, which has GitLab's field names under guessed numbers. */
 export const PLACEHOLDER_HASH = '5453ef1563f1';
 
-/** Returns the first 12 hexadecimal digits of the SHA-256 of a `FileDescriptorSet`. */
 export const descriptorsHash = (bytes: Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex').slice(0, HASH_DIGITS);

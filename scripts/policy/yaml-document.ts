@@ -32,7 +32,6 @@ interface Position {
   readonly column: number;
 }
 
-/** All problems of a document. The document does not take effect. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
   readonly problems: readonly string[];
@@ -68,11 +67,6 @@ function readText(file: string): string {
   }
 }
 
-/**
- * The same for a text from elsewhere, e.g. an earlier commit.
- *
- * @param file - what problems call it.
- */
 export function parseYaml(text: string, file: string): YamlDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, {

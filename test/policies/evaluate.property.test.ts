@@ -5,6 +5,7 @@ import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
 import { evaluateStateless } from '../../policies/evaluate-stateless.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { ruleIndexOf } from '../../policies/rule-index.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits, using } from './documents.ts';
 
 const mode = fc.constantFrom('off', 'shadow', 'warn', 'enforce');
@@ -184,7 +185,7 @@ test('raising a limit never adds a violation and never lowers a bound', () => {
         expect(same).toBeDefined();
       }
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });
 
@@ -211,7 +212,7 @@ test('each counter is asked once within its bound, the order of rules changes no
       const mild = evaluated(given, { rules: watching });
       expect([...mild.violations, ...mild.claims].filter((each) => each.mode === 'enforce')).toEqual([]);
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });
 
@@ -233,7 +234,7 @@ test('the relay by itself finds the same violations of stateless rules as the fu
       );
       expect(alone.unevaluated).toEqual([]);
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });
 
@@ -260,7 +261,7 @@ test('the relay without a directory names every rule it is not sure of, and is r
           .map(({ rule: id, reason }) => `${id} ${reason.code}`);
       expect(told(alone.violations)).toEqual(told(sure.violations));
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });
 
@@ -288,7 +289,7 @@ test('one more exemption never adds a rejection, never asks more, and takes no j
       for (const claim of before.claims)
         expect(after.claims.map((each) => counterName(each.counter))).toContain(counterName(claim.counter));
     }),
-    { numRuns: 1_000 },
+    { numRuns: propertyRuns(1_000) },
   );
 });
 
@@ -318,6 +319,6 @@ test('a rule that only watches rejects nobody, also when it throws, in the funct
       for (const id of alone.unevaluated)
         expect(policy.rules.find((each) => each.id === id)?.mode).toBe('enforce');
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });

@@ -4,6 +4,7 @@ import { checkedJobOf } from '../../policies/job.ts';
 import { matchOf } from '../../policies/match/match.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { candidateRules } from '../../policies/rule-index.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { aDirectory, aPolicy, NOW_MS } from './documents.ts';
 
 const group = fc.constantFrom(100, 101, 102, 104, 190);
@@ -51,7 +52,7 @@ test('the index leaves out no rule that matches or might, and names each once in
         [...new Set(found.map(({ order }) => order))].sort((a, b) => a - b),
       );
     }),
-    { numRuns: 2000 },
+    { numRuns: propertyRuns(2000) },
   );
 });
 

@@ -7,7 +7,7 @@ import { type LedgerVerdict, undecided } from '../../relay/exchange.ts';
 import { UNREADABLE_PER_HOUR } from '../../relay/fallback/fallback.ts';
 import { READING_BOUNDS } from '../../relay/wire/pass.ts';
 import type { HandClock } from '../../scripts/local/clock.ts';
-
+import { propertyRuns } from '../support/property-runs.ts';
 import { answeringBench, questionOf } from '../support/relay/answering-bench.ts';
 import { range, turn } from '../support/relay/commit-bench.ts';
 import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/verdicts.ts';
@@ -153,7 +153,6 @@ describe('own faults', () => {
 
 describe('any load', () => {
   const DEADLINE_MS = 613;
-  /** For jobs that the function lets wait. */
   const ANSWER_WITHIN_MS = 1_429;
   const LAST_QUESTION_MS = 900;
 
@@ -277,7 +276,7 @@ describe('any load', () => {
           expect(exchanges.every(({ answers }) => answers.length === 1)).toBe(true);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 });

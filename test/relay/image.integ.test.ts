@@ -159,7 +159,6 @@ async function deployed(
   return { relay, output, health, answers, aws, socketFolder };
 }
 
-/** Waits until it has logged this. */
 async function said(relay: ChildProcess, output: { readonly text: string }, text: string): Promise<void> {
   while (!output.text.includes(text)) if (relay.stdout !== null) await once(relay.stdout, 'data');
 }

@@ -27,22 +27,6 @@ async function relayInOutage() {
   return { service, relay, events, ask };
 }
 
-test('a service that refuses 100 fallback decisions with 404, 302 and 413 gets all of them afterwards', async () => {
-  const { service, relay, events, ask } = await relayInOutage();
-  service.admissions = 503;
-  service.unmetered = 404;
-  await ask(...range(1, 100));
-  for (const status of [404, 302, 413]) {
-    service.unmetered = status;
-    const before = service.refusals;
-    await until(() => service.refusals > before && relay.status().unmeteredQueued === 100);
-  }
-  service.unmetered = 200;
-  await until(() => relay.status().unmeteredQueued === 0);
-  expect(new Set(service.recorded.map(({ request }) => request.jobId)).size).toBe(100);
-  expect(events.flatMap((event) => (event.type === 'unmetered' ? (event.lost ?? []) : []))).toEqual([]);
-});
-
 test.each([
   { back: true, guarantee: 'delivers all 300 decisions to a service that is back' },
   { back: false, guarantee: 'counts, logs and measures all 300 as lost if the service stays away' },

@@ -23,7 +23,6 @@ async function relayBefore(text = 'IMAGE_NOT_ALLOWED: no.') {
     await router.close();
     await service.close();
   });
-  /** Resolves once the relay has reported this. */
   const told = (type: RelayEvent['type'], standing?: string): Promise<void> =>
     untilTrue(() =>
       events.some(
@@ -35,7 +34,6 @@ async function relayBefore(text = 'IMAGE_NOT_ALLOWED: no.') {
   return { router, events, told };
 }
 
-/** A job that is to be rejected. */
 const bad = (jobId: number) => ({ ...question(jobId), image: { name: REJECTED_IMAGE } });
 
 /** Asks until the relay answers such a job like this; more than a few are a relay that never will. */

@@ -1,7 +1,6 @@
 /** A relay before a router whose schema is not, or is no longer, the relay's. */
 import { expect, onTestFinished, test } from 'vitest';
 import { parseSchema } from '../../relay/wire/schema.ts';
-import type { SchemaTrust } from '../../relay/wire/schema-proof.ts';
 import type { LocalRouter } from '../../scripts/local/router/local-router.ts';
 import { schemaVariant } from '../../scripts/local/router/schemas.ts';
 import { flowRelay, flowRules, question, TOKEN } from '../support/flow/flow.ts';
@@ -22,12 +21,11 @@ async function startRouter(descriptors: Uint8Array, port = 0): Promise<LocalRout
   return router;
 }
 
-/** A relay with these descriptors; `stopped` returns what it logged and measured. */
-async function startRelay(router: LocalRouter, descriptors: Uint8Array, schemaTrust: SchemaTrust = 'earned') {
+async function startRelay(router: LocalRouter, descriptors: Uint8Array) {
   const service = await decidingService();
   const schema = parseSchema(descriptors, 'gitlab.binpb');
   const { relay, events } = flowRelay(router.grpcUrl ?? '', service.url, flowRules([]), {
-    ...{ schema, schemaTrust, deadlineMs: 10_000 },
+    ...{ schema, schemaTrust: 'earned', deadlineMs: 10_000 },
   });
   onTestFinished(async () => {
     await relay.stop();
@@ -113,19 +111,4 @@ test('a router with swapped variants refuses admissions: none is sent by the oth
     ...{ Admitted: [12], Rejected: [0], RejectionsWithheld: [3], AnswersRefused: [12], SchemaSuspect: [1] },
   });
   for (const alarm of ['SchemaSuspect', 'AnswersRefused']) expect(breachesOn(values)).toContain(alarm);
-});
-
-test('the placeholder rejects no job, however many it explains, and the log says so loudly', async () => {
-  const router = await startRouter(OURS);
-  const { relay, stopped } = await startRelay(router, OURS, 'placeholder');
-  await proveSchema(router);
-  expect((await router.admit(rejectedJob(1))).result).toBe('admitted');
-  expect(relay.status().schema.standing).toBe('placeholder');
-  const { log, values } = await stopped();
-  expect(log.find(({ standing }) => standing === 'placeholder')).toMatchObject({
-    level: 'error',
-    message: expect.stringContaining('NOTHING IS EVER REJECTED'),
-  });
-  expect(values).toMatchObject({ Rejected: [0], RejectionsWithheld: [1], SchemaSuspect: [1] });
-  expect(breachesOn(values)).toContain('SchemaSuspect');
 });

@@ -206,7 +206,6 @@ describe('the policy file', () => {
     return file;
   }
 
-  /** The message of the refusal. */
   function refusal(file: string): string {
     try {
       readPolicyFile(file);

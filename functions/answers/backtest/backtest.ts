@@ -67,10 +67,10 @@ export async function backtest(store: LedgerStore, options: BacktestOptions) {
     if (waitedMs !== undefined) totals.waitedNow += 1;
     if (rejectedThen && now !== undefined && !rejectedNow) totals.newlyAdmitted += 1;
     if (!rejectedNow) continue;
-    all.add({ record, violations: now.violations });
+    all.add(record, now.violations);
     if (rejectedThen) continue;
     totals.newlyRejected += 1;
-    newly.add({ record, violations: now.violations });
+    newly.add(record, now.violations);
   }
   const newRows = new Map(newly.all().map((row) => [rejectionKey(row), row]));
   return {

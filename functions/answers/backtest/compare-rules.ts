@@ -5,33 +5,29 @@ import { isAwaited } from '../../core/ledger/reservation.ts';
 import { wasRejected } from '../../core/ledger/settle.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
 import { BacktestQuestions, type BacktestRules } from './question.ts';
+import type { BacktestOptions } from './replayed-jobs.ts';
 
 const EXAMPLES_MAX = 5;
 
-interface CompareRules {
-  /** Unix ms, half-open: jobs decided in it are asked again. */
-  readonly sinceMs: number;
-  readonly untilMs: number;
+interface CompareRules extends Pick<BacktestOptions, 'sinceMs' | 'untilMs' | 'onJob'> {
   readonly from: BacktestRules;
   readonly to: BacktestRules;
-  readonly onJob: () => void;
 }
-
-export type ComparedRules = Awaited<ReturnType<typeof compareRules>>;
 
 interface RuleDifference {
   readonly rule: string;
   readonly change: 'rejects' | 'passes';
-  readonly jobs: number;
-  readonly examples: readonly number[];
+  jobs: number;
+  readonly examples: number[];
 }
+
+export type ComparedRules = Awaited<ReturnType<typeof compareRules>>;
 
 /**
  * Evaluates recorded jobs under both policies, without counters (budgets, jobs in flight …): for those use a
  * backtest. Reads the ledger once and writes nothing.
  */
 export async function compareRules(store: LedgerStore, asked: CompareRules) {
-  const { sinceMs, untilMs, onJob } = asked;
   const [before, after] = [new BacktestQuestions(asked.from), new BacktestQuestions(asked.to)];
   const byRule = new Map<string, RuleDifference>();
   const figures = {
@@ -42,18 +38,11 @@ export async function compareRules(store: LedgerStore, asked: CompareRules) {
     variablesLost: 0,
     ...{ newlyRejected: 0, newlyAdmitted: 0 },
   };
-  const note = (change: RuleDifference['change'], rules: readonly string[], jobId: number): void => {
-    for (const rule of rules) {
-      const { jobs = 0, examples = [] } = byRule.get(`${change} ${rule}`) ?? {};
-      const shown = examples.length < EXAMPLES_MAX ? [...examples, jobId] : examples;
-      byRule.set(`${change} ${rule}`, { rule, change, jobs: jobs + 1, examples: shown });
-    }
-  };
   for await (const item of store.scan()) {
-    if (item.kind !== 'record' || isAwaited(item.record)) continue;
+    if (item.kind !== 'record' || isAwaited(item.record) || !wasAsked(item.record)) continue;
     const { record } = item;
-    if (record.decidedAtMs < sinceMs || record.decidedAtMs >= untilMs || !wasAsked(record)) continue;
-    onJob();
+    if (record.decidedAtMs < asked.sinceMs || record.decidedAtMs >= asked.untilMs) continue;
+    asked.onJob();
     const [then, now] = [before.of(record), after.of(record)];
     if (!then.recorded) {
       figures.unrecorded += 1;
@@ -61,20 +50,17 @@ export async function compareRules(store: LedgerStore, asked: CompareRules) {
     }
     figures.jobs += 1;
     if (now.variablesLost) figures.variablesLost += 1;
-    const [old, recent] = [then, now].map(({ ask }) => rejectingRules(ask.violations));
-    if (old === undefined || recent === undefined) continue;
+    const [old, recent] = [rejectingRules(then.ask.violations), rejectingRules(now.ask.violations)];
     if (old.size === 0 && recent.size > 0) figures.newlyRejected += 1;
     if (old.size > 0 && recent.size === 0) figures.newlyAdmitted += 1;
-    note(
-      'rejects',
-      [...recent].filter((rule) => !old.has(rule)),
-      record.jobId,
-    );
-    note(
-      'passes',
-      [...old].filter((rule) => !recent.has(rule)),
-      record.jobId,
-    );
+    for (const rule of new Set([...old, ...recent])) {
+      if (old.has(rule) === recent.has(rule)) continue;
+      const change = recent.has(rule) ? 'rejects' : 'passes';
+      const row: RuleDifference = byRule.get(`${change} ${rule}`) ?? { rule, change, jobs: 0, examples: [] };
+      byRule.set(`${change} ${rule}`, row);
+      row.jobs += 1;
+      if (row.examples.length < EXAMPLES_MAX) row.examples.push(record.jobId);
+    }
   }
   return {
     ...figures,

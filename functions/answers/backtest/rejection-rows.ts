@@ -4,7 +4,6 @@ import type { JobRecord } from '../../core/ledger/ledger.ts';
 
 /** Jobs of one group that one rule or limit would reject for one reason. A job may be in several rows. */
 export interface RejectionRow extends Pick<Violation, 'rule' | 'class' | 'mode'> {
-  readonly rootId?: number;
   readonly groupId?: number;
   /** Path of a project in the group, for a label if the directory has none. */
   readonly projectPath?: string;
@@ -20,18 +19,7 @@ export interface RejectionRow extends Pick<Violation, 'rule' | 'class' | 'mode'>
   readonly examples: readonly RejectedExample[];
 }
 
-interface RejectedExample extends Pick<JobRecord, 'jobId' | 'decidedAtMs'> {
-  readonly jobName?: string;
-  readonly projectId?: number;
-  readonly projectPath?: string;
-  readonly costMicros: number;
-}
-
-interface RejectedJob {
-  readonly record: JobRecord;
-  readonly violations: readonly Violation[];
-  readonly costMicros?: number;
-}
+type RejectedExample = ReturnType<typeof exampleOf>;
 
 /** Groups × rules × limits: jobs of further rows are only in the totals. */
 const ROWS_MAX = 5_000;
@@ -47,7 +35,11 @@ export class RejectionRows {
     this.#rows = new Map(rows.map((row) => [rejectionKey(row), { ...row }]));
   }
 
-  add({ record, violations, costMicros = record.facts.costMicros }: RejectedJob): void {
+  add(
+    record: JobRecord,
+    violations: readonly Violation[],
+    costMicros: number = record.facts.costMicros,
+  ): void {
     // A job counts once per limit, however many violations there are.
     for (const row of new Set(violations.map((violation) => this.#rowOf(record, violation)))) {
       if (row === undefined) continue;
@@ -66,10 +58,10 @@ export class RejectionRows {
 
   #rowOf({ facts, decidedAtMs }: JobRecord, violation: Violation): Open<RejectionRow> | undefined {
     const { rule, class: ruleClass, mode, reason } = violation;
-    const { rootId, groupId, projectPath } = facts;
+    const { groupId, projectPath } = facts;
     const limit = 'limit' in reason ? `${reason.subject} ${reason.limit}` : undefined;
     const row: RejectionRow = {
-      ...withoutAbsent({ rootId, groupId, projectPath, limit }),
+      ...withoutAbsent({ groupId, projectPath, limit }),
       ...{ rule, class: ruleClass, mode, code: reason.code },
       ...{ jobs: 0, costMicros: 0, firstAtMs: decidedAtMs, lastAtMs: decidedAtMs, examples: [] },
     };
@@ -81,9 +73,9 @@ export class RejectionRows {
 }
 
 export const rejectionKey = (row: RejectionRow): string =>
-  [row.rootId, row.groupId ?? row.projectPath, row.rule, row.mode, row.limit, row.code].join('\n');
+  [row.groupId ?? row.projectPath, row.rule, row.mode, row.limit, row.code].join('\n');
 
-const exampleOf = ({ jobId, decidedAtMs, facts }: JobRecord): RejectedExample => {
+const exampleOf = ({ jobId, decidedAtMs, facts }: JobRecord) => {
   const { jobName, projectId, projectPath, costMicros } = facts;
   return { jobId, decidedAtMs, costMicros, ...withoutAbsent({ jobName, projectId, projectPath }) };
 };

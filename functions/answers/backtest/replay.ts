@@ -48,10 +48,14 @@ interface ReplayOptions {
   readonly from?: ReplayState | undefined;
 }
 
+/** Some 200 bytes each. Periods of a minute make the most. */
+const COUNTERS_MAX = 2_000_000;
+
+/** Applies the ledger's rules of holds and settlements to counters in memory, one job after the other. */
 export class Replay {
   readonly #questions: BacktestQuestions;
   readonly #sinceMs: number;
-  readonly #ledger: VirtualLedger;
+  readonly #known: Map<string, KnownCounter>;
   readonly #ends: EndQueue<End>;
   readonly #obeyed: boolean;
 
@@ -62,13 +66,18 @@ export class Replay {
     this.#obeyed = obeyed;
     this.#questions = questions;
     this.#sinceMs = sinceMs;
-    this.#ledger = new VirtualLedger(from?.counters);
+    this.#known = new Map(from?.counters);
     this.#ends = new EndQueue(from?.ends);
   }
 
   /** @param atMs - no earlier job follows */
   state(atMs: number): ReplayState {
-    return { counters: this.#ledger.counters(atMs), ends: this.#ends.all };
+    const counters = [...this.#known].filter(
+      ([name, { committed, fitted, settled }]) =>
+        (committed !== 0 || fitted !== 0 || settled !== 0) &&
+        overEverywhereMs(name.slice(name.lastIndexOf('|') + 1)) > atMs,
+    );
+    return { counters, ends: this.#ends.all };
   }
 
   /**
@@ -78,7 +87,8 @@ export class Replay {
   next(record: JobRecord): ReplayedJob | undefined {
     const { decidedAtMs } = record;
     let end = this.#ends.takeUntil(decidedAtMs);
-    for (; end !== undefined; end = this.#ends.takeUntil(decidedAtMs)) this.#ledger.apply(end.changes);
+    for (; end !== undefined; end = this.#ends.takeUntil(decidedAtMs))
+      for (const { name, change } of end.changes) this.#add(name, change);
     const rejectedThen = wasRejected(record);
     const ranAnyway = record.unchecked === 'bypass';
     const judged = decidedAtMs >= this.#sinceMs && (rejectedThen || !wasUnasked(record));
@@ -104,14 +114,14 @@ export class Replay {
     record: JobRecord,
   ): { readonly record: JobRecord; readonly waitedMs?: number } | undefined {
     const { decidedAtMs } = record;
-    const first = this.#ledger.hold(ask, decidedAtMs);
+    const first = this.#weigh(ask, decidedAtMs);
     const { waitMs, awaited } = first ?? {};
     if (waitMs === undefined || awaited === undefined) return first;
     const names = new Set(awaited);
     const untilMs = decidedAtMs + waitMs;
     const freed = new Map<string, KnownCounter>();
     const again = (atMs: number, later: HoldAsk) => {
-      const late = this.#ledger.hold(later, atMs, freed);
+      const late = this.#weigh(later, atMs, freed);
       return late?.record.state === 'HELD'
         ? { record: late.record, waitedMs: atMs - decidedAtMs }
         : undefined;
@@ -128,11 +138,44 @@ export class Replay {
       if (waited !== undefined) return waited;
       const changes = end.changes.filter(({ name }) => names.has(name));
       if (changes.length === 0) continue;
-      for (const { name, change } of changes) freed.set(name, sumOf(freed.get(name) ?? NO_CHANGE, change));
+      for (const { name, change } of changes) freed.set(name, sumOf(freed.get(name), change));
       const found = again(end.atMs, ask);
       if (found !== undefined) return found;
     }
     return (passed ? undefined : atTheMinute()) ?? first;
+  }
+
+  /**
+   * Returns the record that the ledger would have made, HELD or REJECTED; undefined: an invalid request.
+   *
+   * @param freed - amounts that later ends return, by `counterName`: headroom for this job, though still
+   * counted.
+   * @throws {Error} with the remedy, if there are too many counters.
+   */
+  #weigh(ask: HoldAsk, nowMs: number, freed?: ReadonlyMap<string, KnownCounter>) {
+    const job = newJob(ask);
+    if (job.outcome !== undefined) return undefined;
+    const pipelines = ask.claims.flatMap(({ grace }) =>
+      grace === undefined ? [] : [counterName(grace.pipeline)],
+    );
+    const names = [...job.names, ...pipelines];
+    // A counter that is missing would count as having room.
+    for (const name of names) if (!this.#known.has(name)) this.#add(name, NO_CHANGE);
+    const after = (name: string) => sumOf(this.#known.get(name), freed?.get(name));
+    const known = freed === undefined ? this.#known : new Map(names.map((name) => [name, after(name)]));
+    const { verdicts, merges } = weigh([job], known);
+    for (const [name, { committed, fitted }] of merges) this.#add(name, { committed, fitted, settled: 0 });
+    const [verdict] = verdicts;
+    if (verdict === undefined) return undefined;
+    const { waitMs, awaited } = verdict;
+    return { record: draftRecord(verdict, nowMs), ...withoutAbsent({ waitMs, awaited }) };
+  }
+
+  #add(name: string, change: KnownCounter): void {
+    const seen = this.#known.get(name);
+    if (seen === undefined && this.#known.size >= COUNTERS_MAX)
+      throw new Error(`more than ${COUNTERS_MAX} counters to replay: choose a shorter time with --since`);
+    this.#known.set(name, sumOf(seen, change));
   }
 
   #scheduleEnd(record: JobRecord, now: JobRecord, waitedMs = 0): void {
@@ -213,89 +256,14 @@ function chargesOf(
   return { thenMicros, nowMicros: pricedAs(now, now.facts.estimateSeconds).micros, estimated: true };
 }
 
-/** Some 200 bytes each. Periods of a minute make the most. */
-const COUNTERS_MAX = 2_000_000;
-
 interface CounterChange {
   readonly name: string;
   readonly change: KnownCounter;
 }
 
-interface VirtualHold {
-  /** The record the ledger would have made: HELD or REJECTED. */
-  readonly record: JobRecord;
-  /** Time that it may wait for headroom. Absent: a reason does not wait, or it is not rejected. */
-  readonly waitMs?: number;
-  readonly awaited?: readonly string[];
-}
-
 const NO_CHANGE: KnownCounter = { committed: 0, fitted: 0, settled: 0 };
 
-/**
- * Applies the ledger's rules of holds and settlements to counters in memory, one job after the other.
- */
-class VirtualLedger {
-  readonly #known: Map<string, KnownCounter>;
-
-  constructor(counters: Iterable<readonly [name: string, KnownCounter]> = []) {
-    this.#known = new Map(counters);
-  }
-
-  counters(atMs: number): readonly (readonly [name: string, KnownCounter])[] {
-    return [...this.#known].filter(
-      ([name, { committed, fitted, settled }]) =>
-        (committed !== 0 || fitted !== 0 || settled !== 0) &&
-        overEverywhereMs(name.slice(name.lastIndexOf('|') + 1)) > atMs,
-    );
-  }
-
-  /**
-   * Returns the ledger's decision. Undefined: an invalid request.
-   *
-   * @param freed - amounts that later ends return, by `counterName`: headroom for this job, though still
-   * counted.
-   * @throws {Error} with the remedy, if there are too many counters.
-   */
-  hold(ask: HoldAsk, nowMs: number, freed?: ReadonlyMap<string, KnownCounter>): VirtualHold | undefined {
-    const job = newJob(ask);
-    if (job.outcome !== undefined) return undefined;
-    const pipelines = ask.claims.flatMap(({ grace }) =>
-      grace === undefined ? [] : [counterName(grace.pipeline)],
-    );
-    const names = [...job.names, ...pipelines];
-    for (const name of names) this.#look(name);
-    const { verdicts, merges } = weigh([job], freed === undefined ? this.#known : this.#after(names, freed));
-    for (const [name, { committed, fitted }] of merges) this.#add(name, committed, fitted, 0);
-    const [verdict] = verdicts;
-    if (verdict === undefined) return undefined;
-    const { waitMs, awaited } = verdict;
-    return { record: draftRecord(verdict, nowMs), ...withoutAbsent({ waitMs, awaited }) };
-  }
-
-  apply(changes: readonly CounterChange[]): void {
-    for (const { name, change } of changes) this.#add(name, change.committed, change.fitted, change.settled);
-  }
-
-  #after(names: readonly string[], freed: ReadonlyMap<string, KnownCounter>): Map<string, KnownCounter> {
-    return new Map(
-      names.map((name) => [name, sumOf(this.#known.get(name) ?? NO_CHANGE, freed.get(name) ?? NO_CHANGE)]),
-    );
-  }
-
-  /** A counter that is missing would count as having room. */
-  #look(name: string): void {
-    if (!this.#known.has(name)) this.#add(name, 0, 0, 0);
-  }
-
-  #add(name: string, committed: number, fitted: number, settled: number): void {
-    const seen = this.#known.get(name) ?? NO_CHANGE;
-    if (seen === NO_CHANGE && this.#known.size >= COUNTERS_MAX)
-      throw new Error(`more than ${COUNTERS_MAX} counters to replay: choose a shorter time with --since`);
-    this.#known.set(name, sumOf(seen, { committed, fitted, settled }));
-  }
-}
-
-const sumOf = (counter: KnownCounter, change: KnownCounter): KnownCounter => ({
+const sumOf = (counter = NO_CHANGE, change = NO_CHANGE): KnownCounter => ({
   committed: counter.committed + change.committed,
   fitted: counter.fitted + change.fitted,
   settled: counter.settled + change.settled,

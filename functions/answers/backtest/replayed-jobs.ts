@@ -69,52 +69,26 @@ export async function* jobsInOrder(
   store: LedgerStore,
   wanted: (record: JobRecord) => boolean,
 ): AsyncGenerator<JobRecord> {
-  const order = new DecisionOrder();
+  const times: number[] = [];
+  const ids: number[] = [];
   for await (const item of store.scan()) {
-    if (item.kind === 'record' && !isAwaited(item.record) && wanted(item.record))
-      order.add(item.record.decidedAtMs, item.record.jobId);
+    if (item.kind !== 'record' || isAwaited(item.record) || !wanted(item.record)) continue;
+    if (ids.length >= JOBS_MAX)
+      throw new Error(`more than ${JOBS_MAX} jobs to replay: choose a shorter time with --since`);
+    times.push(item.record.decidedAtMs);
+    ids.push(item.record.jobId);
   }
+  const places = new Uint32Array(ids.length).map((_, index) => index);
+  // Job ids are handed out one by one: the smaller of two from one instant came first.
+  places.sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || (ids[a] ?? 0) - (ids[b] ?? 0));
   let lastMs = Number.NEGATIVE_INFINITY;
-  for (const jobIds of order.batches()) {
-    const records = await store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS });
-    for (const record of records) {
+  for (let from = 0; from < places.length; from += BATCH) {
+    const jobIds = [...places.subarray(from, from + BATCH)].map((place) => ids[place] ?? 0);
+    for (const record of await store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS })) {
       // Decided again since it was scanned, at a later time.
       if (record === undefined || !wanted(record) || record.decidedAtMs < lastMs) continue;
       lastMs = record.decidedAtMs;
       yield record;
     }
   }
-}
-
-class DecisionOrder {
-  #decidedAtMs = new Float64Array(1024);
-  #jobIds = new Float64Array(1024);
-  #size = 0;
-
-  add(decidedAtMs: number, jobId: number): void {
-    if (this.#size >= JOBS_MAX)
-      throw new Error(`more than ${JOBS_MAX} jobs to replay: choose a shorter time with --since`);
-    if (this.#size === this.#jobIds.length) {
-      this.#decidedAtMs = doubled(this.#decidedAtMs);
-      this.#jobIds = doubled(this.#jobIds);
-    }
-    this.#decidedAtMs[this.#size] = decidedAtMs;
-    this.#jobIds[this.#size] = jobId;
-    this.#size += 1;
-  }
-
-  *batches(): Generator<readonly number[]> {
-    const [times, ids] = [this.#decidedAtMs, this.#jobIds];
-    const places = new Uint32Array(this.#size).map((_, index) => index);
-    // Job ids are handed out one by one: the smaller of two from one instant came first.
-    places.sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || (ids[a] ?? 0) - (ids[b] ?? 0));
-    for (let from = 0; from < places.length; from += BATCH)
-      yield [...places.subarray(from, from + BATCH)].map((place) => ids[place] ?? 0);
-  }
-}
-
-function doubled(from: Float64Array): Float64Array<ArrayBuffer> {
-  const made = new Float64Array(from.length * 2);
-  made.set(from);
-  return made;
 }

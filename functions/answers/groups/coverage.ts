@@ -1,5 +1,6 @@
 /** Share of jobs with an admission request, from the days of usage: one read per group and day, and no record. */
 
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { RunnerDetail } from '../../core/gitlab/kept-answers.ts';
 import { fallsBack, type RouterAccess, routerAccess } from '../../core/gitlab/runners.ts';
 import { type CoverageCounts, type CoveredRunner, coverageOfDays } from '../../core/usage/sums.ts';
@@ -69,17 +70,7 @@ export const coverageViewOf =
 const NO_REQUESTS =
   'GitLab asked about no job at all. Before any runner is changed: `tollgate controller status` tells whether the controller is connected and in whose scope; GitLab needs the feature flags job_router, job_router_instance_runners and job_router_admission_control.';
 
-interface CoveredSubjects {
-  readonly tops: readonly string[];
-  readonly rows: readonly string[];
-  readonly rowsAreTops: boolean;
-}
-
-function subjectsOf(
-  group: number | undefined,
-  { directory, childrenOf, groups }: Places,
-  scope: Scope,
-): CoveredSubjects | undefined {
+function subjectsOf(group: number | undefined, { directory, childrenOf, groups }: Places, scope: Scope) {
   const subjects = (some: readonly { readonly id: number }[]): readonly string[] =>
     some.slice(0, GROUPS_MAX).map(({ id }) => `group/${id}`);
   if (group !== undefined) {
@@ -109,12 +100,8 @@ const jobsOf = ({ ran, unasked }: CoverageCounts = { ran: 0, unasked: 0 }): JobC
 
 function countsOf(counts: CoverageCounts) {
   const jobs = jobsOf(counts);
-  const { lastUnaskedDay } = counts;
-  return {
-    ...jobs,
-    ...(jobs.ran > 0 && { share: jobs.asked / jobs.ran }),
-    ...(lastUnaskedDay !== undefined && { lastBypassDay: lastUnaskedDay }),
-  };
+  const share = jobs.ran > 0 ? jobs.asked / jobs.ran : undefined;
+  return { ...jobs, ...withoutAbsent({ share, lastBypassDay: counts.lastUnaskedDay }) };
 }
 
 const without = (total: JobCounts, parts: readonly JobCounts[]): JobCounts => {
@@ -139,7 +126,7 @@ async function shownRunners(
   return {
     runners: page.rows.map((row): CoveredRunnerRow => {
       const detail = details.get(row.runnerId) ?? {};
-      return { ...row, ...detail, ...bypassRemedy(row, detail) };
+      return { ...row, ...detail, ...withoutAbsent({ remedy: bypassRemedy(row, detail) }) };
     }),
     ...page.next,
     runnersTotal: rows.length,
@@ -149,20 +136,16 @@ async function shownRunners(
 
 const mostBypassFirst = (a: JobCounts, b: JobCounts): number => b.bypass - a.bypass || b.ran - a.ran;
 
-/**
- * Explains why a runner's jobs bypass Tollgate, with a remedy, from known facts: GitLab reports neither. Undefined: all its
- * jobs had an admission request.
- */
+/** What to do at a runner whose jobs bypass Tollgate. GitLab reports no cause. Undefined: all had an admission request. */
 export function bypassRemedy(
-  { asked, bypass }: { readonly asked: number; readonly bypass: number },
+  { asked, bypass }: Pick<CoveredRunnerRow, 'asked' | 'bypass'>,
   { version }: RunnerDetail,
-): Required<Pick<CoveredRunnerRow, 'reason' | 'remedy'>> | undefined {
+): string | undefined {
   if (bypass === 0) return undefined;
   const access = routerAccess(version);
-  if (access === 'none') return { reason: 'too_old', remedy: `${version} ${TOO_OLD} ${IN_CONFIG}` };
-  if (asked === 0) return { reason: 'never_asks', remedy: REMEDIES[access] };
-  const mayFallBack = access === 'unknown' || fallsBack(version);
-  return { reason: 'asks_at_times', remedy: mayFallBack ? `${AT_TIMES} ${FALLS_BACK}` : AT_TIMES };
+  if (access === 'none') return `${version} ${TOO_OLD} ${IN_CONFIG}`;
+  if (asked === 0) return REMEDIES[access];
+  return access === 'unknown' || fallsBack(version) ? `${AT_TIMES} ${FALLS_BACK}` : AT_TIMES;
 }
 
 const lower = (sentence: string): string => `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`;

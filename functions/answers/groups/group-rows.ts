@@ -5,7 +5,6 @@ import { isMoney } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { firstOfMonth, type GroupSum, groupSum, usedTogether } from '../../core/usage/sums.ts';
 import type { CallerView, ReadContext } from '../reading/context.ts';
-import { poolKey } from '../reading/limits-now.ts';
 import { readManyDays } from '../reading/read-sums.ts';
 import { ancestorsOf, byPath, subjectLabelOf } from '../reading/scope.ts';
 import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
@@ -54,35 +53,18 @@ export async function groupRows(
   ]);
   const refusals = await refusalsNow(usage, nowMs, reading);
   const rowOf = limitRows({ limits, directory, policy, counters, usage, refusals, nowMs });
-  const pools = reading.pools(limits, directory);
   return all.map(({ place, havings }): GroupRow => {
     const { subject } = place;
     const budget = firstToRunOut(havings.filter(({ limit }) => isBudget(limit)).map(rowOf));
-    const grants = havings.flatMap(({ limit }) => limit.grants ?? []);
+    const { id: groupId, parentId = 0, personal = false } = place.group ?? {};
     return {
-      ...{ subject, ...positionOf(place, view) },
-      others: havings.length - (budget === undefined ? 0 : 1),
+      ...{ subject, path: place.path, personal },
+      children: view.places.childrenOf.get(groupId ?? 0)?.length ?? 0,
       metered: meteredOf(usage.get(subject) ?? [], monthFrom),
-      grants: grants.filter(({ untilMs }) => nowMs < untilMs).length,
-      ...withoutAbsent({
-        budget,
-        frozen: frozenNow(freezeRows(subject, view), nowMs),
-        pool: budget && pools.get(poolKey(subject, budget.id)),
-      }),
+      ...(view.scope.seesGroup(parentId) && parentId > 0 && { parentId }),
+      ...withoutAbsent({ groupId, budget, frozen: frozenNow(freezeRows(subject, view), nowMs) }),
     };
   });
-}
-
-function positionOf({ path, group }: RowPlace, { directory, places: { childrenOf }, scope }: CallerView) {
-  if (group === undefined) return { path, depth: 0, children: 0, personal: false };
-  const { id, parentId, personal } = group;
-  const above = (directory.chainById.get(id) ?? []).filter(
-    (each) => each.id !== id && scope.seesGroup(each.id),
-  );
-  return {
-    ...{ groupId: id, path, personal, depth: above.length, children: childrenOf.get(id)?.length ?? 0 },
-    ...(parentId !== undefined && scope.seesGroup(parentId) && { parentId }),
-  };
 }
 
 /**

@@ -1,6 +1,6 @@
+import { count, flag, list, text, z } from '../../core/schema.ts';
 import type { RequestRow } from '../limits/edit-models.ts';
 import { type Caller, placesFor, type ReadContext, rightsOf, roleNames } from '../reading/context.ts';
-import { count, flag, list, text, z } from '../reading/schema.ts';
 import { byPath, subjectLabelOf } from '../reading/scope.ts';
 
 const groups = list(z.int());

@@ -1,4 +1,4 @@
-import { HistoryPageSchema } from '../limits/edit-models.ts';
+import { HistoryPageSchema } from '../../core/limits/edit-model.ts';
 import {
   amount,
   count,
@@ -14,7 +14,7 @@ import {
   text,
   unit,
   z,
-} from '../reading/schema.ts';
+} from '../../core/schema.ts';
 import {
   DayForecastSchema,
   DayTotalSchema,
@@ -22,14 +22,13 @@ import {
   GrantRowSchema,
   LimitRowSchema,
   PeriodRowSchema,
-  PoolNoteSchema,
 } from '../status/model.ts';
 
 /** `runs-out-first`: limits that reject before those that only warn, then the soonest to run out; `spent`: most first. */
 export type OverviewOrder = 'runs-out-first' | 'spent' | 'name';
 
 export interface OverviewQuery {
-  /** Part of the path, any case; at most 200 characters. */
+  /** Part of the path, any case. */
   readonly search?: string;
   readonly sort?: OverviewOrder;
   /** Only the children of this group. `roots`: the topmost groups that the caller sees. */
@@ -62,17 +61,13 @@ const GroupRowSchema = z
   .object({
     subject: subject(),
     groupId: maybe(count('Only of groups.')),
-    parentId: maybe(count()),
-    path: text('Full path of a group or project, name of a class; `The whole GitLab` for the instance.'),
-    depth: count('Visible levels above it.'),
-    children: count('Groups directly below it.'),
+    parentId: maybe(count('Absent: a topmost visible group.')),
     personal: z.boolean(),
+    path: text('Full path of a group or project, name of a class; `The whole GitLab` for the instance.'),
+    children: count('Groups directly below it.'),
     budget: maybe(LimitRowSchema, 'The budget that runs out first; one that rejects jobs leads.'),
-    others: count('Other limits in force.'),
     metered: MeteredSchema,
     frozen: maybe(FreezeRowSchema),
-    grants: count('Grants in force or to come, on all of its limits.'),
-    pool: maybe(PoolNoteSchema),
   })
   .openapi('GroupRow');
 
@@ -83,7 +78,6 @@ export const OverviewSchema = z
     set: orNone(text('The set of limits; absent: none was ever live.')),
     currency: text('ISO 4217.'),
     nowMs: instantMs(),
-    orderedAtMs: instantMs('Age of the oldest number that decided the order; the rows are of `nowMs`.'),
     directoryAtMs: maybe(instantMs('When the group list was last read from GitLab; absent: never.')),
     rows: list(GroupRowSchema),
     total: count('Rows that match, on all pages.'),
@@ -91,7 +85,6 @@ export const OverviewSchema = z
     first: count('1-based number of the first row.'),
     next: maybe(text('`cursor` of the next page.')),
     previous: maybe(text('`cursor` of the previous page.')),
-    unranked: count('Groups without a budget whose usage was not read for the order: last, by path.'),
     instance: maybe(GroupRowSchema, 'The whole instance, for callers who see everything.'),
     sum: maybe(GroupSumSchema),
   })
@@ -146,8 +139,7 @@ const UsageViewSchema = z
     toDay: day('Last day.'),
     ...counted,
     topProjects: list(z.object({ projectId: count(), path: text(), micros: micros() }), 'At most 20.'),
-    otherProjectsMicros: micros('Other projects, and days before `topFromDay`.'),
-    topFromDay: day('First day that `topProjects` covers.'),
+    otherProjectsMicros: micros('Other projects, and days before the last 92.'),
     rejections: RejectionsSchema,
   })
   .openapi('Usage');
@@ -221,7 +213,6 @@ export const SubjectViewSchema = z
       }),
       'Limits above that the caller does not see, as far as the group’s disclosure allows.',
     ),
-    pools: list(PoolNoteSchema.extend({ limit: text('Id of the limit.') })),
     burnUp: maybe(BurnUpSchema),
     usage: UsageViewSchema,
     grants: list(GrantRowSchema),
@@ -269,7 +260,6 @@ const CoveredRunnerSchema = z
     description: maybe(text('Absent: unknown.')),
     version: maybe(text('Of GitLab Runner; absent: unknown.')),
     ...coverageCounts,
-    reason: maybe(z.enum(['too_old', 'never_asks', 'asks_at_times'])),
     remedy: maybe(text('What to do at this runner.')),
   })
   .openapi('CoveredRunner');

@@ -32,8 +32,7 @@ const FORECAST_MAX = 100;
 
 interface PlaceOrder {
   readonly ordered: readonly RowPlace[];
-  readonly orderedAtMs: number;
-  readonly unranked: number;
+  /** Those that were made to order them. */
   readonly rows?: ReadonlyMap<RowPlace, GroupRow>;
 }
 
@@ -42,7 +41,7 @@ export const overviewOf =
   async (asked: OverviewQuery, caller: Caller): Promise<Overview> => {
     const view = await viewOf(reading, caller);
     const { set, scope, directory, places, nowMs } = view;
-    const { ordered, orderedAtMs, unranked, rows: known = new Map() } = await orderOf(asked, view, reading);
+    const { ordered, rows: known = new Map() } = await orderOf(asked, view, reading);
     const page = pageOf(ordered, asked, ROWS);
     const whole = { subject: 'instance', path: subjectLabelOf('instance', directory) };
     const wanted = page.rows.filter((place) => !known.has(place));
@@ -55,7 +54,7 @@ export const overviewOf =
     const rows = unnamed.map((row) => ({ ...row, path: labelOf(row.path) }));
     const { under } = asked;
     return {
-      ...{ set, currency: reading.policy.currency, nowMs, orderedAtMs, rows, unranked },
+      ...{ set, currency: reading.policy.currency, nowMs, rows },
       total: ordered.length,
       others: ordered.filter(({ group }) => group === undefined).length,
       ...{ first: page.first, ...page.next, ...page.previous },
@@ -70,14 +69,12 @@ export const overviewOf =
 async function orderOf(asked: OverviewQuery, view: CallerView, reading: ReadContext): Promise<PlaceOrder> {
   const { limits, directory, nowMs } = view;
   const places = matchingPlaces(asked, view);
-  if (asked.sort === 'name' || asked.under !== undefined)
-    return { ordered: places, orderedAtMs: nowMs, unranked: 0 };
+  if (asked.sort === 'name' || asked.under !== undefined) return { ordered: places };
   const groups = places.filter(({ group }) => group !== undefined);
   const others = places.filter(({ group }) => group === undefined);
   if (asked.sort === 'spent') {
-    const { spentBy, isComplete } = await monthSpend(groups, others, view, reading);
-    const ordered = descending(places, ({ subject }) => spentBy.get(subject) ?? 0);
-    return { ordered, orderedAtMs: nowMs, unranked: isComplete ? 0 : groups.length };
+    const spentBy = await monthSpend(groups, others, view, reading);
+    return { ordered: descending(places, ({ subject }) => spentBy.get(subject) ?? 0) };
   }
   // Subjects other than groups are always ranked.
   const all = places.length <= RANKED_MAX ? places : [...others, ...groups];
@@ -92,12 +89,11 @@ async function orderOf(asked: OverviewQuery, view: CallerView, reading: ReadCont
     }),
   );
   const keys = [...budgets.values()].flat().map(({ counter }) => counter);
-  const { counters, sinceMs } = await reading.counters.recent(keys);
+  const { counters } = await reading.counters.recent(keys);
   const byShare = descending(some, (place) =>
     Math.max(-1, ...(budgets.get(place) ?? []).map((budget) => shareOf(budget, counters, nowMs))),
   );
-  const order = { orderedAtMs: sinceMs, unranked: rest.length };
-  if (offsetOf(asked.cursor) >= FORECAST_MAX) return { ordered: [...byShare, ...rest], ...order };
+  if (offsetOf(asked.cursor) >= FORECAST_MAX) return { ordered: [...byShare, ...rest] };
   const leaders = byShare.slice(0, FORECAST_MAX);
   const rows = await groupRows(leaders, view, reading);
   const ranked = leaders
@@ -109,7 +105,6 @@ async function orderOf(asked: OverviewQuery, view: CallerView, reading: ReadCont
   return {
     ordered: [...ranked.map(({ place }) => place), ...byShare.slice(FORECAST_MAX), ...rest],
     rows: new Map(ranked.map(({ place, row }) => [place, row])),
-    ...order,
   };
 }
 
@@ -128,7 +123,7 @@ async function monthSpend(
   const span = { from: firstOfMonth(zone, nowMs), to };
   const rows = new Map(groups.map(({ group, subject }) => [group?.id ?? 0, subject]));
   const source = { usage, today: to, ...withoutAbsent({ sheets }) };
-  const [{ rowsMissing }, days] = await Promise.all([
+  const [, days] = await Promise.all([
     readSums({ ...span, kind: 'group', rows, byDay: false }, source, (id, sum) => {
       const { micros, heldMicros } = figuresOf(sum);
       add(rows.get(id) ?? '', micros + heldMicros);
@@ -141,7 +136,7 @@ async function monthSpend(
   ]);
   for (const [subject, all] of days)
     for (const { settledMicros, heldMicros } of all) add(subject, settledMicros + heldMicros);
-  return { spentBy, isComplete: rowsMissing === 0 };
+  return spentBy;
 }
 
 /** Places come in order of paths, and a stable sort keeps it for equal figures. */

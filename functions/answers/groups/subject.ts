@@ -16,7 +16,6 @@ import { firstOfMonth } from '../../core/usage/sums.ts';
 import { rejectedJobs } from '../job/recorded-job.ts';
 import { visibleHistory } from '../limits/edits.ts';
 import { type Caller, type CallerView, type ReadContext, rightsOf, viewOf } from '../reading/context.ts';
-import { poolKey } from '../reading/limits-now.ts';
 import { ancestorsOf, subjectLabelOf, subjectsAbove } from '../reading/scope.ts';
 import { type DayUsage, readDays, today } from '../reading/usage-days.ts';
 import { alertsOfLimits, freezeRows, grantRows, limitRows, rowCounters } from '../status/limit-row.ts';
@@ -76,7 +75,6 @@ export const subjectViewOf =
       groupRows(children.slice(0, CHILDREN_MAX).map(groupPlaceOf), view, reading),
     ]);
     const caps = CAP_KINDS.flatMap((each) => limitsOn(limits, capSubject(subject, each)));
-    const pools = reading.pools(limits, directory);
     const { cost, capacity } = limits.rollouts.get(subject) ?? {};
     return {
       ...{ set, currency: policy.currency, nowMs, subject, kind },
@@ -89,10 +87,6 @@ export const subjectViewOf =
       limits: rows,
       caps: caps.map((limit) => ({ limit, byDefault: false })).map(limitRows(basis)),
       limitsAbove: above,
-      pools: rows.flatMap(({ id }) => {
-        const note = pools.get(poolKey(subject, id));
-        return note === undefined ? [] : [{ ...note, limit: id }];
-      }),
       ...(burnUp !== undefined && { burnUp }),
       usage: { ...used, rejections: { ...used.rejections, latest } },
       grants: grantRows(havings, nowMs),

@@ -57,7 +57,7 @@ export async function usageView(
   const together = counts.settledMicros + counts.heldMicros;
   return {
     ...{ fromDay: dayText(from), toDay: dayText(to), ...counts },
-    ...{ topProjects, topFromDay: dayText(topFrom) },
+    topProjects,
     otherProjectsMicros: topProjects.reduce((left, { micros }) => left - micros, together),
     rejections: {
       byRule: jobsByRuleOf('rejectedBy', inSpan, policy),

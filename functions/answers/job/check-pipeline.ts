@@ -9,7 +9,7 @@ import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { isInFlight } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { pageText } from '../../core/admission/decide.ts';
-import { type CurrentDecision, countersAsked, decideNow } from '../../core/admission/judge.ts';
+import { countersAsked, decideNow } from '../../core/admission/judge.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { reservedClaims } from '../../core/ledger/reservation.ts';
 import { type Caller, type CallerView, type ReadContext, rulesNow } from '../reading/context.ts';
@@ -44,11 +44,8 @@ export const checkOf =
     const rules = await rulesFor(projectId);
     const again = record && reevaluate(record, rules);
     const jobs = found.requests.map(({ asked: job, request }) => {
-      const { estimateSeconds } = job;
-      const context =
-        estimateSeconds === undefined
-          ? rules
-          : { ...rules, estimator: { estimateSeconds: () => estimateSeconds } };
+      const { estimateSeconds: given } = job;
+      const context = given === undefined ? rules : { ...rules, estimator: { estimateSeconds: () => given } };
       const evaluation = again?.evaluation ?? evaluate(request, context);
       return { asked: job, request, evaluation, results: () => ruleResults(request, context, nowMs) };
     });
@@ -65,7 +62,14 @@ export const checkOf =
       const { request, evaluation } = job;
       // Room reserved for the retry of the job is available to it.
       const decision = decideNow(job, counters, nowMs, reservedClaims(record));
-      const row = jobRow(job, decision, using);
+      const isUnsure = decision.violations.every(({ reason }) => reason.code === 'FIELD_MISSING');
+      const { runnerClass, estimateSeconds, costMicros } = evaluation.terms;
+      const { name, parallel = 1 } = job.asked;
+      const row: CheckedJobRow = {
+        ...{ name, parallel, runnerClass, estimateSeconds, costMicros },
+        outcome: decision.outcome === 'rejected' && isUnsure ? 'not sure' : decision.outcome,
+        ...{ ...waitOf(decision), reasons: reasonsOf(decision, using) },
+      };
       if (jobs.length > 1) return row;
       const [refusal, ...more] = decision.violations;
       const ofPage = refusal && {
@@ -77,10 +81,10 @@ export const checkOf =
         rules: job
           .results()
           .filter(({ id }) => again?.unknownRules.has(id) !== true)
-          .map((each) => ({
-            ...{ id: each.id, kind: each.kind, mode: each.mode },
-            now: ruleNowOf(each, decision, using),
-          })),
+          .map((each) => {
+            const { id, kind, mode } = each;
+            return { id, kind, mode, now: ruleNowOf(each, decision, using) };
+          }),
         ...(ofPage && { text: pageText(ofPage, evaluation.facts.groupIds, policy) }),
       };
     });
@@ -107,28 +111,7 @@ interface EvaluatedJob {
   readonly evaluation: Evaluation;
 }
 
-function jobRow(
-  { asked, evaluation }: EvaluatedJob,
-  decision: CurrentDecision,
-  using: ViolationTextContext,
-): CheckedJobRow {
-  const isUnsure = decision.violations.every(({ reason }) => reason.code === 'FIELD_MISSING');
-  const { runnerClass, estimateSeconds, costMicros } = evaluation.terms;
-  return {
-    ...{ name: asked.name, parallel: asked.parallel ?? 1, runnerClass, estimateSeconds, costMicros },
-    outcome: decision.outcome === 'rejected' && isUnsure ? 'not sure' : decision.outcome,
-    ...waitOf(decision),
-    reasons: reasonsOf(decision, using),
-  };
-}
-
-interface PipelineRequests {
-  readonly subject: string;
-  readonly projectId: number | undefined;
-  readonly requests: readonly { readonly asked: AskedPipelineJob; readonly request: AdmissionRequest }[];
-}
-
-function recordedRequest({ jobId, facts }: JobRecord): PipelineRequests | undefined {
+function recordedRequest({ jobId, facts }: JobRecord): ReturnType<typeof newRequests> {
   if (facts.asked === undefined) return undefined;
   const request = requestOfRecord(jobId, facts, facts.asked);
   const { jobName = `job ${jobId}`, jobTags = [] } = request;
@@ -141,27 +124,22 @@ function recordedRequest({ jobId, facts }: JobRecord): PipelineRequests | undefi
 }
 
 /** Undefined: the project or group does not exist, or is not visible. */
-function newRequests(
-  asked: AskedPipeline,
-  caller: Caller,
-  scope: Scope,
-  directory: Directory,
-): PipelineRequests | undefined {
+function newRequests(asked: AskedPipeline, caller: Caller, scope: Scope, directory: Directory) {
   const place = placeOf(asked, caller, scope, directory);
   if (place === undefined) return undefined;
-  const { ref, refProtected, pipelineSource, userId } = asked;
-  const ofPipeline = withoutAbsent({ ref, refProtected, pipelineSource, userId });
-  return {
-    subject: place.subject,
-    projectId: place.request.projectId,
-    requests: (asked.jobs ?? []).map((job, index) => {
-      const { name, stage, tags, parallel: _, estimateSeconds: _estimate, ...fields } = job;
-      const { variables = {}, services = [] } = fields;
-      const ofJob = { ...fields, ...withoutAbsent({ jobStage: stage }), variables, services };
-      const named = { jobId: index + 1, jobName: name, jobTags: tags };
-      return { asked: job, request: { ...ofJob, ...place.request, ...ofPipeline, ...named } };
-    }),
-  };
+  const { subject, ...ofPlace } = place;
+  const { ref, refProtected, pipelineSource, userId, jobs = [] } = asked;
+  const ofPipeline = { ...ofPlace, ...withoutAbsent({ ref, refProtected, pipelineSource, userId }) };
+  const requests = jobs.map((job, index): { asked: AskedPipelineJob; request: AdmissionRequest } => {
+    const { name, stage, tags, parallel: _, estimateSeconds: _estimate, ...fields } = job;
+    const { variables = {}, services = [] } = fields;
+    const ofJob = { ...fields, ...withoutAbsent({ jobStage: stage }), variables, services };
+    return {
+      asked: job,
+      request: { ...ofJob, ...ofPipeline, jobId: index + 1, jobName: name, jobTags: tags },
+    };
+  });
+  return { subject, projectId: ofPlace.projectId, requests };
 }
 
 /** Finds the jobs' place in the directory; the caller's own claims are not trusted. */
@@ -170,21 +148,25 @@ function placeOf(
   { roles: { jobOfProjectId } }: Caller,
   scope: Scope,
   directory: Directory,
-) {
-  const idsOf = (namespaceId: number) => ({
-    namespaceId,
+): Place | undefined {
+  const placeIn = (subject: string, namespaceId: number): Place => ({
+    ...{ subject, namespaceId },
     ...withoutAbsent({ rootNamespaceId: directory.chainById.get(namespaceId)?.[0]?.id }),
   });
   if (project === undefined && jobOfProjectId === undefined) {
     const known = findGroup(group ?? 0, directory);
     if (known === undefined || !scope.seesGroup(known.id)) return undefined;
-    const request: Partial<AdmissionRequest> = idsOf(known.id);
-    return { subject: `group/${known.id}`, request };
+    return placeIn(`group/${known.id}`, known.id);
   }
   const known = findProject(project ?? jobOfProjectId, directory);
   const subject = `project/${known?.id}`;
   if (known === undefined || group !== undefined || !scope.sees(subject)) return undefined;
-  return { subject, request: { projectId: known.id, projectPath: known.path, ...idsOf(known.groupId) } };
+  return { ...placeIn(subject, known.groupId), projectId: known.id, projectPath: known.path };
+}
+
+interface Place
+  extends Pick<AdmissionRequest, 'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId'> {
+  readonly subject: string;
 }
 
 /**
@@ -207,16 +189,14 @@ function limitsLeft(
   return { limits, limitsHidden: rows.length - limits.length };
 }
 
-interface ClaimedSum {
-  readonly claim: LimitClaim;
-  readonly bound: number;
-  readonly byStage: Map<string, number>;
-  jobs: number;
-}
+type ClaimedSum = ReturnType<typeof claimedSums>[number];
 
 /** Adds up claims by counter, the closest first. Jobs that a rule without counters rejects claim nothing. */
-function claimedSums(jobs: readonly EvaluatedJob[]): readonly ClaimedSum[] {
-  const sums = new Map<string, ClaimedSum>();
+function claimedSums(jobs: readonly EvaluatedJob[]) {
+  const sums = new Map<
+    string,
+    { claim: LimitClaim; bound: number; byStage: Map<string, number>; jobs: number }
+  >();
   for (const { asked, evaluation } of jobs) {
     if (evaluation.violations.some(({ mode }) => mode === 'enforce')) continue;
     const { stage = '', parallel = 1 } = asked;

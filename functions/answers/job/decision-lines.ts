@@ -3,10 +3,11 @@ import type { Reason, Violation } from '../../../policies/reason.ts';
 import type { Disclosure } from '../../../policies/text/reason-text.ts';
 import { discreetHeadline, discreetReasonLine, reasonLine } from '../../../policies/text/reason-texts.ts';
 import { durationText } from '../../../policies/unit-texts.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { CurrentDecision } from '../../core/admission/judge.ts';
 import type { Scope } from '../reading/scope.ts';
 import type { DisclosedViolation, RuleNowRow } from './model.ts';
-import type { RuleOutcome, RuleResult } from './rule-results.ts';
+import type { RuleResult } from './rule-results.ts';
 
 export interface ViolationTextContext {
   readonly scope: Scope;
@@ -43,30 +44,23 @@ export const waitOf = ({ waitMs }: CurrentDecision): { readonly waitSeconds?: nu
 export const waitText = ({ waitSeconds }: { readonly waitSeconds?: number }): string =>
   waitSeconds === undefined ? '' : `, unless it gets room within ${durationText(waitSeconds)}`;
 
-export function ruleNowOf(
-  { id, outcome, missing }: RuleResult,
+export const ruleNowOf = (
+  result: RuleResult,
   { violations, shadow }: CurrentDecision,
   using: ViolationTextContext,
-): RuleNowRow['now'] {
-  const detail = detailOf(outcome) ?? missing.join(', ');
-  return {
-    outcome: outcome.outcome,
-    ...(detail !== '' && { detail }),
-    violations: [...violations, ...shadow]
-      .filter(({ rule }) => rule === id)
-      .map((each) => disclosedViolation(each, using)),
-  };
-}
+): RuleNowRow['now'] => {
+  const own = [...violations, ...shadow].filter(({ rule }) => rule === result.id);
+  return ruleNowWith(
+    result,
+    own.map((each) => disclosedViolation(each, using)),
+  );
+};
 
-function detailOf(outcome: RuleOutcome): string | undefined {
-  switch (outcome.outcome) {
-    case 'not matched':
-      return outcome.value === undefined ? outcome.condition : `${outcome.condition}: ${outcome.value}`;
-    case 'exempt':
-      return outcome.reason;
-    case 'failed':
-      return outcome.cause;
-    default:
-      return undefined;
-  }
-}
+export const ruleNowWith = (
+  { outcome, detail, missing }: RuleResult,
+  violations: readonly DisclosedViolation[],
+): RuleNowRow['now'] => ({
+  outcome,
+  ...withoutAbsent({ detail: detail ?? (missing.join(', ') || undefined) }),
+  violations,
+});

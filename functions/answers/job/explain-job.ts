@@ -40,23 +40,28 @@ export const explainJob =
       rulesNow(reading, caller),
     ]);
     const { directory, scope, nowMs } = view;
-    if (record === undefined || !isVisible(record, scope)) return unknown(jobId);
-    if (isAwaited(record)) return { outcome: 'unknown', sentence: awaitedText(record, nowMs) };
+    const unknown = (sentence: string): JobAnswer => ({ outcome: 'unknown', sentence });
+    if (record === undefined || !isVisible(record, scope))
+      return unknown(
+        `Nothing is known of job ${jobId}: it was never asked about, its record has expired, or it is not in one of your groups.`,
+      );
+    if (isAwaited(record)) return unknown(awaitedText(record, nowMs));
     if (generation !== undefined && generation !== record.generation)
-      return {
-        outcome: 'unknown',
-        sentence: `Job ${jobId} was decided ${record.generation} times, the last time as ${decisionIdOf(record)}; of ${decisionIdOf({ jobId, generation })} nothing is kept.`,
-      };
+      return unknown(
+        `Job ${jobId} was decided ${record.generation} times, the last time as ${decisionIdOf(record)}; of ${decisionIdOf({ jobId, generation })} nothing is kept.`,
+      );
     const { policy, consoleUrl, gitlabUrl } = reading;
     const { jobName: name, projectId, projectPath, groupId, pipelineId } = record.facts;
     const rules = await rulesFor(projectId);
     const again = reevaluate(record, rules);
-    const counters = await reading.counters.fresh(countersFor(record, again));
+    const claims = again?.evaluation.claims ?? [];
+    const asked = again === undefined ? [] : countersAsked(again.evaluation);
+    const counters = await reading.counters.fresh([...countersOf(record, claims), ...asked]);
     const now = again && decideNow(again, counters, nowMs, record.claims);
     const disclosure = disclosureFor(recordPlaceOf(record, directory), policy.disclose);
     const using: ViolationTextContext = { scope, disclosure, currency: policy.currency };
     const isRejected = wasRejected(record);
-    const lines = counterLines(record, again?.evaluation.claims ?? [], counters, rules);
+    const lines = counterLines(record, claims, counters, rules);
     const seen = lines.filter(({ subject }) => scope.sees(subject));
     const { unchecked, dueAtMs, endedAtMs, durationSeconds } = record;
     return {
@@ -94,11 +99,6 @@ export const explainJob =
       },
     };
   };
-
-const unknown = (jobId: number): JobAnswer => ({
-  outcome: 'unknown',
-  sentence: `Nothing is known of job ${jobId}: it was never asked about, its record has expired, or it is not in one of your groups.`,
-});
 
 const termsOf = (facts: JobFacts): ExplainedTerms => {
   const { runnerClass, estimateSeconds, costMicros, microsPerMinute, priceVersion, policyVersion } = facts;
@@ -161,13 +161,6 @@ function ruleRows(
   ];
 }
 
-// Counters of a recorded job, at its decision and now.
-
-const countersFor = (record: JobRecord, again: ReevaluatedJob | undefined): readonly CounterKey[] => [
-  ...countersOf(record, again?.evaluation.claims ?? []),
-  ...(again ? countersAsked(again.evaluation) : []),
-];
-
 function countersOf(record: JobRecord, claims: readonly LimitClaim[]): readonly CounterKey[] {
   const keys = [...record.claims, ...claims].map(({ counter }) => counter);
   return [...new Map(keys.map((key) => [counterName(key), key])).values()];
@@ -183,8 +176,8 @@ function counterLines(
   const violations = [...record.violations, ...record.shadow];
   return countersOf(record, claims).flatMap((counter): ExplainedCounter[] => {
     const name = counterName(counter);
-    const claimed = record.claims.find((claim) => counterName(claim.counter) === name);
-    const claim = claims.find((each) => counterName(each.counter) === name);
+    const isOwn = (claim: RecordClaim | LimitClaim): boolean => counterName(claim.counter) === name;
+    const [claimed, claim] = [record.claims.find(isOwn), claims.find(isOwn)];
     const unit = claimed?.unit ?? claim?.unit;
     if (unit === undefined) return [];
     const { subject, limit, period } = counter;
@@ -205,8 +198,8 @@ function counterThen(claim: RecordClaim, violations: readonly Violation[]): Expl
   for (const { reason } of violations) {
     if (!('committed' in reason) || reason.code === 'SOFT_LIMIT') continue;
     if (reason.subject !== counter.subject || reason.limit !== counter.limit) continue;
-    const { committed, limitAmount, asked } = reason;
-    return { ...then, seen: { committed, bound: limitAmount, left: limitAmount - committed, asked } };
+    const { committed, limitAmount: bound, asked } = reason;
+    return { ...then, seen: { committed, bound, left: bound - committed, asked } };
   }
   return then;
 }
@@ -219,8 +212,7 @@ function counterNow(
 ): ExplainedCounter['now'] {
   const written = limitOfCounter(key, limits, directory, nowMs);
   const limit = written && limitAt(written, nowMs);
-  const bound = claim?.bound ?? limit?.amount;
-  const mode = claim?.mode ?? limit?.mode;
+  const { bound = limit?.amount, mode = limit?.mode } = claim ?? {};
   const { wait, whenUnreachable } = limit === undefined ? {} : writtenLimit(limit);
   return {
     settled,

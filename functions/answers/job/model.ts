@@ -14,7 +14,7 @@ import {
   text,
   unit,
   z,
-} from '../reading/schema.ts';
+} from '../../core/schema.ts';
 
 const terms = {
   runnerClass: text(),
@@ -37,7 +37,6 @@ const ViolationLineSchema = z
 
 export type DisclosedViolation = z.infer<typeof ViolationLineSchema>;
 
-/** A reason against a job, from a limit, a freeze or a rule. */
 const ReasonLineSchema = z.object({ rule: text(), ...ViolationLineSchema.shape }).openapi('DecisionReason');
 
 const ruleNow = z.object({

@@ -69,7 +69,6 @@ const SHOWN_MAX = 20;
 /** Some of the latest were admitted since, or ran nevertheless. */
 const READ_MAX = 30;
 
-/** Returns the latest rejected jobs with their reasons: one list and thirty records. @throws {LedgerError} */
 export async function rejectedJobs(
   subject: string,
   { directory, scope }: CallerView,

@@ -16,7 +16,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type CurrentDecision, countersAsked, decideNow } from '../../core/admission/judge.ts';
 import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
 import { findRecipient } from '../../core/notify/recipient.ts';
-import type { CountersByName, CurrentCounters } from '../reading/counters-now.ts';
+import type { CurrentCounters } from '../reading/counters-now.ts';
 import { NOWHERE, subjectLabelOf } from '../reading/scope.ts';
 import { type ViolationTextContext, violationText } from './decision-lines.ts';
 import type { JobRejection } from './model.ts';
@@ -77,13 +77,6 @@ export async function remediesOf(
 
 const isOfLimit = (reason: Reason): reason is LimitReason => 'limitAmount' in reason;
 
-const isAdmitted = (
-  job: ReevaluatedJob | undefined,
-  { claims }: JobRecord,
-  counters: CountersByName,
-  nowMs: number,
-): boolean => job !== undefined && decideNow(job, counters, nowMs, claims).outcome === 'admitted';
-
 async function fittingClasses(
   record: JobRecord,
   { evaluation: { terms } }: ReevaluatedJob,
@@ -105,7 +98,7 @@ async function fittingClasses(
   const more = tried.flatMap(({ other }) => countersAsked(other.evaluation));
   const all = new Map([...counters, ...(await kept.fresh(more))]);
   return tried
-    .filter(({ other }) => isAdmitted(other, record, all, rules.nowMs))
+    .filter(({ other }) => decideNow(other, all, rules.nowMs, record.claims).outcome === 'admitted')
     .map(({ name, tags, other: { evaluation } }) => ({
       ...{ runnerClass: name, tags: [...tags] },
       microsPerMinute: evaluation.facts.microsPerMinute,

@@ -1,13 +1,7 @@
 import type { CheckedJob, Job } from '../../../policies/checked-job.ts';
 import type { LimitClaim } from '../../../policies/claim.ts';
-import {
-  type Evaluation,
-  type EvaluationContext,
-  evaluate,
-  GoverningRules,
-} from '../../../policies/evaluate.ts';
+import { type Evaluation, type EvaluationContext, evaluate } from '../../../policies/evaluate.ts';
 import { jobOf } from '../../../policies/job.ts';
-import { COUNTED_KINDS } from '../../../policies/kinds/counted-kinds.ts';
 import { CONDITION_FIELDS, type Conditions } from '../../../policies/match/conditions.ts';
 import { exemptionOf, failedCondition, matchOf } from '../../../policies/match/match.ts';
 import type { Mode } from '../../../policies/mode.ts';
@@ -22,31 +16,22 @@ import { comparesVariables, readsVariables } from '../../../policies/variables/r
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Evaluated } from '../../core/admission/judge.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
+import type { RuleNowRow } from './model.ts';
 
 export type EvaluationRules = Pick<EvaluationContext, 'policy' | 'limits' | 'directory' | 'estimator'>;
 
 export interface RuleResult extends Pick<Rule, 'id' | 'kind' | 'mode' | 'onMissing' | 'message'> {
-  readonly outcome: RuleOutcome;
+  /** `off`: by its mode or the rollout of the job's group. */
+  readonly outcome: RuleNowRow['now']['outcome'];
+  /** A condition as in the document with the job's value (`refs: main`), the reason of an exemption, or why it failed. */
+  readonly detail?: string;
   /** Fields of the request that the rule needs. */
   readonly missing: readonly string[];
   /** Missing fields by which `not` or an exemption could still exclude the job. */
   readonly unproven: readonly string[];
-  /** In all modes. */
   readonly violations: readonly Violation[];
   readonly claims: readonly LimitClaim[];
-  /** The stricter rule of this kind that checks the limits in its place. */
-  readonly askedBy?: string;
 }
-
-export type RuleOutcome =
-  /** It is switched off, by its mode or the rollout of the job's group. */
-  | { readonly outcome: 'off' }
-  /** `condition` as in the document, `runner_classes` or `not.groups`; `value` is the job's, if it is known. */
-  | { readonly outcome: 'not matched'; readonly condition: string; readonly value?: string }
-  | { readonly outcome: 'matched' }
-  | { readonly outcome: 'missing' }
-  | { readonly outcome: 'exempt'; readonly reason: string }
-  | { readonly outcome: 'failed'; readonly cause: string };
 
 /** Evaluates every rule of the policy, in document order, for a request. The mode is that of the rule or a milder rollout. */
 export function ruleResults(
@@ -58,62 +43,47 @@ export function ruleResults(
   const evaluation = evaluate(request, context);
   const job = jobOf(request, { ...context, onEstimateFailed: () => {} });
   const modes = rolloutModes(job.placement, rules.limits);
-  const governing = new GoverningRules();
-  const results = rules.policy.rules.map((rule): RuleResult => {
+  return rules.policy.rules.map((rule): RuleResult => {
     const mode = rolledOut(rule, modes);
-    const { outcome, missing = [], unproven = [] } = outcomeOf(rule, mode, job, evaluation);
-    const isExempt = outcome.outcome === 'exempt';
-    if (!rule.stateless && (isExempt || outcome.outcome === 'matched'))
-      governing.add({ rule, mode, exempt: isExempt });
     const { id, kind, onMissing, message } = rule;
     return {
-      ...{ id, kind, mode, onMissing, ...withoutAbsent({ message }) },
-      ...{ outcome, missing, unproven },
+      ...{ id, kind, mode, onMissing, ...withoutAbsent({ message }), missing: [], unproven: [] },
+      ...outcomeOf(rule, mode, job, evaluation),
       violations: evaluation.violations.filter((each) => each.rule === id),
       claims: evaluation.claims.filter((each) => each.rule === id && each.part === undefined),
     };
   });
-  return results.map((result) => {
-    const kind = COUNTED_KINDS.find((each) => each === result.kind);
-    if (kind === undefined || !['matched', 'exempt'].includes(result.outcome.outcome)) return result;
-    const governor = governing.of(kind)?.rule.id;
-    return governor === undefined || governor === result.id ? result : { ...result, askedBy: governor };
-  });
 }
 
-type Found = Pick<RuleResult, 'outcome'> & Partial<Pick<RuleResult, 'missing' | 'unproven'>>;
+type Found = Pick<RuleResult, 'outcome' | 'detail'> & Partial<Pick<RuleResult, 'missing' | 'unproven'>>;
 
 function outcomeOf(rule: Rule, mode: Mode, job: Job, evaluation: Evaluation): Found {
-  if (mode === 'off') return { outcome: { outcome: 'off' } };
+  if (mode === 'off') return { outcome: 'off' };
   const error = evaluation.errors.find((each) => each.rule === rule.id);
-  if (error !== undefined) return { outcome: { outcome: 'failed', cause: error.cause } };
+  if (error !== undefined) return { outcome: 'failed', detail: error.cause };
   const match = matchOf(rule.match, job);
   if (match.matches === false) {
     const condition = failedCondition(rule.match, job) ?? '';
     const value = valueCompared(condition, job);
-    return {
-      outcome: { outcome: 'not matched', condition: conditionKey(condition), ...withoutAbsent({ value }) },
-    };
+    // As the policy document spells it, `runner_classes`; `not.` stays in front.
+    const key = condition.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return { outcome: 'not matched', detail: value === undefined ? key : `${key}: ${value}` };
   }
   const exempted = evaluation.exemptions.find((each) => each.rule === rule.id);
-  if (exempted !== undefined) return { outcome: { outcome: 'exempt', reason: exempted.reason } };
+  if (exempted !== undefined) return { outcome: 'exempt', detail: exempted.reason };
   // As in `evaluate`: a security rule does not wait for the directory.
   if (match.matches === 'missing' && !applies(rule, mode, job, new Outcome()))
-    return { outcome: { outcome: 'missing' }, missing: [match.field] };
+    return { outcome: 'missing', missing: [match.field] };
   const doubt = match.matches === true ? match.unproven : match.field;
   const exemption = exemptionOf(rule.exempt, job, job.nowMs).unproven;
   const { isUndecided, missing } = missingFor(rule, job);
   return {
-    outcome: { outcome: isUndecided ? 'missing' : 'matched' },
+    outcome: isUndecided ? 'missing' : 'matched',
     ...{ missing, unproven: [doubt, exemption].filter((field) => field !== undefined) },
   };
 }
 
-/** Missing fields of a rule that applies; without them nothing may be left to decide. */
-function missingFor(
-  rule: Rule,
-  job: Job,
-): { readonly isUndecided: boolean; readonly missing: readonly string[] } {
+function missingFor(rule: Rule, job: Job) {
   if (!rule.stateless) {
     // Limits of groups are not checked for an unknown group.
     const isUndecided = job.placement.ancestors.length === 0;
@@ -126,10 +96,6 @@ function missingFor(
     missing: [...new Set(fields)],
   };
 }
-
-/** `runnerClasses` → `runner_classes`, as the policy document spells it; `not.` stays in front. */
-const conditionKey = (condition: string): string =>
-  condition.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Returns the job's value for a condition, for people; undefined if unknown. Never a variable's value. */
 function valueCompared(

@@ -13,7 +13,7 @@ import {
   text,
   unit,
   z,
-} from '../reading/schema.ts';
+} from '../../core/schema.ts';
 import { LimitRowSchema } from '../status/model.ts';
 
 /** Kind of a limit's subject; `cap`: each pipeline, user, … of a group or project. */

@@ -1,17 +1,18 @@
-/** Edits of limits: log, preview, backtest, import, requests, exceptions. Types of limit editing are checked against the schemas. */
+/** Previews of edits and imports, counts of jobs, and requests as users see them. */
 
 import { CSV_COLUMNS, type UnderstoodCell } from '../../core/limits/csv/columns.ts';
 import type { WrittenTotal } from '../../core/limits/csv/totals.ts';
-import type {
-  BreakGlassState,
-  HistoryPage,
-  LimitRequest,
-  LogEntry,
-  Oversubscription,
-} from '../../core/limits/edit-model.ts';
-import type { ChangeRow } from '../../core/limits/limit-changes.ts';
 import {
-  amount,
+  type ChangeRow,
+  ChangeRowSchema,
+  EditRequestSchema,
+  GrantRequestSchema,
+  type LimitRequest,
+  type LogEntry,
+  type Oversubscription,
+  OversubscriptionSchema,
+} from '../../core/limits/edit-model.ts';
+import {
   count,
   day,
   flag,
@@ -19,64 +20,16 @@ import {
   limitKind,
   list,
   maybe,
-  oneOf,
   orNone,
   periodKind,
   subject,
   text,
   unit,
   z,
-} from '../reading/schema.ts';
+} from '../../core/schema.ts';
 import { type LimitRow, LimitRowSchema } from '../status/model.ts';
 
 export type { ChangeRow, LimitRequest, LogEntry, Oversubscription, WrittenTotal };
-
-const fieldValue = (description: string) =>
-  z.union([z.number(), z.string(), z.null()]).openapi({ description });
-
-export const ChangeRowSchema = z
-  .object({
-    about: z.enum(['limit', 'grant', 'freeze', 'breakglass', 'rollout', 'document']),
-    subject: subject('`instance` for settings of the whole document.'),
-    path: maybe(text('Full path of the group or project, or name of the class, if known.')),
-    limit: text('Id of the limit, freeze or break-glass; the class of rules of a rollout.'),
-    id: maybe(text('Id of the grant, if it has one.')),
-    field: text('`amount`, `soft`, `mode` … as in limits.yaml.'),
-    from: fieldValue('`null`: absent. Numbers are whole units of `unit`, everything else is text.'),
-    to: fieldValue('Likewise.'),
-    unit: maybe(unit),
-    zone: maybe(text('IANA zone of the days of `from` and `until`. Absent: UTC.')),
-    effect: z.enum(['tightens', 'loosens', 'neutral']),
-    whole: maybe(oneOf(['added', 'removed'], 'The limit is new, or it goes.')),
-  })
-  .openapi('Change', {
-    description: 'One changed field. A limit that is added or removed has one row for each field.',
-  }) satisfies z.ZodType<ChangeRow>;
-
-const LogEntrySchema = z
-  .object({
-    edit: count('1, 2, 3 …'),
-    set: text('The set of limits it made live.'),
-    atMs: instantMs(),
-    actor: text('Name of the author.'),
-    userId: maybe(count('GitLab’s id of the author.')),
-    why: text(),
-    source: text('`page`, `cli`, `ssm`, `file limits.csv`'),
-    base: maybe(text('The set it was made on.')),
-    count: count('Number of rows of the edit.'),
-    rows: maybe(
-      list(ChangeRowSchema),
-      'Absent: too many to list here, or, with `count` 0, its base is gone.',
-    ),
-  })
-  .openapi('HistoryEntry') satisfies z.ZodType<LogEntry>;
-
-export const HistoryPageSchema = z
-  .object({
-    entries: list(LogEntrySchema),
-    next: maybe(count('There may be more: ask for those `before` it.')),
-  })
-  .openapi('History') satisfies z.ZodType<HistoryPage>;
 
 const set = orNone(text('The live set; absent: none was ever live.'));
 
@@ -93,22 +46,6 @@ const InvalidEditsSchema = z
     set,
   })
   .openapi('InvalidEdits');
-
-const OversubscriptionSchema = z
-  .object({
-    subject: subject(),
-    path: maybe(text()),
-    limit: text('Its id.'),
-    unit,
-    amount: amount(),
-    childrenAmount: amount('Sum of the closest limits below it, without `unlimited` ones.'),
-    children: count(),
-    unlimited: count('Part of `children`.'),
-    larger: list(z.string(), 'Children that are larger than the limit, or unlimited; at most ten.'),
-  })
-  .openapi('Oversubscription', {
-    description: 'A limit below the sum of its children: a pool.',
-  }) satisfies z.ZodType<Oversubscription>;
 
 const EditEffectSchema = z
   .object({
@@ -251,75 +188,6 @@ export const ImportPreviewSchema = z
     }),
   ])
   .openapi('ImportPreview');
-
-export const BreakGlassStateSchema = z
-  .object({
-    id: text(),
-    subject: subject('`instance`, a group (with all below it) or a project.'),
-    path: maybe(text()),
-    users: list(z.int(), 'GitLab’s ids of the users whose jobs it admits.'),
-    userNames: maybe(z.record(z.string(), z.string()), 'By id, if the limits have them.'),
-    protected: flag('It admits jobs of protected refs.'),
-    jobs: count('Maximum of admitted jobs, per `per`.'),
-    per: z.enum(['hour', 'day', 'once']),
-    used: count('Jobs admitted in the current period (or ever).'),
-    fromMs: instantMs(),
-    untilMs: instantMs(),
-    zone: maybe(text('IANA zone of its dates. Absent: UTC.')),
-    reason: text(),
-    ticket: maybe(text()),
-    by: maybe(text('Who opened it.')),
-    open: z.boolean(),
-    toReview: flag('It was not reviewed yet.'),
-    reviewedBy: maybe(text()),
-    note: maybe(text()),
-  })
-  .openapi('BreakGlassState') satisfies z.ZodType<BreakGlassState>;
-
-const filed = {
-  id: text(),
-  state: z.enum(['pending', 'approved', 'declined']),
-  requestedBy: text(),
-  requestedByUser: maybe(count('GitLab’s id of the requester; absent without a sign-in.')),
-  requestedAtMs: instantMs(),
-  decidedBy: maybe(text()),
-  decidedByUser: maybe(count()),
-  decidedAtMs: maybe(instantMs()),
-  note: maybe(text('Reason of the refusal, or a note of the approver.')),
-  granted: flag('Approved, and in the limits.'),
-  expiresAtMs: instantMs('Unix ms; a pending one can then no longer be decided.'),
-};
-
-const GrantRequestSchema = z
-  .object({
-    ...filed,
-    subject: subject(),
-    limit: text('Id of the limit.'),
-    amount: z.union([z.string(), z.number()]).openapi({ description: 'As requested: `+200`.' }),
-    from: text('A day or an instant.'),
-    until: text('The last day, or an instant.'),
-    reason: text(),
-    ticket: maybe(text()),
-    link: maybe(text('Its origin, e.g. the rejected job.')),
-  })
-  .openapi('GrantRequest', { description: 'Requests a grant.' });
-
-const EditRequestSchema = z
-  .object({
-    ...filed,
-    subject: subject('Subject of all changes; `instance` if there are several.'),
-    limit: text('The first limit that is raised.'),
-    reason: text('Why.'),
-    edit: z.object({
-      rows: list(ChangeRowSchema, 'The first changes that need approval.'),
-      count: count('Number of rows.'),
-      units: list(unit, 'Units of the raised limits.'),
-      fingerprint: text('Hash of all rows: if they become different, the request is stale.'),
-    }),
-  })
-  .openapi('EditRequest', { description: 'Requests edits that one person alone may not make.' });
-
-export const LimitRequestSchema = z.union([GrantRequestSchema, EditRequestSchema]).openapi('Request');
 
 const live = maybe(z.object({ set: text(), edit: count() }), 'Approved: the set it is live in.');
 

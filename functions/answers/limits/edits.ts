@@ -6,21 +6,20 @@ import { counterOf, type LimitSet, limitsOn } from '../../../policies/limits/lim
 import { isValidAt } from '../../../policies/limits/period.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { limitsByPlace } from '../../core/limits/change-rows.ts';
+import type { Preview } from '../../core/limits/create-limits-desk.ts';
 import { entryPlaceOf } from '../../core/limits/csv/export-limits.ts';
-import {
-  type BreakGlassState,
-  type HistoryPage,
-  type HistoryQuery,
-  type LimitEdit,
-  type LimitRequest,
-  type LogEntry,
-  mayBeSame,
-  type Preview,
+import type {
+  BreakGlassState,
+  ChangeRow,
+  HistoryPage,
+  HistoryQuery,
+  LimitEdit,
+  LimitRequest,
+  LogEntry,
 } from '../../core/limits/edit-model.ts';
-import type { ChangeRow } from '../../core/limits/limit-changes.ts';
 import { exportedLimits } from '../../core/limits/limit-reads.ts';
 import { isOwn, requesterOf } from '../../core/limits/requests.ts';
-import { mayApprove } from '../../core/limits/rights.ts';
+import { mayApprove, mayBeSame } from '../../core/limits/rights.ts';
 import { idOf, subjectOf } from '../../core/limits/subject-text.ts';
 import {
   actingUser,
@@ -64,7 +63,14 @@ export function editsOf(reading: ReadContext) {
       visibleEntry(await reading.desk.edit(edit), await scopeFor(caller)),
     breakGlasses: async (caller: Caller): Promise<readonly BreakGlassState[]> => {
       const scope = await scopeFor(caller);
-      return (await reading.desk.breakGlasses()).filter(({ subject }) => scope.sees(subject));
+      const shown = (await reading.desk.breakGlasses()).filter(({ subject }) => scope.sees(subject));
+      const ids = [...new Set(shown.flatMap(({ users }) => users))];
+      const names = ids.length === 0 ? undefined : await reading.userNames?.(ids);
+      if (names === undefined) return shown;
+      return shown.map((glass) => {
+        const own = glass.users.flatMap((id) => (names.get(id) ? [[id, names.get(id)]] : []));
+        return { ...glass, userNames: Object.fromEntries(own) };
+      });
     },
     /** Returns a check if the caller may see a subject, by today's groups. */
     sight: async (caller: Caller): Promise<(subject: string) => boolean> => (await scopeFor(caller)).sees,

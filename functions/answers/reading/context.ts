@@ -19,7 +19,7 @@ import type { AlertRecordStore } from '../../core/thresholds/alert-records.ts';
 import type { CounterSnapshots } from '../../core/usage/counter-snapshot.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import type { CurrentCounters } from './counters-now.ts';
-import type { CurrentLimits, Pools } from './limits-now.ts';
+import type { CurrentLimits } from './limits-now.ts';
 import { NOWHERE, type Places, type Scope, scopeOf } from './scope.ts';
 
 export type Caller = Pick<User, 'id' | 'username' | 'name' | 'roles'>;
@@ -76,7 +76,6 @@ export interface StatementBooks {
 export interface ReadContext extends ReadingDeps {
   readonly counters: CurrentCounters;
   readonly limits: () => Promise<CurrentLimits>;
-  readonly pools: (limits: LimitSet, directory: Directory) => Pools;
 }
 
 export interface CallerView extends CurrentLimits {

@@ -25,8 +25,6 @@ export interface CurrentCounters {
 
 interface RecentCounters {
   readonly counters: CountersByName;
-  /** Time of the oldest read, Unix ms. */
-  readonly sinceMs: number;
   /** Some are from the snapshot: read those that matter again. */
   readonly isCopied: boolean;
 }
@@ -73,13 +71,11 @@ export function countersNow({ ledger, clock, counterSnapshots }: CountersSource)
     fresh,
     async recent(keys) {
       const snapshot = keys.length < FROM_SNAPSHOT_MIN ? undefined : await snapshotNow();
-      if (snapshot === undefined)
-        return { counters: await fresh(keys), sinceMs: clock.nowMs(), isCopied: false };
+      if (snapshot === undefined) return { counters: await fresh(keys), isCopied: false };
       // A counter that a complete snapshot should have and lacks was never used.
       const nameOf = (key: CounterKey | NamedKey) => ('name' in key ? key.name : counterName(key));
       const missing = keys.filter((key) => !snapshot.counters.has(nameOf(key)) && !isInSnapshot(key));
-      const counters = layered(await fresh(missing), snapshot.counters);
-      return { counters, sinceMs: snapshot.atMs, isCopied: true };
+      return { counters: layered(await fresh(missing), snapshot.counters), isCopied: true };
     },
   };
 }

@@ -1,15 +1,12 @@
-/** Current limits, groups and pools, kept between requests. Keep one of each per process. */
-
+/** Current limits and groups, kept between requests. Keep one of each per process. */
 import type { Directory } from '../../../policies/directory.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { readWholeDirectory } from '../../core/directory/directory-part.ts';
 import type { DirectoryTable } from '../../core/directory/directory-table.ts';
 import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
-import type { Oversubscription } from '../../core/limits/edit-model.ts';
 import type { LimitTable, OpeningEntry } from '../../core/limits/limit-table.ts';
-import { oversubscriptionOf } from '../../core/limits/oversubscription.ts';
 import { type PreviousCounters, withOpenings } from '../../core/limits/period-openings.ts';
-import { type Places, placesOf, subjectLabelOf } from './scope.ts';
+import { type Places, placesOf } from './scope.ts';
 
 export interface CurrentLimits {
   /** Undefined: none was ever live, and the limits packed with the code are in force. */
@@ -112,32 +109,5 @@ export function placesNow({ table, packed, clock }: PlacesNowDeps): () => Promis
       await reading;
     }
     return known?.places ?? packedPlaces;
-  };
-}
-
-type Pool = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited' | 'larger'>;
-
-/** Keyed by {@link poolKey}; contains only limits that are pools. */
-export type Pools = ReadonlyMap<string, Pool>;
-
-export const poolKey = (subject: string, limit: string): string => `${subject}|${limit}`;
-
-const POOLS_AGE_MS_MAX = 60_000;
-
-/** Every pool of the instance, kept while limits and groups are the same. */
-export function poolsNow(clock: { nowMs(): number }): (limits: LimitSet, directory: Directory) => Pools {
-  let known: { limits: LimitSet; directory: Directory; atMs: number; pools: Pools } | undefined;
-  return (limits, directory) => {
-    const nowMs = clock.nowMs();
-    if (known?.limits !== limits || known.directory !== directory || nowMs >= known.atMs + POOLS_AGE_MS_MAX) {
-      const pools = oversubscriptionOf(limits, directory, nowMs).map(
-        ({ subject, limit, childrenAmount, children, unlimited, larger }) => {
-          const paths = larger.map((each) => subjectLabelOf(each, directory));
-          return [poolKey(subject, limit), { childrenAmount, children, unlimited, larger: paths }] as const;
-        },
-      );
-      known = { limits, directory, atMs: nowMs, pools: new Map(pools) };
-    }
-    return known.pools;
   };
 }

@@ -1,4 +1,5 @@
 import { classRowName, JOB_KEYS, type JobKey, type SheetKind } from '../../core/sheets/sheet-store.ts';
+import { rowIdOf } from '../reading/read-sums.ts';
 import { type Places, subjectLabelOf } from '../reading/scope.ts';
 import type { SpendKey } from './model.ts';
 
@@ -14,7 +15,7 @@ export interface CandidateRows {
   /** There are only sheets of days. */
   readonly byDay?: true;
   readonly nameOf: (id: number) => string;
-  readonly subjectOf: (id: number) => string | undefined;
+  readonly subjectOf?: (id: number) => string | undefined;
 }
 
 export function keyBelow(subject: string, { childrenOf }: Places): SpendKey {
@@ -34,8 +35,7 @@ export function candidateRows(
   if (by === 'class') return subject === 'instance' ? classRows(classNames) : classRowsOf(subject);
   if (by === 'hour') return hourRows(subject);
   if (isJobKey(by)) return jobRows(by, subject, places);
-  if (by !== 'group' && by !== 'project')
-    return { subjects: new Map(), nameOf: String, subjectOf: () => undefined };
+  if (by !== 'group' && by !== 'project') return { subjects: new Map(), nameOf: String };
   const ids = by === 'group' ? groupsBelow(subject, places) : projectsBelow(subject, places);
   const subjects = new Map(ids.map((id) => [id, `${by}/${id}`]));
   return {
@@ -74,7 +74,6 @@ function classRowsOf(subject: string): CandidateRows {
   return {
     ...{ kind: 'subject-class', subjects: new Map(), neverLive: true, nameOf },
     named: (name) => (name.startsWith(begin) ? idOfName(name.slice(begin.length)) : undefined),
-    subjectOf: () => undefined,
   };
 }
 
@@ -86,7 +85,6 @@ function hourRows(subject: string): CandidateRows {
     ...{ kind: 'hour', subjects: new Map(), neverLive: true, inOrder: true },
     named: (name) => (name.startsWith(begin) ? Number(name.slice(begin.length)) : undefined),
     nameOf: hourText,
-    subjectOf: () => undefined,
   };
 }
 
@@ -126,7 +124,6 @@ function jobRows(by: JobKey, subject: string, { directory }: Places): CandidateR
   return {
     ...{ kind: by, subjects: new Map(), named, nameOf, neverLive: true },
     ...(by === 'user' && { byDay: true }),
-    subjectOf: () => undefined,
   };
 }
 
@@ -137,20 +134,21 @@ function scheduleText(key: string): string {
   return ref === '' ? which : `${which} on ${ref}`;
 }
 
-const groupId = (subject: string): number | undefined =>
-  subject === 'instance' ? undefined : Number(subject.slice('group/'.length));
-
 function groupsBelow(subject: string, { groups, childrenOf }: Places): readonly number[] {
-  const id = groupId(subject);
   const below =
-    id === undefined ? groups.filter(({ parentId }) => parentId === undefined) : childrenOf.get(id);
-  return (below ?? []).map((group) => group.id);
+    subject === 'instance'
+      ? groups.filter(({ parentId }) => parentId === undefined)
+      : childrenOf.get(rowIdOf(subject));
+  return (below ?? []).map(({ id }) => id);
 }
 
-function projectsBelow(subject: string, { directory }: Places): readonly number[] {
-  const id = groupId(subject);
-  const { projectById, chainById } = directory;
-  return [...projectById.values()]
-    .filter((project) => id === undefined || chainById.get(project.groupId)?.some((group) => group.id === id))
-    .map((project) => project.id);
-}
+const projectsBelow = (
+  subject: string,
+  { directory: { projectById, chainById } }: Places,
+): readonly number[] =>
+  [...projectById.values()]
+    .filter(
+      ({ groupId }) =>
+        subject === 'instance' || chainById.get(groupId)?.some(({ id }) => subject === `group/${id}`),
+    )
+    .map(({ id }) => id);

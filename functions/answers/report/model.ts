@@ -1,5 +1,5 @@
+import { amount, count, day, instantMs, list, maybe, micros, subject, text, z } from '../../core/schema.ts';
 import { JOB_KEYS, type JobKey } from '../../core/sheets/sheet-store.ts';
-import { amount, count, day, instantMs, list, maybe, micros, subject, text, z } from '../reading/schema.ts';
 
 export const SPEND_KEYS = ['group', 'project', 'class', ...JOB_KEYS, 'day', 'month'] as const;
 export const JOB_KEY_TEXTS: Readonly<Record<JobKey, string>> = {
@@ -51,7 +51,6 @@ const SpendRowSchema = z
     subject: maybe(subject()),
     ...figures,
     before,
-    trend: list(micros(), 'Over the period, as `trendDays` says; empty for hours, days and months.'),
   })
   .openapi('SpendRow');
 
@@ -66,7 +65,6 @@ export const SpendReportSchema = z
     keys: list(z.enum(SPEND_KEYS), 'Other available keys.'),
     currency: text('ISO 4217.'),
     zone: text('IANA zone of the days.'),
-    trendDays: maybe(count('Days of each point of a trend; absent: each is a month.')),
     packedAtMs: maybe(instantMs('When its last day was packed; absent: it is current.')),
     rows: list(SpendRowSchema, 'Most expensive first; hours, days and months in their order.'),
     other: z.object({ rows: count('Rows not listed.'), label: text('For people.'), ...figures, before }),
@@ -103,7 +101,7 @@ export interface SpendQuery {
   readonly top?: number | undefined;
 }
 
-interface SpendUnreadable {
+export interface SpendUnreadable {
   readonly outcome: 'unreadable';
   readonly asked: 'period' | 'from' | 'to' | 'by';
   readonly sentence: string;
@@ -114,33 +112,3 @@ export type SpendAnswer =
   | SpendUnreadable
   /** The directory does not know it, or the viewer does not see it. */
   | { readonly outcome: 'unknown_group' };
-
-/** A group with what its own projects cost; the groups below it have lines of their own. */
-export interface SpendLine extends SpendFigures {
-  readonly groupId?: number;
-  readonly path: string;
-  readonly rootId?: number;
-  readonly rootPath?: string;
-  readonly withBelowMicros: number;
-  readonly beforeMicros: number;
-}
-
-/** All groups of a subject. Lines add up to `total`. */
-export interface SpendList {
-  readonly subject: string;
-  readonly path: string;
-  readonly fromDay: string;
-  readonly toDay: string;
-  /** Unix ms; the end is no part of it. */
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly currency: string;
-  readonly zone: string;
-  readonly instance: string;
-  readonly lines: readonly SpendLine[];
-  readonly total: SpendFigures;
-}
-
-export type SpendListAnswer =
-  | { readonly outcome: 'listed'; readonly list: SpendList }
-  | Exclude<SpendAnswer, { outcome: 'reported' }>;

@@ -9,7 +9,7 @@ import {
   type SheetSum,
   sumWithout,
 } from '../../core/sheets/sheet-rows.ts';
-import type { JobKey } from '../../core/sheets/sheet-store.ts';
+import type { JobKey, SheetKind } from '../../core/sheets/sheet-store.ts';
 import { QUEUE_BOUNDS_SECONDS, QUEUE_BUCKETS } from '../../core/usage/usage.ts';
 import { readSums, rowIdOf, type SumReading, type SumSource, sumSheets } from '../reading/read-sums.ts';
 import { type DaySpan, dayText } from '../reading/usage-days.ts';
@@ -22,57 +22,39 @@ interface SpendAsk {
   readonly subject: string;
   readonly span: DaySpan;
   readonly rows: CandidateRows;
-  readonly trend: boolean;
   /** With the figures that came later. */
   readonly later: boolean;
 }
 
 export interface SpendSums extends SumReading {
   readonly span: DaySpan;
-  /** Micros by the id of the row; of days and months by their position in the period. */
+  /** Micros by the id of the row. Empty for days and months, whose ids are their positions in the period. */
   readonly costs: ReadonlyMap<number, number>;
-  readonly rowsOf: (ids: ReadonlySet<number>) => ReadonlyMap<number, SpendSum>;
+  readonly rowsOf: (ids: ReadonlySet<number>) => ReadonlyMap<number, SheetSum>;
   readonly total: SheetSum;
-  /** Absent: a point is a month. */
-  readonly trendDays?: number;
 }
 
-interface SpendSum {
-  readonly sum: SheetSum;
-  readonly trend: Float64Array;
-}
-
-const BY_DAY_MAX = 31;
-const BY_WEEK_MAX = 92;
 const MICROS = 0;
-const NO_TREND = new Float64Array(0);
+
+const kindOf = (subject: string) => (subject.startsWith('project/') ? 'project' : 'group');
 
 export const readSpend = (ask: SpendAsk, source: SumSource): Promise<SpendSums> =>
-  ask.rows.kind === undefined ? readTimes(ask, source) : readRows(ask, source);
+  ask.rows.kind === undefined ? readTimes(ask, source) : readRows(ask.rows.kind, ask, source);
 
 async function readRows(
-  { subject, span, rows, trend, later }: SpendAsk,
+  kind: SheetKind,
+  { subject, span, rows, later }: SpendAsk,
   source: SumSource,
 ): Promise<SpendSums> {
-  const { kind = 'group', subjects, named, neverLive } = rows;
+  const { subjects, named, neverLive, byDay = false } = rows;
   const total = emptySum();
   const own = rowIdOf(subject);
-  const ownKind = subject.startsWith('project/') ? 'project' : 'group';
+  const ownKind = kindOf(subject);
   const isOwn = ownKind === kind;
-  const { pointOf, points, days } = pointsOf(span);
-  const byDay = rows.byDay === true || (trend && days !== undefined);
+  const of = isOwn ? subject : undefined;
   const [read, ofOwn] = await Promise.all([
     sumSheets(
-      {
-        ...span,
-        kind,
-        byDay,
-        later,
-        rows: subjects,
-        ...(isOwn && { of: subject }),
-        ...(named && { named }),
-        ...(neverLive && { neverLive }),
-      },
+      { ...{ ...span, kind, byDay, later, rows: subjects }, ...withoutAbsent({ of, named, neverLive }) },
       source,
     ),
     isOwn ? undefined : sumSheets({ ...span, kind: ownKind, byDay: false, later, of: subject }, source),
@@ -86,33 +68,25 @@ async function readRows(
     undefined,
     MICROS + 1,
   );
-  const rowsOf = (ids: ReadonlySet<number>): ReadonlyMap<number, SpendSum> => {
-    const rows = new Map(
-      [...ids].map((id) => [id, { sum: emptySum(), trend: new Float64Array(trend ? points : 0) }]),
-    );
-    read.each((id, sum, day) => {
-      const row = rows.get(id);
-      if (row === undefined) return;
-      addSum(row.sum, sum);
-      if (!trend) return;
-      const point = pointOf(day);
-      row.trend[point] = (row.trend[point] ?? 0) + (sum[MICROS] ?? 0);
+  const rowsOf = (ids: ReadonlySet<number>): ReadonlyMap<number, SheetSum> => {
+    const sums = new Map<number, SheetSum>();
+    read.each((id, sum) => {
+      if (ids.has(id)) addSumTo(sums, id, sum);
     }, ids);
-    return rows;
+    return sums;
   };
-  return { ...read, span, total, costs, rowsOf, ...(days !== undefined && { trendDays: days }) };
+  return { ...read, span, total, costs, rowsOf };
 }
 
 /** Days and months are of one subject: its days are read live, its months packed. */
 async function readTimes({ by, subject, span, later }: SpendAsk, source: SumSource): Promise<SpendSums> {
-  const kind = subject.startsWith('project/') ? 'project' : 'group';
   const own = rowIdOf(subject);
   const sums = new Map<number, SheetSum>();
   const total = emptySum();
   const { usage, today } = source;
   const first = monthNumber(span.from);
   const read = await readSums(
-    { ...span, kind, byDay: false, later, of: subject },
+    { ...span, kind: kindOf(subject), byDay: false, later, of: subject },
     by === 'day' ? { usage, today } : source,
     (id, sum, day) => {
       if (id !== own) return;
@@ -120,11 +94,7 @@ async function readTimes({ by, subject, span, later }: SpendAsk, source: SumSour
       addSum(total, sum);
     },
   );
-  return {
-    ...{ ...read, span, total },
-    costs: new Map([...sums].map(([id, sum]) => [id, sum[MICROS] ?? 0])),
-    rowsOf: () => new Map([...sums].map(([id, sum]) => [id, { sum, trend: NO_TREND }])),
-  };
+  return { ...read, span, total, costs: new Map(), rowsOf: () => sums };
 }
 
 function timesOf(by: SpendKey, { from, to }: DaySpan): readonly string[] {
@@ -132,32 +102,8 @@ function timesOf(by: SpendKey, { from, to }: DaySpan): readonly string[] {
   return by === 'day' ? days : [...new Set(days.map((day) => day.slice(0, 7)))];
 }
 
-function pointsOf({ from, to }: DaySpan) {
-  const length = to - from + 1;
-  const days = length <= BY_DAY_MAX ? 1 : length <= BY_WEEK_MAX ? 7 : undefined;
-  if (days !== undefined)
-    return {
-      days,
-      points: Math.ceil(length / days),
-      pointOf: (day: number): number => Math.floor((day - from) / days),
-    };
-  const first = monthNumber(from);
-  return {
-    days,
-    points: monthNumber(to) - first + 1,
-    pointOf: (day: number): number => monthNumber(day) - first,
-  };
-}
-
-interface ListAsk {
-  readonly by: SpendKey;
-  readonly subject: string;
-  readonly rows: CandidateRows;
-  readonly top: number;
-}
-
 export function listedRows(
-  { by, subject, rows, top }: ListAsk,
+  { by, subject, rows, top }: Pick<SpendAsk, 'by' | 'subject' | 'rows'> & { readonly top: number },
   now: SpendSums,
   then: SpendSums | undefined,
 ): Pick<SpendReport, 'rows' | 'other' | 'total' | 'queue'> {
@@ -167,10 +113,9 @@ export function listedRows(
   const [sums, before] = [now.rowsOf(new Set(shownIds)), then?.rowsOf(new Set(shownIds))];
   const shown = shownIds.map((id) => ({
     name: times?.[id] ?? rows.nameOf(id),
-    of: rows.subjectOf(id),
-    sum: sums.get(id)?.sum ?? emptySum(),
-    before: before?.get(id)?.sum ?? emptySum(),
-    trend: times === undefined ? [...(sums.get(id)?.trend ?? [])] : [],
+    of: rows.subjectOf?.(id),
+    sum: sums.get(id) ?? emptySum(),
+    before: before?.get(id) ?? emptySum(),
   }));
   const withBefore = (sum: SheetSum) => {
     const { micros, jobs, seconds } = figuresOf(sum);
@@ -184,8 +129,8 @@ export function listedRows(
   const hidden = ids.length - shown.length;
   return {
     rows: shown.map(
-      ({ name, of, sum, before, trend }): SpendRow => ({
-        ...{ name, ...withoutAbsent({ subject: of }), ...figuresOf(sum), ...withBefore(before), trend },
+      ({ name, of, sum, before }): SpendRow => ({
+        ...{ name, ...withoutAbsent({ subject: of }), ...figuresOf(sum), ...withBefore(before) },
       }),
     ),
     other: {

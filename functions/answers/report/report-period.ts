@@ -1,14 +1,12 @@
 import { readWrittenDay } from '../../../policies/document/written.ts';
 import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
 import type { DaySpan } from '../reading/usage-days.ts';
-import type { SpendAnswer, SpendQuery } from './model.ts';
+import type { SpendQuery, SpendUnreadable } from './model.ts';
 
 /** Up to today; `end` is later where the period is still under way. */
 export interface ReportPeriod extends DaySpan {
   readonly end: number;
 }
-
-type Unreadable = Extract<SpendAnswer, { outcome: 'unreadable' }>;
 
 /** Three years and a month: sheets of months are kept for ever, but a report has to end. */
 const DAYS_MAX = 1_130;
@@ -17,30 +15,27 @@ const EXPECTED_DAY = 'expected a day like 2026-11-21 or 21.11.2026';
 const EXPECTED =
   'expected month, last-month, quarter, last-quarter, year, last-year, or one like 2026-11, 2026-q4 or 2026';
 
-export function reportPeriod({ period, from, to }: SpendQuery, today: number): ReportPeriod | Unreadable {
+export function reportPeriod(
+  { period, from, to }: SpendQuery,
+  today: number,
+): ReportPeriod | SpendUnreadable {
   if (from === undefined && to === undefined) return named(period ?? 'month', today);
   const first = dayOf(from ?? to ?? '');
   const last = to === undefined ? today : dayOf(to);
   if (typeof first === 'string') return unreadable('from', first);
   if (typeof last === 'string') return unreadable('to', last);
-  if (to === undefined && first > today)
-    return unreadable('from', 'has not begun; expected a day up to today');
-  if (first > last) return unreadable('to', 'is before the first day');
   if (first > today) return unreadable('from', 'has not begun; expected a day up to today');
+  if (first > last) return unreadable('to', 'is before the first day');
   if (last - first >= DAYS_MAX) return unreadable('to', `expected at most ${DAYS_MAX} days`);
   return upTo(today, first, last);
 }
 
-const unreadable = (asked: Unreadable['asked'], sentence: string): Unreadable => ({
-  outcome: 'unreadable',
-  asked,
-  sentence,
+const unreadable = (asked: SpendUnreadable['asked'], sentence: string): SpendUnreadable => ({
+  ...{ outcome: 'unreadable', asked, sentence },
 });
 
 const upTo = (today: number, from: number, end: number): ReportPeriod => ({
-  from,
-  end,
-  to: Math.min(end, today),
+  ...{ from, end, to: Math.min(end, today) },
 });
 
 /** A text: why it is no day. */
@@ -55,7 +50,7 @@ function dayOf(text: string): number | string {
 }
 
 /** First month (counted from year 0) and number of months. */
-function named(period: string, today: number): ReportPeriod | Unreadable {
+function named(period: string, today: number): ReportPeriod | SpendUnreadable {
   const month = monthNumber(today);
   const words: Readonly<Record<string, readonly [number, number]>> = {
     month: [month, 1],

@@ -1,5 +1,4 @@
 /** Spend of a period by one key, next to the previous period; and of every group, for files. */
-import { calendarDay, dayStartMs } from '../../../policies/limits/calendar.ts';
 import { runnerClassNames } from '../../../policies/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { addSumTo, emptySum, type SheetSum, sumWithout } from '../../core/sheets/sheet-rows.ts';
@@ -10,14 +9,7 @@ import { type Places, subjectLabelOf, userLabels } from '../reading/scope.ts';
 import { type DaySpan, dayText, today } from '../reading/usage-days.ts';
 import { billedGroup } from '../statement/billed.ts';
 import { type CandidateRows, candidateRows, keyBelow } from './candidate-rows.ts';
-import {
-  SPEND_KEYS,
-  type SpendAnswer,
-  type SpendKey,
-  type SpendLine,
-  type SpendListAnswer,
-  type SpendQuery,
-} from './model.ts';
+import { SPEND_KEYS, type SpendAnswer, type SpendFigures, type SpendKey, type SpendQuery } from './model.ts';
 import { figuresOf, listedRows, readSpend, type SpendSums } from './read-spend.ts';
 import { periodBefore, type ReportPeriod, reportPeriod } from './report-period.ts';
 
@@ -67,8 +59,8 @@ export const spendReportOf =
     const isKept = by !== 'user' || previous.from >= firstDayOfUsers(source);
     const before = asked.compare !== false && isKept ? previous : undefined;
     const [now, then] = await Promise.all([
-      readSpend({ by, subject, span: period, rows, trend: !rows.inOrder, later: true }, source),
-      before && readSpend({ by, subject, span: before, rows, trend: false, later: false }, source),
+      readSpend({ by, subject, span: period, rows, later: true }, source),
+      before && readSpend({ by, subject, span: before, rows, later: false }, source),
     ]);
     const top = Math.min(TOP_MAX, Math.max(1, asked.top ?? TOP_DEFAULT));
     const listed = listedRows({ by, subject, rows, top }, now, then);
@@ -82,11 +74,7 @@ export const spendReportOf =
         ...{ subject, path: subjectLabelOf(subject, places.directory), by, ...daysOf(period) },
         keys: SPEND_KEYS.filter((key) => keyRefusal(key, found) === undefined),
         ...{ currency: reading.policy.currency, zone: reading.zone },
-        ...withoutAbsent({
-          before: before && daysOf(before),
-          trendDays: now.trendDays,
-          packedAtMs: now.packedAtMs,
-        }),
+        ...withoutAbsent({ before: before && daysOf(before), packedAtMs: now.packedAtMs }),
         ...listed,
         rows: listed.rows.map((row) => ({ ...row, name: labelOf(row.name) })),
         notes: [...notesOf(rows, now, then), ...(asked.compare !== false && !isKept ? [NO_BEFORE] : [])],
@@ -145,30 +133,25 @@ function keyRefusal(by: SpendKey, { subject, places, seesAll }: SpendSource): st
     : undefined;
 }
 
+export type SpendList = Extract<
+  Awaited<ReturnType<ReturnType<typeof spendListOf>>>,
+  { outcome: 'listed' }
+>['list'];
+
 /** Lists every group of a subject with the cost of its own projects. Subgroups have their own lines. @throws {LedgerError} */
 export const spendListOf =
-  (reading: ReadContext) =>
-  async (asked: Omit<SpendQuery, 'by' | 'top' | 'project'>, caller: Caller): Promise<SpendListAnswer> => {
+  (reading: ReadContext) => async (asked: Omit<SpendQuery, 'by' | 'top' | 'project'>, caller: Caller) => {
     const found = await spendSource(asked, caller, reading);
     if ('outcome' in found) return found;
-    const { subject, period, places } = found;
+    const { subject, period } = found;
     const [now, then] = await Promise.all([
       sumsOf(found, period, true),
       asked.compare === false ? new Map<number, SheetSum>() : sumsOf(found, periodBefore(period), false),
     ]);
-    const { zone, policy, books } = reading;
-    return {
-      outcome: 'listed',
-      list: {
-        ...{ subject, path: subjectLabelOf(subject, places.directory), currency: policy.currency, zone },
-        ...daysOf(period),
-        startMs: dayStartMs(zone, calendarDay(period.from)),
-        endMs: dayStartMs(zone, calendarDay(period.to + 1)),
-        instance: books?.instance ?? '',
-        lines: linesOf(found, now, then),
-        total: figuresOf(now.get(rowIdOf(subject)) ?? emptySum()),
-      },
-    };
+    const { currency } = reading.policy;
+    const total = figuresOf(now.get(rowIdOf(subject)) ?? emptySum());
+    const list = { ...daysOf(period), currency, lines: linesOf(found, now, then), total };
+    return { outcome: 'listed' as const, list };
   };
 
 async function sumsOf({ subject, places, source }: SpendSource, span: DaySpan, later: boolean) {
@@ -189,6 +172,15 @@ function groupsIn(subject: string, { groups, directory }: Places): Places['group
 
 type Sums = ReadonlyMap<number, SheetSum>;
 
+interface SpendLine extends SpendFigures {
+  readonly path: string;
+  readonly withBelowMicros: number;
+  readonly beforeMicros: number;
+  readonly groupId?: number;
+  readonly rootPath?: string;
+}
+
+/** The lines add up to the total. */
 function linesOf({ subject, places }: SpendSource, now: Sums, then: Sums): readonly SpendLine[] {
   const { childrenOf, directory, groups } = places;
   const ownOf = (sums: Sums, id: number, below: readonly { readonly id: number }[]): SheetSum =>
@@ -209,7 +201,7 @@ function linesOf({ subject, places }: SpendSource, now: Sums, then: Sums): reado
       return {
         ...{ groupId: id, path },
         ...figures(ownOf(now, id, below), ownOf(then, id, below), now.get(id) ?? emptySum()),
-        ...(root !== undefined && { rootId: root.id, rootPath: root.path }),
+        ...withoutAbsent({ rootPath: root?.path }),
       };
     });
   if (subject !== 'instance') return lines;

@@ -3,8 +3,9 @@
 import { amountText, countText, durationText } from '../../../policies/unit-texts.ts';
 import { emptySum } from '../../core/sheets/sheet-rows.ts';
 import { csv, csvField, decimal } from '../statement/csv.ts';
-import { hasOthers, type SpendFigures, type SpendList, type SpendReport } from './model.ts';
+import { hasOthers, type SpendFigures, type SpendReport } from './model.ts';
 import { figuresOf } from './read-spend.ts';
+import type { SpendList } from './report.ts';
 
 const { micros: _, heldMicros: _held, jobs: _jobs, seconds: _seconds, ...NO_COUNTS } = figuresOf(emptySum());
 const COUNTS = Object.keys(NO_COUNTS) as readonly (keyof typeof NO_COUNTS)[];
@@ -29,7 +30,7 @@ export function spendCsv(report: SpendReport): string {
   ]);
 }
 
-/** Every group once, with what its own projects cost. @param isFirst - whether the names of the columns come first */
+/** @param isFirst - the names of the columns come first */
 export function groupsCsv({ fromDay, toDay, currency, lines }: SpendList, isFirst: boolean): string {
   const head = [
     ...['from', 'to', 'group', 'group_id', 'top_level_group', 'jobs', 'seconds', 'cost', 'held'],
@@ -52,11 +53,8 @@ export function groupsCsv({ fromDay, toDay, currency, lines }: SpendList, isFirs
 export function retriesText({ total, currency }: Pick<SpendReport, 'total' | 'currency'>): string {
   const { retries, retryMicros, retriesKnown } = total;
   if (retriesKnown === 0) return unknownText('whether it was a retry', total);
-  const told =
-    retries === 0
-      ? 'No job was a retry.'
-      : `${jobsText(retries)} ${retries === 1 ? 'was a retry' : 'were retries'}, for ${amountText(retryMicros, 'micros', currency)}.`;
-  return `${told} ${basisText(retriesKnown, total)}`;
+  const spent = amountText(retryMicros, 'micros', currency);
+  return `${jobsText(retries)} ${retries === 1 ? 'was a retry' : 'were retries'}, for ${spent}. ${basisText(retriesKnown, total)}`;
 }
 
 /** `Jobs were queued for 42 s on average, nine of ten for 5 min at most. Known of 912 of 1,004 jobs that ran.` */
@@ -66,7 +64,7 @@ export function queueText({ total, queue }: Pick<SpendReport, 'total' | 'queue'>
   const within = withinSeconds(queue, 0.9);
   const most =
     within === undefined
-      ? `more than one of ten ${queueStepText(queue.length - 1, queue)}`
+      ? `more than one of ten over ${spanText(queue.at(-2)?.toSeconds ?? 0)}`
       : `nine of ten for ${spanText(within)} at most`;
   return `Jobs were queued for ${durationText(mean)} on average, ${most}. ${basisText(total.queuedKnown, total)}`;
 }
@@ -74,14 +72,7 @@ export function queueText({ total, queue }: Pick<SpendReport, 'total' | 'queue'>
 export const meanQueuedSeconds = ({ queuedSeconds, queuedKnown }: SpendFigures): number | undefined =>
   queuedKnown > 0 ? Math.round(queuedSeconds / queuedKnown) : undefined;
 
-/** `up to 10 s`, `10 s to 1 min`, `over 1 h`. */
-function queueStepText(index: number, queue: SpendReport['queue']): string {
-  const [from, to] = [queue[index - 1]?.toSeconds, queue[index]?.toSeconds];
-  if (to === undefined) return `over ${spanText(from ?? 0)}`;
-  return from === undefined ? `up to ${spanText(to)}` : `${spanText(from)} to ${spanText(to)}`;
-}
-
-/** The bound of the step in which this share of the jobs is reached; undefined: it is reached in the one without a bound. */
+/** Undefined: this share of the jobs is reached only in the step without a bound. */
 function withinSeconds(queue: SpendReport['queue'], share: number): number | undefined {
   const all = queue.reduce((sum, { jobs }) => sum + jobs, 0);
   let seen = 0;
@@ -100,6 +91,4 @@ const unknownText = (what: string, { ran }: SpendFigures): string =>
 const jobsText = (count: number): string => `${countText(count)} ${count === 1 ? 'job' : 'jobs'}`;
 
 const spanText = (seconds: number): string =>
-  seconds % HOUR_SECONDS === 0 ? `${seconds / HOUR_SECONDS} h` : durationText(seconds);
-
-const HOUR_SECONDS = 3_600;
+  seconds % 3_600 === 0 ? `${seconds / 3_600} h` : durationText(seconds);

@@ -1,6 +1,4 @@
 import { ROLLOUT_STEPS } from '../../../policies/rollout-step.ts';
-import { jobsByRule } from '../groups/model.ts';
-import { countedSpan } from '../limits/edit-models.ts';
 import {
   amount,
   count,
@@ -13,7 +11,9 @@ import {
   subject,
   text,
   z,
-} from '../reading/schema.ts';
+} from '../../core/schema.ts';
+import { jobsByRule } from '../groups/model.ts';
+import { countedSpan } from '../limits/edit-models.ts';
 import { LimitRowSchema } from '../status/model.ts';
 
 export interface RolloutQuery {
@@ -73,12 +73,6 @@ export const RolloutViewSchema = z
     nowMs: instantMs(),
     fromDay: day('First day.'),
     toDay: day('Last day.'),
-    needs: z.object({
-      days: count(),
-      reportDays: count(),
-      coveragePercent: count(),
-      wouldFailPercent: count(),
-    }),
     rows: list(RolloutRowSchema),
     next: maybe(text('`cursor` of the next page.')),
     total: count(),

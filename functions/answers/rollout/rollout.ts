@@ -57,7 +57,6 @@ export const rolloutOf =
     return {
       ...withoutAbsent({ set }),
       ...{ nowMs, fromDay: dayText(span.from), toDay: dayText(span.to) },
-      needs: reading.policy.rollout,
       rows: page.rows.map((subject) => rowOf(subject, usage.get(subject) ?? [], view, reading)),
       ...page.next,
       total: subjects.length,
@@ -210,7 +209,7 @@ function forecastTally(subjects: JobSubjects, from?: ForecastFigures): JobTally<
       jobs += 1;
       if (asIs.now?.state === 'REJECTED' || edited.now?.state !== 'REJECTED') return;
       wouldFail += 1;
-      rows.add({ record, violations: edited.now.violations });
+      rows.add(record, edited.now.violations);
     },
     figures: () => ({ jobs, wouldFail, rows: rows.all() }),
   };

@@ -63,7 +63,7 @@ export async function shadowReport(
     if (now === undefined) continue;
     if (now.state === 'REJECTED') {
       armed.wouldFail += 1;
-      armedRows.add({ record, violations: now.violations });
+      armedRows.add(record, now.violations);
       continue;
     }
     const violations = now.shadow.filter((violation) => isAgainst(violation, now, passing));
@@ -71,7 +71,7 @@ export async function shadowReport(
     const cost = costOf(record);
     watched.wouldFail += 1;
     watched.costMicros += cost;
-    watchedRows.add({ record, violations, costMicros: cost });
+    watchedRows.add(record, violations, cost);
   }
   const { jobs, unasked } = armed;
   const shown = (rows: RejectionRows) => rows.all().map((row) => reportRow(row, rules, gitlabUrl));
@@ -113,7 +113,7 @@ function reportRow(row: RejectionRow, { directory }: BacktestRules, gitlabUrl: s
     ...rest,
     /** `acme/payments money-month`; absent for rules without a limit. */
     ...(limit !== undefined && { limit: limitLabel(limit, directory) }),
-    root: directory.groupById.get(row.rootId ?? 0)?.path ?? group.split('/')[0] ?? group,
+    root: directory.chainById.get(row.groupId ?? 0)?.[0]?.path ?? group.split('/')[0] ?? group,
     group,
     examples: examples.map((job) => ({
       ...job,

@@ -12,7 +12,7 @@ import { dayText, readDays, today } from '../reading/usage-days.ts';
 import { limitRows } from '../status/limit-row.ts';
 import { allSubjectLimits, limitModes, limitsInForce, type SubjectLimit } from '../status/subject-limits.ts';
 import { limitWords } from '../status/texts.ts';
-import type { ShadowQuery, ShadowRow, ShadowView } from './model.ts';
+import type { RolloutRow, ShadowQuery, ShadowRow, ShadowView } from './model.ts';
 
 const DAYS_DEFAULT = 14;
 const DAYS_MAX = 62;
@@ -97,14 +97,7 @@ function subjectsAsked(
   ];
 }
 
-export interface OwnerMessage {
-  readonly subject: string;
-  readonly text: string;
-  readonly about: string;
-  readonly path: string;
-  readonly owner?: string;
-  readonly contact?: string;
-}
+export type OwnerMessage = ReturnType<typeof ownerMessage>;
 
 interface MessageFormat {
   readonly days: number;
@@ -113,8 +106,11 @@ interface MessageFormat {
 }
 
 /** Writes the message to the owner: jobs, rules and links. */
-export function ownerMessage(row: ShadowRow, { days, currency, origin }: MessageFormat): OwnerMessage {
-  const { path, jobs, ranRejected, wouldFail, limits, owner, contact, subject } = row;
+export function ownerMessage(
+  { path, jobs, ranRejected, wouldFail, limits, subject, ...named }: ShadowRow,
+  { owner, contact }: Pick<RolloutRow, 'owner' | 'contact'>,
+  { days, currency, origin }: MessageFormat,
+) {
   const format = (amount: number | 'unlimited', unit: Unit): string =>
     amount === 'unlimited' ? amount : amountText(amount, unit, currency);
   const lines = [
@@ -132,9 +128,14 @@ export function ownerMessage(row: ShadowRow, { days, currency, origin }: Message
     ...(origin === undefined ? [] : [`${origin}${subjectPagePath(subject)}`]),
   ];
   return {
-    subject: `CI limits of ${path}: what would have failed`,
+    ...{
+      subject,
+      path,
+      owner: named.owner ?? owner,
+      ...withoutAbsent({ contact: named.contact ?? contact }),
+    },
+    title: `CI limits of ${path}: what would have failed`,
     text: lines.join('\n'),
-    ...{ about: subject, path, ...withoutAbsent({ owner, contact }) },
   };
 }
 

@@ -1,4 +1,4 @@
-import { amount, count, flag, instantMs, list, maybe, micros, oneOf, text, z } from '../reading/schema.ts';
+import { amount, count, flag, instantMs, list, maybe, micros, oneOf, text, z } from '../../core/schema.ts';
 
 const month = text('`2026-10`; `2026-10@06` begins on the 6th.');
 const zone = text('IANA zone of the deployment’s accounting, and so of days and months.');

@@ -45,7 +45,7 @@ export function limitRows(basis: RowBasis): (having: SubjectLimit | CountedLimit
     const { committed = 0, settled = 0, fitted = 0 } = counters.get(counterId) ?? {};
     const checked = modeOf(written, ancestorsOf(limit.subject, directory));
     const period = limitPeriod(limit, nowMs);
-    const { amount, softAmount, graceAmount, per, fromMs, untilMs } = limit;
+    const { amount, softAmount, per, fromMs, untilMs } = limit;
     const each = capOf(limit.subject)?.kind;
     // Admissions write no counter of these: 0 would mean that nothing was used.
     const counted = amount === 'unlimited' || checked === 'off' || each !== undefined ? undefined : amount;
@@ -61,7 +61,7 @@ export function limitRows(basis: RowBasis): (having: SubjectLimit | CountedLimit
       granted: grantedAt(grantsOf(written), nowMs),
       carried: opened ? (limit.opening?.carried ?? 0) : 0,
       ...writtenLimit(written),
-      ...withoutAbsent({ each, softAmount, graceAmount, per }),
+      ...withoutAbsent({ each, softAmount, per }),
       ...sharedOf(limit, committed, basis),
       ...(period !== undefined && {
         period: { key: period.key, label: period.label, startMs: period.startMs, endMs: period.endMs },

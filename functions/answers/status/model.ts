@@ -1,6 +1,5 @@
 import { CAP_KINDS } from '../../../policies/limits/cap.ts';
 import { limitFields, type WrittenLimit } from '../../../policies/limits/limit-fields.ts';
-import { ALERT_CHANNELS, ALERT_MEASURES } from '../../core/thresholds/alert-records.ts';
 import {
   amount,
   count,
@@ -20,7 +19,8 @@ import {
   text,
   unit,
   z,
-} from '../reading/schema.ts';
+} from '../../core/schema.ts';
+import { ALERT_CHANNELS, ALERT_MEASURES } from '../../core/thresholds/alert-records.ts';
 
 export const PeriodRowSchema = z
   .object({
@@ -38,17 +38,6 @@ const TestedForecastsSchema = z
   .object({
     months: count('Whole months of the last nine.'),
     errorPercent: amount('Mean error of the forecasts, in percent of the month’s use.'),
-    insidePercent: maybe(amount('Share of months that ended inside the range. Absent: none had one.')),
-    forecasts: list(
-      z.object({
-        month: text('`2026-10`'),
-        daysOver: count('Days of the month that were over.'),
-        forecast: amount('The month’s use, as forecast on that day.'),
-        ...{ low, high },
-        outcome: amount('The month’s real use.'),
-      }),
-      'Oldest first.',
-    ),
   })
   .openapi('TestedForecasts', { description: 'Each month is forecast after 7, 14 and 21 of its days.' });
 
@@ -127,7 +116,6 @@ export const LimitRowSchema = z
     granted: amount('Part of `amount`: grants in force.'),
     carried: amount('From the period before; below 0: overdrawn.'),
     softAmount: maybe(amount('Amount from which the owner is warned.')),
-    graceAmount: maybe(amount('What may be used beyond the amount.')),
     thresholds: maybe(
       list(
         z.object({
@@ -212,12 +200,3 @@ export const GrantRowSchema = z
   .openapi('GrantState');
 
 export type GrantRow = z.infer<typeof GrantRowSchema>;
-
-export const PoolNoteSchema = z
-  .object({
-    childrenAmount: amount('Sum of the closest limits below.'),
-    children: count(),
-    unlimited: count('Part of `children` that the sum leaves out.'),
-    larger: list(z.string(), 'Paths of children with a larger or no amount; at most ten.'),
-  })
-  .openapi('Pool', { description: 'A limit below the sum of its children: first come, first served.' });

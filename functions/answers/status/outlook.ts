@@ -8,7 +8,7 @@ import {
   TESTED_DAYS,
 } from '../../../policies/forecast.ts';
 import { forecastBand, proveForecasts } from '../../../policies/forecast-band.ts';
-import { calendarDay, dayIn, dayNumber, dayStartMs, two } from '../../../policies/limits/calendar.ts';
+import { calendarDay, dayIn, dayNumber, dayStartMs } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { isMoney, kindRow, type LimitKind, type UsageCounts } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -100,19 +100,7 @@ function testedOf({ usage, kind, nowMs, zone }: ForecastInput): TestedForecasts 
   const known = historyBefore(dailyOf(usage, kind), dayNumber(dayIn(zone, nowMs)), TESTED_DAYS);
   const proof = known && proveForecasts(known);
   if (proof === undefined) return undefined;
-  const { months, error, inside, forecasts } = proof;
-  return {
-    months,
-    errorPercent: tenths(error),
-    ...(inside !== undefined && { insidePercent: tenths(inside) }),
-    forecasts: forecasts.map(({ year, month, daysOver, forecast, band, outcome }) => ({
-      month: `${year}-${two(month)}`,
-      daysOver,
-      forecast: estimated(forecast, kind),
-      ...(band !== undefined && { low: estimated(band.low, kind), high: estimated(band.high, kind) }),
-      outcome,
-    })),
-  };
+  return { months: proof.months, errorPercent: Math.round(proof.error * 1_000) / 10 };
 }
 
 const CENT_MICROS = 10_000;
@@ -122,7 +110,5 @@ const estimated = (amount: number, kind: LimitKind): number =>
   isMoney(kind) && Math.abs(amount) >= CENT_MICROS
     ? Math.round(amount / CENT_MICROS) * CENT_MICROS
     : Math.round(amount);
-
-const tenths = (share: number): number => Math.round(share * 1_000) / 10;
 
 const startOf = (zone: string, day: number): number => dayStartMs(zone, calendarDay(day));

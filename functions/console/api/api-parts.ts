@@ -5,14 +5,14 @@ import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ConsoleReader } from '../../answers/create-console-read.ts';
 import { roleName } from '../../answers/groups/me.ts';
-import { ChangeRowSchema } from '../../answers/limits/edit-models.ts';
-import { list, maybe } from '../../answers/reading/schema.ts';
 import type { Log } from '../../core/environment/environment.ts';
 import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
-import type { Denial } from '../../core/limits/edit-model.ts';
+import { ACTS, ChangeRowSchema, type Denial } from '../../core/limits/edit-model.ts';
+import { list, maybe } from '../../core/schema.ts';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import type { ReportSender } from './tell-owner.ts';
 
+export { subjectAsked as subject } from '../../core/limits/edit-model.ts';
 export { z };
 
 export interface ApiDeps {
@@ -30,11 +30,6 @@ export interface ApiDeps {
 }
 
 export type ApiContext = Context<SignInEnv>;
-
-const ACTS = [
-  ...(['view', 'describe', 'tighten', 'loosen', 'grant', 'break-glass', 'approve'] as const),
-  ...(['roll-out', 'roll-back', 'ask'] as const),
-] as const;
 
 const DeniedSchema = z
   .object({
@@ -185,10 +180,6 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
 export const text = (max: number) => z.string().max(max);
 export const whole = z.coerce.number().int();
 export const upTo = (max: number) => whole.min(1).max(max).optional();
-export const subject = text(255).openapi({
-  example: 'group/101',
-  description: '`instance`, `group/101`, `project/7`, `runner-class/large`',
-});
 export const textId = z.object({
   id: text(100)
     .min(1)

@@ -1,14 +1,7 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import {
-  BacktestSchema,
-  BreakGlassStateSchema,
-  HistoryPageSchema,
-  ImportPreviewSchema,
-  PreviewSchema,
-} from '../../answers/limits/edit-models.ts';
+import { BacktestSchema, ImportPreviewSchema, PreviewSchema } from '../../answers/limits/edit-models.ts';
 import { actingUser } from '../../answers/reading/context.ts';
-import { count, instantMs, list, maybe, text } from '../../answers/reading/schema.ts';
 import {
   type CsvDialect,
   type CsvProblem,
@@ -17,8 +10,16 @@ import {
 } from '../../core/limits/csv/columns.ts';
 import { exportLimits } from '../../core/limits/csv/export-limits.ts';
 import { readRows } from '../../core/limits/csv/read-rows.ts';
-import { totalChanges, writtenTotals } from '../../core/limits/csv/totals.ts';
+import { totalChanges } from '../../core/limits/csv/totals.ts';
+import {
+  BreakGlassStateSchema,
+  EditsSchema,
+  HistoryPageSchema,
+  PreviewAskedSchema,
+  type SentEdit,
+} from '../../core/limits/edit-model.ts';
 import { baseOfFile, exportedLimits, NO_SET } from '../../core/limits/limit-reads.ts';
+import { count, instantMs, list, maybe, text } from '../../core/schema.ts';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import { importFile, saysWhatIsInForce, staleImport } from '../import-file.ts';
 import {
@@ -37,7 +38,6 @@ import {
   NOT_THERE,
   postRoute,
   present,
-  textId,
   tooOften,
   withProblems,
   z,
@@ -45,21 +45,12 @@ import {
 import {
   AppliedSchema,
   baseOf,
-  type EditReason,
-  EditsSchema,
-  type EditsShape,
   editedBy,
   etagOf,
   FiledSchema,
-  FreezeSchema,
-  GlassSchema,
-  GrantSchema,
   meantEdits,
   outcomeAnswer,
-  PreviewAskedSchema,
-  ReviewSchema,
   respond,
-  WhySchema,
 } from './edits.ts';
 
 const LiveSetSchema = z
@@ -105,33 +96,13 @@ const backtest = {
     'Replays the jobs, oldest first, as many as one request may read. Send the same again with the `next` of the answer as `cursor`, until it has none.',
 };
 
-const edit = <Path extends string, Schema extends z.ZodType>(path: Path, summary: string, schema: Schema) => {
-  const route = postRoute(
-    path,
-    summary,
-    AppliedSchema,
-    { headers: baseHeader, body: jsonBody(schema) },
-    CHANGES,
-  );
-  return { ...route, responses: { ...route.responses, 202: filed } };
-};
-const editById = <Path extends string, Schema extends z.ZodType>(
-  path: Path,
-  summary: string,
-  schema: Schema,
-) => {
-  const route = edit(path, summary, schema);
-  return { ...route, request: { ...route.request, params: textId } };
-};
-
-const edits = edit('/limits/edits', 'Makes edits live, all or none', EditsSchema);
-const grant = edit('/grants', 'Grants more for a time', GrantSchema);
-const revoke = editById('/grants/{id}/revoke', 'Revokes a grant', WhySchema);
-const freeze = edit('/freezes', 'Stops new jobs of a subject', FreezeSchema);
-const lift = editById('/freezes/{id}/lift', 'Lifts a freeze', WhySchema);
-const glass = edit('/breakglass', 'Lets named users or protected refs pass limits for a time', GlassSchema);
-const endGlass = editById('/breakglass/{id}/end', 'Ends a break-glass', WhySchema);
-const review = editById('/breakglass/{id}/review', 'Records the review of a break-glass', ReviewSchema);
+const edits = postRoute(
+  '/limits/edits',
+  'Makes edits live, all or none',
+  AppliedSchema,
+  { headers: baseHeader, body: jsonBody(EditsSchema) },
+  CHANGES,
+);
 const glasses = getRoute('/breakglass', 'Break-glasses and their use', list(BreakGlassStateSchema));
 
 /** As spreadsheets of some countries write it. */
@@ -186,133 +157,111 @@ const upload = createRoute({
 });
 
 export function limitRoutes({ desk, read, policy, directory, clock, source }: ApiDeps) {
-  const meant = (c: ApiContext, sent: EditsShape) => meantEdits(sent, c.req.header('if-match'), desk);
+  const meant = (c: ApiContext, sent: readonly SentEdit[]) =>
+    meantEdits(sent, c.req.header('if-match'), desk);
 
-  /** Subjects that are not visible do not exist for the caller. */
-  async function apply(c: ApiContext, sent: EditsShape, reason: EditReason) {
-    const { user } = c.var;
-    const sees = await read.sight(user);
-    const found = await meant(c, sent);
-    if (!found.ok) return respond(c, found);
-    const isHidden = found.edits.some((each) => 'subject' in each && !sees(each.subject));
-    if (isHidden) return respond(c, { status: 404, body: NOT_THERE });
-    const by = editedBy(user, found.base, reason, source);
-    return respond(c, outcomeAnswer(await desk.apply(found.edits, by), sees));
-  }
-
-  const applyShape = (
-    c: ApiContext,
-    kind: 'grant' | 'freeze' | 'breakglass',
-    { confirmed, ...shape }: { readonly reason: string; readonly confirmed?: boolean | undefined },
-  ) => apply(c, [{ kind, ...shape }] as unknown as EditsShape, { why: shape.reason, confirmed });
-
-  return new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
-    .openapi(live, async (c) => {
-      const now = await desk.live();
-      c.header('etag', etagOf(now?.pointer.set));
-      if (now === undefined) return c.json({}, 200);
-      const { set, edit: number, atMs } = now.pointer;
-      const { actor, why, source: from, base } = now.change;
-      const { admin, finance } = c.var.user.roles;
-      const author = { actor, why, source: from, ...withoutAbsent({ base }) };
-      return c.json({ ...{ set, edit: number, atMs }, ...((admin || finance) && author) }, 200);
-    })
-    .openapi(history, async (c) => c.json(await read.history(present(c.req.valid('query')), c.var.user), 200))
-    .openapi(preview, async (c) => {
-      const found = await meant(c, c.req.valid('json').edits);
-      if (!found.ok) return c.json(found.body, found.status);
-      const answer = await read.preview(found.edits, found.base, c.var.user);
-      return answer.outcome === 'unknown_subject' ? c.json(NOT_THERE, 404) : c.json(answer, 200);
-    })
-    .openapi(backtest, async (c) => {
-      const found = await meant(c, c.req.valid('json').edits);
-      if (!found.ok) return c.json(found.body, found.status);
-      const { cursor: from } = c.req.valid('query');
-      const answer = await read.backtest(found.edits, found.base, c.var.user, from);
-      if (answer.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
-      return answer.outcome === 'too_often' ? tooOften(c, answer.retryAfterSeconds) : c.json(answer, 200);
-    })
-    .openapi(edits, async (c) => {
-      const body = c.req.valid('json');
-      return apply(c, body.edits, body);
-    })
-    .openapi(grant, async (c) => applyShape(c, 'grant', c.req.valid('json')))
-    .openapi(revoke, async (c) =>
-      apply(c, [{ kind: 'revoke', grant: c.req.valid('param').id }], c.req.valid('json')),
-    )
-    .openapi(freeze, async (c) => applyShape(c, 'freeze', c.req.valid('json')))
-    .openapi(lift, async (c) =>
-      apply(c, [{ kind: 'unfreeze', freeze: c.req.valid('param').id }], c.req.valid('json')),
-    )
-    .openapi(glasses, async (c) => c.json(await read.breakGlasses(c.var.user), 200))
-    .openapi(glass, async (c) => applyShape(c, 'breakglass', c.req.valid('json')))
-    .openapi(endGlass, async (c) =>
-      apply(c, [{ kind: 'end-breakglass', breakglass: c.req.valid('param').id }], c.req.valid('json')),
-    )
-    .openapi(review, async (c) => {
-      const { note } = c.req.valid('json');
-      const { id: breakglass } = c.req.valid('param');
-      return apply(c, [{ kind: 'review-breakglass', breakglass, note }], { why: note });
-    })
-    .openapi(download, async (c) => {
-      const { document, limits, set, edit: number } = await exportedLimits(desk);
-      const file = exportLimits(document, {
-        version: set ?? NO_SET,
-        directory: await directory(),
-        figures: await read.limitFigures(limits),
-        dialect: dialectOf(c.req.valid('query')),
-      });
-      c.header('etag', etagOf(set));
-      c.header('content-disposition', `attachment; filename="limits-${number}.csv"`);
-      return c.body(file, 200, { 'content-type': 'text/csv; charset=utf-8' });
-    })
-    .openapi(upload, async (c) => {
-      const asked = c.req.valid('query');
-      const { user } = c.var;
-      const [isDryRun, prune, dialect] = [asked.dry_run === 'yes', asked.prune === 'yes', dialectOf(asked)];
-      const rows = readRows(new Uint8Array(await c.req.arrayBuffer()), dialect);
-      if (!rows.ok) return c.json(refusedFile(rows.problems), 422);
-      const given = baseOf(c.req.header('if-match'));
-      if (rows.version === undefined && given === 'missing' && !isDryRun) return c.json(NO_BASE, 428);
-      const matched = given === 'missing' ? undefined : (given.base ?? NO_SET);
-      if (rows.version !== undefined && matched !== undefined && matched !== rows.version)
-        return c.json(refusedFile([otherVersion(rows.version, matched)]), 422);
-      const inForce = await exportedLimits(desk);
-      const context = { policy, directory, clock };
-      const file = { rows: rows.rows, dialect, prune, from: asked.from };
-      const givenBase = baseOfFile(rows.version ?? matched, inForce.set);
-      const isSame = givenBase !== inForce.set && (await saysWhatIsInForce(file, inForce, context));
-      const base = isSame ? inForce.set : givenBase;
-      const isStale = base !== inForce.set;
-      const before = isStale ? await desk.at(base) : inForce;
-      const sees = await read.sight(user);
-      if (before === undefined || (isStale && !isDryRun)) {
-        const found = await staleImport(file, base, actingUser(user), { desk, ...context });
-        const stale = outcomeAnswer(found, sees);
-        return c.json({ ...(stale.body as ApiError), ...withoutAbsent({ base }) }, 412);
-      }
-      const imported = await importFile(file, before, context);
-      if (!imported.ok) return c.json(refusedFile(imported.problems), 422);
-      const { document, limits, unnamed } = imported;
-      const replacement = { kind: 'replace', document } as const;
-      if (isDryRun) {
-        const shown = await read.preview([replacement], base, user);
-        if (shown.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
-        if (shown.outcome === 'invalid') return c.json(shown, 200);
-        const understood = imported.understood.map((cell) => ({ ...cell, text: understoodText(cell) }));
-        const totals = writtenTotals(totalChanges(before.limits, limits, clock.nowMs()));
-        const effect = {
-          ...{ ...shown, totals, base, understood, unnamed },
-          ...{ rowsRead: rows.rows.length, notes: rows.notes },
-        };
-        if (asked.backtest !== 'yes' || isStale) return c.json(effect, 200);
-        const counted = await read.backtest([replacement], base, user, asked.cursor);
-        return c.json({ ...effect, backtest: counted }, 200);
-      }
-      const reason = { why: asked.why, confirmed: asked.confirmed === 'yes' };
-      const by = editedBy(user, base, reason, `file ${asked.name}`);
-      return respond(c, outcomeAnswer(await desk.apply([replacement], by), sees));
-    });
+  return (
+    new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
+      .openapi(live, async (c) => {
+        const now = await desk.live();
+        c.header('etag', etagOf(now?.pointer.set));
+        if (now === undefined) return c.json({}, 200);
+        const { set, edit: number, atMs } = now.pointer;
+        const { actor, why, source: from, base } = now.change;
+        const { admin, finance } = c.var.user.roles;
+        const author = { actor, why, source: from, ...withoutAbsent({ base }) };
+        return c.json({ ...{ set, edit: number, atMs }, ...((admin || finance) && author) }, 200);
+      })
+      .openapi(history, async (c) =>
+        c.json(await read.history(present(c.req.valid('query')), c.var.user), 200),
+      )
+      .openapi(preview, async (c) => {
+        const found = await meant(c, c.req.valid('json').edits);
+        if (!found.ok) return c.json(found.body, found.status);
+        const answer = await read.preview(found.edits, found.base, c.var.user);
+        return answer.outcome === 'unknown_subject' ? c.json(NOT_THERE, 404) : c.json(answer, 200);
+      })
+      .openapi(backtest, async (c) => {
+        const found = await meant(c, c.req.valid('json').edits);
+        if (!found.ok) return c.json(found.body, found.status);
+        const { cursor: from } = c.req.valid('query');
+        const answer = await read.backtest(found.edits, found.base, c.var.user, from);
+        if (answer.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
+        return answer.outcome === 'too_often' ? tooOften(c, answer.retryAfterSeconds) : c.json(answer, 200);
+      })
+      // Subjects that are not visible do not exist for the caller.
+      .openapi({ ...edits, responses: { ...edits.responses, 202: filed } }, async (c) => {
+        const { user } = c.var;
+        const body = c.req.valid('json');
+        const sees = await read.sight(user);
+        const found = await meant(c, body.edits);
+        if (!found.ok) return respond(c, found);
+        const isHidden = found.edits.some((each) => 'subject' in each && !sees(each.subject));
+        if (isHidden) return respond(c, { status: 404, body: NOT_THERE });
+        const by = editedBy(user, found.base, body, source);
+        return respond(c, outcomeAnswer(await desk.apply(found.edits, by), sees));
+      })
+      .openapi(glasses, async (c) => c.json(await read.breakGlasses(c.var.user), 200))
+      .openapi(download, async (c) => {
+        const { document, limits, set, edit: number } = await exportedLimits(desk);
+        const file = exportLimits(document, {
+          version: set ?? NO_SET,
+          directory: await directory(),
+          figures: await read.limitFigures(limits),
+          dialect: dialectOf(c.req.valid('query')),
+        });
+        c.header('etag', etagOf(set));
+        c.header('content-disposition', `attachment; filename="limits-${number}.csv"`);
+        return c.body(file, 200, { 'content-type': 'text/csv; charset=utf-8' });
+      })
+      .openapi(upload, async (c) => {
+        const asked = c.req.valid('query');
+        const { user } = c.var;
+        const [isDryRun, prune, dialect] = [asked.dry_run === 'yes', asked.prune === 'yes', dialectOf(asked)];
+        const rows = readRows(new Uint8Array(await c.req.arrayBuffer()), dialect);
+        if (!rows.ok) return c.json(refusedFile(rows.problems), 422);
+        const given = baseOf(c.req.header('if-match'));
+        if (rows.version === undefined && given === 'missing' && !isDryRun) return c.json(NO_BASE, 428);
+        const matched = given === 'missing' ? undefined : (given.base ?? NO_SET);
+        if (rows.version !== undefined && matched !== undefined && matched !== rows.version)
+          return c.json(refusedFile([otherVersion(rows.version, matched)]), 422);
+        const inForce = await exportedLimits(desk);
+        const context = { policy, directory, clock };
+        const file = { rows: rows.rows, dialect, prune, from: asked.from };
+        const givenBase = baseOfFile(rows.version ?? matched, inForce.set);
+        const isSame = givenBase !== inForce.set && (await saysWhatIsInForce(file, inForce, context));
+        const base = isSame ? inForce.set : givenBase;
+        const isStale = base !== inForce.set;
+        const before = isStale ? await desk.at(base) : inForce;
+        const sees = await read.sight(user);
+        if (before === undefined || (isStale && !isDryRun)) {
+          const found = await staleImport(file, base, actingUser(user), { desk, ...context });
+          const stale = outcomeAnswer(found, sees);
+          return c.json({ ...(stale.body as ApiError), ...withoutAbsent({ base }) }, 412);
+        }
+        const imported = await importFile(file, before, context);
+        if (!imported.ok) return c.json(refusedFile(imported.problems), 422);
+        const { document, limits, unnamed } = imported;
+        const replacement = { kind: 'replace', document } as const;
+        if (isDryRun) {
+          const shown = await read.preview([replacement], base, user);
+          if (shown.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
+          if (shown.outcome === 'invalid') return c.json(shown, 200);
+          const understood = imported.understood.map((cell) => ({ ...cell, text: understoodText(cell) }));
+          const totals = totalChanges(before.limits, limits, clock.nowMs());
+          const effect = {
+            ...{ ...shown, totals, base, understood, unnamed },
+            ...{ rowsRead: rows.rows.length, notes: rows.notes },
+          };
+          if (asked.backtest !== 'yes' || isStale) return c.json(effect, 200);
+          const counted = await read.backtest([replacement], base, user, asked.cursor);
+          return c.json({ ...effect, backtest: counted }, 200);
+        }
+        const reason = { why: asked.why, confirmed: asked.confirmed === 'yes' };
+        const by = editedBy(user, base, reason, `file ${asked.name}`);
+        return respond(c, outcomeAnswer(await desk.apply([replacement], by), sees));
+      })
+  );
 }
 
 const dialectOf = ({ dialect }: { readonly dialect: 'comma' | 'semicolon' }): CsvDialect =>

@@ -65,6 +65,13 @@ const numberId = z.object({
   id: whole.positive().openapi({ param: { name: 'id', in: 'path' }, example: 101 }),
 });
 
+const className = z.object({ name: text(100).min(1) });
+const subjectRoute = <Path extends string, Params extends object>(
+  path: Path,
+  summary: string,
+  params: Params,
+) => getRoute(path, summary, SubjectViewSchema, { ...params, query: chart }, [404]);
+
 const groups = z.object({
   search: text(200).optional(),
   sort: z.enum(['runs-out-first', 'spent', 'name']).optional(),
@@ -192,27 +199,17 @@ export function readRoutes({ read }: ApiDeps) {
         return c.json(await read.overview(present({ ...asked, mine: mine && true }), c.var.user), 200);
       },
     )
-    .openapi(
-      getRoute('/groups/{id}', 'One group', SubjectViewSchema, { params: numberId, query: chart }, [404]),
-      async (c) => showSubject(c, `group/${c.req.valid('param').id}`, c.req.valid('query')),
+    .openapi(subjectRoute('/groups/{id}', 'One group', { params: numberId }), async (c) =>
+      showSubject(c, `group/${c.req.valid('param').id}`, c.req.valid('query')),
     )
-    .openapi(
-      getRoute('/projects/{id}', 'One project', SubjectViewSchema, { params: numberId, query: chart }, [404]),
-      async (c) => showSubject(c, `project/${c.req.valid('param').id}`, c.req.valid('query')),
+    .openapi(subjectRoute('/projects/{id}', 'One project', { params: numberId }), async (c) =>
+      showSubject(c, `project/${c.req.valid('param').id}`, c.req.valid('query')),
     )
-    .openapi(
-      getRoute(
-        '/runner-classes/{name}',
-        'One runner class',
-        SubjectViewSchema,
-        { params: z.object({ name: text(100).min(1) }), query: chart },
-        [404],
-      ),
-      async (c) => showSubject(c, `runner-class/${c.req.valid('param').name}`, c.req.valid('query')),
+    .openapi(subjectRoute('/runner-classes/{name}', 'One runner class', { params: className }), async (c) =>
+      showSubject(c, `runner-class/${c.req.valid('param').name}`, c.req.valid('query')),
     )
-    .openapi(
-      getRoute('/instance', 'The whole GitLab', SubjectViewSchema, { query: chart }, [404]),
-      async (c) => showSubject(c, 'instance', c.req.valid('query')),
+    .openapi(subjectRoute('/instance', 'The whole GitLab', {}), async (c) =>
+      showSubject(c, 'instance', c.req.valid('query')),
     )
     .openapi(
       getRoute('/budgets', 'Every limit in force with its counter, the highest risk first', BudgetsSchema, {

@@ -1,13 +1,14 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
-import {
-  DecidedRequestSchema,
-  LimitRequestSchema,
-  RequestRowSchema,
-} from '../../answers/limits/edit-models.ts';
+import { DecidedRequestSchema, RequestRowSchema } from '../../answers/limits/edit-models.ts';
 import { actingUser } from '../../answers/reading/context.ts';
-import { list } from '../../answers/reading/schema.ts';
-import type { DecideOutcome, GrantAsk, RequestVerdict } from '../../core/limits/edit-model.ts';
+import {
+  AskSchema,
+  type DecideOutcome,
+  LimitRequestSchema,
+  VerdictSchema,
+} from '../../core/limits/edit-model.ts';
 import { whoMayText } from '../../core/limits/rights.ts';
+import { list } from '../../core/schema.ts';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import {
   type ApiDeps,
@@ -23,7 +24,7 @@ import {
   textId,
   withProblems,
 } from './api-parts.ts';
-import { AskSchema, forbidden, VerdictSchema } from './edits.ts';
+import { forbidden } from './edits.ts';
 
 const file = createRoute({
   method: 'post',
@@ -69,8 +70,7 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
       const asked = c.req.valid('json');
       const sees = await read.sight(user);
       if (!sees(asked.subject)) return c.json(NOT_THERE, 404);
-      // JSON has no `undefined`.
-      const outcome = await desk.request(asked as GrantAsk, actingUser(user));
+      const outcome = await desk.request(asked, actingUser(user));
       switch (outcome.outcome) {
         case 'filed':
           return c.json(outcome.request, 201);
@@ -91,8 +91,7 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
       // Other people's requests look as if they did not exist.
       const known = (await read.requests(user)).some((request) => request.id === id);
       if (!known) return c.json(NOT_THERE, 404);
-      const verdict = c.req.valid('json') as RequestVerdict;
-      const { status, body } = decided(await desk.decide(id, verdict, actingUser(user)));
+      const { status, body } = decided(await desk.decide(id, c.req.valid('json'), actingUser(user)));
       return status === 200 ? c.json(body, status) : c.json(body, status);
     });
 

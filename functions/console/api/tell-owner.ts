@@ -29,7 +29,7 @@ export function tellOwnerBy({ notify, ledger, origin }: TellOwnerDeps): ReportSe
     return first !== false;
   };
   return async (message) => {
-    const told = ['shadow-report', message.about];
+    const told = ['shadow-report', message.subject];
     if (!(await isNew(told, ASKING_MS))) return 'told-before';
     if (!(await isNew([...told, 'sending'], SENDING_MS))) return 'told-before';
     await notify.send(reportOf(message, origin));
@@ -39,24 +39,24 @@ export function tellOwnerBy({ notify, ledger, origin }: TellOwnerDeps): ReportSe
 }
 
 function reportOf(
-  { subject, text, about, path, owner, contact }: OwnerMessage,
+  { subject, title, text, path, owner, contact }: OwnerMessage,
   origin: string | undefined,
 ): Message {
-  const to = (owner ?? contact ?? path).slice(0, OWNER_CHARACTERS_MAX);
-  const id = `shadow-report-${about.replace('/', '-')}`;
+  const to = owner.slice(0, OWNER_CHARACTERS_MAX);
+  const id = `shadow-report-${subject.replace('/', '-')}`;
   return {
-    subject: subjectLine(subject),
-    text: `For the owner: ${owner ?? path}${contact === undefined ? '' : ` (${contact})`}\n\n${text}\n`,
+    subject: subjectLine(title),
+    text: `For the owner: ${owner}${contact === undefined ? '' : ` (${contact})`}\n\n${text}\n`,
     json: JSON.stringify({
       kind: 'shadow-report',
       version: 1,
       id,
       owner: to,
       ...(contact !== undefined && { contact }),
-      subject: about,
+      subject,
       subjectLabel:
-        about === 'instance' ? 'the whole GitLab' : `${about.slice(0, about.indexOf('/'))} ${path}`,
-      ...(origin !== undefined && { link: `${origin}${shadowPagePath(about)}` }),
+        subject === 'instance' ? 'the whole GitLab' : `${subject.slice(0, subject.indexOf('/'))} ${path}`,
+      ...(origin !== undefined && { link: `${origin}${shadowPagePath(subject)}` }),
       text,
     }),
     id,

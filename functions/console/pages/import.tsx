@@ -10,7 +10,7 @@ import {
 } from '../../core/limits/csv/columns.ts';
 import { exportLimits } from '../../core/limits/csv/export-limits.ts';
 import { readRows } from '../../core/limits/csv/read-rows.ts';
-import { type TotalChange, totalChanges } from '../../core/limits/csv/totals.ts';
+import { totalChanges, type WrittenTotal } from '../../core/limits/csv/totals.ts';
 import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import { baseOfFile, exportedLimits, NO_SET } from '../../core/limits/limit-reads.ts';
 import type { User } from '../../core/signin/model.ts';
@@ -99,7 +99,7 @@ interface Draft {
   readonly edit: LimitEdit;
   /** The set it is an edit of; undefined: the limits packed with the deployment. */
   readonly base: string | undefined;
-  readonly totals: readonly TotalChange[];
+  readonly totals: readonly WrittenTotal[];
   readonly unnamed: number;
   readonly notes: readonly string[];
 }
@@ -273,17 +273,18 @@ function importPreviewPage(shown: ImportShown, format: PageFormat): Markup {
   );
 }
 
-const totalsTable = (totals: readonly TotalChange[], format: PageFormat): Markup => {
-  const side = ({ unit }: TotalChange, { amount, limits }: TotalChange['before']): string =>
+const totalsTable = (totals: readonly WrittenTotal[], format: PageFormat): Markup => {
+  const side = ({ unit }: WrittenTotal, { amount, limits }: WrittenTotal['before']): string =>
     `${pageAmount(Number(amount), unit, format)} in ${pageCount(limits, 'limit')}`;
   return (
     <Table
       label="Totals"
       columns={[
-        { head: 'Limits', cell: limitWords },
+        { head: 'Limits', cell: ({ kind, per }) => limitWords({ kind, ...(per !== null && { per }) }) },
         {
           head: 'In force',
-          cell: ({ since }) => (since === undefined ? 'now' : ['from ', instant(since.atMs, since)]),
+          cell: ({ since, zone }) =>
+            since === null ? 'now' : ['from ', instant(Date.parse(since), { zone: zone ?? 'UTC' })],
         },
         { head: 'Before', style: 'n', cell: (total) => side(total, total.before) },
         { head: 'After', style: 'n', cell: (total) => side(total, total.after) },

@@ -6,6 +6,7 @@ import {
   type SpendKey,
   type SpendQuery,
   type SpendReport,
+  type SpendUnreadable,
 } from '../../answers/report/model.ts';
 import { groupsCsv, spendCsv } from '../../answers/report/spend-text.ts';
 import { ConsolePage } from './frame.tsx';
@@ -77,10 +78,8 @@ const TOO_LONG = {
   remedy: 'Ask for one group, or use the command line: npx tollgate report spend --all --csv.',
 };
 
-type Unreadable = Extract<SpendAnswer, { outcome: 'unreadable' }>;
-
-/** An invalid typed key is an error, because another report would look like the requested one. */
-function unknownKey(c: PageContext): Unreadable | undefined {
+/** An unknown key is an error, because another report would look like the requested one. */
+function unknownKey(c: PageContext): SpendUnreadable | undefined {
   if (query(c, 'by') === undefined || queryOf(c, 'by', SPEND_KEYS) !== undefined) return undefined;
   return { outcome: 'unreadable', asked: 'by', sentence: `expected one of ${SPEND_KEYS.join(', ')}` };
 }

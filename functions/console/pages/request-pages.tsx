@@ -5,7 +5,7 @@ import { unitRow } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { SubjectView } from '../../answers/groups/model.ts';
 import type { BacktestAnswer, RequestRow } from '../../answers/limits/edit-models.ts';
-import type { RequestedEdits } from '../../core/limits/edit-model.ts';
+import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import { grantFormFields } from './edit/forms.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageContext, type PagesDeps, send } from './page-deps.ts';
@@ -196,7 +196,10 @@ const CHANGED = {
   problems: [{ path: [], message: 'was changed meanwhile: decline it, and have it asked for again' }],
 } as const;
 
-async function editsOf(row: RequestRow, { desk }: PagesDeps): Promise<RequestedEdits> {
+async function editsOf(
+  row: RequestRow,
+  { desk }: PagesDeps,
+): Promise<{ readonly edits: readonly LimitEdit[]; readonly stale: boolean }> {
   if (row.edit !== undefined) return (await desk.requested(row.id)) ?? { edits: [], stale: true };
   const { subject, limit, amount, from, until, reason, ticket } = row;
   const grant = { kind: 'grant', subject, limit, amount, from, until, reason } as const;

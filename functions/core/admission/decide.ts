@@ -25,10 +25,7 @@ import type { JobRecord, Ledger, UnmeteredAsk } from '../ledger/ledger.ts';
 import { jobPagePath, linkTo } from '../notify/console-links.ts';
 import { type DecideDeps, type JudgedJob, judgeRequests, toHoldAsk, type WaitLookup } from './judge.ts';
 
-/**
- * Decides a batch: parse → evaluate → hold → text. One decision per entry, same order. An entry that does not parse is
- * `undecided{invalid}` and does not affect the others.
- */
+/** Decides a batch. One decision per entry, same order; one that does not parse is `undecided{invalid}` on its own. */
 export function decide(
   entries: readonly unknown[],
   deadlineMs: number,
@@ -153,7 +150,6 @@ const whyOf = ({ rule, reason }: Violation): string =>
 export const decisionIdOf = ({ jobId, generation }: Pick<JobRecord, 'jobId' | 'generation'>): string =>
   `d-${jobId}-${generation}`;
 
-/** Words a rejection for the job's page in GitLab. */
 export const pageText = (
   rejection: Omit<RejectionTextInput, 'footer' | 'retried'>,
   groupIds: Parameters<typeof retriedBy>[1],

@@ -147,7 +147,6 @@ export interface Rules {
   readonly limitsAreCurrent?: (timeoutMs: number) => Promise<boolean>;
 }
 
-/** @throws {Error} if the directory cannot be read now */
 export type HandOutDirectory = (have: DirectoryRequest['have']) => Promise<DirectoryResponse>;
 
 export interface DecideDeps {

@@ -3,7 +3,6 @@ import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 interface NetworkFailure {
   readonly kind: FailureKind;
   readonly cause: string;
-  /** The error's code and the address that was dialled; may be empty. */
   readonly detail: string;
   readonly remedy: string | undefined;
 }
@@ -130,7 +129,6 @@ export class NodeSha256 {
   }
 }
 
-/** Proxies of an environment are addresses without a password; a password comes from where secrets are kept. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** @param credentials - `user:password`, as they are: nothing is to be escaped in them. */

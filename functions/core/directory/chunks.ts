@@ -9,10 +9,7 @@ import {
   type ReadOptions,
 } from './directory-table.ts';
 
-/**
- * Groups are stored by their root, so that one chunk has every chain of a root group: roots share this many chunks, a
- * thousand small ones as well as one large one.
- */
+/** Groups are stored by their root, so that one chunk has every chain of a root group. */
 const GROUP_CHUNKS = 64;
 /** Projects are stored by their id: a listing by id fills chunk after chunk, and any id leads to its chunk. */
 const PROJECTS_PER_CHUNK = 512;
@@ -46,9 +43,7 @@ export interface GroupChunk {
   readonly groups: readonly StoredGroupRow[];
 }
 
-/** id, full path, 1 for a personal namespace. */
 export type NamespaceRow = readonly [id: number, path: string, personal: number];
-/** id, namespace, last part of the path, visibility. */
 export type ProjectRow = readonly [id: number, namespaceId: number, slug: string, visibility: number];
 
 export interface ProjectChunk {
@@ -68,18 +63,13 @@ export const visibilityCode = (visibility: string | undefined): number =>
   Math.max(0, VISIBILITIES.indexOf(visibility));
 export const visibilityOf = (code: number): string | undefined => VISIBILITIES[code];
 
-/** Far above any chunk; a bound for what a damaged one could unfold to. */
 const CHUNK_CHARACTERS_MAX = 256 * 1024 * 1024;
 const HASH_CHARACTERS = 16;
 
 export const chunkHashOf = (text: string): string =>
   createHash('sha256').update(text).digest('base64url').slice(0, HASH_CHARACTERS);
 
-/**
- * A chunk as it was written by this folder alone, which its hash proves: its shape needs no second look.
- *
- * @throws {DirectoryError} `directory_unreadable`
- */
+/** Its hash proves that this folder wrote it: its shape needs no second look. @throws {DirectoryError} `directory_unreadable` */
 export function unpackedChunk<Body>(name: string, bytes: Uint8Array | undefined, hash?: string): Body {
   if (bytes === undefined) throw unreadable(name, 'is not there');
   let text: string;
@@ -97,8 +87,6 @@ export function unpackedChunk<Body>(name: string, bytes: Uint8Array | undefined,
 
 const unreadable = (name: string, what: string): DirectoryError =>
   new DirectoryError('directory_unreadable', `chunk ${name} ${what}: sync the directory again`);
-
-// Which chunks are live, and how far the sync has come.
 
 export interface StoredChunk {
   readonly version: string;
@@ -142,7 +130,6 @@ export const progressAt = ({ progress }: DirectoryPointer): ChunkAddress => ({
   name: PROGRESS,
 });
 
-/** @throws {DirectoryError} either code */
 export async function readManifest(
   pointer: DirectoryPointer,
   table: DirectoryTable,

@@ -9,7 +9,6 @@ import { inParts } from '../store/parts.ts';
 import {
   type GroupChunk,
   INDEX,
-  type Manifest,
   type ProjectChunk,
   projectChunkNumberOf,
   readLiveChunks,
@@ -90,12 +89,7 @@ export class GrowingDirectory implements Directory {
 
 const AT_ONCE = 16;
 
-/**
- * Reads all groups and projects: to split limits by root or to show the directory, not to decide about jobs.
- * 100 000 projects are 200 reads and about 30 MB. Undefined until all groups were listed once.
- *
- * @throws {DirectoryError} either code
- */
+/** For reports and edits: 100 000 projects are 200 reads and 30 MB. Undefined until all groups were listed once. @throws {DirectoryError} */
 export async function readWholeDirectory(
   table: DirectoryTable,
   options: ReadOptions,
@@ -106,21 +100,13 @@ export async function readWholeDirectory(
   const directory = new GrowingDirectory();
   const names = Object.keys(manifest.chunks).filter((name) => name !== INDEX);
   const isProjects = (name: string): boolean => projectChunkNumberOf(name) !== undefined;
-  // Groups first: projects take their paths from them.
-  for (const some of inParts(
-    names.filter((name) => !isProjects(name)),
-    AT_ONCE,
-  )) {
-    for (const body of await read<GroupChunk>(some, manifest)) directory.add(groupPart(body));
-  }
   const groupPath = (groupId: number): string | undefined => directory.groupById.get(groupId)?.path;
-  for (const some of inParts(names.filter(isProjects), AT_ONCE)) {
-    for (const body of await read<ProjectChunk>(some, manifest)) directory.add(projectPart(body, groupPath));
+  // Groups first: projects take their paths from them.
+  const inOrder = [...names.filter((name) => !isProjects(name)), ...names.filter(isProjects)];
+  for (const some of inParts(inOrder, AT_ONCE)) {
+    const bodies = await readLiveChunks<GroupChunk | ProjectChunk>(some, manifest, table, options);
+    for (const body of bodies.filter((each) => each !== undefined))
+      directory.add('groups' in body ? groupPart(body) : projectPart(body, groupPath));
   }
   return { pointer, directory };
-
-  async function read<Body>(some: readonly string[], { chunks }: Manifest): Promise<readonly Body[]> {
-    const bodies = await readLiveChunks<Body>(some, { chunks }, table, options);
-    return bodies.filter((body) => body !== undefined);
-  }
 }

@@ -21,8 +21,6 @@ export type PlaceAsk = Pick<
   'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId'
 >;
 
-// One version of the directory, as far as a reader needed it.
-
 type Body = GroupChunk | ProjectChunk | IndexChunk;
 
 type ChunkBodyReader = (

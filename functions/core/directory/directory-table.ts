@@ -41,10 +41,7 @@ export interface DirectoryPointer {
 
 const AT = 'at';
 
-/**
- * Immutable chunks, and one pointer to the live ones: changing it publishes a version.
- * Every call throws {@link DirectoryError}: `directory_unavailable` after a write means that it may have happened.
- */
+/** Immutable chunks and a pointer to the live ones. Each call throws {@link DirectoryError}; a write may have happened all the same. */
 export class DynamoDirectoryTable {
   readonly #table: ItemTable;
   readonly #keys: LedgerKeys;
@@ -69,7 +66,6 @@ export class DynamoDirectoryTable {
     });
   }
 
-  /** One per address, same order; undefined: there is none. */
   readChunks(
     at: readonly ChunkAddress[],
     options: ReadOptions,
@@ -93,7 +89,6 @@ export class DynamoDirectoryTable {
     });
   }
 
-  /** The first says how many there are; nearly always it is the only one. */
   async #parts({ version, name }: ChunkAddress, limit: TimeLimit): Promise<readonly Item[]> {
     const read = (part: number) =>
       getItem(this.#table, this.#keys.directoryChunk(version, name, part), limit);

@@ -1,5 +1,3 @@
-/** The directory that a run of the sync works on: as it is live, with what the run writes aside on top. */
-
 import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/directory.ts';
 import { atOnce } from '../environment/environment.ts';
 import type { GitLabGroup } from '../gitlab/gitlab.ts';
@@ -31,10 +29,7 @@ import type { ChunkAddress, DirectoryPointer, DirectoryTable } from './directory
 
 const WAIT = { timeoutMs: 10_000 };
 const AT_ONCE = 8;
-/**
- * A reader looks for a new version every minute; one that has not for an hour is not one any more. Until then it may
- * want a chunk of the version it knows.
- */
+/** Readers look for a new version every minute, and want chunks of the one they know until then. */
 const RETIRED_MS = 60 * 60_000;
 const RETIRED_MAX = 500;
 
@@ -51,6 +46,8 @@ interface Layer {
   readonly before: Chunks;
   readonly now: Record<string, StoredChunk>;
 }
+
+type Where = 'live' | 'aside';
 
 const layerOf = (before: Chunks): Layer => ({ before, now: { ...before } });
 
@@ -96,35 +93,25 @@ export class DirectoryDraft {
     return Object.keys(this.#live.now);
   }
 
-  read<Body>(names: readonly string[]): Promise<readonly (Body | undefined)[]> {
-    return this.#readFrom(names, this.#live.now);
-  }
-
-  readAside<Body>(names: readonly string[]): Promise<readonly (Body | undefined)[]> {
-    return this.#readFrom(names, this.#aside.now);
-  }
-
-  #readFrom<Body>(names: readonly string[], chunks: Chunks): Promise<readonly (Body | undefined)[]> {
+  read<Body>(names: readonly string[], where: Where = 'live'): Promise<readonly (Body | undefined)[]> {
+    const chunks = this.#layer(where).now;
     const read = (some: readonly string[]) =>
       readLiveChunks<Body>(some, { chunks }, this.#options.table, WAIT);
     return readInParts(names, read, AT_ONCE);
   }
 
-  write(name: string, body: object): Promise<void> {
-    return this.#writeTo(this.#live, name, body);
-  }
-
-  writeAside(name: string, body: object): Promise<void> {
-    return this.#writeTo(this.#aside, name, body);
-  }
-
-  async #writeTo({ before, now }: Layer, name: string, body: object): Promise<void> {
+  async write(name: string, body: object, where: Where = 'live'): Promise<void> {
+    const { before, now } = this.#layer(where);
     const text = JSON.stringify(body);
     const hash = chunkHashOf(text);
     if (now[name]?.hash === hash) return;
     const was = before[name];
     if (was?.hash !== hash) await this.#put(name, text);
     now[name] = was?.hash === hash ? was : { version: this.#version, hash };
+  }
+
+  #layer(where: Where): Layer {
+    return where === 'live' ? this.#live : this.#aside;
   }
 
   remove(name: string): void {
@@ -135,11 +122,7 @@ export class DirectoryDraft {
     for (const name of Object.keys(this.#aside.now)) delete this.#aside.now[name];
   }
 
-  /**
-   * Makes what was written live, all of it or nothing, and lets go what the version before replaced.
-   *
-   * @throws {DirectoryError} `directory_unavailable`: it may be live or not; the next run goes on from whichever it is.
-   */
+  /** Makes all that was written live, or nothing. @throws {DirectoryError} It may be live or not; the next run goes on from there. */
   async flip(
     progress: Omit<SyncProgress, 'chunks' | 'retired'>,
     live: boolean,
@@ -182,8 +165,6 @@ const replacedIn = ({ before, now }: Layer): readonly ChunkAddress[] =>
 const sameChunks = ({ before, now }: Layer): boolean =>
   Object.keys(before).length === Object.keys(now).length &&
   Object.entries(now).every(([name, { hash }]) => before[name]?.hash === hash);
-
-// All groups of the instance, as the sync knows them.
 
 export type GroupTree = Map<number, StoredGroupRow>;
 

@@ -1,8 +1,4 @@
-/**
- * The live directory for relays, which have no rights on the table: the groups and personal namespaces, part by part, and
- * only those parts that changed. A part is a chunk of the table with its hash; a chunk of projects gives its namespaces
- * alone, because a job names its namespace itself.
- */
+/** The live directory for relays, which have no rights on the table: groups and personal namespaces, in the parts that changed. */
 
 import type { Directory } from '../../../policies/directory.ts';
 import type { HandOutDirectory } from '../admission/judge.ts';
@@ -36,10 +32,7 @@ interface Known {
   readonly listedAtMs: number;
 }
 
-/**
- * When all groups were last listed to their end, Unix ms; undefined: they never were.
- * @throws {DirectoryError} either code
- */
+/** When all groups were last listed to their end, Unix ms; undefined: never. @throws {DirectoryError} */
 export async function directoryListedAtMs(table: DirectoryTable): Promise<number | undefined> {
   const pointer = await table.getPointer(WAIT);
   return pointer?.live === true ? listedAtMsOf(pointer, table) : undefined;
@@ -51,13 +44,11 @@ async function listedAtMsOf(pointer: DirectoryPointer, table: DirectoryTable): P
 }
 
 /** Keep one per process: it remembers which version it read. @throws {DirectoryError} either code, from what it returns. */
-export function directoryHandOut({
-  table,
-  clock,
-}: {
+export function directoryHandOut(deps: {
   readonly table: DirectoryTable;
   readonly clock: { nowMs(): number };
 }): HandOutDirectory {
+  const { table, clock } = deps;
   let known: Known | undefined;
 
   return async (have) => {

@@ -1,6 +1,5 @@
 export interface LedgerClock {
   nowMs(): number;
-  /** For deadlines: never steps back. */
   monotonicMs(): number;
   sleep(ms: number): Promise<void>;
 }

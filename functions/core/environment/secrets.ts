@@ -13,7 +13,6 @@ export function secretLines({
   clock,
   log,
 }: {
-  /** The whole text, with a timeout of its own. @throws what it likes; only the error's name is logged. */
   readonly load: () => Promise<string>;
   readonly clock: { monotonicMs(): number };
   readonly log: Log;
@@ -71,7 +70,6 @@ export async function ssmText(name: string): Promise<string> {
   }
 }
 
-/** Group tokens, one SecureString each: `<path>/101`. Undefined: none stored, or it may not be read. */
 export const groupTokens =
   (path: string, log: Log) =>
   async (groupId: number): Promise<string | undefined> => {

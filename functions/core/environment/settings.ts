@@ -30,7 +30,6 @@ type Settings<Fields extends Readonly<Record<string, Setting<unknown>>>> = {
   readonly [Field in keyof Fields]: ReturnType<Fields[Field]>;
 };
 
-/** @returns a reader of these settings. It throws `[config_invalid]` with every setting that is missing or wrong. */
 const settingsReader =
   <Fields extends Readonly<Record<string, Setting<unknown>>>>(fields: Fields) =>
   (env: Environment): Settings<Fields> => {
@@ -62,7 +61,6 @@ const TABLE = {
   dynamodbEndpoint: optional(names.ENV_DYNAMODB_ENDPOINT),
 };
 
-/** Policy, limits and directory that the build packed. */
 const RULES = { rulesFile: required(names.ENV_RULES_FILE) };
 
 const GITLAB = {
@@ -137,7 +135,6 @@ export const readWatchdogConfig = settingsReader({
   },
   controllerTokenParameter: required(names.ENV_CONTROLLER_TOKEN_PARAMETER),
   pageTopic: required(names.ENV_PAGE_TOPIC),
-  /** True if an admitted job that failed disarms the controller. */
   disarmsAfterFailedJob: (env) => env[names.ENV_DISARM_AFTER_FAILED_JOB] === 'yes',
 });
 
@@ -163,7 +160,6 @@ export const readDoctorConfig = settingsReader({
 
 export const readSsmLimitsConfig = settingsReader({
   ...{ ...TABLE, ...RULES },
-  /** `/tollgate/prod/limits` */
   limitsPath: (env, problems): string => {
     const path = required(names.ENV_LIMITS_PATH)(env, problems);
     if (path !== '' && !/^(\/[\w.-]+)+$/.test(path))

@@ -8,7 +8,7 @@ import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { NO_HISTORY, type ProjectHistory } from '../../../policies/run-history.ts';
 import type { LedgerClock } from '../environment/environment.ts';
-import type { EstimateSource } from './estimate-source.ts';
+import type { EstimateSource } from './estimates-item.ts';
 
 /** A job's p90 does not change within a minute. */
 const FRESH_MS = 60_000;

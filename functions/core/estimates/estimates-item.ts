@@ -1,5 +1,6 @@
-/** The item of a project's run histories: written by the rollup, read by admission. */
+/** The run histories of a project: written by the rollup, read by admission. */
 import { decodeHistory, encodeHistory, type ProjectHistory } from '../../../policies/run-history.ts';
+import { type BatchGetDeps, batchGet } from '../store/calls.ts';
 import { type Key, ROLLUP_SK } from '../store/keys.ts';
 import { type Item, PK, SK, TTL_ATTRIBUTE, versioned } from '../store/operation.ts';
 
@@ -11,7 +12,6 @@ export const estimatesKey = (instance: string, projectId: number): Key => ({
 
 export interface StoredEstimates {
   readonly history: ProjectHistory;
-  /** + 1 with every write; 0: there is no item yet. */
   readonly rev: number;
 }
 
@@ -33,4 +33,23 @@ export function encodeEstimates(key: Key, { history, rev }: StoredEstimates, now
 export const decodeEstimates = (item: Item): StoredEstimates => ({
   history: decodeHistory(item[HISTORY]?.S ?? ''),
   rev: Number(item[ESTIMATES_REV]?.N ?? 0),
+});
+
+export type EstimateSource = ReturnType<typeof dynamoEstimateSource>;
+
+/** One batch read; projects without a history are left out. */
+export const dynamoEstimateSource = (deps: BatchGetDeps & { readonly instance: string }) => ({
+  async read(
+    projectIds: readonly number[],
+    { timeoutMs }: { readonly timeoutMs: number },
+  ): Promise<ReadonlyMap<number, ProjectHistory>> {
+    const keys = projectIds.map((projectId) => estimatesKey(deps.instance, projectId));
+    const items = await batchGet(keys, timeoutMs, deps, { consistent: false });
+    return new Map(
+      projectIds.flatMap((projectId, index) => {
+        const item = items[index];
+        return item === undefined ? [] : [[projectId, decodeEstimates(item).history] as const];
+      }),
+    );
+  },
 });

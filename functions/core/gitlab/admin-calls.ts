@@ -1,11 +1,18 @@
 import type { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
-import { nextPage, pageQuery, patiently, type RestCallDeps, restCall, restChange } from './rest-call.ts';
+import {
+  nextPage,
+  pageQuery,
+  patiently,
+  type RestCallDeps,
+  restCall,
+  restOnce,
+  unreadFields,
+} from './rest-call.ts';
 
 /** The subject of a call, if a status means something special there. */
-export type AdminTopic = 'controllers' | 'scopes' | 'webhooks' | 'deliveries' | 'pipelines' | 'other';
+type AdminTopic = 'controllers' | 'scopes' | 'webhooks' | 'deliveries' | 'pipelines' | 'other';
 
-/** GitLab did not do or say what was asked, in words, with what to do about it. */
 export interface AdminRefusal {
   readonly code:
     | 'unauthorised'
@@ -90,13 +97,13 @@ interface AdminCall {
   readonly baseUrl: string;
 }
 
-export function refusalOf({ topic, call, baseUrl }: AdminCall, status: number): AdminRefusal {
+function refusalOf({ topic, call, baseUrl }: AdminCall, status: number): AdminRefusal {
   const code = CODES[status] ?? 'unreadable';
   const [says, remedy] = TOPIC_WORDS[`${topic} ${code}`] ?? WORDS[code];
   return { code, says: `${says} (${call} at ${baseUrl}: ${status})`, remedy };
 }
 
-export function refusalOfFailure(made: AdminCall, { code, status, says }: GitLabError): AdminRefusal {
+function refusalOfFailure(made: AdminCall, { code, status, says }: GitLabError): AdminRefusal {
   if (code === 'gitlab_unavailable')
     return { code: 'unavailable', says, remedy: 'run the command again: it goes on where it stopped' };
   if (status !== undefined && status >= 400) return refusalOf(made, status);
@@ -115,7 +122,6 @@ const PAGES_MAX = 500;
 
 type Change = readonly [method: 'POST' | 'PUT' | 'DELETE', path: string, change?: object];
 
-/** Calls of the administration: answers as values, checked once, with the waits GitLab asks for. */
 export class AdminCalls {
   readonly #deps: RestCallDeps;
 
@@ -187,7 +193,7 @@ export class AdminCalls {
   }
 
   async #changed(topic: AdminTopic, [method, path, change]: Change) {
-    const once = () => restChange(method, path, change, CHANGE_TIMEOUT_MS, this.#deps);
+    const once = () => restOnce(method, path, change, CHANGE_TIMEOUT_MS, this.#deps);
     for (let tries = 1; ; tries += 1) {
       const answer = await this.#asked(this.#made(topic, `${method} ${path}`), once);
       const isLost = !answer.ok && answer.refusal.code === 'unavailable';
@@ -210,11 +216,9 @@ export class AdminCalls {
   }
 }
 
-/** Names fields in errors, never their values. */
 function checked<S extends z.ZodType>(made: AdminCall, schema: S, body: unknown): AdminAnswer<z.output<S>> {
   const read = schema.safeParse(body);
   if (read.success) return { ok: true, value: read.data };
-  const fields = [...new Set(read.error.issues.map(({ path }) => path.join('.') || 'the whole'))];
   const refusal = refusalOf(made, 200);
-  return { ok: false, refusal: { ...refusal, says: `${refusal.says}: ${fields.slice(0, 3).join(', ')}` } };
+  return { ok: false, refusal: { ...refusal, says: `${refusal.says}: ${unreadFields(read.error)}` } };
 }

@@ -29,7 +29,6 @@ const metadataSchema = z.object({
     .optional(),
 });
 
-/** Without a licence GitLab answers null. */
 const licenceSchema = z
   .object({ plan: z.string(), expired: z.boolean().optional(), expires_at: z.string().nullish() })
   .nullish();
@@ -61,7 +60,6 @@ const controllerTokenSchema = z
   .object({
     id,
     description: text,
-    /** Since 18.10; null before the first use. */
     last_used_at: instantMs.nullable().optional(),
     created_at: instantMs,
   })
@@ -95,7 +93,6 @@ const hookSchema = z.object({
 
 const hookEventSchema = z.object({
   id,
-  /** A status as text, or `internal error`. */
   response_status: z.coerce.string(),
 });
 
@@ -107,11 +104,7 @@ export type ControllerToken = z.output<typeof controllerTokenSchema>;
 export type GroupHook = z.output<typeof hookSchema>;
 export type GitLabAdministration = ReturnType<typeof createGitLabAdministration>;
 
-/**
- * GitLab's administration, as an administrator's token sees it. No call throws for what GitLab answers. Lists are sorted by id.
- *
- * @throws {Error} if `baseUrl` is no plain http or https address.
- */
+/** As an administrator's token sees it. No call throws for what GitLab answers. @throws {Error} if `baseUrl` is no plain address */
 export function createGitLabAdministration(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
   const calls = new AdminCalls(deps);
@@ -162,7 +155,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
     /** Sends the newest job of the group once more; success enables a webhook that GitLab gave up. Five a minute. */
     testHook: (groupId: number, hookId: number) =>
       calls.change('deliveries', z.unknown(), 'POST', `${hook(groupId, hookId)}/test/job_events`),
-    /** The newest deliveries of the last seven days, the newest first. */
     deliveries: (groupId: number, hookId: number) =>
       calls.read(
         'deliveries',

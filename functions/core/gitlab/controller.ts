@@ -1,7 +1,7 @@
 /** Our runner controller over GitLab's REST API, with an administrator's token of scope `read_api` (`api` to change it). */
 import { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
-import { type RestCallDeps, restCall, restChange } from './rest-call.ts';
+import { type RestCallDeps, readOne, restOnce } from './rest-call.ts';
 
 /** Only an `enabled` controller can fail jobs, by a rejection or by not responding. */
 const StateSchema = z.object({ state: z.enum(['enabled', 'dry_run', 'disabled']) });
@@ -11,21 +11,20 @@ const DISARM_TIMEOUT_MS = 5_000;
 
 const pathOf = (controllerId: number): string => `/runner_controllers/${controllerId}`;
 
+const absent = (path: string): GitLabError =>
+  new GitLabError(
+    'gitlab_unreadable',
+    `${path}: GitLab has no such controller; check the controller's id, GitLab's URL and licence`,
+  );
+
 export async function readControllerState(
   controllerId: number,
   deps: RestCallDeps,
 ): Promise<ControllerState> {
   const path = pathOf(controllerId);
-  const { status, body } = await restCall(path, new URLSearchParams(), deps);
-  return stateIn(body, `GET ${path}: GitLab answered ${status}`);
-}
-
-/** @param said - start of the message if there is no state. @throws {GitLabError} `gitlab_unreadable` */
-function stateIn(body: unknown, said: string): ControllerState {
-  const { data } = StateSchema.safeParse(body);
-  if (data !== undefined) return data.state;
-  const message = `${said} and told no state; check the controller's id, GitLab's URL and licence`;
-  throw new GitLabError('gitlab_unreadable', message);
+  const found = await readOne(path, StateSchema, deps);
+  if (found === undefined) throw absent(`GET ${path}`);
+  return found.state;
 }
 
 export type Controller = ReturnType<typeof createController>;
@@ -35,10 +34,11 @@ export const createController = (deps: RestCallDeps & { readonly controllerId: n
   /** Makes it `dry_run`: GitLab goes on asking and follows no answer. @throws {GitLabError} It may or may not be. */
   async disarm(): Promise<void> {
     const path = pathOf(deps.controllerId);
-    const { status, body } = await restChange('PUT', path, { state: 'dry_run' }, DISARM_TIMEOUT_MS, deps);
-    const said = `PUT ${path}: GitLab answered ${status}`;
-    const state = stateIn(body, said);
-    if (state !== 'dry_run') throw new GitLabError('gitlab_unreadable', `${said}, and it is still ${state}`);
+    const { status, body } = await restOnce('PUT', path, { state: 'dry_run' }, DISARM_TIMEOUT_MS, deps);
+    const state = StateSchema.safeParse(body).data?.state ?? 'in no known state';
+    if (state === 'dry_run') return;
+    const message = `PUT ${path}: GitLab answered ${status}, and the controller is ${state}; check its id, GitLab's URL and licence`;
+    throw new GitLabError('gitlab_unreadable', message);
   },
 });
 
@@ -49,19 +49,13 @@ const ScopesSchema = z.object({
     .default([]),
 });
 
-/**
- * Without a scope GitLab never asks the controller, in any state. `instance`: every runner, also those of groups and projects.
- *
- * @throws {GitLabError} `gitlab_unreadable` also where there is no controller of this number.
- */
+/** Without a scope GitLab never asks the controller. `instance`: every runner, also those of groups and projects. @throws {GitLabError} */
 export async function readControllerScopes(controllerId: number, deps: RestCallDeps) {
   const path = `${pathOf(controllerId)}/scopes`;
-  const { status, body } = await restCall(path, new URLSearchParams(), deps);
-  const { data } = ScopesSchema.safeParse(body);
-  if (data === undefined)
-    throw new GitLabError('gitlab_unreadable', `GET ${path}: GitLab answered ${status} and told no scopes`);
-  const runnerIds = data.runner_level_scopings.map((each) => each.runner_id).filter((id) => id > 0);
-  return { instance: data.instance_level_scopings.length > 0, runnerIds };
+  const found = await readOne(path, ScopesSchema, deps);
+  if (found === undefined) throw absent(`GET ${path}`);
+  const runnerIds = found.runner_level_scopings.map((each) => each.runner_id).filter((id) => id > 0);
+  return { instance: found.instance_level_scopings.length > 0, runnerIds };
 }
 
 export type ControllerScopes = Awaited<ReturnType<typeof readControllerScopes>>;

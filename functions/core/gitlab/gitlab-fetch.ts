@@ -1,4 +1,3 @@
-/** The way to GitLab: its private authority and the proxy in front of it are set in one place for every call. */
 import { type IncomingMessage, Agent as PlainAgent, request as sendPlain } from 'node:http';
 import { Agent as SecureAgent, request as sendSecure } from 'node:https';
 import { createSecureContext, getCACertificates } from 'node:tls';
@@ -8,22 +7,16 @@ import type { LedgerClock, Log } from '../environment/environment.ts';
 import { secretLines, ssmText } from '../environment/secrets.ts';
 import type { Environment } from '../environment/settings.ts';
 
-/** As long as Node's own `fetch` keeps an idle connection. */
 const IDLE_MS = 4_000;
 /** A page of GitLab has some hundred KB. More than this is no answer of GitLab's. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const WITHOUT_BODY: readonly number[] = [204, 205, 304];
 
-/**
- * `fetch` by way of `route`. A redirect is never followed, because it would take the token along.
- *
- * @throws {Error} for a `ca` that is no certificate.
- */
+/** Never follows a redirect, which would take the token along. @throws {Error} for a `ca` that is no certificate */
 export function gitlabFetch({
   ca,
   env,
 }: {
-  /** PEM of authorities to trust in addition to the public ones. */
   readonly ca?: string | undefined;
   /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY count, in upper or lower case. */
   readonly env: Environment;

@@ -1,7 +1,4 @@
-/**
- * A job outcome from GitLab, by webhook or REST API, in our units. All fields except ids and status are
- * optional, because versions differ.
- */
+/** A job outcome from GitLab, by webhook or REST API. Fields are optional because versions differ. */
 export interface JobTruth {
   readonly jobId: number;
   readonly projectId: number;
@@ -21,7 +18,6 @@ export interface JobTruth {
   readonly durationSeconds?: number;
   /** Number of earlier tries. Only webhooks of some versions have it. */
   readonly retryCount?: number;
-  /** Seconds in the queue, until a runner took it or until now. */
   readonly queuedSeconds?: number;
   /** `job_router_failure` is a rejection; GitLab says `unknown_failure` also of jobs that did not fail. */
   readonly failureReason?: string;
@@ -57,7 +53,6 @@ export type Page<Name extends string, Entry> = { readonly [Each in Name]: readon
   readonly next?: string;
 };
 
-/** The jobs that a runner took, or all jobs of a project: `GET /runners/:id/jobs` and `GET /projects/:id/jobs`. */
 export type JobList = `runners/${number}` | `projects/${number}`;
 export type JobsPage = Page<'jobs', JobTruth>;
 export type RunnersPage = Page<'runnerIds', number>;

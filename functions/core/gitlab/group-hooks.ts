@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
-import { isRecord } from '../../../policies/document/reading.ts';
+import { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
-import { pageQuery, type RestCallDeps, readList, restCall, restChange } from './rest-call.ts';
+import { pageQuery, type RestCallDeps, readPage, restOnce } from './rest-call.ts';
 
 export interface HookSetting {
   readonly url: string;
@@ -16,14 +16,10 @@ export interface HookSetting {
 /** Job events only: GitLab enables push events by default. */
 export const HOOK_EVENTS = { push_events: false, job_events: true, enable_ssl_verification: true } as const;
 
-/** Webhooks of a top-level group go here: the address says whose they are. */
 export const groupHookUrl = (webhookUrl: string, groupId: number): string =>
   `${webhookUrl.replace(/\/+$/, '')}/${groupId}`;
 
-/**
- * The key of one group's webhook, from the deployment's secret: who learns it can report about that group alone. A secret
- * with `whsec_` makes a signing token, any other a secret token.
- */
+/** Who learns it can report about that group alone. A secret with `whsec_` makes a signing token, any other a secret token. */
 export function groupHookKey(secret: string, groupId: number): string {
   const text = secret.replace(/^whsec_/, '');
   const key = createHmac('sha256', text).update(`webhook:${groupId}`).digest();
@@ -48,6 +44,7 @@ export function hookSetting(name: string, webhookUrl: string, secret: string, gr
   };
 }
 
+const HookUrl = z.object({ url: z.string() });
 const CREATE_TIMEOUT_MS = 5_000;
 
 export async function hasGroupHook(
@@ -55,15 +52,12 @@ export async function hasGroupHook(
   webhookUrl: string,
   deps: RestCallDeps,
 ): Promise<boolean> {
-  const path = `/groups/${groupId}/hooks`;
-  const hooks = readList(path, await restCall(path, pageQuery({}, undefined), deps));
-  return hooks.some((hook) => isRecord(hook) && isHookUrl(String(hook.url), webhookUrl));
+  const query = pageQuery({}, undefined);
+  const { hooks } = await readPage('hooks', `/groups/${groupId}/hooks`, query, HookUrl, deps);
+  return hooks.some(({ url }) => isHookUrl(url, webhookUrl));
 }
 
-/**
- * Returns true if a webhook belongs to the deployment: a group's address, or the address without a group of
- * earlier versions.
- */
+/** A webhook of the deployment: a group’s address, or the one without a group of earlier versions. */
 export const isHookUrl = (url: string, webhookUrl: string): boolean =>
   url === webhookUrl || url.startsWith(`${webhookUrl.replace(/\/+$/, '')}/`);
 
@@ -74,7 +68,7 @@ export async function createGroupHook(
   deps: RestCallDeps,
 ): Promise<void> {
   const path = `/groups/${groupId}/hooks`;
-  const { status } = await restChange('POST', path, { ...setting, ...HOOK_EVENTS }, CREATE_TIMEOUT_MS, deps);
+  const { status } = await restOnce('POST', path, { ...setting, ...HOOK_EVENTS }, CREATE_TIMEOUT_MS, deps);
   if (status !== 201)
     throw new GitLabError('gitlab_unreadable', `POST ${path}: GitLab answered ${status}`, { status });
 }

@@ -1,14 +1,6 @@
 import { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
-import {
-  nextPage,
-  pageQuery,
-  type RestCallDeps,
-  readFound,
-  readList,
-  restCall,
-  restChange,
-} from './rest-call.ts';
+import { type RestCallDeps, readOne, readWhole, restOnce } from './rest-call.ts';
 
 /** 5,000 notes. Beyond them ours might be missed, and a second one made. */
 const PAGES_MAX = 50;
@@ -20,11 +12,8 @@ const USER = z.object({ id: z.int() });
 const NOTE = z.object({ id: z.int(), body: z.string(), author: USER });
 
 /**
- * Keeps one note of the token's user in a merge request, found by a hidden marker. It reads again after
- * every change: if two programs created a note, both keep the older one with the highest version's text and
- * delete the other.
- *
- * @throws {GitLabError} The note may be outdated.
+ * Keeps one note of the token's user in a merge request, found by a hidden marker. It reads again after every change: of two notes
+ * by two programs the older one stays, with the highest version's text. @throws {GitLabError} The note may be outdated.
  */
 export async function keepNote(
   text: string,
@@ -33,7 +22,6 @@ export async function keepNote(
     readonly mergeRequestIid: number | string;
     /** Subject in a hidden marker: `check, pipeline`. A merge request has one note per subject. */
     readonly about: string;
-    /** The highest version wins, in any order of writes. */
     readonly version: number;
   },
   deps: RestCallDeps,
@@ -42,12 +30,12 @@ export async function keepNote(
   const path = `/projects/${project}/merge_requests/${merge}/notes`;
   const marker = `<!-- tollgate ${note.about} `;
   const mine = `${marker}${note.version} -->\n${text.trimEnd()}`;
-  const user = USER.safeParse(readFound('/user', await restCall('/user', new URLSearchParams(), deps)));
-  if (!user.success) throw new GitLabError('gitlab_unreadable', 'GET /user: the answer names no user');
+  const user = await readOne('/user', USER, deps);
+  if (user === undefined) throw new GitLabError('gitlab_unreadable', 'GET /user: the answer names no user');
   const change = (method: 'POST' | 'PUT' | 'DELETE', of: string, body?: object) =>
-    restChange(method, of, body, CHANGE_TIMEOUT_MS, deps);
+    restOnce(method, of, body, CHANGE_TIMEOUT_MS, deps);
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const [kept, ...spare] = await notesOf(user.data.id, marker, path, deps);
+    const [kept, ...spare] = await notesOf(user.id, marker, path, deps);
     if (kept === undefined) {
       const { status } = await change('POST', path, { body: mine });
       if (status !== 201)
@@ -66,16 +54,11 @@ export async function keepNote(
 
 /** Lists own notes, oldest first. Markers in other users' notes are ignored. */
 async function notesOf(userId: number, marker: string, path: string, deps: RestCallDeps) {
-  const own: z.output<typeof NOTE>[] = [];
-  let page: string | undefined;
-  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-    const answer = await restCall(path, pageQuery({ sort: 'asc', order_by: 'created_at' }, page), deps);
-    for (const entry of readList(path, answer)) {
-      const { data } = NOTE.safeParse(entry);
-      if (data?.author.id === userId && data.body.startsWith(marker)) own.push(data);
-    }
-    page = nextPage(answer.headers);
-    if (page === undefined) return own.toSorted((a, b) => a.id - b.id);
-  }
-  throw new GitLabError('gitlab_unreadable', `GET ${path}: more than ${PAGES_MAX} pages of notes`);
+  const asked = { sort: 'asc', order_by: 'created_at' };
+  const notes = await readWhole(path, asked, NOTE, { ...deps, pagesMax: PAGES_MAX });
+  if (notes === undefined)
+    throw new GitLabError('gitlab_unreadable', `GET ${path}: more than ${PAGES_MAX} pages of notes`);
+  return notes
+    .filter(({ author, body }) => author.id === userId && body.startsWith(marker))
+    .toSorted((a, b) => a.id - b.id);
 }

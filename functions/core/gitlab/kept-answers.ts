@@ -3,7 +3,7 @@ import { keepLatest } from '../../../policies/keep-latest.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { atOnce, type LedgerClock, type Log } from '../environment/environment.ts';
 import { GitLabError } from './gitlab.ts';
-import { type RestCallDeps, restCall } from './rest-call.ts';
+import { type RestCallDeps, readOne } from './rest-call.ts';
 import { byVersion, type FleetGitLab } from './runners.ts';
 
 interface AskingOptions {
@@ -16,15 +16,12 @@ interface AskingOptions {
 }
 
 const FRESH_MS = 10 * 60_000;
-/** A GitLab that failed is left alone so long: no page waits for it again and again. */
 const QUIET_MS = 60_000;
 const CALLS_AT_ONCE = 8;
 const KEPT_MAX = 5_000;
 
 /**
- * Caches GitLab's answers about ids for some minutes. It never throws: missing or late answers are left out.
- *
- * @param ask - its calls have a short deadline: those under way at the end are waited for. @throws {GitLabError}
+ * Caches GitLab's answers about ids for some minutes. Missing or late answers are left out.
  * @param unreadable - in place of an answer that cannot be read: one odd answer says nothing of the others
  */
 function keptAnswers<Answer>(
@@ -63,39 +60,26 @@ export type UserNames = (userIds: readonly number[]) => Promise<ReadonlyMap<numb
 
 const UserAnswer = z.object({ username: z.string().min(1).max(255) });
 
-/**
- * Reads current user names from GitLab. They are cached in memory for minutes only, so renamed and deleted
- * users disappear here too.
- *
- * @param gitlab - its token may read users.
- * @see https://docs.gitlab.com/api/users/#retrieve-a-user
- */
+/** Cached for minutes only, so that renamed and deleted users disappear here too. @see https://docs.gitlab.com/api/users/#retrieve-a-user */
 export const userNames = ({
   gitlab,
   ...options
 }: AskingOptions & { readonly gitlab: RestCallDeps }): UserNames =>
   keptAnswers(
     'users',
-    async (id) => {
-      const answer = await restCall(`/users/${id}`, new URLSearchParams(), gitlab);
-      return UserAnswer.safeParse(answer.body).data?.username ?? '';
-    },
+    async (id) => (await readOne(`/users/${id}`, UserAnswer, gitlab))?.username ?? '',
     '',
     options,
   );
 
 export interface RunnerDetail {
   readonly description?: string;
-  /** The version of GitLab Runner, as the oldest of the managers that still work reports it: `18.10.2`. */
   readonly version?: string;
 }
 
 export type RunnerDetails = (runnerIds: readonly number[]) => Promise<ReadonlyMap<number, RunnerDetail>>;
 
-/**
- * Descriptions and versions of runners, two calls each. They are upgraded now and then, and GitLab writes down a version every
- * 40 to 55 minutes.
- */
+/** Two calls each. GitLab writes down a version every 40 to 55 minutes. */
 export const runnerDetails = ({
   fleet,
   ...options

@@ -1,8 +1,6 @@
-/** Projects, their pipelines and jobs, and the runner that takes them: what a proof at a real GitLab is made of. */
 import { z } from 'zod';
-import { type AdminAnswer, AdminCalls, refusalOf, refusalOfFailure } from './admin-calls.ts';
-import { GitLabError } from './gitlab.ts';
-import { checkBaseUrl, parsedJson, type RestCallDeps, readToken, sendOnce } from './rest-call.ts';
+import { type AdminAnswer, AdminCalls } from './admin-calls.ts';
+import { checkBaseUrl, GRAPHQL, type RestCallDeps } from './rest-call.ts';
 
 const id = z.int().positive();
 const projectSchema = z.object({
@@ -27,26 +25,23 @@ const pipelineJobSchema = z.object({
   tag_list: z.array(z.string()).default([]),
   web_url: z.string().optional(),
 });
-const messageSchema = z.object({
-  data: z.object({
-    project: z.object({ job: z.object({ failureMessage: z.string().nullish() }).nullish() }).nullish(),
-  }),
-});
+const messageSchema = z
+  .object({
+    data: z.object({
+      project: z.object({ job: z.object({ failureMessage: z.string().nullish() }).nullish() }).nullish(),
+    }),
+  })
+  .transform(({ data }) => data.project?.job?.failureMessage ?? undefined);
 
 export type CanaryJob = z.output<typeof pipelineJobSchema>;
 
 export type GitLabPipelines = ReturnType<typeof createGitLabPipelines>;
 
 const JOBS_LOOKED_AT = '100';
-const MESSAGE_MS = 10_000;
 const MESSAGE_QUERY =
   'query ($path: ID!, $id: JobID!) { project(fullPath: $path) { job(id: $id) { failureMessage } } }';
 
-/**
- * Needs scope `api`, and in the project the right to start pipelines. No call throws for what GitLab answers.
- *
- * @throws {Error} for a `baseUrl` that is no HTTP address.
- */
+/** Needs scope `api` and the right to start pipelines. No call throws for what GitLab answers. @throws {Error} for a bad `baseUrl` */
 export function createGitLabPipelines(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
   const calls = new AdminCalls(deps);
@@ -80,37 +75,10 @@ export function createGitLabPipelines(deps: RestCallDeps) {
     cancel: (projectId: number, pipelineId: number) =>
       calls.change('pipelines', z.unknown(), 'POST', `${pipelines(projectId)}/${pipelineId}/cancel`),
     /** GitLab's failure message of a job, including a controller's reason; REST does not return it. */
-    failureMessage: (projectPath: string, jobId: number) => askMessage(projectPath, jobId, deps),
+    failureMessage: (path: string, jobId: number) =>
+      calls.change('pipelines', messageSchema, 'POST', GRAPHQL, {
+        query: MESSAGE_QUERY,
+        variables: { path, id: `gid://gitlab/Ci::Build/${jobId}` },
+      }),
   };
-}
-
-async function askMessage(
-  path: string,
-  jobId: number,
-  deps: RestCallDeps,
-): Promise<AdminAnswer<string | undefined>> {
-  const made = { topic: 'pipelines', call: 'POST /api/graphql', baseUrl: deps.baseUrl } as const;
-  try {
-    const { response, text } = await sendOnce(
-      made.call,
-      `${deps.baseUrl.replace(/\/+$/, '')}/api/graphql`,
-      {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'private-token': await readToken(deps.token) },
-        body: JSON.stringify({
-          query: MESSAGE_QUERY,
-          variables: { path, id: `gid://gitlab/Ci::Build/${jobId}` },
-        }),
-      },
-      deps.timeoutMs ?? MESSAGE_MS,
-      deps.fetch,
-    );
-    const read = response.status === 200 ? messageSchema.safeParse(parsedJson(text)) : undefined;
-    if (read?.success === true)
-      return { ok: true, value: read.data.data.project?.job?.failureMessage ?? undefined };
-    return { ok: false, refusal: refusalOf(made, response.status) };
-  } catch (error) {
-    if (!(error instanceof GitLabError)) throw error;
-    return { ok: false, refusal: refusalOfFailure(made, error) };
-  }
 }

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { notReached } from '../contract/network.ts';
 import type { LedgerClock } from '../environment/environment.ts';
@@ -5,7 +6,6 @@ import { doubling, retried } from '../store/table-failure.ts';
 import { GitLabError, type GitLabErrorCode, type Page } from './gitlab.ts';
 
 export interface RestCallDeps {
-  /** GitLab's address, e.g. `https://gitlab.example.com`; a path is kept. */
   readonly baseUrl: string;
   /** Read for every call, so that a rotated token needs no restart. */
   readonly token: () => Promise<string>;
@@ -13,7 +13,6 @@ export interface RestCallDeps {
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs' | 'sleep'>;
   readonly random?: () => number;
   readonly timeoutMs?: number;
-  /** One call with all its tries and the waits between. @default 15_000 */
   readonly deadlineMs?: number;
 }
 
@@ -24,20 +23,16 @@ export interface RestAnswer {
   readonly body: unknown;
 }
 
+export const GRAPHQL = '/graphql';
+
 const TIMEOUT_MS = 5_000;
 const DEADLINE_MS = 15_000;
-/** A GitLab that fails four times in a row is down: the next sweep asks again. */
 const TRIES_MAX = 4;
 const BACKOFF_MS_MIN = 250;
 const BACKOFF_MS_MAX = 4_000;
 const TRY_MS_MIN = 100;
 
-/**
- * One GET of GitLab's REST API. 5xx, 408 and silence are tried again with full jitter inside the deadline; 404 and 405 are
- * answers for the caller to judge.
- * @param path - below `/api/v4`, e.g. `/runners/all`.
- * @throws {GitLabError}
- */
+/** Tries 5xx, 408 and silence again inside the deadline; returns 404 and 405. @param path - below `/api/v4` @throws {GitLabError} */
 export async function restCall(
   path: string,
   query: URLSearchParams,
@@ -48,7 +43,7 @@ export async function restCall(
   const ask = (): Promise<RestAnswer | GitLabError> => {
     const leftMs = endMs - clock.monotonicMs();
     const timeoutMs = Math.max(TRY_MS_MIN, Math.min(deps.timeoutMs ?? TIMEOUT_MS, Math.floor(leftMs)));
-    return tryOnce('GET', path, { query, timeoutMs }, deps).catch((error: unknown) => {
+    return restOnce('GET', path, undefined, timeoutMs, deps, query).catch((error: unknown) => {
       if (error instanceof GitLabError) return error;
       throw error;
     });
@@ -56,9 +51,7 @@ export async function restCall(
   const isUnavailable = (answer: RestAnswer | GitLabError): boolean =>
     answer instanceof GitLabError && answer.code === 'gitlab_unavailable';
   const answer = await retried(ask, isUnavailable, {
-    clock,
-    random,
-    triesMax: TRIES_MAX,
+    ...{ clock, random, triesMax: TRIES_MAX },
     pauseMsMax: doubling(BACKOFF_MS_MIN, BACKOFF_MS_MAX),
     isTimeFor: (pauseMs) => endMs - clock.monotonicMs() - pauseMs >= TRY_MS_MIN,
   });
@@ -66,97 +59,72 @@ export async function restCall(
   return answer;
 }
 
-/**
- * Sends one change through GitLab's REST API, once: the caller checks the result before a repeat. 400, 404,
- * 409, 412 and 422 are returned.
- *
- * @param path - below `/api/v4`, e.g. `/runner_controllers/7`.
- * @throws {GitLabError} It may or may not have been made.
- */
-export const restChange = (
-  method: 'POST' | 'PUT' | 'DELETE',
+/** One call, without a repeat. Returns 404 and 405, and of changes 400, 409, 412 and 422. @throws {GitLabError} A change may have been made. */
+export async function restOnce(
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   change: object | undefined,
   timeoutMs: number,
   deps: RestCallDeps,
-): Promise<RestAnswer> => tryOnce(method, path, { change, timeoutMs }, deps);
-
-async function tryOnce(
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-  path: string,
-  asked: {
-    readonly query?: URLSearchParams;
-    readonly change?: object | undefined;
-    readonly timeoutMs: number;
-  },
-  deps: RestCallDeps,
+  query = new URLSearchParams(),
 ): Promise<RestAnswer> {
   const { baseUrl } = deps;
-  const { query = new URLSearchParams(), change, timeoutMs } = asked;
   const call = `${method} ${path}`;
-  const headers = {
-    accept: 'application/json',
-    'private-token': await readToken(deps.token),
-    ...(change !== undefined && { 'content-type': 'application/json' }),
-  };
-  const url = `${baseUrl.replace(/\/+$/, '')}/api/v4${path}${query.size === 0 ? '' : `?${query}`}`;
-  const init = { method, headers, ...(change !== undefined && { body: JSON.stringify(change) }) };
-  const { response, text } = await sendOnce(call, url, init, timeoutMs, deps.fetch);
-  const { status, headers: said } = response;
-  const fail = (code: GitLabErrorCode, remedy: string, more: { retryAfterMs?: number } = {}): never => {
-    const message = `${call}: GitLab at ${baseUrl} answered ${status}. ${remedy}`;
-    throw new GitLabError(code, message, { status, ...more });
-  };
-  if (status === 401) return fail('gitlab_refused', 'The token is wrong, revoked or has expired.');
-  if (status === 403) {
-    const scope = method === 'GET' ? 'read_api' : 'api';
-    return fail('gitlab_refused', `The token needs the scope ${scope} and an administrator.`);
-  }
-  if (status === 429) {
-    const retryAfterMs = readRetryAfter(said.get('retry-after'), deps.clock.nowMs());
-    return fail('gitlab_rate_limited', 'Wait, and try again.', withoutAbsent({ retryAfterMs }));
-  }
-  if (status >= 500 || status === 408)
-    return fail('gitlab_unavailable', 'GitLab is overloaded or being updated: try again later.');
-  if (method === 'GET' && status >= 300 && status < 400) {
-    // Only the origin of an address: the rest can hold secrets.
-    const to = URL.parse(said.get('location') ?? '', baseUrl)?.origin ?? 'elsewhere';
-    return fail(
-      'gitlab_unreadable',
-      `It is a redirect to ${to}: a sign-in in front of GitLab must let the API pass.`,
-    );
-  }
-  if (method === 'GET' && status !== 200 && status !== 404 && status !== 405)
-    return fail('gitlab_unreadable', "Check GitLab's version.");
-  const body = status === 200 || status === 201 ? parsedJson(text) : undefined;
-  // The parser's own message would quote the body.
-  if (method === 'GET' && status === 200 && body === undefined)
-    return fail(
-      'gitlab_unreadable',
-      "The body is not JSON. Check that this is GitLab's address, and that no proxy or sign-in page answers in its place.",
-    );
-  return { baseUrl, status, headers: said, body };
-}
-
-/**
- * One request and the whole of its answer, within `timeoutMs`. A redirect is an answer: fetch would carry the token along to
- * wherever it leads.
- * @throws {GitLabError} `gitlab_unavailable`; what was to be changed may or may not be.
- */
-export function sendOnce(
-  call: string,
-  url: string,
-  init: RequestInit,
-  timeoutMs: number,
-  send: typeof fetch,
-): Promise<{ readonly response: Response; readonly text: string }> {
+  const root = path === GRAPHQL ? '/api' : '/api/v4';
+  const url = `${baseUrl.replace(/\/+$/, '')}${root}${path}${query.size === 0 ? '' : `?${query}`}`;
+  const headers = { accept: 'application/json', 'private-token': await readToken(deps.token) };
   const signal = AbortSignal.timeout(timeoutMs);
-  return send(url, { ...init, redirect: 'manual', signal })
-    .then(async (response) => ({ response, text: await response.text() }))
+  const sent = change && {
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(change),
+  };
+  // A redirect is an answer: fetch would carry the token along.
+  const { response, text } = await deps
+    .fetch(url, { method, headers, ...sent, redirect: 'manual', signal })
+    .then(async (answer) => ({ response: answer, text: await answer.text() }))
     .catch((cause: unknown) => {
       const why = signal.aborted ? new DOMException(`${timeoutMs} ms`, 'TimeoutError') : cause;
       throw new GitLabError('gitlab_unavailable', notReached(`${call}: GitLab`, url, why), { cause });
     });
+  const { status } = response;
+  const body = status === 200 || status === 201 ? parsedJson(text) : undefined;
+  const failure = failureOf(response, body, method === 'GET', baseUrl);
+  if (failure === undefined) return { baseUrl, status, headers: response.headers, body };
+  const [code, remedy] = failure;
+  const retryAfterMs =
+    status === 429 ? readRetryAfter(response.headers.get('retry-after'), deps.clock.nowMs()) : undefined;
+  throw new GitLabError(code, `${call}: GitLab at ${baseUrl} answered ${status}. ${remedy}`, {
+    ...{ status, ...withoutAbsent({ retryAfterMs }) },
+  });
+}
+
+/** Undefined: an answer for the caller to judge. */
+function failureOf(
+  { status, headers }: Response,
+  body: unknown,
+  isRead: boolean,
+  baseUrl: string,
+): readonly [GitLabErrorCode, remedy: string] | undefined {
+  if (status === 401) return ['gitlab_refused', 'The token is wrong, revoked or has expired.'];
+  if (status === 403) {
+    const scope = isRead ? 'read_api' : 'api';
+    return ['gitlab_refused', `The token needs the scope ${scope} and an administrator.`];
+  }
+  if (status === 429) return ['gitlab_rate_limited', 'Wait, and try again.'];
+  if (status >= 500 || status === 408)
+    return ['gitlab_unavailable', 'GitLab is overloaded or being updated: try again later.'];
+  if (!isRead || status === 404 || status === 405 || body !== undefined) return undefined;
+  if (status >= 300 && status < 400) {
+    // Only the origin of an address: the rest can hold secrets.
+    const to = URL.parse(headers.get('location') ?? '', baseUrl)?.origin ?? 'elsewhere';
+    const remedy = `It is a redirect to ${to}: a sign-in in front of GitLab must let the API pass.`;
+    return ['gitlab_unreadable', remedy];
+  }
+  if (status !== 200) return ['gitlab_unreadable', "Check GitLab's version."];
+  // The parser's own message would quote the body.
+  const remedy =
+    "The body is not JSON. Check that this is GitLab's address, and that no proxy or sign-in page answers in its place.";
+  return ['gitlab_unreadable', remedy];
 }
 
 /** Longer than any pause GitLab asks for: a typo in a proxy must not stop the sweep for days. */
@@ -168,7 +136,7 @@ function readRetryAfter(value: string | null, nowMs: number): number | undefined
   return Number.isNaN(waitMs) ? undefined : Math.min(RETRY_AFTER_MS_MAX, Math.max(0, waitMs));
 }
 
-export async function readToken(token: () => Promise<string>): Promise<string> {
+async function readToken(token: () => Promise<string>): Promise<string> {
   const text = await token().catch((cause: unknown) => {
     throw new GitLabError('gitlab_unavailable', "GitLab's token could not be read from where it is kept", {
       cause,
@@ -187,9 +155,8 @@ export async function readToken(token: () => Promise<string>): Promise<string> {
 const PER_PAGE = 100;
 
 /**
- * Returns the query of the next page, or undefined after the last. It reads both of GitLab's ways: `Link`
- * (keyset and numbered pages) and `X-Next-Page` (numbered). Only a link's query is used, never its host,
- * because the token must stay at the configured address.
+ * The query of the next page, by `Link` or `X-Next-Page`. Only a link's query is used, never its host, because the token must stay
+ * at the configured address.
  */
 export function nextPage(headers: Headers): string | undefined {
   const [, query] = /<[^<>?]*\?([^<>]*)>[^<]*;\s*rel="?next\b/i.exec(headers.get('link') ?? '') ?? [];
@@ -197,7 +164,6 @@ export function nextPage(headers: Headers): string | undefined {
   return query ?? (/^\d+$/.test(number) ? `page=${number}` : undefined);
 }
 
-/** The query of one page: what is asked for, at the place that `page` names. */
 export function pageQuery(
   asked: Readonly<Record<string, string>>,
   page: string | undefined,
@@ -209,7 +175,7 @@ export function pageQuery(
 }
 
 /** The body of an answer that has to be there; 404 means that this is not the address of a GitLab. */
-export function readFound(path: string, answer: RestAnswer): unknown {
+function readFound(path: string, answer: RestAnswer): unknown {
   if (answer.status === 200) return answer.body;
   throw new GitLabError(
     'gitlab_unreadable',
@@ -217,32 +183,64 @@ export function readFound(path: string, answer: RestAnswer): unknown {
   );
 }
 
-export function readList(path: string, answer: RestAnswer): readonly unknown[] {
-  const body = readFound(path, answer);
-  if (Array.isArray(body)) return body;
-  throw new GitLabError('gitlab_unreadable', `GET ${path}: the answer is not a list`);
+/** Names fields, never their values. */
+export const unreadFields = ({ issues }: z.ZodError): string =>
+  [...new Set(issues.map(({ path }) => path.join('.') || 'the answer'))].slice(0, 3).join(', ');
+
+/** The answer to `GET path`; undefined if GitLab says 404. @throws {GitLabError} */
+export async function readOne<S extends z.ZodType>(
+  path: string,
+  schema: S,
+  deps: RestCallDeps,
+): Promise<z.output<S> | undefined> {
+  const answer = await restCall(path, new URLSearchParams(), deps);
+  if (answer.status === 404) return undefined;
+  const read = schema.safeParse(readFound(path, answer));
+  if (read.success) return read.data;
+  const fields = unreadFields(read.error);
+  throw new GitLabError('gitlab_unreadable', `GET ${path}: not as documented: ${fields}`);
 }
 
-export const readPage = async <Name extends string, Entry>(
+export const readPage = async <Name extends string, S extends z.ZodType>(
   name: Name,
   path: string,
   query: URLSearchParams,
-  parse: (entry: unknown) => Entry | undefined,
+  schema: S,
   deps: RestCallDeps,
-): Promise<Page<Name, Entry>> => pageOf(name, path, await restCall(path, query, deps), parse);
+): Promise<Page<Name, z.output<S>>> => pageOf(name, path, await restCall(path, query, deps), schema);
 
-export function pageOf<Name extends string, Entry>(
+export function pageOf<Name extends string, S extends z.ZodType>(
   name: Name,
   path: string,
   answer: RestAnswer,
-  parse: (entry: unknown) => Entry | undefined,
-): Page<Name, Entry> {
-  const entries = readList(path, answer);
-  const found = entries.flatMap((entry) => parse(entry) ?? []);
+  schema: S,
+): Page<Name, z.output<S>> {
+  const entries = readFound(path, answer);
+  if (!Array.isArray(entries))
+    throw new GitLabError('gitlab_unreadable', `GET ${path}: the answer is not a list`);
+  const found = entries.flatMap((entry) => schema.safeParse(entry).data ?? []);
   const unreadable = entries.length - found.length;
   const next = nextPage(answer.headers);
   const page = { [name]: found, ...(unreadable > 0 && { unreadable }), ...withoutAbsent({ next }) };
-  return page as unknown as Page<Name, Entry>;
+  return page as unknown as Page<Name, z.output<S>>;
+}
+
+/** All entries of a list that can be read; undefined if it has more than `pagesMax` pages. @throws {GitLabError} */
+export async function readWhole<S extends z.ZodType>(
+  path: string,
+  asked: Readonly<Record<string, string>>,
+  schema: S,
+  deps: RestCallDeps & { readonly pagesMax: number },
+): Promise<readonly z.output<S>[] | undefined> {
+  const entries: z.output<S>[] = [];
+  let page: string | undefined;
+  for (let pages = 0; pages < deps.pagesMax; pages += 1) {
+    const found = await readPage('entries', path, pageQuery(asked, page), schema, deps);
+    entries.push(...found.entries);
+    page = found.next;
+    if (page === undefined) return entries;
+  }
+  return undefined;
 }
 
 /** @throws {Error} if it is no plain http or https address; it is never quoted, because it could hold a password. */
@@ -255,7 +253,7 @@ export function checkBaseUrl(baseUrl: string): void {
   );
 }
 
-export function parsedJson(text: string): unknown {
+function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -7,15 +7,13 @@ import {
   pageQuery,
   patiently,
   type RestCallDeps,
-  readFound,
+  readOne,
   readPage,
-  restCall,
-  restChange,
+  restOnce,
 } from './rest-call.ts';
 import type { GitLab } from './rest-gitlab.ts';
 
 const CHANGE_TIMEOUT_MS = 10_000;
-/** As GitLab bounds them; longer texts were not written by GitLab. */
 const TEXT_CHARACTERS_MAX = 4_096;
 const LIST_MAX = 10_000;
 
@@ -68,17 +66,13 @@ const RunnerAnswer = z
       runUntagged: answer.run_untagged ?? tags.length === 0,
       locked: answer.locked ?? false,
       accessLevel: answer.access_level,
-      /** The groups or projects it belongs to; the first is its owner. */
       ownerIds: answer.runner_type === 'instance_type' ? [] : ownerIds,
       ...withoutAbsent({
         maximumTimeoutSeconds: answer.maximum_timeout ?? undefined,
         /** The administrators' note; absent also if the token may not read it. */
         maintenanceNote: answer.maintenance_note ?? undefined,
         contactedAtMs: answer.contacted_at ?? undefined,
-        /**
-         * Origin of its token. `user`: a user created it, with an authentication token. `token`: it was registered
-         * with a registration token, or its creator is gone. Absent: this GitLab version does not return it.
-         */
+        /** `token`: registered with a registration token, or its creator is gone. Absent: this GitLab version does not say. */
         createdBy: answer.created_by === undefined ? undefined : createdBy,
       }),
     };
@@ -109,7 +103,6 @@ const ManagerAnswer = z
 /** The token is shown once, never to be printed. */
 const CreatedAnswer = z.object({ id, token: z.string().regex(/^[\x21-\x7e]+$/) });
 
-/** One runner in full. Several processes may work under its token: its managers. */
 export type FleetRunner = z.output<typeof RunnerAnswer>;
 export type RunnerManager = z.output<typeof ManagerAnswer>;
 
@@ -122,38 +115,20 @@ export type NewRunner = Pick<
   readonly ownerId?: number;
 };
 
-/**
- * Reads runners through GitLab's REST API with a read-only token.
- *
- * @throws {Error} if `baseUrl` is not a plain http or https address.
- * @see https://docs.gitlab.com/api/runners/
- */
+/** @see https://docs.gitlab.com/api/runners/ @throws {Error} if `baseUrl` is not a plain http or https address */
 export function createFleetReader(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
   return {
     /** `GET /runners/all`, in numbered pages, without tags: see `runner`. @throws {GitLabError} */
-    listed: ({ page }: { readonly page?: string | undefined }) => {
-      const parse = (entry: unknown) => ListedAnswer.safeParse(entry).data;
-      return readPage('runners', '/runners/all', pageQuery({}, page), parse, deps);
-    },
+    listed: ({ page }: { readonly page?: string | undefined }) =>
+      readPage('runners', '/runners/all', pageQuery({}, page), ListedAnswer, deps),
 
-    /** `GET /runners/:id`. `undefined`: GitLab knows no such runner. @throws {GitLabError} */
-    async runner(runnerId: number): Promise<FleetRunner | undefined> {
-      const path = `/runners/${runnerId}`;
-      const answer = await restCall(path, new URLSearchParams(), deps);
-      if (answer.status === 404) return undefined;
-      const read = RunnerAnswer.safeParse(readFound(path, answer));
-      if (read.success) return read.data;
-      // Which fields, never what is in them.
-      const fields = [...new Set(read.error.issues.map((issue) => issue.path.join('.') || 'the answer'))];
-      throw new GitLabError('gitlab_unreadable', `GET ${path}: not as documented: ${fields.join(', ')}`);
-    },
+    runner: (runnerId: number): Promise<FleetRunner | undefined> =>
+      readOne(`/runners/${runnerId}`, RunnerAnswer, deps),
 
     /** `GET /runners/:id/managers`, which has no pages. @throws {GitLabError} */
-    managers(runnerId: number) {
-      const parse = (entry: unknown) => ManagerAnswer.safeParse(entry).data;
-      return readPage('managers', `/runners/${runnerId}/managers`, new URLSearchParams(), parse, deps);
-    },
+    managers: (runnerId: number) =>
+      readPage('managers', `/runners/${runnerId}/managers`, new URLSearchParams(), ManagerAnswer, deps),
   };
 }
 
@@ -166,7 +141,7 @@ export const createFleet = (deps: RestCallDeps) => ({
   /** `POST /user/runners`: GitLab returns the token only once. @throws {GitLabError} It may or may not exist. */
   async create(runner: NewRunner): Promise<z.output<typeof CreatedAnswer>> {
     const path = '/user/runners';
-    const { status, body } = await restChange('POST', path, creationOf(runner), CHANGE_TIMEOUT_MS, deps);
+    const { status, body } = await restOnce('POST', path, creationOf(runner), CHANGE_TIMEOUT_MS, deps);
     const read = CreatedAnswer.safeParse(body);
     if (status === 201 && read.success) return read.data;
     const said = `POST ${path}: GitLab answered ${status} and told no new runner`;
@@ -176,7 +151,7 @@ export const createFleet = (deps: RestCallDeps) => ({
   /** `PUT /runners/:id` with `paused`: it takes no new job. @throws {GitLabError} It may or may not be. */
   async pause(runnerId: number): Promise<void> {
     const path = `/runners/${runnerId}`;
-    const { status, body } = await restChange('PUT', path, { paused: true }, CHANGE_TIMEOUT_MS, deps);
+    const { status, body } = await restOnce('PUT', path, { paused: true }, CHANGE_TIMEOUT_MS, deps);
     if (status === 200 && z.object({ paused: z.literal(true) }).safeParse(body).success) return;
     const said = `PUT ${path}: GitLab answered ${status}, and it is not paused`;
     throw new GitLabError('gitlab_unreadable', said);
@@ -208,7 +183,6 @@ export type RouterAccess =
   | 'feature_flag'
   | 'unknown';
 
-/** Two versions of a fleet, compared by their first two numbers: patches differ every week. */
 export const byVersion = (a: string, b: string): number => minorOf(a) - minorOf(b);
 
 /** `18.11.2`, `v18.11.2`, `19.0.0~pre.3` and the like → 180011; 0 for what is no version. */
@@ -225,10 +199,7 @@ export function routerAccess(version: string | undefined): RouterAccess {
   return minor < minorOf('18.11') ? 'environment' : 'feature_flag';
 }
 
-/**
- * Since about 19.2 a runner bypasses the router for half a minute after three router failures in a row. Jobs
- * in that time have no admission request.
- */
+/** From 19.2 on a runner bypasses the router for half a minute after three router failures in a row. */
 export const fallsBack = (version: string | undefined): boolean => minorOf(version) >= minorOf('19.2');
 
 interface JobSpan {
@@ -238,11 +209,8 @@ interface JobSpan {
 }
 
 /**
- * Yields finished jobs runner by runner, newest first by id: `GET /runners/:id/jobs` in keyset pages, which
- * are stable while jobs start and end. GitLab has no filter by time there, so newer jobs are read as well,
- * and a job that waited since before the span is missed. `cut`: the runner has more jobs in the span than `pagesMax` pages of 100.
- *
- * @throws {GitLabError}
+ * Finished jobs runner by runner, newest first by id. GitLab has no filter by time there, so newer jobs are read as well, and a job
+ * that waited since before the span is missed. `cut`: there are more than `pagesMax` pages of 100. @throws {GitLabError}
  */
 export async function* finishedJobs(
   gitlab: Pick<GitLab, 'listJobs'>,

@@ -12,7 +12,6 @@ export interface TransactDeps {
   readonly store: Pick<LedgerStore, 'transact'>;
   readonly clock: LedgerClock;
   readonly random: () => number;
-  /** A new client request token, at most 36 characters. */
   readonly newToken: () => string;
   readonly onRetry?: (() => void) | undefined;
   readonly onContended?: ((writes: readonly Write[]) => void) | undefined;
@@ -78,13 +77,10 @@ export async function attempt(
 export const timeLeftMs = (deadlineMs: number, clock: LedgerClock): number =>
   deadlineMs - clock.monotonicMs();
 
-// Retries after conflicts use a token bucket: immediate while transactions commit, slower the fewer commit.
-
 /** Races lost in a row up to this number are bad luck, and no sign of a crowd. */
 const TRIES_SAVED_MAX = 40;
 /** A transaction that commits or is refused refills this many tries: two rivals lose about this often in between. */
 const TRIES_PER_COMMIT = 4;
-/** Tries per second and process if nothing commits. */
 const TRIES_PER_SECOND = 25;
 /** A transaction holds its items for about 5 ms: the first pause lets one pass. Growing pauses would starve the loser. */
 const RACE_PAUSE_MS_FIRST = 18;
@@ -107,7 +103,6 @@ export class RetryBudgets {
     this.#clock = clock;
   }
 
-  /** @returns the pause before the next try, ms */
   take(writes: readonly Write[], tries: number): { readonly atLeastMs: number; readonly jitterMs: number } {
     const nowMs = this.#clock.monotonicMs();
     let least = TRIES_SAVED_MAX;

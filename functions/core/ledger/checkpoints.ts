@@ -20,7 +20,6 @@ export interface SweepMarks {
 export interface RunnerMark {
   /** Jobs of this runner up to this id were looked at, as far as they had started by then. */
   readonly seenTo: number;
-  /** When the last search that got through began, Unix ms; 0: none did. */
   readonly passMs: number;
   /** The same of the last deep one, which also looks below `seenTo`. */
   readonly deepMs: number;
@@ -112,7 +111,6 @@ export function dynamoSweepMarks({ table, instance }: InstanceTable): SweepMarkS
       });
       await put(keys.sweepMarks, {
         si: numberValue(sinceMs),
-        // Pairs in a list keep their order, which a map would not.
         op: { L: [...open].flat().map(numberValue) },
         bl: numberValue(blocks.length),
       });
@@ -121,7 +119,6 @@ export function dynamoSweepMarks({ table, instance }: InstanceTable): SweepMarkS
   };
 }
 
-/** Job ends that webhooks reported, and the checkpoint of their comparison with GitLab. */
 export type ReportedEnds = ReturnType<typeof dynamoReportedEnds>;
 
 /** One shard of a half hour: some thousand deliveries, a megabyte a page. */
@@ -157,7 +154,6 @@ export function dynamoReportedEnds({ table, instance }: InstanceTable) {
 /** Usage of jobs as young as this is compared, so each job is met at least once after its last change. */
 export const mendedMs = (records = Number.POSITIVE_INFINITY): number => roundMs(records) + DAY_MS;
 
-/** Result of the last round of the recount, for pages and the health check. */
 export interface RecountOutcome {
   readonly recountedAtMs: number;
   /** Counters that do not show what their records make; at most {@link DRIFTING_KEPT_MAX}. */
@@ -176,7 +172,6 @@ export type RecountOutcomes = SingleItem<RecountOutcome>;
 
 const DRIFTING_KEPT_MAX = 500;
 
-/** @param recountedAtMs - Unix ms, when the recount began */
 export function recountOutcome(
   { records, drift, unproven }: Pick<RebuildReport, 'records' | 'drift' | 'unproven'>,
   recountedAtMs: number,

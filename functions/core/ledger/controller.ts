@@ -7,19 +7,16 @@ import { numberValue, readNumber, readText, textValue } from './record.ts';
 /** As the sweep last read it, for programs that cannot ask GitLab: a job out of scope is not a bypass. */
 export interface ControllerScope {
   readonly controllerId: number;
-  /** Only `enabled` makes GitLab follow an answer. */
   readonly state: 'enabled' | 'dry_run' | 'disabled';
   readonly readAtMs: number;
   /** Unix ms since when every runner is in scope; 0: always. Absent: not every runner is. */
   readonly instanceSinceMs?: number;
-  /** The same of single runners, by id. */
   readonly runners: ReadonlyMap<number, number>;
 }
 
 /** Before the first read every job is in scope. */
 export type ControllerScopeStore = SingleItem<ControllerScope>;
 
-/** An older scope is stale; then every job is in scope. */
 const BELIEVED_MS = DAY_MS;
 
 /** True if GitLab did not have to ask: the job started before its runner came into scope. Without a runner id it is in scope. */
@@ -89,7 +86,6 @@ export interface CanaryOutcome {
   readonly checkedAtMs: number;
   readonly admitted: ArmOutcome;
   readonly rejected: ArmOutcome;
-  /** Hash of the descriptors that the answers were written with. */
   readonly descriptors: string;
   readonly gitlabVersion: string;
   readonly runnerId: number;

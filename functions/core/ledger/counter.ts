@@ -45,7 +45,6 @@ export class CounterMerge {
     else if (fitted) this.#maxFitted = tighter(this.#maxFitted, room(bound, this.fitted));
   }
 
-  /** Returns a reservation of a job in the pack. */
   giveBack(amount: number): void {
     this.committed -= amount;
     this.fitted -= amount;
@@ -77,7 +76,6 @@ const tighter = (a: number | undefined, b: number): number => (a === undefined ?
 export const fitsBound = (seen: number, amount: number, bound: number): boolean =>
   bound > 0 && seen + amount <= bound;
 
-/** Known counters by name. A counter that is missing here has not refused yet. */
 export type KnownCounters = ReadonlyMap<string, KnownCounter>;
 
 export interface KnownCounter {
@@ -101,7 +99,6 @@ export function knownCounter(counter: Counter | undefined, nowMs: number): Known
 
 // Whole jobs into transactions: a job's record and all its counters are decided together or not at all.
 export interface PackNeed {
-  /** Items of its own: its record, perhaps a correction entry. */
   readonly items: number;
   readonly names: readonly string[];
 }
@@ -140,13 +137,10 @@ export interface ClaimOutcome {
   /** The bound at commit; undefined: unchecked. */
   readonly bound: number | undefined;
   readonly fitted: boolean;
-  /** It does not fit, and may refuse the job. */
   readonly refused?: Violation;
   /** The bound under which its pipeline's grace may let a refused claim in. */
   readonly grace?: number;
-  /** It does not fit and only watches. */
   readonly noted?: Violation;
-  /** It fits, and passes the soft part of the limit. */
   readonly warned?: Violation;
   readonly amount?: number;
   /** It takes what is lent: while that is reclaimed it may not. */
@@ -158,11 +152,8 @@ export interface ClaimOutcome {
 }
 
 /**
- * An unread counter counts as having headroom. The write is checked against the soft bound until the counter shows that
- * it is passed. So a warning costs no read and is never missed.
- *
- * @param merge - the claims kept before this one in the same pack.
- * @param own - what the job's own earlier claims take of the same counter.
+ * An unread counter counts as having headroom. The write is checked against the soft bound until the counter shows that it is passed,
+ * so a warning costs no read and is never missed. @param own - what the job's earlier claims take of the same counter
  */
 export function judgeClaim(
   claim: LimitClaim,

@@ -28,19 +28,12 @@ interface LedgerOptions {
 /** The ends of jobs come from queues and schedules, which come back by themselves: this only bounds a silent table. */
 const ENDS_TIMEOUT_MS = 10_000;
 const READ_TIMEOUT_MS = 2_000;
-/** 2 000 records take about a second of a small function, and the sweep asks for 20 000. */
 const READ_TOGETHER_MAX = 500;
 /** A page of the due index may be a whole megabyte, and only the sweep waits for it. */
 const DUE_TIMEOUT_MS = 5_000;
 
-export function createLedger({
-  store,
-  clock = systemClock,
-  random = Math.random,
-  newToken = randomUUID,
-  onRetry,
-  onClampedDuration,
-}: LedgerOptions): Ledger {
+export function createLedger(options: LedgerOptions): Ledger {
+  const { store, clock = systemClock, random = Math.random, newToken = randomUUID, onRetry } = options;
   const budgets = new RetryBudgets(clock);
   const deps: MoveDeps = { store, clock, random, newToken, onRetry, budgets, lastSeen: new SeenCounters() };
 
@@ -51,7 +44,7 @@ export function createLedger({
     const outcomes = await makeMoves(wishes, records, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps);
     wishes.forEach(({ jobId }, index) => {
       const moved = outcomes[index] === 'applied' || outcomes[index] === 'corrected';
-      if (moved && records.get(jobId)?.reportedSeconds !== undefined) onClampedDuration?.();
+      if (moved && records.get(jobId)?.reportedSeconds !== undefined) options.onClampedDuration?.();
     });
     return outcomes;
   };

@@ -72,7 +72,6 @@ import type {
 
 type DynamoStoreOptions = InstanceTable & BatchGetDeps;
 
-/** Scans serve repairs, which run in the background. */
 const SCAN_PAGE_TIMEOUT_MS = 10_000;
 
 export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, RewriteStore, SegmentStore {
@@ -190,7 +189,6 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     return outcome === 'written';
   }
 
-  /** One page of 1 MB holds thousands of items. */
   async #query(doing: string, ask: QueryAsk, { timeoutMs }: ReadOptions): Promise<readonly Item[]> {
     const { items } = await this.#answered(doing, () =>
       queryPage(this.#table, ask, new TimeLimit(timeoutMs)),

@@ -17,7 +17,6 @@ export interface HoldJob {
   /** The record is known: it was read, or a refused write showed it or that it is unchanged. */
   asked: boolean;
   outcome: HoldOutcome | undefined;
-  /** True once a reservation under another job was looked up. */
   sought: boolean;
 }
 
@@ -68,15 +67,12 @@ export interface WeighedVerdict {
   readonly shadow: readonly Violation[];
   /** Claims that the job will hold; for a rejected one they only name its counters. */
   readonly claims: readonly RecordClaim[];
-  /** True if its reservation is counted as returned. */
   readonly reserved: boolean;
-  /** The final request, with or without break-glass. */
   readonly ask: Pick<HoldJob, 'ask' | 'names'>;
   /** It does not fit, and whether its pipeline's grace lets it in has not been looked up. */
   readonly graceUnknown: boolean;
   /** The job may wait this long: the least of all limits that refuse it. Absent: one of them allows no wait. */
   readonly waitMs?: number;
-  /** Counters, by name, that it would wait for. */
   readonly awaited?: readonly string[];
 }
 
@@ -97,7 +93,6 @@ export const isCharged = (record: JobRecord | undefined): record is JobRecord =>
 /** A job may run until its timeout; GitLab's own clean-up and late webhooks take up to this much longer. */
 export const GRACE_SECONDS = 15 * 60;
 
-/** @param nowMs - stands in where the ask does not say when it was evaluated. */
 export function draftRecord(verdict: WeighedVerdict, nowMs: number): JobRecord {
   const { prior } = verdict.job;
   const { decidedAtMs = nowMs } = verdict.job.ask;
@@ -138,7 +133,6 @@ export function decided(verdict: WeighedVerdict): HoldOutcome {
       };
 }
 
-/** Then the job is evaluated again, because the limit may have been raised. */
 const REJECTION_STANDS_MS = 60_000;
 
 /**
@@ -176,7 +170,6 @@ const stillStands = (decidedAtMs: number, nowMs: number): boolean =>
 
 // The last known amounts of the busiest counters: a hint to read before a write, never a reason to refuse.
 
-/** Counters remembered by one process. Beyond it the longest unused is forgotten. */
 const COUNTERS_MAX = 10_000;
 
 type Seen = Pick<KnownCounter, 'committed' | 'fitted'>;

@@ -78,7 +78,6 @@ export async function hold(
   return asks.map((ask) => jobs.get(ask.jobId)?.outcome ?? { outcome: 'undecided', cause: 'error' });
 }
 
-/** Includes counters of a break-glass, so that the pack has space for them. */
 const countersOf = ({ names, otherwise }: HoldJob): PackNeed => ({
   items: 1,
   names: otherwise === undefined ? names : [...names, ...otherwise.names],
@@ -196,7 +195,6 @@ async function readCounters(
     store.readCounters([...keys.values()], { timeoutMs: READ_TIMEOUT_MS }),
     store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS }),
   ]).catch(undefinedIfSilent);
-  // The read only saves a refused transaction; the write will show the same.
   if (read === undefined) return;
   const [counters, records] = read;
   const nowMs = clock.nowMs();
@@ -260,7 +258,6 @@ function waitingOutcome(verdict: WeighedVerdict): HoldJob['outcome'] {
   return { outcome: 'waiting', leftMs: leftMsOf(verdict), counters, violations: [first, ...rest] };
 }
 
-/** Longer than one read of one item takes. After that the decision stands. */
 const ASK_MS_MAX = 300;
 /** An answer with less time left would come too late to be of use. */
 const ASK_MS_MIN = 20;

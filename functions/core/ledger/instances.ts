@@ -11,13 +11,11 @@ import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
 export type InstanceRegister = ReturnType<typeof dynamoInstanceRegister>;
 
 export interface KnownInstance {
-  /** As it begins the keys, e.g. `gitlab.example.com`. */
   readonly instance: string;
   /** GitLab's address, without a trailing slash. Its host may differ from `instance` after a rename. */
   readonly gitlabUrl?: string;
   /** Host of the job router whose questions are in these books: seldom GitLab's own. */
   readonly routerHost?: string;
-  /** Last write under this name, Unix ms. */
   readonly openedAtMs: number;
 }
 
@@ -29,7 +27,6 @@ const OPENED_AT = 'at';
 
 export const registerKey = (instance: string): Key => ({ pk: INSTANCES_PK, sk: instance });
 
-/** Callers report a missing table themselves. */
 function withoutTable<Answer>(instead: Answer) {
   return (error: unknown): Answer => {
     if (error instanceof Error && error.name === 'ResourceNotFoundException') return instead;
@@ -37,7 +34,6 @@ function withoutTable<Answer>(instead: Answer) {
   };
 }
 
-/** One item instead of a page. */
 const isKnownInstance = (table: ItemTable, instance: string, timeoutMs: number): Promise<boolean> =>
   answered('read whether these books are ours', unavailable(table), async () => {
     const item = getItem(table, registerKey(instance), new TimeLimit(timeoutMs));
@@ -84,7 +80,6 @@ export const deployedTable = (config: TableConfig, env: Environment) => ({
   random: Math.random,
 });
 
-/** The invocation waits for it. */
 const CHECK_TIMEOUT_MS = 1_000;
 
 async function refuseForeign({ table, instance }: InstanceTable): Promise<void> {
@@ -97,12 +92,7 @@ async function refuseForeign({ table, instance }: InstanceTable): Promise<void> 
   );
 }
 
-/**
- * Runs the handler only on its own GitLab's table: after a rename of the host all keys would start empty. Checks until it
- * succeeds once. A table that does not answer refuses nothing.
- *
- * @throws {LedgerError} `foreign_books`, on each invocation until it is repaired.
- */
+/** After a rename of the host all keys would start empty. A table that does not answer refuses nothing. @throws {LedgerError} `foreign_books` */
 export function onOwnBooks<Args extends readonly unknown[], Answer>(
   table: InstanceTable,
   handler: (...args: Args) => Promise<Answer>,

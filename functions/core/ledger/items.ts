@@ -182,7 +182,6 @@ const decodeClosing = (item: Item, keys: LedgerKeys): ClosingEntry => ({
 /** Credits by hand of older versions. */
 const CREDIT_SK_PREFIX = 'adjustment#';
 
-/** One item of a scan. `unknown`: this version does not know its kind or form; it is taken for nothing else. */
 export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
   const sk = readText(item, SK);
   if (isNewer(item)) return { kind: 'unknown', sk };
@@ -202,12 +201,10 @@ export function inboxItem({ id, body, receivedAtMs, untilMs }: InboxItem, keys: 
   });
 }
 
-/** The body of an inbox item of this instance; undefined for every other item of the table. */
 export function inboxBody(item: Item, keys: LedgerKeys): string | undefined {
   return keys.isInboxPk(item[PK]?.S ?? '') ? item.b?.S : undefined;
 }
 
-/** The body of an item that a relay wrote: answers given without the ledger. */
 export function journalBody(item: Item, keys: LedgerKeys): string | undefined {
   return item[SK]?.S === INBOX_SK && keys.isJournalPk(item[PK]?.S ?? '') ? item.b?.S : undefined;
 }
@@ -387,7 +384,6 @@ function bytesOf(write: Write, keys: LedgerKeys): number {
   return itemBytes(itemAt(item.key, { ...item.set, ...Object.fromEntries(added) }));
 }
 
-/** One to add, one to remove; the same due time costs nothing. */
 function indexWrites(write: Write): number {
   if (write.kind === 'reset') return 1;
   if (write.kind !== 'record') return 0;

@@ -25,7 +25,6 @@ export interface Ledger {
   expire(
     jobs: readonly (GoneJob & { readonly charge: 'hold' | 'nothing' })[],
   ): Promise<readonly EndOutcome[]>;
-  /** Charges answers that were given without the ledger, unchecked and flagged. */
   recordUnmetered(
     asks: readonly UnmeteredAsk[],
     deadlineMs: number,
@@ -49,9 +48,7 @@ export interface Ledger {
   readRecord(jobId: number): Promise<JobRecord | undefined>;
   /** One per job id, same order. Consistent. @throws {LedgerError} `ledger_unavailable` */
   readRecords(jobIds: readonly number[]): Promise<readonly (JobRecord | undefined)[]>;
-  /** Recounts every counter from closing entries and records, in two passes. */
   rebuild(options: RebuildOptions): Promise<RebuildReport>;
-  /** Marks notices as sent and returns which are new within `ttlMs`. If the table does not answer, all are new. `ttlMs` <= 0 only checks. */
   announceOnce(
     keys: readonly string[],
     options: { readonly ttlMs: number; readonly timeoutMs: number },
@@ -137,7 +134,6 @@ export interface JobEnd {
   readonly runnerId?: number;
   readonly outcome?: RanOutcome;
   readonly retryCount?: number;
-  /** Whole seconds in GitLab's queue, if GitLab sent it. */
   readonly queuedSeconds?: number;
   /** GitLab's REST API reported it: it replaces an end that was reported in any other way. */
   readonly final?: true;
@@ -266,11 +262,8 @@ export interface CorrectionEntry {
 }
 
 export type EntryCause =
-  /** A settled job was reported again with another duration. */
   | 'duration'
-  /** A released or expired job turned out to have run. */
   | 'late'
-  /** The job is unknown to GitLab; the hold stays charged. */
   | 'expired'
   /** A new admission request for an expired, charged job: the charge is returned before the new hold. */
   | 'reopened';

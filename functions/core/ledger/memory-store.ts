@@ -19,7 +19,6 @@ export interface MemoryStoreOptions {
   readonly onReceived?: (item: InboxItem) => void;
 }
 
-/** By method: its name for faults and schedules. */
 const FAULTY = {
   readCounters: 'readCounters',
   readPeriod: 'readCounters',
@@ -53,7 +52,6 @@ export class MemoryStore extends DynamoStore {
     const table = new MemoryTable({
       nowMs: () => options.clock?.nowMs() ?? 0,
       onWritten: () => applied.writes && onCommit?.(applied.writes),
-      // Something may happen before each item.
       scanPageItems: 1,
     });
     super({
@@ -70,7 +68,6 @@ export class MemoryStore extends DynamoStore {
     for (const [name, operation] of Object.entries(FAULTY)) {
       const call = methods[name]?.bind(this) as StoreMethod;
       methods[name] = async (...asked) => {
-        // Any fault of an operation other than a transaction is a lost answer.
         const fault = await this.#faultAt(operation, asked.at(-1) as ReadOptions);
         if (fault === 'conflict' || fault === 'throttle') throw lost(operation);
         const answer = await call(...asked);
@@ -105,7 +102,6 @@ export class MemoryStore extends DynamoStore {
     this.#table.collectGarbage(this.#options.clock?.nowMs() ?? 0);
   }
 
-  /** Everything that a scan of the ledger yields, without waiting: for tests and the local summary. */
   *dump(): Generator<StoredItem> {
     for (const item of this.#table.items()) {
       const isOther = item[SK]?.S === ANNOUNCED_SK || item[SK]?.S === INBOX_SK;

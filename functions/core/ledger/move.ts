@@ -20,7 +20,6 @@ export interface Move<Outcome> {
   readonly outcome: Outcome;
   readonly record?: JobRecord;
   readonly entry?: CorrectionEntry;
-  /** By claim; those of one pack are merged. */
   readonly changes: readonly CounterWrite[];
 }
 

@@ -87,11 +87,9 @@ async function reset(to: Omit<CounterReset, 'kind'>, deps: AttemptDeps): Promise
   return outcome === 'committed';
 }
 
-/** The next recount marks the rest. */
 const MARKS_MAX = 20_000;
 const AT_ONCE = 8;
 
-/** @param drifted - they get the mark, which keeps a period open; others that have it and agree lose it */
 export async function markDrift(
   pass: Recount,
   drifted: ReadonlySet<string>,
@@ -123,7 +121,6 @@ interface ClosePeriodsDeps extends TransactDeps {
 
 export interface ClosedPeriods {
   readonly closed: number;
-  /** Live jobs hold on them, or their counters drift. */
   readonly waiting: number;
   /** Changed concurrently, or the table did not answer. The next call retries them. */
   readonly undecided: number;

@@ -210,7 +210,6 @@ function undoDitto(lines: readonly string[], fields: number): string[][] {
 const encodeViolations = (violations: readonly Violation[]): string =>
   JSON.stringify(renamed(violations, SHORT));
 
-/** Skips violations of older versions that no longer exist, so that a record is always readable. */
 function decodeViolations(text: string): Violation[] {
   const parsed: unknown = renamed(JSON.parse(text), LONG);
   return Array.isArray(parsed) ? parsed.filter(isViolation) : [];
@@ -293,7 +292,6 @@ const FILLED: Readonly<Record<FilledFact, string>> = {
 
 export const encodeRequest = (request: RecordedRequest): string => JSON.stringify(shortened(request));
 
-/** Returns undefined for unknown text, so that a record is always readable. */
 export function decodeRequest(text: string): RecordedRequest | undefined {
   let parsed: unknown;
   try {
@@ -319,7 +317,6 @@ const lengthened = (short: Readonly<Record<string, unknown>>): Readonly<Record<s
     }),
   );
 
-/** Fields that are not kept as they are. */
 const CODECS: Readonly<Record<string, { encode(value: unknown): unknown; decode(value: unknown): unknown }>> =
   {
     services: {

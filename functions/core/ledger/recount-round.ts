@@ -29,19 +29,14 @@ export interface RecountRound {
   /** Segments that were read to their end, or the places where they go on. */
   readonly segments: readonly { readonly done: boolean; readonly from?: SegmentAsk['from'] }[];
   readonly sums: KeptSums;
-  /** Counters that differed from their records in the last round. */
   readonly suspects: readonly SuspectCounter[];
-  /** Absent: usage of no job was compared yet. */
   readonly usage?: UsageLook;
 }
 
-/** The result of comparing usage, which the rollup adds up from the same records in another way. */
 export interface UsageLook {
-  /** Jobs that were decided or ended lately. */
   readonly jobs: number;
   /** Part of `jobs`: usage lacked them, or had them otherwise, and has them now. */
   readonly mended: number;
-  /** Part of `jobs`: they could not be compared in time. */
   readonly failed: number;
 }
 
@@ -60,11 +55,9 @@ export interface RecountRounds {
   write(round: RecountRound): Promise<void>;
 }
 
-/** Further work on the items of the table, which a round reads anyway. */
 export interface RecordVisit {
   see(record: JobRecord): void;
   seeCounter(counter: Counter): void;
-  /** It has enough to work on. */
   isFull(): boolean;
   /** Runs before progress is written down. After a run that was killed the same items may come again. */
   work(): Promise<UsageLook | undefined>;
@@ -74,7 +67,6 @@ interface RecountDeps extends AttemptDeps {
   readonly store: LedgerStore & SegmentStore;
   readonly rounds: RecountRounds;
   readonly visit: RecordVisit;
-  /** Gets what a round found, before its end is written down. */
   readonly onOver: (found: Found, round: Omit<RecountRound, 'sums'>) => Promise<void>;
   readonly segments?: number;
   readonly keepEveryMs?: number;
@@ -166,11 +158,8 @@ async function readOn(round: RecountRound, deadlineMs: number, deps: RecountDeps
 
 function sumOfLooks(before: UsageLook | undefined, now: UsageLook | undefined): UsageLook | undefined {
   if (before === undefined || now === undefined) return before ?? now;
-  return {
-    jobs: before.jobs + now.jobs,
-    mended: before.mended + now.mended,
-    failed: before.failed + now.failed,
-  };
+  const sum = (name: keyof UsageLook): number => before[name] + now[name];
+  return { jobs: sum('jobs'), mended: sum('mended'), failed: sum('failed') };
 }
 
 /**
@@ -225,7 +214,6 @@ async function unwritten(
 }
 
 const TIMEOUT_MS = 10_000;
-/** Below the 400 KB of an item. */
 const PART_BYTES_MAX = 300_000;
 const AT_ONCE = 8;
 /** A round that no run went on with for so long begins again. */
@@ -243,16 +231,9 @@ interface RoundOptions extends InstanceTable {
   readonly partBytes?: number;
 }
 
-/**
- * A head, which has all of a small round, and parts of a large one. Parts are written before the head names them, so a reader finds a
- * whole round at any time.
- */
-export function dynamoRecountRounds({
-  table,
-  instance,
-  nowMs,
-  partBytes = PART_BYTES_MAX,
-}: RoundOptions): RecountRounds {
+/** Parts are written before the head names them, so a reader finds a whole round at any time. A small round is in the head. */
+export function dynamoRecountRounds(options: RoundOptions): RecountRounds {
+  const { table, instance, nowMs, partBytes = PART_BYTES_MAX } = options;
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);
   let rev = 0;

@@ -83,7 +83,6 @@ export class Recount {
   readonly #lines: Map<string, Line>;
   readonly #linesMax: number;
 
-  /** @param kept - sums that it goes on with. */
   constructor({ records, passedOver, lines }: KeptSums, linesMax: number) {
     this.records = records;
     this.passedOver = passedOver;
@@ -137,7 +136,6 @@ export class Recount {
     return { records: this.records, passedOver: this.passedOver, lines: [...this.#lines.values()] };
   }
 
-  /** Every counter that exists or should. */
   names(): readonly string[] {
     return [...this.#lines.keys()];
   }
@@ -176,7 +174,6 @@ export class Recount {
     return sameAmounts(this.counter(name) ?? NO_AMOUNTS, this.expected(name));
   }
 
-  /** Undefined: there is no room for one more. */
   #line(key: CounterKey): Line | undefined {
     const name = counterName(key);
     const known = this.#lines.get(name);

@@ -1,13 +1,9 @@
 /**
  * Reservations for rejected jobs that are being retried. Pure: records in, writes out.
  *
- * 1. Before GitLab is asked: the rejected job's record counts it, and its counters note the job and its
- * pipeline.
- *
+ * 1. Before GitLab is asked: the rejected job's record counts it, and its counters note the job and its pipeline.
  * 2. After GitLab made a new job: that job's record counts it: RESERVED, generation 0.
- *
  * 3. On the new job's admission request: its hold replaces the reservation in one transaction.
- *
  * 4. Without an admission request: the sweep returns it once it is due.
  */
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
@@ -62,7 +58,6 @@ export function reserving(
   };
 }
 
-/** Returns the record without its reservation, and the counter writes. An undecided job is released. */
 export function freed(
   record: JobRecord,
   nowMs: number,

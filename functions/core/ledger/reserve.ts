@@ -21,7 +21,6 @@ import { weigh } from './weigh.ts';
 /** A record changes under us only when two callers are at the same job. */
 const PASSES_MAX = 6;
 const READ_TIMEOUT_MS = 300;
-/** Retries in one pipeline at the same time. */
 const NAMESAKES_MAX = 25;
 
 export async function reserve(
@@ -147,7 +146,6 @@ function notedFor({ ask, names }: HoldJob, known: KnownCounters): readonly numbe
 
 type ReadDeps = Pick<MoveDeps, 'store' | 'clock'>;
 
-/** Undefined: there is no time left for a read and a transaction. */
 function readOptions(deadlineMs: number, { clock }: ReadDeps): ReadOptions | undefined {
   const leftMs = timeLeftMs(deadlineMs, clock) - TRANSACTION_RESERVE_MS;
   return leftMs <= 0 ? undefined : { timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs) };

@@ -72,11 +72,9 @@ const closableFromMs = (key: CounterKey): number =>
 
 export const isClosable = (key: CounterKey, nowMs: number): boolean => nowMs >= closableFromMs(key);
 
-/** Returns true if records of the counter may already be expired. */
 export const mayLackRecords = ({ period }: CounterKey, nowMs: number): boolean =>
   nowMs >= overEverywhereMs(period) + (ASKING_DAYS - MARGIN_DAYS) * DAY_MS;
 
-/** Sets the expiry of counters of windows, users, caps and pipelines, and the closing time of all others. */
 export function expiring<Each extends CounterWrite | CounterReset>(write: Each, nowMs: number): Each {
   const expiresAtSeconds = counterExpiresAtSeconds(write.key, nowMs);
   if (expiresAtSeconds !== undefined) return { ...write, expiresAtSeconds };

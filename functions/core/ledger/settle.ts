@@ -130,7 +130,6 @@ export function releaseMove(record: JobRecord | undefined, nowMs: number): End {
   return { outcome: 'applied', ...ended(record, { state: 'RELEASED', endedAtMs: nowMs }, () => 0) };
 }
 
-/** The hold is returned; if the job is charged, an entry charges the same amount. */
 export function expireMove(record: JobRecord | undefined, charge: 'hold' | 'nothing', nowMs: number): End {
   if (record === undefined) return noMove('unknown');
   if (!isLive(record)) return noMove('unchanged');
@@ -181,7 +180,6 @@ function ended(
   };
 }
 
-/** Rejected, and yet it ran: charged on the counters it was rejected on, without asking. */
 const bypassed = (record: JobRecord): JobRecord => ({
   ...record,
   flagged: true,
@@ -189,7 +187,6 @@ const bypassed = (record: JobRecord): JobRecord => ({
   claims: record.claims.map((claim) => ({ ...claim, fitted: true, checked: false })),
 });
 
-/** GitLab's longest timeout is a month. */
 const LONGEST_JOB_SECONDS = 31 * 24 * 3_600;
 
 type RanSeconds = Required<Pick<JobRecord, 'durationSeconds'>> & Pick<JobRecord, 'reportedSeconds'>;
@@ -323,7 +320,6 @@ export const ranRejected = ({
 }: Pick<JobRecord, 'unchecked' | 'flagged' | 'violations'>): boolean =>
   unchecked === 'bypass' && (flagged || violations.length > 0);
 
-/** Returns true if the ledger rejected it, even if it ran. */
 export const wasRejected = (
   record: Pick<JobRecord, 'state' | 'unchecked' | 'flagged' | 'violations'>,
 ): boolean => record.state === 'REJECTED' || ranRejected(record);

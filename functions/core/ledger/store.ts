@@ -17,7 +17,6 @@ export interface LedgerStore {
   transact(writes: readonly Write[], options: TransactOptions): Promise<TransactOutcome>;
   readCounters(keys: readonly CounterKey[], options: ReadOptions): Promise<readonly (Counter | undefined)[]>;
   readRecords(jobIds: readonly number[], options: ReadOptions): Promise<readonly (JobRecord | undefined)[]>;
-  /** In the order of their numbers. @throws {LedgerError} `ledger_unavailable` */
   readEntries(jobId: number, options: ReadOptions): Promise<readonly CorrectionEntry[]>;
   /** Not a snapshot. An `eventual` scan costs half, and may show items as they were a moment before it began. */
   scan(consistency?: Consistency): AsyncIterable<StoredItem>;
@@ -30,7 +29,6 @@ export interface LedgerStore {
 export type Consistency = 'consistent' | 'eventual';
 
 export interface SegmentStore {
-  /** A page of a segment. @throws {LedgerError} `ledger_unavailable` */
   scanSegment(ask: SegmentAsk): Promise<SegmentPage>;
 }
 
@@ -70,7 +68,6 @@ export interface RewriteStore {
 
 export interface InboxItem {
   readonly id: string;
-  /** Any text, of a few KB at most. */
   readonly body: string;
   readonly receivedAtMs: number;
   /** From then on garbage collection may take it, and a repetition would be new. Unix ms, rounded up to a second. */
@@ -95,7 +92,6 @@ interface RecordWrite {
   readonly replaces?: JobRecord;
 }
 
-/** Adds to a counter if it then stays within its bounds. An absent counter is one of zeros. */
 export interface CounterWrite {
   readonly kind: 'counter';
   readonly key: CounterKey;
@@ -112,7 +108,6 @@ export interface CounterWrite {
   readonly reclaimUntilMs?: number;
   /** Notes that a part of it is kept for the retry of a job of this pipeline. */
   readonly reserves?: ReservedPipeline;
-  /** Jobs whose reservation notes are removed. */
   readonly unreserves?: readonly number[];
   /** When garbage collection may take the counter, Unix seconds; absent: never. */
   readonly expiresAtSeconds?: number;
@@ -125,7 +120,6 @@ interface EntryWrite {
   readonly entry: CorrectionEntry;
 }
 
-/** Sets a counter's amounts if it did not change since it was read. */
 export interface CounterReset {
   readonly kind: 'reset';
   readonly key: CounterKey;
@@ -138,7 +132,6 @@ export interface CounterReset {
   readonly drifts?: true;
 }
 
-/** Puts a closing entry, if none is there but the one it replaces. */
 interface ClosingWrite {
   readonly kind: 'closing';
   readonly closing: ClosingEntry;
@@ -164,7 +157,6 @@ export type StoredItem =
   | { readonly kind: 'counter'; readonly counter: Counter }
   | { readonly kind: 'entry'; readonly entry: CorrectionEntry }
   | { readonly kind: 'closing'; readonly closing: ClosingEntry }
-  /** A kind that only older versions wrote. */
   | { readonly kind: 'retired' }
   /** A kind or form that a newer program wrote: counted, and passed over. */
   | { readonly kind: 'unknown'; readonly sk: string };

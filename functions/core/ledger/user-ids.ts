@@ -30,7 +30,6 @@ const KEY = 'k';
 const KEPT_DAYS = 35 + 367 + 90;
 const DAY_SECONDS = 86_400;
 
-/** One item per year, which only the recount and operators may read. */
 export function dynamoPseudonymKeys({ table, instance }: InstanceTable) {
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);
@@ -72,7 +71,6 @@ export interface KeptJob {
 
 const ID = /^\d+$/;
 
-/** Undefined: the subject is no user's, or has a pseudonym. */
 export const userIdOf = (subject: string): number | undefined => {
   const id = userOfSubject(subject);
   return id === undefined || !ID.test(id) ? undefined : Number(id);
@@ -80,7 +78,6 @@ export const userIdOf = (subject: string): number | undefined => {
 
 const renamed = (subject: string, name: string): string => subject.replace(/[^/]+$/, () => name);
 
-/** Every place in which a record names a user, as the user's id. */
 export function userIdsIn({ facts, claims, violations, shadow }: JobRecord): readonly number[] {
   const subjects = [
     ...claims.map(({ counter }) => counter.subject),
@@ -91,7 +88,6 @@ export function userIdsIn({ facts, claims, violations, shadow }: JobRecord): rea
   return [facts.userId, ...subjects.map(userIdOf)].filter((id) => id !== undefined);
 }
 
-/** Returns true if the record names a user without need. */
 export const namesNeedlessly = (record: JobRecord, nowMs: number): boolean =>
   nowMs >= recordNamelessFromMs(record) &&
   userIdsIn(withoutNames(record, () => '', nowMs)).length < userIdsIn(record).length;
@@ -151,16 +147,13 @@ const AT_ONCE = 10;
 export async function replaceUserIds(
   jobIds: readonly number[],
   deadlineMs: number,
-  {
-    store,
-    keys,
-    clock,
-  }: {
+  deps: {
     readonly store: Pick<LedgerStore, 'readRecords' | 'readEntries'> & RewriteStore;
     readonly keys: Pick<PseudonymKeys, 'keyOf'>;
     readonly clock: LedgerClock;
   },
 ): Promise<{ readonly replaced: number; readonly left: number }> {
+  const { store, keys, clock } = deps;
   const options = { timeoutMs: TIMEOUT_MS };
   let replaced = 0;
   let left = 0;

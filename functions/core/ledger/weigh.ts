@@ -221,7 +221,6 @@ async function learnPipelines(
   return undefined;
 }
 
-/** Undefined if the pipeline's counter was not read. */
 function pipelineRuns(
   job: HoldJob,
   known: KnownCounters,
@@ -248,7 +247,6 @@ const pipelineOf = ({ ask }: HoldJob): CounterKey | undefined =>
 // A job beyond its group's own amount is a borrower. If a job within it is refused, it sets a mark on the
 // counter, which then refuses borrowers until the mark expires. So that job waits only for running jobs.
 
-/** A job's claim on a limit in a cohort, with what was found so far. */
 interface Whole {
   readonly name: string;
   readonly borrows: boolean;
@@ -324,7 +322,6 @@ class BorrowingCheck {
     return outcome;
   }
 
-  /** Returns the counter's amount after all judged jobs are written. */
   #seen(name: string): number {
     const written = (this.#known.get(name)?.committed ?? 0) + (this.#merges.get(name)?.committed ?? 0);
     return written + (this.#taken.get(name) ?? 0);

@@ -4,13 +4,19 @@ import type { Directory } from '../../../policies/directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { type Grant, type Limit, SHARE_PARTS } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import { type ChangeRowsInput, defaultsInstead, limitsByPlace } from './change-rows.ts';
-import { binds, type ChangeRow, type Fields, type FieldValue, limitFieldsOf } from './limit-changes.ts';
+import {
+  binds,
+  type ChangeRowsInput,
+  defaultsInstead,
+  type Fields,
+  limitFieldsOf,
+  limitsByPlace,
+} from './change-rows.ts';
+import type { ChangeRow, FieldValue } from './edit-model.ts';
 import type { ApprovalSettings, LimitsDeskDeps } from './limit-reads.ts';
 import type { LimitTable } from './limit-table.ts';
 import { type LoggedChange, loggedChangeOf, rowsOf, TIMEOUT_MS } from './publish-limits.ts';
 
-/** Without grants. Infinity: no bound. */
 const reachOfLimit = (limit: Limit): number =>
   binds(limit) ? (reachOfFields(limitFieldsOf(limit)) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
 
@@ -31,8 +37,6 @@ function partOf(value: FieldValue | undefined, amount: number): number {
     (BigInt(amount) * BigInt(Math.round((Number(share) * SHARE_PARTS) / 100))) / BigInt(SHARE_PARTS),
   );
 }
-
-// Computes which changes raise a limit, by how much, and relative to the lowest recent value.
 
 /** A limit that an edit lets jobs go further with. Whole units; Infinity: without an end. */
 interface Gain {
@@ -107,7 +111,6 @@ const isAmong = ({ id, amount, fromMs, untilMs }: Grant, grants: readonly Grant[
 
 const sumOf = (grants: readonly Grant[]): number => grants.reduce((sum, { amount }) => sum + amount, 0);
 
-/* The least that limits were lately, from the change log: many small steps are a large one. */
 /** Budgets are by the month, and a request waits as long. */
 const WINDOW_MS = 30 * DAY_MS;
 const PAGE_MAX = 100;
@@ -176,7 +179,6 @@ const mayConcern = ({ subjects, count }: LoggedChange, walking: ReadonlyMap<stri
     ? true
     : count > 0 && [...walking.keys()].some((place) => subjects.some((each) => place.startsWith(`${each} `)));
 
-/** The limit as it was before an edit. */
 function takeBack(walked: Walked, rows: readonly ChangeRow[], instead: () => number): void {
   const own = rows.filter(({ about }) => about === 'limit');
   if (own.length === 0) return;
@@ -188,12 +190,8 @@ function takeBack(walked: Walked, rows: readonly ChangeRow[], instead: () => num
   walked.least = Math.min(walked.least, reach);
 }
 
-// Decides which changes need two people: any that raises the bound of a limit by more than a share. All ways
-// use it: edits, imports, grants, removed limits, weaker modes, Parameter Store, the command line and undo.
-
 const APPROVAL_DEFAULT: ApprovalSettings = { abovePercent: 50 };
 
-/** Returns the changes that need approval. @throws {LimitsError} the log does not answer */
 export async function toApprove(
   rows: readonly ChangeRow[],
   between: ChangeRowsInput,

@@ -1,32 +1,15 @@
+/** Changes between two sets of limits, one row per field, with their effect on jobs. Names are those of limits.yaml. */
 import type { Directory } from '../../../policies/directory.ts';
 import type { BreakGlass } from '../../../policies/limits/break-glass.ts';
-import { capSubject, isCap } from '../../../policies/limits/cap.ts';
+import { capOf, capSubject, capWords, isCap } from '../../../policies/limits/cap.ts';
 import type { Freeze, Grant, Limit } from '../../../policies/limits/limit.ts';
+import { limitFields, writtenInstant } from '../../../policies/limits/limit-fields.ts';
 import { defaultsOf, type LimitSet, limitsOn, type RolloutClass } from '../../../policies/limits/limits.ts';
-import type { Mode } from '../../../policies/mode.ts';
+import { MODES, type Mode } from '../../../policies/mode.ts';
 import { rolloutPlaceOf, rolloutSubjects } from '../../../policies/rollout.ts';
 import { ROLLOUT_CLASSES, rolloutStanding } from '../../../policies/rollout-step.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import {
-  binds,
-  breakGlassEffect,
-  breakGlassFields,
-  type ChangeRow,
-  differing,
-  type Effect,
-  edgeZone,
-  type Fields,
-  type FieldValue,
-  freezeEffect,
-  freezeFields,
-  grantEffect,
-  grantFields,
-  limitEffect,
-  limitFieldsOf,
-  limitReachOf,
-  modeEffect,
-  subjectPath,
-} from './limit-changes.ts';
+import type { ChangeRow, Effect, FieldValue } from './edit-model.ts';
 
 export interface ChangeRowsInput {
   readonly from: LimitSet;
@@ -49,21 +32,18 @@ export function changeRows(between: ChangeRowsInput): readonly ChangeRow[] {
   const rows = [...places].flatMap((place) => {
     const [earlier, later] = [before.get(place) ?? [], after.get(place) ?? []];
     if (earlier === later) return [];
-    const grants = rowsBetween(grantThings(place, earlier), grantThings(place, later), nowMs, GRANT);
+    const grants = rowsBetween(grantThings(place, earlier), grantThings(place, later), nowMs, KINDS.grant);
     return [...limitRows(place, earlier, later, between), ...grants];
   });
   const all = [
     ...rows,
     ...orderRow('group_defaults', patternNames, from, to),
     ...orderRow('breakglass', ({ breakGlasses = [] }) => breakGlasses.map(({ id }) => id), from, to),
-    ...rowsBetween(freezeThings(from), freezeThings(to), nowMs, FREEZE),
-    ...rowsBetween(breakGlassThings(from), breakGlassThings(to), nowMs, BREAK_GLASS),
+    ...rowsBetween(freezeThings(from), freezeThings(to), nowMs, KINDS.freeze),
+    ...rowsBetween(breakGlassThings(from), breakGlassThings(to), nowMs, KINDS.breakglass),
     ...rolloutRows(from, to, directory),
   ];
-  return all.map((row) => {
-    const path = subjectPath(row.subject, directory);
-    return path === undefined ? row : { ...row, path };
-  });
+  return all.map((row) => ({ ...row, ...withoutAbsent({ path: subjectPath(row.subject, directory) }) }));
 }
 
 /** Groups limits by subject. The two kinds of defaults have subjects of their own. */
@@ -77,25 +57,186 @@ export function limitsByPlace(set: LimitSet): ReadonlyMap<string, readonly Limit
   return places;
 }
 
-/* Grants, freezes and break-glasses: entries with an id. */
+/** Keyed by name, in display order; absent fields are left out. */
+export type Fields = ReadonlyMap<string, number | string>;
 
-interface Thing extends Pick<ChangeRow, 'about' | 'subject' | 'limit' | 'id' | 'unit'> {
-  readonly zone: string;
-  readonly fields: Fields;
-  readonly untilMs: number | undefined;
+export const limitFieldsOf = (limit: Limit): Fields =>
+  fields({
+    amount: limit.amount,
+    ...Object.fromEntries(
+      limitFields.map(({ name, written }) => {
+        const value = written(limit);
+        return [name, typeof value === 'object' ? `[${value.join(', ')}]` : value];
+      }),
+    ),
+  });
+
+const grantFields = (grant: Grant): Fields =>
+  fields({
+    amount: grant.amount,
+    ...edges(grant),
+    reason: grant.reason,
+    ticket: grant.ticket,
+    ...signed(grant),
+  });
+
+const freezeFields = (freeze: Freeze): Fields =>
+  fields({
+    ...edges(freeze),
+    // A freeze without an end differs from no freeze.
+    ...(freeze.untilMs === undefined && { until: 'lifted' }),
+    // The edges are instants now; show them in the zone.
+    zone: freeze.zone === 'UTC' ? undefined : freeze.zone,
+    reason: freeze.reason,
+    owner: freeze.owner,
+    ...signed(freeze),
+  });
+
+const breakGlassFields = (glass: BreakGlass): Fields =>
+  fields({
+    jobs: glass.jobs,
+    per: glass.per,
+    users: glass.users.size === 0 ? undefined : [...glass.users].join(', '),
+    protected: glass.protected ? 'true' : undefined,
+    ...edges(glass),
+    ...{ zone: glass.zone, reason: glass.reason, ticket: glass.ticket, owner: glass.owner },
+    ...signed(glass),
+    reviewed: glass.reviewed && [glass.reviewed.by, glass.reviewed.note].filter(Boolean).join(': '),
+    reviewed_by_user: glass.reviewed?.byUser,
+  });
+
+const edges = ({ fromMs, untilMs }: { readonly fromMs?: number; readonly untilMs?: number }) => ({
+  from: writtenInstant(fromMs),
+  until: writtenInstant(untilMs),
+});
+
+const signed = (
+  by: Partial<
+    Pick<Grant, 'by' | 'requestedBy' | 'approvedBy' | 'byUser' | 'requestedByUser' | 'approvedByUser'>
+  >,
+) => ({
+  ...{ by: by.by, requested_by: by.requestedBy, approved_by: by.approvedBy },
+  ...{ by_user: by.byUser, requested_by_user: by.requestedByUser, approved_by_user: by.approvedByUser },
+});
+
+function fields(values: Readonly<Record<string, FieldValue | undefined>>): Fields {
+  const there = Object.entries(values).filter((each): each is [string, number | string] => each[1] != null);
+  return new Map(there);
 }
 
-type Things = ReadonlyMap<string, Thing>;
+export function subjectPath(subject: string, directory: Directory | undefined): string | undefined {
+  const cap = capOf(subject);
+  if (cap !== undefined) return `${capWords(cap.kind)} of ${subjectPath(cap.place, directory) ?? cap.place}`;
+  const slash = subject.indexOf('/');
+  const [kind, name] = [subject.slice(0, slash), subject.slice(slash + 1)];
+  switch (kind) {
+    case 'group':
+      return directory?.groupById.get(Number(name))?.path;
+    case 'project':
+      return directory?.projectById.get(Number(name))?.path;
+    case 'runner-class':
+    case 'groups':
+      return name;
+    default:
+      return undefined;
+  }
+}
+
+/* Effects. A change that could do either counts as loosening, which needs the stronger right. */
+
+const OPPOSITE = { tightens: 'loosens', loosens: 'tightens', neutral: 'neutral' } as const;
+
+const moreLoosens = (from: number, to: number): Effect =>
+  to === from ? 'neutral' : to > from ? 'loosens' : 'tightens';
+
+const modeEffect = (from: Mode, to: Mode): Effect => moreLoosens(MODES.indexOf(to), MODES.indexOf(from));
+
+/** Returns the bound of jobs; a limit that is not enforced has none. */
+export const limitReachOf = ({ amount }: Limit): number =>
+  amount === 'unlimited' ? Number.POSITIVE_INFINITY : amount;
+
+export const binds = ({ mode, amount }: Limit): boolean => mode === 'enforce' && amount !== 'unlimited';
+
+function limitEffect(name: string, from: Limit, to: Limit): Effect {
+  if (name !== 'mode' && from.mode !== 'enforce' && to.mode !== 'enforce') return 'neutral';
+  if (name === 'amount') return moreLoosens(limitReachOf(from), limitReachOf(to));
+  const reach = limitFields.find((field) => field.name === name)?.reach;
+  if (reach === undefined) return 'neutral';
+  return reach === 'any' ? 'loosens' : moreLoosens(reach(from), reach(to));
+}
 
 interface ThingKind {
   readonly added: Exclude<Effect, 'neutral'>;
   readonly main: string;
-  readonly effect: (field: string, from: FieldValue, to: FieldValue) => Effect;
+  /** More of these fields has the effect of `added`. */
+  readonly ordered: readonly string[];
+  /** Any change of these may loosen. */
+  readonly loosening: readonly string[];
 }
 
-const GRANT: ThingKind = { added: 'loosens', main: 'amount', effect: grantEffect };
-const FREEZE: ThingKind = { added: 'tightens', main: 'until', effect: freezeEffect };
-const BREAK_GLASS: ThingKind = { added: 'loosens', main: 'jobs', effect: breakGlassEffect };
+const KINDS = {
+  grant: { added: 'loosens', main: 'amount', ordered: ['amount', 'from', 'until'], loosening: [] },
+  freeze: { added: 'tightens', main: 'until', ordered: ['from', 'until'], loosening: [] },
+  breakglass: {
+    ...{ added: 'loosens', main: 'jobs', ordered: ['jobs', 'from', 'until'] },
+    loosening: ['users', 'protected', 'per'],
+  },
+} as const satisfies Readonly<Record<string, ThingKind>>;
+
+function thingEffect(kind: ThingKind, field: string, from: FieldValue, to: FieldValue): Effect {
+  if (kind.loosening.includes(field)) return 'loosens';
+  if (!kind.ordered.includes(field)) return 'neutral';
+  const effect = ordered(field, from, to);
+  return kind.added === 'tightens' ? OPPOSITE[effect] : effect;
+}
+
+/** Instants as texts sort by time; `lifted`, which is never, sorts last. An earlier beginning is more. */
+function ordered(field: string, from: FieldValue, to: FieldValue): Effect {
+  if (from === null || to === null) return field === 'from' && to !== null ? 'tightens' : 'loosens';
+  const effect: Effect = from === to ? 'neutral' : to > from ? 'loosens' : 'tightens';
+  return field === 'from' ? OPPOSITE[effect] : effect;
+}
+
+/* Limits, grants, freezes and break-glasses as fields. */
+
+interface Thing extends Pick<ChangeRow, 'about' | 'subject' | 'limit' | 'id' | 'unit'> {
+  readonly zone: string;
+  readonly fields: Fields;
+  readonly untilMs?: number | undefined;
+}
+
+type Things = ReadonlyMap<string, Thing>;
+
+/** Days of `from` and `until` are in their own zone; UTC is left out. */
+const rowOf = ({ about, subject, limit, id, unit, zone }: Thing, field: string) => ({
+  ...{ about, subject, limit, field },
+  ...withoutAbsent({ id, unit }),
+  ...((field === 'from' || field === 'until') && zone !== 'UTC' && { zone }),
+});
+
+const wholeRows = (thing: Thing, whole: 'added' | 'removed', main: string, effect: Effect) =>
+  [...thing.fields].map(
+    ([field, value]): ChangeRow => ({
+      ...rowOf(thing, field),
+      from: whole === 'added' ? null : value,
+      to: whole === 'added' ? value : null,
+      effect: field === main ? effect : 'neutral',
+      whole,
+    }),
+  );
+
+/** Fields of the later state come first, in their order. */
+function changedRows(
+  before: Thing,
+  after: Thing,
+  effectOf: (field: string, from: FieldValue, to: FieldValue) => Effect,
+): readonly ChangeRow[] {
+  const names = [...new Set([...after.fields.keys(), ...before.fields.keys()])];
+  return names.flatMap((field): readonly ChangeRow[] => {
+    const [from, to] = [before.fields.get(field) ?? null, after.fields.get(field) ?? null];
+    return from === to ? [] : [{ ...rowOf(after, field), from, to, effect: effectOf(field, from, to) }];
+  });
+}
 
 function grantThings(subject: string, limits: readonly Limit[]): Things {
   const named = new Map<string, Thing>();
@@ -135,29 +276,20 @@ const breakGlassThings = ({ breakGlasses = [] }: LimitSet): Things =>
   entryThings('breakglass', breakGlasses, breakGlassFields);
 
 function rowsBetween(before: Things, after: Things, nowMs: number, kind: ThingKind): readonly ChangeRow[] {
+  // Expired entries have no effect.
   const isOver = ({ untilMs }: Thing): boolean => untilMs !== undefined && untilMs <= nowMs;
-  const rowOf = ({ about, subject, limit, id, unit, zone }: Thing, field: string) => ({
-    ...{ about, subject, limit, field },
-    ...withoutAbsent({ id, unit }),
-    ...edgeZone(field, zone),
-  });
-  const wholeRows = (each: Thing, whole: 'added' | 'removed', effect: Effect): readonly ChangeRow[] =>
-    // Expired entries have no effect.
-    rowsOfWhole(each.fields, whole, kind.main, isOver(each) ? 'neutral' : effect, (field) =>
-      rowOf(each, field),
-    );
-  const removed = kind.added === 'loosens' ? 'tightens' : 'loosens';
+  const whole = (thing: Thing, which: 'added' | 'removed', effect: Effect): readonly ChangeRow[] =>
+    wholeRows(thing, which, kind.main, isOver(thing) ? 'neutral' : effect);
   const gone = [...before].filter(([name]) => !after.has(name));
   return [
-    ...gone.flatMap(([, each]) => wholeRows(each, 'removed', removed)),
+    ...gone.flatMap(([, each]) => whole(each, 'removed', OPPOSITE[kind.added])),
     ...[...after].flatMap(([name, later]) => {
       const earlier = before.get(name);
-      if (earlier === undefined) return wholeRows(later, 'added', kind.added);
+      if (earlier === undefined) return whole(later, 'added', kind.added);
       const over = isOver(earlier) && isOver(later);
-      return differing(earlier.fields, later.fields).map((field): ChangeRow => {
-        const [from, to] = [earlier.fields.get(field) ?? null, later.fields.get(field) ?? null];
-        return { ...rowOf(later, field), from, to, effect: over ? 'neutral' : kind.effect(field, from, to) };
-      });
+      return changedRows(earlier, later, (field, from, to) =>
+        over ? 'neutral' : thingEffect(kind, field, from, to),
+      );
     }),
   ];
 }
@@ -194,7 +326,7 @@ function limitRows(
     // Removing a limit may restore a default.
     const isNeutral = !binds(limit) && !instead.some(binds);
     const effect = isNeutral ? 'neutral' : isTighter(instead, [limit]) ? 'tightens' : 'loosens';
-    return wholeLimit(place, limit, 'removed', effect);
+    return wholeRows(limitThing(place, limit), 'removed', 'amount', effect);
   });
   const there = after.flatMap((limit): readonly ChangeRow[] => {
     const earlier = before.find(({ id }) => id === limit.id);
@@ -204,7 +336,8 @@ function limitRows(
     const loosens = place.startsWith('groups/')
       ? sets.from.groupDefaults?.all.some((other) => other.limit.kind === limit.kind && binds(other.limit))
       : instead.some(binds) && !isTighter([limit], instead);
-    return wholeLimit(place, limit, 'added', loosens ? 'loosens' : binds(limit) ? 'tightens' : 'neutral');
+    const effect = loosens ? 'loosens' : binds(limit) ? 'tightens' : 'neutral';
+    return wholeRows(limitThing(place, limit), 'added', 'amount', effect);
   });
   return [...removed, ...there];
 }
@@ -238,39 +371,18 @@ const isTighter = (ones: readonly Limit[], others: readonly Limit[]): boolean =>
       ),
     );
 
-const wholeLimit = (subject: string, limit: Limit, whole: 'added' | 'removed', effect: Effect) =>
-  rowsOfWhole(limitFieldsOf(limit), whole, 'amount', effect, (field) => limitRow(subject, limit, field));
-
-const rowsOfWhole = (
-  fields: Fields,
-  whole: 'added' | 'removed',
-  main: string,
-  effect: Effect,
-  rowOf: (field: string) => Omit<ChangeRow, 'from' | 'to' | 'effect'>,
-): readonly ChangeRow[] =>
-  [...fields].map(([field, value]) => ({
-    ...rowOf(field),
-    from: whole === 'added' ? null : value,
-    to: whole === 'added' ? value : null,
-    effect: field === main ? effect : 'neutral',
-    whole,
-  }));
-
-const limitRow = (subject: string, { id, unit, zone }: Limit, field: string) =>
-  ({ about: 'limit', subject, limit: id, field, unit, ...edgeZone(field, zone) }) as const;
+const limitThing = (subject: string, limit: Limit): Thing => ({
+  ...{ about: 'limit', subject, limit: limit.id, unit: limit.unit, zone: limit.zone },
+  fields: limitFieldsOf(limit),
+});
 
 function changedLimit(subject: string, from: Limit, to: Limit): readonly ChangeRow[] {
-  const [before, after] = [limitFieldsOf(from), limitFieldsOf(to)];
-  const rows = differing(before, after).map((field) => ({
-    ...limitRow(subject, to, field),
-    from: before.get(field) ?? null,
-    to: after.get(field) ?? null,
-    effect: limitEffect(field, from, to),
-  }));
+  const later = limitThing(subject, to);
+  const rows = changedRows(limitThing(subject, from), later, (field) => limitEffect(field, from, to));
   if (from.kind === to.kind) return rows;
   // Something else is counted from now on, and what was used of the other counts no more.
   const effect = from.mode === 'enforce' || to.mode === 'enforce' ? 'loosens' : 'neutral';
-  return [{ ...limitRow(subject, to, 'unit'), from: from.kind, to: to.kind, effect }, ...rows];
+  return [{ ...rowOf(later, 'unit'), from: from.kind, to: to.kind, effect }, ...rows];
 }
 
 /* Rollouts. */

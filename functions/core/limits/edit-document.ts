@@ -1,14 +1,22 @@
-import { type DocumentProblem, isRecord } from '../../../policies/document/reading.ts';
+/** Applies edits to a limits document. Checks of the result follow later. */
+import { type DocumentPath, type DocumentProblem, isRecord } from '../../../policies/document/reading.ts';
 import { readDecimal, readInstant } from '../../../policies/document/values.ts';
 import { readWrittenAmount } from '../../../policies/document/written.ts';
 import { capOf } from '../../../policies/limits/cap.ts';
 import { type Limit, lineOf } from '../../../policies/limits/limit.ts';
 import { limitFields } from '../../../policies/limits/limit-fields.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
-import { type LimitKind, writtenUnits } from '../../../policies/unit.ts';
+import { LIMIT_KINDS, type LimitKind, writtenUnits } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type EditContext, type Entry, LimitsDraft } from './edit-draft.ts';
-import type { GiveGrant, LimitEdit, LimitFields, ScaleLimits, SetLimit } from './edit-model.ts';
+import type {
+  GiveGrant,
+  LimitEdit,
+  LimitFields,
+  LimitRequest,
+  Person,
+  ScaleLimits,
+  SetLimit,
+} from './edit-model.ts';
 import type { LimitsDocument } from './limit-set.ts';
 import { rolledOutSubject, writtenSecond } from './publish-limits.ts';
 import {
@@ -21,6 +29,94 @@ import {
   writtenField,
   writtenSubject,
 } from './subject-text.ts';
+
+type Entry = Readonly<Record<string, unknown>>;
+
+type Of<Kind extends LimitEdit['kind']> = Extract<LimitEdit, { readonly kind: Kind }>;
+
+export interface EditContext extends Person {
+  readonly nowMs: number;
+  /** The written timestamp. @default nowMs */
+  readonly writtenAtMs?: number;
+  readonly newId: () => string;
+  /** IANA zone of the days of freezes and break-glasses. @default UTC */
+  readonly zone?: string;
+  /** Returns true if a subject is below a group or project. @default never */
+  readonly reaches?: (above: string, subject: string) => boolean;
+  /** A request that was approved. `edits`: the time of the request, and the fingerprint of their result. */
+  readonly asked?: Pick<LimitRequest, 'id' | 'requestedBy' | 'requestedByUser'> & {
+    readonly edits?: { readonly atMs: number; readonly fingerprint: string };
+  };
+}
+
+/** A document while it is being edited: entries are replaced, nothing of the live one is touched. */
+class LimitsDraft {
+  readonly context: EditContext;
+  readonly problems: DocumentProblem[] = [];
+  #rest: LimitsDocument;
+  readonly #lists = new Map<string, Entry[]>();
+  /** The last edit of each entry; problems are reported at that edit. */
+  readonly #editOf = new Map<Entry, number>();
+  #edit = 0;
+
+  constructor(document: LimitsDocument, context: EditContext) {
+    this.#rest = document;
+    this.context = context;
+  }
+
+  begin(edit: number): void {
+    this.#edit = edit;
+  }
+
+  replace(document: LimitsDocument): undefined {
+    this.#rest = document;
+    this.#lists.clear();
+    this.#editOf.clear();
+  }
+
+  refuse(field: string, message: string): undefined {
+    this.problems.push({ path: ['edits', this.#edit, field], message });
+  }
+
+  list(name: string): Entry[] {
+    const value = this.#rest[name];
+    const list = this.#lists.get(name) ?? (Array.isArray(value) ? value.filter(isRecord) : []);
+    this.#lists.set(name, list);
+    return list;
+  }
+
+  add(name: string, entry: Entry): undefined {
+    this.list(name).push(entry);
+    this.#editOf.set(entry, this.#edit);
+  }
+
+  put(name: string, entry: Entry, next: Entry | undefined): undefined {
+    const list = this.list(name);
+    list.splice(list.indexOf(entry), 1, ...(next === undefined ? [] : [next]));
+    if (next !== undefined) this.#editOf.set(next, this.#edit);
+  }
+
+  get document(): LimitsDocument {
+    const edited = [...this.#lists].filter(
+      ([name, all]) => all.length > 0 || Object.hasOwn(this.#rest, name),
+    );
+    return { ...this.#rest, ...Object.fromEntries(edited) };
+  }
+
+  told(problem: DocumentProblem): DocumentProblem {
+    const [name, index, ...field] = problem.path;
+    if (typeof name !== 'string' || typeof index !== 'number') return problem;
+    const entry = this.#lists.get(name)?.[index];
+    const edit = entry && this.#editOf.get(entry);
+    return edit === undefined ? problem : { ...problem, path: ['edits', edit, ...toldField(field)] };
+  }
+}
+
+const KINDS: readonly unknown[] = LIMIT_KINDS;
+
+/** Edits call the number `amount` for any unit. */
+const toldField = ([first, ...rest]: DocumentPath): DocumentPath =>
+  first === undefined ? [] : [KINDS.includes(first) ? 'amount' : first === 'on' ? 'subject' : first, ...rest];
 
 /** When it is in force, on the calendar of its zone. */
 function spanOf(entry: Entry): Pick<Limit, 'id' | 'fromMs' | 'untilMs' | 'zone'> {
@@ -93,10 +189,7 @@ function put(entry: Record<string, unknown>, field: string, value: unknown): voi
 }
 
 /** Removes the grants on it, too, unless they go on with the limit that took over. */
-function removeLimit(
-  draft: LimitsDraft,
-  { subject, limit }: Extract<LimitEdit, { kind: 'remove' }>,
-): undefined {
+function removeLimit(draft: LimitsDraft, { subject, limit }: Of<'remove'>): undefined {
   const entry = findLimit(draft, subject, limit);
   if (entry === undefined)
     return draft.refuse('limit', `'${limit}'; ${subject} has no such limit of its own`);
@@ -154,7 +247,6 @@ function rounded(text: string, step: number): string {
 
 /* Grants, freezes, break-glasses and rollouts. */
 
-type Of<Kind extends LimitEdit['kind']> = Extract<LimitEdit, { readonly kind: Kind }>;
 type WithId = 'grants' | 'freezes' | 'breakglass';
 
 function addEntry(draft: LimitsDraft, list: WithId, subject: string, fields: Entry): undefined {
@@ -192,21 +284,26 @@ function giveGrant(draft: LimitsDraft, { kind: _, ...edit }: GiveGrant): undefin
   });
 }
 
-/** Entries without an id are called by their place: `grant-3`. */
-const findEntry = (draft: LimitsDraft, list: WithId, id: string, name: string): Entry | undefined =>
-  draft.list(list).find((each) => each.id === id) ??
-  draft.list(list).find((each, index) => each.id === undefined && `${name}-${index + 1}` === id);
+const ENTRY_NAMES = { grants: 'grant', freezes: 'freeze', breakglass: 'breakglass' } as const;
 
-function unfreeze(draft: LimitsDraft, { freeze: id }: Of<'unfreeze'>): undefined {
-  const found = findEntry(draft, 'freezes', id, 'freeze');
-  return found === undefined
-    ? draft.refuse('freeze', `'${id}'; no freeze has this id`)
-    : draft.put('freezes', found, undefined);
+/** Entries without an id are called by their place: `grant-3`. Undefined after a `refuse`. */
+function findEntry(draft: LimitsDraft, list: WithId, id: string): Entry | undefined {
+  const name = ENTRY_NAMES[list];
+  const found =
+    draft.list(list).find((each) => each.id === id) ??
+    draft.list(list).find((each, index) => each.id === undefined && `${name}-${index + 1}` === id);
+  const what = list === 'breakglass' ? 'break-glass' : name;
+  return found ?? draft.refuse(name, `'${id}'; no ${what} has this id`);
 }
 
-function reviewBreakGlass(draft: LimitsDraft, { breakglass: id, note }: Of<'review-breakglass'>): undefined {
-  const glass = draft.list('breakglass').find((each) => each.id === id);
-  if (glass === undefined) return draft.refuse('breakglass', `'${id}'; no break-glass has this id`);
+function unfreeze(draft: LimitsDraft, { freeze }: Of<'unfreeze'>): undefined {
+  const found = findEntry(draft, 'freezes', freeze);
+  return found && draft.put('freezes', found, undefined);
+}
+
+function reviewBreakGlass(draft: LimitsDraft, { breakglass, note }: Of<'review-breakglass'>): undefined {
+  const glass = findEntry(draft, 'breakglass', breakglass);
+  if (glass === undefined) return undefined;
   const { actor, userId } = draft.context;
   const reviewed = { by: actor, ...withoutAbsent({ by_user: userId }), at: writtenNow(draft), note };
   return draft.put('breakglass', glass, { ...glass, reviewed });
@@ -228,16 +325,16 @@ function rollOut(draft: LimitsDraft, { subject, cost, capacity, reportedMs }: Of
 }
 
 /** Ends a started entry now and keeps it for reports; an entry that has not started is removed. */
-function end(draft: LimitsDraft, list: WithId, id: string, field: 'grant' | 'breakglass'): undefined {
-  const entry = findEntry(draft, list, id, field);
-  if (entry === undefined)
-    return draft.refuse(field, `'${id}'; no ${field === 'grant' ? 'grant' : 'break-glass'} has this id`);
+function end(draft: LimitsDraft, list: WithId, id: string): undefined {
+  const entry = findEntry(draft, list, id);
+  if (entry === undefined) return undefined;
   const { nowMs, writtenAtMs = nowMs } = draft.context;
   const of = list === 'grants' ? findLimit(draft, subjectOf(entry.on) ?? '', String(entry.limit)) : entry;
   const zone = typeof of?.zone === 'string' ? of.zone : 'UTC';
   const edge = (at: unknown, which: 'start' | 'end'): number =>
     (typeof at === 'string' ? readInstant(at, which, zone) : undefined) ?? Number.NaN;
-  if (edge(entry.until, 'end') <= nowMs) return draft.refuse(field, `'${entry.id}'; it is over already`);
+  if (edge(entry.until, 'end') <= nowMs)
+    return draft.refuse(ENTRY_NAMES[list], `'${entry.id}'; it is over already`);
   const endMs = Math.floor(writtenAtMs / 1000) * 1000;
   const isStarted = edge(entry.from, 'start') < endMs;
   return draft.put(list, entry, isStarted ? { ...entry, until: writtenSecond(endMs) } : undefined);
@@ -282,19 +379,16 @@ function make(edit: LimitEdit, draft: LimitsDraft, count: number): undefined {
     case 'grant':
       return giveGrant(draft, edit);
     case 'revoke':
-      return end(draft, 'grants', edit.grant, 'grant');
-    case 'freeze': {
-      const { kind: _, subject, from = writtenNow(draft), ...freeze } = edit;
-      return addEntry(draft, 'freezes', subject, { from, ...freeze });
+      return end(draft, 'grants', edit.grant);
+    case 'freeze':
+    case 'breakglass': {
+      const { kind, subject, from = writtenNow(draft), ...fields } = edit;
+      return addEntry(draft, kind === 'freeze' ? 'freezes' : kind, subject, { from, ...fields });
     }
     case 'unfreeze':
       return unfreeze(draft, edit);
-    case 'breakglass': {
-      const { kind: _, subject, from = writtenNow(draft), ...glass } = edit;
-      return addEntry(draft, 'breakglass', subject, { from, ...glass });
-    }
     case 'end-breakglass':
-      return end(draft, 'breakglass', edit.breakglass, 'breakglass');
+      return end(draft, 'breakglass', edit.breakglass);
     case 'review-breakglass':
       return reviewBreakGlass(draft, edit);
     case 'rollout':

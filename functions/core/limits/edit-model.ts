@@ -1,13 +1,31 @@
+/**
+ * Edits of limits, and what comes of them. The schemas are also those of the API. Programs without an API import types only, and so do
+ * not load zod.
+ */
 import type { DocumentProblem } from '../../../policies/document/reading.ts';
-import type { BreakGlass } from '../../../policies/limits/break-glass.ts';
-import type { LimitFieldValues } from '../../../policies/limits/limit-fields.ts';
+import {
+  type LimitFieldName,
+  type LimitFieldValues,
+  limitFields,
+} from '../../../policies/limits/limit-fields.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Mode } from '../../../policies/mode.ts';
-import type { LimitKind, Unit } from '../../../policies/unit.ts';
-import type { ChangeRow } from './limit-changes.ts';
+import { LIMIT_KINDS } from '../../../policies/unit.ts';
+import {
+  amount,
+  count,
+  flag,
+  instantMs,
+  list,
+  maybe,
+  mode,
+  oneOf,
+  subject,
+  text,
+  unit,
+  z,
+} from '../schema.ts';
 import type { LimitChange, LimitsDocument } from './limit-set.ts';
 import type { LimitPointer } from './limit-table.ts';
-import type { LoggedChange } from './publish-limits.ts';
 
 export interface Person {
   /** A username, a login of AWS or a name of one's own: at most 200 characters. */
@@ -15,116 +33,272 @@ export interface Person {
   readonly userId?: number;
 }
 
-/**
- * Returns true if both may be the same person, for approvals by another person: without two ids, equal names
- * count as the same.
- */
-export const mayBeSame = (one: Person, other: Person): boolean =>
-  one.userId !== undefined && other.userId !== undefined
-    ? one.userId === other.userId
-    : one.actor.toLowerCase() === other.actor.toLowerCase();
+/* Edits. */
 
-/** Returns true if both are certainly the same person: an id never equals a name. */
-export const isSamePerson = (one: Person, other: Person): boolean =>
-  one.userId === undefined && other.userId === undefined
-    ? one.actor === other.actor
-    : one.userId === other.userId;
+const short = () => z.string().max(500);
+const day = z.string().max(40);
+const written = z.union([z.string().max(60), z.number()]);
+const id = z.string().min(1).max(100);
+
+export const subjectAsked = z.string().max(255).openapi({
+  example: 'group/101',
+  description: '`instance`, `group/101`, `project/7`, `runner-class/large`',
+});
+
+const FIELD_SCHEMAS = {
+  part: () => written,
+  word: () => z.string().max(100),
+  text: short,
+  day: () => day,
+  percents: () => z.array(z.union([z.number(), z.string().max(20)])).max(20),
+};
+
+type FieldShape = {
+  readonly [Name in LimitFieldName]: z.ZodExactOptional<
+    z.ZodType<Exclude<LimitFieldValues[Name], undefined>>
+  >;
+};
+
+/** Adds a limit, or changes fields of one that is there. A field that is absent stays; `null` removes it. */
+const set = z.strictObject({
+  kind: z.literal('set'),
+  subject: subjectAsked,
+  /** Absent: made from unit and period, `money-month`. */
+  limit: maybe(id),
+  unit: maybe(z.enum(LIMIT_KINDS)),
+  amount: maybe(written.openapi({ example: '500.00', description: 'In the unit; `unlimited`; 0 blocks.' })),
+  ...(Object.fromEntries(
+    limitFields.map(({ name, type, choices = [], help: description, example }) => {
+      const schema: z.ZodType = type === 'choice' ? z.enum(choices as [string]) : FIELD_SCHEMAS[type]();
+      const about = { description, ...(example !== undefined && { example }) };
+      return [name, schema.nullable().openapi(about).optional()];
+    }),
+  ) as unknown as FieldShape),
+});
+
+export const SCALED_KINDS = ['money', 'minutes', 'jobs'] as const;
+
+const scale = z
+  .strictObject({
+    kind: z.literal('scale'),
+    subject: subjectAsked,
+    by: z.string().max(20).openapi({ example: '+8%', description: 'A share of each limit.' }),
+    unit: maybe(z.enum(SCALED_KINDS), 'Absent: money.'),
+    round: maybe(
+      written.openapi({ example: '10', description: 'To the nearest multiple of this number of units.' }),
+    ),
+    below: maybe(z.boolean(), 'Including everything below. Absent: yes.'),
+  })
+  .openapi({
+    description: 'Changes all limits of a kind by a share; not unlimited ones, 0 and caps.',
+  });
+
+const grantShape = {
+  subject: subjectAsked,
+  limit: id,
+  amount: written.openapi({ example: '+200' }),
+  from: day,
+  until: day,
+  reason: short().min(1),
+  ticket: maybe(short()),
+};
+const grant = z.strictObject({ kind: z.literal('grant'), ...grantShape });
+
+/** No job of the subject starts; running jobs finish. */
+const freeze = z.strictObject({
+  kind: z.literal('freeze'),
+  subject: subjectAsked,
+  from: maybe(day),
+  until: maybe(day),
+  reason: z.string().min(1).max(200),
+  owner: maybe(short()),
+});
+
+/** Lets jobs pass limits and freezes, never rules: those of named users, or of protected refs; with both, both must hold. */
+const breakGlass = z.strictObject({
+  kind: z.literal('breakglass'),
+  subject: subjectAsked,
+  users: maybe(z.array(z.number().int().positive()).max(100).readonly()),
+  protected: maybe(z.literal(true)),
+  jobs: z.number().int().positive(),
+  per: maybe(z.enum(['hour', 'day', 'once'])),
+  from: maybe(day),
+  until: day,
+  reason: short().min(1),
+  ticket: maybe(short()),
+});
+
+const rollout = z.strictObject({
+  kind: z.literal('rollout'),
+  subject: subjectAsked,
+  /** `null`: what stands above says. */
+  cost: maybe(mode.nullable()),
+  capacity: maybe(mode.nullable()),
+});
+
+/** Whole documents are imported as files: `POST /limits/import`. */
+const EditSchema = z
+  .discriminatedUnion('kind', [
+    set,
+    z.strictObject({ kind: z.literal('remove'), subject: subjectAsked, limit: id }),
+    scale,
+    grant,
+    z.strictObject({ kind: z.literal('revoke'), grant: id }),
+    freeze,
+    z.strictObject({ kind: z.literal('unfreeze'), freeze: id }),
+    breakGlass,
+    z.strictObject({ kind: z.literal('end-breakglass'), breakglass: id }),
+    z.strictObject({ kind: z.literal('review-breakglass'), breakglass: id, note: short() }),
+    rollout,
+    z
+      .strictObject({ kind: z.literal('undo'), edit: z.number().int().positive() })
+      .openapi({ description: 'Reverts the last edit, by its number. It must be the only edit.' }),
+  ])
+  .openapi('Edit');
+
+export type SentEdit = z.infer<typeof EditSchema>;
+export type SetLimit = z.infer<typeof set>;
+export type LimitFields = Omit<SetLimit, 'kind' | 'subject' | 'limit'>;
+export type ScaleLimits = z.infer<typeof scale>;
+export type GiveGrant = z.infer<typeof grant>;
 
 export type LimitEdit =
-  | SetLimit
-  | ScaleLimits
-  | { readonly kind: 'remove'; readonly subject: string; readonly limit: string }
-  | GiveGrant
-  | { readonly kind: 'revoke'; readonly grant: string }
-  | FreezeSubject
-  | { readonly kind: 'unfreeze'; readonly freeze: string }
-  | BreakGlassEdit
-  | { readonly kind: 'end-breakglass'; readonly breakglass: string }
-  | { readonly kind: 'review-breakglass'; readonly breakglass: string; readonly note: string }
-  | {
-      readonly kind: 'rollout';
-      readonly subject: string;
-      /** `null`: what stands above says. */
-      readonly cost?: Mode | null;
-      readonly capacity?: Mode | null;
+  | Exclude<SentEdit, { readonly kind: 'undo' | 'rollout' }>
+  | (z.infer<typeof rollout> & {
       /** Time of the shadow report to the owner, Unix ms; `null`: send it again. */
       readonly reportedMs?: number | null;
-    }
+    })
   /** An import: the complete new document. One missing right refuses all of it. */
   | { readonly kind: 'replace'; readonly document: unknown };
 
-/** Adds a limit, or changes fields of one that is there; what is not named stays, `null` takes a field out. */
-export interface SetLimit extends LimitFields {
-  readonly kind: 'set';
-  readonly subject: string;
-  /** The limit's id; absent: made from unit and period, `money-month`. */
-  readonly limit?: string;
+/** Per request: a page changes a few rows; larger changes are files. */
+const EDITS_MAX = 200;
+
+const edits = z.array(EditSchema).min(1).max(EDITS_MAX);
+export const EditsSchema = z
+  .strictObject({
+    edits,
+    why: short().min(1).openapi({ description: 'Shown in the log, and on the page of the limit.' }),
+    confirmed: maybe(z.boolean(), 'Confirms the changes that need it.'),
+  })
+  .openapi('Edits');
+export const PreviewAskedSchema = z.strictObject({ edits }).openapi('PreviewAsked');
+
+export const AskSchema = z.strictObject({ ...grantShape, link: maybe(short()) }).openapi('AskForMore');
+export type GrantAsk = z.infer<typeof AskSchema>;
+
+export const VerdictSchema = z
+  .discriminatedUnion('verdict', [
+    z.strictObject({ verdict: z.literal('approve'), note: maybe(short()) }),
+    z.strictObject({ verdict: z.literal('decline'), note: short().min(1) }),
+  ])
+  .openapi('Verdict');
+export type RequestVerdict = z.infer<typeof VerdictSchema>;
+
+/* Changes and their log. */
+
+const fieldValue = (description: string) =>
+  z.union([z.number(), z.string(), z.null()]).openapi({ description });
+
+export const ChangeRowSchema = z
+  .object({
+    about: z.enum(['limit', 'grant', 'freeze', 'breakglass', 'rollout', 'document']),
+    subject: subject('`instance` for settings of the whole document.'),
+    path: maybe(text('Full path of the group or project, or name of the class, if known.')),
+    limit: text('Id of the limit, freeze or break-glass; the class of rules of a rollout.'),
+    id: maybe(text('Id of the grant, if it has one.')),
+    field: text('`amount`, `soft`, `mode` … as in limits.yaml.'),
+    from: fieldValue('`null`: absent. Numbers are whole units of `unit`, everything else is text.'),
+    to: fieldValue('Likewise.'),
+    unit: maybe(unit),
+    zone: maybe(text('IANA zone of the days of `from` and `until`. Absent: UTC.')),
+    effect: z.enum(['tightens', 'loosens', 'neutral']),
+    whole: maybe(oneOf(['added', 'removed'], 'The limit is new, or it goes.')),
+  })
+  .openapi('Change', {
+    description: 'One changed field. A limit that is added or removed has one row for each field.',
+  });
+export type ChangeRow = Readonly<z.infer<typeof ChangeRowSchema>>;
+export type FieldValue = ChangeRow['from'];
+export type Effect = ChangeRow['effect'];
+
+const LogEntrySchema = z
+  .object({
+    edit: count('1, 2, 3 …'),
+    set: text('The set of limits it made live.'),
+    atMs: instantMs(),
+    actor: text('Name of the author.'),
+    userId: maybe(count('GitLab’s id of the author.')),
+    why: text(),
+    source: text('`page`, `cli`, `ssm`, `file limits.csv`'),
+    base: maybe(text('The set it was made on.')),
+    count: count('Number of rows of the edit.'),
+    rows: maybe(
+      list(ChangeRowSchema),
+      'Absent: too many to list here, or, with `count` 0, its base is gone.',
+    ),
+  })
+  .openapi('HistoryEntry');
+/** `rows` are limited to the requested subject. */
+export type LogEntry = z.infer<typeof LogEntrySchema>;
+
+export const HistoryPageSchema = z
+  .object({
+    entries: list(LogEntrySchema),
+    next: maybe(count('There may be more: ask for those `before` it.')),
+  })
+  .openapi('History');
+export type HistoryPage = z.infer<typeof HistoryPageSchema>;
+
+export interface HistoryQuery {
+  readonly subject?: string;
+  /** Only edits before this one: `next` of the page before. */
+  readonly before?: number;
+  readonly max: number;
 }
 
-/** Kinds that can be scaled by a share: plain decimals. */
-export const SCALED_KINDS = ['money', 'minutes', 'jobs'] as const satisfies readonly LimitKind[];
+/** The children's limits add up to more than their parent's. Allowed: first come, first served. */
+export const OversubscriptionSchema = z
+  .object({
+    subject: subject(),
+    path: maybe(text()),
+    limit: text('Its id.'),
+    unit,
+    amount: amount(),
+    childrenAmount: amount('Sum of the closest limits below it, without `unlimited` ones.'),
+    children: count(),
+    unlimited: count('Part of `children`.'),
+    larger: list(z.string(), 'Children that are larger than the limit, or unlimited; at most ten.'),
+  })
+  .openapi('Oversubscription', { description: 'A limit below the sum of its children: a pool.' });
+export type Oversubscription = z.infer<typeof OversubscriptionSchema>;
 
-/** All limits of a kind in a place, a share more or less. `unlimited`, 0, caps and what has ended stay as they are. */
-export interface ScaleLimits {
-  readonly kind: 'scale';
-  /** `instance`: all there are. */
-  readonly subject: string;
-  /** `+8%`, `-12.5 %` of each amount. */
-  readonly by: string;
-  readonly unit?: (typeof SCALED_KINDS)[number];
-  /** To the nearest multiple of this many units, at least one. @default to the millionth, rounded down */
-  readonly round?: string | number;
-  readonly below?: boolean;
-}
+export const BreakGlassStateSchema = z
+  .object({
+    id: text(),
+    subject: subject('`instance`, a group (with all below it) or a project.'),
+    path: maybe(text()),
+    users: list(z.int(), 'GitLab’s ids of the users whose jobs it admits.'),
+    userNames: maybe(z.record(z.string(), z.string()), 'By id, if known.'),
+    protected: flag('It admits jobs of protected refs.'),
+    jobs: count('Maximum of admitted jobs, per `per`.'),
+    per: z.enum(['hour', 'day', 'once']),
+    used: count('Jobs admitted in the current period (or ever).'),
+    fromMs: instantMs(),
+    untilMs: instantMs(),
+    zone: maybe(text('IANA zone of its dates. Absent: UTC.')),
+    reason: text(),
+    ticket: maybe(text()),
+    by: maybe(text('Who opened it.')),
+    open: z.boolean(),
+    toReview: flag('It was not reviewed yet.'),
+    reviewedBy: maybe(text()),
+    note: maybe(text()),
+  })
+  .openapi('BreakGlassState');
+export type BreakGlassState = z.infer<typeof BreakGlassStateSchema>;
 
-/** A limit's fields with the names and texts of limits.yaml. */
-export interface LimitFields extends LimitFieldValues {
-  readonly unit?: LimitKind;
-  /** `500.25`, `unlimited`, `0` blocks; CPU and memory as Kubernetes writes them. */
-  readonly amount?: string | number;
-}
-
-/** A temporary extra amount, in the limit's own unit: `+200`. The approval rules decide if it needs approval. */
-export interface GiveGrant {
-  readonly kind: 'grant';
-  readonly subject: string;
-  readonly limit: string;
-  readonly amount: string | number;
-  readonly from: string;
-  readonly until: string;
-  readonly reason: string;
-  readonly ticket?: string;
-}
-
-/** No job of the subject starts: like a limit of 0, with a reason of its own. Running jobs finish. */
-interface FreezeSubject {
-  readonly kind: 'freeze';
-  readonly subject: string;
-  readonly from?: string;
-  readonly until?: string;
-  /** Stands on the page of every job it stops: at most 200 characters. */
-  readonly reason: string;
-  readonly owner?: string;
-}
-
-/** Lets named people's jobs, or those of protected refs, pass limits and freezes that would stop them; never rules. */
-interface BreakGlassEdit {
-  readonly kind: 'breakglass';
-  /** `instance`, a group (with all below it) or a project. */
-  readonly subject: string;
-  /** GitLab's user ids. These or `protected`, or both, which then must both hold. */
-  readonly users?: readonly number[];
-  readonly protected?: true;
-  /** Most jobs that it admits, per `per`. */
-  readonly jobs: number;
-  /** @default `once`: as long as it is open */
-  readonly per?: 'hour' | 'day' | 'once';
-  readonly from?: string;
-  /** At most seven days after `from`. */
-  readonly until: string;
-  readonly reason: string;
-  readonly ticket?: string;
-}
+/* Rights. */
 
 export type RoleName = 'viewer' | 'owner' | 'finance' | 'admin';
 
@@ -136,9 +310,11 @@ export type Role =
 
 export type Rights = readonly Role[];
 
-export type Act =
-  | ('view' | 'describe' | 'tighten' | 'loosen' | 'grant')
-  | ('break-glass' | 'approve' | 'roll-out' | 'roll-back' | 'ask');
+export const ACTS = [
+  ...(['view', 'describe', 'tighten', 'loosen', 'grant', 'break-glass', 'approve'] as const),
+  ...(['roll-out', 'roll-back', 'ask'] as const),
+] as const;
+export type Act = (typeof ACTS)[number];
 
 interface Refused {
   readonly act: Act;
@@ -154,58 +330,59 @@ export interface Asker extends Person {
   readonly rights: Rights;
 }
 
-export interface GrantAsk extends Omit<GiveGrant, 'kind'> {
-  readonly link?: string;
-}
+/* Requests. */
 
-interface Filed {
-  readonly id: string;
-  readonly state: 'pending' | 'approved' | 'declined';
-  readonly requestedBy: string;
-  readonly requestedByUser?: number;
-  readonly requestedAtMs: number;
-  readonly decidedBy?: string;
-  readonly decidedByUser?: number;
-  readonly decidedAtMs?: number;
-  /** Why it was declined, or what the approver added. */
-  readonly note?: string;
-  /** Approved, and in the limits. */
-  readonly granted: boolean;
-  /** Unix ms; a pending one can then no longer be decided. */
-  readonly expiresAtMs: number;
-}
+const filed = {
+  id: text(),
+  state: z.enum(['pending', 'approved', 'declined']),
+  requestedBy: text(),
+  requestedByUser: maybe(count('GitLab’s id of the requester; absent without a sign-in.')),
+  requestedAtMs: instantMs(),
+  decidedBy: maybe(text()),
+  decidedByUser: maybe(count()),
+  decidedAtMs: maybe(instantMs()),
+  note: maybe(text('Reason of the refusal, or a note of the approver.')),
+  granted: flag('Approved, and in the limits.'),
+  expiresAtMs: instantMs('Unix ms; a pending one can then no longer be decided.'),
+};
 
-export interface GrantRequest extends GrantAsk, Filed {
-  readonly edit?: undefined;
-}
+export const GrantRequestSchema = z
+  .object({
+    ...filed,
+    subject: subject(),
+    limit: text('Id of the limit.'),
+    amount: z.union([z.string(), z.number()]).openapi({ description: 'As requested: `+200`.' }),
+    from: text('A day or an instant.'),
+    until: text('The last day, or an instant.'),
+    reason: text(),
+    ticket: maybe(text()),
+    link: maybe(text('Its origin, e.g. the rejected job.')),
+  })
+  .openapi('GrantRequest', { description: 'Requests a grant.' });
+export type GrantRequest = z.infer<typeof GrantRequestSchema> & { readonly edit?: undefined };
 
-type NoGrant = { readonly [Field in 'amount' | 'from' | 'until' | 'ticket' | 'link']?: undefined };
+export const EditRequestSchema = z
+  .object({
+    ...filed,
+    subject: subject('Subject of all changes; `instance` if there are several.'),
+    limit: text('The first limit that is raised.'),
+    reason: text('Why.'),
+    edit: z.object({
+      rows: list(ChangeRowSchema, 'The first changes that need approval.'),
+      count: count('Number of rows.'),
+      units: list(unit, 'Units of the raised limits.'),
+      fingerprint: text('Hash of all rows: if they become different, the request is stale.'),
+    }),
+  })
+  .openapi('EditRequest', { description: 'Requests edits that one person alone may not make.' });
+export type EditRequest = z.infer<typeof EditRequestSchema> & {
+  readonly [Field in 'amount' | 'from' | 'until' | 'ticket' | 'link']?: undefined;
+};
 
-export interface EditRequest extends Filed, NoGrant {
-  readonly subject: string;
-  /** The first limit that gets more. */
-  readonly limit: string;
-  readonly reason: string;
-  readonly edit: {
-    readonly rows: readonly ChangeRow[];
-    readonly count: number;
-    readonly units: readonly Unit[];
-    /** Covers all rows: where they come to anything else, the request is stale. */
-    readonly fingerprint: string;
-  };
-}
-
+export const LimitRequestSchema = z.union([GrantRequestSchema, EditRequestSchema]).openapi('Request');
 export type LimitRequest = GrantRequest | EditRequest;
 
-export interface RequestedEdits {
-  readonly edits: readonly LimitEdit[];
-  /** The limits they change are others by now: they can no longer be approved. */
-  readonly stale: boolean;
-}
-
-export type RequestVerdict =
-  | { readonly verdict: 'approve'; readonly note?: string }
-  | { readonly verdict: 'decline'; readonly note: string };
+/* Outcomes. */
 
 interface Invalid {
   readonly outcome: 'invalid';
@@ -219,18 +396,16 @@ export type RequestOutcome =
   /** Too many are waiting, of this requester or of all: first they must be decided or expire. */
   | { readonly outcome: 'too_many'; readonly whose: 'yours' | 'all'; readonly max: number };
 
+/** `invalid`, `stale` and `busy` leave the request pending. */
 export type DecideOutcome =
   | { readonly outcome: 'approved'; readonly request: LimitRequest; readonly pointer: LimitPointer }
   | { readonly outcome: 'declined'; readonly request: LimitRequest }
-  | { readonly outcome: 'unknown' }
   | { readonly outcome: 'decided'; readonly request: LimitRequest }
-  | (Refused & { readonly outcome: 'forbidden'; readonly own?: true })
-  /** The limits it changes are others by now; the request stays pending, to be declined. */
+  | { readonly outcome: 'unknown' }
   | { readonly outcome: 'stale'; readonly request: LimitRequest }
-  /** The grant no longer fits the limits; the request stays pending. */
-  | Invalid
-  /** Others edited at the same time, again and again; the request stays pending. */
-  | { readonly outcome: 'busy' };
+  | { readonly outcome: 'busy' }
+  | (Refused & { readonly outcome: 'forbidden'; readonly own?: true })
+  | Invalid;
 
 export interface LiveLimits {
   readonly pointer: LimitPointer;
@@ -238,44 +413,6 @@ export interface LiveLimits {
   readonly document: LimitsDocument;
   readonly limits: LimitSet;
 }
-
-/**
- * The children's limits add up to more than their parent's. Allowed: then the parent's limit is a pool,
- * first come first served.
- */
-export interface Oversubscription {
-  readonly subject: string;
-  readonly path?: string;
-  readonly limit: string;
-  readonly unit: Unit;
-  readonly amount: number;
-  /** Sum of the closest limits of this unit and period below; `unlimited` children are left out. */
-  readonly childrenAmount: number;
-  readonly children: number;
-  readonly unlimited: number;
-  /** Children that are larger than the limit itself, or unlimited: this one binds them. Paths where they are known; at most ten. */
-  readonly larger: readonly string[];
-}
-
-export type Preview =
-  | Invalid
-  | {
-      readonly outcome: 'valid';
-      /** The set these are edits of is not live (any more): `apply` would refuse. */
-      readonly stale: boolean;
-      /** Only if `stale`: what others did since, to the same subjects. */
-      readonly theirs?: readonly ChangeRow[];
-      readonly document: LimitsDocument;
-      readonly limits: LimitSet;
-      readonly rows: readonly ChangeRow[];
-      /** Covers the limits that the rows touch, and their parents. */
-      readonly oversubscription: readonly Oversubscription[];
-      /** Amounts that become more than three times, or less than a third of, what they were, milder modes, and rollouts that skip a step: to be confirmed. */
-      readonly needsConfirmation: readonly ChangeRow[];
-      readonly needsApproval: readonly ChangeRow[];
-      /** Deploy jobs of the controller that would be rejected; needs confirmation. */
-      readonly lockout: readonly string[];
-    };
 
 export interface EditAuthor extends Person {
   readonly rights: Rights;
@@ -316,33 +453,3 @@ export type ApplyOutcome =
       readonly by: readonly RoleName[];
       readonly request?: LimitRequest;
     };
-
-export interface HistoryQuery {
-  readonly subject?: string;
-  /** Only edits before this one: `next` of the page before. */
-  readonly before?: number;
-  readonly max: number;
-}
-
-export interface HistoryPage {
-  readonly entries: readonly LogEntry[];
-  /** There may be more: ask for those before it. A page with few or no entries may have a next one. */
-  readonly next?: number;
-}
-
-/** One edit. `rows` are limited to the requested subject. */
-export interface LogEntry extends Omit<LoggedChange, 'subjects' | 'request'> {
-  readonly edit: number;
-}
-
-export interface BreakGlassState extends Omit<BreakGlass, 'users' | 'owner' | 'byUser' | 'reviewed'> {
-  readonly path?: string;
-  readonly users: readonly number[];
-  readonly userNames?: Readonly<Record<number, string>>;
-  /** Jobs it let in, in the period that is open now (or in all). */
-  readonly used: number;
-  readonly open: boolean;
-  readonly toReview: boolean;
-  readonly reviewedBy?: string;
-  readonly note?: string;
-}

@@ -11,11 +11,9 @@ import { type LoggedChange, loggedChangeOf, readLimitSet, rowsOf, TIMEOUT_MS } f
 
 export interface LimitsDeskDeps {
   readonly table: LimitTable;
-  /** The one in force: it names the runner classes, and jobs that must never be locked out. */
   readonly policy: Policy;
   /** Limits in force until a set is published; the first edit starts from them. @default nothing */
   readonly packed?: LimitsDocument;
-  /** The current groups. Undefined: unknown, and then no user owns a subtree. */
   readonly directory: () => Promise<Directory | undefined>;
   readonly ledger: Pick<Ledger, 'readCounters'>;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
@@ -27,7 +25,6 @@ export interface LimitsDeskDeps {
 }
 
 export interface ApprovalSettings {
-  /** Increases by more than this percentage need another user's approval. 0: all of them. */
   readonly abovePercent: number;
 }
 
@@ -68,7 +65,6 @@ export class LimitReads {
     return readDocument((await readLimitSet(set, table)).document, set, policy);
   }
 
-  /** The same for optional information: undefined if it cannot be read any more. */
   baseIfThere(set: string | undefined): Promise<ReadLimitSet | undefined> {
     return ifReadable(this.base(set));
   }

@@ -85,7 +85,6 @@ function homeOf(
   return { subject: typeof group === 'number' ? `group/${group}` : `project/${project}`, root };
 }
 
-/** The document again; entries of one subject keep their order. */
 export function joinLimits(shared: SharedChunk, ofRoots: readonly LimitsDocument[]): LimitsDocument {
   const document: Record<string, unknown> = { ...shared.document };
   for (const list of PLACED) {
@@ -95,7 +94,6 @@ export function joinLimits(shared: SharedChunk, ofRoots: readonly LimitsDocument
   return document;
 }
 
-/** @throws {LimitsError} `limits_unreadable` */
 export function unpackedLimits(name: string, bytes: Uint8Array | undefined): LimitsDocument {
   if (bytes === undefined) throw unreadable(name, 'is not there');
   const body = unpackJson(bytes, `chunk ${name} of the limits`);
@@ -103,7 +101,6 @@ export function unpackedLimits(name: string, bytes: Uint8Array | undefined): Lim
   return body;
 }
 
-/** @throws {LimitsError} `limits_unreadable` */
 export function unpackedShared(bytes: Uint8Array | undefined): SharedChunk {
   const { change, roots, homes, document } = unpackedLimits(SHARED, bytes);
   if (!isRecord(change) || !Array.isArray(roots) || !isRecord(homes) || !isRecord(document))

@@ -152,7 +152,6 @@ export class LimitStore {
     );
     for (const [index, part] of parts.entries()) {
       const root = roots[index] ?? 0;
-      // Another call may have read it meanwhile.
       if (loaded.roots.has(root)) continue;
       loaded.roots.add(root);
       loaded.limits = merged(loaded.limits, part);
@@ -197,7 +196,6 @@ const rootOf = (subject: string): number | undefined => {
   return kind === 'group' ? Number(id) : undefined;
 };
 
-/** Chunks have no subject in common. */
 const merged = (a: LimitSet, b: LimitSet): LimitSet => ({
   ...a,
   bySubject: new Map<string, readonly Limit[]>([...a.bySubject, ...b.bySubject]),

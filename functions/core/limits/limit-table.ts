@@ -63,12 +63,10 @@ export interface LimitPointer {
 /** One edit in the change log; never edited, never expires. */
 export interface LogItem {
   readonly edit: number;
-  /** A few KB at most. */
   readonly bytes: Uint8Array;
 }
 
 export interface RequestItem {
-  /** Later ones sort higher. */
   readonly id: string;
   /** 1, 2, 3 …: + 1 with every write. */
   readonly rev: number;
@@ -133,7 +131,6 @@ export function createUploads({
 }: {
   readonly table: Pick<LimitTable, 'putChunk' | 'readChunks' | 'retire'>;
   readonly clock: { nowMs(): number };
-  /** Letters and digits, at most 32. */
   readonly newId: () => string;
 }): Uploads {
   const within = { timeoutMs: 5_000 };
@@ -176,7 +173,6 @@ export function chunkPartsOf(name: string, bytes: Uint8Array): readonly Item[] {
   }));
 }
 
-/** The other way. @throws {LimitsError} `limits_unreadable` if one is missing. */
 export function joined(name: string, items: readonly Item[]): Uint8Array | undefined {
   const [first] = items;
   if (first === undefined) return undefined;
@@ -361,7 +357,6 @@ export class DynamoLimitTable {
     return put.outcome === 'refused' && put.item !== undefined ? openingOf(key, put.item) : opening;
   }
 
-  /** @throws {LimitsError} `limits_unavailable` for any failure. */
   #answered<T>(
     doing: string,
     { timeoutMs }: ReadOptions,

@@ -130,14 +130,12 @@ async function open(
 
 const firstOf = (key: CounterKey): CounterKey => ({ ...key, period: FIRST });
 
-/** A period before the one that is open now. */
 interface EarlierPeriod {
   readonly key: CounterKey;
   /** When the period after it began, Unix ms. */
   readonly endMs: number;
 }
 
-/** The last `count` periods, latest first. */
 function earlierPeriods({ limit, startMs }: Carrying, count: number): readonly EarlierPeriod[] {
   const periods: EarlierPeriod[] = [];
   for (let endMs = startMs; periods.length < count; ) {

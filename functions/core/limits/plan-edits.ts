@@ -2,73 +2,66 @@
 
 import type { Directory } from '../../../policies/directory.ts';
 import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';
-import { type DocumentProblem, problemText } from '../../../policies/document/reading.ts';
+import { problemText } from '../../../policies/document/reading.ts';
+import { isCap } from '../../../policies/limits/cap.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
+import { isValidAt } from '../../../policies/limits/period.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { compareModes } from '../../../policies/rollout.ts';
 import { ROLLOUT_CLASSES } from '../../../policies/rollout-step.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
-import { changeRows, NO_LIMITS, rolledOutMode } from './change-rows.ts';
-import { editDocument } from './edit-document.ts';
-import type { EditContext } from './edit-draft.ts';
-import type { LimitEdit, LiveLimits } from './edit-model.ts';
-import type { ChangeRow } from './limit-changes.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { changeRows, NO_LIMITS, rolledOutMode, subjectPath } from './change-rows.ts';
+import { type EditContext, editDocument } from './edit-document.ts';
+import type { ChangeRow, LimitEdit, LiveLimits, Oversubscription } from './edit-model.ts';
 import type { LimitsDocument } from './limit-set.ts';
 import { LimitsError } from './limit-table.ts';
 import { groupsAround } from './subject-text.ts';
 
-/** A set or the packed limits: the document, and its parsed form. */
 export interface ReadLimitSet {
   readonly document: LimitsDocument;
   readonly limits: LimitSet;
 }
 
-export type Plan =
-  | { readonly ok: false; readonly problems: readonly DocumentProblem[] }
-  | {
-      readonly ok: true;
-      readonly before: ReadLimitSet;
-      readonly after: ReadLimitSet;
-      readonly rows: readonly ChangeRow[];
-      readonly toConfirm: readonly ChangeRow[];
-      /** Only new lockouts. */
-      readonly lockout: readonly string[];
-    };
+export type Plan = ReturnType<typeof plan>;
 
 export function plan(
   edits: readonly LimitEdit[],
   before: ReadLimitSet,
   using: {
-    readonly policy: Policy;
+    readonly deps: { readonly policy: Policy; readonly newId: () => string; readonly zone?: string };
     readonly directory: Directory | undefined;
-    readonly context: Omit<EditContext, 'reaches'>;
+    readonly by: Omit<EditContext, 'reaches' | 'newId' | 'zone'>;
   },
-): Plan {
-  const { policy, directory, context } = using;
-  const { nowMs } = context;
+) {
+  const { deps, directory, by } = using;
+  const { policy, newId, zone } = deps;
+  const { nowMs } = by;
   const edited = editDocument(before.document, edits, {
-    ...context,
-    // Unknown groups are below no group.
+    ...by,
+    ...withoutAbsent({ zone }),
+    newId: () => newId().toLowerCase(),
     reaches: (above, subject) => groupsAround(subject, directory).some(({ id }) => `group/${id}` === above),
   });
   if (!edited.ok) return edited;
   const parsed = parseLimits(edited.document, '', policy, directory);
-  if (!parsed.ok) return { ok: false, problems: parsed.problems.map(edited.told) };
+  if (!parsed.ok) return { ok: false, problems: parsed.problems.map(edited.told) } as const;
   const limits = parsed.value;
   const rows = changeRows({ from: before.limits, to: limits, directory, nowMs });
   const lockedBefore = selfLockout(policy, before.limits, directory, nowMs);
   return {
-    ok: true,
+    ok: true as const,
     before,
     after: { document: edited.document, limits },
     rows,
     toConfirm: rows.filter((row) => isToConfirm(row) || skipsStep(row, before.limits, limits, directory)),
+    /** Only new lockouts. */
     lockout: selfLockout(policy, limits, directory, nowMs).filter((each) => !lockedBefore.includes(each)),
   };
 }
 
-/** @throws {LimitsError} `limits_unreadable`: the policy has changed since. */
 export function readDocument(document: LimitsDocument, set: string, policy: Policy): ReadLimitSet {
   const parsed = parseLimitsPart(document, set, policy);
   if (parsed.ok) return { document, limits: parsed.value };
@@ -76,11 +69,9 @@ export function readDocument(document: LimitsDocument, set: string, policy: Poli
   throw new LimitsError('limits_unreadable', `set ${set}: no longer fits the policy: ${problems}`);
 }
 
-/** Returns later changes by others to the same subjects. */
 export function visibleRows(
   mine: readonly ChangeRow[],
   since: {
-    /** The outdated base of the edits. */
     readonly before: ReadLimitSet;
     readonly live: LiveLimits | undefined;
     readonly directory: Directory | undefined;
@@ -121,4 +112,90 @@ function skipsStep(
     return false;
   const modeIn = (set: LimitSet): Mode => rolledOutMode(set, subject, ruleClass, directory);
   return compareModes(modeIn(to), modeIn(from)) > 1;
+}
+
+const LARGER_MAX = 10;
+
+/**
+ * Limits that are given to the groups and projects below more than once: pools. A limit is taken from the closest one
+ * above it of the same unit and period. Each limit walks up its own chain once, 20 levels at most.
+ */
+export function oversubscriptionOf(
+  { bySubject }: LimitSet,
+  directory: Directory | undefined,
+  nowMs: number,
+): readonly Oversubscription[] {
+  const below = new Map<Limit, Limit[]>();
+  for (const [subject, limits] of bySubject) {
+    const above = ancestorsOf(subject, directory);
+    for (const limit of limits) {
+      const parent = counts(limit, nowMs) ? closest(limit, above, bySubject, nowMs) : undefined;
+      if (parent !== undefined) inList(below, parent).push(limit);
+    }
+  }
+  return [...below].flatMap(([{ subject, id, unit, amount }, children]) => {
+    if (amount === 'unlimited') return [];
+    const amounts = children.flatMap((child) => (child.amount === 'unlimited' ? [] : child.amount));
+    // Ten thousand groups with the largest limits are still shown as many.
+    const childrenAmount = amounts.reduce((sum, each) => Math.min(Number.MAX_SAFE_INTEGER, sum + each), 0);
+    const larger = children.filter((child) => child.amount === 'unlimited' || child.amount > amount);
+    if (childrenAmount <= amount && larger.length === 0) return [];
+    const path = subjectPath(subject, directory);
+    return {
+      subject,
+      ...(path !== undefined && { path }),
+      ...{ limit: id, unit, amount, childrenAmount, children: children.length },
+      unlimited: children.length - amounts.length,
+      larger: larger
+        .slice(0, LARGER_MAX)
+        .map((child) => subjectPath(child.subject, directory) ?? child.subject),
+    };
+  });
+}
+
+function inList(lists: Map<Limit, Limit[]>, parent: Limit): Limit[] {
+  const list = lists.get(parent) ?? [];
+  lists.set(parent, list);
+  return list;
+}
+
+const counts = (limit: Limit, nowMs: number): boolean =>
+  limit.mode !== 'off' && !isCap(limit.subject) && isValidAt(limit, nowMs);
+
+function closest(
+  limit: Limit,
+  above: readonly string[],
+  bySubject: LimitSet['bySubject'],
+  nowMs: number,
+): Limit | undefined {
+  for (const subject of above) {
+    const found = bySubject
+      .get(subject)
+      ?.find(
+        (each) =>
+          each.kind === limit.kind &&
+          each.per === limit.per &&
+          each.amount !== 'unlimited' &&
+          counts(each, nowMs),
+      );
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Closest first; the instance is above every root. */
+function ancestorsOf(subject: string, directory: Directory | undefined): readonly string[] {
+  if (!/^(?:group|project)\//.test(subject)) return [];
+  const chain = groupsAround(subject, directory).map((group) => `group/${group.id}`);
+  return [...(subject.startsWith('group/') ? chain.slice(0, -1) : chain).reverse(), 'instance'];
+}
+
+/** Those that rows of these subjects touch: their own, and those of everything above them. */
+export function touchedBy(
+  all: readonly Oversubscription[],
+  subjects: ReadonlySet<string>,
+  directory: Directory | undefined,
+): readonly Oversubscription[] {
+  const touched = new Set([...subjects].flatMap((subject) => [subject, ...ancestorsOf(subject, directory)]));
+  return all.filter(({ subject }) => touched.has(subject));
 }

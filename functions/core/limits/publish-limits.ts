@@ -8,7 +8,7 @@ import type { Policy } from '../../../policies/policy.ts';
 import { ROLLOUT_CLASSES } from '../../../policies/rollout-step.ts';
 import { atOnce } from '../environment/environment.ts';
 import { changeRows, NO_LIMITS } from './change-rows.ts';
-import type { ChangeRow } from './limit-changes.ts';
+import type { ChangeRow, LogEntry } from './edit-model.ts';
 import {
   chunkOfRoot,
   joinLimits,
@@ -32,7 +32,6 @@ import {
 export const TIMEOUT_MS = 5_000;
 const WITHIN = { timeoutMs: TIMEOUT_MS };
 const FLIPS_MAX = 3;
-/** Parallel writes of chunks: hundreds of roots must not take all connections. */
 const CHUNKS_AT_ONCE = 8;
 /** Days that an old set is kept for lookups and undo. Programs adopt a set within seconds. */
 export const KEPT_DAYS = 90;
@@ -90,7 +89,6 @@ async function readBase(
   return parsed?.ok ? parsed.value : undefined;
 }
 
-/** Expires a replaced or late set. A failure leaves harmless garbage. */
 async function retire(set: string, atMs: number, table: LimitTable): Promise<void> {
   const atSeconds = Math.ceil(atMs / 1000) + KEPT_DAYS * 86_400;
   await table.retire(set, atSeconds, { timeoutMs: RETIRE_TIMEOUT_MS }).catch((error: unknown) => {
@@ -171,13 +169,10 @@ export function withRolloutTimes(
  * published, and stay when those expire.
  */
 
-export interface LoggedChange extends LimitChange {
-  readonly set: string;
-  readonly count: number;
+export interface LoggedChange extends Omit<LogEntry, 'edit'> {
+  readonly request?: string;
   /** All subjects it changed; absent: too many to list. */
   readonly subjects?: readonly string[];
-  /** Absent: stored separately, or unknown (`count` 0). */
-  readonly rows?: readonly ChangeRow[];
 }
 
 /** An item with this many rows and texts stays below 8 KB, so a page of a hundred is one read. */
@@ -208,14 +203,12 @@ function logOf(
   return rows === undefined || inline ? { item } : { item, aside: packJson(rows.slice(0, LOGGED_ROWS_MAX)) };
 }
 
-/** @throws {LimitsError} `limits_unreadable` */
 export function loggedChangeOf({ edit, bytes }: LogItem): LoggedChange {
   const logged = unpackJson(bytes, `entry ${edit} of the change log`);
   if (isRecord(logged) && typeof logged.set === 'string') return logged as unknown as LoggedChange;
   throw new LimitsError('limits_unreadable', `entry ${edit} of the change log is damaged`);
 }
 
-/** Reads the rows of an edit. Undefined: they are unknown. @throws {LimitsError} either code */
 export async function rowsOf(
   logged: LoggedChange,
   table: LimitTable,

@@ -3,18 +3,10 @@ import { createHash } from 'node:crypto';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import {
-  type EditAuthor,
-  type EditRequest,
-  isSamePerson,
-  type LimitEdit,
-  type LimitRequest,
-  mayBeSame,
-  type Person,
-} from './edit-model.ts';
-import type { ChangeRow } from './limit-changes.ts';
+import type { ChangeRow, EditAuthor, EditRequest, LimitEdit, LimitRequest, Person } from './edit-model.ts';
 import { LimitsError, type LimitTable, packJson, unpackJson } from './limit-table.ts';
 import { TIMEOUT_MS } from './publish-limits.ts';
+import { isSamePerson, mayBeSame } from './rights.ts';
 
 const WITHIN = { timeoutMs: TIMEOUT_MS };
 const KEPT_MS = 30 * DAY_MS;
@@ -48,7 +40,6 @@ function requestOf(id: string, bytes: Uint8Array): LimitRequest {
   throw new LimitsError('limits_unreadable', `request ${id}: is damaged`);
 }
 
-/** @returns false: it was changed meanwhile. */
 export const writeRequest = ({ rev, request }: StoredRequest, table: LimitTable): Promise<boolean> =>
   table.putRequest(
     {

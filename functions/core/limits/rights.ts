@@ -1,23 +1,27 @@
-/** Roles, their rights on limits, and their texts. */
-
 import type { Directory } from '../../../policies/directory.ts';
 import { placeOfSubject } from '../../../policies/limits/cap.ts';
 import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import { joinedText } from '../../../policies/text/plain-text.ts';
 import type { Unit } from '../../../policies/unit.ts';
-import {
-  type Act,
-  type Denial,
-  isSamePerson,
-  type LimitRequest,
-  type Person,
-  type Rights,
-  type Role,
-  type RoleName,
-} from './edit-model.ts';
-import { binds, type ChangeRow } from './limit-changes.ts';
+import { binds } from './change-rows.ts';
+import type { Act, ChangeRow, Denial, LimitRequest, Person, Rights, Role, RoleName } from './edit-model.ts';
 import { groupsAround } from './subject-text.ts';
+
+/**
+ * Returns true if both may be the same person, for approvals by another person: without two ids, equal names
+ * count as the same.
+ */
+export const mayBeSame = (one: Person, other: Person): boolean =>
+  one.userId !== undefined && other.userId !== undefined
+    ? one.userId === other.userId
+    : one.actor.toLowerCase() === other.actor.toLowerCase();
+
+/** Returns true if both are certainly the same person: an id never equals a name. */
+export const isSamePerson = (one: Person, other: Person): boolean =>
+  one.userId === undefined && other.userId === undefined
+    ? one.actor === other.actor
+    : one.userId === other.userId;
 
 /**
  * Reach of a role. `subtree`: its groups and everything below. `below`: only below them, and only in a unit
@@ -31,29 +35,21 @@ type Reach = 'none' | 'below' | 'subtree' | 'all';
  * rule, so no right here does.
  */
 const RIGHTS: Readonly<Record<Act, Readonly<Record<RoleName, Reach>>>> = {
-  /** Read limits, usage and history. */
   view: { viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
-  /** Ask for more. */
   ask: { viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
   /** Changes without effect on jobs: owner, contact, soft part, thresholds, reason; a review. */
   describe: { viewer: 'none', owner: 'subtree', finance: 'all', admin: 'all' },
-  /** Lower, enforce, freeze, revoke, end a break-glass. */
   tighten: { viewer: 'none', owner: 'subtree', finance: 'all', admin: 'all' },
   /** Raise, lift, remove, make milder. An owner may also lift a freeze that was the owner's own. */
   loosen: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
-  /** Give more for a time. */
   grant: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
-  /** Approve another user's request. */
   approve: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
-  /** Let jobs pass all limits for a time. */
   'break-glass': { viewer: 'none', owner: 'none', finance: 'all', admin: 'all' },
-  /** Let the rules of a class go further in a group. */
   'roll-out': { viewer: 'none', owner: 'none', finance: 'all', admin: 'all' },
   /** The other way: it may switch off every limit below a group. */
   'roll-back': { viewer: 'none', owner: 'none', finance: 'none', admin: 'all' },
 };
 
-/** Weakest first. */
 export const ROLES: readonly RoleName[] = ['viewer', 'owner', 'finance', 'admin'];
 
 const WORDS: Readonly<Record<Exclude<RoleName, 'owner'>, string>> = {
@@ -62,7 +58,6 @@ const WORDS: Readonly<Record<Exclude<RoleName, 'owner'>, string>> = {
   admin: 'an administrator',
 };
 
-/** Texts of acts, for `to … you must be …`. */
 export const ACT_WORDS: Readonly<Record<Act, string>> = {
   view: 'see it',
   describe: 'describe it',
@@ -86,16 +81,13 @@ export function whoMayText(act: Act, roles: readonly RoleName[]): string {
 const ownerWords = (act: Act): string =>
   RIGHTS[act].owner === 'below' ? 'an owner of a group above' : 'an owner of the group';
 
-/** Context of a check of rights. */
 export interface RightsContext {
-  /** As they are before the change. */
   readonly limits: LimitSet;
   /** Undefined: unknown, and then no user has a subtree. */
   readonly directory: Directory | undefined;
   readonly nowMs: number;
 }
 
-/** Returns the act that a change needs. */
 function actOf({ about, effect }: ChangeRow): Act {
   if (effect === 'neutral') return 'describe';
   if (effect === 'tightens') return about === 'rollout' ? 'roll-out' : 'tighten';
@@ -111,7 +103,6 @@ function actOf({ about, effect }: ChangeRow): Act {
   }
 }
 
-/** Returns the changes that a user may not make. */
 export function deniedOf(
   rows: readonly ChangeRow[],
   by: Person & { readonly rights: Rights },
@@ -136,11 +127,6 @@ export function mayDo(
   return rights.some((role) => reaches(RIGHTS[act][role.role], role, subject, context, unit));
 }
 
-/**
- * Lists roles with the right, weakest first. Without a subtree, only roles that reach everything.
- *
- * @param held - the subject; owners are listed only if a group above has one with the right.
- */
 export const rolesFor = (
   act: Act,
   subject?: string,
@@ -175,7 +161,6 @@ function reaches(
   return top >= 0 && unit !== undefined && above.slice(0, top + 1).some((id) => holds(id, unit, context));
 }
 
-/** Root first, without the subject itself. */
 const groupsAbove = (subject: string, directory: Directory | undefined): readonly number[] =>
   groupsAround(subject, directory)
     .slice(0, subject.startsWith('group/') ? -1 : undefined)
@@ -198,11 +183,9 @@ function liftsOwnFreeze(
   return isSamePerson(frozenBy, by);
 }
 
-/** Returns true if a user may approve every part of a request. */
 export const mayApprove = (request: LimitRequest, rights: Rights, context: RightsContext): boolean =>
   unitsOf(request, context).every((unit) => mayDo('approve', request.subject, rights, context, unit));
 
-/** Lists roles that may approve, weakest first. */
 export const approversOf = (request: LimitRequest, context: RightsContext): readonly RoleName[] =>
   rolesFor('approve', request.subject, { ...context, unit: unitsOf(request, context)[0] });
 

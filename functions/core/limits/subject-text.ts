@@ -8,7 +8,6 @@ import { LIMIT_KINDS, type LimitKind } from '../../../policies/unit.ts';
 const PERSONAL = 'personal';
 const PATTERN_PREFIX = 'groups/';
 
-/** Which list of the document a subject's limits stand in. */
 export type LimitList = 'limits' | 'personal_default' | 'group_defaults';
 
 export const limitListOf = (subject: string): LimitList =>
@@ -50,7 +49,6 @@ export function subjectOf(on: unknown): string | undefined {
   return key === undefined ? undefined : `${key.replace('_', '-')}/${String(name)}`;
 }
 
-/** The subject of an entry of a list of limits. */
 export function subjectOfEntry(
   list: LimitList,
   entry: Readonly<Record<string, unknown>>,
@@ -72,7 +70,6 @@ export const SUBJECTS_EXPECTED =
 export const writtenField = (name: string, value: unknown): unknown =>
   name === 'carry' && value !== null && value !== undefined ? { max: value } : value;
 
-/** The other way. */
 export const readField = (name: string, value: unknown): unknown =>
   name === 'carry' && isRecord(value) ? value.max : value;
 
@@ -88,7 +85,6 @@ export function groupsAround(subject: string, directory: Directory | undefined):
 export const kindOf = (entry: Readonly<Record<string, unknown>>): LimitKind | undefined =>
   LIMIT_KINDS.find((kind) => (entry[kind] ?? undefined) !== undefined);
 
-/** The id that the parser makes for a limit without one. */
 export const madeId = (kind: string, per: string): string => `${kind}-${per === '' ? 'now' : per}`;
 
 export const idOf = (entry: Readonly<Record<string, unknown>>): string =>

@@ -58,14 +58,10 @@ export function findChannel(
 export class ChatError extends codedError('ChatError', {
   /** No response, or one that asks to try later. The message may have arrived. */
   chat_unavailable: true,
-  /** The webhook is gone, or refuses such messages. */
   chat_refused: false,
 }) {}
 
-export interface ChatSender {
-  /** @throws {ChatError} Quotes neither the address nor the response. */
-  send(message: ChatMessage, to: ChatChannel): Promise<void>;
-}
+export type ChatSender = ReturnType<typeof chatSender>;
 
 const TRY_TIMEOUT_MS = 3_000;
 const TRIES_MAX = 3;
@@ -79,8 +75,9 @@ export const chatSender = ({
 }: {
   readonly fetch: typeof globalThis.fetch;
   readonly sleep: (ms: number) => Promise<void>;
-}): ChatSender => ({
-  send: async (message, { service, url }) => {
+}) => ({
+  /** @throws {ChatError} Quotes neither the address nor the response. */
+  send: async (message: ChatMessage, { service, url }: ChatChannel): Promise<void> => {
     const body = JSON.stringify(BODIES[service](message));
     for (let tries = 1; ; tries += 1) {
       const response = await fetch(url, {

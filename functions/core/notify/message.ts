@@ -41,7 +41,6 @@ export function subjectLine(text: string): string {
   return ascii.length <= 100 ? ascii : `${ascii.slice(0, 97)}...`;
 }
 
-/** A local run may go on for days. */
 const SENT_MAX = 1_000;
 
 export class MemoryNotifier implements Notifier {

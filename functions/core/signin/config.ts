@@ -27,7 +27,6 @@ function isOwnAddress(redirectUrl: string): boolean {
   return isPlain && url.pathname === CALLBACK_PATH && isSafeUrl(url);
 }
 
-/** @throws {Error} naming what is wrong with it */
 export function ownAddress(redirectUrl: string) {
   if (!isOwnAddress(redirectUrl))
     throw new Error(
@@ -49,10 +48,7 @@ interface Arrival {
 
 const HOPS_MAX = 10;
 
-/**
- * The connection's own address, or, behind our proxies, the first from the right that is not one: the visitor may have written the
- * addresses left of it.
- */
+/** Behind our proxies, the first address from the right that is not one: the visitor may have written those left of it. */
 export function visitorAddress(proxies: readonly string[]): (arrival: Arrival) => string {
   const trusted = new BlockList();
   for (const proxy of proxies) {
@@ -72,7 +68,6 @@ export function visitorAddress(proxies: readonly string[]): (arrival: Arrival) =
   };
 }
 
-/** `192.0.2.7`, `10.0.0.0/8`, `2600:9000::/28`. */
 export function isAddressRange(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/');
   const version = isIP(address);

@@ -97,9 +97,7 @@ export interface SignInOptions {
   readonly addressOf: (c: Context) => string;
   readonly log: Log;
   readonly render?: RenderNotice;
-  /** @default 30 a minute from one address */
   readonly signInLimit?: RateLimit;
-  /** @default 600 a minute in one session */
   readonly sessionLimit?: RateLimit;
 }
 

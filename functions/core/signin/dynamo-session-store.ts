@@ -61,7 +61,6 @@ function parsedJson(json: string): unknown {
 }
 
 const TIMEOUT_MS = 2_000;
-/** Later than the end of a session, so that clocks that differ do not matter. */
 const TTL_GRACE_SECONDS = 3_600;
 const OF_USER_MAX = 100;
 

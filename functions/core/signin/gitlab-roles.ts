@@ -1,37 +1,35 @@
-import { isRecord } from '../../../policies/document/reading.ts';
+import { z } from 'zod';
 import { GitLabError } from '../gitlab/gitlab.ts';
-import {
-  checkBaseUrl,
-  nextPage,
-  pageQuery,
-  type RestCallDeps,
-  readFound,
-  readList,
-  restCall,
-} from '../gitlab/rest-call.ts';
+import { checkBaseUrl, type RestCallDeps, readOne, readWhole } from '../gitlab/rest-call.ts';
 import { type Account, type RoleSource, type Roles, SignInError } from './model.ts';
 
 export interface RoleSettings {
   /** Direct members of this group, from Guest upwards, are admins of Tollgate. Absent: no admins. */
   readonly adminGroupId?: number;
   readonly financeGroupId?: number;
-  /** The lowest role that owns a group's limits. @default 'maintainer' (and owners) */
   readonly ownersFrom?: 'maintainer' | 'owner';
   /** Guests may be customers. @default 'developer' (and above) */
   readonly viewersFrom?: 'guest' | 'reporter' | 'developer';
 }
 
 const LEVELS = { guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const;
-/** Bounds all tries, because a user waits for a page. */
 const TIMEOUT_MS = 2_000;
 const DEADLINE_MS = 6_000;
 /** 100 groups each. 2 000 ids are some 20 KB of session; memberships are direct, so a person has far fewer. */
 const PAGES_MAX = 20;
 
-interface Membership {
-  readonly groupId: number;
-  readonly level: number;
-}
+const MembershipAnswer = z.object({
+  source_type: z.string(),
+  source_id: z.int().positive(),
+  access_level: z.number(),
+});
+type Membership = z.output<typeof MembershipAnswer>;
+
+const UserAnswer = z.object({
+  username: z.string(),
+  state: z.string(),
+  name: z.string().optional().catch(undefined),
+});
 
 /**
  * Reads a user's direct memberships with Tollgate's token (`read_api`, an administrator's). The claims of the sign-in contain paths, and
@@ -41,19 +39,12 @@ interface Membership {
  */
 export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): RoleSource {
   checkBaseUrl(restDeps.baseUrl);
-  const deps = { timeoutMs: TIMEOUT_MS, deadlineMs: DEADLINE_MS, ...restDeps };
+  const deps = { timeoutMs: TIMEOUT_MS, deadlineMs: DEADLINE_MS, ...restDeps, pagesMax: PAGES_MAX };
 
   const membershipsOf = async (userId: number): Promise<readonly Membership[]> => {
-    const path = `/users/${userId}/memberships`;
-    const memberships: Membership[] = [];
-    let page: string | undefined;
-    for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
-      const answer = await restCall(path, pageQuery({ type: 'Namespace' }, page), deps);
-      const entries = answer.status === 404 ? [] : readList(path, answer);
-      memberships.push(...entries.flatMap((entry) => membershipOf(entry) ?? []));
-      page = nextPage(answer.headers);
-      if (page === undefined) return memberships;
-    }
+    const asked = { type: 'Namespace' };
+    const found = await readWhole(`/users/${userId}/memberships`, asked, MembershipAnswer, deps);
+    if (found !== undefined) return found.filter(({ source_type }) => source_type === 'Namespace');
     throw new SignInError(
       'user_refused',
       `You are a direct member of more than ${PAGES_MAX * 100} groups in GitLab, more than a session can carry.`,
@@ -62,16 +53,12 @@ export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): Rol
   };
 
   const read = async (userId: number): Promise<Account | undefined> => {
-    const path = `/users/${userId}`;
-    const answer = await restCall(path, new URLSearchParams(), deps);
-    if (answer.status === 404) return undefined;
-    const body = readFound(path, answer);
-    const { username, name, state } = isRecord(body) ? body : {};
-    if (typeof username !== 'string' || typeof state !== 'string')
-      throw new GitLabError('gitlab_unreadable', `GET ${path}: expected at least a username and a state`);
+    const user = await readOne(`/users/${userId}`, UserAnswer, deps);
+    if (user === undefined) return undefined;
+    const { username, name, state } = user;
     if (state !== 'active') return undefined;
     const roles = rolesBy(await membershipsOf(userId), settings);
-    return { username, name: typeof name === 'string' ? name : username, roles };
+    return { username, name: name ?? username, roles };
   };
 
   return {
@@ -91,8 +78,8 @@ function rolesBy(memberships: readonly Membership[], settings: RoleSettings): Ro
   const { adminGroupId, financeGroupId, ownersFrom = 'maintainer', viewersFrom = 'developer' } = settings;
   const atLeast = (level: number): number[] =>
     memberships
-      .filter((one) => one.level >= level)
-      .map((one) => one.groupId)
+      .filter((one) => one.access_level >= level)
+      .map((one) => one.source_id)
       .sort((a, b) => a - b);
   const members = atLeast(LEVELS.guest);
   return {
@@ -101,11 +88,4 @@ function rolesBy(memberships: readonly Membership[], settings: RoleSettings): Ro
     ownedGroupIds: atLeast(LEVELS[ownersFrom]),
     viewerGroupIds: atLeast(LEVELS[viewersFrom]),
   };
-}
-
-function membershipOf(entry: unknown): Membership | undefined {
-  if (!isRecord(entry) || entry.source_type !== 'Namespace') return undefined;
-  const { source_id: groupId, access_level: level } = entry;
-  const isId = typeof groupId === 'number' && Number.isSafeInteger(groupId) && groupId > 0;
-  return isId && typeof level === 'number' ? { groupId, level } : undefined;
 }

@@ -43,7 +43,6 @@ interface SignInChecks {
 const SCOPE = 'openid';
 const TOLERANCE_SECONDS = 60;
 const TIMEOUT_SECONDS = 5;
-/** GitLab's addresses, its keys and our secret are reloaded this often. */
 const FRESH_MS = 5 * 60_000;
 
 const isPlain = (issuer: string): boolean => new URL(issuer).protocol === 'http:';
@@ -53,15 +52,8 @@ function userIdOf(subject = ''): number {
   throw invalid('GitLab named you by something that is not the id of a user', 'subject');
 }
 
-/** @throws {Error} if the issuer is neither https nor on the own machine. */
-export function gitlabSignIn({
-  issuer,
-  clientId,
-  clientSecret,
-  redirectUrl,
-  fetch,
-  clock,
-}: GitLabSignInDeps) {
+export function gitlabSignIn(deps: GitLabSignInDeps) {
+  const { issuer, clientId, clientSecret, redirectUrl, fetch, clock } = deps;
   if (!URL.canParse(issuer) || !isSafeUrl(new URL(issuer)))
     throw new Error(`the issuer "${issuer}" is not usable; expected one like https://gitlab.example.com`);
   let known: { readonly configuration: Promise<Configuration>; readonly untilMs: number } | undefined;
@@ -148,11 +140,8 @@ const codeText = (code: string): string => (/^[\w ]{1,40}$/.test(code) ? code : 
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** OAuth's device authorization grant (RFC 8628) with GitLab, for people in a terminal. */
-export function deviceSignIn({
-  issuer,
-  clientId,
-  fetch,
-}: Pick<GitLabSignInDeps, 'issuer' | 'clientId' | 'fetch'>) {
+export function deviceSignIn(deps: Pick<GitLabSignInDeps, 'issuer' | 'clientId' | 'fetch'>) {
+  const { issuer, clientId, fetch } = deps;
   const at = (path: string): string => String(new URL(path, issuer));
   // GitLab does not promise to list its address for devices, and the others are always where they are here.
   const server = {
@@ -178,10 +167,7 @@ export function deviceSignIn({
       };
     },
 
-    /**
-     * Asks once. The code is good for our application only, so the user it leads to allowed Tollgate and nothing else.
-     * @throws {SignInError} `sign_in_expired`, `sign_in_denied`, `sign_in_invalid`, `gitlab_unavailable`
-     */
+    /** Asks once. The code is good for our application only, so the user it leads to allowed Tollgate. @throws {SignInError} */
     async ask(deviceCode: string) {
       let subject: string;
       try {

@@ -49,7 +49,6 @@ function gitlabKeys({ issuer, fetch: send, clock }: JobTokensDeps) {
   });
 }
 
-/** Reads a job's token. @throws {SignInError} `job_token_invalid`, `job_of_fork`, `gitlab_unavailable` */
 export type JobTokenReader = (token: string) => Promise<User>;
 
 /**

@@ -49,7 +49,6 @@ export interface Roles {
 }
 
 export interface User {
-  /** GitLab's id of the user; 0 of a job. */
   readonly id: number;
   readonly username: string;
   readonly name: string;
@@ -84,9 +83,7 @@ export interface Session {
   readonly roles: Roles;
   readonly rolesReadAtMs: number;
   readonly seenAtMs: number;
-  /** Ends it, however busy it is. */
   readonly endsAtMs: number;
-  /** From a terminal, where idle times are normal. */
   readonly terminal?: true;
 }
 

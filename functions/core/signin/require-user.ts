@@ -26,7 +26,6 @@ export function safeReturnTo(asked: string | undefined): string {
 }
 
 export interface RateLimit {
-  /** Counts one more. Seconds to wait; undefined: go on. */
   take(key: string): number | undefined;
 }
 
@@ -34,15 +33,12 @@ export interface RateLimit {
 const KEYS_MAX = 10_000;
 
 /** Fixed windows in memory, so each process counts separately; a counter in the table would cost a write per refused request. */
-export function rateLimit({
-  max,
-  windowMs,
-  clock,
-}: {
+export function rateLimit(options: {
   readonly max: number;
   readonly windowMs: number;
   readonly clock: { nowMs(): number };
 }): RateLimit {
+  const { max, windowMs, clock } = options;
   let counts = new Map<string, number>();
   let endsAtMs = Number.NEGATIVE_INFINITY;
   return {
@@ -215,16 +211,7 @@ async function fieldOf(c: Context): Promise<unknown> {
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Signed-in users and jobs with their own token, as `c.var.user`. It reads forms for the CSRF token: put a body limit before it. */
-export function requireUser({
-  sessions,
-  sessionCookie,
-  sessionLimit,
-  readJob,
-  jobLimit,
-  origin,
-  refuse,
-  log,
-}: {
+export function requireUser(deps: {
   readonly sessions: Sessions;
   readonly sessionCookie: ReturnType<typeof idCookie>;
   readonly sessionLimit: RateLimit;
@@ -234,6 +221,7 @@ export function requireUser({
   readonly refuse: Refuse;
   readonly log: Log;
 }): MiddlewareHandler<SignInEnv> {
+  const { sessions, sessionCookie, sessionLimit, readJob, jobLimit, origin, refuse, log } = deps;
   return createMiddleware<SignInEnv>(async (c, next) => {
     const jobToken = jobTokenOf(c);
     if (jobToken !== undefined) {

@@ -11,7 +11,6 @@ import {
 
 export type RandomBytes = (count: number) => Uint8Array;
 
-/** 256 random bits, as 43 characters. */
 export const newId = (random: RandomBytes): string => Buffer.from(random(32)).toString('base64url');
 
 /** The stored hash of an id: 256 random bits need neither salt nor many rounds. */
@@ -46,7 +45,6 @@ export function createSessions(
   clock: { nowMs(): number },
   random: RandomBytes,
 ) {
-  /** One question per session, however many requests wait for it. */
   const refreshing = new Map<string, Promise<Session | undefined>>();
   let quietUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -135,7 +133,6 @@ export interface OwnSessionRow {
   readonly isTerminal: boolean;
   readonly isThis: boolean;
   readonly beganAgoMs: number;
-  /** A minute exact. */
   readonly seenAgoMs: number;
 }
 

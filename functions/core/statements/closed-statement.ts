@@ -15,11 +15,9 @@ import { answered, unavailable } from '../store/table-failure.ts';
 
 /** Amounts are millionths of the currency, instants Unix ms. */
 export interface ClosedStatement {
-  /** 1, 2, 3 … of the instance; none is left out. */
   readonly number: number;
   /** `group/101` or `instance`. */
   readonly subject: string;
-  /** Its path on that day. */
   readonly group: string;
   /** `2026-10`; `2026-10@06` begins on the 6th. */
   readonly month: string;
@@ -30,7 +28,6 @@ export interface ClosedStatement {
   readonly closedAtMs: number;
   readonly instance: string;
   readonly currency: string;
-  /** Versions of the price list that were in force in the month. */
   readonly priceVersions: readonly string[];
   /** Zone of the days where an older version took the month from the zone of a limit. */
   readonly usageZone?: string;
@@ -51,14 +48,12 @@ export interface ClosedAdjustment extends Charged {
   /** Which month it is about, and the number of the statement that did not have it. `jobs` are beyond those of it. */
   readonly month: string;
   readonly number: number;
-  /** Sums of jobs that were on the closed statement. */
   readonly corrections: number;
 }
 
 interface ClosedTotals extends Charged {
   readonly corrections: number;
   readonly adjustmentMicros: number;
-  /** The sum of both: what is to be paid. */
   readonly dueMicros: number;
 }
 
@@ -66,7 +61,6 @@ export interface SealedStatement {
   readonly statement: ClosedStatement;
   /** JSON without spaces, names in alphabetical order: what is hashed. */
   readonly text: string;
-  /** The hash of `text` as UTF-8, hexadecimal. */
   readonly sha256: string;
 }
 
@@ -74,7 +68,6 @@ export function sealed(statement: ClosedStatement): SealedStatement {
   return { statement, ...sealedText(statement) };
 }
 
-/** JSON without spaces, names in alphabetical order, and its hash. */
 export function sealedText(value: object): { readonly text: string; readonly sha256: string } {
   const text = JSON.stringify(value, inOrder);
   return { text, sha256: textSha256(text) };
@@ -109,7 +102,6 @@ export function chainBreak(chain: readonly SealedStatement[]): ChainBreak | unde
 // Stores closed statements: one item each, its number in a list, and a register of the last number.
 
 interface StatementRegister {
-  /** The last number that was given; 0: none was. */
   readonly last: number;
   /** When every group was last looked at, Unix ms; 0: never. */
   readonly lookedAtMs: number;
@@ -210,7 +202,6 @@ export function dynamoStatementChain({ table, instance }: InstanceTable) {
 const isLast = (number: number): ItemCondition =>
   number === 0 ? any([absent(), numberIs(LAST, '=', 0)]) : numberIs(LAST, '=', number);
 
-/** DynamoDB's own bound on a token. */
 const TOKEN_LENGTH = 36;
 
 const decode = (item: Item): SealedStatement => {

@@ -16,12 +16,10 @@ interface PriceEdition {
 }
 
 interface PriceChange {
-  /** 1, 2, 3 …; none is left out. */
   readonly number: number;
   /** When the first program that looks saw them, Unix ms: a quarter of an hour after the deployment at most. */
   readonly seenAtMs: number;
   readonly policyVersion: string;
-  /** The hash of the edition's text as UTF-8, hexadecimal. */
   readonly editionSha256: string;
   /** The hash of the change before; empty: this is the first. */
   readonly previousSha256: string;
@@ -60,7 +58,6 @@ export function dynamoPriceEditions({ table, instance }: InstanceTable, partByte
     return items.map(decodeChange)[0];
   };
 
-  /** An existing part has the same content. */
   async function keep(editionSha256: string, text: string): Promise<void> {
     const bytes = gzipSync(text);
     const parts = Math.ceil(bytes.length / partBytes);
@@ -101,7 +98,6 @@ export function dynamoPriceEditions({ table, instance }: InstanceTable, partByte
       const items = await answered('read changes of prices', failure, () => queryAll(table, ask, limit()));
       return items.map(decodeChange);
     },
-    /** The text as it stands there; undefined: there is none. */
     async text(editionSha256: string): Promise<string | undefined> {
       const ask = { pk: keys.priceEdition(editionSha256, 0).pk, consistent: true };
       const items = await answered('read prices', failure, () => queryAll(table, ask, limit()));

@@ -7,8 +7,7 @@ import type { Answers, Item, ItemTable, Operations, TimeLimit } from './operatio
 const TIMEOUT_MS = 500;
 
 /**
- * Wraps a table so that the items needed at start are read in one early call, while the rules are read. The
- * first read of each item takes its result; later ones ask the table. Other calls wait for it and reuse its
+ * Reads the items needed at start in one early call. The first read of each takes its result; other calls wait for it and reuse its
  * connection, because a second one costs more than the wait.
  */
 export function askedAhead(deps: BatchGetDeps, wanted: readonly Key[]): ItemTable {

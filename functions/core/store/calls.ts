@@ -55,7 +55,6 @@ export async function queryAll(table: ItemTable, ask: QueryAsk, limit: TimeLimit
   return found;
 }
 
-/** The first page of the table or a segment of it, or the one after `ask.from`; not a snapshot. */
 export const scanPage = (table: ItemTable, ask: ScanAsk, limit: TimeLimit): Promise<ItemPage> =>
   table.send('Scan', ask, limit);
 
@@ -148,7 +147,6 @@ export async function changeItem(table: ItemTable, key: Key, set: Item, limit: T
   return outcome === 'written';
 }
 
-/** Succeeds even if the item does not exist. */
 export async function deleteItem(table: ItemTable, key: Key, limit: TimeLimit): Promise<void> {
   await table.send('DeleteItem', { key }, limit);
 }
@@ -166,30 +164,20 @@ interface SingleItemOptions<Value> {
   readonly table: ItemTable;
   readonly key: Key;
   readonly name: string;
-  /** True for consistent reads, which cost a whole read unit instead of half. */
   readonly consistent: boolean;
   readonly encode: (value: Value) => Item;
-  /** Undefined for an unknown form. */
   readonly decode: (item: Item) => Value | undefined;
 }
 
 export interface SingleItem<Value> {
-  /** Undefined if the item does not exist. @throws {LedgerError} `ledger_unavailable` */
   read(): Promise<Value | undefined>;
-  /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
   write(value: Value): Promise<void>;
 }
 
 const SINGLE_ITEM_TIMEOUT_MS = 3_000;
 
-export function singleItem<Value>({
-  table,
-  key,
-  name,
-  consistent,
-  encode,
-  decode,
-}: SingleItemOptions<Value>): SingleItem<Value> {
+export function singleItem<Value>(options: SingleItemOptions<Value>): SingleItem<Value> {
+  const { table, key, name, consistent, encode, decode } = options;
   const failure = unavailable(table);
   const limit = (): TimeLimit => new TimeLimit(SINGLE_ITEM_TIMEOUT_MS);
   return {

@@ -13,7 +13,6 @@ export interface RelayBeat extends Beat {
   readonly relayId: string;
 }
 
-/** Read by people who want to arm; no job waits for it. */
 const TIMEOUT_MS = 15_000;
 
 /** Newest first. @throws {LedgerError} `ledger_unavailable` */

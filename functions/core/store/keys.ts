@@ -1,7 +1,4 @@
-/**
- * Builds and reads every key of the table. The GitLab instance starts each key, so one table may serve
- * several.
- */
+/** Every key of the table. The GitLab instance starts each key, so one table may serve several. */
 import { createHash } from 'node:crypto';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import {
@@ -45,10 +42,8 @@ export const INBOX_SHARDS = 8;
 /** Deliveries are kept by the half hour, so that the sweep can read the ends that webhooks reported in it. */
 export const INBOX_SLOT_MS = 30 * 60_000;
 export const inboxSlot = (receivedAtMs: number): number => Math.floor(receivedAtMs / INBOX_SLOT_MS);
-/** Begins the keys of no instance: one item per instance that the table has books of. */
 export const INSTANCES_PK = '@instances';
 export const ANNOUNCED_SK = 'announced';
-/** Everything functions/rollup and core/estimates keep in the table. */
 export const ROLLUP_SK = 'rollup';
 export const IMPORTED_PARAMETER_SK_PREFIX = 'parameter/';
 const ENTRY_DIGITS = 6;
@@ -64,12 +59,7 @@ const digits = (number: number, width: number): string => String(number).padStar
 
 export type LedgerKeys = ReturnType<typeof ledgerKeys>;
 
-/**
- * The keys of one instance. Items of the ledger start with `<instance>#`; a scan of the ledger yields only these. All
- * others start with `<instance>@`.
- *
- * @param instance - the GitLab host, e.g. `gitlab.example.com`.
- */
+/** Items of the ledger start with `<instance>#`, and a scan of it yields only these; all others start with `<instance>@`. */
 export function ledgerKeys(instance: string) {
   if (instance === '' || instance.includes('#')) {
     throw new LedgerError('ledger_misuse', `GitLab instance "${instance}": expected a host name without "#"`);

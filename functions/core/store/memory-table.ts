@@ -54,12 +54,10 @@ export class MemoryTable implements ItemTable {
 }
 
 interface Entry {
-  /** Rises with every item that was not there before. */
   readonly at: number;
   item: Item;
 }
 
-/** Only the newest tokens matter; at this many the oldest go, so that long runs stay small. */
 const TOKENS_MAX = 1000;
 
 class MemoryItems implements KeptItems {

@@ -15,10 +15,8 @@ import type { Key } from './keys.ts';
 export type { AttributeValue };
 export type Item = Readonly<Record<string, AttributeValue>>;
 
-/** DynamoDB's own bound on one transaction. */
 export const TRANSACTION_ITEMS_MAX = 100;
 
-/** One table: DynamoDB's, or its twin in memory. */
 export interface ItemTable {
   readonly tableName: string;
   /** Rejects with DynamoDB's error name for any result outside {@link Answers}. */
@@ -29,7 +27,6 @@ export interface ItemTable {
   ): Promise<Answers[Name]>;
 }
 
-/** The part of a table that belongs to one GitLab. */
 export interface InstanceTable {
   readonly table: ItemTable;
   readonly instance: string;
@@ -60,7 +57,6 @@ export interface Answers {
 
 export interface QueryAsk {
   readonly pk: string;
-  /** Selects a range of sort keys; absent: all. */
   readonly sk?: { readonly begins: string } | { readonly before: string };
   readonly filter?: ItemCondition;
   readonly attributes?: readonly string[];
@@ -108,7 +104,6 @@ export interface UpdateWrite {
   readonly kind: 'update';
   readonly key: Key;
   readonly set?: Item;
-  /** Set where the item does not have it. */
   readonly setIfAbsent?: Item;
   /** An absent number is zero, and an absent item is made. */
   readonly add?: Readonly<Record<string, number>>;
@@ -121,7 +116,6 @@ export type PutOutcome = { readonly outcome: 'written' } | ({ readonly outcome: 
 
 export type ItemsOutcome =
   | { readonly outcome: 'written' }
-  /** One per write, same order; undefined where the condition held. Nothing was written. */
   | { readonly outcome: 'refused'; readonly refused: readonly (RefusedItem | undefined)[] }
   /** Another transaction holds an item, or the table is busy. Nothing was written. `contended`: the writes in conflict, if named. */
   | { readonly outcome: 'conflict' | 'throttled'; readonly contended?: readonly number[] };
@@ -159,7 +153,6 @@ export interface TableStreamRecord {
     | {
         readonly SequenceNumber?: string | undefined;
         readonly NewImage?: Item | undefined;
-        /** Unix seconds, as Lambda has it. */
         readonly ApproximateCreationDateTime?: number | Date | undefined;
       }
     | undefined;
@@ -170,7 +163,6 @@ export interface TableStreamResponse {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
 }
 
-// Conditions as values: rendered for DynamoDB, evaluated by the in-memory table.
 export type ItemCondition =
   | { readonly kind: 'absent' | 'present'; readonly attribute: string }
   | {

@@ -36,10 +36,8 @@ const COMMANDS: Readonly<Record<keyof Operations, new (input: never) => object>>
 
 const CONNECTION_TIMEOUT_MS = 500;
 const REQUEST_TIMEOUT_MS = 15_000;
-/** DynamoDB Local shares the processors with its caller: slow there is not dead. */
 const LOCAL_CONNECTION_TIMEOUT_MS = 60_000;
 const LOCAL_REQUEST_TIMEOUT_MS = 300_000;
-/** One transaction per root group may be under way; waiting for a socket would be taken for silence. */
 const SOCKETS_MAX = 256;
 
 /** Never retries: only the ledger knows what is left of the deadline and which token to repeat. */

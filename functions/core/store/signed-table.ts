@@ -70,7 +70,6 @@ function signedCall(
   };
 }
 
-/** An answer, or an error with what it shows of items. */
 interface RaisedAnswer extends DynamoAnswer {
   readonly __type?: string;
   readonly message?: string;
@@ -111,7 +110,6 @@ function answerOf(
   });
 }
 
-/** `com.amazonaws.dynamodb.v20120810#TransactionCanceledException` is `TransactionCanceledException`. */
 function failureOf(status: number, answer: RaisedAnswer): Error {
   const { __type = '', message, Message, CancellationReasons, Item } = answer;
   const error = new Error(message ?? Message ?? `status ${status}`);

@@ -30,7 +30,6 @@ import {
 export const TOKEN_MEMORY_MS = 10 * 60_000;
 const PAGE_ITEMS = 1000;
 
-/** A part of one partition, in its order. */
 export interface ItemSpan extends Pick<QueryAsk, 'pk' | 'sk' | 'dueBeforeMs' | 'backwards'> {
   readonly from?: PageEnd | undefined;
   readonly max: number;
@@ -40,7 +39,6 @@ export interface KeptItems {
   get(key: Key): Item | undefined;
   put(item: Item): void;
   delete(key: Key): void;
-  /** By sort key, or by due time, then key, where due items are asked for. */
   span(span: ItemSpan): readonly Item[];
   /** At most `max` items from the place `from` on, and the next place; undefined: there is nothing behind them. */
   page(from: number, max: number): { readonly items: readonly Item[]; readonly next: number | undefined };
@@ -89,7 +87,6 @@ export class TableEvaluation {
   #query(ask: QueryAsk): ItemPage {
     const max = ask.pageItems ?? PAGE_ITEMS;
     const found = this.#items.span({ ...ask, max: max + 1 });
-    // The index has keys only.
     const items = ask.dueBeforeMs === undefined ? found : found.map(inDueIndex);
     const last = items.length > max ? items[max - 1] : undefined;
     return { items: shown(items.slice(0, max), ask), ...(last && { next: inDueIndex(last) }) };
@@ -154,7 +151,6 @@ function refusal(write: ItemWrite, item: Item | undefined): RefusedItem | undefi
 
 const dueAt = (item: Item): number => Number(item[DUE_AT]?.N);
 const bySortKey = (one: Item, other: Item): number => inOrder(one[SK]?.S ?? '', other[SK]?.S ?? '');
-/** Items due at the same time have no defined order. */
 const byDue = (one: Item, other: Item): number =>
   dueAt(one) - dueAt(other) || inOrder(one[PK]?.S ?? '', other[PK]?.S ?? '') || bySortKey(one, other);
 
@@ -246,7 +242,6 @@ function orderOf(value: AttributeValue | undefined, to: AttributeValue): number 
   throw new RangeError(`no order known for ${Object.keys(to)}: the table compares S and N`);
 }
 
-/** As the table orders text: by its bytes. */
 const inOrder = (one: string, other: string): number =>
   one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other));
 

@@ -14,9 +14,6 @@ export function undefinedIfSilent(error: unknown): undefined {
   if (!(error instanceof LedgerError && error.retryable)) throw error;
 }
 
-// DynamoDB's error names, so that callers need not load the client.
-
-/** Another transaction holds an item, or our earlier attempt with this token is still running. */
 const CONFLICTS: ReadonlySet<string> = new Set([
   'TransactionConflictException',
   'TransactionInProgressException',
@@ -36,7 +33,6 @@ export const failureText = (error: unknown): string =>
 
 export type TableFailure = (doing: string, why: string, error: unknown) => Error;
 
-/** @throws {Error} what `failure` makes of anything that `call` throws. */
 export async function answered<T>(doing: string, failure: TableFailure, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -45,9 +41,7 @@ export async function answered<T>(doing: string, failure: TableFailure, call: ()
   }
 }
 
-/**
- * For items outside the ledger. @returns {LedgerError} `ledger_unavailable`, naming the table and the cause.
- */
+/** For items outside the ledger. */
 export const unavailable =
   ({ tableName }: { readonly tableName: string }): TableFailure =>
   (doing, why) =>

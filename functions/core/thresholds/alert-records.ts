@@ -40,15 +40,7 @@ interface CounterAlerts {
   readonly key: CounterKey;
 }
 
-export interface AlertRecordStore {
-  /** Reads one list per counter, oldest record first. @throws {LedgerError} `ledger_unavailable` */
-  read(counters: readonly CounterAlerts[]): Promise<readonly (readonly AlertRecord[])[]>;
-  /**
-   * Adds records. A taken message stays taken, and a repeated failure keeps its first time: then nothing is written.
-   * @throws {LedgerError} `ledger_unavailable`
-   */
-  add(about: CounterAlerts, records: readonly AlertRecord[]): Promise<void>;
-}
+export type AlertRecordStore = ReturnType<typeof dynamoAlertRecords>;
 
 /** GitLab's longest job takes a month: it may settle in a period that is long over. */
 const LATE_DAYS = 35;
@@ -69,17 +61,20 @@ const RECORDS_MAX = 60;
 /** One stream reader and one scheduled run write here; a rival write is a repeat of theirs. */
 const TRIES_MAX = 3;
 
-export function dynamoAlertRecords(deps: InstanceTable & BatchGetDeps): AlertRecordStore {
+/** Every method throws {@link LedgerError} `ledger_unavailable`. */
+export function dynamoAlertRecords(deps: InstanceTable & BatchGetDeps) {
   const { table, instance, clock } = deps;
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);
   return {
-    async read(counters) {
+    /** Reads one list per counter, oldest record first. */
+    async read(counters: readonly CounterAlerts[]): Promise<readonly (readonly AlertRecord[])[]> {
       const wanted = counters.map(({ of, key }) => keys.alertRecords(of, key));
       const items = await answered('read alert records', failure, () => batchGet(wanted, TIMEOUT_MS, deps));
       return items.map((item) => parseRecords(item?.[RECORDS]?.S));
     },
-    async add({ of, key }, records) {
+    /** A taken message stays taken, and a repeated failure keeps its first time: then nothing is written. */
+    async add({ of, key }: CounterAlerts, records: readonly AlertRecord[]): Promise<void> {
       const at = keys.alertRecords(of, key);
       for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
         const item = await answered('read alert records', failure, () =>

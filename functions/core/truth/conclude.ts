@@ -30,7 +30,6 @@ export interface ConcludeTally {
 
 export type VerdictWriter = ReturnType<typeof createVerdictWriter>;
 
-/** Takes verdicts one by one and writes them when a batch is full; `flush` writes the rest. */
 export function createVerdictWriter(deps: ConcludeDeps) {
   let batch: JobVerdict[] = [];
   const flush = async (): Promise<void> => {
@@ -47,7 +46,6 @@ export function createVerdictWriter(deps: ConcludeDeps) {
   };
 }
 
-/** @returns false if the table left one undecided. */
 export async function concludeAll(verdicts: readonly JobVerdict[], deps: ConcludeDeps): Promise<boolean> {
   const before = deps.tally.undecided;
   const acting = verdicts.filter((verdict) => verdict.do !== 'keep');

@@ -15,7 +15,6 @@ export type FindingKind =
   | 'ended'
   | 'gone'
   | 'released_ran'
-  /** It ran longer or shorter than it was charged for. */
   | 'duration';
 
 /** The sweep's action. `wait`: the job still runs, or its hold is not due. `none`: nothing is left to do. */
@@ -41,9 +40,7 @@ const NO_FIGURES = {
   admittedRan: 0,
   ran: 0,
   unadmitted: 0,
-  /** Part of `unadmitted`: the ledger has no record at all. */
   unseen: 0,
-  /** Ran on runners out of scope; not part of `ran`. */
   outOfScope: 0,
 };
 type ProofFigures = Readonly<typeof NO_FIGURES>;

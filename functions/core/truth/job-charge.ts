@@ -1,5 +1,3 @@
-/** Explains a job's charge in lines that add up to its counters. Pure. */
-
 import { type Directory, pathKey } from '../../../policies/directory.ts';
 import type { CorrectionEntry, EntryCause, JobRecord, RecordClaim } from '../ledger/ledger.ts';
 import { settleMove } from '../ledger/settle.ts';
@@ -9,7 +7,6 @@ export interface ChargeLine {
   /** Millionths of the currency; a correction has the difference, which may be negative. */
   readonly micros: number;
   readonly seconds: number;
-  /** Only for a correction: when it was written, Unix ms, and what made it. */
   readonly atMs?: number;
   readonly cause?: EntryCause;
 }
@@ -19,10 +16,7 @@ interface Charge {
   readonly seconds: number;
 }
 
-/**
- * The lines of a job; none while it runs. What its counters say comes before what is computed: a job that counts in no limit of money
- * is priced as the ledger would have settled it.
- */
+/** None while it runs. What its counters say comes before what is computed at the record’s price. */
 export function chargeLines(record: JobRecord, entries: readonly CorrectionEntry[]): readonly ChargeLine[] {
   // Charges of earlier generations were returned before the new hold.
   const own = entries.filter(({ generation }) => generation === record.generation);
@@ -59,7 +53,6 @@ const claimOf = (unit: 'micros' | 'seconds'): RecordClaim => ({
   checked: true,
 });
 
-/** The charge after the settlement, and after each entry. */
 function runningCharges(record: JobRecord, entries: readonly CorrectionEntry[]): readonly Charge[] {
   const micros = sumsOf(record, entries, 'micros');
   const seconds = sumsOf(record, entries, 'seconds');

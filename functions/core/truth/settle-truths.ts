@@ -146,7 +146,6 @@ export async function noteAdmittedYetFailed(
 interface BypassDeps {
   readonly ledger: Pick<Ledger, 'recordBypass'>;
   readonly currentRules: (jobs: readonly JobTruth[]) => Promise<Rules>;
-  /** The controller's scope. @default all jobs */
   readonly scope?: () => Promise<ControllerScope | undefined>;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   readonly log: Log;

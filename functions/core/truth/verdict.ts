@@ -21,7 +21,6 @@ const SLACK_SECONDS = 60;
 /** A job that ran past its time is asked about again and again, but never in the same minute. */
 const AHEAD_MS_MIN = 60_000;
 
-/** @param truth - undefined: GitLab knows no such job. */
 export function verdictOf(hold: LiveHold, truth: JobTruth | undefined, nowMs: number): Verdict {
   const { jobId } = hold;
   const due = hold.dueAtMs <= nowMs;
@@ -42,7 +41,6 @@ export function verdictOf(hold: LiveHold, truth: JobTruth | undefined, nowMs: nu
   }
 }
 
-/** For any job. @param truth - undefined: GitLab knows no such job */
 export function verdictOn(
   record: JobRecord | undefined,
   truth: JobTruth | undefined,

@@ -40,7 +40,6 @@ export type HintOutcome = EndedOutcome | 'refused' | 'ignored';
 /** GitLab's clock may be so far from ours; signatures are believed for as long. */
 const SKEW_MS = 5 * 60_000;
 
-/** The change of the ledger that a hint asks for. */
 type HintedChange = { readonly hint: WebhookHint } & (
   | { readonly call: 'settle'; readonly job: JobEnd }
   | { readonly call: 'release'; readonly job: GoneJob }
@@ -142,7 +141,6 @@ const TEXT_CHARACTERS_MAX = 8_192;
 export function hintText({ groupId, truth }: WebhookHint): string {
   const text = JSON.stringify({ groupId, ...truth });
   if (text.length <= TEXT_CHARACTERS_MAX) return text;
-  // Ids, status and times stay.
   const { ref, environment, jobStage, runnerTags, jobName, projectPath, ...facts } = truth;
   return JSON.stringify({ groupId, ...facts });
 }

@@ -32,7 +32,6 @@ export interface Contribution {
   readonly day: string;
   /** `subjectKey`s: the instance, the groups above the job, its project, its runner class. */
   readonly subjects: readonly string[];
-  /** With the job's runner where it ran: see {@link tallyFor}. */
   readonly tally: UsageTally;
 }
 
@@ -144,7 +143,6 @@ function subjectsOf(
   ];
 }
 
-/** @param runner - what its runner is called here; asked where it ran */
 function tallyOf(record: JobRecord, runner: () => string): Map<string, number> {
   const { state, facts, durationSeconds = 0, unchecked } = record;
   const tally = new Map<string, number>([['jobs', 1]]);
@@ -183,7 +181,6 @@ function tallyOf(record: JobRecord, runner: () => string): Map<string, number> {
 const rejecting = ({ violations }: JobRecord): ReadonlySet<string> =>
   new Set(violations.slice(0, RULES_MAX).map(({ rule }) => rule));
 
-/** Returns shadow violations of an admitted job, without exemptions and warnings. */
 function watching(record: JobRecord): ReadonlySet<string> {
   if (wasRejected(record)) return new Set();
   const against = record.shadow.filter(

@@ -18,7 +18,6 @@ import { addTo, type RunnerName, runnerNames, type UsageKey, usageName } from '.
 
 export interface CountRecordsDeps extends ApplyDeps, ListDeps {
   readonly clock: ApplyDeps['clock'] & ListDeps['clock'];
-  /** Called before `placeOf` is asked about these; never throws. */
   readonly knowPlaces?: (records: readonly JobRecord[]) => Promise<void>;
 }
 

@@ -54,7 +54,6 @@ const PERIODS_KEPT = 2;
 const TIMEOUT_MS = 10_000;
 /** A thousand pages of log: a day of 500 jobs a second, after a failure. */
 const FOLD_TIMEOUT_MS = 120_000;
-/** Below the 400 KB of an item. */
 const PART_BYTES_MAX = 300_000;
 /** The stream's batches wait 150 s. An item of the log is written under the time before its write, by the writer's clock. */
 const LATE_MS = 300_000;
@@ -157,7 +156,6 @@ export function dynamoCounterSnapshots({ partBytes = PART_BYTES_MAX, ...deps }: 
   };
 
   return {
-    /** Undefined: there is none, or its parts are not all there. */
     read: (): Promise<CounterSnapshot | undefined> =>
       within('read', async () => {
         const { snapshot } = await readKept();
@@ -171,7 +169,6 @@ export function dynamoCounterSnapshots({ partBytes = PART_BYTES_MAX, ...deps }: 
         return { ...snapshot, atMs, counters };
       }),
 
-    /** Appends counters to the log. Doing it twice changes nothing. */
     append: (counters: readonly Counter[], batch: string): Promise<void> =>
       within('append to', async () => {
         const nowMs = clock.nowMs();
@@ -182,7 +179,6 @@ export function dynamoCounterSnapshots({ partBytes = PART_BYTES_MAX, ...deps }: 
         await put(item);
       }),
 
-    /** Folds the log into the snapshot, or begins one. */
     fold: () =>
       change('fold', async (snapshot) => {
         const nowMs = clock.nowMs();
@@ -195,7 +191,6 @@ export function dynamoCounterSnapshots({ partBytes = PART_BYTES_MAX, ...deps }: 
         return { ...snapshot, atMs, counters };
       }),
 
-    /** Adds what a recount met. */
     add: (met: readonly Counter[]) =>
       change('add to', async (snapshot) => {
         const copied = met.filter(({ key }) => isInSnapshot(key));
@@ -217,7 +212,6 @@ const emptySnapshot = (sinceMs: number, atMs: number): CounterSnapshot => ({
 
 const isOld = ({ atMs }: CounterSnapshot, nowMs: number): boolean => nowMs - atMs > UNFOLDED_MS_MAX;
 
-/** The later of two copies counts; of each limit's periods the last two are kept. */
 function withCounters(
   before: ReadonlyMap<string, Counter>,
   read: readonly Counter[],

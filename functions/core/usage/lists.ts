@@ -20,7 +20,6 @@ async function updateLists<Key, Change, List>(
   changes: ReadonlyMap<Key, Change>,
   log: Log,
   read: (left: ReadonlyMap<Key, Change>, consistency: Consistency) => Promise<readonly List[]>,
-  /** False: another write was concurrent. */
   write: (list: List, change: Change, key: Key) => Promise<boolean>,
 ): Promise<void> {
   let left = changes;

@@ -79,11 +79,9 @@ async function appendCounters(
 interface Images {
   readonly records: { readonly sequence: string; readonly record: JobRecord }[];
   readonly counters: { readonly sequence: string; readonly counter: Counter }[];
-  /** Ours that could not be read. `writtenAtMs` is 0 if the stream did not say. */
   readonly unreadable: { readonly sequence: string; readonly writtenAtMs: number }[];
 }
 
-/** Leaves out items that expired and items of other programs. */
 function readImages({ Records }: TableStreamEvent, keys: LedgerKeys): Images {
   const images: Images = { records: [], counters: [], unreadable: [] };
   for (const { dynamodb } of Records) {

@@ -36,7 +36,6 @@ export interface RollupWrites {
   readonly contributions: readonly {
     readonly after: Contribution;
     readonly replacesRev?: number;
-    /** When garbage collection may take it, Unix seconds; absent: never. */
     readonly expiresAtSeconds?: number;
   }[];
   readonly usage: readonly { readonly key: UsageKey; readonly delta: UsageTally }[];
@@ -46,7 +45,6 @@ export interface RollupWrites {
 export interface LatestRejections {
   readonly subject: string;
   readonly jobs: readonly { readonly jobId: number; readonly atMs: number }[];
-  /** 0: there is no item yet. */
   readonly rev: number;
 }
 
@@ -55,8 +53,6 @@ export interface TopProjects {
   readonly projects: readonly { readonly projectId: number; readonly micros: number }[];
   readonly rev: number;
 }
-
-// Converts the rollup's data to DynamoDB items and back. All have the sort key `rollup`, which no ledger item has.
 
 export function rollupKeys(instance: string) {
   const key = (path: string): Key => ({ pk: `${instance}#${path}`, sk: ROLLUP_SK });

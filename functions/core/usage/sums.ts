@@ -15,7 +15,6 @@ export type UsedInMonth = Readonly<Record<(typeof USED)[number], number>>;
 
 export type GroupSum = ReturnType<typeof groupSum>;
 
-/** @param below - how many groups there are right below it, listed or not */
 export function groupSum(subject: string, total: UsedInMonth, listed: readonly UsedInMonth[], below: number) {
   const parts = usedTogether(listed);
   /** `total` without the groups that are listed. Below 0 where groups were moved here with their usage. */
@@ -45,7 +44,6 @@ export const firstOfMonth = (zone: string, nowMs: number): number =>
 /** Jobs that have ended. One that was rejected and ran all the same was asked about. */
 export interface CoverageCounts {
   readonly ran: number;
-  /** Part of `ran`: they passed Tollgate by. */
   readonly unasked: number;
   readonly lastUnaskedDay?: string;
 }
@@ -54,7 +52,6 @@ export interface CoverageCounts {
 export type CoveredRunner = number | 'other' | 'unknown';
 
 export interface Coverage extends CoverageCounts {
-  /** Jobs that were rejected and ran; part of the requested ones. */
   readonly ranRejected: number;
   /** Empty for projects, runner classes, and the instance except for jobs without a group. */
   readonly runners: ReadonlyMap<CoveredRunner, CoverageCounts>;

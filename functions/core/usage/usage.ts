@@ -5,7 +5,6 @@ export interface UsageKey {
   readonly day: string;
 }
 
-/** `group/101|2026-11-21`. Days have no `|`. */
 export const usageName = ({ subject, day }: UsageKey): string => `${subject}|${day}`;
 
 const USAGE_COUNTS = [
@@ -14,16 +13,12 @@ const USAGE_COUNTS = [
   'rejected',
   /** Part of `rejected`: ran all the same, in dry run or past us. They are charged, and no part of `bypass`. */
   'ranRejected',
-  /** Admitted, and given back because they never ran. */
   'released',
   /** Admitted, and GitLab does not know them any more. */
   'expired',
-  /** Ended, and GitLab says it ran: asked about or not. */
   'ran',
-  /** Part of `ran`: without an admission request. */
   'unasked',
   'seconds',
-  /** Charges of ended jobs, including corrections. */
   'settledMicros',
   'heldMicros',
   // Jobs that did not ask, by cause.
@@ -107,7 +102,6 @@ const RUNNER_NAME = new RegExp(`^(?:${ASKED_ON_PREFIX}|${UNASKED_ON_PREFIX})`);
 
 /** Some ten bytes each, so that they add a write unit or two to an item that has one. */
 const NAMED_MAX = 100;
-/** Days of top-level groups that are remembered. */
 const DAYS_MAX = 5_000;
 
 export const isGroupSubject = (subject: string): boolean => subject.startsWith('group/');
@@ -128,8 +122,6 @@ export function runnerNames(): RunnerName {
     return `${runnerId}`;
   };
 }
-
-/** Actual ÷ estimated duration in buckets: buckets add up and quantiles do not. */
 
 /** Upper bounds, per cent. What is above the last counts in a bucket of its own. Never reorder: the index is the name. */
 const BOUNDS_PERCENT = [5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 125, 150, 200, 300, 500] as const;
@@ -155,7 +147,6 @@ export const QUEUE_BOUNDS_SECONDS = [10, 60, 300, 900, 3_600, Number.POSITIVE_IN
 
 export const QUEUE_BUCKETS = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'] as const;
 
-/** Fields that GitLab did not send are not counted. */
 export function queueCounts(
   isRetry: boolean | undefined,
   queuedSeconds: number | undefined,
@@ -179,7 +170,6 @@ export function queueLine(tally: UsageTally): string | undefined {
   return `${tried},${isKnown ? (tally.get('queuedSeconds') ?? 0) : ''}`;
 }
 
-/** @param tally - of the same job, without these counts. */
 export function readQueueLine(text: string, tally: UsageTally): readonly [string, number][] {
   const [tried = '', seconds = ''] = text.split(',');
   const isRetry = tried === '' ? undefined : tried === '1';

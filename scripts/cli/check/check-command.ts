@@ -13,13 +13,12 @@ import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
 import type { KnownRun } from '../pipeline/known-run.ts';
-import { PipelineError } from '../pipeline/pipeline-error.ts';
-import { NO_PIPELINE } from '../pipeline/refusals.ts';
+import { refused } from '../pipeline/pipeline-error.ts';
 import { ALIKE_EVERYWHERE } from '../pipeline/variables.ts';
 import { type FileRules, RULES_FLAGS, readRules } from '../rules-flags.ts';
 import { checkMarkdown, checkText } from './check-sections.ts';
 import { liveStep } from './live-check.ts';
-import { checkPipeline, countOf, type PipelineCheck, rejectingNow } from './pipeline-check.ts';
+import { checkPipeline, findingsOf, type PipelineCheck } from './pipeline-check.ts';
 import { pipelineFile } from './pipeline-file.ts';
 import { checkJson, codeQuality, noteStep } from './reports.ts';
 
@@ -84,15 +83,10 @@ that is used up.`,
     const { file, folder } = pipelineFile(path, io.cwd);
     const place = readPlaceFlags(values, rules.directory);
     const shownPath = (full: string): string => relative(io.cwd, full) || basename(full);
-    const options = {
-      place,
-      nowMs,
-      ...withoutAbsent({ projectTimeoutSeconds: values.timeout }),
-    };
+    const options = { place, nowMs, ...withoutAbsent({ projectTimeoutSeconds: values.timeout }) };
     const checkOf = (full: string): PipelineCheck => {
       const pipeline = expandPipeline(full, readRun(values, place));
-      if (isEmpty(pipeline))
-        throw new PipelineError('refused', `has no job; ${NO_PIPELINE}`, shownPath(full));
+      if (isEmpty(pipeline)) throw refused('has no job', shownPath(full));
       return checkPipeline(pipeline, { ...rules, estimator: timeoutEstimator }, options);
     };
     const check = checkOf(file);
@@ -105,19 +99,21 @@ that is used up.`,
       if (named !== undefined) writeUserFile(resolve(io.cwd, named), text(), `--${flag} "${named}"`);
     };
     write('code-quality', () => `${JSON.stringify(codeQuality(check, folder), undefined, 2)}\n`);
-    write('markdown', () => checkMarkdown(check, before, now));
-    const noted = values.note ? await noteStep(checkMarkdown(check, before, now), io) : EXIT.ok;
-    const shown = shownPath(file);
+    const shown = { check, before, now };
+    write('markdown', () => checkMarkdown(shown));
+    const noted = values.note ? await noteStep(checkMarkdown(shown), io) : EXIT.ok;
     if (values.json) {
       const versions = { policyVersion: policy.version, limitsVersion: rules.limits.version };
-      const about = { pipeline: shown, place, nowMs, ...versions };
-      io.out(`${JSON.stringify(checkJson(check, before, about, now))}\n`);
+      const about = { pipeline: shownPath(file), place, nowMs, ...versions };
+      io.out(`${JSON.stringify(checkJson(shown, about))}\n`);
     } else {
-      const layout = { columns: io.columns, paint: paintWhen(io.colours), verbose: values.verbose };
-      io.out(`${wrapped(aboutText(shown, place, nowMs, rules), io.columns, '  ')}\n\n`);
-      io.out(checkText(check, before, layout, now));
+      const layout = { columns: io.columns, paint: paintWhen(io.colours) };
+      io.out(`${wrapped(aboutText(shownPath(file), place, nowMs, rules), io.columns, '  ')}\n\n`);
+      io.out(checkText(shown, layout, values.verbose));
     }
-    const isRejected = countOf(check, 'rejected') > 0 || rejectingNow(check, now).length > 0;
+    const isRejected = findingsOf(check, now).some(
+      ({ kind }) => kind === 'rejects' || kind === 'rejects now',
+    );
     return isRejected ? EXIT.wouldReject : noted === EXIT.ok ? code : noted;
   },
 });
@@ -135,19 +131,22 @@ function aboutText(
   { policy, directory }: FileRules,
 ): string {
   const group = directory.groupById.get(place.namespaceId ?? 0)?.path;
-  const where = place.projectPath ?? (group === undefined ? undefined : `${group}, any project`);
-  return [
+  const where = place.projectPath ?? (group && `${group}, any project`);
+  const parts = [
     printable(file),
-    ...(where === undefined ? [] : [`for ${where}`]),
+    where && `for ${where}`,
     `policy ${policy.version}`,
     instantText(nowMs, 'UTC'),
-    ...(where === undefined ? ['no --project: rules and limits of groups cannot be told'] : []),
-  ].join(', ');
+  ];
+  if (where === undefined) parts.push('no --project: rules and limits of groups cannot be told');
+  return parts.filter(Boolean).join(', ');
 }
 
 function readRun(flags: ValuesOf<typeof FLAGS>, place: RequestPlace): KnownRun {
   const { ref, refProtected, projectPath, projectId, pipelineSource, userId } = place;
-  const given = Object.fromEntries(flags.variable.map((text) => variableOf(text)));
+  const given = Object.fromEntries(
+    flags.variable.map((text) => named('variable', text, /^([A-Za-z_]\w*)(?:=(.*))?$/s, 'DEPLOY=true')),
+  );
   const registry = given.CI_REGISTRY ?? undefined;
   return {
     isTag: flags['ref-type'] === 'tag',
@@ -163,20 +162,20 @@ function readRun(flags: ValuesOf<typeof FLAGS>, place: RequestPlace): KnownRun {
     },
     given,
     standIns: ALIKE_EVERYWHERE,
-    inputs: Object.fromEntries(flags.input.map((text) => inputOf(text))),
+    inputs: Object.fromEntries(
+      flags.input.map((text) => named('input', text, /^([\w-]+)=(.*)$/s, 'stage=test')),
+    ),
   };
 }
 
-function variableOf(text: string): readonly [string, string | null] {
-  const [, name, value] = /^([A-Za-z_]\w*)(?:=(.*))?$/s.exec(text) ?? [];
-  if (name === undefined)
-    throw new UsageError(`--variable "${text}": expected a name and a value, e.g. DEPLOY=true`);
-  return [name, value ?? null];
-}
-
-function inputOf(text: string): readonly [string, string] {
-  const [, name, value] = /^([\w-]+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined)
-    throw new UsageError(`--input "${text}": expected a name and a value, e.g. stage=test`);
-  return [name, value];
+/** @returns null in place of a value that is not given, where the pattern allows that. */
+function named<Value extends string | null>(
+  flag: 'input' | 'variable',
+  text: string,
+  pattern: RegExp,
+  example: string,
+): readonly [string, Value] {
+  const [, name, value] = pattern.exec(text) ?? [];
+  if (name !== undefined) return [name, (value ?? null) as Value];
+  throw new UsageError(`--${flag} "${text}": expected a name and a value, e.g. ${example}`);
 }

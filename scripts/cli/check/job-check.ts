@@ -8,15 +8,15 @@ import { evaluate } from '../../../policies/evaluate.ts';
 import { isKnownImage } from '../../../policies/images/image-judge.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { VariableAllowlist } from '../../../policies/policy.ts';
-import { pricesAt, type RunnerClass } from '../../../policies/price.ts';
+import { pricesAt } from '../../../policies/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import type { AdmissionRequest, ServiceRequest } from '../../../policies/request/request.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { fieldOfVariable } from '../../../policies/variables/compared-value.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { allowedServiceVariables, allowedVariables } from '../evaluation/allowed-variables.ts';
 import type { RequestPlace } from '../evaluation/place-flags.ts';
 import { isToldByGitLab, type LimitAsk, limitAskOf } from '../evaluation/rule-text.ts';
-import type { ExpandedJob, PipelineService } from '../pipeline/expanded-pipeline.ts';
+import type { ExpandedJob } from '../pipeline/expanded-pipeline.ts';
 import { withSubject } from '../pipeline/pipeline-error.ts';
 import { knownExpander, type UnsetVariables, unsetNames, type Variables } from '../pipeline/variables.ts';
 
@@ -32,7 +32,7 @@ export interface JobCheck {
   readonly asks: readonly LimitAsk[];
 }
 
-interface UndecidedRule {
+export interface UndecidedRule {
   readonly rule: string;
   readonly mode: Mode;
   readonly needs: readonly string[];
@@ -103,13 +103,16 @@ export function checkForms(
     const request = withSubject(placeText(job), () => pipelineRequestOf(form, options));
     return checkJob(form, request, rules, nowMs);
   };
+  const onOtherClasses = (form: ExpandedJob): readonly ExpandedJob[] =>
+    form.unsetVariables?.tags === undefined
+      ? []
+      : classes
+          .filter(({ tags }) => !tags.every((tag) => form.tags.includes(tag)))
+          .map(({ tags }) => ({ ...form, tags: [...form.tags, ...tags] }));
   const first = check(job);
-  const others = forms
-    .flatMap((form) => [form, ...onOtherClasses(form, classes)])
-    .slice(1)
-    .map(check);
+  const others = forms.flatMap((form) => [form, ...onOtherClasses(form)]).slice(1);
   if (others.length === 0) return first;
-  const checks = [first, ...others];
+  const checks = [first, ...others.map(check)];
   const dearest = checks.reduce((most, each) =>
     each.terms.costMicros > most.terms.costMicros ? each : most,
   );
@@ -137,16 +140,6 @@ export function checkForms(
   };
 }
 
-const onOtherClasses = (
-  form: ExpandedJob,
-  classes: readonly Pick<RunnerClass, 'tags'>[],
-): readonly ExpandedJob[] =>
-  form.unsetVariables?.tags === undefined
-    ? []
-    : classes
-        .filter(({ tags }) => !tags.every((tag) => form.tags.includes(tag)))
-        .map(({ tags }) => ({ ...form, tags: [...form.tags, ...tags] }));
-
 const placeText = ({ place, definedAs }: ExpandedJob): string =>
   place === undefined ? definedAs : `${place.file}:${place.line}: ${definedAs}`;
 
@@ -164,7 +157,7 @@ export interface RequestOptions {
 
 export function pipelineRequestOf(job: ExpandedJob, options: RequestOptions): AdmissionRequest {
   const { environment, image, pullPolicies, dockerUser, kubernetesUser } = job;
-  const timeoutSeconds = job.timeoutSeconds ?? options.projectTimeoutSeconds;
+  const { timeoutSeconds = options.projectTimeoutSeconds } = job;
   const raw = new Set(job.rawVariables);
   const values = valuesOf(job.variables, job.variables, raw);
   const { kept, hidden } = allowedVariables(values, options.variables, raw);
@@ -177,22 +170,15 @@ export function pipelineRequestOf(job: ExpandedJob, options: RequestOptions): Ad
     jobName: job.name,
     jobStage: job.stage,
     jobTags: job.tags,
-    ...withoutAbsent({ environment, image, pullPolicies, dockerUser, kubernetesUser }),
-    services: job.services.map((service) => serviceOf(service, job.variables, raw)),
-    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    ...withoutAbsent({ environment, image, pullPolicies, dockerUser, kubernetesUser, timeoutSeconds }),
+    services: job.services.map(({ variables = {}, ...service }) => ({
+      ...service,
+      variables: allowedServiceVariables(valuesOf(variables, job.variables, raw)),
+    })),
     variables: kept,
     ...(untold.length > 0 && { hiddenVariables: untold }),
   };
 }
-
-const serviceOf = (
-  { variables = {}, ...service }: PipelineService,
-  around: Variables,
-  raw: ReadonlySet<string>,
-): ServiceRequest => ({
-  ...service,
-  variables: allowedServiceVariables(valuesOf(variables, around, raw)),
-});
 
 /** Variables may be written with each other; GitLab puts the values in before it asks, except into its `raw` ones. */
 function valuesOf(variables: Variables, known: Variables, raw: ReadonlySet<string>): Variables {
@@ -216,9 +202,8 @@ function doubtsAbout({ reason }: Violation, job: ExpandedJob): readonly string[]
     case 'TAG_NOT_ALLOWED':
       return isKnownImage(reason.image) ? [] : doubtsIn(reason.service ? 'services' : 'image', unset);
     case 'CONTAINER_USER_NOT_ALLOWED':
-      return reason.asked.includes('$')
-        ? doubtsIn(reason.service === undefined ? 'image' : 'services', unset)
-        : [];
+      if (!reason.asked.includes('$')) return [];
+      return doubtsIn(reason.service === undefined ? 'image' : 'services', unset);
     case 'RESOURCE_CAP':
     case 'RESOURCE_INVALID':
       return doubtsInValue(reason.variable, reason.service, job);

@@ -12,16 +12,12 @@ import type { RulesFlags } from '../rules-flags.ts';
 import { pipelineRequestOf, type RequestOptions } from './job-check.ts';
 import type { PipelineCheck } from './pipeline-check.ts';
 
-export interface LiveCheck extends CheckedPipeline {
-  readonly decidedBy: 'console' | 'ledger';
-}
-
 interface LiveStep {
-  readonly now?: LiveCheck;
+  readonly now?: CheckedPipeline & { readonly decidedBy: 'console' | 'ledger' };
   readonly code: ExitCode;
 }
 
-export interface LiveAsk extends Omit<RequestOptions, 'jobId'> {
+interface LiveAsk extends Omit<RequestOptions, 'jobId'> {
   readonly flags: LedgerFlags & RulesFlags & PlaceFlags;
   readonly nowMs: number;
 }
@@ -37,22 +33,20 @@ export async function liveStep({ jobs }: PipelineCheck, ask: LiveAsk, io: Termin
   if (flags.ledger === undefined) refuseTableFlags(flags);
   const origin = consoleAsked(flags, io);
   const isNamed = flags.ledger !== undefined || flags.console !== undefined;
+  const flag = flags.ledger === undefined ? '--console' : '--ledger';
   const whose = whoseJobs(place, flags.ledger === undefined && Boolean(io.env[ENV_ID_TOKEN]));
   if (isNamed && whose === undefined)
-    throw new UsageError(
-      `--${flags.ledger === undefined ? 'console' : 'ledger'}: whose budget? expected --project or --group`,
-    );
+    throw new UsageError(`${flag}: whose budget? expected --project or --group`);
   if (jobs.length === 0 || whose === undefined) return { code: EXIT.ok };
   if (!isNamed && (origin === undefined || !mayAskConsole(origin, io))) return { code: EXIT.ok };
   const asked = jobs.map(({ job }, index) => jobAsked(pipelineRequestOf(job, { ...ask, jobId: index + 1 })));
   const decide = (api: ApiClient, by: object): Promise<CheckedPipeline> =>
     answeredInProcess(api.check.$post({ json: { ...by, jobs: asked } }));
   try {
-    if (origin !== undefined)
-      return {
-        now: { ...(await decide(consoleClient(origin, io), whose)), decidedBy: 'console' },
-        code: EXIT.ok,
-      };
+    if (origin !== undefined) {
+      const now = await decide(consoleClient(origin, io), whose);
+      return { now: { ...now, decidedBy: 'console' }, code: EXIT.ok };
+    }
     // The ledger's own directory says where a project is today.
     const now = await withBooks(
       flags,
@@ -64,9 +58,7 @@ export async function liveStep({ jobs }: PipelineCheck, ask: LiveAsk, io: Termin
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    io.err(
-      `--${origin === undefined ? 'ledger' : 'console'}: what is left of the limits is not known: ${reason}\n`,
-    );
+    io.err(`${flag}: what is left of the limits is not known: ${reason}\n`);
     return { code: EXIT.failed };
   }
 }
@@ -89,14 +81,11 @@ export function jobAsked({
   jobTags = [],
   ...request
 }: AdmissionRequest): AskedPipelineJob {
-  const { image, services, environment, timeoutSeconds, variables, hiddenVariables } = request;
-  const { pullPolicies, dockerUser, kubernetesUser } = request;
+  const { image, pullPolicies, dockerUser, kubernetesUser, environment, timeoutSeconds } = request;
+  const { services, variables, hiddenVariables } = request;
   return {
-    name: jobName,
-    tags: [...new Set(jobTags)],
+    ...{ name: jobName, tags: [...new Set(jobTags)] },
     ...withoutAbsent({ stage, image, pullPolicies, dockerUser, kubernetesUser, environment, timeoutSeconds }),
-    ...(services !== undefined && services.length > 0 && { services }),
-    ...(variables !== undefined && Object.keys(variables).length > 0 && { variables }),
-    ...withoutAbsent({ hiddenVariables }),
+    ...withoutAbsent({ services, variables, hiddenVariables }),
   };
 }

@@ -2,10 +2,11 @@ import type { CheckedPipeline } from '../../../functions/answers/job/model.ts';
 import type { EvaluationRules } from '../../../functions/answers/job/rule-results.ts';
 import { counterName } from '../../../policies/claim.ts';
 import type { Mode } from '../../../policies/mode.ts';
+import type { Violation } from '../../../policies/reason.ts';
 import { isInFlight } from '../../../policies/unit.ts';
 import { codedReasonText, type LimitAsk, needsText } from '../evaluation/rule-text.ts';
 import type { ExpandedJob, ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
-import { checkForms, type JobCheck, type RequestOptions } from './job-check.ts';
+import { checkForms, type JobCheck, type RequestOptions, type UndecidedRule } from './job-check.ts';
 
 export interface PipelineCheck {
   readonly jobs: readonly JobCheck[];
@@ -41,6 +42,17 @@ export function resultOf(check: PipelineCheck): JobCheck['verdict'] {
 export const isWhole = ({ pipeline, jobs }: PipelineCheck): boolean =>
   pipeline.notRead.length === 0 && jobs.every(({ job }) => unreadBy(job).length === 0);
 
+/** What jobs rest on and was not read, besides what the whole pipeline rests on. */
+export const unreadOfJobs = ({
+  jobs,
+  pipeline,
+}: PipelineCheck): readonly (readonly [string, ExpandedJob])[] =>
+  jobs.flatMap(({ job }) =>
+    unreadBy(job)
+      .filter((what) => !pipeline.notRead.includes(what))
+      .map((what) => [what, job] as const),
+  );
+
 /** Unread parts that a form of a job depends on. */
 export const unreadBy = (job: ExpandedJob): readonly string[] => [
   ...new Set([job, ...(job.otherForms ?? [])].flatMap(({ notRead = [] }) => notRead)),
@@ -75,72 +87,61 @@ function runAsks(checks: readonly JobCheck[]): readonly RunAsk[] {
   });
 }
 
-export interface PipelineFinding {
+/** `rejects now`: by a console or ledger alone, above all for used-up limits. */
+type FindingKind = 'rejects' | 'rejects now' | 'cannot tell' | 'watched';
+
+export interface Finding {
+  readonly kind: FindingKind;
   readonly rule: string;
   readonly mode: Mode;
   /** Begins with the code, where there is one. */
   readonly text: string;
   readonly message?: string | undefined;
-  readonly jobs: readonly JobCheck[];
+  readonly check: JobCheck;
 }
 
-function findingsOf(
-  checks: readonly JobCheck[],
-  ofJob: (check: JobCheck, index: number) => readonly Omit<PipelineFinding, 'jobs'>[],
-): readonly PipelineFinding[] {
-  const all = checks.flatMap((check, index) => ofJob(check, index).map((finding) => ({ finding, check })));
-  const groups = Map.groupBy(all, ({ finding: { rule, mode, text } }) => JSON.stringify([rule, mode, text]));
-  return [...groups.values()].flatMap(([first, ...more]) =>
-    first === undefined ? [] : { ...first.finding, jobs: [first, ...more].map(({ check }) => check) },
-  );
-}
-
-export const rejecting = (checks: readonly JobCheck[], currency: string): readonly PipelineFinding[] =>
-  findingsOf(checks, ({ rejects, results }) =>
-    rejects.map(({ rule, mode, reason }) => ({
-      rule,
-      mode,
-      text: codedReasonText(reason, currency),
-      message: results.find(({ id }) => id === rule)?.message,
-    })),
-  );
-
-export const watching = (checks: readonly JobCheck[], currency: string): readonly PipelineFinding[] =>
-  findingsOf(checks, ({ watched }) =>
-    watched.map(({ rule, mode, reason }) => ({ rule, mode, text: codedReasonText(reason, currency) })),
-  );
-
-export const untelling = (checks: readonly JobCheck[], currency: string): readonly PipelineFinding[] =>
-  findingsOf(checks, ({ untold }) =>
-    untold.map(({ rule, mode, needs, against, dependsOn }) => {
-      const what = against.map(({ reason }) => codedReasonText(reason, currency)).join('; ');
-      const needed = needs.length === 0 ? '' : needsText(needs);
-      if (dependsOn === undefined)
-        return { rule, mode, text: what === '' ? needed : `${what}, unless an exception holds: ${needed}` };
-      // Conditions that select a job's form: of its rules, and variables in its tags.
-      const forms = [
-        ...(dependsOn.length === 0 ? [] : [`rules: ${conditionsText(dependsOn)}`]),
-        ...(needed === '' ? [] : [`its tags: ${needed}`]),
-      ];
-      return { rule, mode, text: `${what}, depends on ${forms.join(', and on ')}` };
-    }),
-  );
-
-/**
- * Lists rejections by a console or ledger that the files alone do not show, above all by used-up limits. Rules that need
- * more than the files have stay undecided.
- */
-export const rejectingNow = (
-  { jobs }: PipelineCheck,
-  now: CheckedPipeline | undefined,
-): readonly PipelineFinding[] =>
-  findingsOf(jobs, ({ verdict, untold }, index) => {
-    const reasons = verdict === 'rejected' ? [] : (now?.jobs[index]?.reasons ?? []);
-    return reasons.flatMap(({ rule, mode, code, text }) => {
-      const isUntold = code === 'FIELD_MISSING' || untold.some((each) => each.rule === rule);
-      return mode !== 'enforce' || isUntold ? [] : [{ rule, mode, text: `[${code}] ${text}` }];
+/** In the order of the jobs. @param now - rules that need more than the files have stay undecided. */
+export function findingsOf({ jobs, currency }: PipelineCheck, now?: CheckedPipeline): readonly Finding[] {
+  return jobs.flatMap((check, index) => {
+    const { verdict, rejects, untold, watched, results } = check;
+    const finding = (
+      kind: FindingKind,
+      { rule, mode }: RuledBy,
+      text: string,
+      message?: string,
+    ): Finding => ({
+      ...{ kind, rule, mode, text, message, check },
     });
+    const violation = (kind: FindingKind, each: Violation): Finding => {
+      const message = kind === 'rejects' ? results.find(({ id }) => id === each.rule)?.message : undefined;
+      return finding(kind, each, codedReasonText(each.reason, currency), message);
+    };
+    const late = (verdict === 'rejected' ? [] : (now?.jobs[index]?.reasons ?? [])).filter(
+      ({ rule, mode, code }) =>
+        mode === 'enforce' && code !== 'FIELD_MISSING' && !untold.some((each) => each.rule === rule),
+    );
+    return [
+      ...rejects.map((each) => violation('rejects', each)),
+      ...late.map((each) => finding('rejects now', each, `[${each.code}] ${each.text}`)),
+      ...untold.map((each) => finding('cannot tell', each, untoldText(each, currency))),
+      ...watched.map((each) => violation('watched', each)),
+    ];
   });
+}
+
+type RuledBy = Pick<Finding, 'rule' | 'mode'>;
+
+function untoldText({ needs, against, dependsOn }: UndecidedRule, currency: string): string {
+  const what = against.map(({ reason }) => codedReasonText(reason, currency)).join('; ');
+  const needed = needs.length === 0 ? '' : needsText(needs);
+  if (dependsOn === undefined) return what === '' ? needed : `${what}, unless an exception holds: ${needed}`;
+  // Conditions that select a job's form: of its rules, and variables in its tags.
+  const forms = [
+    ...(dependsOn.length === 0 ? [] : [`rules: ${conditionsText(dependsOn)}`]),
+    ...(needed === '' ? [] : [`its tags: ${needed}`]),
+  ];
+  return `${what}, depends on ${forms.join(', and on ')}`;
+}
 
 const CONDITIONS_SHOWN = 3;
 const CHARACTERS_SHOWN = 100;
@@ -165,7 +166,7 @@ function flagOf(name: string): string {
   return `--variable ${name}=…`;
 }
 
-export const firstOf = (all: readonly string[], max: number): readonly string[] => [
+export const firstOf = (all: readonly string[], max: number, and = 'and'): readonly string[] => [
   ...all.slice(0, max),
-  ...(all.length > max ? [`and ${all.length - max} more`] : []),
+  ...(all.length > max ? [`${and} ${all.length - max} more`] : []),
 ];

@@ -4,14 +4,21 @@ import { systemClock } from '../../../functions/core/environment/environment.ts'
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import { keepNote } from '../../../functions/core/gitlab/keep-note.ts';
 import { checkBaseUrl } from '../../../functions/core/gitlab/rest-call.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { commandFetch } from '../command-fetch.ts';
-import { codedReasonText, ruleJson } from '../evaluation/rule-text.ts';
+import type { ShownCheck } from './check-sections.ts';
 import type { JobCheck } from './job-check.ts';
-import type { LiveCheck } from './live-check.ts';
-import { countOf, type PipelineCheck, resultOf, unreadBy } from './pipeline-check.ts';
+import {
+  countOf,
+  findingsOf,
+  type PipelineCheck,
+  resultOf,
+  unreadBy,
+  unreadOfJobs,
+} from './pipeline-check.ts';
 
-const SEVERITY = { enforce: 'blocker', warn: 'minor', shadow: 'info' } as const;
+const SEVERITY = { enforce: 'blocker', warn: 'minor', shadow: 'info', off: 'info' } as const;
 
 /**
  * Lists violations at the jobs' lines, and unread parts. Equal findings of a matrix are one entry. The fingerprint is
@@ -20,8 +27,8 @@ const SEVERITY = { enforce: 'blocker', warn: 'minor', shadow: 'info' } as const;
  * @param folder - of the pipeline, from the repository's root; '' for the root.
  * @see https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
  */
-export function codeQuality({ jobs, currency, pipeline }: PipelineCheck, folder: string): readonly object[] {
-  const entryOf = (
+export function codeQuality(check: PipelineCheck, folder: string): readonly object[] {
+  const entry = (
     job: JobCheck['job'] | undefined,
     check_name: string,
     severity: string,
@@ -34,38 +41,26 @@ export function codeQuality({ jobs, currency, pipeline }: PipelineCheck, folder:
     const fingerprint = createHash('sha256').update(parts).digest('hex').slice(0, 32);
     return { description, check_name, fingerprint, severity, location: { path, lines: { begin: line } } };
   };
-  const unread = (job: JobCheck['job'] | undefined, text: string) =>
-    entryOf(job, 'not-read', 'minor', [text], text);
+  const unread = (text: string, job?: JobCheck['job']) => entry(job, 'not-read', 'minor', [text], text);
   const entries = [
-    ...pipeline.notRead.map((what) => unread(undefined, `Not sure: ${what}`)),
-    ...jobs.flatMap(({ job, rejects, watched }) => [
-      ...unreadBy(job)
-        .filter((what) => !pipeline.notRead.includes(what))
-        .map((what) => unread(job, `Job "${job.definedAs}" is not sure: ${what}`)),
-      ...[...rejects, ...watched].map(({ rule, mode, reason }) => {
-        const text = codedReasonText(reason, currency);
+    ...check.pipeline.notRead.map((what) => unread(`Not sure: ${what}`)),
+    ...unreadOfJobs(check).map(([what, job]) => unread(`Job "${job.definedAs}" is not sure: ${what}`, job)),
+    ...findingsOf(check)
+      .filter(({ kind }) => kind !== 'cannot tell')
+      .map(({ check: { job }, rule, mode, text }) => {
         const verb = mode === 'enforce' ? 'would be rejected' : `is watched (${mode})`;
         const description = `Job "${job.definedAs}" ${verb} by rule ${rule}: ${text}`;
-        return entryOf(job, rule, SEVERITY[mode], [job.definedAs, mode, text], description);
+        return entry(job, rule, SEVERITY[mode], [job.definedAs, mode, text], description);
       }),
-    ]),
   ];
-  return [...Map.groupBy(entries, ({ fingerprint }) => fingerprint).values()].flatMap(
-    ([first]) => first ?? [],
-  );
+  const equal = Map.groupBy(entries, ({ fingerprint }) => fingerprint);
+  return [...equal.values()].flatMap(([first]) => first ?? []);
 }
 
-/**
- * The check for scripts: one object, with every rule of every job. Amounts in whole units, money in
- * micro-units.
- *
- * @param before - the target branch's pipeline, as totals.
- */
+/** The check for scripts: one object. Amounts in whole units, money in micro-units. */
 export function checkJson(
-  check: PipelineCheck,
-  before: PipelineCheck | undefined,
+  { check, before, now }: ShownCheck,
   about: Readonly<Record<string, unknown>>,
-  now?: LiveCheck,
 ): object {
   const { pipeline } = check;
   return {
@@ -74,16 +69,15 @@ export function checkJson(
     jobs: check.jobs.map(jobJson),
     result: resultOf(check),
     total: totalJson(check),
-    ...(before !== undefined && { before: totalJson(before) }),
+    ...(before && { before: totalJson(before) }),
     limits: check.limits.map(({ counter: _, ...ask }) => ask),
-    ...(now !== undefined && { now }),
+    ...withoutAbsent({ now }),
     notRead: pipeline.notRead,
     bridges: pipeline.bridges,
     problems: pipeline.problems,
     created: pipeline.isCreated,
     createdDependsOn: pipeline.workflowDependsOn,
     leftOut: pipeline.leftOut.map(({ name, place }) => ({ name, ...place })),
-    notEvaluated: ['when'],
   };
 }
 
@@ -95,24 +89,17 @@ const totalJson = (check: PipelineCheck): object => ({
   ok: countOf(check, 'ok'),
 });
 
-const jobJson = ({ job, terms, verdict, rejects, watched, untold, asks, results }: JobCheck): object => ({
-  name: job.name,
-  stage: job.stage,
-  ...(job.place !== undefined && { file: job.place.file, line: job.place.line }),
-  ...(job.dependsOn !== undefined && { dependsOn: job.dependsOn, forms: 1 + (job.otherForms ?? []).length }),
-  ...(job.environment !== undefined && { environment: job.environment }),
-  runnerClass: terms.runnerClass,
-  ...(terms.unclassed && { unclassed: true }),
-  estimateSeconds: terms.estimateSeconds,
-  costMicros: terms.costMicros,
-  verdict,
-  notRead: unreadBy(job),
-  rejects,
-  watched,
-  cannotTell: untold,
-  asks: asks.map(({ counter: _, ...ask }) => ask),
-  rules: results.map(ruleJson),
-});
+function jobJson({ job, terms, verdict, rejects, watched, untold, asks, results }: JobCheck): object {
+  const { name, stage, place, dependsOn, environment } = job;
+  const { runnerClass, estimateSeconds, costMicros } = terms;
+  return {
+    ...{ name, stage, ...place, ...withoutAbsent({ dependsOn, environment }) },
+    ...{ runnerClass, estimateSeconds, costMicros, verdict, notRead: unreadBy(job), rejects, watched },
+    cannotTell: untold,
+    asks: asks.map(({ counter: _, ...ask }) => ask),
+    rules: results.map(({ claims: _, ...result }) => result),
+  };
+}
 
 /**
  * Updates the merge request's note, by GitLab's variables in the job. Without a token, as in forks, it does

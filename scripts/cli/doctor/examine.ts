@@ -13,7 +13,7 @@ import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { resolvePath } from '../../../relay/translate/variables.ts';
 import { VERSION } from '../../../relay/version.ts';
 import { dumpWire, explain } from '../../../relay/wire/inspect.ts';
-import { encodeAdmitted, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
+import { encodeAnswer, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { flagLines } from '../../terminal/define-command.ts';
 import { parseInput, required, text, toggle, type ValuesOf } from '../../terminal/flags.ts';
@@ -111,7 +111,7 @@ async function speak(
     }
     found(ok('question', `${admission.bytes.length} bytes`));
     for (const finding of checkQuestion(schema, admission.bytes)) found(finding);
-    const code = await admission.answer(encodeAdmitted(schema));
+    const code = await admission.answer(encodeAnswer(schema, { outcome: 'admitted' }));
     found(
       code === STATUS.OK
         ? ok('answer', 'sent as admitted, and the router ended the stream well')

@@ -1,3 +1,4 @@
+import { ruleNowWith } from '../../../functions/answers/job/decision-lines.ts';
 import type { DisclosedViolation, RuleNowRow } from '../../../functions/answers/job/model.ts';
 import type { RuleResult } from '../../../functions/answers/job/rule-results.ts';
 import type { LimitClaim } from '../../../policies/claim.ts';
@@ -14,60 +15,20 @@ import { table } from '../../terminal/table.ts';
 export const codedReasonText = (reason: Reason, currency: string): string =>
   `[${reason.code}] ${reasonLine(reason, currency)}`;
 
-function ruleTextOf(
-  result: RuleResult,
-  currency: string,
-): readonly [word: string, tone: keyof Paint, why: readonly string[]] {
-  const { outcome, violations, claims, askedBy, missing, unproven, onMissing } = result;
-  const against = violations.flatMap(({ reason }) =>
-    reason.code === 'FIELD_MISSING' ? [] : [codedReasonText(reason, currency)],
+export function ruleTable(rows: readonly RuleNowRow[], columns: number, paint: Paint): string {
+  const cells = rows.flatMap(({ id, kind, mode, now }) =>
+    ruleNowLines(now).map((line, at) => [...(at === 0 ? [id, kind, mode] : ['', '', '']), printable(line)]),
   );
-  // A claim that never fits is listed as a violation.
-  const asked = claims.filter(({ neverFits }) => !neverFits).map(limitAskOf);
-  const asks =
-    askedBy === undefined
-      ? asked.map((ask) => `${ask.limit} of ${ask.subjectLabel}: asks ${askText(ask, currency)}`)
-      : [`rule ${askedBy} asks in its place`];
-  switch (outcome.outcome) {
-    case 'off':
-      return ['off', 'dim', []];
-    case 'not matched': {
-      const value = outcome.value === undefined ? '' : ` (this job: ${outcome.value})`;
-      return ['not matched', 'dim', [`${outcome.condition}${value}`]];
-    }
-    case 'exempt':
-      return ['exempt', 'good', [outcome.reason, ...asks]];
-    case 'failed':
-      return ['failed', 'bad', [outcome.cause, ...against]];
-    case 'missing':
-    case 'matched': {
-      const why = [...against, ...asks];
-      if (missing.length > 0) why.push(`${needsText(missing)}; on_missing: ${onMissing}`);
-      if (unproven.length > 0) why.push(`unless an exception holds: that ${needsText(unproven)}`);
-      if (violations.some(({ mode }) => mode === 'enforce')) return ['rejects', 'bad', why];
-      if (outcome.outcome === 'missing' || missing.length > 0) return ['cannot tell', 'warn', why];
-      const [watching] = violations;
-      if (watching !== undefined) return [watching.mode, 'warn', why];
-      return ['ok', 'good', why.length === 0 ? ['nothing against it'] : why];
-    }
-  }
+  return table(['rule', 'kind', 'mode', 'against the job'], cells, columns, paint.strong);
 }
 
-export function ruleTable(
-  results: readonly RuleResult[],
-  currency: string,
-  columns: number,
-  paint: Paint,
-): string {
-  const rows = results.flatMap((result) => {
-    const [word, tone, why] = ruleTextOf(result, currency);
-    const [first = '', ...more] = why.map(printable);
-    return [
-      [result.id, result.kind, result.mode, paint[tone](word), first],
-      ...more.map((line) => ['', '', '', '', line]),
-    ];
-  });
-  return table(['rule', 'kind', 'mode', 'result', 'why'], rows, columns, paint.strong);
+/** A rule's result without what an exemption lets pass. */
+export function ruleRow(result: RuleResult, currency: string): RuleNowRow {
+  const { id, kind, mode } = result;
+  const against = result.violations
+    .filter(({ exempt }) => exempt !== true)
+    .map(({ mode: own, reason }) => ({ mode: own, code: reason.code, text: reasonLine(reason, currency) }));
+  return { id, kind, mode, now: ruleNowWith(result, against) };
 }
 
 export function ruleNowLines({ outcome, detail = '', violations }: RuleNowRow['now']): readonly string[] {
@@ -91,8 +52,6 @@ export function ruleNowLines({ outcome, detail = '', violations }: RuleNowRow['n
 /** `[IMAGE_NOT_ALLOWED] image "node:24" matches no allowed pattern (warn)`. */
 export const violationLine = ({ mode, code, text }: DisclosedViolation): string =>
   `[${code}] ${text}${mode === 'enforce' ? '' : ` (${mode})`}`;
-
-export const ruleJson = ({ claims: _, ...result }: RuleResult): object => result;
 
 const FLAGS: Readonly<Record<string, string>> = {
   projectId: '--project',

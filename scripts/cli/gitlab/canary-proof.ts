@@ -6,7 +6,7 @@ import type { RelayClock, RouterAnswer } from '../../../relay/exchange.ts';
 import { createStreamPool } from '../../../relay/pool.ts';
 import type { Router } from '../../../relay/router/router.ts';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
-import { encodeAdmitted, encodeRejected, type WireSchema } from '../../../relay/wire/schema.ts';
+import { encodeAnswer, type WireSchema } from '../../../relay/wire/schema.ts';
 import type { Canary } from './canary-command.ts';
 import type { SetupLines } from './setup-flags.ts';
 
@@ -25,7 +25,6 @@ export function openCanaryStreams(router: Router, schema: WireSchema, clock: Rel
   const known = Promise.withResolvers<ReadonlyMap<number, RouterAnswer>>();
   const taken = Promise.withResolvers<true>();
   const [asked, received] = [new Set<number>(), new Set<number>()];
-  const admitted = encodeAdmitted(schema);
   let unreadable = 0;
   let failure = 'the router does not answer';
   const within = async <T>(ms: number, promise: Promise<T>): Promise<T | undefined> => {
@@ -35,7 +34,7 @@ export function openCanaryStreams(router: Router, schema: WireSchema, clock: Rel
   };
   const pool = createStreamPool({
     ...{ router, clock, random: Math.random, sizes: SIZES, leaveWaitingMs: 0 },
-    encode: { admitted: () => admitted, rejected: (reason) => encodeRejected(schema, reason) },
+    encode: (given) => encodeAnswer(schema, given),
     async answer({ bytes }) {
       const question = read(bytes);
       if (!question.ok) unreadable += 1;

@@ -11,7 +11,7 @@ import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { readWhole, text, texts, type ValuesOf, whole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { table, wrapped } from '../../terminal/table.ts';
+import { wrapped } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
 import { type BudgetContext, consoleAsked, withApi } from '../api/open-api.ts';
 import { leftSection } from '../check/check-sections.ts';
@@ -24,7 +24,7 @@ import {
   readRunFlags,
   readTimeout,
 } from '../evaluation/place-flags.ts';
-import { ruleNowLines, violationLine } from '../evaluation/rule-text.ts';
+import { ruleTable, violationLine } from '../evaluation/rule-text.ts';
 import { LEDGER_FLAGS, type LedgerFlags, refuseTableFlags } from '../ledger-flags.ts';
 import type { OpenLedger } from '../open-ledger.ts';
 import { runnerVariablesOf } from '../pipeline/variables.ts';
@@ -205,19 +205,12 @@ function canIText(answer: CanIAnswer, note: string, columns: number, paint: Pain
   const cost = amountText(costMicros, 'micros', answer.currency, 'up');
   const head = `${word[outcome]}: ${decision}; about ${cost}, ${durationText(estimateSeconds)} on ${printable(runnerClass)}, ${printable(answer.place.path)}.`;
   const line = (each: string): string => `${wrapped(`  ${printable(each)}`, columns, '    ')}\n`;
-  const rows = rules.flatMap(({ id, kind, mode, now }) =>
-    ruleNowLines(now).map((each, index) => [
-      ...(index === 0 ? [id, kind, mode] : ['', '', '']),
-      printable(each),
-    ]),
-  );
-  const titles = ['rule', 'kind', 'mode', 'against the job'];
   const unseen = answer.variablesNotSeen.join(', ');
   return [
     `${wrapped(head, columns, '  ')}\n${paint.dim(wrapped(note, columns, '  '))}\n`,
     reasons.map((each) => line(`${each.rule}: ${violationLine(each)}`)).join(''),
-    rows.length === 0 ? '' : table(titles, rows, columns, paint.strong),
-    leftSection(answer, true, { columns, paint }),
+    rules.length === 0 ? '' : ruleTable(rules, columns, paint),
+    leftSection(answer, { columns, paint }),
     unseen === '' ? '' : line(`Not seen by any rule, as it does not leave the relay: ${unseen}`),
     text === undefined
       ? ''

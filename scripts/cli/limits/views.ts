@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { changeRows } from '../../../functions/core/limits/change-rows.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
-import type { ChangeRow } from '../../../functions/core/limits/limit-changes.ts';
+import type { ChangeRow } from '../../../functions/core/limits/edit-model.ts';
 import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { publishLimits, readChange, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
 import type { Directory } from '../../../policies/directory.ts';

@@ -9,13 +9,13 @@ import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ExpandedJob, ExpandedPipeline, LeftOutJob } from './expanded-pipeline.ts';
+import { sourceReader } from './inputs.ts';
 import { type KnownRun, runVariables } from './known-run.ts';
 import { PipelineError, type WorkBudget, workBudget } from './pipeline-error.ts';
-import { sourceReader } from './pipeline-source.ts';
 import { type PipelineWorld, pipelineIn } from './pipeline-world.ts';
 import { stagesOf } from './refusals.ts';
 import { repositoryFiles } from './repository-files.ts';
-import { type Exploration, explore, expressionReader, type WorldOutcome } from './rules.ts';
+import { type Exploration, explore, expressionReader } from './rules.ts';
 
 const FILE = '.gitlab-ci.yml';
 /** Includes and workflow rules of real pipelines leave two or three ways open. */
@@ -33,26 +33,23 @@ export function expandPipeline(
 ): ExpandedPipeline {
   const isFolder = statSync(path).isDirectory();
   const folder = isFolder ? path : dirname(path);
-  const notes = { problems: [] as string[], budget };
+  const problems: string[] = [];
   const lookUp = runVariables(run);
   const files = {
-    folder,
-    file: isFolder ? FILE : basename(path),
-    repository: repositoryFiles(folder),
-    run,
-    lookUp,
-    readSource: sourceReader(lookUp, notes),
-    expressions: expressionReader(),
-    notes,
+    ...{ folder, file: isFolder ? FILE : basename(path), files: repositoryFiles(folder), run, lookUp },
+    ...{ readSource: sourceReader(lookUp, budget), expressions: expressionReader(), problems, budget },
   };
   const { outcomes, isCut } = explore(
     (world) => pipelineOrRefusal(() => pipelineIn(world, files)),
     WORLDS_MAX,
   );
-  const created: WorldOutcome<PipelineWorld>[] = [];
+  const created: { value: PipelineWorld; assumed: ReadonlyMap<string, boolean> }[] = [];
   for (const { value, assumed } of outcomes) {
     if (!(value instanceof PipelineError)) created.push({ value, assumed });
-    else notes.problems.push(`${value.message}, where ${assumedText(assumed)}`);
+    else {
+      const where = [...assumed].map(([condition, holds]) => `${condition} is ${holds}`).join(', ');
+      problems.push(`${value.message}, where ${where}`);
+    }
   }
   const [first] = outcomes;
   if (created.length === 0 && first?.value instanceof PipelineError) throw first.value;
@@ -61,7 +58,7 @@ export function expandPipeline(
   return {
     ...merged,
     notRead: isCut ? [...merged.notRead, cut] : merged.notRead,
-    problems: [...new Set(notes.problems)],
+    problems: union([problems]),
   };
 }
 
@@ -74,9 +71,6 @@ function pipelineOrRefusal(make: () => PipelineWorld): PipelineWorld | PipelineE
     throw error;
   }
 }
-
-const assumedText = (assumed: ReadonlyMap<string, boolean>): string =>
-  [...assumed].map(([condition, holds]) => `${condition} is ${holds}`).join(', ');
 
 function mergeWorlds({ outcomes, isCut }: Exploration<PipelineWorld>): Omit<ExpandedPipeline, 'problems'> {
   const created = outcomes.filter(({ value }) => value.isCreated !== 'no');

@@ -11,7 +11,6 @@ export interface ExpandedPipeline {
   /** Jobs that start a pipeline of another project: GitLab runs them itself, no runner and no router sees them. */
   readonly bridges: readonly string[];
   readonly notRead: readonly string[];
-  /** Possible differences from GitLab, each with its place. */
   readonly problems: readonly string[];
 }
 

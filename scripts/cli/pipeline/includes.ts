@@ -1,21 +1,17 @@
 import { existsSync, globSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { readUserFile } from '../../terminal/user-file.ts';
-import type { InputArguments } from './inputs.ts';
-import { PipelineError } from './pipeline-error.ts';
-import type { ReadSource } from './pipeline-source.ts';
+import { knownValuesIn } from './known-run.ts';
+import { PipelineError, refused } from './pipeline-error.ts';
 import { deepMerge } from './references.ts';
-import { NO_PIPELINE } from './refusals.ts';
 import { repositoryOf } from './repository-files.ts';
 import { possibleOutcomes } from './rule-outcomes.ts';
-import { type Circumstances, knownValuesIn, outcomeOf } from './rules.ts';
+import { type Circumstances, outcomeOf } from './rules.ts';
 import { expandKnown } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
-import type { ReadingNotes } from './yaml-source.ts';
 
 const INCLUDES_MAX = 150;
 const FILE = '.gitlab-ci.yml';
-/** Wildcards cost time with each star. */
 const WILDCARDS_MAX = 8;
 
 export interface FilePlace {
@@ -36,38 +32,29 @@ interface LocalInclude {
 
 const NOTHING: LocalInclude = { files: [], inputs: {} };
 
+type InputArguments = Parameters<Circumstances['readSource']>[2];
+
 /**
  * Reads a file and everything it includes from the same folder. A later include wins over an earlier one, the
  * including file over both. A file included twice is read twice, because its inputs may differ.
  *
- * @throws {PipelineError} for what GitLab creates no pipeline from: files that include each other or do not exist, wrong inputs.
  * @throws {UsageError} for a file that cannot be read as text.
  */
-export function loadConfig(
-  root: string,
-  file: string,
-  inputs: InputArguments,
-  about: Circumstances,
-  { budget }: ReadingNotes,
-  readSource: ReadSource,
-): LoadedConfig {
+export function loadConfig(about: Circumstances): LoadedConfig {
+  const { folder: root, file, budget, run, lookUp, readSource } = about;
   const notRead: string[] = [];
   const places = new Map<string, FilePlace>();
   let read = 0;
   const repository = repositoryOf(root);
-  return { config: load(file, inputs, []), places, notRead };
+  return { config: load(file, { values: run.inputs ?? {}, areTyped: true }, []), places, notRead };
 
   function load(path: string, given: InputArguments, from: readonly string[]): YamlMap {
     if (from.includes(path)) {
       const circle = [...from.slice(from.indexOf(path)), path].join(' → ');
-      throw new PipelineError('refused', `${circle}: files include each other; GitLab creates no pipeline`);
+      throw refused(`${circle}: files include each other`);
     }
     read += 1;
-    if (read > INCLUDES_MAX + 1)
-      throw new PipelineError(
-        'refused',
-        `${path}: more than ${INCLUDES_MAX} includes; GitLab creates no pipeline`,
-      );
+    if (read > INCLUDES_MAX + 1) throw refused(`${path}: more than ${INCLUDES_MAX} includes`);
     const source = readSource(readUserFile(join(root, path), path), path, given);
     const { include, ...own } = source.map;
     let merged: YamlMap = {};
@@ -85,21 +72,20 @@ export function loadConfig(
 
   function included(written: string, place: string, given: InputArguments, from: readonly string[]): YamlMap {
     const path = pathOf(written);
-    if (path === undefined && (repository !== undefined || file === FILE))
-      throw new PipelineError(
-        'refused',
-        `${place}: includes ${written}, which does not exist; ${NO_PIPELINE}`,
-      );
-    if (path === undefined)
+    if (path === undefined) {
+      if (repository !== undefined || file === FILE)
+        throw refused(`${place}: includes ${written}, which does not exist`);
       leaveOut(
         `local: ${written}`,
         `is not in the folder of ${file}, and the repository's root is not known`,
       );
+      return {};
+    }
     try {
-      return path === undefined ? {} : load(path, given, from);
+      return load(path, given, from);
     } catch (error) {
-      if (error instanceof PipelineError && error.code === 'not_told') leaveOut('local', error.message);
-      else throw error;
+      if (!(error instanceof PipelineError) || error.code !== 'not_told') throw error;
+      leaveOut('local', error.message);
       return {};
     }
   }
@@ -107,7 +93,11 @@ export function loadConfig(
   /** GitLab looks for includes from the repository's root. A folder below it may be checked as if it were one. */
   function pathOf(written: string): string | undefined {
     const found = [root, repository ?? root].find((folder) => existsSync(join(folder, written)));
-    return found === undefined ? undefined : relative(root, join(found, written)).split(sep).join('/');
+    return found && fromRoot(join(found, written));
+  }
+
+  function fromRoot(path: string): string {
+    return relative(root, path).split(sep).join('/');
   }
 
   function localInclude(entry: unknown): LocalInclude {
@@ -127,7 +117,7 @@ export function loadConfig(
   }
 
   function glob(written: string): string[] {
-    const path = expandKnown(written, knownValuesIn(written, about.lookUp));
+    const path = expandKnown(written, knownValuesIn(written, lookUp));
     const pattern = path.replace(/^\//, '');
     if (/\$\{?\w/.test(pattern)) leaveOut(`local: ${path}`, 'has a variable that is not known');
     else if (!pattern.includes('*')) return [pattern];
@@ -135,7 +125,7 @@ export function loadConfig(
       leaveOut(`local: ${path}`, `has more than ${WILDCARDS_MAX} stars`);
     else {
       const found = globSync(pattern, { cwd: root }).sort();
-      if (found.length > 0) return found.map((name) => relative(root, join(root, name)).split(sep).join('/'));
+      if (found.length > 0) return found.map((name) => fromRoot(join(root, name)));
       leaveOut(`local: ${path}`, 'matches no file that was found');
     }
     return [];

@@ -1,16 +1,57 @@
 import { compileRegex } from '../../../policies/match/regex.ts';
-import type { KnownLookup } from './known-run.ts';
-import { PipelineError } from './pipeline-error.ts';
-import { knownValuesIn } from './rules.ts';
+import { type KnownLookup, knownValuesIn } from './known-run.ts';
+import { NO_PIPELINE, PipelineError, type WorkBudget } from './pipeline-error.ts';
 import { expandKnown } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
+import { EMPTY, parseYamlSource, type YamlSource } from './yaml-source.ts';
 
-export type InputValues = ReadonlyMap<string, unknown>;
+type InputValues = ReadonlyMap<string, unknown>;
 
-export interface InputArguments {
+interface InputArguments {
   readonly values: YamlMap;
   /** They were typed, so that a number is still a text. */
   readonly areTyped: boolean;
+}
+
+/** Separates documents of a file; the first may be a header with inputs. */
+const DIVIDER = /^---(?:[^\S\n][^\n]*)?(?:\n|$)/m;
+const DOCUMENTS_MAX = 2;
+
+export type ReadSource = ReturnType<typeof sourceReader>;
+
+/** Reads each file once for the same inputs, however many worlds have it. */
+export function sourceReader(lookUp: KnownLookup, budget: WorkBudget) {
+  const sources = new Map<string, YamlSource>();
+  return (text: string, file: string, given: InputArguments): YamlSource => {
+    const key = JSON.stringify([file, given]);
+    const source = sources.get(key) ?? read(text, file, given);
+    sources.set(key, source);
+    return source;
+  };
+
+  function read(text: string, file: string, given: InputArguments): YamlSource {
+    const [first, second] = documentsOf(text);
+    const header = first && parseYamlSource(first.text, file, budget, first.linesBefore);
+    const isHeader = second !== undefined && isMap(header?.map.spec);
+    const values = inputValues(isHeader ? header?.map : undefined, given, file);
+    if (!isHeader) return header ?? EMPTY;
+    return parseYamlSource(interpolate(second.text, values, lookUp, file), file, budget, second.linesBefore);
+  }
+}
+
+function documentsOf(text: string): readonly { readonly text: string; readonly linesBefore: number }[] {
+  const documents: ReturnType<typeof documentsOf>[number][] = [];
+  let linesBefore = 0;
+  for (let rest = text; rest !== '' && documents.length < DOCUMENTS_MAX; ) {
+    const divider = DIVIDER.exec(rest);
+    const end = divider?.index ?? rest.length;
+    const part = rest.slice(0, end);
+    if (/\S/.test(part.replaceAll(/#[^\n]*/g, ''))) documents.push({ text: part, linesBefore });
+    const next = end + (divider?.[0].length ?? 0);
+    linesBefore += rest.slice(0, next).split('\n').length - 1;
+    rest = rest.slice(next);
+  }
+  return documents;
 }
 
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -24,10 +65,9 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
  * The values of the inputs that a file's header declares: those of the arguments, else the defaults.
  *
  * @param header - the document with `spec:`, or undefined for a file without one.
- * @throws {PipelineError} `refused` where GitLab creates no pipeline: an input without a value, of another type, or that
- * the file does not declare. `not_told` for what is not read: inputs of other files, and rules of inputs.
+ * @throws {PipelineError} `refused` as by GitLab; `not_told` for inputs of other files, and rules of inputs.
  */
-export function inputValues(header: YamlMap | undefined, given: InputArguments, file: string): InputValues {
+function inputValues(header: YamlMap | undefined, given: InputArguments, file: string): InputValues {
   const spec = isMap(header?.spec) ? header.spec : {};
   if (spec.include !== undefined && spec.include !== null)
     throw notTold(file, 'spec:include takes inputs from other files, which are not read');
@@ -49,30 +89,24 @@ function inputValue(
   file: string,
 ): unknown {
   const spec = isMap(written) ? written : {};
+  const wrong = (what: string): PipelineError => refused(file, `input "${name}" ${what}`);
   if (spec.rules !== undefined && spec.rules !== null)
     throw notTold(file, `input "${name}" has rules, which are not read`);
   const type = typeof spec.type === 'string' ? spec.type : 'string';
   const fits = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
-  if (fits === undefined)
-    throw refused(file, `input "${name}" is of type "${type}"; expected ${Object.keys(TYPES).join(', ')}`);
+  if (fits === undefined) throw wrong(`is of type "${type}"; expected ${Object.keys(TYPES).join(', ')}`);
   const said = Object.hasOwn(values, name) ? (values[name] ?? undefined) : undefined;
   const value = said === undefined ? spec.default : areTyped ? typed(String(said), type) : said;
-  if (value === undefined)
-    throw refused(
-      file,
-      `input "${name}" has no value and no default; ${areTyped ? `say --input ${name}=…` : 'the include must give it'}`,
-    );
+  const remedy = areTyped ? `say --input ${name}=…` : 'the include must give it';
+  if (value === undefined) throw wrong(`has no value and no default; ${remedy}`);
   if (value === null) return null;
-  if (!fits(value)) throw refused(file, `input "${name}" is ${JSON.stringify(value)}; expected a ${type}`);
+  const shown = `is ${JSON.stringify(value)}; expected`;
+  if (!fits(value)) throw wrong(`${shown} a ${type}`);
   if (Array.isArray(spec.options) && !spec.options.includes(value))
-    throw refused(
-      file,
-      `input "${name}" is ${JSON.stringify(value)}; expected one of ${spec.options.join(', ')}`,
-    );
+    throw wrong(`${shown} one of ${spec.options.join(', ')}`);
   if (typeof spec.regex === 'string' && typeof value === 'string') {
     const compiled = compileRegex(spec.regex);
-    if (compiled.ok && !compiled.regex.matches(value))
-      throw refused(file, `input "${name}" is "${value}"; expected what ${spec.regex} matches`);
+    if (compiled.ok && !compiled.regex.matches(value)) throw wrong(`${shown} what ${spec.regex} matches`);
   }
   return value;
 }
@@ -88,7 +122,7 @@ function typed(text: string, type: string): unknown {
 }
 
 const refused = (file: string, what: string): PipelineError =>
-  new PipelineError('refused', `${file}: ${what}; GitLab creates no pipeline from it`);
+  new PipelineError('refused', `${file}: ${what}; ${NO_PIPELINE} from it`);
 
 const notTold = (file: string, what: string): PipelineError =>
   new PipelineError('not_told', `${file}: ${what}`);
@@ -103,11 +137,10 @@ const BLOCK = /\$\[\[[^\S\n]*(\S[^\n]{0,1000}?)[^\S\n]*\]\]/g;
  * Puts inputs in the place of `$[[ inputs.name | function ]]`, in the text before it is read as YAML, as GitLab does: what
  * is not a text is put in as JSON. Blocks of a matrix stay.
  *
- * @throws {PipelineError} `refused` for a name that is no input, and a function's value that is no text; `not_told` for
- * what only GitLab has, and other functions; `too_large` for a text that grows past GitLab's size of a file.
+ * @throws {PipelineError} `not_told` for what only GitLab has, and other functions than those that are read.
  * @see https://docs.gitlab.com/ci/inputs/#specify-functions-to-manipulate-input-values
  */
-export function interpolate(text: string, inputs: InputValues, lookUp: KnownLookup, file: string): string {
+function interpolate(text: string, inputs: InputValues, lookUp: KnownLookup, file: string): string {
   let blocks = 0;
   let characters = text.length;
   return text.replaceAll(BLOCK, (block: string, inside: string) => {

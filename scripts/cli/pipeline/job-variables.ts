@@ -15,7 +15,7 @@ export function jobVariables(
 ): Variable[] {
   const { project } = run;
   const namespacePath = project.path.slice(0, project.path.lastIndexOf('/'));
-  const predefined: Readonly<Record<string, string | number>> = {
+  const predefined = {
     CI: 'true',
     GITLAB_CI: 'true',
     CI_JOB_ID: jobId,
@@ -35,7 +35,7 @@ export function jobVariables(
     CI_DEFAULT_BRANCH: 'main',
     GITLAB_USER_ID: run.userId,
   };
-  const secrets: Readonly<Record<string, string>> = {
+  const secrets = {
     CI_JOB_TOKEN: NOT_A_SECRET,
     CI_REGISTRY_PASSWORD: NOT_A_SECRET,
     CI_REPOSITORY_URL: `https://gitlab-ci-token:${NOT_A_SECRET}@gitlab.example.com/${project.path}.git`,
@@ -54,16 +54,11 @@ export function jobVariables(
 
 type Variable = ReturnType<typeof variable>;
 
-const variable = (
-  key: string,
-  value: string,
-  flags: {
-    readonly public?: boolean;
-    readonly file?: boolean;
-    readonly masked?: boolean;
-    readonly raw?: boolean;
-  },
-) => ({ key, value, public: false, file: false, masked: false, raw: false, ...flags });
+type Flag = 'public' | 'file' | 'masked' | 'raw';
+
+const variable = (key: string, value: string, flags: Partial<Record<Flag, boolean>>) => ({
+  ...{ key, value, public: false, file: false, masked: false, raw: false, ...flags },
+});
 
 export interface PipelineProject {
   readonly id: number;

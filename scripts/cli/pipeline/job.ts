@@ -1,9 +1,14 @@
 import type { Passes } from '../../../policies/variables/runner-variables.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { parseDuration } from './durations.ts';
-import type { ContainerOptions, PipelineJob, PipelineService } from './expanded-pipeline.ts';
-import { PipelineError } from './pipeline-error.ts';
+import type { ContainerOptions, ExpandedJob, PipelineService } from './expanded-pipeline.ts';
+import type { FilePlace } from './includes.ts';
+import { lookUpWith } from './known-run.ts';
+import { PipelineError, withSubject } from './pipeline-error.ts';
+import { onlyExceptLets, possibleOutcomes } from './rule-outcomes.ts';
+import type { Circumstances } from './rules.ts';
 import {
+  expandKnown,
   expandVariables,
   rawNames,
   readPipelineVariables,
@@ -14,47 +19,84 @@ import {
 } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-export interface InheritedDefaults {
+/** What the rest of the pipeline gives its jobs. */
+export interface JobSurroundings {
+  readonly about: Circumstances;
   readonly defaults: YamlMap;
+  /** Of the file and of the workflow's rules. */
   readonly variables: Variables;
   readonly raw: ReadonlySet<string>;
+  readonly given: Variables;
   /** Predefined by GitLab; known for expansion, not part of the job. */
   readonly predefined: Variables;
   readonly notSet: ReadonlySet<string>;
+  readonly hasWorkflowRules: boolean;
 }
 
-export interface RuledVariables {
-  readonly ofRules: Variables;
-  readonly given: Variables;
+export interface JobForms {
+  readonly name: string;
+  readonly definedAs: string;
+  readonly place: FilePlace | undefined;
+  readonly forms: readonly ExpandedJob[];
+  /** It runs, however the conditions fall out. */
+  readonly alwaysRuns: boolean;
+  readonly conditions: readonly string[];
 }
 
-export function readJob(
+const VALUES_PER_JOB = 100;
+
+export function formsOf(
+  name: string,
+  entry: YamlMap,
+  place: FilePlace | undefined,
+  around: JobSurroundings,
+): readonly JobForms[] {
+  const { about, hasWorkflowRules } = around;
+  return expandParallel(name, entry.parallel, (what) => about.unread.note(name, what)).map((parallel) =>
+    withSubject(name, () => {
+      about.budget.spend(VALUES_PER_JOB, name);
+      // A job's rules see its variables as they are written, before GitLab's own.
+      const { variables } = variablesOf(entry, parallel, {}, around);
+      const own = { CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stageOf(entry), ...variables };
+      const judged = { ...about, lookUp: lookUpWith(own, about.lookUp) };
+      const { outcomes, conditions } = possibleOutcomes(entry.rules, name, judged, (within) =>
+        onlyExceptLets(entry, hasWorkflowRules, name, within),
+      );
+      const running = outcomes.filter(({ isNever }) => !isNever);
+      return {
+        ...{ name: parallel.name, definedAs: name, place },
+        forms: running.map((outcome) => ({
+          ...readJob(name, entry, parallel, outcome.variables, around),
+          ...withoutAbsent({ place }),
+        })),
+        alwaysRuns: running.length === outcomes.length,
+        conditions: outcomes.length > 1 ? conditions : [],
+      };
+    }),
+  );
+}
+
+function readJob(
   name: string,
   entry: YamlMap,
   parallel: ParallelJob,
-  inherited: InheritedDefaults,
-  ruled: RuledVariables,
-  { problems, onUnread }: { problems: string[]; onUnread: (what: string) => void },
-): PipelineJob {
+  ofRules: Variables,
+  around: JobSurroundings,
+): ExpandedJob {
+  const { about, defaults, predefined, notSet } = around;
+  about.budget.spend(VALUES_PER_JOB, name);
   const stage = stageOf(entry);
-  const variables = jobVariablesOf(entry, parallel, inherited, ruled);
-  const rawVariables = rawVariablesOf(entry, parallel, inherited, ruled);
+  const { variables, rawVariables } = variablesOf(entry, parallel, ofRules, around);
   const raw = new Set(rawVariables);
-  const known = { ...inherited.predefined, CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stage, ...variables };
+  const known = { ...predefined, CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stage, ...variables };
   const unset = new Map<keyof UnsetVariables, readonly string[]>();
   const noteUnset = (key: keyof UnsetVariables, unknown: string, so: string): void => {
-    problems.push(`${name}: ${key} uses $${unknown}, which no file sets; ${so}`);
+    about.problems.push(`${name}: ${key} uses $${unknown}, which no file sets; ${so}`);
     // A circle of references has no value, and its names are set all the same. `$1` is the shell's own.
-    if (inherited.notSet.has(unknown) || Object.hasOwn(known, unknown) || /^\d/.test(unknown)) return;
+    if (notSet.has(unknown) || Object.hasOwn(known, unknown) || /^\d/.test(unknown)) return;
     unset.set(key, [...new Set(unset.get(key)).add(unknown)]);
   };
-  const tagOf = (text: string) =>
-    expandVariables(
-      text,
-      known,
-      (unknown) => noteUnset('tags', unknown, "empty, unless GitLab's settings set it"),
-      raw,
-    );
+  const unsetTag = (unknown: string) => noteUnset('tags', unknown, "empty, unless GitLab's settings set it");
   const runner = runnerVariablesOf(known, raw);
   /** Resolved as in the runner; undecidable parts stay as written. */
   const resolve = (text: string, key: 'image' | 'services', passes: Passes): string => {
@@ -64,12 +106,13 @@ export function readJob(
       noteUnset(key, unknown, 'it cannot be told what it will be');
     return text;
   };
-  const value = (key: string) =>
-    entry[key] === undefined ? inheritedDefault(entry, inherited.defaults, key) : entry[key];
+  const value = (key: string): unknown =>
+    entry[key] === undefined && inherits(entry, 'default', key) ? defaults[key] : entry[key];
   const image = nameOf(value('image'));
+  // The name as in CI_ENVIRONMENT_NAME, for any `action`. Values that only a running pipeline has stay as written.
+  const environment = isMap(entry.environment) ? entry.environment.name : entry.environment;
   return {
-    name: parallel.name,
-    stage,
+    ...{ name: parallel.name, definedAs: name, stage },
     ...(image !== undefined && {
       ...withoutAbsent({ image: resolve(image, 'image', 2) || undefined }),
       ...containerOptions(value('image'), (text) => resolve(text, 'image', 1)),
@@ -78,60 +121,45 @@ export function readJob(
       readService(service, (text) => resolve(text, 'services', 1)),
     ),
     tags: listOf(value('tags'))
-      .map((tag) => tagOf(String(tag)))
+      .map((tag) => expandVariables(String(tag), known, unsetTag, raw))
       .filter((tag) => tag !== ''),
-    ...withoutAbsent({ timeoutSeconds: readTimeout(value('timeout'), onUnread) }),
+    ...withoutAbsent({
+      timeoutSeconds: readTimeout(value('timeout'), (what) => about.unread.note(name, what)),
+    }),
+    ...(typeof environment === 'string' &&
+      environment !== '' && { environment: expandKnown(environment, known, raw) }),
     variables,
     ...(rawVariables.length > 0 && { rawVariables }),
     ...(unset.size > 0 && { unsetVariables: Object.fromEntries(unset) }),
   };
 }
 
-export const stageOf = (entry: YamlMap): string => (typeof entry.stage === 'string' ? entry.stage : 'test');
+const stageOf = (entry: YamlMap): string => (typeof entry.stage === 'string' ? entry.stage : 'test');
 
 /** Later ones win: those of the file, the job, its cell of the matrix, its rules, and those that were given. */
-export function jobVariablesOf(
+function variablesOf(
   entry: YamlMap,
   parallel: ParallelJob,
-  inherited: InheritedDefaults,
-  { ofRules, given }: RuledVariables,
-): Variables {
+  ofRules: Variables,
+  { variables, raw, given }: JobSurroundings,
+): { readonly variables: Variables; readonly rawVariables: readonly string[] } {
+  const inherited = Object.entries(variables).filter(([name]) => inherits(entry, 'variables', name));
+  const own = readPipelineVariables(entry.variables);
+  const over = { ...parallel.variables, ...ofRules, ...given };
+  const inheritedRaw = inherited
+    .map(([name]) => name)
+    .filter((name) => raw.has(name) && !Object.hasOwn(own, name));
   return {
-    ...inheritedVariables(entry, inherited.variables),
-    ...readPipelineVariables(entry.variables),
-    ...parallel.variables,
-    ...ofRules,
-    ...given,
+    variables: { ...Object.fromEntries(inherited), ...own, ...over },
+    rawVariables: [...inheritedRaw, ...rawNames(entry.variables)].filter(
+      (name) => !Object.hasOwn(over, name),
+    ),
   };
 }
 
-function rawVariablesOf(
-  entry: YamlMap,
-  parallel: ParallelJob,
-  inherited: InheritedDefaults,
-  { ofRules, given }: RuledVariables,
-): readonly string[] {
-  const own = readPipelineVariables(entry.variables);
-  const ofFile = Object.keys(inheritedVariables(entry, inherited.variables));
-  const raw = [
-    ...ofFile.filter((name) => inherited.raw.has(name) && !Object.hasOwn(own, name)),
-    ...rawNames(entry.variables),
-  ];
-  const over = [parallel.variables, ofRules, given];
-  return raw.filter((name) => !over.some((variables) => Object.hasOwn(variables, name)));
-}
-
-function inheritedVariables(entry: YamlMap, variables: Variables): Variables {
-  const wanted = isMap(entry.inherit) ? entry.inherit.variables : undefined;
-  if (wanted === false) return {};
-  if (!Array.isArray(wanted)) return variables;
-  return Object.fromEntries(Object.entries(variables).filter(([key]) => wanted.includes(key)));
-}
-
-function inheritedDefault(entry: YamlMap, defaults: YamlMap, key: string): unknown {
-  const wanted = isMap(entry.inherit) ? entry.inherit.default : undefined;
-  if (wanted === false || (Array.isArray(wanted) && !wanted.includes(key))) return undefined;
-  return defaults[key];
+function inherits({ inherit }: YamlMap, what: 'default' | 'variables', key: string): boolean {
+  const wanted = isMap(inherit) ? inherit[what] : undefined;
+  return wanted !== false && (!Array.isArray(wanted) || wanted.includes(key));
 }
 
 function nameOf(value: unknown): string | undefined {
@@ -183,19 +211,14 @@ function readTimeout(value: unknown, onUnread: (what: string) => void): number |
 const listOf = (value: unknown): readonly unknown[] =>
   value === undefined || value === null ? [] : Array.isArray(value) ? value.flat() : [value];
 
-export interface ParallelJob {
+interface ParallelJob {
   readonly name: string;
   readonly variables: Variables;
 }
 
 const PARALLEL_MAX = 200;
 
-/**
- * `job` → `job 1/4` … or `job: [a, b]` …; without `parallel` the job itself.
- *
- * @param onUnread - takes what is not understood.
- * @throws {PipelineError} `refused` for more jobs than GitLab allows.
- */
+/** `job` → `job 1/4` … or `job: [a, b]` …; without `parallel` the job itself. */
 export function expandParallel(
   name: string,
   parallel: unknown,

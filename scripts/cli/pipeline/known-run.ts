@@ -66,6 +66,22 @@ export function runVariables(run: KnownRun): KnownLookup {
 export const givenValues = ({ given = {} }: KnownRun): Variables =>
   Object.fromEntries(Object.entries(given).filter((each): each is [string, string] => each[1] !== null));
 
+export function knownValuesIn(text: string, lookUp: KnownLookup): Variables {
+  const values: Record<string, string> = {};
+  for (const [, name = ''] of text.matchAll(/[$%]\{?(\w+)/g)) {
+    const found = lookUp(name);
+    if (typeof found === 'object' && found.value !== null) values[name] = found.value;
+  }
+  return values;
+}
+
+export const lookUpWith =
+  (own: Variables, lookUp: KnownLookup): KnownLookup =>
+  (name) => {
+    const value = Object.hasOwn(own, name) ? own[name] : undefined;
+    return value === undefined ? lookUp(name) : { value };
+  };
+
 /** Certain names and values, for images and environment names. */
 export function knownPredefined(run: KnownRun): Readonly<Record<string, string | null>> {
   const { ref, source, projectPath: path, isTag = false } = run;

@@ -1,6 +1,12 @@
-import { PipelineError, type UnreadNotes, type WorkBudget } from './pipeline-error.ts';
-import { type Missing, NO_PIPELINE } from './refusals.ts';
+import { refused, type UnreadNotes, type WorkBudget } from './pipeline-error.ts';
+import type { Missing } from './refusals.ts';
 import { isMap, Reference, type YamlMap } from './yaml-map.ts';
+
+interface Resolving {
+  readonly missing: Missing;
+  readonly unread: UnreadNotes;
+  readonly budget: WorkBudget;
+}
 
 const DEPTH_MAX = 10;
 
@@ -10,19 +16,12 @@ const DEPTH_MAX = 10;
  *
  * @throws {PipelineError} if references to references multiply beyond the budget.
  */
-export function resolveReferences(
-  config: YamlMap,
-  { missing, unread, budget }: { missing: Missing; unread: UnreadNotes; budget: WorkBudget },
-): YamlMap {
+export function resolveReferences(config: YamlMap, { missing, unread, budget }: Resolving): YamlMap {
   const hasReference = referenceFinder();
   /** Result and work of each reference: repeated use costs budget, without repeated work. */
   const followed = new Map<string, { readonly value: unknown; readonly size: number }>();
-  return Object.fromEntries(
-    Object.entries(config).map(([name, entry]) => {
-      const resolved = resolve(entry, name, 0);
-      return [name, resolved === NOTHING ? undefined : resolved];
-    }),
-  );
+  const whole = Object.entries(config).map(([name, entry]) => [name, resolve(entry, name, 0)] as const);
+  return Object.fromEntries(whole.map(([name, value]) => [name, value === NOTHING ? undefined : value]));
 
   function resolve(value: unknown, job: string, depth: number): unknown {
     budget.spend(1, job);
@@ -59,14 +58,14 @@ export function resolveReferences(
     }
     let value: unknown = config;
     for (const key of reference.path) value = isMap(value) ? value[key] : undefined;
-    if (value !== undefined) {
-      const used = budget.used;
-      const resolved = resolve(value, job, depth + 1);
-      followed.set(name, { value: resolved, size: budget.used - used });
-      return resolved;
+    if (value === undefined) {
+      missing(job, `${name} is in none of the files read`);
+      return NOTHING;
     }
-    missing(job, `${name} is in none of the files read`);
-    return NOTHING;
+    const { used } = budget;
+    const resolved = resolve(value, job, depth + 1);
+    followed.set(name, { value: resolved, size: budget.used - used });
+    return resolved;
   }
 }
 
@@ -92,10 +91,7 @@ const LEVELS_MAX = 11;
  *
  * @throws {PipelineError} `refused` for what extends itself, or extends too many levels.
  */
-export function resolveExtends(
-  config: YamlMap,
-  { missing, unread, budget }: { missing: Missing; unread: UnreadNotes; budget: WorkBudget },
-): YamlMap {
+export function resolveExtends(config: YamlMap, { missing, unread, budget }: Resolving): YamlMap {
   const resolved = new Map<string, unknown>();
   return Object.fromEntries(Object.keys(config).map((name) => [name, resolve(name, [])]));
 
@@ -117,18 +113,15 @@ export function resolveExtends(
   }
 
   function parentOf(parent: string, chain: readonly string[], child: string): YamlMap | undefined {
-    if (parent === child) throw refused(child, `extends itself`);
-    if (chain.includes(parent)) throw refused(child, `extends ${parent}, which extends it in turn`);
-    if (chain.length > LEVELS_MAX) throw refused(child, `has more than ${LEVELS_MAX} levels of extends`);
+    if (parent === child) throw refused('extends itself', child);
+    if (chain.includes(parent)) throw refused(`extends ${parent}, which extends it in turn`, child);
+    if (chain.length > LEVELS_MAX) throw refused(`has more than ${LEVELS_MAX} levels of extends`, child);
     const base = resolve(parent, chain);
     if (isMap(base)) return base;
     missing(child, `extends ${parent}, which is in none of the files read`);
     return undefined;
   }
 }
-
-const refused = (entry: string, what: string): PipelineError =>
-  new PipelineError('refused', `${what}; ${NO_PIPELINE}`, entry);
 
 export function deepMerge(under: YamlMap, over: YamlMap, budget: WorkBudget, place: string): YamlMap {
   const overEntries = Object.entries(over);

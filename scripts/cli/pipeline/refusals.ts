@@ -1,10 +1,9 @@
 import { expandParallel } from './job.ts';
-import { PipelineError } from './pipeline-error.ts';
+import { refused } from './pipeline-error.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
 /**
- * Says that an entry names something that the files read do not have. GitLab creates no pipeline then, unless a file that
- * was not read has it.
+ * Says that an entry names something that the files read do not have.
  *
  * @throws {PipelineError} `refused` if every file was read.
  */
@@ -30,12 +29,7 @@ export function stagesOf(written: unknown): readonly string[] {
   return ['.pre', ...named.filter((stage) => stage !== '.pre' && stage !== '.post'), '.post'];
 }
 
-/**
- * Judges jobs as GitLab does before it looks at any rule. Says less than GitLab does, and never more.
- *
- * @param jobs - the visible entries, resolved.
- * @throws {PipelineError} `refused` for what GitLab creates no pipeline from.
- */
+/** Judges jobs as GitLab does before it looks at any rule. Says less than GitLab does, and never more. */
 export function refuseWrongJobs(
   jobs: readonly (readonly [name: string, entry: unknown])[],
   { stages: written, types }: YamlMap,
@@ -50,14 +44,11 @@ export function refuseWrongJobs(
       continue;
     }
     const stray = Object.keys(entry).find((key) => !JOB_KEYS.has(key));
-    if (stray !== undefined)
-      throw new PipelineError('refused', `"${stray}" is not a key of a job; ${NO_PIPELINE}`, name);
-    if (Array.isArray(entry.image))
-      throw new PipelineError(
-        'refused',
-        `image is the list ${JSON.stringify(entry.image)}; expected a name or a mapping with a name; ${NO_PIPELINE}`,
-        name,
-      );
+    if (stray !== undefined) throw refused(`"${stray}" is not a key of a job`, name);
+    if (Array.isArray(entry.image)) {
+      const list = JSON.stringify(entry.image);
+      throw refused(`image is the list ${list}; expected a name or a mapping with a name`, name);
+    }
     const { stage } = entry;
     if (typeof stage === 'string' && types === undefined && !stages.includes(stage))
       missing(name, `stage "${stage}" is not among the stages ${stages.join(', ')}`);
@@ -68,8 +59,6 @@ export function refuseWrongJobs(
       }
   }
 }
-
-export const NO_PIPELINE = 'GitLab creates no pipeline';
 
 const jobsIn = (needs: unknown): readonly string[] =>
   [needs].flat(Number.POSITIVE_INFINITY).flatMap((each) => {

@@ -48,35 +48,17 @@ function filesOf(folder: string): readonly string[] {
 
 /** Ruby's `File.fnmatch` with PATHNAME, DOTMATCH and EXTGLOB, as GitLab calls it. */
 function globRegex(glob: string): string {
-  let regex = '';
   let braces = 0;
-  for (let at = 0; at < glob.length; at += 1) {
-    const sign = glob[at] ?? '';
-    if (glob.startsWith('**/', at) && (at === 0 || glob[at - 1] === '/')) {
-      regex += '(?:[^/]+/)*';
-      at += 2;
-    } else if (sign === '*') {
-      regex += '[^/]*';
-    } else if (sign === '?') {
-      regex += '[^/]';
-    } else if (sign === '{') {
-      braces += 1;
-      regex += '(?:';
-    } else if (sign === '}' && braces > 0) {
-      braces -= 1;
-      regex += ')';
-    } else if (sign === ',' && braces > 0) {
-      regex += '|';
-    } else if (sign === '[' && glob.indexOf(']', at + 2) !== -1) {
-      const end = glob.indexOf(']', at + 2);
-      regex += `[${glob
-        .slice(at + 1, end)
-        .replace(/^!/, '^')
-        .replaceAll('\\', '\\\\')}]`;
-      at = end;
-    } else {
-      regex += sign.replace(/[\\^$.*+?()[\]{}|]/, '\\$&');
-    }
-  }
+  const regex = glob.replaceAll(/(?<=^|\/)\*\*\/|\[([\s\S][^\]]*)\]|[\s\S]/g, (sign, set?: string) => {
+    if (set !== undefined) return `[${set.replace(/^!/, '^').replaceAll('\\', '\\\\')}]`;
+    if (sign === '{') braces += 1;
+    const isIn = braces > 0;
+    if (sign === '}' && isIn) braces -= 1;
+    const own = isIn ? IN_BRACES[sign] : undefined;
+    return own ?? SIGNS[sign] ?? sign.replace(/[\\^$.*+?()[\]{}|]/, '\\$&');
+  });
   return `^${regex}$`;
 }
+
+const SIGNS: Readonly<Record<string, string>> = { '**/': '(?:[^/]+/)*', '*': '[^/]*', '?': '[^/]' };
+const IN_BRACES: Readonly<Record<string, string>> = { '{': '(?:', '}': ')', ',': '|' };

@@ -4,6 +4,7 @@ import {
   explore,
   flattenedRules,
   ifHolds,
+  NEVER,
   outcomeOf,
   type RulesOutcome,
   readPattern,
@@ -13,18 +14,12 @@ import {
 import { readPipelineVariables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-interface PossibleOutcomes {
-  /** Different from each other, the one of the first rule that can match before the others. At least one. */
-  readonly outcomes: readonly RulesOutcome[];
-  readonly conditions: readonly string[];
-}
-
 /** Ways looked at one by one, so that rules which exclude each other are seen to. */
 const WAYS_MAX = 32;
 
 /**
- * Returns all results of `rules:` in the surrounding world. For long lists each rule is judged alone, which
- * may add a result and never misses one.
+ * Returns all results of `rules:` in the surrounding world, at least one, in the order of the rules. For long
+ * lists each rule is judged alone, which may add a result and never misses one.
  *
  * @param lets - an extra condition; if it fails, the result is `never`.
  */
@@ -33,7 +28,7 @@ export function possibleOutcomes(
   place: string,
   about: Circumstances,
   lets: (about: Circumstances) => boolean = () => true,
-): PossibleOutcomes {
+) {
   const within = (world: World): Circumstances => ({ ...about, world });
   const ways = explore(
     (world) => (lets(within(world)) ? outcomeOf(rules, place, within(world)) : NEVER),
@@ -63,19 +58,13 @@ export function possibleOutcomes(
   }
 }
 
-const NEVER: RulesOutcome = { isNever: true, variables: {} };
-
 const conditionsOf = (outcomes: readonly { readonly assumed: ReadonlyMap<string, boolean> }[]) => [
   ...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()])),
 ];
 
 function distinct(outcomes: readonly RulesOutcome[]): readonly RulesOutcome[] {
-  const byText = new Map<string, RulesOutcome>();
-  for (const outcome of outcomes) {
-    const text = outcome.isNever ? 'never' : JSON.stringify(outcome.variables);
-    if (!byText.has(text)) byText.set(text, outcome);
-  }
-  return [...byText.values()];
+  const alike = Map.groupBy(outcomes, ({ isNever, variables }) => isNever || JSON.stringify(variables));
+  return [...alike.values()].flatMap(([first]) => first ?? []);
 }
 
 /** GitLab's default for jobs without `rules`, `only` and `except`: not in merge request pipelines. */

@@ -1,17 +1,24 @@
 import { compileRegex } from '../../../policies/match/regex.ts';
 import { remembering } from '../../../policies/match/remember.ts';
-import type { KnownLookup, KnownRun } from './known-run.ts';
+import type { ReadSource } from './inputs.ts';
+import { type KnownLookup, type KnownRun, knownValuesIn } from './known-run.ts';
 import type { UnreadNotes, WorkBudget } from './pipeline-error.ts';
 import type { RepositoryFiles } from './repository-files.ts';
 import { expandKnown, readPipelineVariables, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
+/** What the reading of one pipeline rests on, in one world. */
 export interface Circumstances {
+  readonly folder: string;
+  readonly file: string;
   readonly run: KnownRun;
   readonly lookUp: KnownLookup;
   readonly world: World;
   readonly files: RepositoryFiles;
+  readonly readSource: ReadSource;
   readonly expressions: ReadExpression;
+  /** Possible differences from GitLab. */
+  readonly problems: string[];
   readonly unread: UnreadNotes;
   readonly budget: WorkBudget;
 }
@@ -22,7 +29,7 @@ export interface RulesOutcome {
   readonly variables: Variables;
 }
 
-const NEVER: RulesOutcome = { isNever: true, variables: {} };
+export const NEVER: RulesOutcome = { isNever: true, variables: {} };
 
 /**
  * The outcome of `rules:` of a job, an include or the workflow, in one world. It is never `never` if there are no
@@ -70,17 +77,7 @@ export function changesHold(changes: unknown, { run, world }: Circumstances): bo
   const { source, isTag = false } = run;
   const isCompared = isMap(changes) && changes.compare_to !== undefined;
   if (!isCompared && (isTag || (source !== undefined && !WITH_CHANGES.has(source)))) return true;
-  return world.holds(changesText(changes));
-}
-
-/** Lists of paths are long, and jobs share them. */
-const CHANGES_TEXTS = new WeakMap<object, string>();
-
-function changesText(changes: unknown): string {
-  const key = typeof changes === 'object' && changes !== null ? changes : { changes };
-  const text = CHANGES_TEXTS.get(key) ?? `changes in ${pathsOf(changes).join(', ')}`;
-  CHANGES_TEXTS.set(key, text);
-  return text;
+  return world.holds(`changes in ${pathsOf(changes).join(', ')}`);
 }
 
 function existsHolds(exists: unknown, { world, files, run, lookUp }: Circumstances): boolean {
@@ -100,15 +97,6 @@ function pathsOf(clause: unknown): readonly string[] {
   return (Array.isArray(paths) ? paths.flat(Number.POSITIVE_INFINITY) : [paths])
     .filter((path) => typeof path === 'string')
     .map(String);
-}
-
-export function knownValuesIn(text: string, lookUp: KnownLookup): Variables {
-  const values: Record<string, string> = {};
-  for (const [, name = ''] of text.matchAll(/[$%]\{?(\w+)/g)) {
-    const found = lookUp(name);
-    if (typeof found === 'object' && found.value !== null) values[name] = found.value;
-  }
-  return values;
 }
 
 /** A variable as it is written, `$NAME`; `isSet`: it has some value. */
@@ -164,36 +152,24 @@ export const readPattern = remembering((text): ((text: string) => boolean | unde
   return (value) => (compiled.ok ? compiled.regex.matches(value) : undefined);
 });
 
-interface Operator {
-  /** The higher binds the closer. */
-  readonly precedence: number;
-  readonly join: (left: Expression, right: Expression) => Expression;
-}
+type Operator = readonly [
+  precedence: number,
+  judge: (left: Value, right: Expression, asking: Asking) => Value,
+];
 
-const comparing = (judge: (left: Value, right: Value, asking: Asking) => boolean): Operator => ({
-  precedence: 3,
-  join: (left, right) => (asking) => judge(left(asking), right(asking), asking),
-});
+const comparing = (
+  judge: (left: Value, right: Value, asking: Asking) => boolean,
+  isNegated: boolean,
+): Operator => [3, (left, right, asking) => judge(left, right(asking), asking) !== isNegated];
 
+/** The higher the precedence, the closer it binds. */
 const OPERATORS: Readonly<Record<string, Operator>> = {
-  '||': {
-    precedence: 1,
-    join: (left, right) => (asking) => {
-      const value = left(asking);
-      return isTruthy(value, asking) ? value : right(asking);
-    },
-  },
-  '&&': {
-    precedence: 2,
-    join: (left, right) => (asking) => {
-      const value = left(asking);
-      return isTruthy(value, asking) ? right(asking) : value;
-    },
-  },
-  '==': comparing(equal),
-  '!=': comparing((...both) => !equal(...both)),
-  '=~': comparing(matches),
-  '!~': comparing((...both) => !matches(...both)),
+  '||': [1, (left, right, asking) => (isTruthy(left, asking) ? left : right(asking))],
+  '&&': [2, (left, right, asking) => (isTruthy(left, asking) ? right(asking) : left)],
+  '==': comparing(equal, false),
+  '!=': comparing(equal, true),
+  '=~': comparing(matches, false),
+  '!~': comparing(matches, true),
 };
 
 /** GitLab's own bound of words and signs in one expression. */
@@ -220,25 +196,22 @@ function parseExpression(text: string): Expression | undefined {
   const whole = binary(1);
   return at === tokens.length ? whole : undefined;
 
-  function next(): string | Expression | undefined {
-    at += 1;
-    return tokens?.[at - 1];
-  }
-
   function binary(precedence: number): Expression | undefined {
     let left = unary();
     for (;;) {
       const sign = tokens?.[at];
       const operator = typeof sign === 'string' ? OPERATORS[sign] : undefined;
-      if (left === undefined || operator === undefined || operator.precedence < precedence) return left;
+      if (left === undefined || operator === undefined || operator[0] < precedence) return left;
       at += 1;
-      const right = binary(operator.precedence + 1);
-      left = right && operator.join(left, right);
+      const [own, judge] = operator;
+      const [first, second] = [left, binary(own + 1)];
+      left = second && ((asking) => judge(first(asking), second, asking));
     }
   }
 
   function unary(): Expression | undefined {
-    const token = next();
+    const token = tokens?.[at];
+    at += 1;
     if (typeof token !== 'string') return token;
     if (token === '!') {
       const of = unary();
@@ -246,7 +219,8 @@ function parseExpression(text: string): Expression | undefined {
     }
     if (token !== '(') return undefined;
     const inner = binary(1);
-    return next() === ')' ? inner : undefined;
+    at += 1;
+    return tokens?.[at - 1] === ')' ? inner : undefined;
   }
 }
 
@@ -280,14 +254,9 @@ export interface World {
   assume(variable: string, value: string): void;
 }
 
-export interface WorldOutcome<T> {
-  readonly value: T;
-  readonly assumed: ReadonlyMap<string, boolean>;
-}
-
 export interface Exploration<T> {
   /** At least one; the first is where every condition holds that was asked about. */
-  readonly outcomes: readonly WorldOutcome<T>[];
+  readonly outcomes: readonly { readonly value: T; readonly assumed: ReadonlyMap<string, boolean> }[];
   readonly isCut: boolean;
 }
 
@@ -299,13 +268,15 @@ export interface Exploration<T> {
  * @param around - a world in which all of this happens: what it has settled is settled here.
  */
 export function explore<T>(visit: (world: World) => T, max: number, around?: World): Exploration<T> {
-  const outcomes: WorldOutcome<T>[] = [];
+  const outcomes: Exploration<T>['outcomes'][number][] = [];
   let script: readonly boolean[] | undefined = [];
   while (script !== undefined && outcomes.length < max) {
     const world = worldOf(script, around);
-    const value = visit(world);
-    outcomes.push({ value, assumed: world.answers });
-    script = nextScript([...world.answers.values()]);
+    outcomes.push({ value: visit(world), assumed: world.answers });
+    // The next branch, depth first: the last `true` becomes `false`.
+    const answers: readonly boolean[] = [...world.answers.values()];
+    const last = answers.lastIndexOf(true);
+    script = last === -1 ? undefined : [...answers.slice(0, last), false];
   }
   return { outcomes, isCut: script !== undefined };
 }
@@ -327,10 +298,4 @@ function worldOf(script: readonly boolean[], around: World | undefined): World {
       values.set(variable, value);
     },
   };
-}
-
-/** The next branch, depth first: the last `true` becomes `false`. */
-function nextScript(answers: readonly boolean[]): readonly boolean[] | undefined {
-  const last = answers.lastIndexOf(true);
-  return last === -1 ? undefined : [...answers.slice(0, last), false];
 }

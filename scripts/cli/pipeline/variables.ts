@@ -10,7 +10,7 @@ export type Variables = Readonly<Record<string, string>>;
  */
 export const VALUE_CHARACTERS_MAX = 16_384;
 
-/** Variables of a `variables:` key: plain values, or mappings with a `value` and a description. */
+/** Reads a `variables:` key: plain values, or mappings with a `value`. */
 export function readPipelineVariables(value: unknown): Variables {
   if (!isMap(value)) return {};
   const variables: Record<string, string> = {};
@@ -31,13 +31,12 @@ export function rawNames(value: unknown): ReadonlySet<string> {
 
 const NAMES = /\$\$|\$\{(\w+)\}|\$(\w+)|%(\w+)%/g;
 
-type Replace = (whole: string, name: string, isPercent: boolean) => string;
-
 interface Replacing {
   readonly raw: ReadonlySet<string>;
-  readonly other: Replace;
-  readonly dollar: string;
-  readonly keepsRaw: boolean;
+  /** References to `raw` variables stay as they are written. */
+  readonly keepsRaw?: boolean;
+  /** Takes names that are not set, which become empty as in the runner. Without it they stay, and so does `$$`. */
+  readonly onUnknown?: (name: string) => void;
 }
 
 /**
@@ -48,7 +47,7 @@ interface Replacing {
  */
 function expander(
   variables: Variables,
-  { raw, other, dollar, keepsRaw }: Replacing,
+  { raw, keepsRaw = false, onUnknown }: Replacing,
 ): (text: string) => string {
   const values = new Map<string, string>();
   const open = new Set<string>();
@@ -63,17 +62,25 @@ function expander(
       const name = braced ?? bare ?? percent;
       expanded += text.slice(at, match.index) + replacement(whole, name, percent !== undefined);
       at = match.index + whole.length;
-      if (expanded.length > VALUE_CHARACTERS_MAX) throw tooLong(text);
+      if (expanded.length > VALUE_CHARACTERS_MAX)
+        throw new PipelineError(
+          'too_large',
+          `"${text.slice(0, 60)}": its variables come to more than ${VALUE_CHARACTERS_MAX} characters; let fewer of them refer to each other`,
+        );
     }
     return expanded + text.slice(at);
   }
 
   function replacement(whole: string, name: string | undefined, isPercent: boolean): string {
-    if (name === undefined) return dollar;
+    if (name === undefined) return onUnknown === undefined ? whole : '$';
     const written = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    if (written === undefined) return other(whole, name, isPercent);
-    if (raw.has(name)) return keepsRaw ? whole : written;
-    if (open.has(name)) return other(whole, name, isPercent);
+    if (written !== undefined && raw.has(name)) return keepsRaw ? whole : written;
+    if (written === undefined || open.has(name)) {
+      // `%` is common in URLs: only known names between two of them are variables.
+      if (onUnknown === undefined || isPercent) return whole;
+      onUnknown(name);
+      return '';
+    }
     const known = values.get(name);
     if (known !== undefined) return known;
     open.add(name);
@@ -84,46 +91,23 @@ function expander(
   }
 }
 
-const tooLong = (text: string): PipelineError =>
-  new PipelineError(
-    'too_large',
-    `"${text.slice(0, 60)}": its variables come to more than ${VALUE_CHARACTERS_MAX} characters; let fewer of them refer to each other`,
-  );
-
-/**
- * Replaces `$NAME`, `${NAME}` and `%NAME%`, also inside values unless they are `raw`. `$$` is a dollar sign.
- * An unknown name becomes empty, as in the runner, and is reported to `onUnknown`.
- */
-export function expandVariables(
+/** Replaces `$NAME`, `${NAME}` and `%NAME%` as the runner does, also inside values unless they are `raw`. */
+export const expandVariables = (
   text: string,
   variables: Variables,
   onUnknown: (name: string) => void,
   raw: ReadonlySet<string> = NONE,
-): string {
-  const unknown: Replace = (whole, name, isPercent) => {
-    // `%` is common in URLs: only known names between two of them are variables.
-    if (isPercent) return whole;
-    onUnknown(name);
-    return '';
-  };
-  return expander(variables, { raw, other: unknown, dollar: '$', keepsRaw: false })(text);
-}
+): string => expander(variables, { raw, onUnknown })(text);
 
-const asWritten: Replace = (whole) => whole;
-
-/**
- * Values put in as GitLab puts variables into each other before it asks: a name that no file sets stays as it is
- * written, and so do `$$` and references to `raw` variables. The result may be used for many texts; what it has worked
- * out it keeps.
- */
+/** Puts values in as GitLab puts variables into each other before it asks. One result serves many texts. */
 export const knownExpander = (
   variables: Variables,
   raw: ReadonlySet<string> = NONE,
-): ((text: string) => string) => expander(variables, { raw, other: asWritten, dollar: '$$', keepsRaw: true });
+): ((text: string) => string) => expander(variables, { raw, keepsRaw: true });
 
-/** A text that GitLab itself reads, such as a path or the name of an environment. What no file sets stays as it is. */
+/** A text that GitLab itself reads, such as a path or the name of an environment. */
 export const expandKnown = (text: string, variables: Variables, raw: ReadonlySet<string> = NONE): string =>
-  expander(variables, { raw, other: asWritten, dollar: '$$', keepsRaw: false })(text);
+  expander(variables, { raw })(text);
 
 export function runnerVariablesOf(variables: Variables, raw: ReadonlySet<string> = NONE): RunnerVariables {
   const expand = knownExpander(variables, raw);

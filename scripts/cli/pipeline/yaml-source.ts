@@ -12,8 +12,7 @@ import {
   type YAMLParseError,
   type YAMLSeq,
 } from 'yaml';
-import { PipelineError, type WorkBudget } from './pipeline-error.ts';
-import { NO_PIPELINE } from './refusals.ts';
+import { PipelineError, refused, type WorkBudget } from './pipeline-error.ts';
 import { isMap, Reference, type YamlMap } from './yaml-map.ts';
 
 export interface YamlSource {
@@ -22,30 +21,22 @@ export interface YamlSource {
   readonly lines: ReadonlyMap<string, number>;
 }
 
-export interface ReadingNotes {
-  readonly problems: string[];
-  readonly budget: WorkBudget;
-}
+export const EMPTY: YamlSource = { map: {}, lines: new Map() };
 
-const EMPTY: YamlSource = { map: {}, lines: new Map() };
-
-export function parseYamlSource(
-  text: string,
-  file: string,
-  notes: ReadingNotes,
-  linesBefore = 0,
-): YamlSource {
-  const { budget } = notes;
+export function parseYamlSource(text: string, file: string, budget: WorkBudget, linesBefore = 0): YamlSource {
   const lineCounter = new LineCounter();
   budget.spend(text.length / CHARACTERS_PER_VALUE, file);
   const document = parsed(text, file, lineCounter);
-  if (document === undefined) return EMPTY;
-  const [error] = document.errors;
+  const [error] = document?.errors ?? [];
   if (error !== undefined) throw unparsable(error, text, file, linesBefore);
-  const value = valuesOf(document, { file, lineCounter, budget, linesBefore });
-  if (isMap(value)) return { map: value, lines: topLines(document, lineCounter, linesBefore) };
-  if (value !== null) throw new PipelineError('refused', `${file}: is not a mapping; ${NO_PIPELINE}`);
-  return EMPTY;
+  const contents = document?.contents as Node | null | undefined;
+  if (!contents) return EMPTY;
+  const lineOf = (node: Node): number => linesBefore + lineCounter.linePos(node.range?.[0] ?? 0).line;
+  const value = valuesOf(contents, file, (node) => `${file}:${lineOf(node)}`, budget);
+  if (value === null) return EMPTY;
+  if (!isMap(value)) throw refused(`${file}: is not a mapping`);
+  const keys = isMapNode(contents) ? contents.items.map(({ key }) => key).filter((key) => isScalar(key)) : [];
+  return { map: value, lines: new Map(keys.map((key) => [String(key.value), lineOf(key)])) };
 }
 
 /**
@@ -53,12 +44,15 @@ export function parseYamlSource(
  * anchors with a colon, which this library does not. Only GitLab can say then.
  */
 function unparsable(error: YAMLParseError, text: string, file: string, linesBefore: number): PipelineError {
-  const what = `${file}: ${shifted(error.message, linesBefore)}`;
+  const message = (error.message.split('\n')[0] ?? '')
+    .replace(/:$/, '')
+    .replace(/at line (\d+)/, (_, line) => `at line ${Number(line) + linesBefore}`);
+  const what = `${file}: ${message}`;
   const [, closer] = /(?:indented and end with a |Missing closing )(.)/.exec(error.message) ?? [];
   const isClosed = closer !== undefined && text.slice(error.pos[0]).includes(closer);
   return isClosed || error.message.startsWith('Comments must') || /^[-\s]*[&*][\w-]+:/m.test(text)
     ? new PipelineError('not_told', `${what}; GitLab's parser may read it`)
-    : new PipelineError('refused', `${what}; ${NO_PIPELINE}`);
+    : refused(what);
 }
 
 /** A text is not free, however few values it has. */
@@ -82,30 +76,8 @@ function parsed(text: string, file: string, lineCounter: LineCounter): Document 
   }
 }
 
-const shifted = (message: string, linesBefore: number): string =>
-  (message.split('\n')[0] ?? '')
-    .replace(/:$/, '')
-    .replace(/at line (\d+)/, (_, line) => `at line ${Number(line) + linesBefore}`);
-
-function topLines({ contents }: Document, lineCounter: LineCounter, linesBefore: number) {
-  const lines = new Map<string, number>();
-  if (!isMapNode(contents)) return lines;
-  for (const { key } of contents.items) {
-    if (isScalar(key) && key.range)
-      lines.set(String(key.value), linesBefore + lineCounter.linePos(key.range[0]).line);
-  }
-  return lines;
-}
-
 /** GitLab's own bound of mappings and lists inside each other. */
 const DEPTH_MAX = 150;
-
-interface YamlReading {
-  readonly file: string;
-  readonly lineCounter: LineCounter;
-  readonly budget: WorkBudget;
-  readonly linesBefore: number;
-}
 
 /** A value and how many values it is made of, each alias counted as what it stands for. */
 interface Read {
@@ -119,17 +91,24 @@ interface Read {
  *
  * @throws {PipelineError} for documents that are too deep or stand for too many values.
  */
-function valuesOf({ contents }: Document, options: YamlReading): unknown {
+function valuesOf(
+  contents: Node,
+  file: string,
+  placeOf: (node: Node) => string,
+  budget: WorkBudget,
+): unknown {
   const anchors = new Map<string, Read>();
-  const { file, budget } = options;
-  if (contents === null) return null;
-  const { value, size } = read(contents as Node, 0);
+  const { value, size } = read(contents, 0);
   budget.spend(size, file);
   return value;
 
   function read(node: Node | null, depth: number): Read {
     if (node === null) return { value: null, size: 1 };
-    if (depth > DEPTH_MAX) throw new PipelineError('too_large', tooDeep(placeOf(node)));
+    if (depth > DEPTH_MAX)
+      throw new PipelineError(
+        'too_large',
+        `${placeOf(node)}: more than ${DEPTH_MAX} mappings and lists inside each other; GitLab reads no more`,
+      );
     if (isAlias(node)) {
       const anchored = anchors.get(node.source);
       if (anchored !== undefined) return anchored;
@@ -146,7 +125,7 @@ function valuesOf({ contents }: Document, options: YamlReading): unknown {
     if (isSeq(node)) {
       const items = node.items.map((item) => read(item as Node | null, depth + 1));
       const values = items.map(({ value }) => value);
-      const size = sizeOf(items);
+      const size = items.reduce((sum, each) => sum + each.size, 1);
       return node.tag === '!reference'
         ? { value: new Reference(values.flat().map(String)), size }
         : { value: values, size };
@@ -170,53 +149,42 @@ function valuesOf({ contents }: Document, options: YamlReading): unknown {
         }
         continue;
       }
-      const name = keyText(read(keyNode, depth + 1).value);
+      const name = String(read(keyNode, depth + 1).value ?? '');
       // Assigned, it would not become a key but the object's prototype.
       if (name !== '__proto__') map[name] = found.value;
     }
     return { value: map, size };
   }
-
-  function placeOf(node: Node): string {
-    const start = node.range?.[0];
-    const line = start === undefined ? 1 : options.lineCounter.linePos(start).line;
-    return `${file}:${options.linesBefore + line}`;
-  }
 }
-
-const sizeOf = (items: readonly Read[]): number => items.reduce((sum, { size }) => sum + size, 1);
 
 const isMergeable = (value: unknown): value is YamlMap | readonly YamlMap[] =>
   isMap(value) || (Array.isArray(value) && value.every(isMap));
 
-const isMergeKey = (node: Node | null): boolean =>
-  isScalar(node) && node.value === '<<' && (node.type === undefined || node.type === Scalar.PLAIN);
+const isPlain = ({ type }: Scalar): boolean => type === undefined || type === Scalar.PLAIN;
+
+const isMergeKey = (node: Node | null): boolean => isScalar(node) && node.value === '<<' && isPlain(node);
 
 /** Unquoted, Ruby makes a Date or a Time of it, and GitLab's reader loads neither. */
 const DATE =
   /^(?:\d{4}-(?:1[012]|0?\d)-(?:[12]\d|3[01]|0?\d)|-?\d{4}-\d{1,2}-\d{1,2}(?:[Tt]|\s+)\d{1,2}:\d\d:\d\d(?:\.\d*)?(?:\s*(?:Z|[-+]\d{1,2}:?(?:\d\d)?))?)$/;
 
 function scalarOf(node: Scalar, placeOf: (node: Node) => string): unknown {
-  const isPlain = node.type === undefined || node.type === Scalar.PLAIN;
-  const isText = !isPlain || node.tag === 'tag:yaml.org,2002:str';
-  if (isText) return String(node.value ?? '');
-  const source = node.source ?? String(node.value ?? '');
-  if (!DATE.test(source)) return plainScalar(source);
-  throw new PipelineError('refused', `${placeOf(node)}: the date ${source} has no quotes; ${NO_PIPELINE}`);
+  const text = String(node.value ?? '');
+  if (!isPlain(node) || node.tag === 'tag:yaml.org,2002:str') return text;
+  const { source = text } = node;
+  if (DATE.test(source)) throw refused(`${placeOf(node)}: the date ${source} has no quotes`);
+  return plainScalar(source);
 }
-
-const keyText = (value: unknown): string => (value === null ? '' : String(value));
-
-const tooDeep = (place: string): string =>
-  `${place}: more than ${DEPTH_MAX} mappings and lists inside each other; GitLab reads no more`;
 
 const TRUE = /^(?:true|yes|on)$/i;
 const FALSE = /^(?:false|no|off)$/i;
 const NULL = /^(?:|~|null)$/i;
 const WHOLE = /^[-+]?(?:0|[1-9][0-9_,]*)$/;
-const OCTAL = /^([-+]?)0([0-7_,]+)$/;
-const HEXADECIMAL = /^([-+]?)0x([0-9a-f_,]+)$/i;
-const BINARY = /^([-+]?)0b([01_,]+)$/i;
+const BASES: readonly (readonly [RegExp, number])[] = [
+  [/^([-+]?)0([0-7_,]+)$/, 8],
+  [/^([-+]?)0x([0-9a-f_,]+)$/i, 16],
+  [/^([-+]?)0b([01_,]+)$/i, 2],
+];
 const SEXAGESIMAL = /^([-+]?)([0-9]+(?::[0-5]?[0-9]){1,2})$/;
 const FRACTION = /^[-+]?(?:[0-9][0-9_,]*)?\.[0-9]*(?:e[-+][0-9]+)?$/i;
 
@@ -236,11 +204,7 @@ function plainScalar(source: string): string | number | boolean | null {
 
 function wholeNumber(source: string): number | undefined {
   if (WHOLE.test(source)) return Number(source.replaceAll(/[_,]/g, ''));
-  for (const [pattern, base] of [
-    [OCTAL, 8],
-    [HEXADECIMAL, 16],
-    [BINARY, 2],
-  ] as const) {
+  for (const [pattern, base] of BASES) {
     const [, sign = '', digits = ''] = pattern.exec(source) ?? [];
     const plain = digits.replaceAll(/[_,]/g, '');
     if (plain !== '') return Number.parseInt(sign + plain, base);

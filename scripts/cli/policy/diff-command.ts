@@ -12,7 +12,7 @@ import { parseYaml, readYaml, type YamlDocument } from '../../policy/yaml-docume
 import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { severalWords, text, toggle } from '../../terminal/flags.ts';
-import { paintWhen, printable } from '../../terminal/paint.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { changeRowsText } from '../budget/change-text.ts';
 import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
@@ -64,7 +64,10 @@ without counters.`,
     const [old, recent] =
       flags.base === undefined
         ? namedVersions(words, flags.since !== undefined, files, io)
-        : [versionAt(flags.base, words, files, io), readVersion(files)];
+        : [
+            versionAt(flags.base, words, files, io),
+            { policy: readYaml(files.policy), limits: readYaml(files.limits) },
+          ];
     const directory = old.limits === undefined ? directoryOf([]) : readDirectory(files.directory);
     const [from, to] = [old, recent].map(({ policy: document, limits }) => {
       const policy = policyIn(document).model;
@@ -79,7 +82,8 @@ without counters.`,
     const different = changes.length + limits.length > 0;
     if (flags.json) io.out(`${JSON.stringify({ different, changes, limits, jumps, ...recorded })}\n`);
     else {
-      io.out(different ? changesText(changes, io) : 'no difference\n');
+      const paint = paintWhen(io.colours);
+      io.out(different ? changesText(changes, io.columns, paint) : 'no difference\n');
       if (limits.length > 0) io.out(changeRowsText(limits, to.policy.currency, io));
       if (recorded !== undefined) io.out(`\n${recordedText(recorded.recorded, recorded.ledger)}\n`);
       for (const { rate, runnerClass, fromMicros, toMicros } of flags.force ? [] : jumps)
@@ -109,11 +113,6 @@ interface Version {
   readonly limits?: YamlDocument;
 }
 
-const readVersion = ({ policy, limits }: RulesFiles): Version => ({
-  policy: readYaml(policy),
-  limits: readYaml(limits),
-});
-
 /** Two policies, or two limits documents. @throws {UsageError} for anything else. */
 function namedVersions(
   words: readonly string[],
@@ -124,18 +123,12 @@ function namedVersions(
   const [old, recent] = words.map((word) => readYaml(resolve(io.cwd, word)));
   if (old === undefined || recent === undefined)
     throw new UsageError('expected two files, <old.yaml> <new.yaml>, or --base <commit, branch or tag>');
-  if ([old, recent].every(({ value }) => entryOf(value).limits !== undefined)) {
-    const policy = readYaml(files.policy);
-    return [
-      { policy, limits: old },
-      { policy, limits: recent },
-    ];
-  }
+  const areLimits = [old, recent].every(({ value }) => entryOf(value).limits !== undefined);
+  const policy = areLimits ? readYaml(files.policy) : undefined;
   const limits = needsLimits ? { limits: readYaml(files.limits) } : {};
-  return [
-    { policy: old, ...limits },
-    { policy: recent, ...limits },
-  ];
+  const version = (own: YamlDocument): Version =>
+    policy === undefined ? { policy: own, ...limits } : { policy, limits: own };
+  return [version(old), version(recent)];
 }
 
 /** Policy and limits of a commit. */
@@ -212,13 +205,9 @@ function recordedText(
 
 const TONES = { tightens: 'good', loosens: 'warn', changes: 'dim' } as const;
 
-function changesText(changes: readonly PolicyChange[], io: TerminalIo): string {
-  if (changes.length === 0) return '';
-  const paint = paintWhen(io.colours);
+function changesText(changes: readonly PolicyChange[], columns: number, paint: Paint): string {
   const rows = changes.map(({ at, what, effect }) => [
-    paint[TONES[effect]](effect),
-    printable(at),
-    printable(what),
+    ...[paint[TONES[effect]](effect), printable(at), printable(what)],
   ]);
-  return `${table([{}, {}, {}], rows, io.columns)}\n`;
+  return rows.length === 0 ? '' : `${table([{}, {}, {}], rows, columns)}\n`;
 }

@@ -7,15 +7,21 @@ import { compileRegex } from '../../../policies/match/regex.ts';
 import { compileWildcard } from '../../../policies/match/wildcard.ts';
 import type { RunnerSection } from './runner-config.ts';
 
+type Kind = 'image' | 'services' | 'pull-policy' | 'container-user' | 'overwrites' | 'resources';
+
 /** A rule as it will be written, in the order of its keys. */
-export interface ImportedRule {
-  readonly kind: 'image' | 'services' | 'pull-policy' | 'container-user' | 'overwrites' | 'resources';
+export interface ImportedRule extends Checks {
+  readonly kind: Kind;
   readonly onMissing: 'admit' | 'skip';
-  /** Settings of the kind: `allow`, `max`, `users`, `build` … */
+}
+
+/** Settings of a kind, `allow`, `max`, `users` …, and the settings of the Runner that they are made of; none: no rule. */
+interface Checks {
   readonly checks: Readonly<Record<string, unknown>>;
-  /** Settings of the Runner that it was made of. */
   readonly from: readonly string[];
 }
+
+const NONE: Checks = { checks: {}, from: [] };
 
 type Kubernetes = RunnerSection['kubernetes'];
 
@@ -25,40 +31,38 @@ const DOCKER = /^docker(?:-windows|-autoscaler|\+machine)?$/;
 
 /** @param warn - takes what no rule can express. */
 export function rulesOfRunner(section: RunnerSection, warn: Warn): readonly ImportedRule[] {
-  const { executor, docker, kubernetes } = section;
-  if (DOCKER.test(executor))
-    return [
-      imageRule(docker.allowed_images, [docker.image], warn),
-      servicesRule(docker, warn),
-      pullPolicyRule(docker, docker.pull_policy ?? ['always'], warn),
-      dockerUserRule(docker, warn),
-    ].flat();
-  if (executor === 'kubernetes') {
-    const own = [kubernetes.image, kubernetes.helper_image];
-    const services = allowList('allowed_services', kubernetes.allowed_services, own, warn);
-    return [
-      imageRule(kubernetes.allowed_images, own, warn),
-      ruleIf('services', 'admit', services),
-      pullPolicyRule(kubernetes, kubernetes.pull_policy ?? [], warn),
-      kubernetesUserRule(kubernetes),
-      overwritesRule(kubernetes, warn),
-      resourcesRule(kubernetes, warn),
-    ].flat();
-  }
-  warn(`executor ${JSON.stringify(executor)} runs no containers, so no rule is made of it`);
-  return [];
+  return Object.entries(checksOf(section, warn))
+    .filter(([, { from }]) => from.length > 0)
+    .map(([name, checks]) => {
+      const kind = name as Kind;
+      const onMissing = kind === 'pull-policy' || kind === 'container-user' ? 'skip' : 'admit';
+      return { kind, onMissing, ...checks };
+    });
 }
 
-/** Checks and the settings they are made of. */
-type Checks = Pick<ImportedRule, 'checks' | 'from'>;
-
-const NONE: Checks = { checks: {}, from: [] };
-
-const ruleIf = (
-  kind: ImportedRule['kind'],
-  onMissing: ImportedRule['onMissing'],
-  { checks, from }: Checks,
-): readonly ImportedRule[] => (from.length === 0 ? [] : [{ kind, onMissing, checks, from }]);
+function checksOf({ executor, docker, kubernetes }: RunnerSection, warn: Warn): { [K in Kind]?: Checks } {
+  if (DOCKER.test(executor))
+    return {
+      // A job without an image gets the Runner's own, which always passes.
+      image: allowList('allowed_images', docker.allowed_images, [docker.image], warn),
+      services: dockerServices(docker, warn),
+      'pull-policy': pullPolicies(docker, docker.pull_policy ?? ['always'], warn),
+      'container-user': dockerUsers(docker, warn),
+    };
+  if (executor === 'kubernetes') {
+    const own = [kubernetes.image, kubernetes.helper_image];
+    return {
+      image: allowList('allowed_images', kubernetes.allowed_images, own, warn),
+      services: allowList('allowed_services', kubernetes.allowed_services, own, warn),
+      'pull-policy': pullPolicies(kubernetes, kubernetes.pull_policy ?? [], warn),
+      'container-user': kubernetesUsers(kubernetes),
+      overwrites: overwrites(kubernetes, warn),
+      resources: resources(kubernetes, warn),
+    };
+  }
+  warn(`executor ${JSON.stringify(executor)} runs no containers, so no rule is made of it`);
+  return {};
+}
 
 /** A class that excludes every character: a list whose patterns match nothing refuses everything. */
 const NOTHING = '[^\u0000-\u{10ffff}]';
@@ -89,82 +93,68 @@ function allowList(
   return { checks: { allow: allow.length === 0 ? [NOTHING] : allow }, from: [setting] };
 }
 
-/** A job without an image gets the Runner's own, which always passes. */
-const imageRule = (
-  patterns: readonly string[] | undefined,
-  own: readonly (string | undefined)[],
-  warn: Warn,
-): readonly ImportedRule[] => ruleIf('image', 'admit', allowList('allowed_images', patterns, own, warn));
-
-function servicesRule(
+function dockerServices(
   { services, allowed_services, services_limit }: RunnerSection['docker'],
   warn: Warn,
-): readonly ImportedRule[] {
+): Checks {
   const own = services.map(({ name }) => name);
-  const allowed = allowList('allowed_services', allowed_services, own, warn);
-  if (services_limit === undefined || services_limit < 0) return ruleIf('services', 'admit', allowed);
+  const { checks, from } = allowList('allowed_services', allowed_services, own, warn);
+  if (services_limit === undefined || services_limit < 0) return { checks, from };
   // The Runner counts its own services with the job's.
   const max = Math.min(100, Math.max(0, services_limit - own.length));
-  return ruleIf('services', 'admit', {
-    checks: { ...allowed.checks, max },
-    from: [...allowed.from, 'services_limit'],
-  });
+  return { checks: { ...checks, max }, from: [...from, 'services_limit'] };
 }
 
 const PULL_POLICIES: readonly string[] = ['always', 'if-not-present', 'never'];
 
 /** The Runner takes the job's policy, or else its own, if that is allowed; otherwise the job fails. */
-function pullPolicyRule(
+function pullPolicies(
   section: Pick<Kubernetes, 'allowed_pull_policies' | 'pull_policy'>,
   own: readonly string[],
   warn: Warn,
-): readonly ImportedRule[] {
+): Checks {
   const { allowed_pull_policies: listed } = section;
   const allow = [...new Set(listed ?? own)];
   if (allow.length === 0 || ![...allow, ...own].every((each) => PULL_POLICIES.includes(each))) {
     warn('pull_policy is not set or has an unknown word, so no rule is made of pull policies');
-    return [];
+    return NONE;
   }
   // A container without one gets the Runner's own, which may not be in the list.
   const required = !allow.some((each) => own.includes(each));
   const from = [listed === undefined ? 'pull_policy' : 'allowed_pull_policies'];
-  return [{ kind: 'pull-policy', onMissing: 'skip', checks: { allow, required }, from }];
+  return { checks: { allow, required }, from };
 }
 
 /** No container can be asked to run as this name. */
 const NO_USER = 'nobody-at-all';
 
-function dockerUserRule({ user, allowed_users }: RunnerSection['docker'], warn: Warn) {
+function dockerUsers({ user, allowed_users }: RunnerSection['docker'], warn: Warn): Checks {
   const entries = allowed_users?.filter((each) => each !== '') ?? [];
   if (user !== undefined && user !== '') warn('user is set: every job runs as that user, so no rule is made');
-  if (entries.length === 0 || (user !== undefined && user !== '')) return [];
+  if (entries.length === 0 || (user !== undefined && user !== '')) return NONE;
   const parts = entries.map((each) => each.split(':'));
   const groups = new Set(parts.flatMap(([, group = '']) => (group === '' ? [] : [group])));
   const users = new Set(parts.flatMap(([name = '']) => (name === '' || name.includes('$') ? [] : [name])));
   warn('allowed_users: the rule reads user and group apart, so it also takes other pairs of them');
-  return userRule('docker', users.size === 0 ? [NO_USER] : [...users], [...groups], ['allowed_users']);
+  return userChecks('docker', users.size === 0 ? [NO_USER] : [...users], [...groups], ['allowed_users']);
 }
 
 /** The Runner skips entries that are not numbers. Without lists it allows any user but root, as the rule does. */
-function kubernetesUserRule({ allowed_users: users, allowed_groups: groups }: Kubernetes) {
+function kubernetesUsers({ allowed_users: users, allowed_groups: groups }: Kubernetes): Checks {
   const ids = (texts: readonly string[] | undefined): readonly string[] => {
     const numbers = texts?.filter((each) => /^[+-]?\d+$/.test(each)) ?? [];
     return texts !== undefined && numbers.length === 0 ? [NO_USER] : numbers;
   };
   const from = [...(users ? ['allowed_users'] : []), ...(groups ? ['allowed_groups'] : [])];
-  return userRule('kubernetes', ids(users), ids(groups), from.length === 0 ? ['no allowed_users'] : from);
+  return userChecks('kubernetes', ids(users), ids(groups), from.length === 0 ? ['no allowed_users'] : from);
 }
 
-const userRule = (
+const userChecks = (
   executor: string,
   users: readonly string[],
   groups: readonly string[],
   from: readonly string[],
-): readonly ImportedRule[] =>
-  ruleIf('container-user', 'skip', {
-    checks: { executors: [executor], users, groups, required: false },
-    from,
-  });
+): Checks => ({ checks: { executors: [executor], users, groups, required: false }, from });
 
 const textAt = (kubernetes: Kubernetes, setting: string): string | undefined => {
   const value = kubernetes[setting];
@@ -172,7 +162,7 @@ const textAt = (kubernetes: Kubernetes, setting: string): string | undefined => 
 };
 
 /** The Runner ignores disallowed overwrites: the job runs with its own value, so no rule refuses it. */
-function overwritesRule(kubernetes: Kubernetes, warn: Warn): readonly ImportedRule[] {
+function overwrites(kubernetes: Kubernetes, warn: Warn): Checks {
   const allowed = OVERWRITE_NAMES.flatMap((name) => {
     const setting = `${name}_overwrite_allowed`;
     const pattern = textAt(kubernetes, setting);
@@ -183,16 +173,16 @@ function overwritesRule(kubernetes: Kubernetes, warn: Warn): readonly ImportedRu
     return [];
   });
   const checks = Object.fromEntries(allowed.map(({ name, pattern }) => [name, pattern]));
-  return ruleIf('overwrites', 'admit', { checks, from: allowed.map(({ setting }) => setting) });
+  return { checks, from: allowed.map(({ setting }) => setting) };
 }
 
 const SUBJECTS = { '': 'build', helper_: 'helper', service_: 'service', pod_: 'pod' } as const;
-const AMOUNTS = ['cpu', 'memory', 'ephemeral_storage'].flatMap((each) => [
-  `${each}_request`,
-  `${each}_limit`,
-]);
+const AMOUNTS =
+  'cpu_request cpu_limit memory_request memory_limit ephemeral_storage_request ephemeral_storage_limit'.split(
+    ' ',
+  );
 
-function resourcesRule(kubernetes: Kubernetes, warn: Warn): readonly ImportedRule[] {
+function resources(kubernetes: Kubernetes, warn: Warn): Checks {
   const checks: Record<string, Record<string, string>> = {};
   const from: string[] = [];
   for (const [prefix, subject] of Object.entries(SUBJECTS))
@@ -208,5 +198,5 @@ function resourcesRule(kubernetes: Kubernetes, warn: Warn): readonly ImportedRul
         from.push(setting);
       }
     }
-  return ruleIf('resources', 'admit', { checks, from });
+  return { checks, from };
 }

@@ -4,7 +4,7 @@ import { readDurationSeconds } from '../../../policies/document/values.ts';
 import { parseQuantity } from '../../../policies/kubernetes/quantity.ts';
 import { CAP_SUBJECTS } from '../../../policies/kubernetes/resource-caps.ts';
 import { MODES } from '../../../policies/mode.ts';
-import { entryOf } from './written-document.ts';
+import { entriesAt, entriesOf, entryOf } from './written-document.ts';
 
 /** Effect on jobs. `changes`: the fields do not show a direction, so a reviewer must look. */
 type PolicyEffect = 'tightens' | 'loosens' | 'changes';
@@ -66,11 +66,9 @@ function leaves(from: unknown, to: unknown, path: readonly string[] = []): reado
   return isSame ? [] : [{ path, from, to }];
 }
 
-const entries = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
 /** Entries of `to` that `from` has not. */
 const added = (from: unknown, to: unknown): readonly unknown[] =>
-  entries(to).filter((each) => !entries(from).some((other) => isDeepStrictEqual(each, other)));
+  entriesOf(to).filter((each) => !entriesOf(from).some((other) => isDeepStrictEqual(each, other)));
 
 const isSameSet = (one: unknown, other: unknown): boolean =>
   added(one, other).length === 0 && added(other, one).length === 0;
@@ -119,57 +117,42 @@ const RANKED: Readonly<Record<string, readonly unknown[]>> = {
 
 /** Effect of more: of a longer list or a higher amount. */
 const MORE: Readonly<Record<string, Direction>> = {
-  allow: 'loosens',
-  exempt: 'loosens',
-  deny: 'tightens',
-  require: 'tightens',
-  windows: 'tightens',
-  runner_classes: 'tightens',
-  executors: 'tightens',
-  max: 'loosens',
+  ...{ allow: 'loosens', exempt: 'loosens', max: 'loosens' },
+  ...{ deny: 'tightens', require: 'tightens', windows: 'tightens' },
+  ...{ runner_classes: 'tightens', executors: 'tightens' },
 };
 
-/** Amounts of a rule about resources. */
-const CAPS: readonly string[] = [...CAP_SUBJECTS, 'min'];
-
 function effectOf({ path, from, to }: Leaf, before: Entry, after: Entry): PolicyEffect {
-  const [section, id = '', ...keys] = path;
-  const key = path.at(-1) ?? '';
+  const [section, id = '', key = '', ...below] = path;
   if (section === 'platform')
     return id === 'groups' || id === 'projects' ? more(from, to, 'loosens') : 'changes';
   if (section === 'trust_variables') return ranked(section, from ?? false, to ?? false);
   if (section === 'prices')
-    return key.startsWith('rate_') ? amount(from ?? 0, to ?? 0, 'tightens') : 'changes';
+    return path.at(-1)?.startsWith('rate_') ? amount(from ?? 0, to ?? 0, 'tightens') : 'changes';
   if (section !== 'rules') return 'changes';
-  const [earlier, later] = [before, after].map(({ rules }) =>
-    entries(rules)
-      .map(entryOf)
-      .find((rule) => String(rule.id) === id),
+  const [earlier, later] = [before, after].map((policy) =>
+    entriesAt(policy, 'rules').find((rule) => String(rule.id) === id),
   );
   // A rule that does not reject before and after has no effect on jobs.
   const isEnforced = earlier?.mode === 'enforce' || later?.mode === 'enforce';
-  if (keys.length === 0) return isEnforced ? (from === undefined ? 'tightens' : 'loosens') : 'changes';
-  if (key in RANKED && keys.length === 1) return ranked(key, from, to);
+  if (key in RANKED && below.length === 0) return ranked(key, from, to);
   if (!isEnforced) return 'changes';
-  if (keys[0] === 'match') return conditionEffect(keys, from, to);
-  if (later?.kind === 'resources' && CAPS.includes(keys[0] ?? ''))
-    return amount(from, to, keys[0] === 'min' ? 'tightens' : 'loosens');
-  const direction = MORE[keys[0] ?? ''];
+  if (key === '') return from === undefined ? 'tightens' : 'loosens';
+  // A rule about more jobs is a tighter one: a condition narrows it, an entry more of the same condition widens it.
+  if (key === 'match')
+    return more(from, to, below[0] === 'not' || isEmpty(from) || isEmpty(to) ? 'loosens' : 'tightens');
+  if (later?.kind === 'resources' && (key === 'min' || CAP_SUBJECTS.some((subject) => subject === key)))
+    return amount(from, to, key === 'min' ? 'tightens' : 'loosens');
+  const direction = MORE[key];
   if (direction === undefined) return 'changes';
-  if (keys[0] === 'max')
+  if (key === 'max')
     return amount(from, to, direction, later?.kind === 'timeout' ? readDurationSeconds : quantity);
   // An empty list of allowed values restricts nothing, except that of runner access: it closes the classes.
   const isNew = later?.kind !== 'runner-access' && (isEmpty(from) || isEmpty(to));
-  return more(from, to, keys[0] === 'allow' && isNew ? OPPOSITE[direction] : direction);
+  return more(from, to, key === 'allow' && isNew ? OPPOSITE[direction] : direction);
 }
 
 type Entry = ReturnType<typeof entryOf>;
-
-/** A rule about more jobs is a tighter one: a condition narrows it, an entry more of the same condition widens it. */
-function conditionEffect(keys: readonly string[], from: unknown, to: unknown): PolicyEffect {
-  if (keys[1] === 'not') return more(from, to, 'loosens');
-  return more(from, to, isEmpty(from) || isEmpty(to) ? 'loosens' : 'tightens');
-}
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);

@@ -43,18 +43,19 @@ lock somebody out or can never match.`,
     const lockout = selfLockout(policy.model, limits.model, directory, nowMs);
     const valid = lockout.length === 0 || values.force;
     const warnings = warningsOf(documents, nowMs).map((text) => shortPath(text, io.cwd));
+    const { version, currency } = policy.model;
     const rules = policy.model.rules.map(({ id, kind, class: ruleClass, mode, stateless }) => ({
       ...{ id, kind, class: ruleClass, mode, stateless },
     }));
-    const { version, currency } = policy.model;
-    const counts = {
-      limits: { version: limits.model.version, count: limitCount(limits.model) },
+    const { bySubject, personalDefault, groupDefaults } = limits.model;
+    const limitCount =
+      [...bySubject.values()].flat().length + personalDefault.length + (groupDefaults?.all.length ?? 0);
+    const report = {
+      ...{ valid, lockout, warnings, policy: { version, currency, rules } },
+      limits: { version: limits.model.version, count: limitCount },
       directory: { groups: directory.groupById.size, projects: directory.projectById.size },
     };
-    if (values.json)
-      io.out(
-        `${JSON.stringify({ valid, lockout, warnings, policy: { version, currency, rules }, ...counts })}\n`,
-      );
+    if (values.json) io.out(`${JSON.stringify(report)}\n`);
     else {
       const paint = paintWhen(io.colours);
       for (const text of warnings) io.err(`${paint.warn('warning')} ${text}\n`);
@@ -67,16 +68,12 @@ lock somebody out or can never match.`,
       ]);
       if (rows.length > 0)
         io.out(`${table(['rule', 'kind', 'class', 'mode', 'decided by'], rows, io.columns, paint.dim)}\n`);
-      const { groups, projects } = counts.directory;
-      io.out(
-        [
-          `policy     ${counted(rules.length, 'rule')}; version ${version}`,
-          `limits     ${counted(counts.limits.count, 'limit')}; version ${counts.limits.version}`,
-          `directory  ${counted(groups, 'group')}, ${counted(projects, 'project')}`,
-          valid ? paint.good('valid') : paint.bad('would lock out its own platform team'),
-          '',
-        ].join('\n'),
-      );
+      const { groups, projects } = report.directory;
+      io.out(`policy     ${counted(rules.length, 'rule')}; version ${version}
+limits     ${counted(limitCount, 'limit')}; version ${limits.model.version}
+directory  ${counted(groups, 'group')}, ${counted(projects, 'project')}
+${valid ? paint.good('valid') : paint.bad('would lock out its own platform team')}
+`);
     }
     return valid ? EXIT.ok : EXIT.invalid;
   },
@@ -97,11 +94,6 @@ export interface Documents {
   readonly directory: Directory;
 }
 
-/**
- * Reads all three documents and reports all problems together.
- *
- * @throws {DocumentError} with the problems of all documents.
- */
 function readDocuments(files: RulesFiles): Documents {
   const problems: string[] = [];
   const yaml = collectProblems(problems, () => readYaml(files.policy));
@@ -122,7 +114,3 @@ function pricesAlone({ value }: YamlDocument): Policy | undefined {
   const parsed = parsePolicy({ currency, prices, estimate, rules: [] }, '');
   return parsed.ok ? parsed.value : undefined;
 }
-
-/** Limits of subjects and those by default. */
-const limitCount = ({ bySubject, personalDefault, groupDefaults }: LimitSet): number =>
-  [...bySubject.values()].flat().length + personalDefault.length + (groupDefaults?.all.length ?? 0);

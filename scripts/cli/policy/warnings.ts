@@ -6,10 +6,8 @@ import { ASKED_BY, LIMIT_KINDS } from '../../../policies/unit.ts';
 import type { Documents } from './validate-command.ts';
 import { entriesAt, entriesOf, entryOf } from './written-document.ts';
 
-/** A path in the document, and what is wrong there. */
 type Warnings = Iterable<readonly [path: DocumentPath, message: string]>;
 
-/** Lists the warnings, `file:line:col path: message`, policy first. */
 export function warningsOf(documents: Documents, nowMs: number): readonly string[] {
   const lines = (found: Warnings, { document }: Documents['policy'] | Documents['limits']) =>
     [...found].map(([path, message]) => document.locate({ path, message }));

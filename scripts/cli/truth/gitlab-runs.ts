@@ -1,4 +1,5 @@
 /** Lists runs by GitLab for the audit: every job of every runner in a span. Jobs are read without the ledger's parser. */
+import { z } from 'zod';
 import {
   pageQuery,
   patiently,
@@ -43,9 +44,8 @@ export async function* runsOf({
 }
 
 async function* listed(path: string, asked: Readonly<Record<string, string>>, calls: RestCallDeps) {
-  const parse = (entry: unknown) => (isRecord(entry) ? entry : undefined);
   const read = ({ page }: { readonly page?: string }) =>
-    readPage('entries', path, pageQuery(asked, page), parse, calls);
+    readPage('entries', path, pageQuery(asked, page), z.record(z.string(), z.unknown()), calls);
   for await (const { entries } of pagesOf(read, { sleep: calls.clock.sleep, onCall: () => {} }))
     yield* entries;
 }

@@ -11,7 +11,7 @@ import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
-import { encodeAdmitted, loadSchema, type WireSchema } from '../../../relay/wire/schema.ts';
+import { encodeAnswer, loadSchema, type WireSchema } from '../../../relay/wire/schema.ts';
 import { benchPlace, benchRules } from './bench-rules.ts';
 import { median } from './figure.ts';
 
@@ -349,7 +349,7 @@ function startBareClient(): Served {
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${token}`);
   metadata.set('gitlab-agent-type', 'runnerc');
-  const admitted = Buffer.from(encodeAdmitted(schema));
+  const admitted = Buffer.from(encodeAnswer(schema, { outcome: 'admitted' }));
   const bytes = (buffer: Buffer): Buffer => buffer;
   const open = (): void => {
     const call = client.makeBidiStreamRequest<Buffer, Buffer>(schema.admitJobPath, bytes, bytes, metadata);

@@ -127,15 +127,6 @@ test('every decision names its job, and the answer the batch it is for', async (
   ]);
 });
 
-test('gives the same decision to the same job, also when the answer got lost', async () => {
-  let faults = 1;
-  const { decide } = anApp({ fault: () => (faults-- > 0 ? { kind: 'lost-after' } : undefined) });
-  const [first] = await decide([aRequest(1)]);
-  const [again] = await decide([aRequest(1)]);
-  expect(first).toMatchObject({ outcome: 'admitted', decisionId: 'd-1-1' });
-  expect(again).toEqual(first);
-});
-
 test('a broken envelope is 400 with every problem, and decides nothing', async () => {
   const { post, ledger } = anApp();
   const response = await post(ADMISSIONS_PATH, { requests: Array(97).fill(aRequest(1)) });

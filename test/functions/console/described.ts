@@ -3,8 +3,8 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Hono } from 'hono';
 import { expect } from 'vitest';
-import type { z } from '../../../functions/answers/reading/schema.ts';
 import { API_PATH } from '../../../functions/console/api/create-api.ts';
+import type { z } from '../../../functions/core/schema.ts';
 
 /** What the schema leaves out is not described. */
 function hold(schema: z.ZodType, answer: unknown): void {

@@ -68,13 +68,16 @@ async function finance(more: readonly LimitEdit[] = []) {
   };
   /** Gives a grant through the API. */
   const grant = async (asked: object): Promise<void> => {
-    const answer = await app.request('/api/v1/grants', {
+    const answer = await app.request('/api/v1/limits/edits', {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         'if-match': `"${(await house.desk.live())?.pointer.set}"`,
       },
-      body: JSON.stringify({ subject: 'group/104', reason: 'release', ...asked }),
+      body: JSON.stringify({
+        edits: [{ kind: 'grant', subject: 'group/104', reason: 'release', ...asked }],
+        why: 'release',
+      }),
     });
     const body = (await answer.json()) as Told;
     if (answer.status === 202) await approve(body.request.id);

@@ -1,5 +1,5 @@
 /**
- * Two years of a GitLab in virtual time. Groups move, become top-level and are deleted; limits begin, end and change their zones;
+ * Years of a GitLab in virtual time. Groups move, become top-level and are deleted; limits begin, end and change their zones;
  * the fiscal year changes; ends come late and more than once. A rulebook of some lines says what each job is charged, and to whom.
  */
 import { describe, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ const INSTANCE = 'gitlab.example.com';
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 const BEGIN_MS = Date.UTC(2026, 0, 1);
-const DAYS = 730;
+const DAYS = FULL ? 730 : 400;
 const PACKED_DAYS = 5;
 const CLOSED_DAYS = 3;
 /** A job is in three nights' packing: each third night has all of them. */
@@ -58,14 +58,16 @@ interface Kind {
 }
 
 const KINDS: readonly Kind[] = [
+  { name: 'all of it', zones: true, fiscal: true, limits: true, moves: 4, late: true },
+  { name: 'groups that are deleted before the hour of their jobs is packed', moves: 4, unpacked: true },
   { name: 'days and limits in any zone', zones: true },
   { name: 'limits that begin, end, are unlimited or switched off', limits: true },
   { name: 'fiscal years that change', fiscal: true },
   { name: 'groups that move, become top-level and are deleted', moves: 25 },
-  { name: 'groups that are deleted before the hour of their jobs is packed', moves: 4, unpacked: true },
   { name: 'ends that come late and repeatedly', late: true },
-  { name: 'all of it', zones: true, fiscal: true, limits: true, moves: 4, late: true },
 ];
+/** A year of all of it and of unpacked groups; in CI two years of each. */
+const LIVED = FULL ? KINDS : KINDS.slice(0, 2);
 
 interface JobInLife {
   readonly root: number;
@@ -117,9 +119,9 @@ class Life {
   constructor(kind: Kind, seed: number) {
     this.#kind = kind;
     this.#random = seededRandom(seed);
-    this.zone = kind.zones ? this.#one(ZONES) : 'UTC';
+    this.zone = this.#zone();
     this.#limits = ['instance', 'group/100', 'group/200'].map((subject) => ({
-      ...{ subject, zone: this.#limitZone(), kind: 'money' as const },
+      ...{ subject, zone: this.#zone(), kind: 'money' as const },
     }));
     this.clock.advance(BEGIN_MS - this.clock.nowMs());
   }
@@ -157,6 +159,10 @@ class Life {
     return from[this.#below(from.length)] as T;
   }
 
+  #zone(): string {
+    return this.#kind.zones ? this.#one(ZONES) : 'UTC';
+  }
+
   #below(bound: number): number {
     return Math.floor(this.#random() * bound);
   }
@@ -175,10 +181,6 @@ class Life {
     this.clock.advance(endMs - this.clock.nowMs());
   }
 
-  #limitZone(): string {
-    return this.#kind.zones ? this.#one(ZONES) : 'UTC';
-  }
-
   async #change(): Promise<void> {
     const { fiscal, limits, moves } = this.#kind;
     if (fiscal && this.#below(90) === 0) this.#fiscalStart = this.#one(FISCAL_STARTS);
@@ -186,7 +188,7 @@ class Life {
       const subject = this.#one(['instance', 'group/100', 'group/110', 'group/200']);
       const kind = this.#one(['money', 'unlimited', 'off', 'ended'] as const);
       const others = this.#limits.filter((each) => each.subject !== subject);
-      this.#limits = [...others, { subject, zone: this.#limitZone(), kind }];
+      this.#limits = [...others, { subject, zone: this.#zone(), kind }];
     }
     if (moves !== undefined && this.#below(moves) === 0) {
       if (!this.#kind.unpacked) await this.#pack();
@@ -242,13 +244,8 @@ class Life {
     const claims = this.#limits
       .filter(({ subject, kind }) => kind === 'money' && this.#isAbove(subject, groupIds))
       .map(({ subject, zone }) => ({
-        ...({
-          unit: 'micros',
-          amount: facts.costMicros,
-          mode: 'enforce',
-          rule: 'budget',
-          class: 'cost',
-        } as const),
+        ...({ unit: 'micros', mode: 'enforce', rule: 'budget', class: 'cost' } as const),
+        amount: facts.costMicros,
         counter: {
           ...{ subject, limit: 'money-month' },
           period: periodAt('month', zone, nowMs, this.#fiscalStart).key,
@@ -272,19 +269,9 @@ class Life {
       // It passed by: found when it ends, or weeks after.
       const foundMs = nowMs + seconds * 1_000 + this.#below(20 * DAY_MS);
       this.#at(foundMs, async () => {
-        const endedAtMs = this.clock.nowMs();
-        await this.#ledger.recordBypass([
-          {
-            jobId,
-            durationSeconds: seconds,
-            endedAtMs,
-            decidedAtMs: nowMs,
-            facts,
-            claims,
-            violations: [],
-            unchecked: 'bypass',
-          },
-        ]);
+        const end = { jobId, durationSeconds: seconds, endedAtMs: this.clock.nowMs() };
+        const asked = { decidedAtMs: nowMs, facts, claims, violations: [], unchecked: 'bypass' } as const;
+        await this.#ledger.recordBypass([{ ...end, ...asked }]);
         Object.assign(job, { micros: seconds * MICROS_A_SECOND, ran: true });
       });
       return;
@@ -366,9 +353,9 @@ class Life {
 
 const sumOf = (numbers: Iterable<number>): number => [...numbers].reduce((sum, each) => sum + each, 0);
 
-describe.each(KINDS)('$name', (kind) => {
+describe.each(LIVED)('$name', (kind) => {
   test.each(Array.from({ length: FULL ? 6 : 1 }, (_, seed) => seed + 1))(
-    'each job of two years is on exactly one statement of a group, to the micro-unit (life %i)',
+    'each job is on exactly one statement of a group, to the micro-unit (life %i)',
     async (seed) => {
       const life = new Life(kind, seed);
       await life.live();
@@ -381,23 +368,19 @@ describe.each(KINDS)('$name', (kind) => {
       };
       const due = (isMeant: (subject: string) => boolean) => {
         const own = statements.filter(({ subject }) => isMeant(subject));
+        const parts = own.flatMap(({ totals, adjustments }) => [totals, ...adjustments]);
         return {
           micros: sumOf(own.map(({ totals }) => totals.dueMicros)),
-          jobs: sumOf(
-            own.flatMap(({ totals, adjustments }) => [totals.jobs, ...adjustments.map((each) => each.jobs)]),
-          ),
+          jobs: sumOf(parts.map((each) => each.jobs)),
         };
       };
-      expect({ instance: due((subject) => subject === 'instance') }).toEqual({ instance: charged() });
-      expect({ groups: due((subject) => subject !== 'instance') }).toEqual({ groups: charged() });
+      expect(due((subject) => subject === 'instance')).toEqual(charged());
+      expect(due((subject) => subject !== 'instance')).toEqual(charged());
       for (const root of roots)
-        expect({ root, ...due((subject) => subject === `group/${root}`) }).toEqual({
-          root,
-          ...charged(root),
-        });
+        expect([root, due((subject) => subject === `group/${root}`)]).toEqual([root, charged(root)]);
       for (const [subject, own] of Map.groupBy(statements, (each) => each.subject)) {
         const days = own.flatMap(({ lines }) => lines.map(({ day }) => day));
-        expect({ subject, days: new Set(days).size }).toEqual({ subject, days: days.length });
+        expect([subject, new Set(days).size]).toEqual([subject, days.length]);
         for (const [at, { startMs }] of own.entries()) if (at > 0) expect(startMs).toBe(own[at - 1]?.endMs);
       }
     },

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { MESSAGE_BYTES_MAX } from '../../../functions/core/notify/message.ts';
-import { START } from '../../../functions/notices/cursor.ts';
 import { NOTICES_PER_MESSAGE_MAX, noticeMessage } from '../../../functions/notices/digest.ts';
 import { EDITS_MAX } from '../../../functions/notices/edits.ts';
 import { cutName, cutText, type Notice } from '../../../functions/notices/notice.ts';
@@ -244,18 +243,6 @@ describe('rejected jobs', () => {
     await ask([aJob(3)]);
     expect(await news()).toEqual(['payments-leads jobs-rejected group/101']);
     expect(notify.sent.at(-1)?.subject).toBe('Tollgate: 1 job of group acme/payments was rejected.');
-  });
-
-  test('are not sent again after an upgrade from the former format of counts', async () => {
-    const { ask, news, cursors } = await noticesHarness({ limits: [full] });
-    await ask([aJob(1)]);
-    await news();
-    const { rev = 0, cursor = START } = (await cursors.read()) ?? {};
-    const tallies = { '2026-11-21': { '*': { rejected: 1 }, 'group/101': { rejected: 1 } } };
-    await cursors.write({ rev: rev + 1, cursor: { ...cursor, tallies: tallies as never } });
-    expect(await news()).toEqual([]);
-    await ask([aJob(2)]);
-    expect(await news()).toEqual(['payments-leads jobs-rejected group/101']);
   });
 
   test('are all counted, and every group is found, if there are more than the lists hold', async () => {

@@ -78,7 +78,10 @@ function house(over: Partial<RequeueDeps> = {}, limits: readonly object[] = SLOT
     gitlab.start(jobId, runner);
     const facts = someFacts({
       ...{ projectId: 1001, rootId: 100, groupId, groupIds: [100, groupId] },
-      ...{ pipelineId: 7, jobName: NAMES[jobId] ?? (groupId === 101 ? 'build' : 'deploy') },
+      ...{
+        pipelineId: jobId < 200 ? 7 : jobId,
+        jobName: NAMES[jobId] ?? (groupId === 101 ? 'build' : 'deploy'),
+      },
     });
     const [outcome] = await ledger.hold(
       [anAsk(jobId, [...claims], { facts, violations, decidedAtMs: clock.nowMs() })],
@@ -263,4 +266,13 @@ test('a retried job that is rejected again is retried as often as the group allo
     state: 'over',
     why: 'no slot was free in time',
   });
+});
+
+test('a run retries twelve jobs, and the others wait for the next', async () => {
+  const { askIn, endOf, run } = house({}, [{ on: { group: 101 }, jobs: 14 }]);
+  const ids = Array.from({ length: 28 }, (_, at) => 201 + at);
+  for (const id of ids) expect(await askIn(101, id)).toBe(id < 215 ? 'admitted' : 'rejected');
+  for (const id of ids.slice(0, 14)) await endOf(id);
+  expect(await run()).toEqual({ waiting: 2, retried: 12, refused: 0 });
+  expect(await run()).toEqual({ waiting: 0, retried: 2, refused: 0 });
 });

@@ -7,6 +7,7 @@ import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
 import { newSweepMemory, type SweepDeps } from '../../../functions/sweep/run.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
+import type { CounterKey } from '../../../policies/claim.ts';
 import { anAsk, claim, counter, someFacts } from '../../support/ledger/asks.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 import { FakeGitLab } from './fake-gitlab.ts';
@@ -44,12 +45,14 @@ export function house(over: Partial<SweepDeps> = {}) {
     chargeUnknown: 'nothing',
     ...over,
   };
+  const truth = (jobId: number, more: Partial<JobTruth> = {}): JobTruth => ({
+    ...{ jobId, projectId: 1, status: 'running', runnerId: 7, startedAtMs: clock.nowMs() },
+    ...more,
+  });
+  const committed = async (key: CounterKey): Promise<number> =>
+    (await ledger.readCounters([key]))[0]?.committed ?? -1;
   return {
-    clock,
-    gitlab,
-    store,
-    ledger,
-    charged,
+    ...{ clock, gitlab, store, ledger, charged },
     sweep: (again: Partial<SweepDeps> = {}): Promise<SweepReport> => sweep({ ...deps, ...again }),
     hold: async (jobIds: readonly number[], held: Held = {}): Promise<void> => {
       const { runnerId, projectId } = { projectId: 1, ...held };
@@ -70,27 +73,14 @@ export function house(over: Partial<SweepDeps> = {}) {
     },
     states: async (...jobIds: readonly number[]): Promise<readonly (JobState | undefined)[]> =>
       (await ledger.readRecords(jobIds)).map((record) => record?.state),
-    spent: async (): Promise<number> => (await ledger.readCounters([counter('group/1')]))[0]?.committed ?? -1,
-    slots: async (): Promise<number> =>
-      (await ledger.readCounters([counter('group/1', 'slots', 'now')]))[0]?.committed ?? -1,
-    truth: (jobId: number, truth: Partial<JobTruth> = {}): JobTruth => ({
-      jobId,
-      projectId: 1,
-      status: 'running',
-      runnerId: 7,
-      startedAtMs: clock.nowMs(),
-      ...truth,
-    }),
-    finished: (jobId: number, durationSeconds: number, truth: Partial<JobTruth> = {}): JobTruth => ({
-      jobId,
-      projectId: 1,
-      status: 'success',
-      runnerId: 7,
-      startedAtMs: clock.nowMs(),
-      finishedAtMs: clock.nowMs() + durationSeconds * 1000,
-      durationSeconds,
-      ...truth,
-    }),
+    spent: () => committed(counter('group/1')),
+    slots: () => committed(counter('group/1', 'slots', 'now')),
+    truth,
+    finished: (jobId: number, durationSeconds: number, more: Partial<JobTruth> = {}): JobTruth =>
+      truth(jobId, {
+        ...{ status: 'success', durationSeconds, finishedAtMs: clock.nowMs() + durationSeconds * 1000 },
+        ...more,
+      }),
   };
 }
 

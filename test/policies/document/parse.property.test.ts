@@ -9,6 +9,7 @@ import { evaluate } from '../../../policies/evaluate.ts';
 import { evaluateStateless } from '../../../policies/evaluate-stateless.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
 import { readYaml } from '../../../scripts/policy/yaml-document.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { aDirectory, NOW_MS, someLimits, using } from '../documents.ts';
 
 const anything = fc.anything({
@@ -63,7 +64,7 @@ test.each([
         expect(parsed.problems.length).toBeGreaterThan(0);
         for (const problem of parsed.problems) expect(problemText(problem)).toMatch(/^[\w.[-].*: ./s);
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     );
   },
 );
@@ -83,7 +84,7 @@ test('any value is a request or a list of problems, never an exception', () => {
       if (parsed.ok) expect(parsed.value.jobId).toBeGreaterThan(0);
       else expect(parsed.problems.length).toBeGreaterThan(0);
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });
 
@@ -133,7 +134,7 @@ test('any document and any request that can be read can be evaluated: no rule fa
         evaluateStateless(request.value, { policy: rules, nowMs: NOW_MS });
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: propertyRuns(1_000) },
   );
 });
 

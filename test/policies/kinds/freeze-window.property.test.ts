@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { frozenUntilMs, type WeeklyWindow, weeklySpans } from '../../../policies/kinds/freeze-window.ts';
 import { clockIn, dayNumber, weekday } from '../../../policies/limits/calendar.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 const HOUR_MS = 3_600_000;
 const FIRST_MS = Date.UTC(2026, 0, 1);
@@ -47,7 +48,7 @@ test('a freeze ends when it says, not before, and says so all the time', () => {
         expect(frozenUntilMs(freeze, atMs + Math.floor((untilMs - atMs) * part))).toBe(untilMs);
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });
 
@@ -65,7 +66,7 @@ test('where clocks are never changed, it is frozen exactly while calendar and cl
       const freeze = { absolute: [], weeklyAt: weeklySpans(windows, zone) };
       expect(frozenUntilMs(freeze, atMs) !== undefined).toBe(shown);
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });
 
@@ -83,6 +84,6 @@ test('one more window never lets a job start that was frozen', () => {
         if (less !== undefined) expect(all).toBeGreaterThanOrEqual(less);
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: propertyRuns(1_000) },
   );
 });

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkedJobOf } from '../../../policies/job.ts';
 import type { Reason } from '../../../policies/reason.ts';
@@ -150,41 +149,4 @@ test('a reason has all a person needs, and nothing that was written in the varia
 test('variables that GitLab did not send are a missing field, an empty set is not', () => {
   expect(said({ build: { cpu: 8 } }, {})).toEqual(['variables missing']);
   expect(said({ build: { cpu: 8 } }, { variables: {} })).toEqual([]);
-});
-
-const quantity = fc.constantFrom('', '0', '1', '500m', '2', '4', '1e1', '8Gi', '12', 'x', '$CPU');
-const variables = fc.dictionary(
-  fc.constantFrom(
-    ...['', 'HELPER_', 'SERVICE_', 'POD_'].flatMap((who) =>
-      ['CPU', 'MEMORY'].flatMap((what) => [
-        `KUBERNETES_${who}${what}_REQUEST`,
-        `KUBERNETES_${who}${what}_LIMIT`,
-      ]),
-    ),
-  ),
-  quantity,
-);
-const request = fc.record(
-  {
-    variables,
-    services: fc.array(
-      fc.record({ name: fc.constantFrom('a', 'b'), variables }, { requiredKeys: ['name'] }),
-      {
-        maxLength: 3,
-      },
-    ),
-  },
-  { requiredKeys: [] },
-);
-const subject = fc.constantFrom('build', 'helper', 'service', 'pod', 'job');
-
-test('a higher cap never finds more, and what cannot be read is found under any cap', () => {
-  fc.assert(
-    fc.property(request, subject, fc.nat(20), fc.nat(20), (asked, who, cpu, more) => {
-      const low = said({ [who]: { cpu } }, asked);
-      const high = said({ [who]: { cpu: cpu + more } }, asked);
-      expect(high.length).toBeLessThanOrEqual(low.length);
-      expect(high.filter((each) => !each.includes('>'))).toEqual(low.filter((each) => !each.includes('>')));
-    }),
-  );
 });

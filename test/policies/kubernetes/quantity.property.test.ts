@@ -6,6 +6,7 @@ import {
   quantityText,
   sumOfQuantities,
 } from '../../../policies/kubernetes/quantity.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 const DECIMAL_POWERS = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 const BINARY_POWERS = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n };
@@ -41,7 +42,7 @@ test('what is written is read as the same amount, and written the same again', (
       expect(quantityText(read(canonical))).toBe(canonical);
       expect(canonical).toMatch(/^\d+(?:[numkMGTPE]|[KMGTPE]i|e-?\d+)?$/);
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });
 
@@ -70,6 +71,6 @@ test('no text makes it fail, whatever its form and length', () => {
       const quantity = parseQuantity(written);
       if (quantity !== undefined) expect(quantity.nanos).toBeGreaterThanOrEqual(0n);
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });

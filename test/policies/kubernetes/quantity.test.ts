@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  parseQuantity,
-  type Quantity,
-  quantityText,
-  sumOfQuantities,
-} from '../../../policies/kubernetes/quantity.ts';
+import { parseQuantity, type Quantity, quantityText } from '../../../policies/kubernetes/quantity.ts';
 
 const NANO = 1n;
 const ONE = 1_000_000_000n;
@@ -57,13 +52,4 @@ test.each([
   ['1'.repeat(65), 'more digits than anybody means'],
 ])('%j is no quantity: %s', (text) => {
   expect(parseQuantity(text)).toBeUndefined();
-});
-
-test.each<[readonly string[], string, string]>([
-  [['1Gi', '512Mi'], '1536Mi', 'binary numbers make a binary number'],
-  [['0', '1Gi'], '1Gi', 'nothing does not decide how a sum is written'],
-  [['1', '500m', '1n'], '1500000001n', 'nothing is lost'],
-  [[], '0', 'no numbers make 0'],
-])('the sum of %j is %s: %s', (texts, sum) => {
-  expect(quantityText(sumOfQuantities(texts.map(read)))).toBe(sum);
 });

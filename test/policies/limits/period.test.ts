@@ -6,6 +6,7 @@ import {
   type PeriodKind,
   periodAt,
 } from '../../../policies/limits/period.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 const at = (iso: string): number => Date.parse(iso);
 
@@ -70,7 +71,7 @@ test('every instant is in exactly one period: the end of one is the start of the
         expect(periodAt(kind, zone, period.startMs - 1, start).endMs).toBe(period.startMs);
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: propertyRuns(2000) },
   );
 });
 

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
 import { problemText } from '../../../policies/document/reading.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
-import { evaluateStateless } from '../../../policies/evaluate-stateless.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { aPolicy, NOW_MS, policyDocument, someLimits, using } from '../documents.ts';
 
@@ -33,20 +32,6 @@ test('what a rule has against an exempt job is recorded and rejects nobody', () 
   const { violations, exemptions } = at(images({ exempt: [EXEMPT] }));
   expect(violations).toMatchObject([{ rule: 'images', mode: 'shadow', exempt: true }]);
   expect(exemptions).toEqual([{ rule: 'images', reason: 'moves to the new registry' }]);
-});
-
-test('an exemption ends with its last day', () => {
-  const lastMs = Date.UTC(2027, 0, 1) - 1;
-  expect(at(images({ exempt: [EXEMPT] }), {}, lastMs).violations).toMatchObject([{ mode: 'shadow' }]);
-  expect(at(images({ exempt: [EXEMPT] }), {}, lastMs + 1).violations).toMatchObject([{ mode: 'enforce' }]);
-});
-
-test('an exemption that a missing directory could have told is not guessed: the rule counts as unevaluated', () => {
-  const policy = aPolicy({ rules: [images({ exempt: [EXEMPT] })] });
-  expect(evaluateStateless(job, { policy, nowMs: NOW_MS })).toEqual({
-    violations: [],
-    unevaluated: ['images'],
-  });
 });
 
 test('all conditions of an exemption must hold, and what GitLab did not send holds nothing', () => {

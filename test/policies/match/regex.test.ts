@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileRegex, REGEX_TEXT_CHARACTERS_MAX, type Regex } from '../../../policies/match/regex.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 function regex(pattern: string): Regex {
   const compiled = compileRegex(pattern);
@@ -64,6 +65,6 @@ test('no text makes a pattern that is taken throw, and no pattern throws', () =>
       if (compiled.ok) compiled.regex.matches(value);
       else expect(compiled.problem).not.toBe('');
     }),
-    { numRuns: 3_000 },
+    { numRuns: propertyRuns(3_000) },
   );
 });

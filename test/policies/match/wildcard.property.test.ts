@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileWildcard } from '../../../policies/match/wildcard.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 /** Stands where an alternative began: `**` counts as a component there, as in doublestar. */
 const BEGIN = '\u0001';
@@ -87,7 +88,7 @@ test('matches exactly what the naive matcher matches, for every pattern that is 
       fc.pre(compiled.ok);
       expect(compiled.wildcard.matches(text)).toBe(naive(pattern, text));
     }),
-    { numRuns: 5_000 },
+    { numRuns: propertyRuns(5_000) },
   );
 });
 

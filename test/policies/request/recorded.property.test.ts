@@ -5,6 +5,7 @@ import { evaluate } from '../../../policies/evaluate.ts';
 import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { aDirectory, aPolicy, someLimits, using } from '../documents.ts';
 
 const maybe = <Value>(arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
@@ -117,7 +118,7 @@ test('a recorded question asked again finds what the first one found', () => {
       };
       expect(found(again)).toEqual(found(first));
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });
 

@@ -10,6 +10,7 @@ import {
   retryAdvice,
 } from '../../../policies/text/reason-texts.ts';
 import { REJECTION_CHARACTERS_MAX } from '../../../policies/text/rejection-text.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { ANY_REASON, anyReason, words } from './any-reason.ts';
 import { NOW_MS, told, toldDiscreetly } from './told.ts';
 
@@ -43,7 +44,7 @@ test('whatever people and projects are called: plain, bounded, a first line of i
         expect(message.isWellFormed()).toBe(true);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });
 

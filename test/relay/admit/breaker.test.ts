@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createBreaker } from '../../../relay/admit/breaker.ts';
 
-/** A breaker with a clock by hand, and every change of its state. */
 function breakerAt(startMs: number) {
   const now = { ms: startMs };
   const changes: string[] = [];
@@ -12,7 +11,6 @@ function breakerAt(startMs: number) {
   return { now, changes, breaker };
 }
 
-/** Opens the breaker by two seconds of failures. */
 function opened() {
   const rig = breakerAt(0);
   for (; rig.breaker.state === 'closed'; rig.now.ms += 100) rig.breaker.allow()?.failed();

@@ -112,7 +112,6 @@ test.each([{ step: 429 }, { step: 408 }, { step: 500 }, { step: 503 }, { step: '
   },
 );
 
-/** Time goes on until an answer is there. */
 async function answered<T>(answering: Promise<T>, clock: WatchedClock): Promise<T> {
   let settled = false;
   void answering.finally(() => {

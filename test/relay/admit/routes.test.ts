@@ -17,14 +17,12 @@ async function call(fetch: Fetch, clock = handClock(1_000), timeoutMs = 2_000): 
   return callAdmit({ baseUrl: BASE_URL, fetch, clock }, '/v1/admissions', '{"requests":[]}', timeoutMs);
 }
 
-/** Code and message of what went wrong; nothing of an answer. */
 function failure(answer: AdmitAnswer): { code: string; text: string; cause: string | undefined } {
   if (answer.kind === 'answered') throw new Error('answered');
   const { error } = answer;
   return { code: error.code, text: error.message, cause: 'cause' in answer ? answer.cause : undefined };
 }
 
-/** A body that comes in parts; `cancelled` tells whether the rest was refused. */
 function parts(bytesEach: number, count: number) {
   const seen = { pulled: 0, cancelled: false };
   const stream = new ReadableStream<Uint8Array>({
@@ -90,7 +88,6 @@ describe('the route by Invoke', () => {
   const call = (fetch: Fetch, path = '/v1/admissions', body = '{"requests":[],"remainingMs":1000}') =>
     callAdmit({ baseUrl: INVOKE_URL, fetch: route(fetch), clock: handClock(1_000) }, path, body, 2_000);
 
-  /** Lambda with the real admit app behind it, by the same adapter as in the function. */
   function lambda() {
     const rules = flowRules([{ on: { project: 1001 }, jobs: 1 }]);
     const handler = handle(admitApp(new MemoryStore({ instance: 'flow.example.com' }), rules).app);

@@ -7,19 +7,6 @@ import { handClock } from '../../../scripts/local/clock.ts';
 import { type Asked, commitBench, range, type SentBatch, turn } from '../../support/relay/commit-bench.ts';
 import { admittedOf } from '../../support/relay/verdicts.ts';
 
-test('one batch is in flight per root, and what queued meanwhile is the next one', async () => {
-  const { ask, batches, pass } = commitBench();
-  ask(1);
-  await turn();
-  for (const jobId of [2, 3, 4]) {
-    ask(jobId);
-    await pass(20);
-  }
-  expect(batches).toHaveLength(1);
-  await batches[0]?.answer();
-  expect(batches.map((batch) => batch.jobIds)).toEqual([[1], [2, 3, 4]]);
-});
-
 test('a second batch starts 250 ms after the first, and never a third', async () => {
   const { ask, batches, pass, clock } = commitBench();
   const startMs = clock.monotonicMs();
@@ -145,50 +132,7 @@ test('asked twice while it waits, or while in flight, a job is sent once and eve
   expect(asked.map(({ verdict }) => verdict)).toEqual([1, 1, 2, 1, 1].map((jobId) => admittedOf({ jobId })));
 });
 
-test('a sender that fails or answers for fewer jobs than it got leaves nobody waiting', async () => {
-  const { ask, batches } = commitBench();
-  const [first, second, third] = [ask(1), ask(2), ask(3, { root: 2 })];
-  await turn();
-  await batches[0]?.answer([admittedOf({ jobId: 1 })]);
-  await batches[1]?.fail();
-  expect(first?.verdict).toEqual(admittedOf({ jobId: 1 }));
-  expect(second?.verdict).toEqual(undecided('deadline'));
-  expect(third?.verdict).toEqual(undecided('error'));
-});
-
 describe('deadlines of jobs', () => {
-  test('a job whose time ran out in the queue is answered in time and not sent', async () => {
-    const { ask, batches, pass, clock } = commitBench();
-    ask(1);
-    ask(2, { deadlineMs: 1_900 });
-    await turn();
-    await pass(255);
-    ask(3);
-    await pass(10);
-    // Two batches are out: these wait.
-    const late = ask(4, { deadlineMs: 300 });
-    const deadlineMs = clock.monotonicMs() + 300;
-    const patient = ask(5);
-    await pass(300);
-    expect(late.verdict).toEqual(undecided('deadline'));
-    expect(late.answeredAtMs).toBeLessThanOrEqual(deadlineMs);
-    expect(late.answeredAtMs).toBeGreaterThan(deadlineMs - 30);
-    await batches[0]?.answer();
-    expect(batches[2]?.jobIds).toEqual([5]);
-    await batches[2]?.answer();
-    expect(patient.verdict).toEqual(admittedOf({ jobId: 5 }));
-  });
-
-  test('a job with too little time left for a transaction is not sent', async () => {
-    const { ask, batches, commit } = commitBench();
-    const [hasty, calm] = [ask(1, { deadlineMs: 149 }), ask(2, { deadlineMs: 150 })];
-    await turn();
-    expect(hasty.verdict).toEqual(undecided('deadline'));
-    expect(batches.map((batch) => batch.jobIds)).toEqual([[2]]);
-    expect(calm.verdict).toBeUndefined();
-    expect(commit.open).toBe(1);
-  });
-
   test('senders that never answer do not block a root for ever', async () => {
     const { ask, batches, pass, commit } = commitBench();
     const lost = [ask(1, { deadlineMs: 1_000 })];
@@ -203,21 +147,5 @@ describe('deadlines of jobs', () => {
     await batches[2]?.answer();
     expect(next.verdict).toEqual(admittedOf({ jobId: 3 }));
     expect(commit.open).toBe(0);
-  });
-
-  test('closing answers everybody, queued or in flight, and leaves no timer', async () => {
-    const { ask, batches, pass, commit, clock } = commitBench();
-    const asked = [ask(1), ask(2, { root: 2 })];
-    await turn();
-    asked.push(...range(3, 5).map((jobId) => ask(jobId)), ask(1));
-    expect(clock.timers).toBeGreaterThan(0);
-    commit.close();
-    await turn();
-    expect(asked.map(({ verdict }) => verdict)).toEqual(asked.map(() => undecided('stopping')));
-    expect(commit.open).toBe(0);
-    expect(clock.timers).toBe(0);
-    for (const batch of batches) await batch.answer();
-    await pass(3_000);
-    expect(batches).toHaveLength(2);
   });
 });

@@ -5,7 +5,6 @@ import {
   createFallback,
   type Fallback,
   type FallbackAnswer,
-  statelessCheck,
   UNREADABLE_PER_HOUR,
 } from '../../../relay/fallback/fallback.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
@@ -40,10 +39,9 @@ function fallbackOf(setting: Setting = {}): { readonly fallback: Fallback; reado
   const clock = handClock(1_000);
   const policy = setting.rules && aPolicy({ rules: setting.rules });
   const fallback = createFallback({
-    clock,
-    stateless: statelessCheck(policy, { nowMs: () => 0 }, () =>
-      setting.withDirectory ? aDirectory : undefined,
-    ),
+    clock: { ...clock, nowMs: () => 0 },
+    policy,
+    directory: () => (setting.withDirectory ? aDirectory : undefined),
     costAndCapacity: setting.costAndCapacity ?? 'admit',
     newDecisionId: () => 'f-1',
   });

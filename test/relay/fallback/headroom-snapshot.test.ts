@@ -1,32 +1,16 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { LimitRoom } from '../../../functions/core/contract/admissions.ts';
 import type { Item } from '../../../functions/core/store/operation.ts';
-import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { Headroom, type KeptHeadroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
 import { createHeadroomSnapshots, headroomTable } from '../../../relay/fallback/headroom-snapshot.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { turn } from '../../support/relay/commit-bench.ts';
+import { budgetRoom } from '../../support/relay/verdicts.ts';
 
 const NOW_MS = handClock().nowMs();
 const HOUR_MS = 3_600_000;
-
-const refusal = (subject: string, limit: string, leftEur: number): Violation => ({
-  ...{ rule: 'budgets', class: 'cost', mode: 'enforce' },
-  reason: {
-    ...{ code: 'BUDGET_EXHAUSTED', subject, subjectLabel: subject, limit, unit: 'micros', zone: 'UTC' },
-    ...{ limitAmount: 100_000_000, committed: 100_000_000 - leftEur * 1_000_000 },
-    ...{ settled: 0, asked: 1_000_000 },
-  },
-});
-
-/** A job costs one EUR. */
-const budgetWith = (leftEur: number, subject = 'group/100'): LimitRoom => ({
-  policy: 'room',
-  refusal: refusal(subject, 'money-month', leftEur),
-});
 
 const aJob = (jobId: number, root = 100): AdmissionRequest => ({
   ...{ jobId, projectId: 1_000, namespaceId: root, rootNamespaceId: root, timeoutSeconds: 3_600 },
@@ -59,7 +43,7 @@ function aRelay(left: readonly KeptHeadrooms[] = []) {
   };
   return {
     ...{ clock, snapshots, room, writes, failures, table, pass },
-    told: (leftEur: number) => room.report([budgetWith(leftEur)]),
+    told: (leftEur: number) => room.report([budgetRoom(leftEur)]),
     admits: (...jobIds: readonly number[]) => jobIds.filter((jobId) => room.take(aJob(jobId)) === undefined),
   };
 }
@@ -86,15 +70,7 @@ const kept = (
   given: readonly number[] = [],
 ): KeptHeadrooms => ({
   rooms: [
-    {
-      ...{
-        room: budgetWith(leftEur),
-        left: leftEur * 1_000_000,
-        toldAtMs: NOW_MS - 1_000,
-        spent: 0,
-      },
-      ...part,
-    },
+    { room: budgetRoom(leftEur), left: leftEur * 1_000_000, toldAtMs: NOW_MS - 1_000, spent: 0, ...part },
   ],
   given,
 });
@@ -114,17 +90,7 @@ const AT_MS = Date.UTC(2026, 10, 21, 12);
 const DAY_MS = 24 * HOUR_MS;
 
 const aRoom = (subject: string, toldAtMs = AT_MS): KeptHeadroom => ({
-  room: {
-    policy: 'room',
-    refusal: {
-      ...{ rule: 'budgets', class: 'cost', mode: 'enforce' },
-      reason: {
-        ...{ code: 'BUDGET_EXHAUSTED', subject, subjectLabel: subject, limit: 'money-month', unit: 'micros' },
-        ...{ limitAmount: 9, committed: 1, settled: 0, asked: 1, zone: 'UTC' },
-      },
-    },
-  },
-  ...{ toldAtMs, left: 8, spent: 1 },
+  ...{ room: budgetRoom(8, subject), toldAtMs, left: 8, spent: 1 },
 });
 
 interface Call {

@@ -1,20 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAdmitApp } from '../../../functions/admit/app.ts';
-import type { AdmissionsResponse, LimitRoom } from '../../../functions/core/contract/admissions.ts';
+import type { AdmissionsResponse } from '../../../functions/core/contract/admissions.ts';
 import { type LedgerClock, silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { readHeadroom } from '../../../relay/admit/response.ts';
-import { createFallback, type Fallback, statelessCheck } from '../../../relay/fallback/fallback.ts';
+import { createFallback, type Fallback } from '../../../relay/fallback/fallback.ts';
 import { Headroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
 import { createHeadroomSnapshots } from '../../../relay/fallback/headroom-snapshot.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { range } from '../../support/relay/commit-bench.ts';
+import { budgetRoom } from '../../support/relay/verdicts.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -50,7 +51,7 @@ function aHouse({ limits, rules, disclose, relays = 1, failurePolicy = 'admit' }
     });
     const fallback = createFallback({
       clock: { ...handClock(0), nowMs: clock.nowMs },
-      stateless: statelessCheck(policy, clock),
+      policy,
       costAndCapacity: failurePolicy,
       newDecisionId: () => 'f-1',
       headroom: room,
@@ -66,7 +67,6 @@ function aHouse({ limits, rules, disclose, relays = 1, failurePolicy = 'admit' }
   };
   return {
     ask,
-    /** All at their first one. */
     fallbacks: all.map(({ fallback }) => fallback),
     pass: (ms: number) => {
       nowMs += ms;
@@ -186,29 +186,9 @@ test('what was given stays given until the ledger knows of it', async () => {
 });
 
 describe('restarts in an outage', () => {
-  const JOB_MICROS = 1_000_000;
-  const LIMIT_MICROS = 100 * JOB_MICROS;
-
-  /** A job costs one. */
-  const budgetWith = (left: number): LimitRoom => ({
-    policy: 'room',
-    refusal: {
-      ...{ rule: 'budgets', class: 'cost', mode: 'enforce' },
-      reason: {
-        ...{ code: 'BUDGET_EXHAUSTED', subject: 'group/100', subjectLabel: 'acme', limit: 'money-month' },
-        ...{ unit: 'micros', limitAmount: LIMIT_MICROS, committed: LIMIT_MICROS - left * JOB_MICROS },
-        ...{ settled: 0, asked: JOB_MICROS, zone: 'UTC' },
-      },
-    },
-  });
-
   const clock = handClock();
   const newRoom = (relays: number): Headroom =>
     new Headroom({ clock, policy: aPolicy(), relays, isDelivered: () => true, directory: () => undefined });
-
-  const aJob = (jobId: number) => ({
-    ...{ jobId, projectId: 1_000, namespaceId: 100, rootNamespaceId: 100, timeoutSeconds: 3_600 },
-  });
 
   const relaysInAnOutage = [
     fc.integer({ min: 1, max: 4 }),
@@ -235,7 +215,7 @@ describe('restarts in an outage', () => {
         };
         const now = range(1, relays).map(started);
         for (const { room, place } of now) {
-          room.report([budgetWith(left)]);
+          room.report([budgetRoom(left)]);
           written[place] = room.keep();
         }
         let admitted = 0;

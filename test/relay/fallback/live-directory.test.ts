@@ -41,7 +41,6 @@ function bench(change: (fetch: Fetch) => Fetch = (fetch) => fetch) {
       if (event.type === 'directory') events.push(event);
     },
   });
-  /** Until what a timer started is over: it has said so. */
   const heard = async (): Promise<void> => {
     const before = events.length;
     for (let turns = 0; events.length === before; turns += 1) {

@@ -216,7 +216,6 @@ describe('with the journal in the table', () => {
     answeredAtMs: NOW_MS,
   });
 
-  /** A relay whose function is away, and what it writes into the table. */
   function aRelay(says = (): UnmeteredOutcome | Promise<UnmeteredOutcome> => UNREACHABLE) {
     const items: Item[] = [];
     const write = journalWriter({

@@ -63,7 +63,6 @@ describe('log', () => {
     return { clock, written, lines, observe: logEvents(log, clock) };
   }
 
-  /** A line without its time. */
   const named = ({ time, ...fields }: Record<string, unknown> = {}) => fields;
 
   test('a decision is one JSON line, complete on its own', () => {

@@ -30,7 +30,6 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** The first warning that a relay before `url` writes about its streams. */
 async function warningOf(url: string, options: Partial<RouterOptions> = {}) {
   const written: string[] = [];
   const clock = handClock();
@@ -53,7 +52,7 @@ async function warningOf(url: string, options: Partial<RouterOptions> = {}) {
       observe(event);
     },
     answer: async () => ({ answer: { outcome: 'admitted' }, delivered: () => {} }),
-    encode: { admitted: () => new Uint8Array(), rejected: () => new Uint8Array() },
+    encode: () => new Uint8Array(),
   });
   pool.start();
   await until(() => events.some(({ type }) => type === 'backing_off'));
@@ -70,7 +69,6 @@ interface Certificate {
   readonly key: string;
   readonly cert: string;
 }
-/** Trusts this certificate in addition to the public ones. */
 function trusting(name: string, { cert }: Certificate) {
   const caFile = join(dir, `${name}.pem`);
   writeFileSync(caFile, cert);

@@ -136,7 +136,6 @@ describe('the token in a file', () => {
   const dir = mkdtempSync(join(tmpdir(), 'token-'));
   afterAll(() => rmSync(dir, { recursive: true }));
 
-  /** A token file whose clock the test moves. */
   function tokenFile(name: string, content: string) {
     const path = join(dir, name);
     writeFileSync(path, content);

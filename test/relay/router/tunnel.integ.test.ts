@@ -35,7 +35,6 @@ function aClient(url: string, options: Partial<RouterOptions> = {}) {
   return client;
 }
 
-/** A server that answers upgrades as told and remembers their headers. */
 async function anUpgradeServer(answer: { readonly status?: number; readonly speak?: string }) {
   const seen: IncomingHttpHeaders[] = [];
   const closes: number[] = [];
@@ -119,7 +118,6 @@ describe('flushing', () => {
   const FRAMES = 64;
   const FRAME = Buffer.alloc(128 * 1024, 7);
 
-  /** A tunnel, what grpc-js would hold of it, and the router's end. */
   async function aTunnel(): Promise<{ readonly near: Socket; readonly far: WebSocket }> {
     const server = new WebSocketServer({ host: '127.0.0.1', port: 0, handleProtocols: () => 'ws-tunnel' });
     await new Promise<void>((resolve) => server.once('listening', () => resolve()));

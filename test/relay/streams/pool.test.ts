@@ -28,22 +28,6 @@ test('only one stream knocks until the router has shown that it takes us', async
   expect(bench.ofType('connected')).toEqual([{ type: 'connected', downMs: 1_000, again: false }]);
 });
 
-test('the answer goes out on the stream that asked, and is heard', async () => {
-  const bench = poolBench();
-  await bench.open();
-  bench.calls[2]?.ask('job 2');
-  bench.calls[5]?.ask('job 5');
-  await bench.questions[1]?.decide({ outcome: 'rejected', reason: 'no budget' });
-  await bench.questions[0]?.decide();
-  expect(bench.questions.map((question) => question.text)).toEqual(['job 2', 'job 5']);
-  expect(bench.calls[2]?.answered).toBe('admitted');
-  expect(bench.calls[5]?.answered).toBe('rejected: no budget');
-  expect(bench.heard, 'nobody knows before the router ends the stream').toEqual([]);
-  bench.calls[5]?.end();
-  bench.calls[2]?.end();
-  expect(bench.heard).toEqual([true, true]);
-});
-
 test('an answering core that fails costs its own stream only', async () => {
   const bench = poolBench({ answer: () => Promise.reject(new Error('broken core')) });
   await bench.open();
@@ -180,7 +164,6 @@ describe('connection states', () => {
 
 /** What becomes of a stream once it is answered: whether the router has the answer, and what place it takes meanwhile. */
 describe('answered streams', () => {
-  /** A pool with one question that was answered, and its call. */
   async function answered() {
     const bench = poolBench();
     await bench.open();

@@ -24,12 +24,6 @@ const requestOf = (translation: Translation) => {
 
 test.each<[string, Shape, Record<string, unknown>, Record<string, unknown>]>([
   [
-    'reads nested snake_case',
-    { job_info: { id: 'int64', project_id: 'int64', project_full_path: 'string' } },
-    { job_info: { id: '7', project_id: '42', project_full_path: 'acme/web' } },
-    { jobId: 7, projectId: 42, projectPath: 'acme/web' },
-  ],
-  [
     'reads flat fields',
     { job_id: 'int64', project_full_path: 'string', namespace_id: 'int64', user_id: 'int64' },
     { job_id: '7', project_full_path: 'acme/web', namespace_id: '5', user_id: '3' },

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { dumpWire, explain } from '../../../relay/wire/inspect.ts';
 import { REASON_BYTES_MAX, wireReason } from '../../../relay/wire/reason.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { range } from '../../support/relay/commit-bench.ts';
 import { ODD_SCHEMA } from '../../support/relay/odd-schemas.ts';
 
@@ -49,7 +50,7 @@ describe('dump', () => {
       fc.property(fc.uint8Array({ maxLength: 2_000 }), (any) => {
         expect(dumpWire(any).split('\n').length).toBeLessThanOrEqual(502);
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 });

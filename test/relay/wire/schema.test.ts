@@ -13,8 +13,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { lockedVersion, lockOf } from '../../../relay/wire/deployable-descriptors.ts';
 import {
   descriptorsHash,
-  encodeAdmitted,
-  encodeRejected,
+  encodeAnswer,
   loadSchema,
   PLACEHOLDER_HASH,
   parseSchema,
@@ -101,10 +100,12 @@ test('our descriptors are known by their hash, wherever the file lies, and no ot
 describe('encoding', () => {
   test('answers are encoded as the schema says, whatever their numbers', () => {
     const theirs = parseSchema(renamedAndRenumbered(), 'theirs');
-    expect(fromBinary(theirs.answer, encodeRejected(theirs, 'no budget'))).toMatchObject({
+    expect(
+      fromBinary(theirs.answer, encodeAnswer(theirs, { outcome: 'rejected', reason: 'no budget' })),
+    ).toMatchObject({
       admissionResponse: { case: 'rejected', value: { reason: 'no budget' } },
     });
-    expect(fromBinary(theirs.answer, encodeAdmitted(theirs))).toMatchObject({
+    expect(fromBinary(theirs.answer, encodeAnswer(theirs, { outcome: 'admitted' }))).toMatchObject({
       admissionResponse: { case: 'admitted' },
     });
   });

@@ -1,8 +1,8 @@
-import { createAnswering, createQuestionReader } from '../../../relay/answer.ts';
+import { createAnswering } from '../../../relay/answer.ts';
 import { createGroupCommit, type SendBatch } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { RouterAnswer } from '../../../relay/exchange.ts';
-import { createFallback, statelessCheck } from '../../../relay/fallback/fallback.ts';
+import { createFallback } from '../../../relay/fallback/fallback.ts';
 import { createUnmetered } from '../../../relay/fallback/unmetered.ts';
 import { compileReader, plausibilityJudge } from '../../../relay/translate/question-reader.ts';
 import { WaitQueue } from '../../../relay/wait-queue.ts';
@@ -17,7 +17,6 @@ const read = compileReader(schema, {
   trustVariables: false,
 });
 
-/** One question and all that was answered to it. */
 interface Exchange {
   readonly arrivedAtMs: number;
   readonly deadlineMs: number;
@@ -29,10 +28,8 @@ interface AnsweringOptions {
   /** Gets the clock so that it can take its time on it. */
   readonly send: (clock: HandClock) => SendBatch;
   readonly deadlineMs?: number;
-  /** @default deadlineMs */
   readonly answerWithinMs?: number;
   readonly queuedMax?: number;
-  /** @default 'given' */
   readonly schemaTrust?: SchemaTrust;
 }
 
@@ -62,7 +59,6 @@ export function answeringBench(options: AnsweringOptions) {
   const { answerWithinMs = deadlineMs } = options;
   const fallback = createFallback({
     clock,
-    stateless: statelessCheck(undefined, clock),
     costAndCapacity: 'admit',
     newDecisionId: () => 'f-1',
   });
@@ -71,18 +67,8 @@ export function answeringBench(options: AnsweringOptions) {
     noted: fallback.noted,
   });
   const answerQuestion = createAnswering({
-    read: createQuestionReader({
-      read,
-      judge: plausibilityJudge(() => undefined),
-      proof,
-      observe,
-    }),
-    proof,
-    waiting,
-    fallback,
-    unmetered,
-    clock,
-    observe,
+    judge: plausibilityJudge(() => undefined),
+    ...{ read, proof, waiting, fallback, unmetered, clock, observe },
   });
 
   return {
@@ -111,7 +97,6 @@ export function answeringBench(options: AnsweringOptions) {
   };
 }
 
-/** The bytes of a question as the router sends it. */
 export const questionOf = (
   jobId: number,
   { project = 1, root = 1 }: { readonly project?: number; readonly root?: number } = {},

@@ -18,7 +18,6 @@ export interface SentBatch {
   readonly fail: () => Promise<void>;
 }
 
-/** What came of one question. */
 export interface Asked {
   readonly jobId: number;
   verdict: LedgerVerdict | undefined;
@@ -30,7 +29,6 @@ interface AskedOf {
   readonly project?: number;
   /** From now. @default 2000 */
   readonly deadlineMs?: number;
-  /** Makes the request this much larger. */
   readonly padding?: number;
 }
 
@@ -68,7 +66,6 @@ export function commitBench(
       }),
   });
 
-  /** Asks now, of root 1 and project 1 by default. */
   function ask(jobId: number, of: AskedOf = {}): Asked {
     const { root = 1, project = 1, deadlineMs = 2_000, padding } = of;
     const asked: Asked = { jobId, verdict: undefined, answeredAtMs: undefined };
@@ -96,6 +93,5 @@ export function commitBench(
   };
 }
 
-/** Numbers from..to, both included. */
 export const range = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);

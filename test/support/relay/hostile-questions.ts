@@ -65,7 +65,6 @@ export function hostileQuestionBytes(desc: DescMessage): Readonly<Record<string,
   };
 }
 
-/** As many units as a question has room for. */
 function filled(head: Uint8Array, unit: Uint8Array | ((index: number) => Uint8Array)): Uint8Array {
   const roomBytes = READING_BOUNDS.bytes - ROOM_BYTES - head.length;
   if (typeof unit !== 'function') {
@@ -81,7 +80,6 @@ function filled(head: Uint8Array, unit: Uint8Array | ((index: number) => Uint8Ar
   }
 }
 
-/** For what is put around a filling. */
 const ROOM_BYTES = 16;
 
 /** The number one in ten bytes. */

@@ -71,10 +71,8 @@ export function poolBench(options: Partial<StreamPoolOptions> = {}) {
     random: () => 0.5,
     observe: (event) => events.push(event),
     defer: (run) => deferred.push(run),
-    encode: {
-      admitted: () => Buffer.from('admitted'),
-      rejected: (reason) => Buffer.from(`rejected: ${reason}`),
-    },
+    encode: (given) =>
+      Buffer.from(given.outcome === 'admitted' ? given.outcome : `rejected: ${given.reason}`),
     answer: ({ bytes }) =>
       new Promise((resolve) => {
         questions.push({
@@ -95,13 +93,10 @@ export function poolBench(options: Partial<StreamPoolOptions> = {}) {
     heard,
     questions,
     settle,
-    /** Calls that have not ended. */
     live: () => calls.filter((call) => !call.ended),
-    /** Calls that have neither ended nor been asked. */
     free: () => calls.filter((call) => !call.ended && call.answered === undefined),
     ofType: <T extends RelayEvent['type']>(type: T) =>
       events.filter((event): event is Extract<RelayEvent, { type: T }> => event.type === type),
-    /** Starts, and lets the first probe live. */
     async open() {
       pool.start();
       clock.advance(1_000);

@@ -5,7 +5,7 @@ import { systemRelayClock } from '../../../relay/relay.ts';
 import { createRouter, type RouterOptions } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
-import { encodeAdmitted, encodeRejected, loadSchema } from '../../../relay/wire/schema.ts';
+import { encodeAnswer, loadSchema } from '../../../relay/wire/schema.ts';
 import type { HandClock } from '../../../scripts/local/clock.ts';
 import { ConditionWaiters } from '../../../scripts/local/router/admission.ts';
 
@@ -45,7 +45,7 @@ export function relayBefore(
       events.push(event);
       conditions.look();
     },
-    encode: { admitted: () => encodeAdmitted(schema), rejected: (reason) => encodeRejected(schema, reason) },
+    encode: (given) => encodeAnswer(schema, given),
     answer:
       options.answer ??
       (() =>
@@ -75,7 +75,6 @@ export function relayBefore(
   };
 }
 
-/** One AdmitJob call without a pool. */
 export function callOnce(router: ReturnType<typeof createRouter>) {
   const { promise, resolve } = Promise.withResolvers<{
     readonly code: number;

@@ -16,7 +16,6 @@ export interface RelayProcess {
     readonly stdout: string;
     readonly stderr: string;
   }>;
-  /** Resolves when it has written `text` on stdout; rejects if it ends without. */
   wrote(text: string): Promise<void>;
   readonly kill: () => void;
 }
@@ -58,7 +57,6 @@ export function spawnRelay(env: Readonly<Record<string, string>>): RelayProcess 
   };
 }
 
-/** Lines of its log, metrics left out. */
 export const logOf = (stdout: string): Record<string, unknown>[] =>
   stdout
     .split('\n')

@@ -11,16 +11,12 @@ import { admittedOf, quotaViolation, rejectedFor } from './verdicts.ts';
 export interface SlotJob {
   readonly jobId: number;
   readonly root: number;
-  /** By counter, how much it takes. */
   readonly takes: Readonly<Record<string, number>>;
-  /** How long it runs. */
   readonly runMs: number;
 }
 
-/** What was said of a job by one call. */
 interface Said {
   readonly jobId: number;
-  /** When the call was sent, and when it was answered. */
   readonly sentMs: number;
   readonly atMs: number;
   readonly outcome: LedgerVerdict['outcome'];
@@ -34,7 +30,6 @@ export interface SlotHouse {
   readonly said: Said[];
   readonly ask: (job: SlotJob) => SlotQuestion;
   readonly pass: (ms: number) => Promise<void>;
-  /** Gives back what a job took. */
   readonly end: (jobId: number) => void;
 }
 

@@ -1,3 +1,4 @@
+import type { LimitRoom } from '../../../functions/core/contract/admissions.ts';
 import type { Reason, Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Unit } from '../../../policies/unit.ts';
@@ -16,7 +17,6 @@ export type QuotaCode =
   | 'WINDOW_FULL'
   | 'EXCEEDS_LIMIT_ALONE';
 
-/** A used-up limit of this subject. */
 export function quotaViolation(
   subject: string,
   code: QuotaCode = 'BUDGET_EXHAUSTED',
@@ -25,24 +25,26 @@ export function quotaViolation(
     readonly limit?: string;
     readonly unit?: Unit;
     readonly asked?: number;
-    /** @default the whole limit */
     readonly committed?: number;
   } = {},
 ): Violation {
   const { limitAmount = 100, limit = 'money-month', unit = 'micros', asked = 1, ...others } = parts;
   const { committed = limitAmount, ...more } = others;
-  const facts = {
-    limit,
-    subject,
-    subjectLabel: subject,
-    unit,
-    limitAmount,
-    asked,
-  };
+  const facts = { limit, subject, subjectLabel: subject, unit, limitAmount, asked };
   const used = code === 'EXCEEDS_LIMIT_ALONE' ? {} : { committed, settled: 0 };
   const reason = { code, ...facts, ...used } as Reason;
   return { rule: 'budgets', class: 'cost', mode: 'enforce', reason, ...more };
 }
+
+const EUR = 1_000_000;
+
+/** The headroom of a budget of 100 EUR. A job of `aPolicy` costs one. */
+export const budgetRoom = (leftEur: number, subject = 'group/100'): LimitRoom => ({
+  policy: 'room',
+  refusal: quotaViolation(subject, 'BUDGET_EXHAUSTED', {
+    ...{ limitAmount: 100 * EUR, committed: (100 - leftEur) * EUR, asked: EUR },
+  }),
+});
 
 export const rejectedFor = (
   violation: Violation,

@@ -1,5 +1,5 @@
 import type { BacktestAnswer } from '../../../answers/limits/edit-models.ts';
-import type { ChangeRow } from '../../../core/limits/limit-changes.ts';
+import type { ChangeRow } from '../../../core/limits/edit-model.ts';
 import { ConsolePage } from '../frame.tsx';
 import { distance, leftOfText, type PageFormat } from '../parts/amounts.tsx';
 import {

@@ -7,8 +7,13 @@ import type {
   PreviewAnswer,
 } from '../../../answers/limits/edit-models.ts';
 import { poolText } from '../../../answers/status/texts.ts';
-import type { HistoryPage, LimitEdit, LogEntry, Oversubscription } from '../../../core/limits/edit-model.ts';
-import type { ChangeRow } from '../../../core/limits/limit-changes.ts';
+import type {
+  ChangeRow,
+  HistoryPage,
+  LimitEdit,
+  LogEntry,
+  Oversubscription,
+} from '../../../core/limits/edit-model.ts';
 import type { User } from '../../../core/signin/model.ts';
 import {
   distance,

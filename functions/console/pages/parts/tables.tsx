@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { GroupRow } from '../../../answers/groups/model.ts';
-import type { ChangeRow } from '../../../core/limits/limit-changes.ts';
+import type { ChangeRow } from '../../../core/limits/edit-model.ts';
 import type { GroupSum, UsedInMonth } from '../../../core/usage/sums.ts';
 import {
   bare,

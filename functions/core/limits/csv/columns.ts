@@ -28,18 +28,12 @@ export interface CsvDialect {
 
 export const PLAIN_CSV: CsvDialect = { delimiter: ',', decimal: '.' };
 
-const columnsOf = (...types: readonly string[]): readonly string[] =>
-  limitFields.flatMap(({ name, column = name, type }) => (types.includes(type) ? [column] : []));
-
-/** Columns with decimals, whose sign the dialect names. */
-const DECIMALS: ReadonlySet<CsvColumn> = new Set(['limit', 'soft_pct', ...columnsOf('part')]);
-const DAYS: ReadonlySet<CsvColumn> = new Set(columnsOf('day'));
-/** Columns whose blanks at both ends are the author's. */
-const TEXTS: ReadonlySet<CsvColumn> = new Set(columnsOf('text'));
-
-export const isDecimal = (column: CsvColumn): boolean => DECIMALS.has(column);
-export const isDayColumn = (column: CsvColumn): boolean => DAYS.has(column);
-export const isTextColumn = (column: CsvColumn): boolean => TEXTS.has(column);
+/** `part`: decimals, whose sign the dialect names. `text`: blanks at both ends are the author's. */
+const TYPES: ReadonlyMap<CsvColumn, string> = new Map([
+  ...limitFields.map(({ name, column = name, type }) => [column, type] as const),
+  ...(['limit', 'soft_pct'] as const).map((column) => [column, 'part'] as const),
+]);
+export const typeOf = (column: CsvColumn): string | undefined => TYPES.get(column);
 
 export interface CsvProblem {
   /** Line of the file, from 1; 0 for the file as a whole, or for what is not in it. */

@@ -16,9 +16,9 @@ import {
   type CsvColumn,
   type CsvDialect,
   FIGURE_COLUMNS,
-  isDecimal,
   type LimitFigures,
   PLAIN_CSV,
+  typeOf,
 } from './columns.ts';
 import { cellOfText, cellsOf, isPlainNumber, type LimitEntry } from './read-cells.ts';
 
@@ -34,7 +34,6 @@ export function exportLimits(
     /** The live set: it stands in each row, so that sorting, filtering and deleting rows cannot lose it. */
     readonly version: string;
     readonly directory?: Directory | undefined;
-    /** By {@link entryKey}; limits that are not there have empty cells. */
     readonly figures?: ReadonlyMap<string, LimitFigures>;
     readonly dialect?: CsvDialect;
   },
@@ -45,32 +44,31 @@ export function exportLimits(
     path: pathOf(placed.subject, directory),
   }));
   const lines = rows.toSorted(byPlace).map((row) => {
-    const cells: Cells = { ...cellsOf(row.entry), ...placeCells(row, row.path), version };
-    const told = figureCells(row, figures?.get(entryKey(row.subject, row.id)), dialect);
-    return CSV_COLUMNS.flatMap((column) => {
-      const field = fieldOf(cells[column] ?? '', column, dialect);
-      return column === 'limit' ? [field, ...told] : [field];
-    });
+    const group = /^group\/(\d+)$/.exec(row.subject)?.[1];
+    const place = group === undefined ? { subject: row.subject } : { group_id: group };
+    const cells: Cells = { ...cellsOf(row.entry), ...place, group_path: row.path ?? '', version };
+    const kind = kindOf(row.entry);
+    const own = figures?.get(entryKey(row.subject, row.id));
+    return withFigures(
+      (column) => writtenCell(cells[column] ?? '', column, dialect),
+      (column) => {
+        const amount = own?.[column];
+        if (amount === undefined || kind === undefined) return '';
+        return writtenCell(writtenUnits(amount, kind), 'limit', dialect);
+      },
+    );
   });
-  const header = CSV_COLUMNS.flatMap((column) =>
-    column === 'limit' ? [column, ...FIGURE_COLUMNS] : [column],
-  );
+  const header = withFigures(String, String);
   return [header, ...lines].map((fields) => `${fields.join(dialect.delimiter)}\r\n`).join('');
 }
 
-function figureCells(
-  { entry }: PlacedEntry,
-  figures: LimitFigures | undefined,
-  dialect: CsvDialect,
-): readonly string[] {
-  const kind = kindOf(entry);
-  return FIGURE_COLUMNS.map((column) => {
-    const amount = figures?.[column];
-    return amount === undefined || kind === undefined
-      ? ''
-      : writtenCell(writtenUnits(amount, kind), 'decimal', dialect);
-  });
-}
+const withFigures = (
+  fieldOf: (column: CsvColumn) => string,
+  figureOf: (column: (typeof FIGURE_COLUMNS)[number]) => string,
+): readonly string[] =>
+  CSV_COLUMNS.flatMap((column) =>
+    column === 'limit' ? [fieldOf(column), ...FIGURE_COLUMNS.map(figureOf)] : [fieldOf(column)],
+  );
 
 function pathOf(subject: string, directory: Directory | undefined): string | undefined {
   const [kind, id] = subject.split('/');
@@ -78,9 +76,7 @@ function pathOf(subject: string, directory: Directory | undefined): string | und
   return kind === 'project' ? directory?.projectById.get(Number(id))?.path : undefined;
 }
 
-interface ExportRow extends PlacedEntry {
-  readonly path: string | undefined;
-}
+type ExportRow = PlacedEntry & { readonly path: string | undefined };
 
 /** Stable: limits of one subject keep their order, and so do patterns, because the first match counts. */
 function byPlace(one: ExportRow, other: ExportRow): number {
@@ -96,23 +92,11 @@ const rankOf = ({ list, subject }: PlacedEntry): number => {
   return /^(?:group|project)\//.test(subject) ? 1 : 0;
 };
 
-function placeCells({ subject }: PlacedEntry, path: string | undefined): Cells {
-  const group = /^group\/(\d+)$/.exec(subject)?.[1];
-  return group === undefined
-    ? { subject, group_path: path ?? '' }
-    : { group_id: group, group_path: path ?? '' };
-}
-
-const fieldOf = (text: string, column: CsvColumn, dialect: CsvDialect): string =>
-  writtenCell(text, isDecimal(column) ? 'decimal' : column === 'group_id' ? 'number' : 'text', dialect);
-
-function writtenCell(
-  text: string,
-  content: 'decimal' | 'number' | 'text',
-  { delimiter, decimal }: CsvDialect,
-): string {
-  const isNumber = content !== 'text' && isPlainNumber(text);
-  const told = content === 'decimal' && decimal === ',' ? text.replace('.', ',') : text;
+/** @param column - figures are written like `limit`. */
+function writtenCell(text: string, column: CsvColumn, { delimiter, decimal }: CsvDialect): string {
+  const isDecimal = typeOf(column) === 'part';
+  const isNumber = (isDecimal || column === 'group_id') && isPlainNumber(text);
+  const told = isDecimal && decimal === ',' ? text.replace('.', ',') : text;
   const cell = isNumber ? told : cellOfText(told);
   const quotes = cell.includes(delimiter) || /["\r\n]|^\s|\s$/.test(cell);
   return quotes ? `"${cell.replaceAll('"', '""')}"` : cell;

@@ -5,7 +5,7 @@ import {
 } from '../../../../policies/document/written.ts';
 import { isMoney, LIMIT_KINDS } from '../../../../policies/unit.ts';
 import { idOf, kindOf, readField } from '../subject-text.ts';
-import { type Cells, type CsvColumn, type CsvDialect, FIELD_OF, isDayColumn, isDecimal } from './columns.ts';
+import { type Cells, type CsvColumn, type CsvDialect, FIELD_OF, typeOf } from './columns.ts';
 
 // Thresholds in one cell or field: `50 75 90`, `80 forecast 100`, `none`; empty: as limits of the kind have them.
 
@@ -24,8 +24,6 @@ export const readThresholdsText = (text: string): readonly (number | string)[] |
   );
 };
 
-// Numbers and days in the cells of a row, as people and spreadsheets write them → as limits.yaml does.
-
 export interface CellContext {
   readonly dialect: CsvDialect;
   readonly currency: string;
@@ -43,11 +41,12 @@ export function readCells(
   const isCounted = LIMIT_KINDS.some((kind) => kind === cells.unit && isMoney(kind));
   let fine = true;
   for (const [column, text = ''] of Object.entries(cells)) {
-    if (text === '' || !(isDecimal(column) || isDayColumn(column))) continue;
-    const plain = isDecimal(column) ? text.replace(dialect.decimal, '.') : text;
+    const isDecimal = typeOf(column) === 'part';
+    if (text === '' || !(isDecimal || typeOf(column) === 'day')) continue;
+    const plain = isDecimal ? text.replace(dialect.decimal, '.') : text;
     now[column] = plain;
     if (isSame(column, before[column] ?? '', plain)) continue;
-    const read: WrittenAmount = isDecimal(column)
+    const read: WrittenAmount = isDecimal
       ? readWrittenAmount(text, {
           ...{ currency, isMoney: isCounted },
           // A decimal point is the default, so it counts as undeclared.
@@ -69,7 +68,7 @@ export function readCells(
 /** Spreadsheets save 7.50 as 7.5, and breaks within cells as they like. */
 export function isSame(column: CsvColumn, before: string, now: string): boolean {
   if (before === now) return true;
-  return isDecimal(column) ? number(before) === number(now) : lines(before) === lines(now);
+  return typeOf(column) === 'part' ? number(before) === number(now) : lines(before) === lines(now);
 }
 
 const DECIMAL = /^0*(\d+)(?:\.(\d+?)0*)?(%?|[A-Za-z]*)$/;
@@ -82,7 +81,6 @@ function number(text: string): string {
 
 const lines = (text: string): string => text.replace(/\r\n?/g, '\n');
 
-// One limit of the document as the cells of a row.
 export type LimitEntry = Readonly<Record<string, unknown>>;
 
 /** All cells that say something about the limit itself, not about whose it is; decimals with a point. */

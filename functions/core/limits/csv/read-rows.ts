@@ -7,8 +7,8 @@ import {
   type CsvDialect,
   type CsvProblem,
   FIGURE_COLUMNS,
-  isTextColumn,
   PROBLEMS_MAX,
+  typeOf,
 } from './columns.ts';
 import { textOfCell } from './read-cells.ts';
 
@@ -161,12 +161,11 @@ function rowOf(
 }
 
 function cellText(field: string, column: CsvColumn): string {
-  if (!isTextColumn(column)) return textOfCell(field.trim()).trim();
+  if (typeOf(column) !== 'text') return textOfCell(field.trim()).trim();
   // A cell of nothing but blanks looks empty.
   return field.trim() === '' ? '' : textOfCell(field);
 }
 
-/** Rows that were added by hand have none. */
 function versionOf(rows: readonly CsvRow[], problems: CsvProblem[]): string | undefined {
   const [first, ...more] = rows.filter(({ cells }) => cells.version);
   const version = first?.cells.version;

@@ -16,16 +16,9 @@ async function house() {
   const built = consoleHouse();
   await built.apply(LIMITS);
   const topic = { isUp: true, sent: new MemoryNotifier(), tries: 0 };
-  const notes: string[] = [];
   const process = () =>
     thresholdAlerts({
-      records: {
-        read: built.alerts.read,
-        add: async (about, records) => {
-          notes.push(...records.map(({ level, channels }) => `${level} ${channels[0]?.outcome}`));
-          await built.alerts.add(about, records);
-        },
-      },
+      records: built.alerts,
       clock: built.clock,
       currency: 'EUR',
       log: silentLog,
@@ -63,7 +56,7 @@ async function house() {
   const restart = (): void => {
     alert = process();
   };
-  return { ...built, topic, notes, moved, row, says, restart };
+  return { ...built, topic, moved, row, says, restart };
 }
 
 const at = (text: string): RegExp => new RegExp(text.replaceAll(' @', ' on 21 Nov 2026 \\d\\d:\\d\\d UTC'));
@@ -80,19 +73,6 @@ test('shows no alert before a level is reached, then recipient, channel and time
       ...{ addressee: 'payments-leads', channels: [{ channel: 'topic', outcome: 'taken' }] },
     },
   ]);
-});
-
-test('shows the latest of two alerts, also when the use fell again; each is sent and recorded once', async () => {
-  const { moved, row, says, notes, topic, clock } = await house();
-  await moved(260);
-  clock.advance(3_600_000);
-  await moved(460);
-  await moved(470);
-  await moved(100);
-  expect((await row()).alerts?.map(({ level }) => level)).toEqual(['90 %', '50 %']);
-  expect(await says()).toMatch(/^told: payments-leads told at 90 %/);
-  expect(notes).toEqual(['50 % taken', '90 % taken']);
-  expect(topic.sent.sent).toHaveLength(2);
 });
 
 test('shows a topic that takes no message, with the time of its first failure, until a message is taken', async () => {
@@ -117,13 +97,4 @@ test('shows a topic that takes no message, with the time of its first failure, u
   topic.isUp = false;
   await moved(265);
   expect(await says()).toMatch(/^told: /);
-});
-
-test('an alert of the amount before a raise is not shown any more, and the levels of the raised limit are new', async () => {
-  const { moved, says, row, apply } = await house();
-  await moved(460);
-  await apply([{ kind: 'set', subject: 'group/101', limit: 'money-month', amount: 1_000 }]);
-  expect((await row()).alerts).toEqual([]);
-  await moved(510);
-  expect(await says()).toMatch(/^told: payments-leads told at 50 % by mail/);
 });

@@ -25,17 +25,16 @@ test('whoever runs out first is first: used up, then soonest by the pace of four
     'beta/ops',
   ]);
   expect(overview.rows[0]?.budget).toMatchObject({ left: 0, percent: 100 });
-  expect(overview).toMatchObject({ total: 6, first: 1, unranked: 0 });
+  expect(overview).toMatchObject({ total: 6, first: 1 });
 });
 
 test('most spent first, with groups that have no budget', async () => {
   const { read, used } = await live();
   await used('group/101', '2026-11-03', 40_000_000);
   await used('group/102', '2026-11-03', 60_000_000);
-  const { rows, unranked } = await read.overview({ sort: 'spent' }, USERS.finance);
+  const { rows } = await read.overview({ sort: 'spent' }, USERS.finance);
   expect(paths(rows).slice(0, 2)).toEqual(['acme/platform', 'acme/payments']);
   expect(rows[0]?.metered).toMatchObject({ settledMicros: 60_000_000, sinceDay: '2026-11-01' });
-  expect(unranked).toBe(0);
 });
 
 test('a step of the tree adds up to the group above it, on every page of the list', async () => {
@@ -83,24 +82,16 @@ test('a viewer sees their subtree and nothing else, also not by asking for it', 
   const own = await read.overview({}, USERS.viewer);
   expect(paths(own.rows).toSorted()).toEqual(['acme/payments', 'acme/payments/cards']);
   expect(own.instance).toBeUndefined();
-  expect(own.rows.find(({ groupId }) => groupId === 101)).toMatchObject({ depth: 0 });
   expect(own.rows.find(({ groupId }) => groupId === 101)?.parentId).toBeUndefined();
   for (const asked of [{ search: 'beta' }, { under: 200 }, { under: 100 }])
     expect((await read.overview(asked, USERS.viewer)).rows).toEqual([]);
   expect((await read.overview({}, USERS.none)).rows).toEqual([]);
 });
 
-test('a limit given to its children twice is shown as a pool, and a freeze from above on all below it', async () => {
+test('a freeze from above is shown on all below it', async () => {
   const { read, apply } = await live();
-  await apply([
-    { kind: 'set', subject: 'group/102', unit: 'money', amount: 600, per: 'month' },
-    { kind: 'freeze', subject: 'group/100', reason: 'audit' },
-  ]);
+  await apply([{ kind: 'freeze', subject: 'group/100', reason: 'audit' }]);
   const { rows } = await read.overview({}, USERS.finance);
-  expect(rows.find(({ groupId }) => groupId === 100)?.pool).toMatchObject({
-    childrenAmount: 1_100_000_000,
-    children: 2,
-  });
   expect(rows.find(({ groupId }) => groupId === 104)?.frozen).toMatchObject({
     reason: 'audit',
     above: 'acme',

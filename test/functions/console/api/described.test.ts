@@ -98,15 +98,16 @@ async function full() {
 test('every route answers as it is described', async () => {
   const { send, see, appFor, desk, succeeded, clock } = await full();
   const grant = { limit: 'money-month', from: '2026-11-20', until: '2026-12-01', reason: 'release' };
-  await send('/grants', { ...grant, subject: 'group/104', amount: '+1', ticket: 'FIN-1' });
-  await send('/grants', { ...grant, subject: 'group/101', amount: 400 });
+  const edited = (edit: object) => send('/limits/edits', { edits: [edit], why: 'release' });
+  await edited({ kind: 'grant', ...grant, subject: 'group/104', amount: '+1', ticket: 'FIN-1' });
+  await edited({ kind: 'grant', ...grant, subject: 'group/101', amount: 400 });
   await send('/requests', {
     ...grant,
     subject: 'group/101',
     amount: 10,
     link: 'https://gitlab.example.com/1',
   });
-  await send('/freezes', { subject: 'group/201', reason: 'audit', until: '2026-12-01' });
+  await edited({ kind: 'freeze', subject: 'group/201', reason: 'audit', until: '2026-12-01' });
   const byAdmin = async (path: string, body: unknown): Promise<number> => {
     const base = (await desk.live())?.pointer.set;
     const answer = await appFor(USERS.admin).request(`/api/v1${path}`, {
@@ -116,10 +117,11 @@ test('every route answers as it is described', async () => {
     });
     return answer.status;
   };
-  const glass = { subject: 'group/101', users: [7], jobs: 3, until: '2026-11-22', reason: 'outage' };
-  expect(await byAdmin('/breakglass', glass)).toBe(200);
-  const rollout = { kind: 'rollout', subject: 'group/200', cost: 'warn' };
-  expect(await byAdmin('/limits/edits', { edits: [rollout], why: 'new', confirmed: true })).toBe(200);
+  const made = [
+    { kind: 'breakglass', subject: 'group/101', users: [7], jobs: 3, until: '2026-11-22', reason: 'outage' },
+    { kind: 'rollout', subject: 'group/200', cost: 'warn' },
+  ];
+  expect(await byAdmin('/limits/edits', { edits: made, why: 'new', confirmed: true })).toBe(200);
   const edits = [{ kind: 'set', subject: 'group/101', limit: 'money-month', amount: 510 }];
   clock.advance(1_000);
   for (const path of [
@@ -185,8 +187,7 @@ test('every route answers as it is described', async () => {
   await send('/limits/preview', { edits: [{ kind: 'undo', edit: 1 }] });
   await send('/limits/edits', { edits, why: 'late' }, 'gone');
   const [opened] = await desk.breakGlasses();
-  await send(`/breakglass/${opened?.id}/end`, { why: 'over' });
-  await send(`/breakglass/${opened?.id}/review`, { note: 'looked at' });
+  await edited({ kind: 'review-breakglass', breakglass: opened?.id, note: 'looked at' });
   await send('/rollout/forecast', { subjects: ['group/101', 'instance'] });
   expect(await byAdmin('/rollout/moves', { subjects: 'all', direction: 'back', why: 'begin' })).toBe(200);
   await send('/rollout/reports', { subjects: ['group/100', 'instance'], why: 'look' });
@@ -194,10 +195,6 @@ test('every route answers as it is described', async () => {
   await send('/check', { project: 1, jobs: [{ name: 'unit', tags: [], image: 'alpine:3.22' }] });
   await send('/rollout/moves', { subjects: 'all', direction: 'next', why: 'on' });
   await send('/rollout/moves', { subjects: ['group/200'], direction: 'next', force: true, why: 'on' });
-  const freezes = (await (await see('/groups/201')).json()) as { freezes: { id: string }[] };
-  await send(`/freezes/${freezes.freezes[0]?.id}/lift`, { why: 'done' });
-  const grants = (await (await see('/groups/104')).json()) as { grants: { id: string }[] };
-  await send(`/grants/${grants.grants[0]?.id}/revoke`, { why: 'not needed' });
   for (const { id, own } of (await (await see('/requests')).json()) as { id: string; own: boolean }[]) {
     expect(own).toBe(true);
     expect(await byAdmin(`/requests/${id}/decision`, { verdict: 'decline', note: 'no' })).toBe(200);

@@ -6,9 +6,9 @@ import { MemoryNotifier, type Notifier, NotifyError } from '../../../../function
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const report = {
-  subject: 'CI limits of acme/payments: what would have failed',
+  title: 'CI limits of acme/payments: what would have failed',
   text: 'In the last 14 days …',
-  about: 'group/101',
+  subject: 'group/101',
   path: 'acme/payments',
   owner: 'payments-leads',
   contact: 'payments@example.com',
@@ -25,7 +25,7 @@ test('an owner gets one report per group and hour, and whoever presses again is 
   const { tell, clock } = house(notify);
   expect(await tell(report)).toBe('sent');
   expect(await tell({ ...report, path: 'acme/renamed' })).toBe('told-before');
-  expect(await tell({ ...report, about: 'group/102' })).toBe('sent');
+  expect(await tell({ ...report, subject: 'group/102' })).toBe('sent');
   clock.advance(3_601_000);
   expect(await tell(report)).toBe('sent');
   expect(notify.sent.map(({ attributes }) => attributes)).toContainEqual({

@@ -1,14 +1,9 @@
 import { expect, test } from 'vitest';
-import { decide } from '../../../../functions/core/admission/decide.ts';
-import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createEstimateCache } from '../../../../functions/core/estimates/estimate-cache.ts';
-import type { EstimateSource } from '../../../../functions/core/estimates/estimate-source.ts';
-import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
+import type { EstimateSource } from '../../../../functions/core/estimates/estimates-item.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
 import { NO_HISTORY, withRuns } from '../../../../policies/run-history.ts';
 import { VirtualTime } from '../../../../scripts/local/clock.ts';
-import { flowRules } from '../../../support/flow/flow.ts';
 
 const SETTINGS = { defaultSeconds: 600, timeoutSeconds: 3_600 };
 const CLASS = { name: 'small' };
@@ -61,27 +56,4 @@ test('a silent table holds an admission up by at most 150 ms, less when time is 
   await time.run(time.sleep(600));
   expect(await ask([request(1)])).toEqual([120]);
   expect(reads).toHaveLength(1);
-});
-
-test('the admission holds what the last runs say', async () => {
-  const rules = flowRules([{ on: { group: 100 }, money: 5, per: 'month' }], []);
-  const name = rules.policy.prices.defaultClass.name;
-  const runs = [120, 130, 140].map((seconds) => ({
-    jobName: 'unit',
-    runnerClass: name,
-    seconds,
-    endedAtMs: 0,
-  }));
-  const time = new VirtualTime();
-  const source = { read: async () => new Map([[1001, withRuns(NO_HISTORY, runs)]]) };
-  const { estimatorFor } = createEstimateCache({ source, clock: time });
-  const ledger = createLedger({ store: new MemoryStore({ instance: 'gitlab.example.com' }), clock: time });
-  const deps = { ledger, currentRules: async () => rules, estimatorFor, clock: time, log: silentLog };
-  const asked = { jobId: 1, jobName: 'unit', projectId: 1001, namespaceId: 101, rootNamespaceId: 100 };
-  const [known, invalid, unknown] = await time.run(
-    decide([asked, { jobId: 'x' }, { ...asked, jobId: 2, jobName: 'other' }], 2_000, deps),
-  );
-  expect(known).toMatchObject({ outcome: 'admitted', terms: { estimateSeconds: 140 } });
-  expect(invalid).toMatchObject({ outcome: 'undecided', cause: 'invalid' });
-  expect(unknown).toMatchObject({ terms: { estimateSeconds: rules.policy.estimate.defaultSeconds } });
 });

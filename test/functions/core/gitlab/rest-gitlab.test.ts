@@ -130,7 +130,7 @@ test.each([
 test('a job that cannot be read names the field and not its text', async () => {
   const { gitlab } = restBench(answering(() => json({ id: 5, status: TOKEN })));
   await expect(gitlab.job(42, 5)).rejects.toThrow(
-    `[gitlab_unreadable] GET /projects/42/jobs/5: status is of type string`,
+    `[gitlab_unreadable] GET /projects/42/jobs/5: not as documented: status`,
   );
 });
 

@@ -41,43 +41,20 @@ const meta = { $metadata: {}, message: 'no' };
 const canceled = (...codes: string[]) =>
   new TransactionCanceledException({ ...meta, CancellationReasons: codes.map((Code) => ({ Code })) });
 
-test.each([
-  {
-    name: 'a conflicting item',
-    error: canceled('None', 'TransactionConflict'),
-    outcome: 'conflict',
-    contended: [1],
-  },
-  {
-    name: 'a throttled item beside a conflicting one',
-    error: canceled('ThrottlingError', 'TransactionConflict'),
-    outcome: 'conflict',
-    contended: [0, 1],
-  },
-  {
-    name: 'our own earlier try',
-    error: new TransactionInProgressException({ ...meta }),
-    outcome: 'conflict',
-  },
-  {
-    name: 'a throttled item',
-    error: canceled('ThrottlingError', 'None'),
-    outcome: 'throttled',
-    contended: [0],
-  },
-  {
-    name: 'a hot partition',
-    error: canceled('None', 'ProvisionedThroughputExceeded'),
-    outcome: 'throttled',
-    contended: [1],
-  },
-  {
-    name: 'a throttled table',
-    error: new ProvisionedThroughputExceededException({ ...meta }),
-    outcome: 'throttled',
-  },
-  { name: 'a throttled account', error: new RequestLimitExceeded({ ...meta }), outcome: 'throttled' },
-])('$name is a value: $outcome', async ({ error, outcome, contended }) => {
+test.each<[string, Error, string, number[]?]>([
+  ['a conflicting item', canceled('None', 'TransactionConflict'), 'conflict', [1]],
+  [
+    'a throttled item beside a conflicting one',
+    canceled('ThrottlingError', 'TransactionConflict'),
+    'conflict',
+    [0, 1],
+  ],
+  ['our own earlier try', new TransactionInProgressException({ ...meta }), 'conflict'],
+  ['a throttled item', canceled('ThrottlingError', 'None'), 'throttled', [0]],
+  ['a hot partition', canceled('None', 'ProvisionedThroughputExceeded'), 'throttled', [1]],
+  ['a throttled table', new ProvisionedThroughputExceededException({ ...meta }), 'throttled'],
+  ['a throttled account', new RequestLimitExceeded({ ...meta }), 'throttled'],
+])('%s is a value', async (_, error, outcome, contended) => {
   dynamo.reset();
   dynamo.on(TransactWriteItemsCommand).rejects(error);
   expect(await transact()).toEqual({ outcome, ...(contended && { contended }) });

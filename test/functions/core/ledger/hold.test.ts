@@ -45,14 +45,6 @@ test('no transaction is started with less than 150 ms left', async () => {
   expect((await hold([group(1)], 150)).map(wordOf)).toEqual(['admitted']);
 });
 
-test('fault 7: an answer that was lost after the write is found again: same answer, counters move once', async () => {
-  const { hold, ledger, newLedger } = house([{ kind: 'lost-after' }]);
-  expect((await hold([group(1)])).map(wordOf)).toEqual(['admitted']);
-  expect(await committed(ledger)).toBe(10);
-  expect((await hold([group(1)], DEADLINE_MS, newLedger())).map(wordOf)).toEqual(['admitted']);
-  expect(await committed(ledger)).toBe(10);
-});
-
 test('fault 6: conflicts and throttles are tried again with the same token, and the end is as if there had been none', async () => {
   const { hold, ledger, tokens, counts } = house([
     { kind: 'conflict' },
@@ -79,30 +71,6 @@ test.each([
     expect(clock.monotonicMs()).toBeLessThanOrEqual(DEADLINE_MS);
   },
 );
-
-test('names the shared counters that were fought for, with the jobs that claim them', async () => {
-  const { ledger, clock } = house([{ kind: 'conflict' }, undefined, undefined, { kind: 'throttle' }]);
-  const told: (readonly [string, readonly number[]])[] = [];
-  const holding = (asks: readonly HoldAsk[]) =>
-    ledger.hold(asks, clock.monotonicMs() + DEADLINE_MS, {
-      onContended: (name, jobIds) => void told.push([name, jobIds]),
-    });
-  const everywhere = claim('instance', 1, 100);
-  await holding([
-    anAsk(1, [claim('group/1', 10, 100), everywhere]),
-    anAsk(2, [claim('project/7', 10, 100)]),
-    anAsk(3, [claim('user/5', 10, 100), everywhere]),
-  ]);
-  expect(told.toSorted()).toEqual([
-    ['instance|money-month|2026-11', [1, 3]],
-    ['user/5|money-month|2026-11', [3]],
-  ]);
-  told.length = 0;
-  await holding([anAsk(4, [everywhere])]);
-  expect(told).toEqual([]);
-  await holding([anAsk(5, [everywhere])]);
-  expect(told).toEqual([['instance|money-month|2026-11', [5]]]);
-});
 
 test('a job found too large is rejected even if the rejection could not be written down', async () => {
   const { hold, newLedger, faults } = house([]);

@@ -10,25 +10,15 @@ import type { Violation } from '../../../../policies/reason.ts';
 import type { RecordedRequest } from '../../../../policies/request/recorded.ts';
 import type { Unit } from '../../../../policies/unit.ts';
 import { counter, pipeline, someFacts } from '../../../support/ledger/asks.ts';
+import { aRecord as someRecord } from '../../../support/ledger/rollup-bench.ts';
 
 const keys = ledgerKeys('gitlab.example.com');
 
-const aRecord = (over: Partial<JobRecord> = {}): JobRecord => ({
-  jobId: 4711,
-  state: 'HELD',
-  generation: 1,
-  rev: 1,
-  facts: someFacts({ jobName: 'build', projectPath: 'acme/web', projectId: 7, rootId: 1 }),
-  claims: [],
-  violations: [],
-  shadow: [],
-  answered: 'ledger',
-  flagged: false,
-  decidedAtMs: 1_795_000_000_000,
-  dueAtMs: 1_795_004_500_000,
-  entries: 0,
-  ...over,
-});
+const aRecord = (over: Partial<JobRecord> = {}): JobRecord =>
+  someRecord({
+    facts: someFacts({ jobName: 'build', projectPath: 'acme/web', projectId: 7, rootId: 1 }),
+    ...over,
+  });
 
 const aViolation = (
   over: Partial<Extract<Violation['reason'], { code: 'BUDGET_EXHAUSTED' }>> = {},

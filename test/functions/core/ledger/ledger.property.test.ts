@@ -22,111 +22,45 @@ const job = fc.integer({ min: 1, max: JOBS });
 const which = fc.constantFrom(0, 1);
 const timeLeftMs = fc.constantFrom(30_000, 2_000, 400, 100);
 
-type Op =
-  | { kind: 'hold'; by: number; jobs: number[]; leftMs: number; unheard: boolean }
-  | { kind: 'settle'; by: number; ends: { job: number; seconds: number }[] }
-  | { kind: 'release'; by: number; jobs: number[] }
-  | { kind: 'expire'; by: number; jobs: number[]; charge: 'hold' | 'nothing' }
-  | { kind: 'bypass'; by: number; ends: { job: number; seconds: number }[] }
-  | { kind: 'unmetered'; by: number; jobs: number[]; answered: 'admitted' | 'rejected'; leftMs: number }
-  | { kind: 'reserve'; by: number; job: number; ms: number }
-  | { kind: 'handOver'; by: number; job: number; newJob: number }
-  | { kind: 'endReservations'; by: number; jobs: number[]; due: boolean }
-  | { kind: 'advance'; ms: number }
-  | { kind: 'setLimit'; subject: string; bound: number }
-  | { kind: 'nextMonth' }
-  | { kind: 'rebuild'; by: number };
-
 const jobs = fc.array(job, { minLength: 1, maxLength: 5 });
+const seconds = fc.integer({ min: 0, max: 9 });
+const ends = fc.array(fc.record({ job, seconds }), { minLength: 1, maxLength: 3 });
 
-/** Repeats, duplicates inside a batch and a caller that dies before the reply (`unheard`) are all holds. */
-const hold = fc.record({
-  kind: fc.constant('hold' as const),
-  by: which,
-  jobs,
-  leftMs: timeLeftMs,
-  unheard: fc.boolean(),
+const some = <Kind extends string, Fields extends object>(
+  weight: number,
+  kind: Kind,
+  fields: { readonly [Name in keyof Fields]: fc.Arbitrary<Fields[Name]> },
+) => ({
+  weight,
+  arbitrary: fc.record({ kind: fc.constant(kind), by: which, ...fields }) as unknown as fc.Arbitrary<
+    { readonly kind: Kind; readonly by: number } & Fields
+  >,
 });
 
-const op: fc.Arbitrary<Op> = fc.oneof(
-  { weight: 6, arbitrary: hold },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant('settle' as const),
-      by: which,
-      ends: fc.array(fc.record({ job, seconds: fc.integer({ min: 0, max: 9 }) }), {
-        minLength: 1,
-        maxLength: 3,
-      }),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('bypass' as const),
-      by: which,
-      ends: fc.array(fc.record({ job, seconds: fc.integer({ min: 0, max: 9 }) }), {
-        minLength: 1,
-        maxLength: 3,
-      }),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('release' as const), by: which, jobs }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('expire' as const),
-      by: which,
-      jobs,
-      charge: fc.constantFrom('hold' as const, 'nothing' as const),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('unmetered' as const),
-      by: which,
-      jobs,
-      answered: fc.constantFrom('admitted' as const, 'rejected' as const),
-      leftMs: timeLeftMs,
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      ...{ kind: fc.constant('reserve' as const), by: which, job },
-      ms: fc.constantFrom(1_000, 180_000),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({ kind: fc.constant('handOver' as const), by: which, job, newJob: job }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      ...{ kind: fc.constant('endReservations' as const), by: which, jobs, due: fc.boolean() },
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('advance' as const),
-      ms: fc.constantFrom(1_000, 59_000, 61_000),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('setLimit' as const),
-      subject: fc.constantFrom('group/1', 'group/2', 'shadow/1'),
-      bound: fc.constantFrom(0, 3, 8, 15, 40),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('nextMonth' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('rebuild' as const), by: which }) },
+const op = fc.oneof(
+  // Repeats, duplicates inside a batch and a caller that dies before the reply (`unheard`) are all holds.
+  some(6, 'hold', { jobs, leftMs: timeLeftMs, unheard: fc.boolean() }),
+  some(3, 'settle', { ends }),
+  some(2, 'bypass', { ends }),
+  some(2, 'release', { jobs }),
+  some(2, 'expire', { jobs, charge: fc.constantFrom('hold' as const, 'nothing' as const) }),
+  some(2, 'unmetered', {
+    jobs,
+    answered: fc.constantFrom('admitted' as const, 'rejected' as const),
+    leftMs: timeLeftMs,
+  }),
+  some(3, 'reserve', { job, ms: fc.constantFrom(1_000, 180_000) }),
+  some(3, 'handOver', { job, newJob: job }),
+  some(1, 'endReservations', { jobs, due: fc.boolean() }),
+  some(2, 'advance', { ms: fc.constantFrom(1_000, 59_000, 61_000) }),
+  some(2, 'setLimit', {
+    subject: fc.constantFrom('group/1', 'group/2', 'shadow/1'),
+    bound: fc.constantFrom(0, 3, 8, 15, 40),
+  }),
+  some(1, 'nextMonth', {}),
+  some(1, 'rebuild', {}),
 );
+type Op = typeof op extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** Taken one by one by the operations of the table; most work. */
 const fault: fc.Arbitrary<StoreFault | undefined> = fc.oneof(
@@ -241,8 +175,13 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
           );
         };
 
+        const endsOf = (some: readonly { readonly job: number; readonly seconds: number }[]) =>
+          some.map(({ job: jobId, seconds: durationSeconds }) => ({
+            ...{ jobId, durationSeconds, endedAtMs: clock.nowMs() },
+          }));
+
         const run = async (one: Op): Promise<void> => {
-          const ledger = ledgers['by' in one ? one.by : 0] as Ledger;
+          const ledger = ledgers[one.by] as Ledger;
           switch (one.kind) {
             case 'hold': {
               const askedAtCommit = history.commits;
@@ -255,22 +194,10 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
               return;
             }
             case 'settle':
-              await ledger.settle(
-                one.ends.map(({ job, seconds }) => ({
-                  jobId: job,
-                  durationSeconds: seconds,
-                  endedAtMs: clock.nowMs(),
-                })),
-              );
+              await ledger.settle(endsOf(one.ends));
               return;
             case 'bypass':
-              await ledger.recordBypass(
-                one.ends.map(({ job, seconds }) => ({
-                  ...ask(job),
-                  durationSeconds: seconds,
-                  endedAtMs: clock.nowMs(),
-                })),
-              );
+              await ledger.recordBypass(endsOf(one.ends).map((end) => ({ ...ask(end.jobId), ...end })));
               return;
             case 'release':
               await ledger.release(one.jobs.map((jobId) => ({ jobId, cause: 'canceled' })));
@@ -309,12 +236,8 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
             case 'rebuild': {
               // 7, while everything moves. A read that a fault swallowed is no finding.
               const report = await ledger.rebuild({ repair: false }).catch(() => undefined);
-              watch(() =>
-                must(
-                  (report?.drift.length ?? 0) === 0,
-                  `rebuild found drift: ${JSON.stringify(report?.drift)}`,
-                ),
-              );
+              const drift = report?.drift ?? [];
+              watch(() => must(drift.length === 0, `rebuild found drift: ${JSON.stringify(drift)}`));
               return;
             }
           }
@@ -332,24 +255,16 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
 
         // 5: what nobody answered for, the sweep finds by its due time and frees.
         left.length = 0;
-        await scheduler.waitFor(
-          Promise.resolve(
-            ledgers[0]?.release(
-              Array.from({ length: JOBS }, (_, index) => ({ jobId: index + 1, cause: 'swept' })),
-            ),
-          ),
-        );
-        await scheduler.waitFor(
-          Promise.resolve(ledgers[0]?.endReservations(Array.from({ length: JOBS }, (_, index) => index + 1))),
-        );
+        const all = Array.from({ length: JOBS }, (_, index) => index + 1);
+        const sweep = async (): Promise<void> => {
+          await ledgers[0]?.release(all.map((jobId) => ({ jobId, cause: 'swept' })));
+          await ledgers[0]?.endReservations(all);
+        };
+        await scheduler.waitFor(sweep());
         for (const item of store.dump()) {
           if (item.kind !== 'counter' || !/^(?:slots|cpu)/.test(item.counter.key.subject)) continue;
-          watch(() =>
-            must(
-              item.counter.committed === 0,
-              `${item.counter.committed} of ${item.counter.key.subject} leaked`,
-            ),
-          );
+          const { committed, key } = item.counter;
+          watch(() => must(committed === 0, `${committed} of ${key.subject} leaked`));
         }
         const report = await scheduler.waitFor(createLedger({ store, clock }).rebuild({ repair: false }));
         watch(() => must(report.drift.length === 0, `drift at the end: ${JSON.stringify(report.drift)}`));

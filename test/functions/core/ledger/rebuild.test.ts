@@ -10,29 +10,30 @@ import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const ask = (jobId: number) => anAsk(jobId, [claim('group/1', 10, 1000)]);
 
+/** The same table, whose scans yield something else. */
+const scannedBy = (memory: MemoryStore, scan: LedgerStore['scan']): LedgerStore =>
+  Object.create(memory, {
+    scan: { value: scan },
+    ...Object.fromEntries(
+      (['transact', 'readCounters'] as const).map((name) => [name, { value: memory[name].bind(memory) }]),
+    ),
+  });
+
 /** A table whose scans meet a write at chosen places: after so many items of the first and of the second scan. */
 function movingTable(meanwhile: (scan: number, items: number) => Promise<unknown> | undefined) {
   const clock = manualClock();
   const memory = new MemoryStore({ instance: 'gitlab.example.com', clock });
   let scans = 0;
-  const store: LedgerStore = {
-    transact: (writes, options) => memory.transact(writes, options),
-    readCounters: (keys, options) => memory.readCounters(keys, options),
-    readRecords: (jobIds, options) => memory.readRecords(jobIds, options),
-    readEntries: (jobId, options) => memory.readEntries(jobId, options),
-    due: (shard, beforeMs, limit, options) => memory.due(shard, beforeMs, limit, options),
-    announce: (announcement, options) => memory.announce(announcement, options),
-    async *scan() {
-      scans += 1;
-      const scan = scans;
-      let items = 0;
-      for await (const item of memory.scan()) {
-        yield item;
-        items += 1;
-        await meanwhile(scan, items);
-      }
-    },
-  };
+  const store = scannedBy(memory, async function* () {
+    scans += 1;
+    const scan = scans;
+    let items = 0;
+    for await (const item of memory.scan()) {
+      yield item;
+      items += 1;
+      await meanwhile(scan, items);
+    }
+  });
   return { ledger: createLedger({ store: memory, clock }), scanned: createLedger({ store, clock }) };
 }
 
@@ -57,16 +58,9 @@ function laggingTable(sees: (item: StoredItem) => boolean) {
   const clock = manualClock();
   const memory = new MemoryStore({ instance: 'gitlab.example.com', clock });
   const scans: Consistency[] = [];
-  const store: LedgerStore = Object.create(memory, {
-    scan: {
-      async *value(consistency: Consistency = 'consistent') {
-        scans.push(consistency);
-        for await (const item of memory.scan()) if (consistency === 'consistent' || sees(item)) yield item;
-      },
-    },
-    ...Object.fromEntries(
-      (['transact', 'readCounters'] as const).map((name) => [name, { value: memory[name].bind(memory) }]),
-    ),
+  const store = scannedBy(memory, async function* (consistency = 'consistent') {
+    scans.push(consistency);
+    for await (const item of memory.scan()) if (consistency === 'consistent' || sees(item)) yield item;
   });
   return { memory, scans, ledger: createLedger({ store, clock }) };
 }
@@ -117,21 +111,13 @@ test.each(['eventual', 'consistent'] as const)(
   async (newerIn) => {
     const { memory, ledger } = laggingTable(() => true);
     await ledger.hold([ask(1), ask(2)], 2_000);
-    const scanned: LedgerStore = Object.create(memory, {
-      scan: {
-        async *value(consistency: Consistency = 'consistent') {
-          for await (const item of memory.scan()) {
-            // Job 2's record, in a form that nobody here can read.
-            const isNewer = item.kind === 'record' && item.record.jobId === 2 && consistency === newerIn;
-            if (isNewer) yield { kind: 'unknown', sk: 'record' };
-            // Its charge looks like drift to whoever does not count it.
-            else if (item.kind !== 'record' || item.record.jobId !== 2) yield item;
-          }
-        },
-      },
-      ...Object.fromEntries(
-        (['transact', 'readCounters'] as const).map((name) => [name, { value: memory[name].bind(memory) }]),
-      ),
+    const scanned = scannedBy(memory, async function* (consistency = 'consistent') {
+      for await (const item of memory.scan()) {
+        // Job 2's record, in a form that nobody here can read; its charge looks like drift to whoever does not count it.
+        const isOfTwo = item.kind === 'record' && item.record.jobId === 2;
+        if (isOfTwo && consistency === newerIn) yield { kind: 'unknown', sk: 'record' };
+        else if (!isOfTwo) yield item;
+      }
     });
     const report = await createLedger({ store: scanned, clock: manualClock() }).rebuild({
       repair: true,

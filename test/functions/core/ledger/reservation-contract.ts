@@ -98,26 +98,6 @@ export function reservationContract(build: () => ReservationHouse): void {
     },
   );
 
-  test('two relays that ask about the retried job at once get one answer and one slot', async () => {
-    for (const known of [true, false]) {
-      const { reserve, ledger, other, hold, taken, agrees } = await full();
-      await reserve();
-      if (known) await ledger.handOver(2, 3);
-      const [one, two] = await Promise.all([
-        hold([retried(3), asking(10)]),
-        hold([asking(11), retried(3)], other),
-        known ? undefined : ledger.handOver(2, 3),
-      ]);
-      expect([one.map(wordOf), two.map(wordOf)]).toEqual([
-        ['admitted', 'rejected'],
-        ['rejected', 'admitted'],
-      ]);
-      expect(await taken()).toMatchObject({ committed: 1 });
-      expect(await ledger.readRecord(3)).toMatchObject({ state: 'HELD', generation: 1 });
-      await agrees();
-    }
-  });
-
   test('a rejection for anything else gives the slot to the next job, in the same batch already', async () => {
     const { reserve, ledger, hold, taken, agrees, state } = await full();
     await reserve();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { changeRows, NO_LIMITS } from '../../../../functions/core/limits/change-rows.ts';
+import { NO_LIMITS } from '../../../../functions/core/limits/change-rows.ts';
 import { editDocument } from '../../../../functions/core/limits/edit-document.ts';
 import type { LimitEdit } from '../../../../functions/core/limits/edit-model.ts';
 import type { LimitsDocument } from '../../../../functions/core/limits/limit-set.ts';
@@ -122,23 +122,5 @@ test('any edits through the desk come to the same limits as the same edits of a 
       },
     ),
     { numRuns: 60 },
-  );
-});
-
-test('where nothing differs there are no rows, and the way back has as many with the effects turned round', () => {
-  fc.assert(
-    fc.property(fc.array(anyEdit, { maxLength: 6 }), fc.array(anyEdit, { maxLength: 6 }), (one, other) => {
-      const [from, to] = [one, other].map((edits) => {
-        if (edits.length === 0) return NO_LIMITS;
-        const edited = editDocument({}, edits, { actor: 'ann', nowMs: NOW_MS, newId: () => 'id1' });
-        return (edited.ok ? read(edited.document) : undefined) ?? NO_LIMITS;
-      });
-      if (from === undefined || to === undefined) return;
-      const between = { directory: aDirectory, nowMs: NOW_MS };
-      expect(changeRows({ ...between, from, to: from })).toEqual([]);
-      const there = changeRows({ ...between, from, to });
-      const back = changeRows({ ...between, from: to, to: from });
-      expect(back).toHaveLength(there.length);
-    }),
   );
 });

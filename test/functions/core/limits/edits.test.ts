@@ -162,13 +162,3 @@ test('by subject it opens ten large edits for one page, and goes on from there',
   const rest = await desk.history({ subject: 'group/1', max: 100, before: 3 });
   expect(rest.entries.map(({ edit }) => edit)).toEqual([2, 1]);
 });
-
-test('the first edit tells what it changed of the limits packed with the code', async () => {
-  const packed = { limits: [{ on: { group: 100 }, money: 900, per: 'month' }] };
-  const { desk, by } = aDesk({ packed });
-  await desk.apply([{ kind: 'set', subject: 'group/101', unit: 'jobs', amount: 6 }], await by());
-  const { entries } = await desk.history({ max: 10 });
-  expect(new Set(entries.flatMap(({ rows = [] }) => rows.map(({ subject }) => subject)))).toEqual(
-    new Set(['group/101']),
-  );
-});

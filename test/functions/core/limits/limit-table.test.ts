@@ -4,7 +4,6 @@ import { systemClock } from '../../../../functions/core/environment/environment.
 import { DynamoLimitTable } from '../../../../functions/core/limits/limit-table.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
-import { counter } from '../../../support/ledger/asks.ts';
 
 const WAIT = { timeoutMs: 300_000 };
 
@@ -17,7 +16,6 @@ function build(items = new MemoryTable()): DynamoLimitTable {
     random: () => 0,
   });
 }
-const pointer = (set: string, edit: number) => ({ set, edit, atMs: 1_000 + edit });
 
 test('a chunk of a megabyte comes back as it was written, and so do others beside it', async () => {
   const table = build();
@@ -31,30 +29,6 @@ test('a chunk of a megabyte comes back as it was written, and so do others besid
   expect([...(ten ?? [])]).toEqual([1, 2, 3]);
   expect(none).toBeUndefined();
   expect(await table.readChunks('b', ['root/1', empty.name], WAIT)).toEqual([undefined, undefined]);
-});
-
-test('of many who flip from the same set exactly one wins, and the others see who did', async () => {
-  const table = build();
-  expect(await table.flip(pointer('a', 1), undefined, WAIT)).toEqual({ outcome: 'flipped' });
-  const sets = ['b', 'c', 'd', 'e'];
-  const flips = await Promise.all(sets.map((set) => table.flip(pointer(set, 2), 'a', WAIT)));
-  const winners = sets.filter((_, index) => flips[index]?.outcome === 'flipped');
-  expect(winners).toHaveLength(1);
-  expect(await table.getPointer(WAIT)).toEqual(pointer(winners[0] ?? '', 2));
-  expect(await table.flip(pointer('f', 3), 'a', WAIT)).toEqual({
-    outcome: 'stale',
-    live: pointer(winners[0] ?? '', 2),
-  });
-});
-
-test('what a period began with is written once: the second hears what stands', async () => {
-  const table = build();
-  const december = counter('group/1', 'money-month', '2026-12');
-  const opening = { key: december, carried: -70, committed: 900, settled: 870, atMs: 5 };
-  expect(await table.putOpening(opening, WAIT)).toEqual(opening);
-  expect(await table.putOpening({ ...opening, carried: 10 }, WAIT)).toEqual(opening);
-  expect(await table.readOpenings([counter('group/2'), december], WAIT)).toEqual([undefined, opening]);
-  expect(await table.readOpenings([], WAIT)).toEqual([]);
 });
 
 test('a chunk that lost a part is refused, not read as a shorter one', async () => {

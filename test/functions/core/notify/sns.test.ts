@@ -3,8 +3,11 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, expect, test } from 'vitest';
 import { MESSAGE_BYTES_MAX, type Message, NotifyError } from '../../../../functions/core/notify/message.ts';
 import { snsNotifier } from '../../../../functions/core/notify/sns.ts';
-import { ALERTS_PER_MESSAGE_MAX, alertMessage } from '../../../../functions/core/thresholds/alert-message.ts';
 import { findAlerts } from '../../../../functions/core/thresholds/levels.ts';
+import {
+  ALERTS_PER_MESSAGE_MAX,
+  alertMessage,
+} from '../../../../functions/core/thresholds/threshold-alerts.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 import { aCounter, aLimit } from '../thresholds/limits.ts';

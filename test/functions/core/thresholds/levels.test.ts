@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  findAlerts,
-  findLimit,
-  listForecastLevels,
-  listThresholdLevels,
-} from '../../../../functions/core/thresholds/levels.ts';
+import { findAlerts, findLimit, listThresholdLevels } from '../../../../functions/core/thresholds/levels.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';
 import { aDirectory, NOW_MS, someLimits } from '../../../policies/documents.ts';
 import { aCounter, aLimit } from './limits.ts';
@@ -15,25 +10,10 @@ const names = (...of: Parameters<typeof reached>) =>
   reached(...of).map(({ measure, level }) => `${measure} ${level.name}`);
 
 describe('a level is reached exactly at its amount', () => {
-  test.each([
-    { use: 249_999_999, level: undefined },
-    { use: 250_000_000, level: '50 %' },
-    { use: 900_000_000, level: '100 %' },
-  ])('$use of 500,000,000: $level', ({ use, level }) => {
-    expect(names(use, use)).toEqual(level === undefined ? [] : [`spent ${level}`, `committed ${level}`]);
-  });
-
   test('rounds up: 2 of 3 starts are less than 75 %', () => {
     const limit = aLimit({ kind: 'starts', unit: 'starts', amount: 3, thresholds: [75] });
     expect(names(0, 2, limit)).toEqual([]);
     expect(names(0, 3, limit)).toEqual(['committed 75 %']);
-  });
-
-  test.each([
-    { soft: 400_000_000, at: 400_000_000, level: 'soft' },
-    { soft: 375_000_000, at: 375_000_000, level: 'soft' },
-  ])('soft $soft at $at: $level', ({ soft, at, level }) => {
-    expect(names(0, at, aLimit({ softAmount: soft }))).toEqual([`committed ${level}`]);
   });
 });
 
@@ -55,12 +35,6 @@ describe('limits with levels', () => {
       { name: '80 %', amount: 160 },
       { name: '110 %', amount: 220 },
     ]);
-  });
-
-  test('forecasts have levels of their own, except in shadow', () => {
-    const limit = aLimit({ amount: 200, forecastThresholds: [80] });
-    expect(listForecastLevels(limit)).toEqual([{ name: 'forecast 80 %', amount: 160 }]);
-    expect(listForecastLevels({ ...limit, mode: 'shadow' })).toEqual([]);
   });
 });
 

@@ -11,6 +11,7 @@ import type { DailyUsage } from '../../../../policies/forecast.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 import { memoryAlertRecords } from '../../../support/tables/memory-alert-records.ts';
 import { aCounter, aLimit } from './limits.ts';
 
@@ -118,7 +119,7 @@ describe('along any path of a counter', () => {
         await alert(...path);
         expect(sent()).toEqual(messages);
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 });

@@ -3,25 +3,18 @@ import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { enforcementProof } from '../../../../functions/core/truth/enforcement-proof.ts';
 import { blocked, someFacts } from '../../../support/ledger/asks.ts';
+import { aRecord as someRecord } from '../../../support/ledger/rollup-bench.ts';
 
 const NOW_MS = 10_000_000;
 
-const aRecord = (jobId: number, more: Partial<JobRecord> = {}): JobRecord => ({
-  jobId,
-  state: 'HELD',
-  generation: 1,
-  rev: 1,
-  ...((more.state ?? 'HELD') === 'HELD' && { dueAtMs: NOW_MS }),
-  facts: someFacts({ projectId: 9 }),
-  claims: [],
-  violations: [],
-  shadow: [],
-  answered: 'ledger',
-  flagged: false,
-  decidedAtMs: 0,
-  entries: 0,
-  ...more,
-});
+function aRecord(jobId: number, more: Partial<JobRecord> = {}): JobRecord {
+  const { dueAtMs: _due, ...rest } = someRecord({
+    jobId,
+    facts: someFacts({ projectId: 9 }),
+    decidedAtMs: 0,
+  });
+  return { ...rest, ...((more.state ?? 'HELD') === 'HELD' && { dueAtMs: NOW_MS }), ...more };
+}
 
 const aTruth = (jobId: number, more: Partial<JobTruth> = {}): JobTruth => ({
   jobId,

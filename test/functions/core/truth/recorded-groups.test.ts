@@ -3,6 +3,7 @@ import type { JobFacts, JobRecord } from '../../../../functions/core/ledger/ledg
 import { wasBelowPath, wasInGroup } from '../../../../functions/core/truth/job-charge.ts';
 import { directoryOf } from '../../../../policies/directory.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
+import { aRecord as someRecord } from '../../../support/ledger/rollup-bench.ts';
 
 /** The groups by now: 111 below 110 below 200, which was called `north` before 100 was. */
 const NOW = directoryOf([
@@ -12,20 +13,7 @@ const NOW = directoryOf([
   { id: 111, parentId: 110, path: 'south/g110/g111', personal: false },
 ]);
 
-const aRecord = (facts: Partial<JobFacts>): JobRecord => ({
-  jobId: 1,
-  state: 'SETTLED',
-  generation: 1,
-  rev: 2,
-  facts: someFacts(facts),
-  claims: [],
-  violations: [],
-  shadow: [],
-  answered: 'ledger',
-  flagged: false,
-  decidedAtMs: 0,
-  entries: 0,
-});
+const aRecord = (facts: Partial<JobFacts>): JobRecord => someRecord({ facts: someFacts(facts) });
 
 const groupsOf = (record: JobRecord): readonly number[] =>
   [100, 110, 111, 200].filter((id) => wasInGroup(record, id));

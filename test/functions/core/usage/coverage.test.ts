@@ -21,27 +21,6 @@ async function coverageAfter(records: readonly ReturnType<typeof ran>[], subject
   return coverageOfDays([{ day: DAY, tally }]);
 }
 
-test('a job that nobody asked about ran and was not asked; one that the fallback let in was asked', async () => {
-  const unmetered = { ...ran(3, 41), unchecked: 'unmetered' as const };
-  const coverage = await coverageAfter([ran(1, 41), passed(2, 42), unmetered]);
-  expect(coverage).toEqual({
-    ran: 3,
-    unasked: 1,
-    lastUnaskedDay: DAY,
-    ranRejected: 0,
-    runners: new Map([
-      [41, { ran: 2, unasked: 0 }],
-      [42, { ran: 1, unasked: 1, lastUnaskedDay: DAY }],
-    ]),
-  });
-});
-
-test('a job that was rejected and ran was asked: that is a finding of its own', async () => {
-  const coverage = await coverageAfter([{ ...passed(1, 41), flagged: true }]);
-  expect(coverage).toMatchObject({ ran: 1, unasked: 0, ranRejected: 1 });
-  expect(coverage.runners.get(41)).toEqual({ ran: 1, unasked: 0 });
-});
-
 test('a day names a hundred runners of a top-level group, and counts the jobs of others together', async () => {
   const records = Array.from({ length: 130 }, (_, index) => passed(index + 1, 1_000 + index));
   const coverage = await coverageAfter(records);

@@ -14,28 +14,6 @@ import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 
 const DAY = '2026-11-21';
 
-test('a job counts on every level above it, in its project and in its class, on the day it was decided', async () => {
-  const { store, deliver } = rollupBench();
-  const feed = new Feed();
-  feed.push(aRecord());
-  await deliver(feed.records);
-  expect([...store.usage().keys()].sort()).toEqual([
-    `group/100|${DAY}`,
-    `group/101|${DAY}`,
-    `group/104|${DAY}`,
-    `instance|${DAY}`,
-    `project/7|${DAY}`,
-    `runner-class/small|${DAY}`,
-  ]);
-  const [usage] = await store.readUsage([{ subject: 'group/101', day: DAY }]);
-  expect(usageOf(usage ?? new Map())).toMatchObject({
-    jobs: 1,
-    admitted: 1,
-    heldMicros: 600,
-    settledMicros: 0,
-  });
-});
-
 test('a job for which room is kept, and nothing more, is no job of any usage before somebody asks about it', async () => {
   const { store, deliver } = rollupBench();
   const feed = new Feed();

@@ -22,6 +22,7 @@ export interface CheckedJob {
   readonly notRead: readonly string[];
   readonly rejects: readonly { readonly rule: string }[];
   readonly cannotTell: readonly object[];
+  readonly rules: readonly object[];
 }
 
 export function repository(parts: {

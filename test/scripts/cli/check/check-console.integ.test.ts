@@ -94,12 +94,6 @@ test('where not everything was read, what is left is said to be of what was read
   expect(out.trimEnd().split('\n').at(-1)).toContain('5 not sure');
 });
 
-test('an image with a variable that nobody knows stays not sure', async () => {
-  const { inJob } = await opened({ file: 'unit: { script: x, image: "$BASE/alpine:3" }\n' });
-  const { code, out } = await inJob();
-  expect([code, out.includes('not sure')]).toEqual([EXIT.ok, true]);
-});
-
 test('numbers that the group does not disclose reach neither log nor merge request', async () => {
   const { inJob, counts, markdown } = await opened({ disclose: 'none' });
   counts('group/104', 'money-month', PERIOD, 2_999_999);

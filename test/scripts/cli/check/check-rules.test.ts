@@ -157,3 +157,27 @@ words: { script: x, variables: { KUBERNETES_CPU_REQUEST: many } }
   expect((await cores.json(...RUN, ...variables('CORES=2'))).verdicts).toEqual(of('ok'));
   expect((await cores.json(...RUN, ...variables('CORES=8'))).verdicts).toEqual(of('rejected'));
 });
+
+const images = (more: object) => ({ ...ALPINE[0], ...more });
+
+test.each<[string, object, object]>([
+  ['not matched', images({ match: { groups: [102] } }), { detail: 'groups: acme/payments' }],
+  [
+    'not matched',
+    images({ match: { groups: [100], not: { groups: [101] } } }),
+    { detail: 'not.groups: acme/payments' },
+  ],
+  ['not matched', images({ match: { refs: ['release/*'], jobs: ['a'] } }), { detail: 'refs: main' }],
+  ['matched', images({}), { violations: [{ reason: { code: 'IMAGE_NOT_ALLOWED' } }] }],
+  ['missing', images({ match: { users: [5] }, on_missing: 'skip' }), { missing: ['userId'] }],
+  ['matched', images({ match: { not: { users: [5] } } }), { missing: [], unproven: ['userId'] }],
+  [
+    'exempt',
+    images({ exempt: [{ groups: [101], reason: 'moves to alpine', until: '2026-12-31' }] }),
+    { detail: 'moves to alpine', violations: [{ mode: 'shadow', exempt: true }] },
+  ],
+  ['off', images({ mode: 'off' }), { violations: [] }],
+])('a rule that is %s is told with what decides it', async (outcome, rule, more) => {
+  const { jobs } = await house('a: { script: x, image: node }', [rule]).json(...RUN);
+  expect(jobs[0]?.rules).toMatchObject([{ id: 'images', outcome, ...more }]);
+});

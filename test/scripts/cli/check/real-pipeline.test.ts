@@ -43,7 +43,8 @@ describe.runIf(existsSync(SHARED))('GitLab Runner’s own pipeline, by the polic
     expect(total.costMicros).toBeGreaterThan(0);
   });
 
-  test.each([80, 160])('no row of its table is wider than %i columns', async (columns) => {
+  test('no row of its table is wider than 80 columns', async () => {
+    const columns = 80;
     const { out } = await runCheck(SHARED, columns);
     const table = out.slice(out.indexOf('\njob '), out.indexOf('\n\n', out.indexOf('\njob ')));
     expect(table.split('\n').length).toBeGreaterThan(20);

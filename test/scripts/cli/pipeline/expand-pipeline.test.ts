@@ -45,15 +45,6 @@ a: { tags: [top] }
     expect(jobNamed(pipeline, 'b')).toMatchObject({ image: 'two', tags: ['nested'] });
     expect(pipeline.problems).toEqual([]);
   });
-
-  test('files that include each other are refused with their circle', () => {
-    const circle = {
-      '.gitlab-ci.yml': 'include: [a.yml]',
-      'a.yml': 'include: b.yml\na: { script: x }',
-      'b.yml': 'include: a.yml\nb: { script: x }',
-    };
-    expect(() => expanded(circle)).toThrow('a.yml → b.yml → a.yml: files include each other');
-  });
 });
 
 describe('extends', () => {

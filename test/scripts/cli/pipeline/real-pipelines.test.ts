@@ -7,20 +7,6 @@ import { jobNamed, names } from './folder.ts';
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
 const SHARED = fromRoot('../shared/data/pipelines/gitlab-runner');
 
-test('the bundled pipeline expands without a problem', () => {
-  const pipeline = expandPipeline(fromRoot('scripts/local/pipelines/web-shop'));
-  expect(pipeline.problems).toEqual([]);
-  expect(pipeline.notRead).toEqual([]);
-  expect(pipeline.jobs).toHaveLength(25);
-  expect(jobNamed(pipeline, 'browser tests: [chromium, 2]')).toMatchObject({
-    image: 'registry.example.com:5000/acme/browsers:24',
-    tags: ['linux', 'large'],
-    timeoutSeconds: 5_400,
-    services: [{ name: 'postgres:17', alias: 'db' }, { name: 'redis:8' }],
-  });
-  expectNothingUnresolved(pipeline.jobs);
-});
-
 // Only where the shared data is, which a clone of the project alone does not have.
 describe.runIf(existsSync(SHARED))('GitLab Runner’s own pipeline', () => {
   const pipeline = existsSync(SHARED)

@@ -52,9 +52,3 @@ test.each([
 ])('a variable written as %s is %s, as Ruby reads and prints it', (written, value) => {
   expect(jobNamed(expanded(`j: { script: x, variables: { V: ${written} } }`), 'j').variables.V).toBe(value);
 });
-
-test('an alias without its anchor is refused with its line', () => {
-  expect(() => expanded('a: { script: x }\nb: *gone')).toThrow(
-    '.gitlab-ci.yml:2: *gone has no &gone above it',
-  );
-});

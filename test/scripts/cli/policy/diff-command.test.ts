@@ -37,17 +37,8 @@ test('the same policy, written otherwise, is no difference', async () => {
 /** Each changes one thing of the policy. */
 test.each<[string, string, ...string[]]>([
   ['mode: shadow', 'mode: enforce', 'tightens rules.tags.mode shadow → enforce'],
-  ['image, mode: enforce', 'image, mode: warn', 'loosens rules.images.mode enforce → warn'],
   ['"golang:*"', '"golang:*", "debian:*"', 'loosens rules.images.allow + debian:*'],
   [', "golang:*"', '', 'tightens rules.images.allow - golang:*'],
-  ['"alpine:*", "golang:*"', '"**"', 'changes rules.images.allow - alpine:*, - golang:*, + **'],
-  [
-    'allow: ["alpine:*", "golang:*"]',
-    'deny: [x]',
-    'loosens rules.images.allow - alpine:*, - golang:*',
-    'tightens rules.images.deny + x',
-  ],
-  ['on_missing: reject', 'on_missing: admit', 'loosens rules.images.on_missing reject → admit'],
   ['Ask us', 'Ask them', 'changes rules.images.message Ask us → Ask them'],
   ['tags: fixed', 'tags: digest', 'tightens rules.tags.tags fixed → digest'],
   [
@@ -55,11 +46,9 @@ test.each<[string, string, ...string[]]>([
     'kind: budget, match: { groups: [101] },',
     'loosens rules.budgets.match absent → {groups: [101]}',
   ],
-  ['default: 10m', 'default: 5m', 'changes estimate.default 10m → 5m'],
   ['[102]', '[102, 101]', 'loosens platform.groups + 101'],
   ['0.60', '0.61', 'tightens prices.classes.large.rate_per_minute 0.60 → 0.61'],
   ['rules:', 'trust_variables: true\nrules:', 'loosens trust_variables absent → true'],
-  ['rules:', 'rollout: { days: 3 }\nrules:', 'changes rollout absent → {days: 3}'],
   [
     'message: Ask us',
     `exempt: [${EXEMPT}]`,
@@ -76,26 +65,11 @@ test.each<[string, string, ...string[]]>([
     rule('kind: timeout, max: 1h'),
     'tightens rules.r absent → {id: r, mode: enforce, kind: timeout, max: 1h}',
   ],
-  [
-    rule('kind: timeout, max: 1h'),
-    POLICY,
-    'loosens rules.r {id: r, mode: enforce, kind: timeout, max: 1h} → absent',
-  ],
   [rule('kind: timeout, max: 90m'), rule('kind: timeout, max: 2h'), 'loosens rules.r.max 90m → 2h'],
   [
     rule('kind: resources, build: { memory: 1Gi }'),
     rule('kind: resources, build: { memory: 1000Mi }'),
     'tightens rules.r.build.memory 1Gi → 1000Mi',
-  ],
-  [
-    rule('kind: resources, build: { cpu: 1 }'),
-    rule('kind: resources, build: { cpu: 1 }, job: { cpu: 2 }'),
-    'tightens rules.r.job absent → {cpu: 2}',
-  ],
-  [
-    rule('kind: resources, build: { cpu: 1 }'),
-    rule(`kind: resources, build: { cpu: 1 }, exempt: [${EXEMPT}]`),
-    `loosens rules.r.exempt + ${EXEMPT}`,
   ],
   [
     rule('kind: runner-access, runner_classes: [large], allow: []'),
@@ -108,12 +82,6 @@ test.each<[string, string, ...string[]]>([
     about('not: { groups: [101] }'),
     about('not: { groups: [101, 102] }'),
     'loosens rules.r.match.not.groups + 102',
-  ],
-  [about('protected: true'), about('protected: false'), 'changes rules.r.match.protected true → false'],
-  [
-    rule('kind: overwrites, namespace: "^ci-"'),
-    rule('kind: overwrites, namespace: ".*"'),
-    'changes rules.r.namespace ^ci- → .*',
   ],
   [
     rule('kind: container-user'),

@@ -117,16 +117,6 @@ test('no token of the file comes out anywhere', async () => {
 });
 
 test.each([
-  [['--mode', 'loud'], '--mode'],
-  [['other.toml'], 'one config.toml'],
-])('%j is wrong usage', async (flags, message) => {
-  expect(await run(DOCKER, flags)).toMatchObject({
-    code: EXIT.invalid,
-    err: expect.stringContaining(message),
-  });
-});
-
-test.each([
   ['token = "glrt-secret', 'config.toml:1:'],
   ['[[runners]]\nname = "a"\nname = "glrt-secret"\n', 'config.toml:3:'],
   ['[[runners]]\nexecutor = "docker"\ndocker.image = ["glrt-secret"]\n', 'runners.0.docker.image: '],
@@ -229,27 +219,19 @@ const user = (kubernetesUser: string) => ({ kubernetesUser });
 test.each<[executor: string, settings: string, request: Partial<AdmissionRequest>, refused: boolean]>([
   ['docker', ALWAYS, pulls('never'), true],
   ['docker', ALWAYS, pulls('never', 'always'), false],
-  ['docker', ALWAYS, pulls(), false],
   ['docker', 'pull_policy = "if-not-present"', pulls('always'), true],
-  ['docker', 'pull_policy = ["if-not-present", "always"]', pulls('always'), false],
   ['docker', '', pulls('always'), false],
   ['docker', '', pulls('never'), true],
   // The Runner's own is always where the file says nothing, and that is not allowed here.
   ['docker', 'allowed_pull_policies = ["never"]', pulls(), true],
-  ['docker', 'allowed_pull_policies = ["never"]\npull_policy = ["always", "never"]', pulls(), false],
   ['kubernetes', ALWAYS, pulls(), true],
-  ['kubernetes', `${ALWAYS}\npull_policy = "always"`, pulls(), false],
   ['kubernetes', 'pull_policy = "always"', pulls('never'), true],
-  ['kubernetes', 'pull_policy = "always"', pulls(), false],
   ['kubernetes', 'allowed_users = ["1000"]', user('1000'), false],
   ['kubernetes', 'allowed_users = ["1000"]', user('1001'), true],
-  ['kubernetes', 'allowed_users = ["1000"]', user('0'), true],
   ['kubernetes', 'allowed_users = ["0"]', user('00'), false],
   ['kubernetes', 'allowed_users = ["root"]', user('1000'), true],
-  ['kubernetes', 'allowed_users = []', user('1000'), false],
   ['kubernetes', '', user('0'), true],
   ['kubernetes', '', user('1000'), false],
-  ['kubernetes', '', user('www-data'), true],
   ['kubernetes', 'allowed_groups = ["5"]', user('1000:6'), true],
   ['kubernetes', 'allowed_groups = ["5"]', user('1000:5'), false],
 ])('%s with %j and a job that asks for %j: refused %s', (executor, settings, request, refused) => {

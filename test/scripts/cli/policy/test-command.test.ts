@@ -53,10 +53,6 @@ test('what differs is told with what was expected and what came', async () => {
   const failing: readonly (readonly [string, Partial<Difference>])[] = [
     [`${EVIL}, expect: admitted`, { what: 'decision', expected: 'admitted', actual: 'rejected' }],
     [
-      `${EVIL}, limits: [{ on: { group: 101 }, money: 0.5, per: month }], expect: { code: IMAGE_NOT_ALLOWED }`,
-      { what: 'code', expected: 'IMAGE_NOT_ALLOWED', actual: 'EXCEEDS_LIMIT_ALONE, IMAGE_NOT_ALLOWED' },
-    ],
-    [
       `${EVIL}, expect: { rule: [budgets, images] }`,
       { what: 'rule', expected: 'budgets, images', actual: 'images' },
     ],
@@ -64,10 +60,8 @@ test('what differs is told with what was expected and what came', async () => {
       'request: { image: "alpine:latest" }, expect: { decision: admitted, shadow: [] }',
       { what: 'shadow', expected: 'none', actual: 'tags TAG_NOT_ALLOWED' },
     ],
-    ['expect: { decision: admitted, shadow: [tags] }', { what: 'shadow', expected: 'tags', actual: 'none' }],
     [`${EVIL}, expect: { text: lorem }`, { what: 'text', expected: 'contains "lorem"' }],
     ['expect: { decision: admitted, cost: 0.99 }', { what: 'cost', expected: '0.99', actual: '1.00' }],
-    ['expect: { runner_class: large }', { what: 'runner class', expected: 'large', actual: 'small' }],
   ];
   const found = await differences(...failing.map(([fixture]) => fixture));
   expect(found).toMatchObject(failing.map(([, difference]) => [difference]));
@@ -80,7 +74,7 @@ test('the output has a line per test, the place of a failure, what differs, and 
   expect(out).toContain('  ok    t0\n');
   expect(out).toContain('  FAIL  t1  policies/policy.test.yaml:6:5\n');
   expect(out).toContain('          expected  admitted\n          was       rejected\n');
-  expect(out).toMatch(/^images +enforce +2 +1 +0 +1$/m);
+  expect(out).toMatch(/^images +enforce +1 +0$/m);
   expect(out).toContain('coverage 33 % of rules\nnever acted: budgets, tags\n');
   expect(out).toContain('1 passed, 1 failed\n');
   const good = fixtures(`${EVIL}, expect: rejected`);
@@ -122,22 +116,13 @@ test.each([
     'request: image: unknown key usr',
   ],
   [
-    'request: { services: [{ name: x, pull_polcy: always }] }, expect: admitted',
-    'request: services: unknown key pull_polcy',
-  ],
-  [
     'request: { user: me }, expect: admitted',
     'tests[0].request: userId: a text of 2 characters; expected a whole',
   ],
   ['request: { variables: { A: [s3cret] } }, expect: admitted', 'tests[0].request: variables'],
-  ['request: { project: acme/x }, expect: admitted', 'request: project: expected a project of the directory'],
   [
     'counters: [{ group: 101, limit: money-week, spent: 1 }], expect: admitted',
     "counters: limit 'money-week' is not there; expected one of: money-month",
-  ],
-  [
-    'counters: [{ group: 101, limit: money-month, spent: 0.0000001 }], expect: admitted',
-    'counters: 0.0000001; expected',
   ],
   ['counters: [{ limit: money-month, spent: 1 }], expect: admitted', 'counters: no subject'],
   ['freezes: [{ on: { group: 101 }, id: f }], expect: admitted', 'freezes: freezes[0].reason: missing'],
@@ -157,15 +142,6 @@ test('problems of several files are told at once, and nothing runs', async () =>
   expect({ code, out }).toEqual({ code: 3, out: '' });
   expect(err).toContain('policies/a.test.yaml:1:8 tests: ');
   expect(err).toContain('policies/tests/b.test.yaml:1:11 defaults: Unrecognized key: "nwo"');
-});
-
-test('words of a test win over other words of the defaults for the same field', async () => {
-  const { out } = await run(
-    `defaults:\n  now: 2026-11-21T12:00Z\n  request: { image: "alpine:3", project: acme/payments/api, namespace_id: 102 }
-tests:\n  - { name: t, request: { project: acme/payments/api }, ${BUDGET('7.50')}, expect: { code: BUDGET_EXHAUSTED } }\n`,
-    '--json',
-  );
-  expect(JSON.parse(out)).toMatchObject({ passed: 1, failed: 0 });
 });
 
 test('documents are those of the flags, else those that the file names from its own folder', async () => {

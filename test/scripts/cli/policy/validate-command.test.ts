@@ -30,11 +30,6 @@ test('problems of all documents are told at once, each with its place', async ()
   expect(err).toMatch(/^policies\/directory\.yaml:2:\d+ groups\[0\]\.path/m);
 });
 
-test('limits are said to be unchecked where even the prices are wrong', async () => {
-  const { err } = await validate(POLICY.replace('rate_per_minute: 0.60', 'rate_per_minute: much'));
-  expect(err).toContain('limits.yaml: was not checked, since the runner classes are not known');
-});
-
 test('a policy that would stop its own platform team is invalid, and with --force a warning', async () => {
   const policy = POLICY.replace('message: Ask us', 'binds_platform: true').replace(
     'job: { image: "alpine:3" }',
@@ -60,11 +55,6 @@ test.each([
       '    - { name: larger, tags: [big, large], rate_per_minute: 1 }\n    - { name: small',
     ),
     'runner class larger has no jobs: every runner with its tags is one of class large',
-  ],
-  [
-    'a group that is not there',
-    withRules('{ id: a, kind: budget, mode: enforce, match: { groups: [110] } }'),
-    'group 110 is not in the directory',
   ],
   [
     'limits that no rule switches on',

@@ -9,6 +9,7 @@ import type { LimitsDocument } from '../../../../../functions/core/limits/limit-
 import { parseLimits } from '../../../../../policies/document/parse-limits.ts';
 import type { LimitSet } from '../../../../../policies/limits/limits.ts';
 import { aDirectory, aPolicy } from '../../../../policies/documents.ts';
+import { propertyRuns } from '../../../../support/property-runs.ts';
 
 /** Texts that spreadsheets, quotes and apostrophes are known to spoil, and any others. */
 const SPOILT =
@@ -143,7 +144,7 @@ test('an export that is imported again leaves every limit as it was written, to 
       expect(back.unnamed).toEqual([]);
       if (parsed(document)?.bySubject.size) expect(back.version).toBe(version);
     }),
-    { numRuns: 400 },
+    { numRuns: propertyRuns(400) },
   );
 });
 
@@ -160,7 +161,7 @@ test('an export that is imported where nothing is makes the same limits', () => 
         before.groupDefaults?.all.map(({ limit, groups }) => [groups.pattern, limit]),
       );
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(200) },
   );
 });
 
@@ -171,6 +172,6 @@ test('any text comes back from its cell, and no cell begins a formula', () => {
       expect(textOfCell(cell)).toBe(text);
       expect(cell).not.toMatch(/^\s*[=+\-@]|^[\t\r]/);
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });

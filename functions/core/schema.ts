@@ -1,9 +1,9 @@
-/** Building blocks of the answers' models: zod schemas with descriptions. Only models and routes import it. */
+/** Building blocks of models: zod schemas with descriptions. Only models and routes import it. */
 import { z } from '@hono/zod-openapi';
-import { RULE_KINDS } from '../../../policies/kinds/kinds.ts';
-import { PERIOD_KINDS } from '../../../policies/limits/period.ts';
-import { MODES } from '../../../policies/mode.ts';
-import { ALL_UNITS, LIMIT_KINDS } from '../../../policies/unit.ts';
+import { RULE_KINDS } from '../../policies/kinds/kinds.ts';
+import { PERIOD_KINDS } from '../../policies/limits/period.ts';
+import { MODES } from '../../policies/mode.ts';
+import { ALL_UNITS, LIMIT_KINDS } from '../../policies/unit.ts';
 
 export { z };
 
