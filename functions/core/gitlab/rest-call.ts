@@ -271,7 +271,8 @@ export function checkBaseUrl(baseUrl: string): void {
   );
 }
 
-function parsedJson(text: string): unknown {
+/** Undefined: it is not JSON. */
+export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
