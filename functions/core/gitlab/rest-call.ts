@@ -271,6 +271,7 @@ export function checkBaseUrl(baseUrl: string): void {
   );
 }
 
+/** Undefined: it is not JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);

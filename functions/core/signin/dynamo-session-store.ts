@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parsedJson } from '../gitlab/rest-call.ts';
 import { changeItem, deleteItem, getItem, itemAt, putItem, queryAll } from '../store/calls.ts';
 import { ledgerKeys } from '../store/keys.ts';
 import { type InstanceTable, type Item, keyOf, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';
@@ -50,14 +51,6 @@ function sessionOf(item: Readonly<Record<string, unknown>>): Session | undefined
   const { ui: userId, en: endsAtMs, un: username, na: name, ro: roles, ra, se, te } = data;
   const session = { userId, username, name, roles, rolesReadAtMs: ra, seenAtMs: se, endsAtMs };
   return te === 1 ? { ...session, terminal: true } : session;
-}
-
-function parsedJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }
 
 const TIMEOUT_MS = 2_000;
