@@ -3,7 +3,7 @@ import type { Conditions, MatchInput } from './match/conditions.ts';
 import { exemptionOf, matchOf } from './match/match.ts';
 import type { Mode } from './mode.ts';
 import { NO_CLASS } from './price.ts';
-import type { CodedReason, Reason, Violation } from './reason.ts';
+import type { Reason, Violation } from './reason.ts';
 import type { Rule, StatelessRule } from './rule.ts';
 
 /** Rules that name their subjects are found by them, so that other jobs do not look at them. */
@@ -67,14 +67,32 @@ export function ruleIndexOf(rules: readonly Rule[]): RuleIndex {
 }
 
 export function candidateRules(index: RuleIndex, job: MatchInput): readonly Rule[] {
-  const named: Rule[] = [];
+  let found = index.anywhere;
   for (const { dimension, all, byKey } of index.byDimension) {
     const keys = dimension.had(job);
-    if (keys === undefined) named.push(...all);
-    else for (const key of keys) named.push(...(byKey.get(key) ?? []));
+    if (keys === undefined) found = merged(found, all);
+    else for (const key of keys) found = merged(found, byKey.get(key));
   }
-  if (named.length === 0) return index.anywhere;
-  return [...index.anywhere, ...new Set(named)].sort((a, b) => a.order - b.order);
+  return found;
+}
+
+function merged(one: readonly Rule[], other: readonly Rule[] | undefined): readonly Rule[] {
+  if (other === undefined) return one;
+  if (one.length === 0) return other;
+  const all: Rule[] = [];
+  let at = 0;
+  for (const rule of one) {
+    for (let next = other[at]; next !== undefined && next.order <= rule.order; next = other[at]) {
+      if (next !== rule) all.push(next);
+      at += 1;
+    }
+    all.push(rule);
+  }
+  for (; at < other.length; at += 1) {
+    const rest = other[at];
+    if (rest !== undefined) all.push(rest);
+  }
+  return all;
 }
 
 function idsOf(
@@ -114,20 +132,16 @@ export class Outcome {
   missing(rule: Rule, mode: Mode, field: string): void {
     if (rule.onMissing === 'skip') return;
     const recorded = rule.onMissing === 'admit' && mode !== 'off' ? 'shadow' : mode;
-    this.#addOnce(rule, recorded, { code: 'FIELD_MISSING', field });
-  }
-
-  /** A rule that asks limits misses the same field, or fails, on every level. */
-  #addOnce(rule: Rule, mode: Mode, reason: CodedReason<'FIELD_MISSING' | 'CONTROLLER_ERROR'>): void {
-    const field = fieldOf(reason);
+    // A rule that asks limits misses the same field on every level.
     const told = this.violations.some(
       (each) =>
         each.rule === rule.id &&
-        each.mode === mode &&
-        each.reason.code === reason.code &&
-        fieldOf(each.reason) === field,
+        each.mode === recorded &&
+        each.reason.code === 'FIELD_MISSING' &&
+        each.reason.field === field,
     );
-    if (!told) this.add(rule, mode, reason);
+    if (told) return;
+    this.add(rule, recorded, { code: 'FIELD_MISSING', field });
   }
 
   /** Runs a rule; its failure is noted, and rejects only if the rule is closed and may reject. */
@@ -136,7 +150,10 @@ export class Outcome {
       return run();
     } catch (error) {
       const cause = this.failed(rule.id, error);
-      if (rule.onError === 'closed') this.#addOnce(rule, mode, { code: 'CONTROLLER_ERROR', cause });
+      const told = this.violations.some(
+        (each) => each.rule === rule.id && each.mode === mode && isOurs(each),
+      );
+      if (rule.onError === 'closed' && !told) this.add(rule, mode, { code: 'CONTROLLER_ERROR', cause });
       return undefined;
     }
   }
@@ -170,8 +187,7 @@ export class Outcome {
   }
 }
 
-const fieldOf = (reason: Reason): string | undefined =>
-  'field' in reason ? String(reason.field) : undefined;
+const isOurs = ({ reason }: Violation): boolean => reason.code === 'CONTROLLER_ERROR';
 
 /** A security rule also applies to groups that the directory does not know yet. */
 export function applies(rule: Rule, mode: Mode, job: CheckedJob, outcome: Outcome): boolean {

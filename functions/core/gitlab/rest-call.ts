@@ -271,7 +271,7 @@ export function checkBaseUrl(baseUrl: string): void {
   );
 }
 
-function parsedJson(text: string): unknown {
+export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { GroupRow } from '../../../answers/groups/model.ts';
+<<<<<<< HEAD
 import type { ChangeRow } from '../../../core/limits/edit-model.ts';
 import type { GroupSum, UsedInMonth } from '../../../core/usage/sums.ts';
 import {
@@ -12,6 +13,10 @@ import {
   pageAmount,
   pageCount,
 } from './amounts.tsx';
+=======
+import type { ChangeRow } from '../../../core/limits/limit-changes.ts';
+import { edge, instant, limitColumns, modeTag, type PageFormat, pageAmount, pageCount } from './amounts.tsx';
+>>>>>>> w-ans
 import { hidden, List, type Markup, pathMarkup, soft, subjectHref, subjectLink, Table } from './layout.tsx';
 
 const ROWS_SHOWN = 100;
@@ -100,6 +105,7 @@ export const fieldText = (value: ChangeRow['from'], unit: ChangeRow['unit'], for
     ? pageAmount(value, unit, format)
     : (value ?? 'none').toString();
 
+<<<<<<< HEAD
 interface GroupTableParts {
   readonly tree?: (groupId: number) => string;
   /** Of the groups right below one: their use this month, and the rest of what the group used. */
@@ -109,14 +115,14 @@ interface GroupTableParts {
 
 const MONTH = 'This month';
 
+=======
+>>>>>>> w-ans
 export function groupTable(
   rows: readonly GroupRow[],
   label: string,
   format: PageFormat,
-  { tree, sum, mayEdit = false }: GroupTableParts = {},
+  { tree, mayEdit = false }: { readonly tree?: (groupId: number) => string; readonly mayEdit?: boolean } = {},
 ): Markup {
-  const usedText = ({ settledMicros, heldMicros }: UsedInMonth): string =>
-    bare(settledMicros + heldMicros, 'micros');
   return (
     <Table
       label={label}
@@ -149,6 +155,7 @@ export function groupTable(
           },
           format,
         ),
+<<<<<<< HEAD
         ...(sum ? [{ head: MONTH, style: 'n', cell: ({ metered }: GroupRow) => usedText(metered) }] : []),
       ]}
       rows={rows}
@@ -160,6 +167,10 @@ export function groupTable(
           { Whose: <>Together {soft('spent and held this month')}</>, [MONTH]: usedText(sum.total) },
         ]
       }
+=======
+      ]}
+      rows={rows}
+>>>>>>> w-ans
     />
   );
 }

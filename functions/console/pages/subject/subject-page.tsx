@@ -66,7 +66,7 @@ const KIND_LABEL = {
 const CHILDREN_SHOWN = 25;
 
 function subjectPage(view: SubjectView, done: string | undefined, format: PageFormat): Markup {
-  const { burnUp, limits, children, childCount, childrenSum, subject, path, kind, above, usage } = view;
+  const { burnUp, limits, children, childCount, subject, path, kind, above, usage } = view;
   const main = limits.find(({ id }) => id === burnUp?.limit) ?? limits.find(({ inForce }) => inForce);
   const isClosed = kind === 'group' || kind === 'instance';
   const under = subject.startsWith('group/') ? subject.slice('group/'.length) : undefined;
@@ -101,7 +101,7 @@ function subjectPage(view: SubjectView, done: string | undefined, format: PageFo
       {childCount > 0 && (
         <Card id="children" title={`${pageCount(childCount, 'group')} right below`}>
           {BAR_KEY}
-          {groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups right below', format, { sum: childrenSum })}
+          {groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups right below', format)}
           {childCount > Math.min(children.length, CHILDREN_SHOWN) && (
             <p>
               <a href={address('/', { under })}>All {pageCount(childCount, 'group')}</a>

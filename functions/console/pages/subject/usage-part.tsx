@@ -48,6 +48,7 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
       )}
       {/^(group\/|instance$)/.test(subject) && (
         <p>
+          <a href={address('/reports', { group, by: 'group' })}>Groups</a> ·{' '}
           <a href={address('/reports', { group, by: 'class' })}>Runner classes</a> ·{' '}
           <a href={address('/reports', { group, by: 'job' })}>Job names</a>
         </p>
