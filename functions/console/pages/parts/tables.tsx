@@ -1,22 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { GroupRow } from '../../../answers/groups/model.ts';
-<<<<<<< HEAD
 import type { ChangeRow } from '../../../core/limits/edit-model.ts';
-import type { GroupSum, UsedInMonth } from '../../../core/usage/sums.ts';
-import {
-  bare,
-  edge,
-  instant,
-  limitColumns,
-  modeTag,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-} from './amounts.tsx';
-=======
-import type { ChangeRow } from '../../../core/limits/limit-changes.ts';
 import { edge, instant, limitColumns, modeTag, type PageFormat, pageAmount, pageCount } from './amounts.tsx';
->>>>>>> w-ans
 import { hidden, List, type Markup, pathMarkup, soft, subjectHref, subjectLink, Table } from './layout.tsx';
 
 const ROWS_SHOWN = 100;
@@ -105,18 +90,6 @@ export const fieldText = (value: ChangeRow['from'], unit: ChangeRow['unit'], for
     ? pageAmount(value, unit, format)
     : (value ?? 'none').toString();
 
-<<<<<<< HEAD
-interface GroupTableParts {
-  readonly tree?: (groupId: number) => string;
-  /** Of the groups right below one: their use this month, and the rest of what the group used. */
-  readonly sum?: GroupSum | undefined;
-  readonly mayEdit?: boolean;
-}
-
-const MONTH = 'This month';
-
-=======
->>>>>>> w-ans
 export function groupTable(
   rows: readonly GroupRow[],
   label: string,
@@ -155,22 +128,8 @@ export function groupTable(
           },
           format,
         ),
-<<<<<<< HEAD
-        ...(sum ? [{ head: MONTH, style: 'n', cell: ({ metered }: GroupRow) => usedText(metered) }] : []),
       ]}
       rows={rows}
-      foot={
-        sum && [
-          sum.rest.settledMicros + sum.rest.heldMicros !== 0 && {
-            ...{ Whose: <span class="soft">{sum.restLabel}</span>, [MONTH]: usedText(sum.rest) },
-          },
-          { Whose: <>Together {soft('spent and held this month')}</>, [MONTH]: usedText(sum.total) },
-        ]
-      }
-=======
-      ]}
-      rows={rows}
->>>>>>> w-ans
     />
   );
 }
