@@ -176,7 +176,7 @@ export class GroupHookBook {
   }
 
   #underWay(work: Promise<unknown>): Promise<unknown> {
-    const done = work.finally(() => this.#open.delete(done));
+    const done: Promise<unknown> = work.catch(() => {}).finally(() => this.#open.delete(done));
     this.#open.add(done);
     return done;
   }
