@@ -82,7 +82,7 @@ without counters.`,
     const different = changes.length + limits.length > 0;
     if (flags.json) io.out(`${JSON.stringify({ different, changes, limits, jumps, ...recorded })}\n`);
     else {
-      io.out(different ? changesText(changes, io.columns, paintWhen(io.colours)) : 'no difference\n');
+      io.out(different ? changesText(changes, io) : 'no difference\n');
       if (limits.length > 0) io.out(changeRowsText(limits, to.policy.currency, io));
       if (recorded !== undefined) io.out(`\n${recordedText(recorded.recorded, recorded.ledger)}\n`);
       for (const { rate, runnerClass, fromMicros, toMicros } of flags.force ? [] : jumps)
