@@ -107,6 +107,8 @@ export const benchRouter = (url: string, schema: WireSchema, token: string = ben
     schema,
     token: literalToken(token),
     userAgent: 'tollgate-bench',
+    // On a busy machine a process may not run for seconds, which is no dead connection.
+    keepaliveTimeoutMs: 120_000,
   });
 
 const CONTEXT_VARIABLES = [
