@@ -3,11 +3,6 @@ import { ServiceStack } from './service-stack.ts';
 import type { Settings } from './settings/deployment.ts';
 import { StateStack } from './state-stack.ts';
 
-export interface DeployedStage {
-  readonly state: StateStack;
-  readonly service: ServiceStack;
-}
-
 const EXAMPLE_HOST = /(?:^|\.)example\.(?:com|net|org)$/;
 
 /**
@@ -16,12 +11,8 @@ const EXAMPLE_HOST = /(?:^|\.)example\.(?:com|net|org)$/;
  *
  * @param bundlesPath - folder with the bundles that `npm run bundle` makes.
  */
-export function addDeployments(
-  app: App,
-  deployments: readonly Settings[],
-  bundlesPath: string,
-): readonly DeployedStage[] {
-  return deployments.map((settings) => {
+export function addDeployments(app: App, deployments: readonly Settings[], bundlesPath: string) {
+  for (const settings of deployments) {
     const { stage, account, region, gitlab } = settings;
     const props = {
       settings,
@@ -42,6 +33,5 @@ export function addDeployments(
         Annotations.of(stack).addWarningV2('tollgate:exampleHost', `${gitlab.url} is an example: ${remedy}`);
       }
     }
-    return { state, service };
-  });
+  }
 }

@@ -24,12 +24,11 @@ export class StateStack extends Stack {
     this.ledger = new LedgerTable(this, 'Ledger', settings);
     new CfnOutput(this, 'TableName', { value: this.ledger.table.tableName, description: 'The ledger' });
     this.decisionExport = new DecisionExport(this, 'Export', settings.state);
-    const { bucket } = this.decisionExport;
-    // Always exported, because a service from before a change of settings still imports them during the
-    // update.
-    for (const attribute of [bucket.bucketName, bucket.bucketArn]) this.exportValue(attribute);
+    const { bucketName, bucketArn } = this.decisionExport.bucket;
+    // Always exported, because a service from before a change of settings still imports them during the update.
+    for (const attribute of [bucketName, bucketArn]) this.exportValue(attribute);
     new CfnOutput(this, 'ExportBucketName', {
-      value: bucket.bucketName,
+      value: bucketName,
       description: 'Decisions outside the table',
     });
   }

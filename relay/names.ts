@@ -1,4 +1,4 @@
-/** Environment and metric names of the relay. Strings only: cdk imports this file. */
+/** Environment and CloudWatch metric names of the relay. Strings only: cdk imports this file. */
 
 export const ENV_ROUTER_URL = 'TOLLGATE_ROUTER_URL';
 export const ENV_ROUTER_TOKEN_FILE = 'TOLLGATE_ROUTER_TOKEN_FILE';
@@ -45,35 +45,6 @@ export const ENV_LOG_LEVEL = 'TOLLGATE_LOG_LEVEL';
 
 /** The deployment in CloudWatch metrics, e.g. `production`. Unset: the relay writes none. */
 export const ENV_RELAY_DEPLOYMENT = 'TOLLGATE_DEPLOYMENT';
-
-export const METRIC_STREAMS_OPEN = 'tollgate_relay_streams_open';
-export const METRIC_STREAMS_WAITING = 'tollgate_relay_streams_waiting';
-export const METRIC_RECONNECTS = 'tollgate_relay_reconnects_total';
-export const METRIC_QUESTIONS = 'tollgate_relay_questions_total';
-export const METRIC_DECISIONS = 'tollgate_relay_decisions_total';
-export const METRIC_REJECTIONS = 'tollgate_relay_rejections_total';
-export const METRIC_FALLBACK = 'tollgate_relay_fallback_total';
-export const METRIC_UNHEARD = 'tollgate_relay_unheard_total';
-export const METRIC_LATENCY = 'tollgate_relay_answer_latency_seconds';
-export const METRIC_WAITING = 'tollgate_relay_waiting_jobs';
-export const METRIC_WAIT = 'tollgate_relay_wait_seconds';
-export const METRIC_BATCH_JOBS = 'tollgate_relay_batch_jobs';
-export const METRIC_UNKNOWN_FIELDS = 'tollgate_relay_unknown_fields_total';
-export const METRIC_UNREADABLE = 'tollgate_relay_unreadable_total';
-export const METRIC_SUSPICIOUS = 'tollgate_relay_suspicious_total';
-export const METRIC_IMPLAUSIBLE = 'tollgate_relay_implausible_total';
-export const METRIC_SCHEMA_INFO = 'tollgate_relay_schema_info';
-export const METRIC_SCHEMA_PROVEN = 'tollgate_relay_schema_proven';
-export const METRIC_REJECTIONS_WITHHELD = 'tollgate_relay_rejections_withheld_total';
-export const METRIC_ANSWERS_REFUSED = 'tollgate_relay_answers_refused_total';
-export const METRIC_FIELDS_MISSING = 'tollgate_relay_fields_missing';
-export const METRIC_OWN_FAULTS = 'tollgate_relay_own_faults_total';
-export const METRIC_BREAKER = 'tollgate_relay_breaker_state';
-export const METRIC_DIRECTORY_AGE = 'tollgate_relay_directory_age_seconds';
-export const METRIC_UNMETERED_QUEUED = 'tollgate_relay_unmetered_queued';
-export const METRIC_UNMETERED_POSTED = 'tollgate_relay_unmetered_posted_total';
-export const METRIC_UNMETERED_JOURNALED = 'tollgate_relay_unmetered_journaled_total';
-export const METRIC_UNMETERED_DROPPED = 'tollgate_relay_unmetered_dropped_total';
 
 const metric = <const Name extends string, const Unit extends string, const Statistic extends string>(
   name: Name,

@@ -14,7 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'functions/core/': FLOOR,
   'functions/answers/': [...FLOOR, 'functions/core/'],
   'relay/': [...FLOOR, 'functions/core/contract/'],
-  'cdk/': ['functions/names.ts', 'relay/names.ts', 'relay/wire/deployable-descriptors.ts'],
+  'cdk/': [...FLOOR, 'relay/names.ts', 'relay/wire/deployable-descriptors.ts'],
   'scripts/': [...SHARED, 'relay/', 'cdk/', 'test/cdk/'],
   // The command line is a client of the API. What runs, plays and measures programs may know them.
   'scripts/cli/api/': [...SHARED, 'scripts/', 'functions/console/api/'],

@@ -15,6 +15,7 @@ import { parseLimits } from '../policies/document/parse-limits.ts';
 import { parsePolicy } from '../policies/document/parse-policy.ts';
 import { RULE_KINDS } from '../policies/kinds/kinds.ts';
 import { UNIT_OF } from '../policies/unit.ts';
+import { createMetrics } from '../relay/monitoring/metrics.ts';
 import * as relayNames from '../relay/names.ts';
 import { COMMANDS } from '../scripts/cli/commands.ts';
 import { ALL_ALARMS } from './support/all-alarms.ts';
@@ -37,7 +38,7 @@ test('what users can do is what capabilities.txt says', async () => {
       name.startsWith('ENV_') && typeof value === 'string' ? [value] : [],
     ),
     alarms: ALL_ALARMS.map(({ name, severity }) => `${name} (${severity})`),
-    metrics: Object.values(NAMES).flatMap(metricNames),
+    metrics: [...Object.values(NAMES).flatMap(metricNames), ...(await prometheusNames())],
     'units of limits': Object.values(UNIT_OF).map(String),
     'keys of policy.yaml': policyKeys({ [UNKNOWN_KEY]: 1 }),
     ...Object.fromEntries(
@@ -72,8 +73,10 @@ const commandsWithFlags = (): Promise<readonly string[]> =>
     }),
   );
 
+const prometheusNames = async (): Promise<readonly string[]> =>
+  [...(await createMetrics().render()).matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
+
 function metricNames(value: unknown): readonly string[] {
-  if (typeof value === 'string') return value.startsWith('tollgate_relay_') ? [value] : [];
   const metric = value as { readonly name?: unknown; readonly statistic?: unknown } | null;
   if (typeof metric?.name === 'string') return metric.statistic === undefined ? [] : [metric.name];
   // A table of metrics.

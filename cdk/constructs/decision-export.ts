@@ -1,12 +1,6 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
-import {
-  BlockPublicAccess,
-  Bucket,
-  BucketEncryption,
-  type IBucket,
-  ObjectOwnership,
-} from 'aws-cdk-lib/aws-s3';
+import * as s3 from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { ENV_EXPORT_BUCKET } from '../../functions/names.ts';
 import type { Settings } from '../settings/deployment.ts';
@@ -18,7 +12,7 @@ import { allowKey } from './statements.ts';
  * and an object that is written over stays as an older version.
  */
 export class DecisionExport extends Construct {
-  readonly bucket: IBucket;
+  readonly bucket: s3.IBucket;
   readonly #key: IKey | undefined;
 
   /** With 0 days nothing is written, and existing objects expire within a day. */
@@ -26,9 +20,9 @@ export class DecisionExport extends Construct {
     super(scope, id);
     this.#key = keyArn === undefined ? undefined : Key.fromKeyArn(this, 'Key', keyArn);
     const kept = Duration.days(Math.max(1, days));
-    const bucket = new Bucket(this, 'Bucket', {
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    const bucket = new s3.Bucket(this, 'Bucket', {
+      blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
+      objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
       minimumTLSVersion: 1.2,
       versioned: true,
@@ -41,14 +35,13 @@ export class DecisionExport extends Construct {
       ],
       removalPolicy: RemovalPolicy.RETAIN,
       ...(this.#key === undefined
-        ? { encryption: BucketEncryption.S3_MANAGED }
-        : { encryption: BucketEncryption.KMS, encryptionKey: this.#key, bucketKeyEnabled: true }),
+        ? { encryption: s3.BucketEncryption.S3_MANAGED }
+        : { encryption: s3.BucketEncryption.KMS, encryptionKey: this.#key, bucketKeyEnabled: true }),
     });
     // The library's own class does not fit its interface under exact optional properties.
-    this.bucket = bucket as IBucket;
+    this.bucket = bucket as s3.IBucket;
   }
 
-  /** Lets `program` add objects and passes the bucket's name. */
   grantPut(program: NodeLambda): void {
     program.fn.addEnvironment(ENV_EXPORT_BUCKET, this.bucket.bucketName);
     program.allow(['s3:PutObject'], [this.bucket.arnForObjects('v1/*')]);

@@ -1,13 +1,5 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import {
-  AttributeType,
-  BillingMode,
-  type ITable,
-  ProjectionType,
-  StreamViewType,
-  Table,
-  TableEncryption,
-} from 'aws-cdk-lib/aws-dynamodb';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
@@ -21,6 +13,7 @@ import {
   type LedgerUse,
   pseudonymPartitions,
   sessionPartitions,
+  type TableRights,
   tableRights,
 } from './table-rights.ts';
 
@@ -36,7 +29,7 @@ const STREAM_ACTIONS = [
  * protected from deletion, restorable to any second of the last 35 days.
  */
 export class LedgerTable extends Construct {
-  readonly table: ITable;
+  readonly table: dynamodb.ITable;
   readonly #key: IKey | undefined;
   readonly #instance: string;
 
@@ -45,27 +38,27 @@ export class LedgerTable extends Construct {
     const { tableKeyArn } = settings.state;
     this.#instance = settings.gitlab.instance;
     this.#key = tableKeyArn === undefined ? undefined : Key.fromKeyArn(this, 'Key', tableKeyArn);
-    const table = new Table(this, 'Table', {
-      partitionKey: { name: PK, type: AttributeType.STRING },
-      sortKey: { name: SK, type: AttributeType.STRING },
-      billingMode: BillingMode.PAY_PER_REQUEST,
-      stream: StreamViewType.NEW_AND_OLD_IMAGES,
+    const table = new dynamodb.Table(this, 'Table', {
+      partitionKey: { name: PK, type: dynamodb.AttributeType.STRING },
+      sortKey: { name: SK, type: dynamodb.AttributeType.STRING },
+      billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
+      stream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
       timeToLiveAttribute: TTL_ATTRIBUTE,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: true,
       removalPolicy: RemovalPolicy.RETAIN,
       ...(this.#key === undefined
-        ? { encryption: TableEncryption.AWS_MANAGED }
-        : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: this.#key }),
+        ? { encryption: dynamodb.TableEncryption.AWS_MANAGED }
+        : { encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED, encryptionKey: this.#key }),
     });
     table.addGlobalSecondaryIndex({
       indexName: DUE_INDEX,
-      partitionKey: { name: DUE_PK, type: AttributeType.STRING },
-      sortKey: { name: DUE_AT, type: AttributeType.NUMBER },
-      projectionType: ProjectionType.KEYS_ONLY,
+      partitionKey: { name: DUE_PK, type: dynamodb.AttributeType.STRING },
+      sortKey: { name: DUE_AT, type: dynamodb.AttributeType.NUMBER },
+      projectionType: dynamodb.ProjectionType.KEYS_ONLY,
     });
     // The library's own class does not fit its interface under exact optional properties.
-    this.table = table as ITable;
+    this.table = table as dynamodb.ITable;
   }
 
   /**
@@ -74,7 +67,7 @@ export class LedgerTable extends Construct {
    */
   grant(program: NodeLambda, use: LedgerUse): void {
     program.fn.addEnvironment(ENV_LEDGER_TABLE, this.table.tableName);
-    const { reads, writes, sessions, pseudonyms } = tableRights(this.#instance)[use];
+    const { reads, writes, sessions, pseudonyms }: TableRights = tableRights(this.#instance)[use];
     const table = [this.table.tableArn];
     if (reads.length > 0) program.allow(reads, table);
     for (const { actions, partitions } of writes) program.allow(actions, table, onKeys(...partitions));
@@ -92,12 +85,10 @@ export class LedgerTable extends Construct {
     for (const statement of tableKeyStatements(this, this.#key)) program.role.addToPolicy(statement);
   }
 
-  /** Lets `program` ask which jobs are live, and which periods are to be closed. */
   grantDueJobs(program: NodeLambda): void {
     program.allow(['dynamodb:Query'], [`${this.table.tableArn}/index/${DUE_INDEX}`]);
   }
 
-  /** ARN of the stream that `program` may now read. */
   grantStream(program: NodeLambda): string {
     const { tableStreamArn } = this.table;
     if (tableStreamArn === undefined) throw new Error('the ledger table has no stream');

@@ -3,29 +3,14 @@ import { join } from 'node:path';
 import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type ISubnet, type IVpc, Peer, Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import { Effect, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import {
-  Architecture,
-  Code,
-  Function as LambdaFunction,
-  LoggingFormat,
-  Runtime,
-  SystemLogLevel,
-  Tracing,
-} from 'aws-cdk-lib/aws-lambda';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import {
-  ENV_CA_PARAMETER,
-  ENV_DEPLOYMENT,
-  ENV_GITLAB_INSTANCE,
-  ENV_GITLAB_URL,
-  ENV_PROXY_PARAMETER,
-  ENV_RULES_FILE,
-} from '../../functions/names.ts';
+import * as names from '../../functions/names.ts';
 import type { Settings } from '../settings/deployment.ts';
 import { allow, statement } from './statements.ts';
 
-interface NodeLambdaProps {
+export interface NodeLambdaProps {
   readonly settings: Settings;
   readonly bundlesPath: string;
   /** Folder of the bundle and last part of the function's name: `settle-stream`. */
@@ -41,7 +26,7 @@ const RULES_FILE = '/var/task/rules.json';
 
 /** A bundle on Node 24 and arm64, with a log of its own and a role that may write to nothing else. */
 export class NodeLambda extends Construct {
-  readonly fn: LambdaFunction;
+  readonly fn: lambda.Function;
   readonly role: Role;
   readonly logGroup: LogGroup;
 
@@ -60,24 +45,24 @@ export class NodeLambda extends Construct {
     });
     this.allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [this.logGroup.logGroupArn]);
     if (props.network !== undefined) this.#allowNetworkInterfaces();
-    this.fn = new LambdaFunction(this, 'Function', {
+    this.fn = new lambda.Function(this, 'Function', {
       functionName: `tollgate-${settings.stage}-${name}`,
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      runtime: lambda.Runtime.NODEJS_24_X,
+      architecture: lambda.Architecture.ARM_64,
       handler: 'handler.handler',
       code: bundleIn(props.bundlesPath, name),
       memorySize: props.memoryMiB,
       timeout: props.timeout,
       role: this.role,
       logGroup: this.logGroup,
-      loggingFormat: LoggingFormat.JSON,
+      loggingFormat: lambda.LoggingFormat.JSON,
       // At INFO Lambda adds two lines to every call, which cost more than the calls of the webhooks.
-      systemLogLevelV2: SystemLogLevel.WARN,
-      tracing: settings.traces ? Tracing.ACTIVE : Tracing.DISABLED,
+      systemLogLevelV2: lambda.SystemLogLevel.WARN,
+      tracing: settings.traces ? lambda.Tracing.ACTIVE : lambda.Tracing.DISABLED,
       environment: {
-        [ENV_GITLAB_INSTANCE]: settings.gitlab.instance,
-        [ENV_RULES_FILE]: RULES_FILE,
-        ...(settings.metrics && { [ENV_DEPLOYMENT]: settings.stage }),
+        [names.ENV_GITLAB_INSTANCE]: settings.gitlab.instance,
+        [names.ENV_RULES_FILE]: RULES_FILE,
+        ...(settings.metrics && { [names.ENV_DEPLOYMENT]: settings.stage }),
       },
       ...(props.concurrencyMax !== undefined && { reservedConcurrentExecutions: props.concurrencyMax }),
       ...(props.network !== undefined && this.#placedIn(props.network, settings)),
@@ -124,12 +109,12 @@ function portOf(url: string): number {
   return protocol === 'https:' ? HTTPS_PORT : 80;
 }
 
-function bundleIn(bundlesPath: string, name: string): Code {
+function bundleIn(bundlesPath: string, name: string): lambda.Code {
   const folder = join(bundlesPath, name);
   if (!existsSync(join(folder, 'handler.mjs'))) {
     throw new Error(`[bundle_missing] ${folder}/handler.mjs is not there; make it with: npm run bundle`);
   }
-  return Code.fromAsset(folder);
+  return lambda.Code.fromAsset(folder);
 }
 
 export const arnHere = (scope: Construct, service: string, resource: string): string =>
@@ -160,8 +145,9 @@ export function grantSecret(
 export function grantGitLabRoute(program: NodeLambda, settings: Settings): void {
   const { url, proxyUrl, caParameter } = settings.gitlab;
   const { proxyCredentials } = settings.parameters;
-  program.fn.addEnvironment(ENV_GITLAB_URL, url);
+  program.fn.addEnvironment(names.ENV_GITLAB_URL, url);
   if (proxyUrl !== undefined) program.fn.addEnvironment('https_proxy', proxyUrl);
-  if (caParameter !== undefined) grantSecret(program, ENV_CA_PARAMETER, caParameter, settings);
-  if (proxyCredentials !== undefined) grantSecret(program, ENV_PROXY_PARAMETER, proxyCredentials, settings);
+  if (caParameter !== undefined) grantSecret(program, names.ENV_CA_PARAMETER, caParameter, settings);
+  if (proxyCredentials !== undefined)
+    grantSecret(program, names.ENV_PROXY_PARAMETER, proxyCredentials, settings);
 }

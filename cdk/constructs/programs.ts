@@ -1,5 +1,4 @@
 import { Duration } from 'aws-cdk-lib';
-import type { ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
@@ -10,31 +9,29 @@ import type { Settings } from '../settings/deployment.ts';
 import { webhooksAtOnce } from '../settings/webhooks-at-once.ts';
 import type { DecisionExport } from './decision-export.ts';
 import { type LedgerTable, tableKeyStatements } from './ledger-table.ts';
-import { arnHere, grantGitLabRoute, grantSecret, NodeLambda } from './node-lambda.ts';
+import { arnHere, grantGitLabRoute, grantSecret, NodeLambda, type NodeLambdaProps } from './node-lambda.ts';
 import { allowKey } from './statements.ts';
 import { StreamConsumer, type StreamReading } from './stream-consumer.ts';
 import type { LedgerUse } from './table-rights.ts';
 import type { OperatorsTopic, ThresholdsTopic } from './topics.ts';
 
-interface ProgramsProps {
-  readonly settings: Settings;
+interface ProgramsProps extends Pick<NodeLambdaProps, 'settings' | 'bundlesPath'> {
   readonly ledger: LedgerTable;
   readonly thresholds: ThresholdsTopic;
   readonly operators: OperatorsTopic;
   readonly decisionExport: DecisionExport | undefined;
   /** Programs that call GitLab run here if GitLab is reached from inside only. */
-  readonly network: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] };
-  readonly bundlesPath: string;
+  readonly network: NonNullable<NodeLambdaProps['network']>;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** One function: its size, its rights, and the events that start it. */
 interface ProgramRow {
   readonly id: string;
-  readonly memoryMiB: number;
+  /** @default 512, which buys CPU for cold starts */
+  readonly memoryMiB?: number;
   readonly timeout: Duration;
-  /** Concurrency limit; programs that would do their work twice have 1. @default the account's rest */
+  /** @default 1 for what runs by the clock, which would do its work twice; else the account's rest */
   readonly concurrencyMax?: number;
   readonly isDeployed?: boolean;
   /** It calls GitLab: gets GitLab's address, and the network if GitLab is reached from inside only. */
@@ -51,7 +48,6 @@ interface ProgramRow {
   readonly stream?: StreamReading;
 }
 
-/** Every function of a deployment. Bundles, log groups and alarms have the same names. */
 function programRows(
   settings: Settings,
   exportsDecisions: boolean,
@@ -63,18 +59,14 @@ function programRows(
   return {
     admit: {
       id: 'Admit',
-      // A batch takes 20 ms. The memory buys CPU for the cold start, which delays an admission request.
-      memoryMiB: 512,
       // A relay waits at most 10 s; later work is useless.
       timeout: Duration.seconds(11),
       use: 'decide',
-      // Rejections link to the page that explains them.
       variables: { [names.ENV_CONSOLE_URL]: console?.url },
     },
     /** Public, because GitLab cannot sign AWS requests: it checks GitLab's signature before it reads the body. */
     settle: {
       id: 'Settle',
-      // One small write; the memory is for the cold start, since GitLab waits 10 s and never asks again.
       memoryMiB: 256,
       timeout: Duration.seconds(10),
       // Kept for webhooks, so that nothing else takes it, and no more, so that a flood costs no more.
@@ -87,16 +79,13 @@ function programRows(
     },
     'settle-stream': {
       id: 'SettleStream',
-      // Transactions of up to 100 items, and the rules for decisions that relays made on their own.
-      memoryMiB: 512,
-      // A batch takes one or two seconds; the rest is for a table that throttles.
       timeout: Duration.seconds(60),
       use: 'settle',
       stream: {
         sortKeys: [{ prefix: names.INBOX_SK }],
         events: ['INSERT'],
         batchSize: 100,
-        // One second later is nothing to a budget, and halves the writes of counters.
+        // Halves the writes of counters.
         batchWindow: Duration.seconds(1),
         // A failure may be temporary (a throttled table). The sweep settles jobs that are given up here.
         retries: 20,
@@ -105,7 +94,6 @@ function programRows(
     },
     rollup: {
       id: 'Rollup',
-      memoryMiB: 512,
       timeout: Duration.seconds(60),
       use: 'rollUp',
       notifies: true,
@@ -131,11 +119,8 @@ function programRows(
     },
     sweep: {
       id: 'Sweep',
-      // Thousands of live holds and GitLab's pages about them; most of a run is waiting.
-      memoryMiB: 512,
       // A run takes 50 s at most and then ends what it began.
       timeout: Duration.seconds(90),
-      concurrencyMax: 1,
       callsGitLab: true,
       use: 'sweep',
       variables: {
@@ -147,10 +132,8 @@ function programRows(
     },
     directory: {
       id: 'DirectorySync',
-      memoryMiB: 512,
       // A run asks GitLab for 150 s at most, and writes after that.
       timeout: Duration.seconds(240),
-      concurrencyMax: 1,
       callsGitLab: true,
       use: 'keepDirectory',
       secrets: {
@@ -164,10 +147,7 @@ function programRows(
     },
     doctor: {
       id: 'Doctor',
-      memoryMiB: 512,
-      // Two minutes for webhooks of groups; the rest is a few calls that may be tried again.
       timeout: Duration.seconds(240),
-      concurrencyMax: 1,
       callsGitLab: true,
       use: 'examine',
       variables: {
@@ -176,7 +156,6 @@ function programRows(
         [names.ENV_DESCRIPTORS_VERSION]: gitlab.descriptors.version,
       },
       secrets: gitlabToken,
-      // Avoids the full hour, when many schedules start.
       schedule: { minute: '41' },
     },
     drift: {
@@ -185,7 +164,6 @@ function programRows(
       memoryMiB: 1769,
       // Lambda's longest. Each run reads the part of the table that is due, and the next run goes on.
       timeout: Duration.minutes(15),
-      concurrencyMax: 1,
       use: 'recount',
       variables: usageZone,
       schedule: { minute: '8' },
@@ -195,7 +173,6 @@ function programRows(
       memoryMiB: 1024,
       // A run begins no import after 200 s, and ends the one it has begun.
       timeout: Duration.seconds(290),
-      concurrencyMax: 1,
       use: 'takeLimits',
       variables: { [names.ENV_LIMITS_PATH]: limitsPath(settings) },
       // For parameters whose change events were lost.
@@ -203,10 +180,7 @@ function programRows(
     },
     requeue: {
       id: 'Requeue',
-      memoryMiB: 512,
-      // Twelve retries of five seconds each, and reading before them.
       timeout: Duration.seconds(90),
-      concurrencyMax: 1,
       isDeployed: parameters.requeueTokens !== undefined,
       callsGitLab: true,
       use: 'requeue',
@@ -215,10 +189,8 @@ function programRows(
     },
     notices: {
       id: 'Notices',
-      memoryMiB: 512,
       // 200 messages take ten seconds, the groups of a large instance as long, chats and merge requests twenty each.
       timeout: Duration.seconds(90),
-      concurrencyMax: 1,
       isDeployed: notices.everyMinutes > 0,
       callsGitLab: parameters.noteTokens !== undefined,
       use: 'notifyOwners',
@@ -237,9 +209,6 @@ function programRows(
      */
     console: {
       id: 'Console',
-      // Holds all groups and limits; the CPU serves the first page after a pause.
-      memoryMiB: 512,
-      // A page takes a second; the roles may wait 6 s for GitLab.
       timeout: Duration.seconds(15),
       // At 100 ms each this is a hundred pages a second. More is a flood, which must not cost more than this.
       concurrencyMax: 10,
@@ -272,7 +241,6 @@ function programRows(
       memoryMiB: 256,
       // 12 s to read GitLab's state, 5 s to change it, the rest for the table and the page.
       timeout: Duration.seconds(45),
-      concurrencyMax: 1,
       isDeployed: settings.watchdog && controllerId !== undefined,
       callsGitLab: true,
       variables: {
@@ -309,11 +277,7 @@ export class Programs {
       all[name] = program;
       if (row.stream !== undefined)
         readers[name] = new StreamConsumer(place, 'Consumer', {
-          ...row.stream,
-          settings,
-          program,
-          name,
-          ledger: props.ledger,
+          ...{ ...row.stream, settings, program, name, ledger: props.ledger },
         });
     }
     const { admit, settle, rollup, sweep, directory, doctor, console, watchdog } = all;
@@ -340,9 +304,9 @@ function addProgram(place: Construct, name: ProgramName, row: ProgramRow, props:
     settings,
     bundlesPath,
     name,
-    memoryMiB: row.memoryMiB,
+    memoryMiB: row.memoryMiB ?? 512,
     timeout: row.timeout,
-    concurrencyMax: row.concurrencyMax,
+    concurrencyMax: schedule === undefined ? row.concurrencyMax : 1,
     network: callsGitLab && settings.gitlab.reachedFrom === 'vpc' ? network : undefined,
   });
   for (const [variable, value] of given(row.variables)) program.fn.addEnvironment(variable, value);

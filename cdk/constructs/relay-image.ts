@@ -7,7 +7,7 @@ import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { ContainerImage } from 'aws-cdk-lib/aws-ecs';
 import type { Construct } from 'constructs';
 import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
-import type { DescriptorsSettings } from '../settings/deployment.ts';
+import type { Settings } from '../settings/deployment.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const ECR =
@@ -16,17 +16,12 @@ const ECR =
 /** Source of relay/Dockerfile's COPY; .dockerignore allows this folder of `dist`. */
 const STAGED = `dist/relay/${DESCRIPTORS_FOLDER}`;
 
-interface RelayImageProps {
-  readonly ready: string | undefined;
-  readonly descriptors: DescriptorsSettings;
-}
-
 /**
  * The relay's image: a ready one, which needs no Docker, or one built from relay/Dockerfile during
  * deployment, with this deployment's descriptors.
  */
-export function relayImage(scope: Construct, { ready, descriptors }: RelayImageProps): ContainerImage {
-  const { fileName, bytes } = descriptors;
+export function relayImage(scope: Construct, { relay: { image: ready }, gitlab }: Settings): ContainerImage {
+  const { fileName, bytes } = gitlab.descriptors;
   mkdirSync(join(root, STAGED), { recursive: true });
   writeFileSync(join(root, STAGED, fileName), bytes);
   if (ready === undefined) {
@@ -46,7 +41,6 @@ export function relayImage(scope: Construct, { ready, descriptors }: RelayImageP
   if (account === undefined || region === undefined || repositoryName === undefined) {
     return ContainerImage.fromRegistry(ready);
   }
-  // An image in ECR needs the right to pull it.
   const repositoryArn = Stack.of(scope).formatArn({
     service: 'ecr',
     account,

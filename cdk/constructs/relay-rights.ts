@@ -8,14 +8,11 @@ import { tableKeyStatements } from './ledger-table.ts';
 import type { RelayNetwork } from './network.ts';
 import { allow, onKeys } from './statements.ts';
 
-type RelayAdmitRoute =
-  | { readonly route: 'url'; readonly url: string; readonly fn: IFunction }
-  | { readonly route: 'invoke'; readonly fn: IFunction };
-
 export interface RelayServiceProps {
   readonly settings: Settings;
   readonly network: RelayNetwork;
-  readonly admit: RelayAdmitRoute;
+  /** Without a URL the relay invokes the function by its name. */
+  readonly admit: { readonly fn: IFunction; readonly url?: string };
   readonly table: ITable;
 }
 
@@ -39,8 +36,8 @@ export function grantRelay(role: IRole, { settings, admit, table }: RelayService
 }
 
 /** Function URLs ask for both rights; the second only by way of the URL. */
-function callAdmit({ route, fn }: RelayAdmitRoute): readonly PolicyStatement[] {
-  if (route === 'invoke') return [allow(['lambda:InvokeFunction'], [fn.functionArn])];
+function callAdmit({ url, fn }: RelayServiceProps['admit']): readonly PolicyStatement[] {
+  if (url === undefined) return [allow(['lambda:InvokeFunction'], [fn.functionArn])];
   return [
     allow(['lambda:InvokeFunctionUrl'], [fn.functionArn], {
       StringEquals: { 'lambda:FunctionUrlAuthType': 'AWS_IAM' },

@@ -1,21 +1,6 @@
 import { Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import { SecurityGroup } from 'aws-cdk-lib/aws-ec2';
-import {
-  AvailabilityZoneRebalancing,
-  AwsLogDriverMode,
-  Capability,
-  Cluster,
-  type ContainerDefinition,
-  CpuArchitecture,
-  FargatePlatformVersion,
-  FargateService,
-  FargateTaskDefinition,
-  type ICluster,
-  LinuxParameters,
-  LogDrivers,
-  OperatingSystemFamily,
-  PropagatedTagSource,
-} from 'aws-cdk-lib/aws-ecs';
+import * as ecs from 'aws-cdk-lib/aws-ecs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import * as names from '../../relay/names.ts';
@@ -24,7 +9,6 @@ import { grantRelay, type RelayServiceProps } from './relay-rights.ts';
 
 /** `nonroot` of the distroless images. */
 const NONROOT = '65532:65532';
-/** The image declares the same path as a volume. */
 export const SCRATCH_FOLDER = '/tmp';
 /** The relay ends within 10 s; what is left is for a container that hangs. */
 const STOP_TIMEOUT = Duration.seconds(30);
@@ -34,9 +18,9 @@ const STOP_TIMEOUT = Duration.seconds(30);
  * at the router before old ones are stopped; a deployment whose relays get none is rolled back.
  */
 export class RelayService extends Construct {
-  readonly cluster: Cluster;
-  readonly service: FargateService;
-  readonly container: ContainerDefinition;
+  readonly cluster: ecs.Cluster;
+  readonly service: ecs.FargateService;
+  readonly container: ecs.ContainerDefinition;
   readonly logGroup: LogGroup;
 
   constructor(scope: Construct, id: string, props: RelayServiceProps) {
@@ -48,55 +32,55 @@ export class RelayService extends Construct {
       // Decision logs are evidence: they outlive the service and expire with their retention.
       removalPolicy: RemovalPolicy.RETAIN,
     });
-    const task = new FargateTaskDefinition(this, 'Task', {
+    const task = new ecs.FargateTaskDefinition(this, 'Task', {
       cpu: relay.cpu,
       memoryLimitMiB: relay.memoryMiB,
       runtimePlatform: {
-        cpuArchitecture: CpuArchitecture.ARM64,
-        operatingSystemFamily: OperatingSystemFamily.LINUX,
+        cpuArchitecture: ecs.CpuArchitecture.ARM64,
+        operatingSystemFamily: ecs.OperatingSystemFamily.LINUX,
       },
     });
     this.container = this.#addContainer(task, props);
     grantRelay(task.taskRole, props);
 
-    this.cluster = new Cluster(this, 'Cluster', { vpc: network.vpc });
+    this.cluster = new ecs.Cluster(this, 'Cluster', { vpc: network.vpc });
     // Outbound traffic is unrestricted: GitLab's router may have any address and port.
     const securityGroup = new SecurityGroup(this, 'Nothing in', {
       vpc: network.vpc,
       description: 'Relays: nothing connects to them',
       allowAllOutbound: true,
     });
-    this.service = new FargateService(this, 'Service', {
+    this.service = new ecs.FargateService(this, 'Service', {
       // The library's own class does not fit its interface under exact optional properties.
-      cluster: this.cluster as ICluster,
+      cluster: this.cluster as ecs.ICluster,
       taskDefinition: task,
-      platformVersion: FargatePlatformVersion.VERSION1_4,
+      platformVersion: ecs.FargatePlatformVersion.VERSION1_4,
       // Fixed: each further relay adds conflicts on the counters.
       desiredCount: relay.count,
       minHealthyPercent: 100,
       maxHealthyPercent: 200,
-      availabilityZoneRebalancing: AvailabilityZoneRebalancing.ENABLED,
+      availabilityZoneRebalancing: ecs.AvailabilityZoneRebalancing.ENABLED,
       circuitBreaker: { enable: true, rollback: true },
       vpcSubnets: { subnets: [...network.subnets] },
       assignPublicIp: network.assignPublicIp,
       securityGroups: [securityGroup],
       enableExecuteCommand: false,
-      propagateTags: PropagatedTagSource.SERVICE,
+      propagateTags: ecs.PropagatedTagSource.SERVICE,
     });
     // A task that starts before its way out is there cannot even be pulled.
     this.service.node.addDependency(network);
   }
 
-  #addContainer(task: FargateTaskDefinition, props: RelayServiceProps): ContainerDefinition {
+  #addContainer(task: ecs.FargateTaskDefinition, props: RelayServiceProps): ecs.ContainerDefinition {
     const { settings } = props;
-    const linuxParameters = new LinuxParameters(this, 'Linux', { initProcessEnabled: false });
-    linuxParameters.dropCapabilities(Capability.ALL);
+    const linuxParameters = new ecs.LinuxParameters(this, 'Linux', { initProcessEnabled: false });
+    linuxParameters.dropCapabilities(ecs.Capability.ALL);
     // The WebSocket tunnel makes its socket in a folder (0700) of its own here; nothing else is written. Fargate has no tmpfs:
     // an empty volume of the task's own disk is made like the image's folder of the same path, a /tmp open to every user.
     task.addVolume({ name: 'scratch' });
     const container = task.addContainer('Relay', {
       containerName: 'relay',
-      image: relayImage(this, { ready: settings.relay.image, descriptors: settings.gitlab.descriptors }),
+      image: relayImage(this, settings),
       environment: relayEnvironment(this, props),
       user: NONROOT,
       // A relay that dies is back within seconds, without a new task. One that dies within a minute of its start is not: a
@@ -114,11 +98,11 @@ export class RelayService extends Construct {
         retries: 3,
         startPeriod: Duration.seconds(60),
       },
-      logging: LogDrivers.awsLogs({
+      logging: ecs.LogDrivers.awsLogs({
         logGroup: this.logGroup,
         streamPrefix: 'relay',
         // A CloudWatch that does not take lines must not stop admissions.
-        mode: AwsLogDriverMode.NON_BLOCKING,
+        mode: ecs.AwsLogDriverMode.NON_BLOCKING,
         maxBufferSize: Size.mebibytes(8),
       }),
     });
@@ -132,7 +116,6 @@ const NO_PROXY = '169.254.170.2,169.254.169.254,127.0.0.1,localhost';
 
 const APP_FOLDER = '/app';
 
-/** Environment of a relay: names of secrets, never values. */
 function relayEnvironment(
   scope: Construct,
   { settings, admit, table }: RelayServiceProps,
@@ -144,10 +127,10 @@ function relayEnvironment(
     [names.ENV_PROTO_FILE]: `${APP_FOLDER}/${names.DESCRIPTORS_FOLDER}/${gitlab.descriptors.fileName}`,
     [names.ENV_ROUTER_TOKEN_PARAMETER]: parameters.routerToken,
     ...(gitlab.caParameter !== undefined && { [names.ENV_CA_PARAMETER]: gitlab.caParameter }),
-    [names.ENV_ADMIT_ROUTE]: admit.route,
-    ...(admit.route === 'url'
-      ? { [names.ENV_ADMIT_URL]: admit.url }
-      : { [names.ENV_ADMIT_FUNCTION]: admit.fn.functionArn }),
+    [names.ENV_ADMIT_ROUTE]: settings.admitRoute,
+    ...(admit.url === undefined
+      ? { [names.ENV_ADMIT_FUNCTION]: admit.fn.functionArn }
+      : { [names.ENV_ADMIT_URL]: admit.url }),
     [names.ENV_DEADLINE_MS]: String(relay.deadlineMs),
     ...(relay.answerWithinMs !== undefined && { [names.ENV_ANSWER_WITHIN_MS]: String(relay.answerWithinMs) }),
     [names.ENV_FALLBACK]: relay.failurePolicy,

@@ -8,7 +8,6 @@ import type { Settings } from '../settings/deployment.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import type { NodeLambda } from './node-lambda.ts';
 
-/** A whole key or its beginning, as the stream's filters are written. */
 type KeyPattern = string | { readonly prefix: string };
 
 export interface StreamReading {

@@ -1,20 +1,4 @@
-import {
-  COUNTER_LOG_PK_SUFFIX,
-  COUNTERS_PK_SUFFIX,
-  DIRECTORY_PK_SUFFIX,
-  FORECAST_ALERTS_PK_INFIX,
-  HEALTH_PK_SUFFIX,
-  LIMITS_PK_SUFFIX,
-  NOTICES_PK_SUFFIX,
-  PSEUDONYMS_PK_SUFFIX,
-  REQUEUE_PK_SUFFIX,
-  SESSIONS_PK_SUFFIX,
-  SHEETS_PK_SUFFIX,
-  SSM_LIMITS_PK_SUFFIX,
-  STATEMENTS_PK_SUFFIX,
-  THRESHOLD_ALERTS_PK_INFIX,
-  YET_FAILED_PK_SUFFIX,
-} from '../../functions/names.ts';
+import * as names from '../../functions/names.ts';
 
 /** Actions on items whose partition keys are like one of these; `*` stands for the rest of a key. */
 interface PartitionRight {
@@ -23,7 +7,7 @@ interface PartitionRight {
 }
 
 /** Rights of one kind of program. No program may change the table itself. */
-interface TableRights {
+export interface TableRights {
   readonly reads: readonly string[];
   readonly writes: readonly PartitionRight[];
   /** Console only: a program that reads sessions could forge one. */
@@ -32,19 +16,7 @@ interface TableRights {
   readonly pseudonyms?: true;
 }
 
-export type LedgerUse =
-  | 'decide'
-  | 'receive'
-  | 'settle'
-  | 'rollUp'
-  | 'sweep'
-  | 'keepDirectory'
-  | 'takeLimits'
-  | 'serveConsole'
-  | 'notifyOwners'
-  | 'requeue'
-  | 'recount'
-  | 'examine';
+export type LedgerUse = keyof ReturnType<typeof tableRights>;
 
 const READ = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
 /** A transaction needs the action of each write in it, and none of its own. */
@@ -72,11 +44,11 @@ export const ALL_NAMED = [
 ];
 
 export const sessionPartitions = (instance: string): readonly string[] => [
-  `${instance}${SESSIONS_PK_SUFFIX}#*`,
+  `${instance}${names.SESSIONS_PK_SUFFIX}#*`,
 ];
 
 export const pseudonymPartitions = (instance: string): readonly string[] => [
-  `${instance}${PSEUDONYMS_PK_SUFFIX}`,
+  `${instance}${names.PSEUDONYMS_PK_SUFFIX}`,
 ];
 
 const may = (actions: readonly string[], ...partitions: readonly string[]): PartitionRight => ({
@@ -85,13 +57,13 @@ const may = (actions: readonly string[], ...partitions: readonly string[]): Part
 });
 
 /** @param instance - begins every key, as `functions/core/store/keys.ts` builds them. */
-export function tableRights(instance: string): Readonly<Record<LedgerUse, TableRights>> {
+export function tableRights(instance: string) {
   const own = (...suffixes: readonly string[]) => suffixes.map((suffix) => `${instance}${suffix}`);
   const books = own('#job#*', '#counter#*');
   const announced = `${instance}#announced#*`;
-  const limits = own(LIMITS_PK_SUFFIX, `${LIMITS_PK_SUFFIX}#*`);
+  const limits = own(names.LIMITS_PK_SUFFIX, `${names.LIMITS_PK_SUFFIX}#*`);
   // Readers of the rules store period openings.
-  const noted = own(`${LIMITS_PK_SUFFIX}#opening#*`);
+  const noted = own(`${names.LIMITS_PK_SUFFIX}#opening#*`);
   const decided = [...books, announced, ...noted];
   const usage = own('#usage#*', '#top#*', '#rejections#*', '#estimates#*');
   const sessions = sessionPartitions(instance);
@@ -104,19 +76,21 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       reads: READ,
       writes: [
         may(WRITE, ...own('#job#*'), ...usage, ...noted),
-        may(PUT, ...own(COUNTER_LOG_PK_SUFFIX, `${THRESHOLD_ALERTS_PK_INFIX}*`)),
+        may(PUT, ...own(names.COUNTER_LOG_PK_SUFFIX, `${names.THRESHOLD_ALERTS_PK_INFIX}*`)),
       ],
     },
     /** Results of admitted jobs at GitLab are for the watchdog. */
     sweep: {
       reads: READ,
-      writes: [may(WRITE, ...decided, ...own('@sweep', '@controller', YET_FAILED_PK_SUFFIX), '@instances')],
+      writes: [
+        may(WRITE, ...decided, ...own('@sweep', '@controller', names.YET_FAILED_PK_SUFFIX), '@instances'),
+      ],
     },
     keepDirectory: {
       reads: ['dynamodb:GetItem', 'dynamodb:Query'],
-      writes: [may(WRITE, ...own(DIRECTORY_PK_SUFFIX, `${DIRECTORY_PK_SUFFIX}#*`))],
+      writes: [may(WRITE, ...own(names.DIRECTORY_PK_SUFFIX, `${names.DIRECTORY_PK_SUFFIX}#*`))],
     },
-    takeLimits: { reads: READ, writes: [may(WRITE, ...limits, ...own(SSM_LIMITS_PK_SUFFIX))] },
+    takeLimits: { reads: READ, writes: [may(WRITE, ...limits, ...own(names.SSM_LIMITS_PK_SUFFIX))] },
     serveConsole: {
       reads: READ,
       writes: [may(WRITE, ...limits, ...sessions, announced), may(['dynamodb:DeleteItem'], ...sessions)],
@@ -124,14 +98,13 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
     },
     notifyOwners: {
       reads: READ,
-      writes: [may(PUT, ...own(NOTICES_PK_SUFFIX, `${FORECAST_ALERTS_PK_INFIX}*`))],
+      writes: [may(PUT, ...own(names.NOTICES_PK_SUFFIX, `${names.FORECAST_ALERTS_PK_INFIX}*`))],
     },
-    /** Keeps room for what it has retried, and writes down what became of it. */
     requeue: {
       reads: READ,
-      writes: [may(WRITE, ...books, ...noted), may(PUT, ...own(REQUEUE_PK_SUFFIX))],
+      writes: [may(WRITE, ...books, ...noted), may(PUT, ...own(names.REQUEUE_PK_SUFFIX))],
     },
-    examine: { reads: READ, writes: [may(PUT, ...own(HEALTH_PK_SUFFIX))] },
+    examine: { reads: READ, writes: [may(PUT, ...own(names.HEALTH_PK_SUFFIX))] },
     /**
      * Reads all of the table, marks counters that drift, and writes the usage that the stream lost. Puts pseudonyms for users, closes
      * months, packs sheets (sums of all groups) and the snapshot of counters. Closed months are never updated or deleted.
@@ -140,10 +113,10 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       reads: [...READ, 'dynamodb:Scan'],
       writes: [
         may(WRITE, ...books, ...usage, ...own('@recount'), ...pseudonymPartitions(instance)),
-        may(PUT, ...own(STATEMENTS_PK_SUFFIX, `${STATEMENTS_PK_SUFFIX}#*`)),
-        may(PUT, ...own(`${SHEETS_PK_SUFFIX}#*`, COUNTERS_PK_SUFFIX)),
+        may(PUT, ...own(names.STATEMENTS_PK_SUFFIX, `${names.STATEMENTS_PK_SUFFIX}#*`)),
+        may(PUT, ...own(`${names.SHEETS_PK_SUFFIX}#*`, names.COUNTERS_PK_SUFFIX)),
       ],
       pseudonyms: true,
     },
-  };
+  } satisfies Readonly<Record<string, TableRights>>;
 }

@@ -1,19 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
-import {
-  Alarm,
-  AlarmRule,
-  ComparisonOperator,
-  CompositeAlarm,
-  type IAlarm,
-  type IAlarmAction,
-  type IMetric,
-  MathExpression,
-  Metric,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../functions/names.ts';
-import { type AlarmSeverity, type AlarmSpec, COMPOSITE } from './alarms/alarm-spec.ts';
+import { type AlarmSpec, COMPOSITE } from './alarms/alarm-spec.ts';
 import { runbookPlace } from './runbook.ts';
 import { type MetricSubject, SERIES, type Series, type SeriesName, seriesIn } from './series.ts';
 
@@ -32,11 +21,11 @@ export function metricsOf({ deployment, ownMetrics, dimensions }: MetricsOptions
     return ownMetrics ? { [METRIC_DIMENSION]: deployment } : undefined;
   };
 
-  function metric(word: SeriesName, periodMinutes: number, label?: string): Metric {
+  function metric(word: SeriesName, periodMinutes: number, label?: string): cloudwatch.Metric {
     const series: Series = SERIES[word];
     const dimensionsMap = dimensionsOf(series);
     if (dimensionsMap === undefined) throw new Error(`the series ${word} is about something not deployed`);
-    return new Metric({
+    return new cloudwatch.Metric({
       namespace: series.from === 'aws' ? series.namespace : METRIC_NAMESPACE,
       metricName: series.name,
       dimensionsMap,
@@ -53,11 +42,11 @@ export function metricsOf({ deployment, ownMetrics, dimensions }: MetricsOptions
     of: (
       formula: string,
       { periodMinutes, label }: { readonly periodMinutes: number; readonly label: string },
-    ): IMetric => {
+    ): cloudwatch.IMetric => {
       const words = seriesIn(formula);
       const [word] = words;
       if (word === formula) return metric(word, periodMinutes, label);
-      return new MathExpression({
+      return new cloudwatch.MathExpression({
         expression: formula,
         usingMetrics: Object.fromEntries(words.map((each) => [each, metric(each, periodMinutes)])),
         period: Duration.minutes(periodMinutes),
@@ -76,74 +65,57 @@ interface AlarmSetProps {
 }
 
 const OPERATORS = {
-  above: ComparisonOperator.GREATER_THAN_THRESHOLD,
-  below: ComparisonOperator.LESS_THAN_THRESHOLD,
+  above: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+  below: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
 } as const;
 const MISSING = {
-  breaching: TreatMissingData.BREACHING,
-  notBreaching: TreatMissingData.NOT_BREACHING,
+  breaching: cloudwatch.TreatMissingData.BREACHING,
+  notBreaching: cloudwatch.TreatMissingData.NOT_BREACHING,
 } as const;
 
-/** Creates alarms from specs, and one composite for those that are sent together. */
 export class AlarmSet extends Construct {
-  readonly alarms: readonly IAlarm[];
-  readonly #props: AlarmSetProps;
+  readonly alarms: readonly cloudwatch.IAlarm[];
 
   constructor(scope: Construct, id: string, props: AlarmSetProps) {
     super(scope, id);
-    this.#props = props;
-    const made = props.specs.map((spec) => ({ spec, alarm: this.#make(spec) }));
-    const together = made.filter(({ spec }) => spec.toldBy !== undefined).map(({ alarm }) => alarm);
-    const alarms = made.map(({ alarm }) => alarm);
-    this.alarms = together.length === 0 ? alarms : [this.#compose(together), ...alarms];
-  }
-
-  #make(spec: AlarmSpec): IAlarm {
-    const { formula, label, periodMinutes } = spec;
-    const [direction, threshold] = spec.breach;
-    const alarm = new Alarm(this, spec.name, {
-      alarmName: this.#nameOf(spec),
-      alarmDescription: this.#describe(spec),
-      metric: this.#props.metrics.of(formula, { periodMinutes, label }),
-      comparisonOperator: OPERATORS[direction],
-      threshold,
-      evaluationPeriods: spec.periods,
-      datapointsToAlarm: spec.breaching ?? spec.periods,
-      treatMissingData: MISSING[spec.missing],
+    const { stage, specs, metrics, topicArns, runbookUrl } = props;
+    const nameOf = (name: string): string => `tollgate-${stage}-${name}`;
+    /** The first word is the severity, so that subscription filters can separate pages from tickets. */
+    const describe = ({ name, severity, says }: Pick<AlarmSpec, 'name' | 'severity' | 'says'>): string =>
+      `${severity.toUpperCase()}: ${says} What to do: ${runbookPlace(name, runbookUrl)}`;
+    const tell = (alarm: cloudwatch.Alarm | cloudwatch.CompositeAlarm): void => {
+      for (const topicArn of topicArns) {
+        const action: cloudwatch.IAlarmAction = { bind: () => ({ alarmActionArn: topicArn }) };
+        alarm.addAlarmAction(action);
+        alarm.addOkAction(action);
+      }
+    };
+    const together: cloudwatch.IAlarm[] = [];
+    const alarms = specs.map((spec): cloudwatch.IAlarm => {
+      const { name, formula, label, periodMinutes, periods } = spec;
+      const [direction, threshold] = spec.breach;
+      const alarm = new cloudwatch.Alarm(this, name, {
+        alarmName: nameOf(name),
+        alarmDescription: describe(spec),
+        metric: metrics.of(formula, { periodMinutes, label }),
+        comparisonOperator: OPERATORS[direction],
+        threshold,
+        evaluationPeriods: periods,
+        datapointsToAlarm: spec.breaching ?? periods,
+        treatMissingData: MISSING[spec.missing],
+      });
+      if (spec.toldBy === undefined) tell(alarm);
+      else together.push(alarm);
+      return alarm;
     });
-    if (spec.toldBy === undefined) this.#tell(alarm);
-    return alarm;
-  }
-
-  #compose(alarms: readonly IAlarm[]): IAlarm {
-    const composite = new CompositeAlarm(this, COMPOSITE.name, {
-      compositeAlarmName: this.#nameOf(COMPOSITE),
-      alarmDescription: this.#describe(COMPOSITE),
-      alarmRule: AlarmRule.anyOf(...alarms),
+    this.alarms = alarms;
+    if (together.length === 0) return;
+    const composite = new cloudwatch.CompositeAlarm(this, COMPOSITE.name, {
+      compositeAlarmName: nameOf(COMPOSITE.name),
+      alarmDescription: describe(COMPOSITE),
+      alarmRule: cloudwatch.AlarmRule.anyOf(...together),
     });
-    this.#tell(composite);
-    return composite;
-  }
-
-  #nameOf({ name }: { readonly name: string }): string {
-    return `tollgate-${this.#props.stage}-${name}`;
-  }
-
-  /** The first word is the severity, so that subscription filters can separate pages from tickets. */
-  #describe(spec: {
-    readonly name: string;
-    readonly severity: AlarmSeverity;
-    readonly says: string;
-  }): string {
-    const place = runbookPlace(spec.name, this.#props.runbookUrl);
-    return `${spec.severity.toUpperCase()}: ${spec.says} What to do: ${place}`;
-  }
-
-  #tell(alarm: Alarm | CompositeAlarm): void {
-    for (const topicArn of this.#props.topicArns) {
-      const action: IAlarmAction = { bind: () => ({ alarmActionArn: topicArn }) };
-      alarm.addAlarmAction(action);
-      alarm.addOkAction(action);
-    }
+    tell(composite);
+    this.alarms = [composite, ...alarms];
   }
 }

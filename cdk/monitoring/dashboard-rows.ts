@@ -2,18 +2,15 @@ import { answerAlarms, ruleAlarms } from './alarms/admissions.ts';
 import type { AlarmInput, AlarmRow } from './alarms/alarm-spec.ts';
 import { deskAlarms, endsOfJobsAlarms, readingAlarms, truthAlarms } from './alarms/programs.ts';
 
-export interface GraphLine {
-  readonly formula: string;
-  readonly label: string;
-}
+export type GraphLines = Readonly<Record<string, string>>;
 
 export interface Graph {
   readonly kind: 'graph';
   readonly title: string;
   /** Name of an alarm whose formula is shown as the first line, with its threshold. Its period is the graph's. */
   readonly alarm?: string;
-  readonly lines?: readonly GraphLine[];
-  readonly right?: readonly GraphLine[];
+  readonly lines?: GraphLines;
+  readonly right?: GraphLines;
   readonly stacked?: boolean;
   readonly periodMinutes?: number;
   readonly marks?: readonly { readonly value: number; readonly label: string }[];
@@ -43,26 +40,8 @@ const REJECTED = 'filter message = "decision" and outcome = "rejected" and notic
 
 const BY_RULE = ['| stats count(*) as count by rule', MOST_FIRST];
 
-const REJECTIONS_BY_RULE = [REJECTED, '| fields coalesce(rules.0, cause, "unknown") as rule', ...BY_RULE];
-
-const WOULD_BE_REJECTED_BY_RULE = [
-  'filter message = "decision" and ispresent(shadow.0)',
-  '| fields shadow.0 as rule',
-  ...BY_RULE,
-];
-
 /** Groups of jobs without a decision of the ledger are not known, their root is. */
 const GROUP = '| fields coalesce(`group`, root, "unknown") as owner';
-
-const REJECTIONS_BY_GROUP = [REJECTED, GROUP, '| stats count(*) as count by owner', MOST_FIRST];
-
-/** Held amounts, in the deployment's currency. For the final cost use tollgate statement. */
-const SPEND_BY_GROUP = [
-  'filter message = "decision" and outcome = "admitted" and ispresent(costMicros)',
-  GROUP,
-  '| stats sum(costMicros / 1000000) as held, count(*) as jobs by owner',
-  '| sort held desc | limit 10',
-];
 
 /** Rows in order of urgency: on-call reads from the top and stops at the first red one. */
 export const rowsFor = (watched: AlarmInput): readonly Row[] => [
@@ -77,21 +56,13 @@ export const rowsFor = (watched: AlarmInput): readonly Row[] => [
   groups,
 ];
 
-type Lines = Readonly<Record<string, string>>;
-
-/** @param more - `lines` and `right`: labels by the words of series.ts */
-const graph = (
-  title: string,
-  {
-    lines = {},
-    right = {},
-    ...more
-  }: Omit<Partial<Graph>, 'lines' | 'right'> & { lines?: Lines; right?: Lines },
-): Graph => ({
-  ...{ kind: 'graph', title, ...more, lines: linesOf(lines), right: linesOf(right) },
+const graph = (title: string, more: Omit<Graph, 'kind' | 'title'>): Graph => ({
+  kind: 'graph',
+  title,
+  ...more,
 });
-const linesOf = (lines: Lines): readonly GraphLine[] =>
-  Object.entries(lines).map(([formula, label]) => ({ formula, label }));
+
+const topTen = (title: string, ...query: readonly string[]): TopTen => ({ kind: 'top-ten', title, query });
 
 /** Alarms with their own graph, as their specs declare. */
 const ownGraphs = (alarms: readonly AlarmRow[]): readonly Graph[] =>
@@ -114,7 +85,12 @@ const answers = ({ deadlineMs }: AlarmInput): Row => ({
     graph('Jobs that wait for room', {
       ...{ lines: { waiting: 'Most in one relay' }, right: { waitMs: 'Waited, p99, ms' } },
     }),
-    { kind: 'top-ten', title: 'Rejections by rule', query: REJECTIONS_BY_RULE },
+    topTen(
+      'Rejections by rule',
+      REJECTED,
+      '| fields coalesce(rules.0, cause, "unknown") as rule',
+      ...BY_RULE,
+    ),
   ],
 });
 
@@ -229,8 +205,20 @@ const groups: Row = {
   title: 'Groups',
   says: 'The ten with the most, in the time that the dashboard shows. Each look reads the decision log, which AWS bills by the GB.',
   panels: [
-    { kind: 'top-ten', title: 'Held for admitted jobs, by group', query: SPEND_BY_GROUP },
-    { kind: 'top-ten', title: 'Rejections by group', query: REJECTIONS_BY_GROUP },
-    { kind: 'top-ten', title: 'Shadow: would be rejected, by rule', query: WOULD_BE_REJECTED_BY_RULE },
+    // Held amounts, in the deployment's currency. For the final cost use tollgate statement.
+    topTen(
+      'Held for admitted jobs, by group',
+      'filter message = "decision" and outcome = "admitted" and ispresent(costMicros)',
+      GROUP,
+      '| stats sum(costMicros / 1000000) as held, count(*) as jobs by owner',
+      '| sort held desc | limit 10',
+    ),
+    topTen('Rejections by group', REJECTED, GROUP, '| stats count(*) as count by owner', MOST_FIRST),
+    topTen(
+      'Shadow: would be rejected, by rule',
+      'filter message = "decision" and ispresent(shadow.0)',
+      '| fields shadow.0 as rule',
+      ...BY_RULE,
+    ),
   ],
 };

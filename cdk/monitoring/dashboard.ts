@@ -1,48 +1,30 @@
 import { Duration } from 'aws-cdk-lib';
-import {
-  AlarmStatusWidget,
-  AlarmStatusWidgetSortBy,
-  Color,
-  GraphWidget,
-  type HorizontalAnnotation,
-  type IAlarm,
-  type IMetric,
-  type IWidget,
-  LegendPosition,
-  LogQueryVisualizationType,
-  LogQueryWidget,
-  SingleValueWidget,
-  TextWidget,
-  TextWidgetBackground,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Settings } from '../settings/deployment.ts';
 import type { DeploymentMetrics } from './alarm-set.ts';
 import { type AlarmSpec, COMPOSITE } from './alarms/alarm-spec.ts';
-import type { Graph, GraphLine, Panel, Row } from './dashboard-rows.ts';
+import type { Graph, GraphLines, Panel, Row } from './dashboard-rows.ts';
 import { RUNBOOK_FILE, runbookLink } from './runbook.ts';
 
 interface GlanceProps {
   readonly settings: Settings;
-  readonly alarms: readonly IAlarm[];
+  readonly alarms: readonly cloudwatch.IAlarm[];
   readonly metrics: DeploymentMetrics;
 }
 
-const NUMBERS: readonly GraphLine[] = [
-  { formula: 'streamsMost', label: 'Streams' },
-  { formula: 'questions', label: 'Questions' },
-  { formula: 'rejected', label: 'Rejected' },
-  { formula: 'fallbackAnswers', label: 'Without the ledger' },
-  { formula: 'answerLatencyMs', label: 'p99, ms' },
-  { formula: 'liveHolds', label: 'Live holds' },
-];
-const NUMBERS_PERIOD_MINUTES = 5;
+const NUMBERS: GraphLines = {
+  ...{ streamsMost: 'Streams', questions: 'Questions', rejected: 'Rejected' },
+  ...{ fallbackAnswers: 'Without the ledger', answerLatencyMs: 'p99, ms', liveHolds: 'Live holds' },
+};
 
-export function glanceWidgets({ settings, alarms, metrics }: GlanceProps): readonly (readonly IWidget[])[] {
+type Lines = readonly (readonly cloudwatch.IWidget[])[];
+
+export function glanceWidgets({ settings, alarms, metrics }: GlanceProps): Lines {
   const { stage, gitlab, alarms: targets } = settings;
   const id = gitlab.controllerId ?? '<controller id>';
   const disarm = `glab runner-controller update ${id} --state dry_run`;
   const link = runbookLink(COMPOSITE.name, targets.runbookUrl);
-  const words = new TextWidget({
+  const words = new cloudwatch.TextWidget({
     markdown: [
       `# Tollgate ${stage}: ${gitlab.instance}`,
       `Jobs fail and nobody knows why? Disarm the controller, then look: \`${disarm}\` — ${link}, in \`${RUNBOOK_FILE}\``,
@@ -51,20 +33,18 @@ export function glanceWidgets({ settings, alarms, metrics }: GlanceProps): reado
     height: 2,
   });
   const left = metrics.has('streamsMost') ? GRID_COLUMNS / 2 : GRID_COLUMNS;
-  const status = new AlarmStatusWidget({
+  const status = new cloudwatch.AlarmStatusWidget({
     title: 'Alarms',
     alarms: [...alarms],
-    sortBy: AlarmStatusWidgetSortBy.STATE_UPDATED_TIMESTAMP,
+    sortBy: cloudwatch.AlarmStatusWidgetSortBy.STATE_UPDATED_TIMESTAMP,
     width: left,
     height: 5,
   });
-  const shown = NUMBERS.filter(({ formula }) => metrics.has(formula));
-  const numbers = new SingleValueWidget({
+  const shown = drawn(Object.entries(NUMBERS), PERIOD_MINUTES, metrics);
+  const numbers = new cloudwatch.SingleValueWidget({
     title: 'Last five minutes',
-    metrics: shown.map(({ formula, label }) =>
-      metrics.of(formula, { periodMinutes: NUMBERS_PERIOD_MINUTES, label }),
-    ),
-    period: Duration.minutes(NUMBERS_PERIOD_MINUTES),
+    metrics: shown,
+    period: Duration.minutes(PERIOD_MINUTES),
     sparkline: true,
     width: GRID_COLUMNS - left,
     height: 5,
@@ -87,17 +67,17 @@ const PERIOD_MINUTES = 5;
 const PER_LINE_MAX = 4;
 
 /** The row's heading and below it its panels; nothing where nothing of it is deployed. */
-export function rowWidgets({ title, says, panels }: Row, deps: WidgetDeps): readonly (readonly IWidget[])[] {
+export function rowWidgets({ title, says, panels }: Row, deps: WidgetDeps): Lines {
   const shown = panels.filter((panel) => panel.kind !== 'graph' || linesOf(panel, deps).length > 0);
   if (shown.length === 0) return [];
   const alarms = shown.flatMap((panel) => (panel.kind === 'graph' ? (specOf(panel, deps) ?? []) : []));
   const links = alarms.map(({ name }) => runbookLink(name, deps.runbookUrl)).join(' · ');
   const runbook = alarms.length === 0 ? '' : ` Runbook: ${links}`;
-  const heading = new TextWidget({
+  const heading = new cloudwatch.TextWidget({
     markdown: `## ${title}\n${says}${runbook}`,
     width: GRID_COLUMNS,
     height: HEADING_HEIGHT,
-    background: TextWidgetBackground.TRANSPARENT,
+    background: cloudwatch.TextWidgetBackground.TRANSPARENT,
   });
   return [
     [heading],
@@ -115,35 +95,31 @@ function sideBySide(panels: readonly Panel[]): readonly (readonly Panel[])[] {
   return Array.from({ length: lines }, (_, index) => panels.slice(index * perLine, (index + 1) * perLine));
 }
 
-function panelWidget(panel: Panel, width: number, deps: WidgetDeps): IWidget {
+function panelWidget(panel: Panel, width: number, deps: WidgetDeps): cloudwatch.IWidget {
   if (panel.kind === 'graph') return graphWidget(panel, width, deps);
-  return new LogQueryWidget({
+  return new cloudwatch.LogQueryWidget({
     ...{ title: panel.title, width, height: HEIGHT, logGroupNames: [deps.logGroupName] },
-    ...{ queryLines: [panel.query.join('\n')], view: LogQueryVisualizationType.TABLE },
+    ...{ queryLines: [panel.query.join('\n')], view: cloudwatch.LogQueryVisualizationType.TABLE },
   });
 }
 
-function graphWidget(graph: Graph, width: number, deps: WidgetDeps): IWidget {
-  const { title, right = [], stacked = false, marks = [] } = graph;
+function graphWidget(graph: Graph, width: number, deps: WidgetDeps): cloudwatch.IWidget {
+  const { title, right = {}, stacked = false, marks = [] } = graph;
   const spec = specOf(graph, deps);
   const periodMinutes = graph.periodMinutes ?? spec?.periodMinutes ?? PERIOD_MINUTES;
-  const drawn = (lines: readonly GraphLine[]): IMetric[] =>
-    lines
-      .filter(({ formula }) => deps.metrics.has(formula))
-      .map(({ formula, label }) => deps.metrics.of(formula, { periodMinutes, label }));
   const annotations = [...marks, ...(spec === undefined ? [] : [thresholdOf(spec)])];
-  return new GraphWidget({
+  return new cloudwatch.GraphWidget({
     title,
     width,
     height: HEIGHT,
     stacked,
     period: Duration.minutes(periodMinutes),
-    left: drawn(linesOf(graph, deps)),
-    right: drawn(right),
-    leftAnnotations: annotations.map((each): HorizontalAnnotation => ({ color: Color.RED, ...each })),
+    left: drawn(linesOf(graph, deps), periodMinutes, deps.metrics),
+    right: drawn(Object.entries(right), periodMinutes, deps.metrics),
+    leftAnnotations: annotations.map((each) => ({ color: cloudwatch.Color.RED, ...each })),
     leftYAxis: { min: 0, showUnits: false },
     rightYAxis: { min: 0, showUnits: false },
-    legendPosition: LegendPosition.BOTTOM,
+    legendPosition: cloudwatch.LegendPosition.BOTTOM,
   });
 }
 
@@ -156,9 +132,15 @@ const thresholdOf = ({ name, severity, breach: [direction, value] }: AlarmSpec) 
 const specOf = ({ alarm }: Graph, { specs }: WidgetDeps): AlarmSpec | undefined =>
   specs.find(({ name }) => name === alarm);
 
-function linesOf(graph: Graph, deps: WidgetDeps): readonly GraphLine[] {
+type Line = readonly [formula: string, label: string];
+
+const drawn = (lines: readonly Line[], periodMinutes: number, metrics: DeploymentMetrics) =>
+  lines
+    .filter(([formula]) => metrics.has(formula))
+    .map(([formula, label]) => metrics.of(formula, { periodMinutes, label }));
+
+function linesOf(graph: Graph, deps: WidgetDeps): readonly Line[] {
   const spec = specOf(graph, deps);
-  return [...(spec === undefined ? [] : [spec]), ...(graph.lines ?? [])].filter(({ formula }) =>
-    deps.metrics.has(formula),
-  );
+  const first: readonly Line[] = spec === undefined ? [] : [[spec.formula, spec.label]];
+  return [...first, ...Object.entries(graph.lines ?? {})].filter(([formula]) => deps.metrics.has(formula));
 }

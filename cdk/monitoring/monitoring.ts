@@ -22,9 +22,6 @@ interface MonitoringProps {
 const SHOWN = Duration.hours(6);
 
 export class Monitoring extends Construct {
-  readonly alarmSet: AlarmSet;
-  readonly dashboard: Dashboard;
-
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
     const { settings, relay } = props;
@@ -35,29 +32,20 @@ export class Monitoring extends Construct {
       failurePolicy: settings.relay.failurePolicy,
       watchdog: settings.watchdog,
       console: settings.console !== undefined,
-      notices: settings.notices.everyMinutes > 0,
       requeue: settings.parameters.requeueTokens !== undefined,
       noticesMinutes: settings.notices.everyMinutes,
       metrics: settings.metrics,
     };
-    const metrics = metricsOf({
-      deployment: settings.stage,
-      ownMetrics: settings.metrics,
-      dimensions: dimensionsOf(props),
-    });
+    const { stage, metrics: ownMetrics } = settings;
+    const metrics = metricsOf({ deployment: stage, ownMetrics, dimensions: dimensionsOf(props) });
     const specs = alarmsFor(watched);
-    this.alarmSet = new AlarmSet(this, 'Alarms', {
-      stage: settings.stage,
-      specs,
-      metrics,
-      topicArns: props.topicArns,
-      runbookUrl,
-    });
+    const { topicArns } = props;
+    const alarmSet = new AlarmSet(this, 'Alarms', { stage, specs, metrics, topicArns, runbookUrl });
     // Create alarms after the relays, because their first start would look like silence.
-    this.alarmSet.node.addDependency(relay.service);
-    const { alarms } = this.alarmSet;
+    alarmSet.node.addDependency(relay.service);
+    const { alarms } = alarmSet;
     const deps = { specs, metrics, logGroupName: relay.logGroup.logGroupName, runbookUrl };
-    this.dashboard = new Dashboard(this, 'Dashboard', {
+    const dashboard = new Dashboard(this, 'Dashboard', {
       dashboardName: `tollgate-${settings.stage}`,
       defaultInterval: SHOWN,
       // Thresholds are those of the alarms' periods: other ones would show other heights.
@@ -68,7 +56,7 @@ export class Monitoring extends Construct {
       ].map((row) => [...row]),
     });
     // CloudFormation takes a dashboard's tags in few regions yet, and cfn-lint in none.
-    Tags.of(this.dashboard).remove('tollgate:stage');
+    Tags.of(dashboard).remove('tollgate:stage');
   }
 }
 

@@ -7,7 +7,6 @@ export const anchorOf = (heading: string): string =>
     .replace(/[^\w\- ]/g, '')
     .replaceAll(' ', '-');
 
-/** For mails and pages, which show addresses. @param url - of the runbook, where people can open one. */
 export const runbookPlace = (heading: string, url: string | undefined): string =>
   `${url ?? RUNBOOK_FILE}#${anchorOf(heading)}`;
 

@@ -1,21 +1,23 @@
-/** All metric series as plain data. It does not load the CDK, so that `tollgate cost` can count them. */
+/** All metric series. It does not load the CDK, so that `tollgate cost` can count them. */
 import { FUNCTION_METRICS, METRIC_GITLAB_SILENT } from '../../functions/names.ts';
 import { RELAY_METRIC, RELAY_METRICS } from '../../relay/names.ts';
 
-export type ProgramName =
-  | 'admit'
-  | 'settle'
-  | 'settle-stream'
-  | 'rollup'
-  | 'sweep'
-  | 'directory'
-  | 'drift'
-  | 'doctor'
-  | 'ssm-limits'
-  | 'notices'
-  | 'requeue'
-  | 'console'
-  | 'watchdog';
+const PROGRAMS = [
+  'admit',
+  'settle',
+  'settle-stream',
+  'rollup',
+  'sweep',
+  'directory',
+  'drift',
+  'doctor',
+  'ssm-limits',
+  'notices',
+  'requeue',
+  'console',
+  'watchdog',
+] as const;
+export type ProgramName = (typeof PROGRAMS)[number];
 
 export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'SampleCount' | 'p50' | 'p99';
 
@@ -40,7 +42,6 @@ type AwsNamespace = 'AWS/Lambda' | 'AWS/DynamoDB' | 'AWS/SQS' | 'AWS/ECS';
 
 type OwnMetric = (typeof FUNCTION_METRICS | typeof RELAY_METRICS)[number];
 
-/** Uses the statistic that the metric's names.ts gives it, unless another is asked for. */
 const own = ({ name, statistic }: OwnMetric, other?: Statistic): Series => ({
   from: 'tollgate',
   name,
@@ -58,6 +59,23 @@ const aws = (namespace: AwsNamespace, of: MetricSubject, name: string, statistic
 });
 const lambda = (program: ProgramName, name: string, statistic: Statistic = 'Sum'): Series =>
   aws('AWS/Lambda', `function/${program}`, name, statistic);
+/** A refused call got a 4xx, for example 401 or 429. A broken page is not an error of the function: it answered, with a 500. */
+const COUNTS = {
+  ...{ Calls: 'Invocations', Errors: 'Errors', Throttles: 'Throttles' },
+  ...{ Refused: 'Url4xxCount', Broken: 'Url5xxCount' },
+};
+type Camel<Name extends string> = Name extends `${infer Head}-${infer Rest}`
+  ? `${Head}${Capitalize<Rest>}`
+  : Name;
+/** `settleStreamErrors`, `consoleBroken`. */
+const LAMBDA_SERIES = Object.fromEntries(
+  PROGRAMS.flatMap((program) =>
+    Object.entries(COUNTS).map(([count, name]) => [
+      `${program.replace(/-(.)/, (_, letter: string) => letter.toUpperCase())}${count}`,
+      lambda(program, name),
+    ]),
+  ),
+) as Readonly<Record<`${Camel<ProgramName>}${keyof typeof COUNTS}`, Series>>;
 const table = (name: string): Series => aws('AWS/DynamoDB', 'table', name, 'Sum');
 const letters = (reader: 'settle-stream' | 'rollup'): Series =>
   aws('AWS/SQS', `dead-letters/${reader}`, 'ApproximateNumberOfMessagesVisible', 'Maximum');
@@ -74,29 +92,7 @@ export const SERIES = {
   gitlabSilentThroughout: own(METRIC_GITLAB_SILENT, 'Minimum'),
   sweepRuns: own(METRIC_GITLAB_SILENT, 'SampleCount'),
 
-  admitCalls: lambda('admit', 'Invocations'),
-  admitErrors: lambda('admit', 'Errors'),
-  admitThrottles: lambda('admit', 'Throttles'),
-  settleErrors: lambda('settle', 'Errors'),
-  settleThrottles: lambda('settle', 'Throttles'),
-  // Deliveries without a proof, and those that met no free instance: 401 and 429.
-  settleRefused: lambda('settle', 'Url4xxCount'),
-  settleBroken: lambda('settle', 'Url5xxCount'),
-  settleStreamErrors: lambda('settle-stream', 'Errors'),
-  rollupErrors: lambda('rollup', 'Errors'),
-  sweepErrors: lambda('sweep', 'Errors'),
-  directoryErrors: lambda('directory', 'Errors'),
-  driftErrors: lambda('drift', 'Errors'),
-  ssmLimitsErrors: lambda('ssm-limits', 'Errors'),
-  noticesErrors: lambda('notices', 'Errors'),
-  requeueErrors: lambda('requeue', 'Errors'),
-  noticesCalls: lambda('notices', 'Invocations'),
-  ssmLimitsCalls: lambda('ssm-limits', 'Invocations'),
-  consoleErrors: lambda('console', 'Errors'),
-  // A page that broke is no error of the function: it still answered, with a 500.
-  consoleBroken: lambda('console', 'Url5xxCount'),
-  consoleThrottles: lambda('console', 'Throttles'),
-  watchdogErrors: lambda('watchdog', 'Errors'),
+  ...LAMBDA_SERIES,
   // Milliseconds between a write to the table and its being worked off.
   settleAge: lambda('settle-stream', 'IteratorAge', 'Maximum'),
   rollupAge: lambda('rollup', 'IteratorAge', 'Maximum'),
@@ -111,9 +107,6 @@ export const SERIES = {
   relayMemory: relay('MemoryUtilization'),
 
   consoleMsP99: lambda('console', 'Duration', 'p99'),
-  rollupCalls: lambda('rollup', 'Invocations'),
-  consoleCalls: lambda('console', 'Invocations'),
-  consoleRefused: lambda('console', 'Url4xxCount'),
 } as const satisfies Readonly<Record<string, Series>>;
 
 export type SeriesName = keyof typeof SERIES;

@@ -3,41 +3,23 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { isZone } from '../../policies/limits/calendar.ts';
 import { readDeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
 import { JOBS_PER_SECOND } from './webhooks-at-once.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Fargate's memory in MiB by CPU units. */
 const FARGATE_MEMORY_MIB = {
   256: [512, 1024, 2048],
   512: [1024, 2048, 3072, 4096],
   1024: [2048, 3072, 4096, 5120, 6144, 7168, 8192],
 } as const;
-/** Days that CloudWatch can keep logs, up to ten years. */
 const RETENTION_DAYS = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ] as const;
 /** A relay's own bounds for its deadline and for jobs that wait for headroom. */
 export const DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
 export const WAITING_MS = { min: 200, max: 25_000 } as const;
-/**
- * Regions without Lambda Function URLs, which GitLab's webhooks and the console need.
- *
- * @see https://docs.aws.amazon.com/lambda/latest/dg/urls-configuration.html, read on 2026-11-22
- */
-const REGIONS_WITHOUT_FUNCTION_URLS: ReadonlySet<string> = new Set([
-  'ap-south-2',
-  'ap-southeast-4',
-  'ap-southeast-5',
-  'ca-west-1',
-  'eu-central-2',
-  'eu-south-2',
-  'il-central-1',
-  'me-central-1',
-]);
-const NO_FUNCTION_URLS =
-  'Lambda has no Function URLs there, so that GitLab would have no address for its webhooks; choose another region';
 
 /** A text that fits. `expected` ends the sentence "expected …" of the error. */
 const text = (fits: RegExp | ((value: string) => boolean), expected: string) =>
@@ -63,40 +45,26 @@ const section = <T extends z.ZodRawShape>(shape: T) =>
         : `expected an object with ${Object.keys(shape).join(', ')}`,
   });
 
-const isOrigin = (value: string): boolean => {
-  const url = URL.parse(value);
-  return url?.protocol === 'https:' && url.origin === value;
-};
-const isRouterUrl = (value: string): boolean => {
-  const url = URL.parse(value);
-  const extras = `${url?.username}${url?.password}${url?.search}${url?.hash}`;
-  return url !== null && /^(?:wss|grpcs):$/.test(url.protocol) && url.hostname !== '' && extras === '';
-};
-const isProxyUrl = (value: string): boolean => {
-  const url = URL.parse(value);
-  return url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.password}` === '';
-};
-/** From a /16 to a /26: two subnets must have addresses for a task while its successor starts. */
-const isVpcRange = (value: string): boolean => {
-  const [address = '', bits = ''] = value.split('/');
-  return isIP(address) === 4 && /^(?:1[6-9]|2[0-6])$/.test(bits);
-};
+const url = (scheme: RegExp, expected: string, fits = (_: URL, __: string) => true) =>
+  text((value) => {
+    const parsed = URL.parse(value);
+    return parsed !== null && scheme.test(parsed.protocol) && fits(parsed, value);
+  }, expected);
+const origin = (expected: string) => url(/^https:$/, expected, (parsed, value) => parsed.origin === value);
+const hasNoPassword = ({ username, password }: URL): boolean => `${username}${password}` === '';
 const isAddressRange = (value: string): boolean => {
   const [address = '', bits, ...more] = value.split('/');
   const version = isIP(address);
   if (version === 0 || more.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32));
 };
-const isTimeZone = (value: string): boolean => {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: value }) !== undefined;
-  } catch {
-    return false;
-  }
+/** From a /16 to a /26: two subnets must have addresses for a task while its successor starts. */
+const isVpcRange = (value: string): boolean => {
+  const [address = '', bits = ''] = value.split('/');
+  return isIP(address) === 4 && /^(?:1[6-9]|2[0-6])$/.test(bits);
 };
 
-const httpsUrl = () =>
-  text((value) => URL.parse(value)?.protocol === 'https:', 'an address that begins with https://');
+const httpsUrl = () => url(/^https:$/, 'an address that begins with https://');
 const keyArn = () =>
   text(
     /^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/[\w-]+$/,
@@ -112,11 +80,7 @@ const clientId = () =>
 const groupId = () => integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 
 const gitlab = section({
-  /** No path and no trailing slash: `https://gitlab.example.com`. */
-  url: text(
-    isOrigin,
-    'GitLab\'s address without a path or a "/" at the end, such as https://gitlab.example.com',
-  ),
+  url: origin('GitLab\'s address without a path or a "/" at the end, such as https://gitlab.example.com'),
   /**
    * File with the field numbers of this GitLab's version, as `npm run proto:sync` fetches them, relative to the repository's
    * root. The relays take it along; the placeholder of this repository is refused. "Upgrading GitLab" in RUNBOOK.md.
@@ -143,9 +107,10 @@ const gitlab = section({
     'a host name such as gitlab.example.com; it begins every key of the table',
   ).optional(),
   /** `kas.externalUrl` in GitLab's `/api/v4/metadata`. @default `wss://kas.<host of url>` */
-  routerUrl: text(
-    isRouterUrl,
+  routerUrl: url(
+    /^(?:wss|grpcs):$/,
     'wss:// or grpcs:// and the host of the job router, such as wss://kas.gitlab.example.com',
+    (parsed) => parsed.hostname !== '' && hasNoPassword(parsed) && `${parsed.search}${parsed.hash}` === '',
   ).optional(),
   /**
    * Number of the runner controller. The watchdog needs it, and a controller with the scope of single runners: jobs of other
@@ -161,9 +126,10 @@ const gitlab = section({
    * Proxy for every call to GitLab and its job router: `http://proxy.example.com:3128`. Its password belongs into
    * `parameters.proxyCredentials`. @default none
    */
-  proxyUrl: text(
-    isProxyUrl,
+  proxyUrl: url(
+    /^https?:$/,
     'http:// or https:// and a host, without a password, such as http://proxy.example.com:3128',
+    hasNoPassword,
   ).optional(),
   /**
    * SSM parameter with the PEM text of a private authority that signed the certificates of GitLab and its job router.
@@ -256,20 +222,15 @@ const console = section({
    * `https://budget.example.com`: a domain of yours in front of the address that the deployment prints as `ConsoleUrl`, or,
    * after a first deployment, that address itself without its "/". GitLab sends users back to `<url>/signin/callback`.
    */
-  url: text(
-    isOrigin,
-    'an https:// address without a path or a "/" at the end, such as https://budget.example.com',
-  ),
+  url: origin('an https:// address without a path or a "/" at the end, such as https://budget.example.com'),
   clientId: clientId(),
   /** Id of a second, non-confidential application for `tollgate login`. @default no sign-in from terminals */
   deviceClientId: clientId().optional(),
-  /** Id of the group whose direct members are admins of Tollgate. */
+  /** The groups whose direct members are admins and finance of Tollgate. */
   adminGroupId: groupId(),
-  /** Id of the group whose direct members are finance. */
   financeGroupId: groupId(),
-  /** The lowest role in a group that owns its limits. */
+  /** The lowest roles in a group that own its limits and see its figures. */
   ownersFrom: choice('maintainer', 'owner').default('maintainer'),
-  /** The lowest role that sees its figures. */
   viewersFrom: choice('guest', 'reporter', 'developer').default('developer'),
   /** Addresses or ranges of proxies in front of the console, whose `X-Forwarded-For` is believed. */
   trustedProxies: list(text(isAddressRange, 'an address or a range such as 10.0.0.0/8'), 'ranges').default(
@@ -282,9 +243,7 @@ const deployment = section({
   stage: text(/^[a-z][a-z0-9-]{0,19}$/, 'up to 20 lower case letters, digits and "-", such as prod'),
   /** @default account and region of the deploying user */
   account: text(/^\d{12}$/, 'the 12 digits of an account, in quotes').optional(),
-  region: text(/^[a-z]{2,4}(-[a-z]+)+-\d+$/, 'a region such as eu-central-1')
-    .refine((region) => !REGIONS_WITHOUT_FUNCTION_URLS.has(region), { error: NO_FUNCTION_URLS })
-    .optional(),
+  region: text(/^[a-z]{2,4}(-[a-z]+)+-\d+$/, 'a region such as eu-central-1').optional(),
   gitlab,
   /** `invoke` where the relay's subnets reach Lambda's API but no public addresses. */
   admitRoute: choice('url', 'invoke').default('url'),
@@ -328,7 +287,7 @@ const deployment = section({
   /** Charge of a job that GitLab no longer knows. */
   chargeUnknown: choice('hold', 'nothing').default('nothing'),
   /** The accounting zone, in which days of usage and months of statements begin and end. */
-  usageZone: text(isTimeZone, 'an IANA zone such as Europe/Berlin').default('UTC'),
+  usageZone: text(isZone, 'an IANA zone such as Europe/Berlin').default('UTC'),
   logRetentionDays: choice(...RETENTION_DAYS).default(30),
   /** Sets the controller to `dry_run` if no relay was heard for two minutes. Needs `gitlab.controllerId`. */
   watchdog: flag().default(false),
@@ -338,8 +297,7 @@ const deployment = section({
   traces: flag().default(false),
 });
 
-type Vpc = z.output<typeof vpc>;
-const isNewVpc = ({ cidr, ...existing }: Vpc): boolean => Object.keys(existing).length === 0;
+const isNewVpc = ({ cidr, ...existing }: z.output<typeof vpc>): boolean => Object.keys(existing).length === 0;
 
 /** The rules for more than one setting: what is wrong, by setting. They are checked when each setting fits alone. */
 function crossChecks({ gitlab, vpc, relay, ...settings }: z.output<typeof deployment>) {
@@ -415,7 +373,13 @@ export const DEPLOYMENT = deployment.transform((read, context) => {
       instance: gitlab.instance ?? host,
       routerUrl: gitlab.routerUrl ?? `wss://kas.${host}`,
     },
-    vpc: vpcOf(vpc),
+    vpc: isNewVpc(vpc)
+      ? { kind: 'new' as const, cidr: vpc.cidr ?? '10.83.0.0/24' }
+      : {
+          ...{ kind: 'existing' as const, id: vpc.id ?? '', subnetIds: vpc.subnetIds ?? [] },
+          availabilityZones: vpc.availabilityZones ?? [],
+          assignPublicIp: vpc.assignPublicIp ?? false,
+        },
     relay: { ...relay, memoryMiB: relay.memoryMiB ?? FARGATE_MEMORY_MIB[relay.cpu][0] },
     parameters: {
       ...parameters,
@@ -429,21 +393,6 @@ export const DEPLOYMENT = deployment.transform((read, context) => {
   };
 });
 
-const vpcOf = (vpc: Vpc) =>
-  isNewVpc(vpc)
-    ? ({ kind: 'new', cidr: vpc.cidr ?? '10.83.0.0/24' } as const)
-    : ({
-        kind: 'existing',
-        id: vpc.id ?? '',
-        subnetIds: vpc.subnetIds ?? [],
-        availabilityZones: vpc.availabilityZones ?? [],
-        assignPublicIp: vpc.assignPublicIp ?? false,
-      } as const);
-
 /** One entry of `tollgate.config.ts`. All settings except stage, GitLab's address and descriptors have defaults. */
 export type Deployment = z.input<typeof DEPLOYMENT>;
-/** A deployment after it is read: checked, and with every default. Constructs take these. */
 export type Settings = z.output<typeof DEPLOYMENT>;
-export type VpcSettings = Settings['vpc'];
-export type ExistingVpcSettings = Extract<VpcSettings, { kind: 'existing' }>;
-export type DescriptorsSettings = Settings['gitlab']['descriptors'];

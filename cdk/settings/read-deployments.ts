@@ -1,13 +1,19 @@
 import type { z } from 'zod';
 import { DEPLOYMENT, type Settings } from './deployment.ts';
-import { type Context, OVERRIDES, overridden, STAGE_KEY, unknownKeys } from './overrides.ts';
 
 const FILE = 'cdk/tollgate.config.ts';
+const STAGE_KEY = 'stage';
+/** Settings are named by their path, as in `-c relay.image=…`. CDK's own keys have ":", "@" or "-". */
+const SETTING = /^[A-Za-z][\w.]*$/;
+const LISTS =
+  /^vpc\.(?:subnetIds|availabilityZones)$|^alarms\.(?:emails|webhooks|topicArns)$|\.trustedProxies$/;
+
+type Context = Readonly<Record<string, unknown>>;
 
 export interface Mistake {
   readonly setting: string;
   readonly value: unknown;
-  /** `tollgate.config.ts, stage "prod"`, `-c relayMemoryMiB`. */
+  /** `tollgate.config.ts, stage "prod"`, `-c relay.memoryMiB`. */
   readonly place: string;
   readonly remedy: string;
 }
@@ -34,10 +40,6 @@ export function readDeployments(deployments: unknown, context: Context): readonl
   const note = (mistake: Mistake): void => {
     mistakes.push(mistake);
   };
-  for (const key of unknownKeys(context)) {
-    const remedy = `there is no such setting; here are ${[STAGE_KEY, ...Object.keys(OVERRIDES)].join(', ')}`;
-    note({ setting: key, value: context[key], place: `-c ${key}`, remedy });
-  }
   const all: readonly unknown[] = Array.isArray(deployments) ? deployments : [];
   if (all.length === 0) {
     note({ setting: 'deployments', value: deployments, place: FILE, remedy: 'expected at least one' });
@@ -51,17 +53,19 @@ export function readDeployments(deployments: unknown, context: Context): readonl
     note({ setting: STAGE_KEY, value: stage, place: `-c ${STAGE_KEY}`, remedy });
   }
   const settings = chosen.flatMap(({ deployment, index }) => {
-    const { deployment: final, placeOf } = overridden(deployment, context);
+    const final = overridden(deployment, context);
     const name = stageOf(deployment);
     const place = `${FILE}, ${name === undefined ? `deployments[${index}]` : `stage "${name}"`}`;
     const read = DEPLOYMENT.safeParse(final);
-    for (const { path, message } of pathsOf(read.error))
+    for (const { path, message } of pathsOf(read.error)) {
+      const key = path.filter((each) => typeof each === 'string').join('.');
       note({
         setting: settingAt(path),
-        value: path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown>)?.[key], final),
-        place: placeOf.get(path.filter((key) => typeof key === 'string').join('.')) ?? place,
+        value: path.reduce<unknown>((value, each) => (value as Record<PropertyKey, unknown>)?.[each], final),
+        place: Object.hasOwn(context, key) ? `-c ${key}` : place,
         remedy: message,
       });
+    }
     return read.success ? [read.data] : [];
   });
   // Stages name the stacks: two of one name would be one deployment.
@@ -72,6 +76,26 @@ export function readDeployments(deployments: unknown, context: Context): readonl
   }
   if (mistakes.length > 0) throw new SettingsError(mistakes);
   return settings;
+}
+
+/** The command line wins over the file, in every deployment that is synthesized. */
+const overridden = (deployment: unknown, context: Context): unknown =>
+  Object.entries(context)
+    .filter(([key]) => SETTING.test(key) && key !== STAGE_KEY)
+    .reduce((result, [key, value]) => replaced(result, key.split('.'), readText(key, value)), deployment);
+
+function replaced(target: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
+  if (name === undefined) return value;
+  const fields = typeof target === 'object' && target !== null ? (target as Record<string, unknown>) : {};
+  return { ...fields, [name]: replaced(fields[name], rest, value) };
+}
+
+/** Lists are separated by commas. Other values stay text, and the setting's own check refuses them. */
+function readText(key: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (LISTS.test(key)) return value === '' ? [] : value.split(',');
+  if (value === 'true' || value === 'false') return value === 'true';
+  return /^\d+$/.test(value) && key !== 'account' ? Number(value) : value;
 }
 
 const pathsOf = (error: z.ZodError | undefined) =>

@@ -14,7 +14,6 @@ export type AccessTable = Readonly<Record<string, Row>>;
 
 export const ANYBODY: Row = { none: 'yes', viewer: 'yes', owner: 'yes', finance: 'yes', admin: 'yes' };
 export const LOOK: Row = { none: 'no', viewer: 'theirs', owner: 'theirs', finance: 'yes', admin: 'yes' };
-/** Also open to a job, about its own project. */
 export const LOOK_OR_JOB: Row = { ...LOOK, job: 'theirs' };
 export const EDIT: Row = { none: 'no', viewer: 'no', owner: 'theirs', finance: 'yes', admin: 'yes' };
 export const EVERYTHING: Row = { none: 'no', viewer: 'no', owner: 'no', finance: 'yes', admin: 'yes' };

@@ -1,32 +1,20 @@
-/** The console: sign-in, API and pages in one app, for Lambda, a local server and tests. */
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import type { Directory } from '../../policies/directory.ts';
-import type { Policy } from '../../policies/policy.ts';
-import type { ConsoleReader } from '../answers/create-console-read.ts';
 import { HEALTH_PATH } from '../core/contract/admissions.ts';
-import type { Log } from '../core/environment/environment.ts';
-import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
 import type { SignIn } from '../core/signin/create-sign-in.ts';
 import type { SignInEnv } from '../core/signin/model.ts';
 import { pageHeaders } from '../core/signin/require-user.ts';
 import { apiError, UNREADABLE } from './api/api-parts.ts';
 import { API_PATH, createApi } from './api/create-api.ts';
-import type { ReportSender } from './api/tell-owner.ts';
+import type { PagesDeps } from './pages/page-deps.ts';
 import { unreadableStatus } from './unreadable-request.ts';
 
-interface ConsoleAppDeps {
-  readonly desk: LimitsDesk;
-  readonly read: ConsoleReader;
+interface ConsoleAppDeps
+  extends Pick<PagesDeps, 'desk' | 'read' | 'policy' | 'directory' | 'clock' | 'tellOwner' | 'log'> {
   readonly signIn: SignIn;
-  readonly policy: Policy;
-  readonly directory: () => Promise<Directory | undefined>;
   readonly assets?: Hono;
   readonly pages?: Hono<SignInEnv>;
-  readonly clock: { nowMs(): number };
   readonly origin?: string;
-  readonly tellOwner?: ReportSender;
-  readonly log: Log;
 }
 
 /** Fits a file of 20 000 limits. Lambda's bound is 6 MB including a third for base64. */
@@ -50,7 +38,6 @@ export function createConsoleApp(deps: ConsoleAppDeps): Hono {
   if (assets !== undefined) app.route('/', assets);
   app.route('/', signIn.routes);
 
-  // From here on everything needs a sign-in.
   const inside = new Hono<SignInEnv>();
   inside.use(signIn.requireUser);
   inside.route(API_PATH, createApi(deps));

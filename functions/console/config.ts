@@ -1,53 +1,32 @@
 import { type Environment, refuseInvalid, unset, usageZone } from '../core/environment/settings.ts';
-import { isAddressRange, readSignInConfig, type SignInConfig } from '../core/signin/config.ts';
-import {
-  ENV_APPROVAL_KEY_PARAMETER,
-  ENV_DYNAMODB_ENDPOINT,
-  ENV_GITLAB_INSTANCE,
-  ENV_LEDGER_TABLE,
-  ENV_RULES_FILE,
-  ENV_THRESHOLDS_TOPIC,
-  ENV_TRUSTED_PROXIES,
-} from '../names.ts';
-
-interface ConsoleConfig {
-  readonly ledgerTable: string;
-  readonly gitlabInstance: string;
-  readonly rulesFile: string;
-  /** IANA zone of the days of usage; the rollup's. */
-  readonly zone: string;
-  readonly signIn: SignInConfig;
-  /** ARN of the topic that owners listen to; absent: a report is mailed from the reader's own program. */
-  readonly ownersTopicArn: string | undefined;
-  /** Addresses and ranges of the proxies whose word is taken for where a visitor comes from. */
-  readonly trustedProxies: readonly string[];
-  /** SSM parameter with the keys of signed links to requests. Absent: none is taken. */
-  readonly approvalKeyParameter: string | undefined;
-  readonly dynamodbEndpoint: string | undefined;
-}
+import { isAddressRange, readSignInConfig } from '../core/signin/config.ts';
+import * as names from '../names.ts';
 
 /** @throws {Error} `[config_invalid]` listing every setting that is missing or wrong, the sign-in's too. */
-export function readConsoleConfig(env: Environment): ConsoleConfig {
-  const problems = unset(env, [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_RULES_FILE]);
+export function readConsoleConfig(env: Environment) {
+  const problems = unset(env, [names.ENV_LEDGER_TABLE, names.ENV_GITLAB_INSTANCE, names.ENV_RULES_FILE]);
   const zone = usageZone(env, problems);
-  const trustedProxies = (env[ENV_TRUSTED_PROXIES] ?? '').split(',').filter((each) => each !== '');
+  const trustedProxies = (env[names.ENV_TRUSTED_PROXIES] ?? '').split(',').filter((each) => each !== '');
   for (const each of trustedProxies) {
     if (!isAddressRange(each))
       problems.push(
-        `${ENV_TRUSTED_PROXIES} has "${each}"; expected an address or a range such as 10.0.0.0/8`,
+        `${names.ENV_TRUSTED_PROXIES} has "${each}"; expected an address or a range such as 10.0.0.0/8`,
       );
   }
   const signIn = readSignInConfig(env, problems);
   refuseInvalid(problems);
   return {
-    ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
-    gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',
-    rulesFile: env[ENV_RULES_FILE] ?? '',
+    ledgerTable: env[names.ENV_LEDGER_TABLE] ?? '',
+    gitlabInstance: env[names.ENV_GITLAB_INSTANCE] ?? '',
+    rulesFile: env[names.ENV_RULES_FILE] ?? '',
     zone,
     signIn,
-    ownersTopicArn: env[ENV_THRESHOLDS_TOPIC] || undefined,
+    /** ARN of the topic that owners listen to; absent: a report is mailed from the reader's own program. */
+    ownersTopicArn: env[names.ENV_THRESHOLDS_TOPIC] || undefined,
+    /** Of the proxies whose word is taken for where a visitor comes from. */
     trustedProxies,
-    approvalKeyParameter: env[ENV_APPROVAL_KEY_PARAMETER] || undefined,
-    dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
+    /** SSM parameter with the keys of signed links to requests. Absent: none is taken. */
+    approvalKeyParameter: env[names.ENV_APPROVAL_KEY_PARAMETER] || undefined,
+    dynamodbEndpoint: env[names.ENV_DYNAMODB_ENDPOINT] || undefined,
   };
 }

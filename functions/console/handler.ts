@@ -34,7 +34,6 @@ import { createConsoleApp } from './app.ts';
 import { readConsoleConfig } from './config.ts';
 import { createAssets } from './pages/assets.ts';
 import { createPages } from './pages/create-pages.ts';
-
 import { renderNotice } from './pages/problem-page.tsx';
 
 /** For each of the two calls for a runner: a page is shown without them. */
@@ -66,24 +65,14 @@ const recentJobIds = async () =>
   [...((await marks.read())?.runners.values() ?? [])].map(({ seenTo }) => seenTo);
 
 const desk = createLimitsDesk({
-  table: limitTable,
-  policy,
-  packed: packed.limits.document,
-  directory,
-  ledger,
-  clock,
-  newId,
-  zone,
+  ...{ table: limitTable, policy, packed: packed.limits.document },
+  ...{ directory, ledger, clock, newId, zone },
 });
 const { origin } = ownAddress(signInConfig.redirectUrl);
 const fetch = deployedFetch(process.env, { clock, log });
-/** The token of the roles: it may read runners as well. */
-const gitlab = {
-  baseUrl: signInConfig.gitlabUrl,
-  token: secretIn(signInConfig.gitlabTokenParameter),
-  fetch,
-  clock,
-};
+const { gitlabUrl } = signInConfig;
+const gitlab = { baseUrl: gitlabUrl, token: secretIn(signInConfig.gitlabTokenParameter), fetch, clock };
+const quickly = { ...gitlab, deadlineMs: RUNNER_DEADLINE_MS };
 const read = createConsoleRead({
   desk,
   limitTable,
@@ -108,18 +97,14 @@ const read = createConsoleRead({
   zone,
   clock,
   recentJobIds,
-  runnerDetails: runnerDetails({
-    fleet: createFleetReader({ ...gitlab, deadlineMs: RUNNER_DEADLINE_MS }),
-    clock,
-    log,
-  }),
-  userNames: userNames({ gitlab: { ...gitlab, deadlineMs: RUNNER_DEADLINE_MS }, clock, log }),
-  gitlabUrl: signInConfig.gitlabUrl,
+  runnerDetails: runnerDetails({ fleet: createFleetReader(quickly), clock, log }),
+  userNames: userNames({ gitlab: quickly, clock, log }),
+  gitlabUrl,
   consoleUrl: origin,
 });
 const sessions = dynamoSessionStore(table);
 const signIn = createSignIn({
-  issuer: signInConfig.gitlabUrl,
+  issuer: gitlabUrl,
   clientId: signInConfig.clientId,
   ...(signInConfig.deviceClientId !== undefined && { deviceClientId: signInConfig.deviceClientId }),
   clientSecret: secretIn(signInConfig.clientSecretParameter),
@@ -138,37 +123,23 @@ const signIn = createSignIn({
   log,
   render: renderNotice,
 });
-const { ownersTopicArn: topicArn } = config;
-const tellOwner =
-  topicArn === undefined ? undefined : tellOwnerBy({ notify: snsNotifier({ topicArn }), ledger, origin });
-const reports = { origin, ...(tellOwner !== undefined && { tellOwner }) };
-const { approvalKeyParameter: keyParameter } = config;
-const checkApproval =
-  keyParameter === undefined
-    ? undefined
-    : approvalCheck({ instance: config.gitlabInstance, keys: linesIn(keyParameter), clock });
+const { ownersTopicArn: topicArn, approvalKeyParameter, gitlabInstance: instance } = config;
+const parts = {
+  ...{ desk, read, policy, directory, clock, origin, log },
+  ...(topicArn && { tellOwner: tellOwnerBy({ notify: snsNotifier({ topicArn }), ledger, origin }) }),
+};
 const pages = createPages({
-  desk,
-  read,
-  policy,
-  directory,
+  ...parts,
   uploads: createUploads({ table: limitTable, clock, newId }),
   sessions: ownSessions(sessions, clock),
-  clock,
   zone,
-  ...reports,
-  ...(checkApproval !== undefined && { checkApproval }),
-  log,
+  ...(approvalKeyParameter && {
+    checkApproval: approvalCheck({ instance, keys: linesIn(approvalKeyParameter), clock }),
+  }),
 });
 
 /** Lambda's entry point for people's browsers and for programs; takes function URL events and those of that shape. */
 export const handler = onOwnBooks(
   table,
-  handle(
-    createConsoleApp({
-      ...{ desk, read, signIn, policy, directory, clock, pages, log },
-      ...reports,
-      assets: createAssets(),
-    }),
-  ),
+  handle(createConsoleApp({ ...parts, signIn, pages, assets: createAssets() })),
 );

@@ -1,21 +1,14 @@
 /** Imports a file of limits into the live set, or shows the conflict if it was exported from an older set. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Directory } from '../../policies/directory.ts';
-import type { Policy } from '../../policies/policy.ts';
-import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
 import type { CsvDialect } from '../core/limits/csv/columns.ts';
 import { importLimits } from '../core/limits/csv/import-limits.ts';
 import type { CsvRow } from '../core/limits/csv/read-rows.ts';
 import type { ApplyOutcome, Asker, LiveLimits } from '../core/limits/edit-model.ts';
+import type { PagesDeps } from './pages/page-deps.ts';
 
 type StaleOutcome = Extract<ApplyOutcome, { outcome: 'stale' }>;
 
-interface ImportDeps {
-  readonly desk: Pick<LimitsDesk, 'at' | 'apply' | 'live'>;
-  readonly policy: Policy;
-  readonly directory: () => Promise<Directory | undefined>;
-  readonly clock: { nowMs(): number };
-}
+type ImportDeps = Pick<PagesDeps, 'desk' | 'policy' | 'directory' | 'clock'>;
 
 interface LimitsFile {
   readonly rows: readonly CsvRow[];

@@ -1,28 +1,13 @@
-/** The last edit of the limits, and what takes it back: the document that it was an edit of, put in its place again. */
-
 import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
-import type { LimitEdit, LiveLimits } from '../core/limits/edit-model.ts';
+import type { LimitEdit } from '../core/limits/edit-model.ts';
 
-type LastEdit =
-  | {
-      readonly outcome: 'can_undo';
-      readonly edits: readonly LimitEdit[];
-      readonly base: string;
-      readonly why: string;
-    }
-  /** Others edited since: only the last edit is taken back. */
-  | { readonly outcome: 'not_last'; readonly live: LiveLimits }
-  | { readonly outcome: 'nothing_live' }
-  /** Its base has expired. */
-  | { readonly outcome: 'gone' };
-
-/** @throws {LimitsError} */
-export async function lastEdit(edit: number, desk: Pick<LimitsDesk, 'live' | 'at'>): Promise<LastEdit> {
+/** What takes back the last edit: the document that it was an edit of. Only the last edit is taken back. */
+export async function lastEdit(edit: number, desk: Pick<LimitsDesk, 'live' | 'at'>) {
   const live = await desk.live();
-  if (live === undefined) return { outcome: 'nothing_live' };
-  if (live.pointer.edit !== edit) return { outcome: 'not_last', live };
+  if (live === undefined) return { outcome: 'nothing_live' as const };
+  if (live.pointer.edit !== edit) return { outcome: 'not_last' as const, live };
   const before = await desk.at(live.change.base);
-  if (before === undefined) return { outcome: 'gone' };
+  if (before === undefined) return { outcome: 'gone' as const };
   const edits: readonly LimitEdit[] = [{ kind: 'replace', document: before.document }];
-  return { outcome: 'can_undo', edits, base: live.pointer.set, why: live.change.why };
+  return { outcome: 'can_undo' as const, edits, base: live.pointer.set, why: live.change.why };
 }

@@ -11,9 +11,9 @@ import { DynamoLimitTable } from '../core/limits/limit-table.ts';
 import { deployedMetrics } from '../core/metrics.ts';
 import { readPackedRules } from '../core/rules.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
+import { runOn } from './import-parameter.ts';
 import { dynamoImportedVersions } from './imported-versions.ts';
 import { ssmParameters } from './parameters.ts';
-import { runOn } from './run.ts';
 
 const DIRECTORY_TIMEOUT_MS = 10_000;
 

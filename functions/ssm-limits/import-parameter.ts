@@ -17,17 +17,19 @@ import { parseLimitsPart } from '../../policies/document/parse-limits.ts';
 import { isRecord, problemText, Reading } from '../../policies/document/reading.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import type { LedgerClock } from '../core/environment/environment.ts';
+import type { LedgerClock, Log } from '../core/environment/environment.ts';
 import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
 import type { ApplyOutcome } from '../core/limits/edit-model.ts';
 import type { LimitsDocument } from '../core/limits/limit-set.ts';
 import { idOf, kindOf } from '../core/limits/subject-text.ts';
+import type { Metrics } from '../core/metrics.ts';
 import type { LimitsInForce } from '../core/rules.ts';
 import { retried } from '../core/store/table-failure.ts';
+import { METRIC_LIMITS_UNREADABLE } from '../names.ts';
 import type { ImportedVersions } from './imported-versions.ts';
 import type { Parameters, ParameterVersion, StoredParameter } from './parameters.ts';
 
-export interface ImportDeps {
+interface ImportDeps {
   readonly path: string;
   readonly parameters: Parameters;
   readonly imported: ImportedVersions;
@@ -36,6 +38,9 @@ export interface ImportDeps {
   readonly policy: Policy;
   readonly clock: Pick<LedgerClock, 'monotonicMs' | 'sleep' | 'nowMs'>;
   readonly random: () => number;
+  readonly directory: () => Promise<Directory | undefined>;
+  readonly log: Log;
+  readonly metrics: Metrics;
 }
 
 type ImportOutcome =
@@ -64,7 +69,7 @@ const PROBLEM_CHARACTERS_MAX = 300;
  *
  * @throws {Error} the edit may be made or not; run again.
  */
-export async function importParameter(
+async function importParameter(
   group: number,
   directory: Directory,
   deps: ImportDeps,
@@ -110,7 +115,7 @@ export async function importParameter(
 
 type Version = Pick<ParameterVersion, 'version' | 'modifiedAtMs'>;
 
-export const isSameVersion = (a: Version | undefined, b: Version | undefined): boolean =>
+const isSameVersion = (a: Version | undefined, b: Version | undefined): boolean =>
   a?.version === b?.version && a?.modifiedAtMs === b?.modifiedAtMs;
 
 /** @param named - ids of limits of the last imported version: those that are not wanted any more go, with their grants. */
@@ -229,4 +234,76 @@ function checkPath(reading: Reading, group: number, directory: Directory): void 
     );
   else if (pathKey(known.path) !== pathKey(path))
     reading.expected(`${known.path}, which is the path of group ${group} now; correct the path or the id`);
+}
+
+/** A started import ends after it; the function has 290 s. */
+const RUN_MS = 200_000;
+const LINES_MAX = 20;
+
+/** A run that fails counts like a refused parameter, so that the same alarm reports it. */
+export async function runOn(event: unknown, deps: ImportDeps): Promise<void> {
+  const { path, log, metrics, clock } = deps;
+  let refused = 0;
+  const refuse = (parameter: string, version: number | undefined, problems: readonly string[]): void => {
+    refused += 1;
+    // Logged in every run until it is corrected or deleted, so that the alarm stays on.
+    if (refused <= LINES_MAX)
+      log.error('parameter refused, its last valid version stays', { parameter, version, problems });
+  };
+  try {
+    const directory = await deps.directory();
+    if (directory === undefined) {
+      log.error('no parameter is imported: GitLab’s groups were never listed, so no path can be compared');
+      refused = 1;
+      return;
+    }
+    const endsAtMs = clock.monotonicMs() + RUN_MS;
+    const { groups, misnamed } = await toImport(event, deps);
+    for (const name of misnamed)
+      refuse(name, undefined, [`ends with no group's id; expected a name such as ${path}/101`]);
+    let imported = 0;
+    let left = groups.length;
+    for (const group of groups) {
+      if (clock.monotonicMs() >= endsAtMs) break;
+      left -= 1;
+      const result = await importParameter(group, directory, deps);
+      if (result.outcome === 'imported') imported += 1;
+      if (result.outcome === 'refused') refuse(`${path}/${group}`, result.version, result.problems);
+    }
+    log.info('limits from parameters', { imported, refused, left });
+  } catch (error) {
+    refused = 1;
+    const cause = error instanceof Error ? error.message : String(error);
+    log.error('limits in Parameter Store not read, the last valid ones stay', { cause });
+    throw error;
+  } finally {
+    if (refused > 0) metrics.add(METRIC_LIMITS_UNREADABLE, refused);
+    metrics.flush();
+  }
+}
+
+/** Nothing of an event but its name is used: it may be late or out of order. */
+async function toImport(event: unknown, { path, parameters, imported }: ImportDeps) {
+  const detail = isRecord(event) && event.source === 'aws.ssm' && isRecord(event.detail) ? event.detail : {};
+  const changed = typeof detail.name === 'string' ? detail.name : '';
+  if (changed.startsWith(`${path}/`)) {
+    const group = groupOf(changed, path);
+    return group === undefined ? { groups: [], misnamed: [changed] } : { groups: [group], misnamed: [] };
+  }
+  const [listed, known] = await Promise.all([parameters.list(path), imported.readAll()]);
+  const byGroup = new Map(listed.map((each) => [groupOf(each.name, path), each]));
+  const groups = new Set([...byGroup.keys(), ...known.keys()]);
+  return {
+    groups: [...groups].flatMap((group) =>
+      group === undefined || isSameVersion(byGroup.get(group), known.get(group)) ? [] : group,
+    ),
+    misnamed: listed.flatMap(({ name }) => (groupOf(name, path) === undefined ? name : [])),
+  };
+}
+
+/** `/tollgate/prod/limits/101`: 101. GitLab's ids begin with 1 and have no zeros before them. */
+function groupOf(name: string, path: string): number | undefined {
+  const last = name.slice(path.length + 1);
+  const group = Number(last);
+  return /^[1-9]\d{0,15}$/.test(last) && Number.isSafeInteger(group) ? group : undefined;
 }

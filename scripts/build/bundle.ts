@@ -12,7 +12,6 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, build, type Metafile, type StdinOptions } from 'esbuild';
 import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
-import { RelayError } from '../../relay/relay-error.ts';
 import {
   type DeployableDescriptors,
   readDeployableDescriptors,
@@ -22,30 +21,11 @@ import { packRules } from './pack-rules.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Deployed programs: folders under `functions/` that have a handler. */
-export const FUNCTIONS = [
-  'admit',
-  'settle',
-  'settle/stream',
-  'sweep',
-  'rollup',
-  'drift',
-  'doctor',
-  'watchdog',
-  'directory',
-  'ssm-limits',
-  'notices',
-  'requeue',
-  'console',
-] as const;
-
-export type FunctionName = (typeof FUNCTIONS)[number];
-
-/** Folders of programs whose deployed name is another: it is older. */
-const FOLDERS: Partial<Record<FunctionName, string>> = { directory: 'directory-sync' };
-
-/** KB, slightly above each bundle's size: more would slow cold starts. Zod (180 KB) only where a schedule starts it. */
-export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
+/**
+ * Deployed programs, and KB slightly above the size of each bundle: more would slow cold starts. Zod (180 KB) only where a
+ * schedule starts it.
+ */
+export const BUNDLE_KB_MAX = {
   admit: 420,
   settle: 94,
   'settle/stream': 385,
@@ -59,7 +39,10 @@ export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
   notices: 780,
   requeue: 585,
   console: 1_470,
-};
+} as const;
+
+export type FunctionName = keyof typeof BUNDLE_KB_MAX;
+export const FUNCTIONS = Object.keys(BUNDLE_KB_MAX) as FunctionName[];
 
 export interface Bundle {
   readonly file: string;
@@ -89,7 +72,7 @@ export async function bundleFunction(name: FunctionName, outfile: string): Promi
   const { metafile } = await build({
     ...OPTIONS,
     plugins: [leanZod, lambdaEnvironment, lateRe2(outfile)],
-    entryPoints: { handler: `${root}functions/${FOLDERS[name] ?? name}/handler.ts` },
+    entryPoints: { handler: `${root}functions/${name === 'directory' ? 'directory-sync' : name}/handler.ts` },
     outdir: dirname(outfile),
     entryNames: basename(outfile, '.mjs'),
     chunkNames: 'chunk-[hash]',
@@ -124,7 +107,6 @@ async function bundleRelay(outfile: string, descriptors: readonly DeployableDesc
   return bundle;
 }
 
-/** Builds a piece of source with the same options, to compare with. */
 export const bundleEntry = (stdin: StdinOptions, outfile: string): Promise<Bundle> =>
   bundleWith({ stdin, outfile });
 
@@ -137,7 +119,7 @@ async function main(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { force: { type: 'boolean' }, descriptors: { type: 'string', multiple: true } },
+    options: { force: { type: 'boolean' }, descriptors: { type: 'string' } },
   });
   const wants = (name: string): boolean =>
     positionals.length === 0 ||
@@ -166,7 +148,6 @@ async function bundleInto(
 ): Promise<number> {
   const shown = `dist/${name.replace('/', '-')}`;
   const folder = `${root}${shown}`;
-  // Chunk names contain hashes: remove those of an earlier build.
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const { bytes } = await bundle(`${folder}/${file}`);
@@ -175,42 +156,27 @@ async function bundleInto(
   return bytes;
 }
 
-/** @throws {RelayError} `schema_invalid`: an unusable file, or none at all. @throws {SettingsError} */
-export async function bundledDescriptors(
-  named: readonly string[] | undefined,
-): Promise<readonly DeployableDescriptors[]> {
-  if (named === undefined) return configured();
-  const files = named.flatMap(filesOf);
-  if (files.length === 0) {
-    throw new RelayError(
-      'schema_invalid',
-      `there are no descriptors in ${named.join(', ')}; npm run synth puts them there`,
-    );
+/** Of a file or folder, else of every deployment. @throws {RelayError} `schema_invalid` @throws {SettingsError} */
+async function bundledDescriptors(path: string | undefined): Promise<readonly DeployableDescriptors[]> {
+  if (path === undefined) {
+    // Only here is cdk/ needed: the image is built without it.
+    const { deployments } = await import('../../cdk/tollgate.config.ts');
+    const { readDeployments } = await import('../../cdk/settings/read-deployments.ts');
+    return readDeployments(deployments, {}).map(({ gitlab }) => gitlab.descriptors);
   }
-  return files.map(readNamed);
-}
-
-/** Only here is cdk/ needed: the image is built without it. */
-async function configured(): Promise<readonly DeployableDescriptors[]> {
-  const { deployments } = await import('../../cdk/tollgate.config.ts');
-  const { readDeployments } = await import('../../cdk/settings/read-deployments.ts');
-  return readDeployments(deployments, {}).map(({ gitlab }) => gitlab.descriptors);
-}
-
-const filesOf = (path: string): readonly string[] =>
-  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-    ? readdirSync(path)
-        .filter((name) => name.endsWith('.binpb'))
-        .map((name) => join(path, name))
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  const files = isFolder
+    ? readdirSync(path).flatMap((name) => (name.endsWith('.binpb') ? join(path, name) : []))
     : [path];
-
-function readNamed(file: string): DeployableDescriptors {
-  try {
-    return readDeployableDescriptors(file);
-  } catch (error) {
-    if (!(error instanceof RelayError)) throw error;
-    throw new RelayError(error.code, `${file}: ${error.message.replace(/^\[\w+\] /, '')}`, { cause: error });
-  }
+  if (files.length === 0)
+    throw new Error(`there are no descriptors in ${path}; npm run synth puts them there`);
+  return files.map((file) => {
+    try {
+      return readDeployableDescriptors(file);
+    } catch (error) {
+      throw new Error(`${file}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    }
+  });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -6,21 +6,17 @@ const CLI = `${root}node_modules/aws-cdk/bin/cdk`;
 /** A real deployment takes 5 to 10 minutes, mostly for the relay's first start. */
 const CDK_MS_MAX = 30 * 60_000;
 
-export interface CdkRun {
-  readonly code: number;
-  /** Its output; empty if `inherit` printed it. */
-  readonly text: string;
+interface CdkOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Shows its output rather than keeping it, and lets it ask. */
+  readonly inherit?: boolean;
+  readonly timeoutMs?: number;
 }
 
-/** On this Node, in `cdk/`. @param options.inherit - shows its output rather than keeping it, and lets it ask */
-export async function runCdk(
-  args: readonly string[],
-  options: {
-    readonly env: Readonly<Record<string, string | undefined>>;
-    readonly inherit?: boolean;
-    readonly timeoutMs?: number;
-  },
-): Promise<CdkRun> {
+export type CdkRun = Awaited<ReturnType<typeof runCdk>>;
+
+/** On this Node, in `cdk/`. */
+export async function runCdk(args: readonly string[], options: CdkOptions) {
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd: `${root}cdk`,
     env: options.env,

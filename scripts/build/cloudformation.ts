@@ -1,52 +1,46 @@
-/** One call of CloudFormation's API; its SDK client would be a package for these few. */
-export interface CloudFormationDeps {
-  /** `https://cloudformation.eu-central-1.amazonaws.com` */
-  readonly endpoint: string;
-  readonly signedFetch: (url: string, init: RequestInit) => Promise<Response>;
-}
+import { type CredentialsProvider, signedFetch } from '../../relay/aws/signed-fetch.ts';
 
 const TIMEOUT_MS = 15_000;
 
-/** @returns the answer's XML; undefined: there is no such stack. @throws {Error} with CloudFormation's own words. */
-async function callCloudFormation(
-  action: string,
-  parameters: Readonly<Record<string, string>>,
-  { endpoint, signedFetch }: CloudFormationDeps,
-): Promise<string | undefined> {
-  const response = await signedFetch(endpoint, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ Action: action, Version: '2010-05-15', ...parameters }).toString(),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  const text = await response.text();
-  if (response.ok) return text;
-  const [, message = `HTTP ${response.status}`] = /<Message>([^<]*)<\/Message>/.exec(text) ?? [];
-  if (/does not exist/.test(message)) return undefined;
-  throw new Error(`CloudFormation, ${action} of ${parameters.StackName}: ${message}`);
-}
+export type CloudFormation = ReturnType<typeof cloudFormation>;
 
-export type StackStatus = (stackName: string) => Promise<string | undefined>;
-
-export const stackStatus =
-  (deps: CloudFormationDeps): StackStatus =>
-  async (stackName) => {
-    const text = await callCloudFormation('DescribeStacks', { StackName: stackName }, deps);
-    const [, status] = /<StackStatus>(\w+)<\/StackStatus>/.exec(text ?? '') ?? [];
-    return status === 'DELETE_COMPLETE' ? undefined : status;
+/** CloudFormation's API; its SDK client would be a package for two calls. @param signed - a `fetch` that signs */
+export function cloudFormation(
+  endpoint: string,
+  signed: (url: string, init: RequestInit) => Promise<Response>,
+) {
+  /** @returns the answer's XML; undefined: there is no such stack. @throws {Error} with CloudFormation's own words. */
+  async function call(action: string, parameters: Readonly<Record<string, string>>) {
+    const response = await signed(endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ Action: action, Version: '2010-05-15', ...parameters }).toString(),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const text = await response.text();
+    if (response.ok) return text;
+    const [, message = `HTTP ${response.status}`] = /<Message>([^<]*)<\/Message>/.exec(text) ?? [];
+    if (/does not exist/.test(message)) return undefined;
+    throw new Error(`CloudFormation, ${action} of ${parameters.StackName}: ${message}`);
+  }
+  return {
+    async status(StackName: string): Promise<string | undefined> {
+      const text = await call('DescribeStacks', { StackName });
+      const [, status] = /<StackStatus>(\w+)<\/StackStatus>/.exec(text ?? '') ?? [];
+      return status === 'DELETE_COMPLETE' ? undefined : status;
+    },
+    /** @returns false where there is no such stack. */
+    async protect(StackName: string, isProtected: boolean): Promise<boolean> {
+      const parameters = { StackName, EnableTerminationProtection: String(isProtected) };
+      return (await call('UpdateTerminationProtection', parameters)) !== undefined;
+    },
   };
-
-export interface StackProtection {
-  /** @returns false where there is no such stack. @throws {Error} with CloudFormation's own words. */
-  set(stackName: string, isProtected: boolean): Promise<boolean>;
 }
 
-export const stackProtection = (deps: CloudFormationDeps): StackProtection => ({
-  async set(stackName, isProtected) {
-    const parameters = { StackName: stackName, EnableTerminationProtection: String(isProtected) };
-    return (await callCloudFormation('UpdateTerminationProtection', parameters, deps)) !== undefined;
-  },
-});
-
-export const cloudFormationEndpoint = (region: string, override: string | undefined): string =>
-  override ?? `https://cloudformation.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+/** Of this region, or of the emulator that the environment names. */
+export function openCloudFormation(region: string, credentials: CredentialsProvider): CloudFormation {
+  const { AWS_ENDPOINT_URL_CLOUDFORMATION, AWS_ENDPOINT_URL } = process.env;
+  const own = `https://cloudformation.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  const signed = signedFetch({ fetch, credentials, region, service: 'cloudformation', nowMs: Date.now });
+  return cloudFormation(AWS_ENDPOINT_URL_CLOUDFORMATION ?? AWS_ENDPOINT_URL ?? own, signed);
+}

@@ -6,7 +6,7 @@ import { deployments } from '../../cdk/tollgate.config.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { signedFetch } from '../../relay/aws/signed-fetch.ts';
 import { runCdk } from './cdk-cli.ts';
-import { cloudFormationEndpoint, stackProtection, stackStatus } from './cloudformation.ts';
+import { openCloudFormation } from './cloudformation.ts';
 import { contextIn, type PreflightDeps, preflight } from './preflight.ts';
 
 const { env } = process;
@@ -27,16 +27,11 @@ async function openPreflight({ region: settingsRegion }: Settings): Promise<Pref
   const region = await ssm.config.region().catch(() => undefined);
   if (region === undefined) return undefined;
   const { credentials } = ssm.config;
-  const signed = (service: string) => signedFetch({ fetch, credentials, region, service, nowMs: Date.now });
-  const cloudFormation = {
-    endpoint: cloudFormationEndpoint(region, env.AWS_ENDPOINT_URL_CLOUDFORMATION ?? env.AWS_ENDPOINT_URL),
-    signedFetch: signed('cloudformation'),
-  };
+  const signed = signedFetch({ fetch, credentials, region, service: 'lambda', nowMs: Date.now });
   const lambda =
     env.AWS_ENDPOINT_URL_LAMBDA ?? env.AWS_ENDPOINT_URL ?? `https://lambda.${region}.amazonaws.com`;
   return {
-    status: stackStatus(cloudFormation),
-    protection: stackProtection(cloudFormation),
+    ...openCloudFormation(region, credentials),
     async missingParameters(names) {
       // Not decrypted: only whether they are there.
       const command = new GetParametersCommand({ Names: [...names], WithDecryption: false });
@@ -45,7 +40,7 @@ async function openPreflight({ region: settingsRegion }: Settings): Promise<Pref
     },
     async unreservedConcurrency() {
       const url = `${lambda}/2016-08-19/account-settings/`;
-      const response = await signed('lambda')(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+      const response = await signed(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
       const answer: unknown = await response.json();
       const limit = isRecord(answer) && isRecord(answer.AccountLimit) ? answer.AccountLimit : {};
       const unreserved = limit.UnreservedConcurrentExecutions;

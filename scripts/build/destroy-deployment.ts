@@ -5,7 +5,7 @@ import { flagLines } from '../terminal/define-command.ts';
 import { parseInput, text, toggle } from '../terminal/flags.ts';
 import { readUserFile } from '../terminal/user-file.ts';
 import type { CdkRun } from './cdk-cli.ts';
-import type { StackProtection } from './cloudformation.ts';
+import type { CloudFormation } from './cloudformation.ts';
 
 interface DestroyDeps {
   readonly stage: string;
@@ -13,7 +13,7 @@ interface DestroyDeps {
   readonly withState: boolean;
   /** Undefined: it shall not be asked. */
   readonly askWhetherArmed: (() => Promise<ArmedState>) | undefined;
-  readonly protection: StackProtection;
+  readonly protect: CloudFormation['protect'];
   /** `cdk destroy` for one stack, with its own confirmation by default. */
   readonly cdkDestroy: (stackName: string) => Promise<Pick<CdkRun, 'code'>>;
   readonly tell: (text: string) => void;
@@ -37,8 +37,8 @@ export async function destroy(deps: DestroyDeps): Promise<0 | 1 | 2> {
   return 0;
 }
 
-async function destroyOne(stack: string, { protection, cdkDestroy, tell }: DestroyDeps): Promise<boolean> {
-  if (!(await protection.set(stack, false))) {
+async function destroyOne(stack: string, { protect, cdkDestroy, tell }: DestroyDeps): Promise<boolean> {
+  if (!(await protect(stack, false))) {
     tell(`${stack} is not there.`);
     return true;
   }
@@ -47,7 +47,7 @@ async function destroyOne(stack: string, { protection, cdkDestroy, tell }: Destr
     ({ code } = await cdkDestroy(stack));
   } finally {
     // A declined confirmation keeps the stack. A deleted stack cannot be protected.
-    const remains = await protection.set(stack, true).catch(() => code !== 0);
+    const remains = await protect(stack, true).catch(() => code !== 0);
     if (remains) {
       code = 1;
       tell(`${stack} is still there, and protected again.`);

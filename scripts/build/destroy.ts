@@ -6,11 +6,10 @@ import { readDeployments, SettingsError } from '../../cdk/settings/read-deployme
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import { ssmText } from '../../functions/core/environment/secrets.ts';
-import { signedFetch } from '../../relay/aws/signed-fetch.ts';
 import { createRunnerControllers } from '../cli/controller/controller-command.ts';
 import { UsageError } from '../terminal/command.ts';
 import { runCdk } from './cdk-cli.ts';
-import { cloudFormationEndpoint, type StackProtection, stackProtection } from './cloudformation.ts';
+import { openCloudFormation } from './cloudformation.ts';
 import {
   type ArmedState,
   askWhetherArmed,
@@ -33,24 +32,17 @@ async function main(args: readonly string[]): Promise<number> {
   if (settings === undefined || others.length > 0)
     throw new UsageError(`--stage is missing: expected one of ${all.map((each) => each.stage).join(', ')}`);
   if (settings.region !== undefined) env.AWS_REGION = settings.region;
+  const { region, credentials } = new SSMClient({}).config;
   return destroy({
     stage: settings.stage,
     gitlabUrl: settings.gitlab.url,
     withState: options['with-state'],
     askWhetherArmed: options['without-asking-gitlab'] ? undefined : () => ask(settings, options),
-    protection: await openProtection(),
-    cdkDestroy: (stack) =>
-      runCdk(
-        [
-          'destroy',
-          stack,
-          '--exclusively',
-          ...(options.yes ? ['--force'] : []),
-          '-c',
-          `stage=${settings.stage}`,
-        ],
-        { env, inherit: true },
-      ),
+    protect: openCloudFormation(await region(), credentials).protect,
+    cdkDestroy: (stack) => {
+      const args = ['destroy', stack, '--exclusively', '-c', `stage=${settings.stage}`];
+      return runCdk([...args, ...(options.yes ? ['--force'] : [])], { env, inherit: true });
+    },
     tell: (text) => console.log(text),
   });
 }
@@ -68,15 +60,6 @@ async function ask(
   if (token === undefined) return { kind: 'unknown', why: 'there is no token; --help says where it may be' };
   const calls = { baseUrl: gitlab.url, token: async () => token, fetch, clock: systemClock };
   return askWhetherArmed(createRunnerControllers(calls), gitlab.controllerId);
-}
-
-async function openProtection(): Promise<StackProtection> {
-  const { region: readRegion, credentials } = new SSMClient({}).config;
-  const region = await readRegion();
-  return stackProtection({
-    endpoint: cloudFormationEndpoint(region, env.AWS_ENDPOINT_URL_CLOUDFORMATION ?? env.AWS_ENDPOINT_URL),
-    signedFetch: signedFetch({ fetch, credentials, region, service: 'cloudformation', nowMs: Date.now }),
-  });
 }
 
 try {

@@ -5,10 +5,8 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { pythonTools } from './python-tools.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const LINT_MS_MAX = 300_000;
 
 /** The CDK library writes out that a function waits for its role, which a reference says already; twice does no harm. */
@@ -20,7 +18,7 @@ const templatesIn = (folder: string): readonly string[] =>
     .map((file) => join(folder, file));
 
 async function main(folders: readonly string[]): Promise<number> {
-  const programs = pythonTools({ root, onInstall: (what) => console.error(`Installing ${what} …`) });
+  const programs = pythonTools();
   const templates = (folders.length > 0 ? folders : await synthesizedFolders()).flatMap(templatesIn);
   if (templates.length === 0) throw new Error(`no template in ${folders.join(', ')}`);
   const { status, stdout, stderr } = spawnSync(

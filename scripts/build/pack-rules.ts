@@ -11,7 +11,6 @@ export function packRules({
   force,
   nowMs,
 }: {
-  /** Folder with `policies/`; ends with a slash. */
   readonly root: string;
   /** Packs documents that would reject the controller's own deploy jobs. */
   readonly force: boolean;

@@ -1,11 +1,9 @@
 /** Checks before a deployment: causes that would fail it, or have failed the last one. */
 import type { Settings } from '../../cdk/settings/deployment.ts';
 import { webhooksAtOnce } from '../../cdk/settings/webhooks-at-once.ts';
-import type { StackProtection, StackStatus } from './cloudformation.ts';
+import type { CloudFormation } from './cloudformation.ts';
 
-export interface PreflightDeps {
-  readonly status: StackStatus;
-  readonly protection: StackProtection;
+export interface PreflightDeps extends CloudFormation {
   readonly missingParameters: (names: readonly string[]) => Promise<readonly string[]>;
   readonly unreservedConcurrency: () => Promise<number>;
   readonly tell: (text: string) => void;
@@ -55,10 +53,10 @@ export async function preflight(settings: Settings, deps: PreflightDeps): Promis
 async function stackProblems(
   stack: string,
   status: string,
-  { protection, tell }: PreflightDeps,
+  { protect, tell }: PreflightDeps,
 ): Promise<readonly string[]> {
   if (NEVER_MADE.has(status)) {
-    await protection.set(stack, false);
+    await protect(stack, false);
     tell(`${stack} is left from a first deployment that failed (${status}): it is deleted and made anew.`);
     return [];
   }
@@ -74,8 +72,7 @@ async function stackProblems(
 function secretsOf({ parameters, watchdog, console }: Settings): readonly string[] {
   const { webhookTokens, webhookSecrets, hookToken, chatWebhooks, approvalKey } = parameters;
   return [
-    parameters.routerToken,
-    parameters.gitlabToken,
+    ...[parameters.routerToken, parameters.gitlabToken],
     // As long as nothing is signed, there need be no signing token.
     webhookTokens ?? webhookSecrets,
     ...[hookToken, chatWebhooks, approvalKey].filter((each) => each !== undefined),
@@ -85,20 +82,17 @@ function secretsOf({ parameters, watchdog, console }: Settings): readonly string
 }
 
 const UNRESERVED_MIN = 100;
-/** As cdk/constructs reserve it, besides the webhooks: the console's pages, and one run at a time of each program by the clock. */
-const CONSOLE = 10;
-/** sweep, directory, drift, doctor, ssm-limits */
-const BY_THE_CLOCK = 5;
 
-export const reservedConcurrency = (settings: Settings): number =>
-  webhooksAtOnce(settings.webhooks.jobsPerSecond) +
-  BY_THE_CLOCK +
-  (settings.notices.everyMinutes > 0 ? 1 : 0) +
-  (settings.console === undefined ? 0 : CONSOLE) +
-  (settings.watchdog ? 1 : 0) +
-  (settings.parameters.requeueTokens === undefined ? 0 : 1);
+/** As cdk/constructs/programs.ts reserves it. Sweep, directory, drift, doctor and ssm-limits run once at a time. */
+export const reservedConcurrency = ({ webhooks, notices, console, watchdog, parameters }: Settings): number =>
+  webhooksAtOnce(webhooks.jobsPerSecond) +
+  5 +
+  (notices.everyMinutes > 0 ? 1 : 0) +
+  (console === undefined ? 0 : 10) +
+  (watchdog ? 1 : 0) +
+  (parameters.requeueTokens === undefined ? 0 : 1);
 
-/** Settings that stand among the arguments of the CDK command line: `-c relayImage=…`, `--context stage=prod`. */
+/** Settings that stand among the arguments of the CDK command line: `-c relay.image=…`, `--context stage=prod`. */
 export function contextIn(args: readonly string[]): Readonly<Record<string, string>> {
   const pairs = args.flatMap((arg, index) => {
     const [, joined] = /^(?:--context=|-c=?)(.+=.*)$/.exec(arg) ?? [];

@@ -11,10 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { RelayError } from '../../relay/relay-error.ts';
 import { type DescriptorsLock, lockOf, sha256Of } from '../../relay/wire/deployable-descriptors.ts';
 import { parseSchema, schemaTitle } from '../../relay/wire/schema.ts';
+import { UsageError } from '../terminal/command.ts';
+import { flagLines } from '../terminal/define-command.ts';
+import { parseInput, text } from '../terminal/flags.ts';
 
 const BUF = '@bufbuild/buf@1.75.0';
 const REPOSITORY = 'https://gitlab.com/gitlab-org/cluster-integration/gitlab-agent.git';
@@ -24,10 +26,15 @@ const BUILD_MS_MAX = 300_000;
 const REF = /^[\w][\w./+-]*$/;
 const DESCRIPTORS = /\.(binpb|pb|desc|protoset)$/;
 
-const USAGE = `npm run proto:sync -- (--ref <tag> | --from <path>) [--out ${DEFAULT_OUT}]
+const FLAGS = {
+  ref: text('<tag>', "of GitLab's agent server; needs git access to gitlab.com"),
+  from: text('<path>', 'a checkout of it, or a descriptor file (.binpb)'),
+  out: text('<file>', `@default ${DEFAULT_OUT}`),
+};
 
-  --ref    of GitLab's agent server; needs git access to gitlab.com
-  --from   a checkout of it, or a descriptor file (.binpb)
+const USAGE = `npm run proto:sync -- (--ref <tag> | --from <path>) [--out <file>]
+
+${flagLines(FLAGS)}
 
 Beside the descriptors it writes where they are from (${basename(lockOf(DEFAULT_OUT))}). Commit both: a deployment refuses other content.
 Everything but a descriptor file is built with buf, which npx fetches from the npm registry.`;
@@ -36,8 +43,6 @@ const BY_HAND = `By hand, on a machine with internet access:
   git clone --depth 1 --branch <tag> ${REPOSITORY}
   npx --yes ${BUF} build gitlab-agent -o gitlab.binpb
 then carry gitlab.binpb here: npm run proto:sync -- --from gitlab.binpb`;
-
-class UsageError extends Error {}
 
 interface SyncSource extends Omit<DescriptorsLock, 'sha256'> {
   /** Input of buf; absent: `file` already has descriptors. */
@@ -71,22 +76,12 @@ function main(args: readonly string[]): void {
 }
 
 function readOptions(args: readonly string[]): { readonly source: SyncSource; readonly out: string } {
-  const text = { type: 'string' } as const;
-  let values: { ref?: string; from?: string; out?: string; help?: boolean };
-  try {
-    ({ values } = parseArgs({
-      args: [...args],
-      options: { ref: text, from: text, out: text, help: { type: 'boolean' } },
-    }));
-  } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : error}\n${USAGE}`);
-  }
-  if (values.help) {
+  if (args.includes('--help')) {
     console.log(`${USAGE}\n\n${BY_HAND}`);
     process.exit(0);
   }
-  const { ref, from } = values;
-  const out = resolve(values.out ?? DEFAULT_OUT);
+  const { ref, from, ...flags } = parseInput(args, FLAGS, {}).flags;
+  const out = resolve(flags.out ?? DEFAULT_OUT);
   if (!existsSync(dirname(out))) throw new UsageError(`--out ${out}: the folder does not exist`);
   if (from !== undefined && ref === undefined) return { source: sourceAt(from), out };
   if (ref === undefined || from !== undefined) throw new UsageError(USAGE);

@@ -11,20 +11,13 @@ const INSTALL_MS_MAX = 600_000;
  * The emulator and cfn-lint in a virtual environment, `.tollgate/venv`, made again whenever the pinned versions change. Returns the folder
  * of its programs. @throws {Error} with the remedy, when there is no Python or PyPI does not answer.
  */
-export function pythonTools({
-  root,
-  onInstall,
-}: {
-  readonly root: string;
-  /** Called before something is installed, which takes a while. */
-  readonly onInstall: (what: string) => void;
-}): string {
-  const folder = join(root, '.tollgate', 'venv');
+export function pythonTools(): string {
+  const folder = fileURLToPath(new URL('../../.tollgate/venv', import.meta.url));
   const programs = join(folder, 'bin');
   const stamp = join(folder, 'installed');
   const wanted = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return programs;
-  onInstall('moto and cfn-lint into .tollgate/venv (once)');
+  console.error('Installing moto and cfn-lint into .tollgate/venv (once) …');
   rmSync(folder, { recursive: true, force: true });
   run(
     'python3',

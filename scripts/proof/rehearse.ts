@@ -33,7 +33,7 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   parseInput(args, {}, {});
-  const programs = pythonTools({ root, onInstall: (what) => console.log(`Installing ${what} …`) });
+  const programs = pythonTools();
   mkdirSync(join(root, '.tollgate'), { recursive: true });
   const folder = mkdtempSync(join(root, '.tollgate', 'rehearsal-'));
   const descriptors = writeRenumbered(join(folder, 'gitlab.binpb'));

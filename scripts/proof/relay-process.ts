@@ -42,11 +42,11 @@ export interface RelaySettings {
 }
 
 const COUNTS = {
-  questions: [names.METRIC_QUESTIONS, '', names.RELAY_METRIC.questions],
-  admitted: [names.METRIC_DECISIONS, 'outcome="admitted"', names.RELAY_METRIC.admitted],
-  rejected: [names.METRIC_DECISIONS, 'outcome="rejected"', names.RELAY_METRIC.rejected],
-  fallback: [names.METRIC_FALLBACK, '', names.RELAY_METRIC.fallbackAnswers],
-  unreadable: [names.METRIC_UNREADABLE, '', names.RELAY_METRIC.unreadableQuestions],
+  questions: ['tollgate_relay_questions_total', '', names.RELAY_METRIC.questions],
+  admitted: ['tollgate_relay_decisions_total', 'outcome="admitted"', names.RELAY_METRIC.admitted],
+  rejected: ['tollgate_relay_decisions_total', 'outcome="rejected"', names.RELAY_METRIC.rejected],
+  fallback: ['tollgate_relay_fallback_total', '', names.RELAY_METRIC.fallbackAnswers],
+  unreadable: ['tollgate_relay_unreadable_total', '', names.RELAY_METRIC.unreadableQuestions],
 } as const;
 type Counted = (typeof COUNTS)[keyof typeof COUNTS];
 type RelayCounts = Readonly<Record<keyof typeof COUNTS, number>>;
@@ -96,7 +96,7 @@ export async function startRelay(settings: RelaySettings) {
   return {
     counts: async () => {
       const text = await metrics();
-      const unheard = sumOf(text, names.METRIC_UNHEARD);
+      const unheard = sumOf(text, 'tollgate_relay_unheard_total');
       return { ...countsBy(([name, label]) => sumOf(text, name, label)), unheard };
     },
     gauge: async (name: string): Promise<number> => sumOf(await metrics(), name),

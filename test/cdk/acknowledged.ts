@@ -1,129 +1,56 @@
-/** Findings of cdk-nag's AwsSolutions and of CloudFormation Guard's Control Tower rules that stay, and why. */
-export interface Acknowledged {
-  readonly rule: string | RegExp;
-  /** Matches the construct's path, or the logical id. */
-  readonly where: RegExp;
-  readonly reason: string;
-}
+/** A finding that stays. `where` matches the construct's path, or the logical id. */
+export type Acknowledged = readonly [rule: string | RegExp, where: RegExp, reason: string];
 
+const OPEN_URL = /^lambda_function_(?:public_access_prohibited|url_auth)_check$/;
+const ONE_PATH = /^AwsSolutions-IAM5\[Resource::.*:parameter\/tollgate\/\w+\/(?:limits|requeue|notes)\/\*\]$/;
+const EXPORT =
+  /^AwsSolutions-IAM5\[Resource::Tollgate-\w+-State:ExportsOutputFnGetAttExportBucket\w+\/v1\/\*\]$/;
+
+/** Findings of cdk-nag's AwsSolutions and of CloudFormation Guard's Control Tower rules. */
 export const ACKNOWLEDGED: readonly Acknowledged[] = [
-  {
-    rule: 'AwsSolutions-SQS3',
-    where: /DeadLetters\/Resource$/,
-    reason:
-      'These are the dead letters: event sources name them as their destination, which the rule does not see.',
-  },
-  { rule: 'sqs_dlq_check', where: /ConsumerDeadLetters/, reason: 'As AwsSolutions-SQS3.' },
-  {
-    rule: 'AwsSolutions-VPC7',
-    where: /Network\/Vpc\/Resource$/,
-    reason:
-      'Nothing may connect to anything in this VPC; flow logs of the relays would cost more than the relays. Who wants them brings a VPC.',
-  },
-  {
-    rule: 'AwsSolutions-ECS2',
-    where: /Relay\/Task\/Resource$/,
-    reason: 'The variables hold names and addresses; secrets are read from SSM while the relay runs.',
-  },
-  {
-    rule: 'AwsSolutions-ECS4',
-    where: /Relay\/Cluster\/Resource$/,
-    reason: 'The relay emits its own metrics; Container Insights would cost more than the tasks it watches.',
-  },
-  { rule: 'ecs_container_insights_enabled_check', where: /RelayCluster/, reason: 'As AwsSolutions-ECS4.' },
-  {
-    rule: 'AwsSolutions-IAM5[Resource::*]',
-    where: /(?:Role|ExecutionRole)\/DefaultPolicy\/Resource$/,
-    reason: 'Actions that know no resources; every one of them is listed with its reason in wildcards.ts.',
-  },
-  {
-    rule: /^AwsSolutions-IAM5\[Resource::.*:parameter\/tollgate\/\w+\/(?:limits|requeue|notes)\/\*\]$/,
-    where: /(?:SsmLimits|Requeue|Notices)\/Program\/Role\/DefaultPolicy\/Resource$/,
-    reason: 'All parameters below one path: one for each group, made by others.',
-  },
-  {
-    rule: /^AwsSolutions-IAM5\[Resource::Tollgate-\w+-State:ExportsOutputFnGetAttExportBucket\w+\/v1\/\*\]$/,
-    where: /Rollup\/Program\/Role\/DefaultPolicy\/Resource$/,
-    reason: 'New objects below one path of one bucket, named by what is in them.',
-  },
-  {
-    rule: 'AwsSolutions-S1',
-    where: /Export\/Bucket\/Resource$/,
-    reason:
-      'Logs of access want a bucket of their own. One program adds objects; who else reads is in CloudTrail.',
-  },
-  { rule: 's3_bucket_logging_enabled_check', where: /ExportBucket/, reason: 'As AwsSolutions-S1.' },
-  {
-    rule: 's3_bucket_default_encryption_kms_check',
-    where: /ExportBucket/,
-    reason: 'Encrypted with keys of S3; with a key of the customer where the table has one.',
-  },
-  {
-    rule: 's3_event_notifications_enabled_check',
-    where: /ExportBucket/,
-    reason: 'Nothing waits for an object: the bucket is an archive.',
-  },
-  {
-    rule: 's3_bucket_object_lock_enabled_check',
-    where: /ExportBucket/,
-    reason:
-      'The program may delete nothing, and older versions stay; a lock would keep names longer than records do.',
-  },
-  {
-    rule: 'cloudwatch_alarm_action_check',
-    where: /MonitoringAlarms(?:RelayDisconnected|FallbackShare|SchemaSuspect|OwnFaults)/,
-    reason: 'The composite AdmissionsNotAnswered tells for them, so that one outage is one page.',
-  },
-  {
-    rule: 'cloudwatch_log_group_retention_period_check',
-    where: /Log/,
-    reason:
-      'Wants a year. How long logs are kept is a setting, because whose names stand in them is a matter of law.',
-  },
-  {
-    rule: 'cloudwatch_log_group_encrypted_check',
-    where: /Log/,
-    reason:
-      'Wants a customer key. CloudWatch encrypts every log with a key of its own; a customer key each costs a dollar a month.',
-  },
-  {
-    rule: 'ecs_service_assign_public_ip_disabled_check',
-    where: /RelayService/,
-    reason:
-      'The minimal VPC has no NAT gateway, which costs more than everything else; nothing may connect from outside.',
-  },
-  {
-    rule: 'ecs_fargate_latest_platform_version_check',
-    where: /RelayService/,
-    reason: 'Wants LATEST; 1.4.0 is the latest, and named because its /tmp volume is relied on.',
-  },
-  {
-    rule: 'ecs_task_definition_memory_hard_limit_check',
-    where: /RelayTask/,
-    reason: 'The task has one container and a limit of its own.',
-  },
-  {
-    rule: 'kms_create_grant_aws_service_check',
-    // Beside a statement with a condition the rule names no resource; there is no other key.
-    where: /OperatorsKey|^undefined$/,
-    reason: 'The account keeps the right to administer its own key; no other statement may create grants.',
-  },
-  {
-    rule: /^lambda_function_(?:public_access_prohibited|url_auth)_check$/,
-    where: /SettleProgramFunction/,
-    reason:
-      'GitLab cannot sign for AWS. The program checks GitLab’s own signature before it reads a byte, and its concurrency is bounded.',
-  },
-  {
-    rule: /^lambda_function_(?:public_access_prohibited|url_auth)_check$/,
-    where: /ConsoleProgramFunction/,
-    reason:
-      'Browsers cannot sign for AWS. Signing in with GitLab is the door, and behind it everybody sees their own groups; its concurrency is bounded.',
-  },
-  {
-    rule: 'lambda_inside_vpc_check',
-    where: /ProgramFunction/,
-    reason:
-      'They call AWS alone; inside of a VPC they would need a NAT gateway or endpoints. Those that call a private GitLab are inside.',
-  },
+  ['AwsSolutions-SQS3', /DeadLetters\/Resource$/, 'These are the dead letters of event sources.'],
+  ['sqs_dlq_check', /ConsumerDeadLetters/, 'As AwsSolutions-SQS3.'],
+  ['AwsSolutions-VPC7', /Network\/Vpc\/Resource$/, 'Nothing may connect; flow logs cost more than relays.'],
+  ['AwsSolutions-ECS2', /Relay\/Task\/Resource$/, 'Variables hold names; secrets are read from SSM.'],
+  ['AwsSolutions-ECS4', /Relay\/Cluster\/Resource$/, 'The relay emits its own metrics at a lower price.'],
+  ['ecs_container_insights_enabled_check', /RelayCluster/, 'As AwsSolutions-ECS4.'],
+  [
+    'AwsSolutions-IAM5[Resource::*]',
+    /(?:Role|ExecutionRole)\/DefaultPolicy\/Resource$/,
+    'Actions that know no resources; every one of them is listed with its reason in wildcards.ts.',
+  ],
+  [
+    ONE_PATH,
+    /(?:SsmLimits|Requeue|Notices)\/Program\/Role\/DefaultPolicy\/Resource$/,
+    'All parameters below one path: one for each group, made by others.',
+  ],
+  [EXPORT, /Rollup\/Program\/Role\/DefaultPolicy\/Resource$/, 'New objects below one path of one bucket.'],
+  ['AwsSolutions-S1', /Export\/Bucket\/Resource$/, 'Other readers than one program are in CloudTrail.'],
+  ['s3_bucket_logging_enabled_check', /ExportBucket/, 'As AwsSolutions-S1.'],
+  [
+    's3_bucket_default_encryption_kms_check',
+    /ExportBucket/,
+    'With a key of the customer if the table has one.',
+  ],
+  ['s3_event_notifications_enabled_check', /ExportBucket/, 'Nothing waits for an object: it is an archive.'],
+  ['s3_bucket_object_lock_enabled_check', /ExportBucket/, 'A lock would keep names longer than records do.'],
+  [
+    'cloudwatch_alarm_action_check',
+    /MonitoringAlarms(?:RelayDisconnected|FallbackShare|SchemaSuspect|OwnFaults)/,
+    'The composite AdmissionsNotAnswered tells for them, so that one outage is one page.',
+  ],
+  ['cloudwatch_log_group_retention_period_check', /Log/, 'Wants a year; here it is a setting.'],
+  ['cloudwatch_log_group_encrypted_check', /Log/, 'Wants a customer key, a dollar a month for each.'],
+  ['ecs_service_assign_public_ip_disabled_check', /RelayService/, 'No NAT gateway; nothing may connect.'],
+  [
+    'ecs_fargate_latest_platform_version_check',
+    /RelayService/,
+    'Wants LATEST; 1.4.0 is, and its /tmp is used.',
+  ],
+  ['ecs_task_definition_memory_hard_limit_check', /RelayTask/, 'One container, and the task has a limit.'],
+  // Beside a statement with a condition the rule names no resource; there is no other key.
+  ['kms_create_grant_aws_service_check', /OperatorsKey|^undefined$/, 'The account administers its own key.'],
+  [OPEN_URL, /SettleProgramFunction/, 'GitLab cannot sign for AWS; its own signature is checked first.'],
+  [OPEN_URL, /ConsoleProgramFunction/, 'Browsers cannot sign for AWS; users sign in with GitLab.'],
+  ['lambda_inside_vpc_check', /ProgramFunction/, 'They call AWS alone, or a GitLab that is public.'],
 ];

@@ -2,21 +2,22 @@
 import { describe, expect, test } from 'vitest';
 import { COMPOSITE } from '../../cdk/monitoring/alarms/alarm-spec.ts';
 import { alarmsFor } from '../../cdk/monitoring/alarms/alarms.ts';
-import { EVERY_PART } from '../support/all-alarms.ts';
+import { ALL_ALARMS, EVERY_PART } from '../support/all-alarms.ts';
 import { isOnAfter } from '../support/relay/alarm-state.ts';
 import { SimulatedSite, type Trouble } from './simulated-site.ts';
 
-const { noticesMinutes: _, ...parts } = EVERY_PART;
-const ALARMS = alarmsFor(parts);
+const ALARMS = alarmsFor({ ...EVERY_PART, noticesMinutes: 15 });
 const HOUR = 60;
 /** Past the first night, so that nothing is new any more. */
 const BEFORE = 29 * HOUR;
 const LOOK_EVERY = 10;
 
+const healthy = new SimulatedSite();
+healthy.run(BEFORE);
+
 /** What people are told within so many minutes of the trouble. */
 function toldOf(trouble: Trouble, minutes: number, alarms = ALARMS): readonly string[] {
-  const site = new SimulatedSite();
-  site.run(BEFORE);
+  const site = healthy.copy();
   const told = new Set<string>();
   for (let passed = 0; passed < minutes; passed += LOOK_EVERY) {
     site.run(LOOK_EVERY, trouble);
@@ -99,25 +100,13 @@ describe('where jobs already run without the ledger, one page comes beside the t
 });
 
 describe('owners who are told more seldom than every quarter of an hour', () => {
-  const hourly = (noticesMinutes: number) =>
-    alarmsFor({
-      relays: 2,
-      deadlineMs: 2_000,
-      failurePolicy: 'admit',
-      watchdog: true,
-      console: true,
-      notices: true,
-      noticesMinutes,
-      metrics: true,
-    });
-
   test('do not go without unnoticed', () => {
-    expect(toldOf({}, 4 * HOUR, hourly(60))).toEqual([]);
-    expect(toldOf({ programs: { notices: 'rule off' } }, 4 * HOUR, hourly(60))).toEqual(['NoticesSilent']);
+    expect(toldOf({}, 4 * HOUR, ALL_ALARMS)).toEqual([]);
+    expect(toldOf({ programs: { notices: 'rule off' } }, 4 * HOUR, ALL_ALARMS)).toEqual(['NoticesSilent']);
   });
 
   test('are an alarm only of such a deployment', () => {
-    expect(hourly(15).map(({ name }) => name)).not.toContain('NoticesSilent');
+    expect(ALARMS.map(({ name }) => name)).not.toContain('NoticesSilent');
   });
 });
 

@@ -26,7 +26,7 @@ const guarded = ({ app, stacks }: Synthesized): readonly Finding[] =>
       violatingResources.map(({ resourceLogicalId }) => ({ rule: ruleName, where: resourceLogicalId })),
     );
 
-const explains = ({ rule, where }: Acknowledged, finding: Finding): boolean =>
+const explains = ([rule, where]: Acknowledged, finding: Finding): boolean =>
   (typeof rule === 'string' ? rule === finding.rule : rule.test(finding.rule)) && where.test(finding.where);
 
 describe('cdk-nag and CloudFormation Guard', () => {

@@ -1,8 +1,8 @@
 import type { Resource } from './synthesized.ts';
 
 /**
- * What a reviewer looks at first, by type: properties by their paths. A type that is missing here has not been thought about,
- * and fails. Statements of policies and names of variables are told in every row that has some.
+ * What a reviewer looks at first, by type: properties by their paths. Statements of policies and names of variables are told in
+ * every row that has some.
  */
 const FACTS: Readonly<Record<string, readonly string[]>> = {
   'AWS::CloudWatch::Alarm': [
@@ -12,7 +12,6 @@ const FACTS: Readonly<Record<string, readonly string[]>> = {
     'EvaluationPeriods',
     'TreatMissingData',
   ],
-  'AWS::CloudWatch::CompositeAlarm': [],
   'AWS::CloudWatch::Dashboard': ['DashboardName'],
   'AWS::DynamoDB::Table': [
     'BillingMode',
@@ -22,15 +21,11 @@ const FACTS: Readonly<Record<string, readonly string[]>> = {
     'StreamSpecification.StreamViewType',
     'TimeToLiveSpecification.AttributeName',
   ],
-  'AWS::EC2::InternetGateway': [],
   'AWS::EC2::Route': ['DestinationCidrBlock'],
-  'AWS::EC2::RouteTable': [],
   'AWS::EC2::SecurityGroup': ['SecurityGroupIngress', 'SecurityGroupEgress'],
   'AWS::EC2::Subnet': ['CidrBlock', 'MapPublicIpOnLaunch'],
-  'AWS::EC2::SubnetRouteTableAssociation': [],
   'AWS::EC2::VPC': ['CidrBlock'],
   'AWS::EC2::VPCEndpoint': ['VpcEndpointType'],
-  'AWS::EC2::VPCGatewayAttachment': [],
   'AWS::ECS::Cluster': ['ClusterSettings'],
   'AWS::ECS::Service': [
     'DesiredCount',
@@ -55,7 +50,6 @@ const FACTS: Readonly<Record<string, readonly string[]>> = {
     'State',
     'Targets.0.Arn',
   ],
-  'AWS::IAM::Policy': [],
   'AWS::IAM::Role': ['ManagedPolicyArns'],
   'AWS::KMS::Key': ['EnableKeyRotation', 'PendingWindowInDays'],
   'AWS::Lambda::EventInvokeConfig': ['MaximumEventAgeInSeconds', 'MaximumRetryAttempts'],
@@ -88,12 +82,9 @@ const FACTS: Readonly<Record<string, readonly string[]>> = {
     'OwnershipControls.Rules',
     'VersioningConfiguration.Status',
   ],
-  'AWS::S3::BucketPolicy': [],
   'AWS::SNS::Subscription': ['Protocol', 'Endpoint'],
   'AWS::SNS::Topic': ['TopicName', 'KmsMasterKeyId'],
-  'AWS::SNS::TopicPolicy': [],
   'AWS::SQS::Queue': ['QueueName', 'MessageRetentionPeriod', 'SqsManagedSseEnabled'],
-  'AWS::SQS::QueuePolicy': [],
 };
 
 /** `{"Ref":"Id"}` and `{"Fn::GetAtt":["Id","Arn"]}`, told as `Id` and `Id.Arn`. */
@@ -103,9 +94,9 @@ const ATTRIBUTE = /\{"Fn::GetAtt":\["(\w+)","(\w+)"\]\}/g;
 /** `Timeout=15 MemorySize=1024`: one resource in one line. */
 export function resourceFacts(resource: Resource): string {
   const { Type, Properties = {}, DeletionPolicy, UpdateReplacePolicy } = resource;
-  const paths = FACTS[Type];
-  if (paths === undefined) throw new Error(`${Type} has no row in FACTS: which of its properties matter?`);
-  const facts = paths.map((path): Fact => [path.split('.').at(-1) ?? path, valueAt(Properties, path)]);
+  const facts = (FACTS[Type] ?? []).map(
+    (path): Fact => [path.split('.').at(-1) ?? path, valueAt(Properties, path)],
+  );
   const policies: Fact = ['policies', [DeletionPolicy, UpdateReplacePolicy].filter(Boolean).join('/')];
   return [policies, ...facts, ...statementFacts(Properties), ...environmentFacts(Properties)]
     .filter(([, value]) => value !== undefined && value !== '')

@@ -17,7 +17,6 @@ export interface Trouble {
   readonly gitLabSilent?: true;
   readonly programs?: Readonly<Partial<Record<Scheduled, 'rule off' | 'failing'>>>;
   readonly console?: 'broken' | 'throttled';
-  readonly topicRefuses?: true;
   /** Share of the jobs. */
   readonly rejected?: number;
   /** That the hourly look finds. */
@@ -47,13 +46,19 @@ export class SimulatedSite {
   readonly #values = new Map<string, number[][]>();
   #minute = 0;
   /** Since when parts do not keep up, minutes. */
-  #unlisted = 0;
-  #unheard = 0;
-  #settleBehind = 0;
-  #rollupBehind = 0;
+  readonly #behind = { unlisted: 0, unheard: 0, settle: 0, rollup: 0 };
 
   get minutes(): number {
     return this.#minute;
+  }
+
+  /** Goes on from here by itself. */
+  copy(): SimulatedSite {
+    const site = new SimulatedSite();
+    for (const [key, values] of this.#values) site.#values.set(key, [...values]);
+    Object.assign(site.#behind, this.#behind);
+    site.#minute = this.#minute;
+    return site;
   }
 
   run(minutes: number, trouble: Trouble = {}): void {
@@ -86,11 +91,11 @@ export class SimulatedSite {
     this.#write(`function/${program}`, 'Errors', errors);
   }
 
-  #scheduled({ programs = {}, gitLabSilent, topicRefuses, ...trouble }: Trouble): void {
+  #scheduled({ programs = {}, gitLabSilent, ...trouble }: Trouble): void {
     const works = (program: Scheduled): boolean => {
       const [every, first] = SCHEDULES[program];
       if (programs[program] === 'rule off' || this.#minute % every !== first % every) return false;
-      const failing = programs[program] === 'failing' || (program === 'notices' && topicRefuses === true);
+      const failing = programs[program] === 'failing';
       this.#called(program, 1, failing ? 1 : 0);
       return !failing;
     };
@@ -102,19 +107,15 @@ export class SimulatedSite {
       own('BypassJobs', 0);
       own('AdmittedYetFailed', 0);
     }
-    this.#unlisted += 1;
+    this.#behind.unlisted += 1;
     if (works('directory')) {
-      if (!gitLabSilent) this.#unlisted = 0;
-      own('DirectoryAgeSeconds', LISTED_AGE_SECONDS + this.#unlisted * 60);
+      if (!gitLabSilent) this.#behind.unlisted = 0;
+      own('DirectoryAgeSeconds', LISTED_AGE_SECONDS + this.#behind.unlisted * 60);
     }
     // Its other runs have nothing to do.
     if (works('drift') && this.#minute % (24 * 60) === 143) own('DriftedCounters', 0);
     if (works('doctor')) own('HealthProblems', trouble.healthProblems ?? 0);
-    works('ssm-limits');
-    works('notices');
-    works('requeue');
-    works('watchdog');
-    if (topicRefuses) own('RollupLeftOut', 1);
+    for (const program of ['ssm-limits', 'notices', 'requeue', 'watchdog'] as const) works(program);
     this.#write('function/console', 'Url5xxCount', trouble.console === 'broken' ? 5 : 0);
     if (trouble.console === 'throttled') this.#write('function/console', 'Throttles', 50);
     if (trouble.tableThrottles) this.#write('table', 'WriteThrottleEvents', 200);
@@ -128,7 +129,7 @@ export class SimulatedSite {
     rejected = 0.03,
   }: Trouble): void {
     const failed = admitFails + admitThrottled;
-    this.#unheard = relaysWithoutDirectory || failed >= 1 ? this.#unheard + 1 : 0;
+    this.#behind.unheard = relaysWithoutDirectory || failed >= 1 ? this.#behind.unheard + 1 : 0;
     if (relays === 'none') return;
     const alive = relays === 'one missing' ? RELAYS - 1 : RELAYS;
     const asked = relays === 'no stream' ? 0 : JOBS_PER_MINUTE / alive;
@@ -146,7 +147,10 @@ export class SimulatedSite {
       own('OwnFaults', relays === 'own faults' ? 1 : 0);
       own('UnmeteredDropped', 0);
       if (asked > 0) own('AnswerLatencyMs', relays === 'late' ? 1_800 : 40);
-      own('RelayDirectoryAgeSeconds', LISTED_AGE_SECONDS + (this.#unlisted + this.#unheard) * 60);
+      own(
+        'RelayDirectoryAgeSeconds',
+        LISTED_AGE_SECONDS + (this.#behind.unlisted + this.#behind.unheard) * 60,
+      );
     }
     const calls = asked * alive;
     this.#called('admit', calls * (1 - admitThrottled), calls * admitFails);
@@ -165,8 +169,8 @@ export class SimulatedSite {
       this.#write('function/settle', counted[webhooks], webhooks === 'throttled' ? told / 2 : told);
 
     if (handedOn > 0 && settleStream !== 'source off') {
-      this.#settleBehind = settleStream === 'failing' ? this.#settleBehind + 1 : 0;
-      this.#write('function/settle-stream', 'IteratorAge', 1_000 + this.#settleBehind * 60_000);
+      this.#behind.settle = settleStream === 'failing' ? this.#behind.settle + 1 : 0;
+      this.#write('function/settle-stream', 'IteratorAge', 1_000 + this.#behind.settle * 60_000);
       this.#called('settle-stream', 6, settleStream === 'failing' ? 6 : 0);
       if (settleStream !== 'failing') {
         this.#write('tollgate', 'JobEvents', handedOn);
@@ -175,8 +179,8 @@ export class SimulatedSite {
     }
     // Whatever no webhook ended is settled by the sweep: where jobs end there is something to sum up.
     if (ended > 0 && rollup !== 'source off') {
-      this.#rollupBehind = rollup === 'failing' ? this.#rollupBehind + 1 : 0;
-      this.#write('function/rollup', 'IteratorAge', 5_000 + this.#rollupBehind * 60_000);
+      this.#behind.rollup = rollup === 'failing' ? this.#behind.rollup + 1 : 0;
+      this.#write('function/rollup', 'IteratorAge', 5_000 + this.#behind.rollup * 60_000);
       this.#called('rollup', 6, rollup === 'failing' ? 6 : 0);
     }
     this.#write('dead-letters/settle-stream', 'ApproximateNumberOfMessagesVisible', deadLetters ? 1 : 0);

@@ -47,7 +47,7 @@ test(
   'cdk synth needs no account, no network and no Docker, and packs the real bundles',
   async () => {
     const out = mkdtempSync(join(tmpdir(), 'tollgate-cdk-'));
-    const named = ['-c', `gitlabDescriptors=${DESCRIPTORS}`];
+    const named = ['-c', `gitlab.descriptors=${DESCRIPTORS}`];
     const { code, text } = await cdk('synth', '--quiet', '--output', out, ...named);
     expect({ code, text: code === 0 ? '' : text }).toEqual({ code: 0, text: '' });
     const manifest = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8'));

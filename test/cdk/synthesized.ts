@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { addDeployments, type DeployedStage } from '../../cdk/add-deployments.ts';
+import { addDeployments } from '../../cdk/add-deployments.ts';
 import cdkJson from '../../cdk/cdk.json' with { type: 'json' };
 import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { readDeployments } from '../../cdk/settings/read-deployments.ts';
@@ -109,7 +109,6 @@ export interface Resource {
 
 export interface Synthesized {
   readonly app: App;
-  readonly stages: readonly DeployedStage[];
   readonly stacks: readonly SynthesizedStack[];
   /** Those of all stacks, keyed by `<stack>/<logical id>`. */
   resources(type: string): readonly (readonly [string, Resource])[];
@@ -143,7 +142,7 @@ function synthesizeAnew(deployments: readonly Deployment[], context: Record<stri
     context: { ...cdkJson.context, ...context },
     builtinCloudFormationValidation: false,
   });
-  const stages = addDeployments(app, readDeployments(deployments, app.node.getAllContext()), stubBundles());
+  addDeployments(app, readDeployments(deployments, app.node.getAllContext()), STUBS);
   const stacks = app.synth().stacks.map((stack) => ({
     name: stack.stackName,
     file: stack.templateFullPath,
@@ -151,7 +150,6 @@ function synthesizeAnew(deployments: readonly Deployment[], context: Record<stri
   }));
   return {
     app,
-    stages,
     stacks,
     resources: (type) =>
       stacks.flatMap(({ name, template }) =>
@@ -165,13 +163,10 @@ function synthesizeAnew(deployments: readonly Deployment[], context: Record<stri
 /** Folders of the bundles: each is deployed, or it would not be built. */
 export const BUNDLES = FUNCTIONS.map((name) => name.replace('/', '-'));
 
-function stubBundles(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-bundles-'));
-  // cfn-lint's program synthesizes outside of any test run.
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  for (const name of BUNDLES) {
-    mkdirSync(join(folder, name));
-    writeFileSync(join(folder, name, 'handler.mjs'), `export const handler = '${name}';`);
-  }
-  return folder;
+const STUBS = mkdtempSync(join(tmpdir(), 'tollgate-bundles-'));
+// cfn-lint's program synthesizes outside of any test run.
+process.once('exit', () => rmSync(STUBS, { recursive: true, force: true }));
+for (const name of BUNDLES) {
+  mkdirSync(join(STUBS, name));
+  writeFileSync(join(STUBS, name, 'handler.mjs'), `export const handler = '${name}';`);
 }

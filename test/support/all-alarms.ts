@@ -7,7 +7,6 @@ export const EVERY_PART: AlarmInput = {
   failurePolicy: 'admit',
   watchdog: true,
   console: true,
-  notices: true,
   requeue: true,
   noticesMinutes: 60,
   metrics: true,

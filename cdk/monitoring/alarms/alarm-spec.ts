@@ -1,11 +1,8 @@
-/** `page` alerts on-call; `ticket` can wait for the next morning. */
-export type AlarmSeverity = 'page' | 'ticket';
-
-/** An alarm as it is written down; {@link complete} adds the defaults. */
 export interface AlarmRow {
   /** Heading of its section in cdk/RUNBOOK.md. */
   readonly name: string;
-  readonly severity?: AlarmSeverity;
+  /** `page` alerts on-call; `ticket` can wait for the next morning. */
+  readonly severity?: 'page' | 'ticket';
   readonly says: string;
   /** Arithmetic on series, as CloudWatch writes it. */
   readonly formula: string;
@@ -43,10 +40,9 @@ export interface AlarmInput {
   readonly failurePolicy: 'admit' | 'reject';
   readonly watchdog: boolean;
   readonly console: boolean;
-  readonly notices: boolean;
   readonly requeue?: boolean;
-  /** Minutes between notices to owners. @default 15 */
-  readonly noticesMinutes?: number;
+  /** Minutes between notices to owners; 0: none. */
+  readonly noticesMinutes: number;
   readonly metrics: boolean;
 }
 

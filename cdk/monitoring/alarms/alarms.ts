@@ -19,27 +19,20 @@ export const alarmsFor = (watched: AlarmInput): readonly AlarmSpec[] =>
     .filter(({ formula }) => watched.metrics || !needsOwnMetrics(formula))
     .map(complete);
 
-// Counts the CloudWatch resources of a deployment for `tollgate cost`. It does not load the CDK.
-
-export interface MonitoringCounts {
-  /** Names under the one dimension that is paid for; without those that are only written while jobs wait for room. */
-  readonly customMetrics: number;
-  readonly alarms: number;
-  /** Metrics that they look at: an alarm on arithmetic is billed for each of its metrics. */
-  readonly alarmMetrics: number;
-  readonly compositeAlarms: number;
-  readonly dashboards: number;
-}
-
-export function monitoringCounts(watched: AlarmInput): MonitoringCounts {
+/** For `tollgate cost`, which does not load the CDK. */
+export function monitoringCounts(watched: AlarmInput) {
   const alarms = alarmsFor(watched);
   return {
+    /** Names under the one dimension that is paid for; without those that are only written while jobs wait for room. */
     customMetrics: watched.metrics
       ? new Set([...FUNCTION_METRICS, ...RELAY_METRICS]).size - RELAY_WAITING_METRICS.length
       : 0,
     alarms: alarms.length,
+    /** An alarm on arithmetic is billed for each of its metrics. */
     alarmMetrics: alarms.reduce((sum, { formula }) => sum + seriesIn(formula).length, 0),
     compositeAlarms: alarms.some(({ toldBy }) => toldBy !== undefined) ? 1 : 0,
     dashboards: 1,
   };
 }
+
+export type MonitoringCounts = ReturnType<typeof monitoringCounts>;

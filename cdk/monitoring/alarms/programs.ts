@@ -212,32 +212,29 @@ const RUN_MINUTES = 5;
 /** Alarms of the console and the notices. They use AWS metrics, which are free and independent of ours. */
 export const deskAlarms = (watched: AlarmInput): readonly AlarmRow[] => [
   deskFailing(watched),
-  ...(watched.notices && minutesOf(watched) > PERIOD_MINUTES ? [noticesSilent(minutesOf(watched))] : []),
+  ...(watched.noticesMinutes > PERIOD_MINUTES ? [noticesSilent(watched.noticesMinutes)] : []),
 ];
-
-const minutesOf = ({ noticesMinutes = PERIOD_MINUTES }: AlarmInput): number => noticesMinutes;
 
 const deskFailing = (watched: AlarmInput): AlarmRow => ({
   name: 'DeskFailing',
   says: 'People cannot see or change limits or are not told: the console breaks, or what runs for limits and retries by the clock fails or does not run.',
   formula: [
     'ssmLimitsErrors',
-    ...(watched.notices ? [noticesIn(watched)] : []),
+    ...(watched.noticesMinutes > 0 ? [noticesIn(watched)] : []),
     ...(watched.requeue ? ['requeueErrors'] : []),
     ...(watched.console ? ['FILL(consoleBroken, 0)', 'FILL(consoleThrottles, 0)'] : []),
   ].join(' + '),
   label: 'Pages and runs that failed',
   graph: true,
   periodMinutes: PERIOD_MINUTES,
-  // A single failure is fixed by a reload or the next run.
   periods: 2,
   // Lambda counts the errors of each run, zero included, and each of these runs in every period: no value is no run.
   missing: 'breaching',
 });
 
 /** If they run less often than once per period, NoticesSilent covers it. */
-const noticesIn = (watched: AlarmInput): string =>
-  minutesOf(watched) > PERIOD_MINUTES ? 'FILL(noticesErrors, 0)' : 'noticesErrors';
+const noticesIn = ({ noticesMinutes }: AlarmInput): string =>
+  noticesMinutes > PERIOD_MINUTES ? 'FILL(noticesErrors, 0)' : 'noticesErrors';
 
 const noticesSilent = (everyMinutes: number): AlarmRow => {
   const periodMinutes = 2 * everyMinutes;

@@ -3,11 +3,11 @@ import { isCap } from '../../../policies/limits/cap.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import { isMoney } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { firstOfMonth, type GroupSum, groupSum, usedTogether } from '../../core/usage/sums.ts';
+import { firstOfMonth, usedTogether } from '../../core/usage/sums.ts';
 import type { CallerView, ReadContext } from '../reading/context.ts';
 import { readManyDays } from '../reading/read-sums.ts';
 import { ancestorsOf, byPath, subjectLabelOf } from '../reading/scope.ts';
-import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
+import { type DayUsage, dayText, today } from '../reading/usage-days.ts';
 import { freezeRows, frozenNow, limitRows } from '../status/limit-row.ts';
 import type { LimitRow } from '../status/model.ts';
 import { historySpan } from '../status/outlook.ts';
@@ -78,22 +78,6 @@ const meteredOf = (days: readonly DayUsage[], fromDay: number): MeteredUsage => 
   ...usedTogether(days.filter(({ number }) => number >= fromDay)),
   sinceDay: dayText(fromDay),
 });
-
-/** Compares the rows of one level of the tree with this month's days of the group above; undefined if that is not visible. */
-export async function levelSum(
-  under: NonNullable<OverviewQuery['under']>,
-  rows: readonly GroupRow[],
-  { places, scope, nowMs }: CallerView,
-  { zone, usage }: ReadContext,
-): Promise<GroupSum | undefined> {
-  if (!(under === 'roots' ? scope.seesAll : scope.seesGroup(under))) return undefined;
-  const subject = under === 'roots' ? 'instance' : `group/${under}`;
-  const from = firstOfMonth(zone, nowMs);
-  const days = await readDays([subject], { from, to: today(zone, nowMs) }, usage);
-  const below = under === 'roots' ? rows.length : (places.childrenOf.get(under)?.length ?? 0);
-  const listed = rows.map(({ metered }) => metered);
-  return groupSum(subject, meteredOf(days.get(subject) ?? [], from), listed, below);
-}
 
 const SEARCH_CHARACTERS_MAX = 200;
 

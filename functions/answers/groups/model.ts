@@ -39,16 +39,6 @@ export interface OverviewQuery {
 
 const usedInMonth = { settledMicros: micros(), heldMicros: micros(), seconds: amount(), jobs: count() };
 
-const GroupSumSchema = z
-  .object({
-    total: z.object(usedInMonth),
-    rest: z
-      .object(usedInMonth)
-      .openapi({ description: '`total` without the listed groups; may be below 0.' }),
-    restLabel: text('Name of the rest, for people.'),
-  })
-  .openapi('GroupSum', { description: 'Sum of the rows’ `metered`, compared with the group above them.' });
-
 const MeteredSchema = z
   .object({ ...usedInMonth, sinceDay: text('First day of the month, as `2026-11-01`.') })
   .openapi('Metered');
@@ -84,7 +74,6 @@ export const OverviewSchema = z
     next: maybe(text('`cursor` of the next page.')),
     previous: maybe(text('`cursor` of the previous page.')),
     instance: maybe(GroupRowSchema, 'The whole instance, for callers who see everything.'),
-    sum: maybe(GroupSumSchema),
   })
   .openapi('Overview');
 
@@ -200,7 +189,6 @@ export const SubjectViewSchema = z
     history: HistoryPageSchema,
     children: list(GroupRowSchema, 'By path, at most 25: `GET /groups?under=` lists more.'),
     childCount: count(),
-    childrenSum: maybe(GroupSumSchema),
     may: MaySchema,
   })
   .openapi('Subject');

@@ -21,7 +21,7 @@ import { readDays, today } from '../reading/usage-days.ts';
 import { figuresOf } from '../report/read-spend.ts';
 import { compareRisks, riskOf } from '../status/risk.ts';
 import { countedLimits, isBudget, leading, limitModes, shareOf } from '../status/subject-limits.ts';
-import { groupRows, levelSum, matchingPlaces, type RowPlace } from './group-rows.ts';
+import { groupRows, matchingPlaces, type RowPlace } from './group-rows.ts';
 import type { GroupRow, Overview, OverviewQuery } from './model.ts';
 
 const ROWS = { usual: 50, max: 100 };
@@ -51,17 +51,12 @@ export const overviewOf =
     const paths = unnamed.map(({ path }) => path);
     const labelOf = await userLabels(paths, reading.userNames);
     const rows = unnamed.map((row) => ({ ...row, path: labelOf(row.path) }));
-    const { under } = asked;
     return {
       ...{ set, currency: reading.policy.currency, nowMs, rows },
       total: ordered.length,
       others: ordered.filter(({ group }) => group === undefined).length,
       ...{ first: page.first, ...page.next, ...page.previous },
-      ...withoutAbsent({
-        directoryAtMs: places.atMs,
-        instance: made.get(whole),
-        sum: under === undefined ? undefined : await levelSum(under, rows, view, reading),
-      }),
+      ...withoutAbsent({ directoryAtMs: places.atMs, instance: made.get(whole) }),
     };
   };
 

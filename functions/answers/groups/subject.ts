@@ -23,7 +23,7 @@ import type { LimitRow } from '../status/model.ts';
 import { aheadOf, testedSpan, usedOn } from '../status/outlook.ts';
 import { refusalsNow } from '../status/risk.ts';
 import { allSubjectLimits, isBudget, limitsInForce } from '../status/subject-limits.ts';
-import { firstToRunOut, groupPlaceOf, groupRows, levelSum } from './group-rows.ts';
+import { firstToRunOut, groupPlaceOf, groupRows } from './group-rows.ts';
 import type { BurnUpChart, SubjectRights, SubjectView } from './model.ts';
 import { usageView } from './usage.ts';
 
@@ -99,10 +99,6 @@ export const subjectViewOf =
       history,
       children: childRows,
       childCount: children.length,
-      ...withoutAbsent({
-        childrenSum:
-          childRows.length > 0 && group ? await levelSum(group, childRows, view, reading) : undefined,
-      }),
       may: subjectRightsOf(subject, caller, view),
     };
   };

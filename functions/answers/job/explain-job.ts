@@ -85,7 +85,6 @@ export const explainJob =
               reasons: reasonsOf(now, using),
             },
           }),
-        limitsVersionNow: rules.limits.version,
         rules: ruleRows(record, rules, again, now, using),
         counters: seen,
         countersHidden: lines.length - seen.length,

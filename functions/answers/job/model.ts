@@ -104,10 +104,8 @@ const RejectionSchema = z
     owner: maybe(z.object({ name: text(), contact: maybe(text()) }), 'Owner of the limit.'),
     classes: list(
       z.object({
-        runnerClass: text(),
+        ...{ runnerClass: text(), costMicros: micros() },
         tags: list(z.string(), 'Tags to write under `tags:`.'),
-        microsPerMinute: micros(),
-        costMicros: micros(),
       }),
       'Cheaper classes with which it would be admitted now, cheapest first.',
     ),
@@ -134,7 +132,6 @@ const RetrySchema = z
     groupId: count('The group that enabled retries.'),
     retries: count('Retries so far, this one included.'),
     retriesMax: count(),
-    withinSeconds: amount('Since its first rejection.'),
     untilMs: instantMs(),
     newJobId: maybe(count('The job that GitLab made of it.')),
     retriedAtMs: maybe(instantMs()),
@@ -181,7 +178,6 @@ export const ExplainedSchema = z
       }),
       'The decision as of now. Absent: the request was not recorded.',
     ),
-    limitsVersionNow: text('The set of limits of `now`.'),
     rules: list(RuleRowSchema),
     counters: list(CounterSchema, 'Only those of subjects that the caller sees.'),
     countersHidden: count('Counters of other subjects, left out.'),

@@ -100,9 +100,7 @@ async function fittingClasses(
   return tried
     .filter(({ other }) => decideNow(other, all, rules.nowMs, record.claims).outcome === 'admitted')
     .map(({ name, tags, other: { evaluation } }) => ({
-      ...{ runnerClass: name, tags: [...tags] },
-      microsPerMinute: evaluation.facts.microsPerMinute,
-      costMicros: evaluation.terms.costMicros,
+      ...{ runnerClass: name, tags: [...tags], costMicros: evaluation.terms.costMicros },
     }))
     .sort((one, other) => one.costMicros - other.costMicros)
     .slice(0, CLASSES_SHOWN_MAX);

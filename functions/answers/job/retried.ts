@@ -25,7 +25,7 @@ export async function retriedOf(
   const [made] = newJobId === undefined ? [] : await ledger.readRecords([newJobId]);
   return {
     state: isOver ? 'over' : entry.state === 'retried' ? 'retried' : 'waiting',
-    ...{ groupId, retries, retriesMax, withinSeconds, untilMs },
+    ...{ groupId, retries, retriesMax, untilMs },
     ...withoutAbsent({
       newJobId,
       retriedAtMs,

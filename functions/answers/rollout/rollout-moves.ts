@@ -42,24 +42,17 @@ export const rolloutNeedText = ({ code, has, wants }: RolloutClassRow['needs'][n
   NEED_WORDS[code](has === undefined ? 'none' : String(has), wants);
 
 export function planMoves(rows: readonly RolloutRow[], move: RolloutMove): RolloutPlan {
-  const moving = rows.filter(
-    ({ subject, classes }) => subject !== 'instance' && stepsOf(classes, move).length > 0,
-  );
   const edits: LimitEdit[] = [];
   const moved: RolloutStepRow[] = [];
   const held: RolloutRow[] = [];
   for (const row of rows) {
-    const { subject, path } = row;
-    const classes =
-      subject === 'instance' ? row.classes.map((each) => withoutMoving(each, moving)) : row.classes;
+    const { subject, path, classes } = row;
     const steps = stepsOf(classes, move);
-    if (
-      steps.length === 0 &&
-      move.direction === 'next' &&
-      asked(classes, move).some(({ next }) => next !== undefined)
-    )
-      held.push(row);
-    if (steps.length === 0) continue;
+    if (steps.length === 0) {
+      const hasNext = asked(classes, move).some(({ next }) => next !== undefined);
+      if (move.direction === 'next' && hasNext) held.push(row);
+      continue;
+    }
     edits.push({
       kind: 'rollout',
       subject,
@@ -80,27 +73,6 @@ export function planMoves(rows: readonly RolloutRow[], move: RolloutMove): Rollo
   return { edits, moved, held };
 }
 
-/** Groups at the top that get a step of their own in the same edit do not follow the instance any more. */
-function withoutMoving(row: RolloutClassRow, moving: readonly RolloutRow[]): RolloutClassRow {
-  const own = moving.filter(
-    ({ subject, path, classes }) =>
-      subject.startsWith('group/') &&
-      !path.includes('/') &&
-      classes.some((each) => each.class === row.class && each.from !== subject),
-  );
-  const needs = row.needs.map((need) => {
-    if (need.code !== 'groups') return need;
-    const has = Math.max(0, (need.has ?? 0) - own.length);
-    return { ...need, has, met: has === 0 };
-  });
-  return { ...row, needs };
-}
-
-interface StepTaken {
-  readonly of: RolloutClassRow;
-  readonly change: RolloutChange;
-}
-
 const asked = (classes: readonly RolloutClassRow[], move: RolloutMove): readonly RolloutClassRow[] => {
   const isAll = move.direction === 'next' && move.all === true;
   return classes.filter(
@@ -109,7 +81,7 @@ const asked = (classes: readonly RolloutClassRow[], move: RolloutMove): readonly
 };
 
 /** Both classes of a subject go together or not at all: who has to wait for one keeps the other. */
-function stepsOf(classes: readonly RolloutClassRow[], move: RolloutMove): readonly StepTaken[] {
+function stepsOf(classes: readonly RolloutClassRow[], move: RolloutMove) {
   const wanted = asked(classes, move);
   if (move.direction === 'next') {
     const open = wanted.filter(({ next }) => next !== undefined);
@@ -125,11 +97,11 @@ function stepsOf(classes: readonly RolloutClassRow[], move: RolloutMove): readon
   });
 }
 
-const taken = (of: RolloutClassRow, change: RolloutChange | undefined): readonly StepTaken[] =>
+const taken = (of: RolloutClassRow, change: RolloutChange | undefined) =>
   change === undefined ? [] : [{ of, change }];
 
 /** One report covers both classes: it stays while one needs it. */
-function reportOf(steps: readonly StepTaken[]): { readonly reportedMs: number | null } {
+function reportOf(steps: ReturnType<typeof taken>): { readonly reportedMs: number | null } {
   const sent = steps.flatMap(({ change }) => change.reportedMs ?? []);
   return { reportedMs: sent.length === 0 ? null : Math.max(...sent) };
 }

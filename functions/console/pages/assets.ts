@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Hono } from 'hono';
 
 /** Colours, type and the frame of every page. Text on its ground has a contrast of 4.5 or more in both schemes. */
-const STYLE_BASE = `
+const STYLES = `
 :root{color-scheme:light dark;
 --page:#f5f6f8;--card:#fff;--ink:#1a1f26;--soft:#56606c;--line:#d6dbe2;--faint:#eef1f5;--link:#0a54ab;
 --accent:#0a54ab;--on-accent:#fff;--spent:#2b6ea6;--track:#e2e7ed;--mark:#1a1f26;
@@ -59,10 +59,6 @@ main{max-width:1240px;margin:0 auto;padding:1.25rem 1rem 3rem;outline:0}
 .note.bad{border-left-color:var(--bad);background:var(--bad-ground)}
 dialog{background:var(--card);color:var(--ink);border:1px solid var(--line);border-radius:8px;padding:1rem;max-width:calc(100vw - 2rem)}dialog::backdrop{background:#0008}dialog .filters{margin:0}dialog .filters input[type=text]{width:min(22rem,70vw)}
 @media print{.top,footer,.actions,form{display:none}body{background:#fff}.card{break-inside:avoid;border-color:#999}}
-`;
-
-/** Tables, forms, figures and pictures. */
-const STYLE_PARTS = `
 .scroll{overflow-x:auto;margin:0 -1rem;padding:0 1rem}
 .scroll:focus-visible{outline-offset:-2px}
 table{border-collapse:collapse;width:100%}
@@ -189,20 +185,19 @@ document.addEventListener('change', (event) => {
   if (event.target.matches('form[data-at-once] select, form[data-at-once] [type=checkbox]')) event.target.form.requestSubmit();
 });
 document.addEventListener('keydown', (event) => {
-  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.matches('input, textarea, select')) return;
-  const search = document.querySelector('input[type=search]');
-  if (search === null) return;
-  event.preventDefault();
-  search.focus();
-});
-document.addEventListener('keydown', (event) => {
-  if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+  const isHeld = event.ctrlKey || event.metaKey;
+  const search = document.querySelector('main input[type=search]');
   const go = document.getElementById('go');
-  if (go === null || go.open) return;
-  event.preventDefault();
-  go.showModal();
-  go.querySelector('input').select();
+  if (event.altKey) return;
+  if (event.key === '/' && !isHeld && search !== null && !event.target.matches('input, textarea, select')) {
+    event.preventDefault();
+    search.focus();
+  }
+  if (event.key === 'k' && isHeld && !event.shiftKey && go !== null && !go.open) {
+    event.preventDefault();
+    go.showModal();
+    go.querySelector('input').select();
+  }
 });
 const uncounted = document.querySelector('[data-count]');
 if (uncounted !== null) {
@@ -223,26 +218,13 @@ if (uncounted !== null) {
 }
 `;
 
-interface Asset {
-  /** Named by its content, so that a deploy never meets an older one in a cache. */
-  readonly href: string;
-  readonly body: string;
-  readonly type: string;
-}
-
-const HASH_CHARACTERS = 12;
-
-function asset(name: string, type: string, body: string): Asset {
-  const hash = createHash('sha256').update(body).digest('hex').slice(0, HASH_CHARACTERS);
+/** Named by its content, so that a deploy never meets an older one in a cache. */
+function asset(name: string, type: string, body: string) {
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, 12);
   return { href: `/assets/${hash}/${name}`, body, type };
 }
 
-/** Text within the program, so that one bundle is all there is to deploy. */
-const STYLE = asset(
-  'console.css',
-  'text/css; charset=utf-8',
-  `${STYLE_BASE}${STYLE_PARTS}`.replaceAll('\n', ''),
-);
+const STYLE = asset('console.css', 'text/css; charset=utf-8', STYLES.replaceAll('\n', ''));
 const PROGRAM = asset('console.js', 'text/javascript; charset=utf-8', SCRIPT);
 
 const ICON = asset(
@@ -255,7 +237,6 @@ export const ICON_HREF = ICON.href;
 export const STYLE_HREF = STYLE.href;
 export const SCRIPT_HREF = PROGRAM.href;
 
-/** Asked for by browsers on their own, wherever they are. */
 const FAVICON_PATH = '/favicon.ico';
 const DAY = 'public, max-age=86400';
 const YEAR = 'public, max-age=31536000, immutable';

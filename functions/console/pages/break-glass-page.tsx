@@ -11,11 +11,7 @@ export const breakGlassRoutes: PageRoutes = (app, deps) => {
   );
 };
 
-function breakGlassPage(
-  all: readonly BreakGlassState[],
-  done: string | undefined,
-  format: PageFormat,
-): Markup {
+function breakGlassPage(all: readonly BreakGlassState[], done: string | undefined, format: PageFormat) {
   const { user } = format;
   const may = user.roles.admin || user.roles.finance;
   return (
@@ -36,35 +32,17 @@ function breakGlassPage(
 }
 
 function breakGlassCard(glass: BreakGlassState, format: PageFormat): Markup {
-  const {
-    id,
-    subject,
-    path,
-    users,
-    jobs,
-    per,
-    used,
-    untilMs,
-    fromMs,
-    by,
-    open,
-    toReview,
-    zone = 'UTC',
-  } = glass;
+  const { id, subject, path, users, jobs, per, used, by } = glass;
+  const { untilMs, fromMs, open, toReview, zone = 'UTC' } = glass;
   const { nowMs } = format;
   const names = users.map((user) => {
     const name = glass.userNames?.[user];
     return name === undefined ? String(user) : `${name} (${user})`;
   });
   const whose = users.length > 0 ? `jobs of users ${names.join(', ')}` : 'the jobs of all users';
+  const place = /^(group|project)\/|^instance$/.test(subject) ? subject : undefined;
   const edit = (kind: string, text: string): Markup =>
-    button(
-      address('/edit', {
-        ...{ kind, breakglass: id },
-        subject: /^(group|project)\/|^instance$/.test(subject) ? subject : undefined,
-      }),
-      text,
-    );
+    button(address('/edit', { kind, breakglass: id, subject: place }), text);
   const mayEdit = mayOpen('GET /edit', format.user.roles);
   const closed = fromMs > nowMs ? 'to come' : 'over';
   return (

@@ -5,7 +5,7 @@ import { breakGlassRoutes } from './break-glass-page.tsx';
 import { budgetsRoutes } from './budgets.tsx';
 import { coverageRoutes } from './coverage-page.tsx';
 import { editRoutes } from './edit/edit-routes.ts';
-import { goRoutes } from './go.tsx';
+import { goRoutes } from './go.ts';
 import { historyRoutes } from './history.tsx';
 import { importRoutes } from './import.tsx';
 import { jobRoutes } from './job-page.tsx';

@@ -6,9 +6,11 @@ import { mayOpen, NAVIGATION, type NavigationHref } from './page-access.ts';
 import { HELD_PATTERNS } from './parts/amounts.tsx';
 import { hidden, type Markup, PostForm, type Reader } from './parts/layout.tsx';
 
+export const reachable = ({ roles }: Pick<User, 'roles'>) =>
+  NAVIGATION.filter(({ href }) => mayOpen(`GET ${href}`, roles));
+
 interface Frame {
   readonly title: string;
-  /** Which entry of the navigation this is. */
   readonly at: NavigationHref | 'none';
   readonly user: Reader;
   readonly heading?: Child;
@@ -26,7 +28,7 @@ export function ConsolePage(parts: PropsWithChildren<Frame>): Markup {
           {BRAND}
           <nav aria-label="Main">
             <ul>
-              {NAVIGATION.filter(({ href }) => mayOpen(`GET ${href}`, user.roles)).map(({ href, text }) => (
+              {reachable(user).map(({ href, text }) => (
                 <li>
                   <a href={href} aria-current={href === at ? 'page' : undefined}>
                     {text}
@@ -64,26 +66,27 @@ export function ConsolePage(parts: PropsWithChildren<Frame>): Markup {
         {children}
       </main>
       <dialog id="go" aria-label="Go to">
-        <GoForm id="go-to" />
+        <form class="filters" method="get" action="/go">
+          <label for="go-to">
+            Go to
+            <input
+              {...{ type: 'text', id: 'go-to', name: 'to', autocomplete: 'off', maxlength: 500 }}
+              placeholder="A page, a job, a group"
+            />
+          </label>
+          <button class="main">Go</button>
+        </form>
       </dialog>
     </Document>
   );
 }
 
-const waitingCount = ({ waiting = 0 }: Reader): Markup | '' =>
-  waiting === 0 ? (
-    ''
-  ) : (
-    <>
-      {' '}
-      <span class="count">
-        {waiting}
-        {hidden(' waiting for you')}
-      </span>
-    </>
-  );
+const waitingCount = ({ waiting = 0 }: Reader) =>
+  waiting > 0 && [' ', <span class="count">{[waiting, hidden(' waiting for you')]}</span>];
 
-export const BarePage = ({ title, children }: PropsWithChildren<Pick<Frame, 'title'>>): Markup => (
+type Titled = PropsWithChildren<Pick<Frame, 'title'>>;
+
+export const BarePage = ({ title, children }: Titled): Markup => (
   <Document title={title}>
     <header class="top">
       <div>{BRAND}</div>
@@ -106,7 +109,7 @@ const BRAND = (
   </a>
 );
 
-const Document = ({ title, children }: PropsWithChildren<Pick<Frame, 'title'>>): Markup => (
+const Document = ({ title, children }: Titled): Markup => (
   <>
     {raw('<!doctype html>')}
     <html lang="en">
@@ -128,23 +131,4 @@ const Document = ({ title, children }: PropsWithChildren<Pick<Frame, 'title'>>):
       </body>
     </html>
   </>
-);
-
-export const reachable = ({ roles }: Pick<User, 'roles'>) => [
-  ...NAVIGATION.filter(({ href }) => mayOpen(`GET ${href}`, roles)),
-  { href: '/me', text: 'My account' },
-];
-
-/** @param id - of the field: a page may have two. */
-export const GoForm = ({ id }: { readonly id: string }): Markup => (
-  <form class="filters" method="get" action="/go">
-    <label for={id}>
-      Go to
-      <input
-        {...{ type: 'text', id, name: 'to', autocomplete: 'off', maxlength: 500 }}
-        placeholder="A page, a job, a group"
-      />
-    </label>
-    <button class="main">Go</button>
-  </form>
 );

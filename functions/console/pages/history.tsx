@@ -20,7 +20,7 @@ import { field } from './parts/form-field.tsx';
 import { button, Card, Done, type Markup, NotConfirmed, PostForm, subjectLink } from './parts/layout.tsx';
 import { confirmPart, historyPart, previewPart, type ValidPreview } from './parts/preview-part.tsx';
 import { changeTable } from './parts/tables.tsx';
-import { type Problem, respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
+import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
 
 const ENTRIES = 30;
 const WHY_CHARACTERS_MAX = 500;
@@ -47,11 +47,11 @@ export const historyRoutes: PageRoutes = (app, deps) => {
   const show = async (c: PageContext, unconfirmed = false): Promise<Response> => {
     const edit = editOf(c);
     const found = await lastEdit(edit, desk);
-    if (found.outcome !== 'can_undo') return sendProblem(c, PROBLEMS[found.outcome], 409);
+    if (found.outcome !== 'can_undo') return refused(c, found.outcome);
     const preview = await read.preview(found.edits, found.base, c.var.user);
     if (preview.outcome === 'unknown_subject') return sendUnknown(c);
-    if (preview.outcome === 'invalid') return sendProblem(c, PROBLEMS.invalid, 422);
-    const page = undoPage({ edit, why: found.why, preview, unconfirmed }, formatOf(c, deps));
+    if (preview.outcome === 'invalid') return refused(c, 'invalid', 422);
+    const page = undoPage(edit, found.why, preview, unconfirmed, formatOf(c, deps));
     return send(c, page, unconfirmed ? 409 : 200);
   };
   app.get('/history/:edit/undo', (c) => show(c));
@@ -61,7 +61,7 @@ export const historyRoutes: PageRoutes = (app, deps) => {
     const edit = editOf(c);
     const values = await readValues(c);
     const found = await lastEdit(edit, desk);
-    if (found.outcome !== 'can_undo') return sendProblem(c, PROBLEMS[found.outcome], 409);
+    if (found.outcome !== 'can_undo') return refused(c, found.outcome);
     const shown = await read.preview(found.edits, found.base, user);
     if (shown.outcome === 'unknown_subject') return sendUnknown(c);
     const applied = await desk.apply(found.edits, {
@@ -70,8 +70,8 @@ export const historyRoutes: PageRoutes = (app, deps) => {
     });
     return respondToEdit(c, deps, applied, {
       back: '/history',
-      invalid: () => sendProblem(c, PROBLEMS.invalid, 422),
-      stale: () => sendProblem(c, PROBLEMS.not_last, 409),
+      invalid: () => refused(c, 'invalid', 422),
+      stale: () => refused(c, 'not_last'),
       unconfirmed: () => show(c, true),
     });
   });
@@ -136,37 +136,32 @@ function editEntryPage(entry: LogEntry, mayUndo: boolean, format: PageFormat): M
 const undoneWhy = (edit: number, why: string): string =>
   `undoes edit ${edit}: ${why}`.slice(0, WHY_CHARACTERS_MAX);
 
-const problem = (title: string, sentence: string, remedy: string): Problem => ({
-  ...{ title, sentence, remedy, link: ['/history', 'To the history'] },
-});
+const WHY_NOT = {
+  not_last: 'Others edited since, and only the last edit is taken back.',
+  nothing_live: 'No limit was edited yet.',
+  gone: 'The version before this edit was kept for 90 days and is gone.',
+  invalid: 'The limits from before do not fit the rules that are in force now.',
+} as const;
 
-const PROBLEMS: Readonly<Record<'not_last' | 'nothing_live' | 'gone' | 'invalid', Problem>> = {
-  not_last: problem(
-    'Others edited since',
-    'Only the last edit is taken back, so nothing was changed.',
-    'Take back those that came later first, or edit the limit itself.',
-  ),
-  nothing_live: problem('Nothing to take back', 'No limit was edited yet.', 'See the history.'),
-  gone: problem(
-    'Too old to take back',
-    'The version before this edit was kept for 90 days and is gone.',
-    'Edit the limits themselves.',
-  ),
-  invalid: problem(
-    'It cannot be taken back',
-    'The limits from before do not fit the rules that are in force now.',
-    'Edit the limits themselves.',
-  ),
-};
+const refused = (c: PageContext, why: keyof typeof WHY_NOT, status: 409 | 422 = 409): Promise<Response> =>
+  sendProblem(
+    c,
+    {
+      title: 'It cannot be taken back',
+      sentence: `${WHY_NOT[why]} Nothing was changed.`,
+      remedy: 'Edit the limits themselves.',
+      link: ['/history', 'To the history'],
+    },
+    status,
+  );
 
-interface UndoShown {
-  readonly edit: number;
-  readonly why: string;
-  readonly preview: ValidPreview;
-  readonly unconfirmed: boolean;
-}
-
-const undoPage = ({ edit, why, preview, unconfirmed }: UndoShown, format: PageFormat): Markup => (
+const undoPage = (
+  edit: number,
+  why: string,
+  preview: ValidPreview,
+  unconfirmed: boolean,
+  format: PageFormat,
+): Markup => (
   <ConsolePage
     title={`Take back edit ${edit}`}
     at="/history"

@@ -30,11 +30,19 @@ import {
 } from './page-deps.ts';
 import { instant, limitWords, type PageFormat, pageAmount, pageCount } from './parts/amounts.tsx';
 import { field, hiddenFields, type Values } from './parts/form-field.tsx';
-import { button, Card, type Markup, NotConfirmed, Note, PostForm, Table } from './parts/layout.tsx';
+import {
+  button,
+  Card,
+  type Column,
+  type Markup,
+  NotConfirmed,
+  Note,
+  PostForm,
+  Table,
+} from './parts/layout.tsx';
 import { confirmPart, countedFor, previewPart, SAVE_FORM, type ValidPreview } from './parts/preview-part.tsx';
 import { respondToEdit, type Stale } from './problem-page.tsx';
 
-/** As spreadsheets of some countries write it. */
 const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
 const dialectOf = (text: string | undefined): CsvDialect =>
   text === 'semicolon' ? SEMICOLON_CSV : PLAIN_CSV;
@@ -62,26 +70,18 @@ export const importRoutes: PageRoutes = (app, deps) => {
   app.post('/import', async (c) => {
     const values = await readValues(c);
     const upload = await uploaded(c, deps, values);
-    if (upload === undefined)
-      return send(c, importPage(c.var.user, [values.kept === undefined ? EMPTY : GONE], values), 422);
-    return taken(c, deps, upload, values);
+    if (upload !== undefined) return taken(c, deps, upload, values);
+    const problem = fileProblem(values.kept === undefined ? EMPTY : GONE);
+    return send(c, importPage(c.var.user, [problem], values), 422);
   });
 };
 
-interface Upload {
-  readonly bytes: Uint8Array;
-  /** Key of the stored file until it is applied. */
-  readonly kept: string;
-  readonly name: string;
-}
+const GONE = 'is not there, or was kept for an hour and is gone; upload it again';
+const EMPTY = 'is empty, or none was chosen; choose one and send it again';
+const fileProblem = (message: string): CsvProblem => ({ line: 0, message });
 
-const GONE: CsvProblem = {
-  line: 0,
-  message: 'is not there, or was kept for an hour and is gone; upload it again',
-};
-const EMPTY: CsvProblem = { line: 0, message: 'is empty, or none was chosen; choose one and send it again' };
-
-async function uploaded(c: PageContext, { uploads }: PagesDeps, values: Values): Promise<Upload | undefined> {
+/** `kept`: the key of the stored file until it is applied. */
+async function uploaded(c: PageContext, { uploads }: PagesDeps, values: Values) {
   const { kept } = values;
   const { id } = c.var.user;
   const nameOf = (name: string): string => basename(name).slice(-NAME_CHARACTERS_MAX) || 'limits.csv';
@@ -97,7 +97,6 @@ async function uploaded(c: PageContext, { uploads }: PagesDeps, values: Values):
 
 interface Draft {
   readonly edit: LimitEdit;
-  /** The set it is an edit of; undefined: the limits packed with the deployment. */
   readonly base: string | undefined;
   readonly totals: readonly WrittenTotal[];
   readonly unnamed: number;
@@ -106,7 +105,7 @@ interface Draft {
 
 async function drafted(
   deps: PagesDeps,
-  { bytes }: Upload,
+  bytes: Uint8Array,
   values: Values,
   user: User,
 ): Promise<Draft | readonly CsvProblem[] | Stale> {
@@ -137,32 +136,33 @@ const AGAIN = {
   hint: 'Download the file as it is now, make your changes in it, and upload it again.',
 } as const;
 
+type Upload = NonNullable<Awaited<ReturnType<typeof uploaded>>>;
+
 async function taken(c: PageContext, deps: PagesDeps, upload: Upload, values: Values): Promise<Response> {
   const { user } = c.var;
   const format = formatOf(c, deps);
   const refused = (problems: readonly CsvProblem[]) => send(c, importPage(user, problems, values), 422);
   const invalid = (problems: readonly { readonly message: string }[]) =>
-    refused(problems.map(({ message }) => ({ line: 0, message })));
+    refused(problems.map(({ message }) => fileProblem(message)));
   const stale = (found: Stale) => send(c, stalePage(found, AGAIN, format), 409);
-  const draft = await drafted(deps, upload, values, user);
+  const draft = await drafted(deps, upload.bytes, values, user);
   if (!('edit' in draft)) return 'outcome' in draft ? stale(draft) : refused(draft);
   const { edit, base } = draft;
   const preview = await deps.read.preview([edit], base, user);
   if (preview.outcome === 'unknown_subject') return invalid([{ message: 'names a group that is not there' }]);
   if (preview.outcome === 'invalid') return invalid(preview.problems);
-  const shown = { name: upload.name, preview, ...draft };
   const { dialect = 'comma', prune = '', from = '', why } = values;
   const along = { kept: upload.kept, name: upload.name, dialect, prune, from };
+  const shown = { preview, ...draft, values: along };
   if (values.step !== 'apply' || !why) {
     const exact = await countedFor(deps, [edit], base, values, user);
-    return send(c, importPreviewPage({ ...shown, values: along, exact }, format));
+    return send(c, importPreviewPage({ ...shown, exact }, format));
   }
   const confirmed = values.confirmed === 'yes';
   const by = { ...actingUser(user), why, source: `file ${upload.name}`, base, confirmed };
   return respondToEdit(c, deps, await deps.desk.apply([edit], by), {
     ...{ back: '/import', saved: '/history', invalid, stale },
-    unconfirmed: () =>
-      send(c, importPreviewPage({ ...shown, values: along, unconfirmed: true }, format), 409),
+    unconfirmed: () => send(c, importPreviewPage({ ...shown, unconfirmed: true }, format), 409),
   });
 }
 
@@ -175,7 +175,7 @@ const importPage = (user: User, problems: readonly CsvProblem[], values: Values)
     about="Download, edit, upload. You see every difference before anything is saved."
   >
     {problems.length > 0 && (
-      <Note tone="bad" role="alert" lines={problems.slice(0, PROBLEMS_SHOWN).map(csvProblemText)}>
+      <Note tone="bad" role="alert" lines={problems.map(csvProblemText)} max={PROBLEMS_SHOWN}>
         <strong>Nothing was changed:</strong> {pageCount(problems.length, 'problem')} in the file.
       </Note>
     )}
@@ -218,38 +218,30 @@ const DIALECTS = [
 ] as const;
 
 interface ImportShown extends Draft {
-  readonly name: string;
   readonly preview: ValidPreview;
-  /** Values of the second step: the stored file and its options. */
   readonly values: Values;
   readonly exact?: BacktestAnswer | undefined;
   readonly unconfirmed?: true;
 }
 
 function importPreviewPage(shown: ImportShown, format: PageFormat): Markup {
-  const { name, preview, totals, unnamed, notes, values, exact, unconfirmed } = shown;
-  const rest = notes.length - NOTES_SHOWN;
+  const { preview, totals, unnamed, notes, values, exact, unconfirmed } = shown;
   return (
     <ConsolePage
       title="Check the file"
       at="/import"
       user={format.user}
-      heading={name}
+      heading={values.name}
       about={`Not saved yet: ${pageCount(preview.rows.length, 'difference')}${values.from ? `, in force from ${values.from}` : ''}. All of them or none.`}
     >
       {unconfirmed && <NotConfirmed />}
       {notes.length > 0 && (
-        <Note
-          lines={[
-            ...notes.slice(0, NOTES_SHOWN),
-            ...(rest > 0 ? [`and ${pageCount(rest, 'more cell')}`] : []),
-          ]}
-        >
+        <Note lines={notes} max={NOTES_SHOWN}>
           <strong>Read as:</strong>
         </Note>
       )}
       <Card id="totals" title="Totals">
-        {totalsTable(totals, format)}
+        <Table label="Totals" columns={totalColumns(format)} rows={totals} />
         {unnamed > 0 && (
           <p>
             {pageCount(unnamed, 'limit')} that the file does not name{' '}
@@ -273,23 +265,17 @@ function importPreviewPage(shown: ImportShown, format: PageFormat): Markup {
   );
 }
 
-const totalsTable = (totals: readonly WrittenTotal[], format: PageFormat): Markup => {
+function totalColumns(format: PageFormat): readonly Column<WrittenTotal>[] {
   const side = ({ unit }: WrittenTotal, { amount, limits }: WrittenTotal['before']): string =>
     `${pageAmount(Number(amount), unit, format)} in ${pageCount(limits, 'limit')}`;
-  return (
-    <Table
-      label="Totals"
-      columns={[
-        { head: 'Limits', cell: ({ kind, per }) => limitWords({ kind, ...(per !== null && { per }) }) },
-        {
-          head: 'In force',
-          cell: ({ since, zone }) =>
-            since === null ? 'now' : ['from ', instant(Date.parse(since), { zone: zone ?? 'UTC' })],
-        },
-        { head: 'Before', style: 'n', cell: (total) => side(total, total.before) },
-        { head: 'After', style: 'n', cell: (total) => side(total, total.after) },
-      ]}
-      rows={totals}
-    />
-  );
-};
+  return [
+    { head: 'Limits', cell: ({ kind, per }) => limitWords({ kind, ...(per !== null && { per }) }) },
+    {
+      head: 'In force',
+      cell: ({ since, zone }) =>
+        since === null ? 'now' : ['from ', instant(Date.parse(since), { zone: zone ?? 'UTC' })],
+    },
+    { head: 'Before', style: 'n', cell: (total) => side(total, total.before) },
+    { head: 'After', style: 'n', cell: (total) => side(total, total.after) },
+  ];
+}

@@ -140,8 +140,8 @@ const detailParts = (job: JobExplanation, format: PageFormat): Markup => (
             ['Answered by', ANSWERED[job.answered]],
             ['Not checked', job.unchecked && UNCHECKED[job.unchecked]],
             ['Noted', job.flagged && 'it was rejected, and yet it ran', 'bad-text'],
-            ['Ran', job.durationSeconds === undefined ? undefined : durationText(job.durationSeconds)],
-            ['Ended', job.endedAtMs === undefined ? undefined : instant(job.endedAtMs, format)],
+            ['Ran', job.durationSeconds !== undefined && durationText(job.durationSeconds)],
+            ['Ended', job.endedAtMs !== undefined && instant(job.endedAtMs, format)],
           ]}
         />
       </Card>
@@ -185,10 +185,8 @@ function termsFacts({ atDecision, now, currency }: JobExplanation, format: PageF
 }
 
 function countersPart({ counters, countersHidden }: JobExplanation, format: PageFormat): Markup {
-  const amount = (
-    now: ExplainedCounter['now'][keyof ExplainedCounter['now']],
-    unit: ExplainedCounter['unit'],
-  ) => (typeof now === 'number' ? pageAmount(now, unit, format) : (now ?? '–'));
+  const amount = (now: number | string | undefined, unit: ExplainedCounter['unit']) =>
+    typeof now === 'number' ? pageAmount(now, unit, format) : (now ?? '–');
   return (
     <>
       {counters.length === 0 ? (
@@ -210,22 +208,15 @@ function countersPart({ counters, countersHidden }: JobExplanation, format: Page
   );
 }
 
-const counterName = ({ subject, label, limit, period, now }: ExplainedCounter): Markup => (
-  <>
-    {subjectLink(subject, label)}
-    {soft(
-      joined(
-        [
-          <code>{limit}</code>,
-          period !== 'now' && period,
-          now.mode && modeTag(now.mode),
-          now.wait && `jobs wait ${now.wait}`,
-        ].filter(Boolean),
-        ' · ',
-      ),
-    )}
-  </>
-);
+function counterName({ subject, label, limit, period, now: { mode, wait } }: ExplainedCounter): Markup {
+  const more = [period !== 'now' && period, mode && modeTag(mode), wait && `jobs wait ${wait}`];
+  return (
+    <>
+      {subjectLink(subject, label)}
+      {soft(joined([<code>{limit}</code>, ...more.filter(Boolean)], ' · '))}
+    </>
+  );
+}
 
 function thenText({ atDecision, unit }: ExplainedCounter, format: PageFormat): Markup {
   if (atDecision === undefined) return <span class="soft">not asked</span>;
@@ -255,7 +246,7 @@ function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
           label="Rules"
           columns={[
             { head: 'Rule', cell: ({ id, kind, mode }) => [<code>{id}</code>, ' ', soft(`${kind} ${mode}`)] },
-            { head: 'Violations', style: 'full', cell: ({ atDecision }) => violations(atDecision) },
+            { head: 'Violations', style: 'full', cell: ({ atDecision }) => atDecision.map(violation) },
           ]}
           rows={mattered}
         />
@@ -265,9 +256,8 @@ function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
   );
 }
 
-const violations = (all: readonly DisclosedViolation[]): Markup[] =>
-  all.map(({ code, text, mode }) => (
-    <div>
-      <code>{code}</code> {modeTag(mode)} {text}
-    </div>
-  ));
+const violation = ({ code, text, mode }: DisclosedViolation): Markup => (
+  <div>
+    <code>{code}</code> {modeTag(mode)} {text}
+  </div>
+);

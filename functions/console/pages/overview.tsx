@@ -83,7 +83,7 @@ interface OverviewShown {
 
 function overviewPage({ overview, asked, group }: OverviewShown, format: PageFormat): Markup {
   const { user } = format;
-  const { first, rows, total, next, previous, sum } = overview;
+  const { first, rows, total, next, previous } = overview;
   const { search, sort, under, mine } = asked;
   const to = (cursor: string): string => address('/', { q: search, sort, cursor, mine: mine && 1, under });
   return (
@@ -118,7 +118,7 @@ function overviewPage({ overview, asked, group }: OverviewShown, format: PageFor
           <>
             {BAR_KEY}
             {groupTable(rows, 'Groups and their budgets', format, {
-              ...{ tree: (id) => address('/', { under: id, sort }), sum },
+              tree: (id) => address('/', { under: id, sort }),
               mayEdit: mayOpen('GET /edit', user.roles),
             })}
             <PageLinks previous={previous && to(previous)} next={next && to(next)}>
@@ -150,21 +150,18 @@ function aboutText({ total, others, directoryAtMs, set }: Overview, { nowMs }: P
 function instanceCard({ instance }: Overview, format: PageFormat): Markup | '' {
   if (instance === undefined) return '';
   const { budget, metered } = instance;
-  const title = <a href="/instance">The whole GitLab</a>;
-  if (budget === undefined)
-    return (
-      <Card id="whole" title={title} aside="no budget of its own">
-        <p>
-          {pageAmount(metered.settledMicros, 'micros', format)} spent and{' '}
-          {pageAmount(metered.heldMicros, 'micros', format)} held this month.
-        </p>
-      </Card>
-    );
+  const used = (micros: number): string => pageAmount(micros, 'micros', format);
   return (
-    <Card id="whole" title={title} aside={budget.period?.label}>
-      {limitBar(budget)}
+    <Card
+      id="whole"
+      title={<a href="/instance">The whole GitLab</a>}
+      aside={budget === undefined ? 'no budget of its own' : budget.period?.label}
+    >
+      {budget && limitBar(budget)}
       <p>
-        {leftOfText(budget, format)}. Runs out: {runsOut(budget, format.nowMs)}
+        {budget === undefined
+          ? `${used(metered.settledMicros)} spent and ${used(metered.heldMicros)} held this month.`
+          : [leftOfText(budget, format), '. Runs out: ', runsOut(budget, format.nowMs)]}
       </p>
     </Card>
   );

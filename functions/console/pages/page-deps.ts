@@ -20,17 +20,12 @@ const FIELD_CHARACTERS_MAX = 2_000;
 
 /** The texts of a form, trimmed and cut; files and the token are left out. */
 export async function readValues(c: PageContext): Promise<Values> {
-  const texts = Object.entries(await readForm(c)).filter(([name]) => name !== 'csrf');
-  return Object.fromEntries(
-    texts
-      .flatMap(([name, value]) =>
-        typeof value === 'string' ? [[name, value.trim().slice(0, FIELD_CHARACTERS_MAX)]] : [],
-      )
-      .slice(0, FIELDS_MAX),
+  const texts = Object.entries(await readForm(c)).flatMap(([name, value]) =>
+    typeof value === 'string' && name !== 'csrf' ? [[name, value.trim().slice(0, FIELD_CHARACTERS_MAX)]] : [],
   );
+  return Object.fromEntries(texts.slice(0, FIELDS_MAX));
 }
 
-/** A text of the address, or undefined if it is not there or empty. */
 export const query = (c: PageContext, name: string, charactersMax = 255): string | undefined =>
   c.req.query(name)?.trim().slice(0, charactersMax) || undefined;
 
@@ -67,7 +62,6 @@ export interface PagesDeps {
   readonly desk: LimitsDesk;
   readonly read: ConsoleReader;
   readonly policy: Policy;
-  /** The groups as they are now: a file of limits names them by path. */
   readonly directory: () => Promise<Directory | undefined>;
   readonly uploads: Uploads;
   readonly clock: { nowMs(): number };

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { DocumentProblem } from '../../../policies/document/reading.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ApplyOutcome, Denial } from '../../core/limits/edit-model.ts';
 import { actText, whoMayText } from '../../core/limits/rights.ts';
 import type { User } from '../../core/signin/model.ts';
@@ -63,7 +64,7 @@ const forbiddenProblem = (user: User, denied: readonly Denial[], back: string): 
     <>
       Nothing was saved. You are signed in as {user.username}, and this needs another right:
       <List
-        of={denied.slice(0, DENIED_SHOWN).map(({ row, act, needs }) => (
+        of={denied.slice(0, 10).map(({ row, act, needs }) => (
           <>
             {row.path ?? row.subject} <code>{row.limit}</code> {row.field.replaceAll('_', ' ')}: to{' '}
             {actText(act)} you must be {whoMayText(act, needs)}.
@@ -80,15 +81,12 @@ const forbiddenProblem = (user: User, denied: readonly Denial[], back: string): 
   link: [back, 'Back'],
 });
 
-const DENIED_SHOWN = 10;
-
 const RIGHTS = (
   <>
     Your rights come from GitLab’s groups and are read again every 15 minutes; <a href="/me">see yours</a>.
   </>
 );
 
-/** @param who - `of finance or an administrator` */
 export const closedPage = (user: User, who: string): Markup =>
   problemPage(user, {
     title: 'Not yours to open',
@@ -100,25 +98,18 @@ type NeedsApproval = Extract<ApplyOutcome, { outcome: 'needs_approval' }>;
 
 function approvalProblem({ by, request }: NeedsApproval, back: string): Problem {
   const who = whoMayText('approve', by);
-  if (request === undefined)
-    return {
-      title: 'Needs approval',
-      sentence: `Nothing was changed: another user, who is ${who}, must approve this.`,
-      remedy: 'Too many requests are waiting already: some must be decided or expire first.',
-      link: [back, 'Back'],
-    };
-  return {
-    title: 'Request filed',
-    sentence: `Nothing is changed yet: another user, who is ${who}, must approve it.`,
-    remedy: 'It is listed under “Requests”.',
-    link: ['/requests', 'To the requests'],
-  };
+  const sentence = `Nothing is changed yet: another user, who is ${who}, must approve it.`;
+  if (request !== undefined)
+    return { title: 'Request filed', sentence, remedy: 'It is listed under “Requests”.', link: REQUESTS };
+  const remedy = 'Too many requests are waiting already: some must be decided or expire first.';
+  return { title: 'Needs approval', sentence, remedy, link: [back, 'Back'] };
 }
+
+export const REQUESTS = ['/requests', 'To the requests'] as const;
 
 export type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
 
 interface EditAnswers {
-  /** The page after the edit, and of its refusals. */
   readonly back: string;
   readonly saved?: string;
   readonly invalid: (problems: readonly DocumentProblem[]) => Promise<Response>;
@@ -150,12 +141,9 @@ export async function respondToEdit(
       return sendProblem(c, forbiddenProblem(user, denied, back), 403);
     }
     case 'stale': {
+      const seen = (rows: Stale['mine']) => rows?.filter(({ subject }) => sees(subject));
       const { mine, theirs, ...rest } = outcome;
-      return stale({
-        ...rest,
-        ...(mine !== undefined && { mine: mine.filter(({ subject }) => sees(subject)) }),
-        ...(theirs !== undefined && { theirs: theirs.filter(({ subject }) => sees(subject)) }),
-      });
+      return stale({ ...rest, ...withoutAbsent({ mine: seen(mine), theirs: seen(theirs) }) });
     }
     case 'needs_confirmation':
       return unconfirmed();

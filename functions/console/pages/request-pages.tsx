@@ -1,16 +1,22 @@
-import type { DocumentProblem } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
 import { unitRow } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { SubjectView } from '../../answers/groups/model.ts';
-import type { BacktestAnswer, RequestRow } from '../../answers/limits/edit-models.ts';
+import type { BacktestAnswer, PreviewAnswer, RequestRow } from '../../answers/limits/edit-models.ts';
 import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import { grantFormFields } from './edit/forms.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageContext, type PagesDeps, send } from './page-deps.ts';
 import { distance, instant, leftOfText, limitWords, type PageFormat, pageCount } from './parts/amounts.tsx';
-import { type FieldProblems, field, hiddenFields, problemList, type Values } from './parts/form-field.tsx';
+import {
+  type FieldProblems,
+  field,
+  hiddenFields,
+  NO_PROBLEMS,
+  problemList,
+  type Values,
+} from './parts/form-field.tsx';
 import {
   button,
   Card,
@@ -27,7 +33,7 @@ import {
   subjectHref,
   subjectLink,
 } from './parts/layout.tsx';
-import { countedFor, LOCKOUT, previewPart, SAVE_FORM, type ValidPreview } from './parts/preview-part.tsx';
+import { countedFor, LOCKOUT, previewPart, SAVE_FORM } from './parts/preview-part.tsx';
 import { fieldText } from './parts/tables.tsx';
 import { sendUnknown } from './problem-page.tsx';
 
@@ -47,16 +53,14 @@ export function wantedText({ amount, edit, limitNow }: RequestRow, format: PageF
 
 const requestFacts = (row: RequestRow, format: PageFormat): Markup => {
   const { reason, limit, limitNow, ticket, link, expiresAtMs } = row;
+  const left = limitNow ? `${limitWords(limitNow)}: ${leftOfText(limitNow, format)}` : <code>{limit}</code>;
   return (
     <>
       <p>{reason}</p>
       <Facts
         of={[
           ['Counts', row.from !== undefined && spanText(row)],
-          [
-            'Limit',
-            limitNow ? `${limitWords(limitNow)}: ${leftOfText(limitNow, format)}` : <code>{limit}</code>,
-          ],
+          ['Limit', left],
           ['Ticket', ticket],
           ['From', link !== undefined && outside(link, link)],
           ['Waits until', instant(expiresAtMs, format)],
@@ -154,18 +158,13 @@ function overText(row: RequestRow, format: PageFormat): Markup {
   );
 }
 
-interface AskShown {
-  readonly view: SubjectView;
-  readonly values: Values;
-  readonly problems?: FieldProblems;
-  readonly others?: readonly string[];
-}
-
 export function askPage(
-  { view, values, problems = new Map(), others = [] }: AskShown,
+  { path, subject, limits, zone }: SubjectView,
+  values: Values,
   format: PageFormat,
+  problems: FieldProblems = NO_PROBLEMS,
+  others: readonly string[] = [],
 ): Markup {
-  const { path, subject, limits, zone } = view;
   const link = { name: 'link', label: 'The job it is about', type: 'url', max: 500 } as const;
   const fields = [...grantFormFields(limits, zone), { ...link, hint: 'Its address in GitLab.' }];
   const back = subjectHref(subject) ?? '/';
@@ -215,7 +214,7 @@ export async function showDecision(
 ): Promise<Response> {
   const format = formatOf(c, deps);
   const { edits, stale } = await editsOf(row, deps);
-  if (stale) return send(c, decidePage({ row, values, preview: CHANGED }, format));
+  if (stale) return send(c, decidePage(row, values, CHANGED, format));
   const base = (await deps.desk.live())?.pointer.set;
   const preview = await deps.read.preview(edits, base, c.var.user);
   if (preview.outcome === 'unknown_subject') return sendUnknown(c);
@@ -224,20 +223,19 @@ export async function showDecision(
     field !== 'by' && !field.endsWith('by_user');
   const shown = preview.outcome === 'valid' ? { ...preview, rows: preview.rows.filter(isNamed) } : preview;
   const exact = await countedFor(deps, edits, base, values, c.var.user);
-  return send(c, decidePage({ row, values, preview: shown, exact }, format));
+  return send(c, decidePage(row, values, shown, format, exact));
 }
 
-interface DecideShown {
-  readonly row: RequestRow;
-  readonly preview:
-    | ValidPreview
-    | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] };
-  readonly exact?: BacktestAnswer | undefined;
-  /** `note`, and `link`: the signed link of the visit. */
-  readonly values: Values;
-}
+type Decidable = Exclude<PreviewAnswer, { outcome: 'unknown_subject' }> | typeof CHANGED;
 
-function decidePage({ row, preview, exact, values }: DecideShown, format: PageFormat): Markup {
+/** @param values - `note`, and `link`: the signed link of the visit */
+function decidePage(
+  row: RequestRow,
+  values: Values,
+  preview: Decidable,
+  format: PageFormat,
+  exact?: BacktestAnswer,
+): Markup {
   const wanted = `${wantedText(row, format)} for ${row.path}`;
   return (
     <ConsolePage

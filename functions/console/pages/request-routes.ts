@@ -1,3 +1,4 @@
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { writtenDay } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { RequestRow } from '../../answers/limits/edit-models.ts';
@@ -16,15 +17,14 @@ import {
   readValues,
   send,
 } from './page-deps.ts';
-import type { Values } from './parts/form-field.tsx';
 import { COUNT_STEP } from './parts/preview-part.tsx';
-import { type Problem, sendProblem, sendUnknown } from './problem-page.tsx';
+import { type Problem, REQUESTS, sendProblem, sendUnknown } from './problem-page.tsx';
 import { askPage, requestsPage, showDecision } from './request-pages.tsx';
 
 const LINK_CHARACTERS_MAX = 500;
 
 const problem = (title: string, sentence: string, remedy: string): Problem => ({
-  ...{ title, sentence, remedy, link: ['/requests', 'To the requests'] },
+  ...{ title, sentence, remedy, link: REQUESTS },
 });
 
 const FAULTS = {
@@ -45,10 +45,9 @@ async function refusedLink(
   row: RequestRow | undefined,
   link: string | undefined,
 ): Promise<Response | undefined> {
-  if (!link) return undefined;
   const { user } = c.var;
   const request = c.req.param('id') ?? '';
-  const fault = await faultOf(link, request, row, user, deps);
+  const fault = link ? await faultOf(link, request, row, user, deps) : undefined;
   if (fault === undefined) return undefined;
   deps.log.warn('approval link refused', { request, fault, user: user.id });
   const [status, title, sentence] = FAULTS[fault];
@@ -88,7 +87,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
       from: writtenDay(deps.clock.nowMs(), view.zone),
       link: query(c, 'link', LINK_CHARACTERS_MAX) ?? '',
     };
-    return send(c, askPage({ view, values }, formatOf(c, deps)));
+    return send(c, askPage(view, values, formatOf(c, deps)));
   });
 
   app.post('/ask', async (c) => {
@@ -97,11 +96,15 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
     const view = await read.subject(values.subject ?? '', {}, user);
     if (view === undefined) return sendUnknown(c);
     const again = (problems: ReadonlyMap<string, string>, others: readonly string[] = []) =>
-      send(c, askPage({ view, values, problems, others }, formatOf(c, deps)), 422);
+      send(c, askPage(view, values, formatOf(c, deps), problems, others), 422);
     const unclear = new Map(NEEDED.filter((name) => !values[name]).map((name) => [name, REQUIRED] as const));
     const wanted = writtenValues(values, {}, deps.policy.currency, unclear);
     if (unclear.size > 0) return again(unclear);
-    const outcome = await desk.request(grantAsk(wanted), actingUser(user));
+    const { subject = '', limit = '', amount = '', from = '', until = '', reason = '' } = wanted;
+    const { ticket, link } = wanted;
+    const grant = { subject, limit, amount, from, until, reason };
+    const more = withoutAbsent({ ticket: ticket || undefined, link: link || undefined });
+    const outcome = await desk.request({ ...grant, ...more }, actingUser(user));
     if (outcome.outcome === 'filed') return c.redirect('/requests?done=filed', 303);
     if (outcome.outcome === 'invalid') {
       const { problems, others } = byField(outcome.problems, grantFormFields(view.limits, view.zone));
@@ -136,7 +139,8 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
     if (refused !== undefined) return refused;
     if (row === undefined) return sendUnknown(c);
     if (values.step === COUNT_STEP && row.mayDecide) return showDecision(c, deps, row, values);
-    if (verdict !== 'approve' && note === '') return sendProblem(c, NO_NOTE, 422);
+    if (verdict !== 'approve' && note === '')
+      return sendProblem(c, problem('Not decided', NO_NOTE, 'The user who asked reads it.'), 422);
     const outcome = await desk.decide(
       row.id,
       verdict === 'approve' ? { verdict, ...(note !== '' && { note }) } : { verdict: 'decline', note },
@@ -146,37 +150,20 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
       deps.log.info('approval link used', { request: row.id, outcome: outcome.outcome, user: user.id });
     if (outcome.outcome === 'approved' || outcome.outcome === 'declined')
       return c.redirect(`/requests?done=${outcome.outcome}`, 303);
-    return sendProblem(c, notDecided(outcome, user), STATUS[outcome.outcome]);
+    const [status, why] = whyNotDecided(outcome, user);
+    return sendProblem(c, problem('Not decided', why, 'You changed nothing.'), status);
   });
 };
 
 const NEEDED = ['limit', 'amount', 'from', 'until', 'reason'];
 
-const grantAsk = ({
-  subject = '',
-  limit = '',
-  amount = '',
-  from = '',
-  until = '',
-  reason = '',
-  ...rest
-}: Values) => ({
-  ...{ subject, limit, amount, from, until, reason },
-  ...(rest.ticket ? { ticket: rest.ticket } : {}),
-  ...(rest.link ? { link: rest.link } : {}),
-});
+const NO_NOTE = 'To decline a request you must say why.';
 
 const DONE: Readonly<Record<string, string>> = {
   filed: 'Your request was filed. Users who may grant it see it here.',
   approved: 'Approved: an edit is in force, a grant from its first day on.',
   declined: 'Declined.',
 };
-
-const NO_NOTE = problem(
-  'Not decided',
-  'To decline a request you must say why.',
-  'The user who asked reads it.',
-);
 
 const notFiled = (outcome: Exclude<RequestOutcome, { outcome: 'filed' | 'invalid' }>): Problem =>
   outcome.outcome === 'forbidden'
@@ -193,28 +180,30 @@ const notFiled = (outcome: Exclude<RequestOutcome, { outcome: 'filed' | 'invalid
 
 type NotDecided = Exclude<DecideOutcome, { outcome: 'approved' | 'declined' }>;
 
-const STATUS = { unknown: 404, decided: 409, forbidden: 403, invalid: 422, stale: 409, busy: 503 } as const;
-
-const notDecided = (outcome: NotDecided, { username }: User): Problem =>
-  problem('Not decided', whyNotDecided(outcome, username), 'You changed nothing.');
-
-function whyNotDecided(outcome: NotDecided, username: string): string {
+function whyNotDecided(outcome: NotDecided, { username }: User): readonly [ContentfulStatusCode, string] {
   switch (outcome.outcome) {
     case 'unknown':
-      return 'There is no such request any more: requests are kept for 30 days.';
-    case 'decided': {
-      const { decidedBy = 'Another user', state } = outcome.request;
-      return `${decidedBy} was faster: it is ${state}.`;
+      return [404, 'There is no such request any more: requests are kept for 30 days.'];
+    case 'decided':
+      return [
+        409,
+        `${outcome.request.decidedBy ?? 'Another user'} was faster: it is ${outcome.request.state}.`,
+      ];
+    case 'forbidden': {
+      const who = whoMayText(outcome.act, outcome.needs);
+      const own = 'You asked for it yourself; another user must decide.';
+      return [
+        403,
+        outcome.own ? own : `You are signed in as ${username}; to decide this you must be ${who}.`,
+      ];
     }
-    case 'forbidden':
-      return outcome.own
-        ? 'You asked for it yourself; another user must decide.'
-        : `You are signed in as ${username}; to decide this you must be ${whoMayText(outcome.act, outcome.needs)}.`;
-    case 'invalid':
-      return `It no longer fits: ${outcome.problems.map(({ message }) => message).join('; ')}. Decline it, or mend the limits first.`;
+    case 'invalid': {
+      const problems = outcome.problems.map(({ message }) => message).join('; ');
+      return [422, `It no longer fits: ${problems}. Decline it, or mend the limits first.`];
+    }
     case 'stale':
-      return 'The limits it changes are others by now. Decline it, and have it asked for again.';
+      return [409, 'The limits it changes are others by now. Decline it, and have it asked for again.'];
     case 'busy':
-      return 'Others edited at the same time, again and again. Try again.';
+      return [503, 'Others edited at the same time, again and again. Try again.'];
   }
 }

@@ -42,7 +42,7 @@ import {
   subjectLink,
   Table,
 } from './parts/layout.tsx';
-import { type Problem, respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
+import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
 
 const ROWS = 50;
 
@@ -76,8 +76,12 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
     if (moving.outcome !== 'planned') return sendUnknown(c);
     const { held, applied } = moving;
     if (applied !== undefined) return responded(c, applied);
-    const missing = held.flatMap(({ classes }) => classes.flatMap(missingNeeds));
-    return sendProblem(c, notMoved([...new Set(missing)]), 409);
+    const missing = new Set(held.flatMap(({ classes }) => classes.flatMap(missingNeeds)));
+    return notMoved(
+      c,
+      `Not yet: ${[...missing].join('; ') || 'there is no step left in this direction'}.`,
+      'Wait for what is missing, or go on all the same: the log will say what it was.',
+    );
   });
 
   app.post('/rollout/report', async (c) => {
@@ -99,33 +103,30 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
   const responded = (c: PageContext, outcome: ApplyOutcome): Promise<Response> =>
     respondToEdit(c, deps, outcome, {
       back: '/rollout',
-      stale: () => sendProblem(c, OTHERS_FIRST, 409),
-      unconfirmed: () => sendProblem(c, LOCKOUT, 409),
+      stale: () =>
+        notMoved(
+          c,
+          'Others changed the limits meanwhile.',
+          'Look at the group again, and take the step from there.',
+        ),
+      unconfirmed: () =>
+        notMoved(
+          c,
+          'Jobs of the platform team would be rejected.',
+          'Go on all the same to confirm it, or give them room first.',
+        ),
       invalid: (problems) => {
         const sentence = problems.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
-        return sendProblem(c, problem('Not saved', sentence, 'Go back and correct it.'), 409);
+        return notMoved(c, sentence, 'Go back and correct it.');
       },
     });
 };
 
-const problem = (title: string, sentence: string, remedy: string): Problem => ({
-  ...{ title, sentence, remedy, link: ['/rollout', 'To the rollout'] },
-});
-const OTHERS_FIRST = problem(
-  'Others were first',
-  'Others changed the limits meanwhile, so nothing was changed.',
-  'Look at the group again, and take the step from there.',
-);
-const LOCKOUT = problem(
-  'Not saved',
-  'Jobs of the platform team would be rejected.',
-  'Go on all the same to confirm it, or give them room first.',
-);
-const notMoved = (missing: readonly string[]): Problem =>
-  problem(
-    'Not yet',
-    `Nothing was changed: ${missing.join('; ') || 'there is no step left in this direction'}.`,
-    'Wait for what is missing, or go on all the same: the log will say what it was.',
+const notMoved = (c: PageContext, sentence: string, remedy: string): Promise<Response> =>
+  sendProblem(
+    c,
+    { title: 'Nothing was changed', sentence, remedy, link: ['/rollout', 'To the rollout'] },
+    409,
   );
 
 export const REPORT_DONE: Readonly<Record<string, string>> = {

@@ -153,7 +153,7 @@ async function inParallel<From, To>(
   return readInParts(all, (some) => Promise.all(some.map(work)), PARALLEL_MAX);
 }
 
-export interface AlertFormat {
+interface AlertFormat {
   readonly currency: string;
   readonly nowMs: number;
   readonly consoleUrl?: string | undefined;

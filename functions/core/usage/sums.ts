@@ -1,4 +1,3 @@
-/** Rows and rest always add up to the total, on pages, in the API and on the command line. */
 import { dayIn, dayNumber } from '../../../policies/limits/calendar.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
 import {
@@ -12,22 +11,6 @@ import {
 
 const USED = ['settledMicros', 'heldMicros', 'seconds', 'jobs'] as const;
 export type UsedInMonth = Readonly<Record<(typeof USED)[number], number>>;
-
-export type GroupSum = ReturnType<typeof groupSum>;
-
-export function groupSum(subject: string, total: UsedInMonth, listed: readonly UsedInMonth[], below: number) {
-  const parts = usedTogether(listed);
-  /** `total` without the groups that are listed. Below 0 where groups were moved here with their usage. */
-  const rest = valuesOf((name) => total[name] - parts[name]);
-  const restLabel = labelOf(subject, rest, listed.length < below);
-  return { total: valuesOf((name) => total[name]), rest, restLabel };
-}
-
-function labelOf(subject: string, rest: UsedInMonth, isPart: boolean): string {
-  if (rest.settledMicros + rest.heldMicros < 0) return 'Used in other groups, before groups were moved here';
-  if (subject === 'instance') return 'Personal namespaces, and groups not listed';
-  return isPart ? 'Other groups, and projects right in this group' : 'Projects right in this group';
-}
 
 const valuesOf = (of: (name: keyof UsedInMonth) => number): UsedInMonth =>
   Object.fromEntries(USED.map((name) => [name, of(name)])) as UsedInMonth;

@@ -103,7 +103,6 @@ function byJobs(
     .map(({ thing, names }) => [thing, firstOf(names, JOBS_SHOWN).join(', ')]);
 }
 
-/** @param group - of the same rule, mode and text. */
 function findingEntry(first: Finding, group: readonly Finding[], jobsOfPipeline: number): SectionEntry {
   const entries = [...Map.groupBy(group, ({ check: { job } }) => job.definedAs)].map(([name, own]) => {
     const job = own[0]?.check.job;
@@ -178,7 +177,6 @@ export function leftSection(now: CheckedPipeline, layout: Layout): string {
   return entries.length === 0 ? '' : sectionText({ title: 'Left now', entries }, layout);
 }
 
-/** @param verbose - adds every rule of every job. */
 export function checkText(shown: ShownCheck, layout: Layout, verbose: boolean): string {
   const { jobs, currency } = shown.check;
   const { columns, paint } = layout;

@@ -87,10 +87,7 @@ function untoldOf(result: RuleResult, job: ExpandedJob): UndecidedRule | undefin
   return needs.size === 0 ? undefined : { rule: result.id, mode: result.mode, needs: [...needs], against };
 }
 
-/**
- * Checks a job in each form of its rules and on each runner class of its tags. The combined result is
- * certain only if all agree, and its cost is the highest.
- */
+/** Checks each form on each runner class of its tags. The result is certain only if all agree; its cost is the highest. */
 export function checkForms(
   job: ExpandedJob,
   rules: EvaluationRules,
@@ -191,10 +188,7 @@ function valuesOf(variables: Variables, known: Variables, raw: ReadonlySet<strin
   );
 }
 
-/**
- * Lists unset variables that a violation depends on, each as a request field. `[]`: the violation is
- * certain.
- */
+/** Lists unset variables that a violation depends on, each as a request field. */
 function doubtsAbout({ reason }: Violation, job: ExpandedJob): readonly string[] {
   const unset = job.unsetVariables ?? {};
   switch (reason.code) {

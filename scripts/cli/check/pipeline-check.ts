@@ -53,7 +53,6 @@ export const unreadOfJobs = ({
       .map((what) => [what, job] as const),
   );
 
-/** Unread parts that a form of a job depends on. */
 export const unreadBy = (job: ExpandedJob): readonly string[] => [
   ...new Set([job, ...(job.otherForms ?? [])].flatMap(({ notRead = [] }) => notRead)),
 ];

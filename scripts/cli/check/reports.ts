@@ -21,8 +21,8 @@ import {
 const SEVERITY = { enforce: 'blocker', warn: 'minor', shadow: 'info', off: 'info' } as const;
 
 /**
- * Lists violations at the jobs' lines, and unread parts. Equal findings of a matrix are one entry. The fingerprint is
- * the same for the same job and finding, in any place: GitLab uses it to find new ones.
+ * Equal findings of a matrix are one entry. The fingerprint is the same for the same job and finding, in any place:
+ * GitLab uses it to find new ones.
  *
  * @param folder - of the pipeline, from the repository's root; '' for the root.
  * @see https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
@@ -101,12 +101,7 @@ function jobJson({ job, terms, verdict, rejects, watched, untold, asks, results 
   };
 }
 
-/**
- * Updates the merge request's note, by GitLab's variables in the job. Without a token, as in forks, it does
- * nothing.
- *
- * @throws {UsageError} with a token, outside a merge request's pipeline.
- */
+/** Updates the merge request's note. Without a token, as in forks, it does nothing. */
 export async function noteStep(
   text: string,
   { env, err }: Pick<TerminalIo, 'env' | 'err'>,

@@ -156,7 +156,7 @@ export const monitoringOf = ({
 }: Pick<CostQuestion, 'relays' | 'watchdog' | 'visits'>): MonitoringCounts =>
   monitoringCounts({
     ...{ relays, watchdog, console: visits !== undefined, deadlineMs: 2_000, failurePolicy: 'admit' },
-    ...{ notices: true, metrics: true },
+    ...{ noticesMinutes: 15, metrics: true },
   });
 
 function alwaysQuantities(question: CostQuestion): readonly Quantity[] {
@@ -297,7 +297,7 @@ export const MEASURED = {
 export const holdUnits = (batch: number, counters: number): number => 2 + (2 * counters) / batch;
 
 /** Interpolates between the counted sizes. Costs of a batch are shared, so they are linear in the inverse of its size. */
-export const usageUnits = (name: 'usage' | 'usageReads', batch: number, rollupBatch: number): number =>
+const usageUnits = (name: 'usage' | 'usageReads', batch: number, rollupBatch: number): number =>
   between(
     BATCHES,
     MEASURED[name].map((row) => between(ROLLUP_BATCHES, row, rollupBatch)),

@@ -214,12 +214,12 @@ const finding =
   (check: string, detail: string, remedy?: string): DoctorFinding => ({
     ...{ check, outcome, detail, ...withoutAbsent({ remedy }) },
   });
-export const ok = finding('ok');
-export const note = finding('note');
-export const problem = finding('problem');
-export const skipped = finding('skipped');
+const ok = finding('ok');
+const note = finding('note');
+const problem = finding('problem');
+const skipped = finding('skipped');
 
-export const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto';
+const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto';
 
 function fieldsNeverFilled(question: DescMessage): readonly string[] {
   const services = resolvePath(question, 'services')?.leaf.fieldKind === 'list' ? [] : ['services'];
@@ -227,7 +227,7 @@ function fieldsNeverFilled(question: DescMessage): readonly string[] {
 }
 
 /** Before any question. A job without a timeout is held for the policy's, and may hold too little for as long as it runs. */
-export function checkSchemaFields({ question }: WireSchema): readonly DoctorFinding[] {
+function checkSchemaFields({ question }: WireSchema): readonly DoctorFinding[] {
   const never = fieldsNeverFilled(question);
   return [
     never.length === 0
@@ -239,7 +239,7 @@ export function checkSchemaFields({ question }: WireSchema): readonly DoctorFind
   ];
 }
 
-export function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly DoctorFinding[] {
+function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly DoctorFinding[] {
   const explained = checkExplained(schema, bytes);
   const options = { variables: { names: [], prefixes: [] }, trustVariables: false };
   const read = compileReader(schema, options)(bytes);

@@ -11,7 +11,6 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 
-/** `[IMAGE_NOT_ALLOWED] image "node:24" matches no allowed pattern`. */
 export const codedReasonText = (reason: Reason, currency: string): string =>
   `[${reason.code}] ${reasonLine(reason, currency)}`;
 
@@ -77,7 +76,6 @@ const IN_THE_FILE: ReadonlySet<string> = new Set<keyof AdmissionRequest>([
   'jobTags',
 ]);
 
-/** Returns true if only GitLab or a flag provides it: without it a check is incomplete. */
 export const isToldByGitLab = (field: string): boolean => !IN_THE_FILE.has(field.replace(/[.[].*$/, ''));
 
 export const needsText = (fields: readonly string[]): string => `needs ${fields.map(fieldText).join(', ')}`;

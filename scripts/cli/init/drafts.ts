@@ -247,10 +247,10 @@ export function comment(text: string, indent = ''): string {
 }
 
 /** `90` → `2m`: durations of documents are whole minutes here, rounded up, one at least. */
-export const minutesText = (seconds: number): string => `${Math.max(1, Math.ceil(seconds / 60))}m`;
+const minutesText = (seconds: number): string => `${Math.max(1, Math.ceil(seconds / 60))}m`;
 
 /** Adds a quarter and rounds up to two digits, because past use alone is no limit. */
-export function roomyAmount(used: number): number {
+function roomyAmount(used: number): number {
   const wanted = Math.max(1, used * 1.25);
   const step = 10 ** Math.max(0, Math.floor(Math.log10(wanted)) - 1);
   return Math.ceil(wanted / step) * step;

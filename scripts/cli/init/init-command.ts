@@ -153,7 +153,7 @@ const PAGES_PER_RUNNER_MAX = 200;
 const JOBS_MAX = 1_000_000;
 
 /** `cutRunners` ran more jobs than are read: their older ones are missing. @throws {GitLabError} */
-export async function readMonth(
+async function readMonth(
   gitlab: Pick<GitLab, 'listJobs'>,
   runnerIds: readonly number[],
   span: { readonly sinceMs: number; readonly untilMs: number },

@@ -170,35 +170,30 @@ function nameOf(value: unknown): string | undefined {
 function readService(value: unknown, resolve: (text: string) => string): PipelineService[] {
   const name = nameOf(value);
   if (name === undefined) return [];
-  const alias = isMap(value) && typeof value.alias === 'string' ? value.alias : undefined;
-  const variables =
-    isMap(value) && isMap(value.variables) ? readPipelineVariables(value.variables) : undefined;
+  const { alias, variables }: YamlMap = isMap(value) ? value : {};
   return [
     {
       name: resolve(name) || name,
-      ...(alias !== undefined && { alias }),
+      ...(typeof alias === 'string' && { alias }),
       ...containerOptions(value, resolve),
-      ...(variables !== undefined && { variables }),
+      ...(isMap(variables) && { variables: readPipelineVariables(variables) }),
     },
   ];
 }
 
 function containerOptions(value: unknown, resolve: (text: string) => string): ContainerOptions {
   if (!isMap(value)) return {};
+  const userOf = (options: unknown): string | undefined => {
+    const user = isMap(options) ? options.user : undefined;
+    return typeof user === 'number' || typeof user === 'string'
+      ? resolve(String(user)) || undefined
+      : undefined;
+  };
   const pullPolicies = listOf(value.pull_policy).map(String);
-  const dockerUser = userOf(value.docker, resolve);
-  const kubernetesUser = userOf(value.kubernetes, resolve);
   return {
     ...(pullPolicies.length > 0 && { pullPolicies }),
-    ...withoutAbsent({ dockerUser, kubernetesUser }),
+    ...withoutAbsent({ dockerUser: userOf(value.docker), kubernetesUser: userOf(value.kubernetes) }),
   };
-}
-
-function userOf(options: unknown, resolve: (text: string) => string): string | undefined {
-  const user = isMap(options) ? options.user : undefined;
-  return typeof user === 'number' || (typeof user === 'string' && user !== '')
-    ? resolve(String(user)) || undefined
-    : undefined;
 }
 
 function readTimeout(value: unknown, onUnread: (what: string) => void): number | undefined {

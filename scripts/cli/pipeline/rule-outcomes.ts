@@ -71,8 +71,7 @@ function distinct(outcomes: readonly RulesOutcome[]): readonly RulesOutcome[] {
 const DEFAULT_ONLY = ['branches', 'tags'];
 
 /**
- * Returns true if `only:` and `except:` let a job run. All parts of `only` must match, and no part of
- * `except`.
+ * All parts of `only` must match, and no part of `except`.
  *
  * @param hasWorkflowRules - then a job without `only` runs in every pipeline.
  * @see https://docs.gitlab.com/ci/yaml/deprecated_keywords/#only--except

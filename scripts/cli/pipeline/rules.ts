@@ -17,7 +17,6 @@ export interface Circumstances {
   readonly files: RepositoryFiles;
   readonly readSource: ReadSource;
   readonly expressions: ReadExpression;
-  /** Possible differences from GitLab. */
   readonly problems: string[];
   readonly unread: UnreadNotes;
   readonly budget: WorkBudget;
@@ -31,12 +30,7 @@ export interface RulesOutcome {
 
 export const NEVER: RulesOutcome = { isNever: true, variables: {} };
 
-/**
- * The outcome of `rules:` of a job, an include or the workflow, in one world. It is never `never` if there are no
- * `rules:`.
- *
- * @param place - whose rules they are: the entry that is noted as unread if one is not understood.
- */
+/** @param place - whose rules they are: the entry that is noted as unread if one is not understood. */
 export function outcomeOf(rules: unknown, place: string, about: Circumstances): RulesOutcome {
   if (rules === undefined || rules === null) return { isNever: false, variables: {} };
   for (const rule of flattenedRules(rules)) {
@@ -178,7 +172,7 @@ const TOKENS_MAX = 100;
 const TOKEN =
   /\s*(?:(?<sign>\(|\)|==|=~|!=|!~|&&|\|\||!)|\$(?<variable>\w+)|"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<pattern>\/(?:\\.|[^/\\])+\/[ismU]*)|\b(?<word>null|true|false)\b)/y;
 
-export type ReadExpression = (text: string) => Expression | undefined;
+type ReadExpression = (text: string) => Expression | undefined;
 
 /** Reads each expression once: a rule that many jobs share is judged a thousand times. */
 export function expressionReader(): ReadExpression {

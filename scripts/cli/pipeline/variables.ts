@@ -4,10 +4,7 @@ import { isMap } from './yaml-map.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 
-/**
- * Longer than any image, tag or path, and than what GitLab lets a variable hold (10 000). Bounds what values upon values
- * can grow to.
- */
+/** Longer than what GitLab lets a variable hold (10 000). Bounds what values upon values can grow to. */
 export const VALUE_CHARACTERS_MAX = 16_384;
 
 /** Reads a `variables:` key: plain values, or mappings with a `value`. */
@@ -42,8 +39,6 @@ interface Replacing {
 /**
  * Values are put into each other once per name, however often they are asked for. A name that refers to itself
  * has no value there.
- *
- * @throws {PipelineError} for a text longer than {@link VALUE_CHARACTERS_MAX}.
  */
 function expander(
   variables: Variables,

@@ -88,8 +88,6 @@ interface Read {
 /**
  * The values of a document as GitLab's reader makes them: the last of a key that is written twice wins, and `<<` wins over
  * the keys above it. Aliases share one value, so a small file cannot grow while it is read.
- *
- * @throws {PipelineError} for documents that are too deep or stand for too many values.
  */
 function valuesOf(
   contents: Node,
@@ -176,9 +174,11 @@ function scalarOf(node: Scalar, placeOf: (node: Node) => string): unknown {
   return plainScalar(source);
 }
 
-const TRUE = /^(?:true|yes|on)$/i;
-const FALSE = /^(?:false|no|off)$/i;
-const NULL = /^(?:|~|null)$/i;
+const WORDS: readonly (readonly [RegExp, boolean | null])[] = [
+  [/^(?:true|yes|on)$/i, true],
+  [/^(?:false|no|off)$/i, false],
+  [/^(?:|~|null)$/i, null],
+];
 const WHOLE = /^[-+]?(?:0|[1-9][0-9_,]*)$/;
 const BASES: readonly (readonly [RegExp, number])[] = [
   [/^([-+]?)0([0-7_,]+)$/, 8],
@@ -193,9 +193,8 @@ const FRACTION = /^[-+]?(?:[0-9][0-9_,]*)?\.[0-9]*(?:e[-+][0-9]+)?$/i;
  * `1:30` is 90, `1e3` is a text. A fraction becomes Ruby's text, because `1.0` is "1.0" there and never 1.
  */
 function plainScalar(source: string): string | number | boolean | null {
-  if (NULL.test(source)) return null;
-  if (TRUE.test(source)) return true;
-  if (FALSE.test(source)) return false;
+  const word = WORDS.find(([pattern]) => pattern.test(source));
+  if (word !== undefined) return word[1];
   const number = wholeNumber(source);
   if (number !== undefined) return Number.isSafeInteger(number) ? number : source.replaceAll(/[_,]/g, '');
   if (source !== '.' && FRACTION.test(source)) return fractionText(source);

@@ -12,7 +12,7 @@ import { parseYaml, readYaml, type YamlDocument } from '../../policy/yaml-docume
 import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { severalWords, text, toggle } from '../../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { changeRowsText } from '../budget/change-text.ts';
 import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
@@ -82,7 +82,7 @@ without counters.`,
     const different = changes.length + limits.length > 0;
     if (flags.json) io.out(`${JSON.stringify({ different, changes, limits, jumps, ...recorded })}\n`);
     else {
-      io.out(different ? changesText(changes, io) : 'no difference\n');
+      io.out(different ? changesText(changes, io.columns, paintWhen(io.colours)) : 'no difference\n');
       if (limits.length > 0) io.out(changeRowsText(limits, to.policy.currency, io));
       if (recorded !== undefined) io.out(`\n${recordedText(recorded.recorded, recorded.ledger)}\n`);
       for (const { rate, runnerClass, fromMicros, toMicros } of flags.force ? [] : jumps)
@@ -112,7 +112,6 @@ interface Version {
   readonly limits?: YamlDocument;
 }
 
-/** Two policies, or two limits documents. @throws {UsageError} for anything else. */
 function namedVersions(
   words: readonly string[],
   needsLimits: boolean,
@@ -130,7 +129,6 @@ function namedVersions(
   return [version(old), version(recent)];
 }
 
-/** Policy and limits of a commit. */
 function versionAt(ref: string, words: readonly string[], files: RulesFiles, io: TerminalIo): Version {
   if (words.length > 0) throw new UsageError(`${words.join(' ')}: expected no files beside --base`);
   return { policy: documentAt(ref, files.policy, io), limits: documentAt(ref, files.limits, io) };
@@ -139,7 +137,6 @@ function versionAt(ref: string, words: readonly string[], files: RulesFiles, io:
 const TIMEOUT_MS = 20_000;
 const BYTES_MAX = 64 * 1024 * 1024;
 
-/** @throws {UsageError} if git does not know the ref or the file there. */
 function documentAt(ref: string, file: string, { root }: Pick<TerminalIo, 'root'>): YamlDocument {
   // Anything else could be an option of git's, or a second path.
   if (!/^[\w][\w./@{}^~+-]*$/.test(ref))
@@ -182,7 +179,6 @@ async function replay(
   }
 }
 
-/** Results of both policies for recorded jobs. */
 function recordedText(
   { jobs, unrecorded, variablesLost, newlyRejected, newlyAdmitted, byRule }: ComparedRules,
   ledger: string,
@@ -204,7 +200,11 @@ function recordedText(
 
 const TONES = { tightens: 'good', loosens: 'warn', changes: 'dim' } as const;
 
-function changesText(changes: readonly PolicyChange[], columns: number, paint: Paint): string {
+function changesText(
+  changes: readonly PolicyChange[],
+  { columns, colours }: Pick<TerminalIo, 'columns' | 'colours'>,
+): string {
+  const paint = paintWhen(colours);
   const rows = changes.map(({ at, what, effect }) => [
     ...[paint[TONES[effect]](effect), printable(at), printable(what)],
   ]);

@@ -80,7 +80,6 @@ function checkImported(rules: string): void {
   policyIn(parseYaml(`currency: EUR\n${prices}\nestimate: { default: 10m }\n${rules}`, 'imported rules'));
 }
 
-/** The rules of all runners as a document, to be put under `rules` of a policy. */
 export function rulesText(runners: readonly ImportedRunner[], file: string, mode: Mode): string {
   const parts = runners.flatMap(({ name, executor, runnerId, rules }) => [
     `\n${comment(`Runner ${JSON.stringify(name)} of ${file}, executor ${executor}.`, '  ')}`,
@@ -111,7 +110,6 @@ const ruleText = (
     ),
   ].join('');
 
-/** `{ cpu_request: "2" }`. */
 function flowText(value: unknown): string {
   if (!isRecord(value)) return quotedText(value);
   const keys = Object.entries(value).map(([name, each]) => `${name}: ${flowText(each)}`);

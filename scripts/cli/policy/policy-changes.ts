@@ -9,7 +9,6 @@ import { entriesAt, entriesOf, entryOf } from './written-document.ts';
 /** Effect on jobs. `changes`: the fields do not show a direction, so a reviewer must look. */
 type PolicyEffect = 'tightens' | 'loosens' | 'changes';
 
-/** One difference between two policies. */
 export interface PolicyChange {
   /** Place by name instead of index: `rules.trusted-images.mode`. */
   readonly at: string;
@@ -18,7 +17,6 @@ export interface PolicyChange {
   readonly effect: PolicyEffect;
 }
 
-/** Lists everything that differs between two policies as they are written. */
 export const policyChanges = (from: unknown, to: unknown): readonly PolicyChange[] =>
   leaves(byName(from), byName(to)).map((leaf) => ({
     at: leaf.path.join('.'),
@@ -66,7 +64,6 @@ function leaves(from: unknown, to: unknown, path: readonly string[] = []): reado
   return isSame ? [] : [{ path, from, to }];
 }
 
-/** Entries of `to` that `from` has not. */
 const added = (from: unknown, to: unknown): readonly unknown[] =>
   entriesOf(to).filter((each) => !entriesOf(from).some((other) => isDeepStrictEqual(each, other)));
 
@@ -89,7 +86,6 @@ function valueText(value: unknown): string {
   return text.length > TEXT_CHARACTERS_MAX ? `${text.slice(0, TEXT_CHARACTERS_MAX - 1)}…` : text;
 }
 
-/** In YAML's short form. */
 function written(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(written).join(', ')}]`;
   if (!isRecord(value)) return String(value);

@@ -41,17 +41,11 @@ const runner = z.object({
     .prefault({}),
 });
 
-/** The settings of one `[[runners]]` that rules can express. */
 export type RunnerSection = z.infer<typeof runner>;
 
 const config = z.object({ runners: z.array(runner).min(1) });
 
-/**
- * Reads all `[[runners]]` of a config.toml.
- *
- * @param file - name of the file in problems.
- * @throws {DocumentError} with the place; nothing of the file is quoted, because it holds tokens.
- */
+/** @throws {DocumentError} with the place; nothing of the file is quoted, because it holds tokens. */
 export function readRunnerConfig(text: string, file: string): readonly RunnerSection[] {
   const parsed = config.safeParse(tomlValue(text, file));
   if (parsed.success) return parsed.data.runners;

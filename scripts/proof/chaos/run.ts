@@ -14,7 +14,6 @@ import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import { hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import type { TableStreamRecord, TableStreamResponse } from '../../../functions/settle/consume.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
-import { METRIC_UNMETERED_QUEUED } from '../../../relay/names.ts';
 import { newInTable } from '../../local/dynamodb-local.ts';
 import { seededRandom } from '../../local/random.ts';
 import { until } from '../relay-process.ts';
@@ -78,7 +77,9 @@ export async function runChaos(seed: number, minutes: number, onProgress: (text:
     onProgress('no more faults; waiting for the last jobs and the ledger …');
     const asked = await finishLoad();
     await until(async () => {
-      const queued = scene.relays.map((relay) => relay.running()?.gauge(METRIC_UNMETERED_QUEUED) ?? 0);
+      const queued = scene.relays.map(
+        (relay) => relay.running()?.gauge('tollgate_relay_unmetered_queued') ?? 0,
+      );
       return (await Promise.all(queued)).every((count) => count === 0) && stream.taken() >= asked.length;
     }, QUIET_MS_MAX);
     await pause(1_000);

@@ -9,7 +9,7 @@ import { ENV_GITLAB_URL, WEBHOOK_PATH } from '../../../functions/names.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import * as names from '../../../relay/names.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
-import { stackProtection } from '../../build/cloudformation.ts';
+import { cloudFormation } from '../../build/cloudformation.ts';
 import { askWhetherArmed, destroy } from '../../build/destroy-deployment.ts';
 import { createRunnerControllers } from '../../cli/controller/controller-command.ts';
 import { jobHookBody } from '../../local/gitlab/bodies.ts';
@@ -189,7 +189,7 @@ async function destroyWhile({ endpoint, fetchFor, cdk }: Deployment, state: stri
   const code = await destroy({
     ...{ stage: STAGE, gitlabUrl: GITLAB, withState },
     askWhetherArmed: () => askWhetherArmed(controllers, 7),
-    protection: stackProtection({ endpoint, signedFetch: fetchFor('cloudformation') }),
+    protect: cloudFormation(endpoint, fetchFor('cloudformation')).protect,
     cdkDestroy: (stack) => cdk('destroy', stack, '--exclusively', '--force'),
     tell: (text) => told.push(text),
   });

@@ -24,11 +24,11 @@ export const CLIENT_ID = '2f0a5d7c';
 export const NOTE = { pk: { S: 'rehearsal@note' }, sk: { S: 'note' } };
 const INSTANCE = 'gitlab.example.com';
 const SETTINGS = [
-  `relayImage=registry.example.com/tollgate/relay@sha256:${'a'.repeat(64)}`,
-  `consoleUrl=${CONSOLE_URL}`,
-  `consoleClientId=${CLIENT_ID}`,
-  'consoleAdminGroupId=123',
-  'consoleFinanceGroupId=124',
+  `relay.image=registry.example.com/tollgate/relay@sha256:${'a'.repeat(64)}`,
+  `console.url=${CONSOLE_URL}`,
+  `console.clientId=${CLIENT_ID}`,
+  'console.adminGroupId=123',
+  'console.financeGroupId=124',
 ];
 const CALL_MS_MAX = 15_000;
 const CDK_MS_MAX = 240_000;
@@ -88,7 +88,7 @@ export function deploymentAt({ emulator, folder, descriptors, python }: Rehearsa
   const cdkOut = join(folder, 'cdk.out');
   const outputsFile = join(folder, 'outputs.json');
   const cdk = (...args: readonly string[]) => {
-    const settings = [...SETTINGS, `gitlabDescriptors=${descriptors}`].flatMap((each) => ['-c', each]);
+    const settings = [...SETTINGS, `gitlab.descriptors=${descriptors}`].flatMap((each) => ['-c', each]);
     const from = args[0] === 'destroy' ? ['--app', cdkOut] : [...settings, '--output', cdkOut];
     return runCdk([...args, ...from], { env: awsEnv, timeoutMs: CDK_MS_MAX });
   };

@@ -29,7 +29,7 @@ const QUERIES = [
   ...['', '?before=x', '?before=1e99', '?before=-5', '?max=NaN', '?max=-1', '?subject=%', '?subject=%ff'],
   ...['?cursor=%%%', '?cursor=e30', '?subject=a&subject=b', '?period=%ff', '?days=1e999', '?from=x&until=y'],
 ];
-const MATCHES = ['%%%', '"'.repeat(50), '"other"', undefined];
+const MATCHES = ['%%%', '"'.repeat(50), '"other"', undefined, ''];
 
 async function open() {
   const house = consoleHouse();
@@ -62,15 +62,16 @@ async function failing(
 }
 
 function* sends(paths: Iterable<string>, method: string): Generator<readonly [string, RequestInit]> {
+  let sent = 0;
   for (const path of paths) {
     for (const { body, type } of Object.values(BODIES)) {
-      for (const match of path.includes('/limits') ? MATCHES : [undefined]) {
-        const headers = {
-          ...(type !== undefined && { 'content-type': type }),
-          ...(match !== undefined && { 'if-match': match }),
-        };
-        yield [path, { method, headers, ...(body !== undefined && { body }) }];
-      }
+      const match = path.includes('/limits') ? MATCHES[sent % MATCHES.length] : undefined;
+      const headers = {
+        ...(type !== undefined && { 'content-type': type }),
+        ...(match !== undefined && { 'if-match': match }),
+      };
+      sent += 1;
+      yield [path, { method, headers, ...(body !== undefined && { body }) }];
     }
   }
 }

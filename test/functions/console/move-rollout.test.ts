@@ -7,6 +7,7 @@ import { moveRollout, reportRollout } from '../../../functions/console/move-roll
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import { compareModes } from '../../../policies/rollout.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from './house.ts';
 
 type House = ReturnType<typeof consoleHouse>;
@@ -266,6 +267,6 @@ test('whatever is done: nobody enforces without an entry in the log, back goes n
             if (mode === 'enforce') expect(logged).toContain(`${from} ${ruleClass}`);
       }
     }),
-    { numRuns: 25 },
+    { numRuns: propertyRuns(50) },
   );
 });

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import type { LogFields } from '../../../functions/core/environment/environment.ts';
 import type { LimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
+import { runOn } from '../../../functions/ssm-limits/import-parameter.ts';
 import {
   dynamoImportedVersions,
   type ImportedVersions,
 } from '../../../functions/ssm-limits/imported-versions.ts';
 import type { Parameters, StoredParameter } from '../../../functions/ssm-limits/parameters.ts';
-import { runOn } from '../../../functions/ssm-limits/run.ts';
 import type { Directory } from '../../../policies/directory.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
 import { propertyRuns } from '../../support/property-runs.ts';

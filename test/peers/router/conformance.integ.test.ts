@@ -1,6 +1,5 @@
 /** The relay as a process against a job router that shares no code with it: see README.md. Rarer cases are in conformance.long.test.ts. */
 import { expect } from 'vitest';
-import { METRIC_STREAMS_OPEN, METRIC_STREAMS_WAITING } from '../../../relay/names.ts';
 import { type RelayProcess, until } from '../../../scripts/proof/relay-process.ts';
 import { expectRight, expectSameCounts, MIXED, phase, warmUp } from './scene.ts';
 
@@ -14,7 +13,11 @@ phase('decides 300 jobs over wss, then one job 24 times at once, and unregisters
   let streams: readonly number[] = [];
   const areSame = async (): Promise<boolean> => {
     const { waiting = 0 } = await router.report();
-    streams = [await relay.gauge(METRIC_STREAMS_OPEN), await relay.gauge(METRIC_STREAMS_WAITING), waiting];
+    streams = [
+      await relay.gauge('tollgate_relay_streams_open'),
+      await relay.gauge('tollgate_relay_streams_waiting'),
+      waiting,
+    ];
     return streams.every((count) => count === waiting);
   };
   expect(await until(areSame), `open and waiting at the relay, at the router: ${streams}`).toBe(true);

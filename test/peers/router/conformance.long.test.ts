@@ -1,6 +1,5 @@
 /** Rarer cases of conformance.integ.test.ts. Some mostly wait. */
 import { expect } from 'vitest';
-import { METRIC_STREAMS_OPEN } from '../../../relay/names.ts';
 import { until } from '../../../scripts/proof/relay-process.ts';
 import { askedIn, caughtUp, expectRight, expectSameCounts, lostIn, MIXED, phase, warmUp } from './scene.ts';
 
@@ -30,7 +29,7 @@ phase('shows no open stream during an outage, and reconnects after it', async (s
   const { router, relay } = await scene.started({ transport: 'ws' });
   await caughtUp(router, relay);
   await router.act('away');
-  const isClosed = async (): Promise<boolean> => (await relay.gauge(METRIC_STREAMS_OPEN)) === 0;
+  const isClosed = async (): Promise<boolean> => (await relay.gauge('tollgate_relay_streams_open')) === 0;
   expect(await until(isClosed, 6_000)).toBe(true);
   await router.act('back');
   expect(await router.waits(4), 'a relay reconnects').toBe(true);

@@ -8,7 +8,6 @@ import {
   startHeartbeat,
 } from '../../../relay/monitoring/health.ts';
 import { createMetrics } from '../../../relay/monitoring/metrics.ts';
-import { METRIC_QUESTIONS } from '../../../relay/names.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { loopbackPort } from '../../../scripts/local/loopback.ts';
 
@@ -62,7 +61,7 @@ test('GET /metrics is the page Prometheus reads, also when the relay is not well
   const response = await appOf({ ...LOST, downMs: 60_000 }, metrics.render).request('/metrics');
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-  expect(await response.text()).toContain(`\n${METRIC_QUESTIONS} 1\n`);
+  expect(await response.text()).toContain(`\ntollgate_relay_questions_total 1\n`);
 });
 
 test('it listens where it is told, and says which port is taken', async () => {

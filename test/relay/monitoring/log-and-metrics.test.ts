@@ -5,7 +5,6 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { createLogger, type LogLevel, logEvents } from '../../../relay/monitoring/log.ts';
 import { createMetrics } from '../../../relay/monitoring/metrics.ts';
-import * as names from '../../../relay/names.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 
 describe('log', () => {
@@ -188,10 +187,6 @@ describe('log', () => {
 });
 
 describe('Prometheus metrics', () => {
-  const METRICS = Object.entries(names)
-    .filter(([key]) => key.startsWith('METRIC_'))
-    .map(([, name]) => name);
-
   /** `name{label="value"}` → value, as Prometheus reads the page. */
   async function scrape(metrics: ReturnType<typeof createMetrics>): Promise<Map<string, number>> {
     const samples = new Map<string, number>();
@@ -219,13 +214,11 @@ describe('Prometheus metrics', () => {
     ...more,
   });
 
-  test('every name there is has help and a type before anything happened', async () => {
+  test('every metric has help and a type before anything happened', async () => {
     const page = await createMetrics().render();
-    expect(METRICS.length).toBeGreaterThan(10);
-    for (const name of METRICS)
-      expect(page).toMatch(new RegExp(`# HELP ${name} \\S.*\n# TYPE ${name} \\w+\n`));
-    const exported = [...page.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
-    expect(exported.sort(), 'and there is no metric beside them').toEqual([...METRICS].sort());
+    const described = page.match(/^# HELP tollgate_relay_(\w+) \S.*\n# TYPE tollgate_relay_\1 \w+$/gm) ?? [];
+    expect(described.length).toBeGreaterThan(10);
+    expect(page.match(/^# TYPE /gm)).toHaveLength(described.length);
   });
 
   test('answers are counted by outcome and who decided, the fallback by cause, latency in seconds', async () => {
@@ -239,17 +232,17 @@ describe('Prometheus metrics', () => {
       answered({ via: 'fallback', cause: 'deadline', latencyMs: 2_000, heard: false }),
     ]);
     expect(Object.fromEntries(samples)).toMatchObject({
-      [names.METRIC_QUESTIONS]: 3,
-      [`${names.METRIC_DECISIONS}{outcome="admitted",via="ledger"}`]: 1,
-      [`${names.METRIC_DECISIONS}{outcome="rejected",via="ledger"}`]: 1,
-      [`${names.METRIC_DECISIONS}{outcome="admitted",via="fallback"}`]: 1,
-      [`${names.METRIC_FALLBACK}{cause="deadline"}`]: 1,
-      [names.METRIC_UNHEARD]: 1,
-      [`${names.METRIC_LATENCY}_bucket{le="0.005"}`]: 1,
-      [`${names.METRIC_LATENCY}_bucket{le="0.02"}`]: 2,
-      [`${names.METRIC_LATENCY}_bucket{le="2"}`]: 3,
-      [`${names.METRIC_LATENCY}_count`]: 3,
+      tollgate_relay_questions_total: 3,
+      'tollgate_relay_decisions_total{outcome="admitted",via="ledger"}': 1,
+      'tollgate_relay_decisions_total{outcome="rejected",via="ledger"}': 1,
+      'tollgate_relay_decisions_total{outcome="admitted",via="fallback"}': 1,
+      'tollgate_relay_fallback_total{cause="deadline"}': 1,
+      tollgate_relay_unheard_total: 1,
+      'tollgate_relay_answer_latency_seconds_bucket{le="0.005"}': 1,
+      'tollgate_relay_answer_latency_seconds_bucket{le="0.02"}': 2,
+      'tollgate_relay_answer_latency_seconds_bucket{le="2"}': 3,
+      tollgate_relay_answer_latency_seconds_count: 3,
     });
-    expect(samples.get(`${names.METRIC_LATENCY}_sum`)).toBeCloseTo(2.02);
+    expect(samples.get('tollgate_relay_answer_latency_seconds_sum')).toBeCloseTo(2.02);
   });
 });

@@ -44,9 +44,7 @@ async function destroyed(given: Given) {
     withState: given.withState ?? false,
     askWhetherArmed:
       given.forced === true ? undefined : () => askWhetherArmed(controllers, given.controllerId),
-    protection: {
-      set: async (stack, on) => stacks.has(stack) && stacks.set(stack, on) === stacks,
-    },
+    protect: async (stack, on) => stacks.has(stack) && stacks.set(stack, on) === stacks,
     cdkDestroy: async (stack) => {
       if (given.declined === true || stacks.get(stack) !== false) return { code: 1 };
       stacks.delete(stack);

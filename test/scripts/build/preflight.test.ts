@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Deployment } from '../../../cdk/settings/deployment.ts';
 import { readDeployments } from '../../../cdk/settings/read-deployments.ts';
-import { preflight, reservedConcurrency } from '../../../scripts/build/preflight.ts';
+import { preflight } from '../../../scripts/build/preflight.ts';
 import { WATCHED } from '../../cdk/monitored.ts';
-import { DEFAULTS, synthesize } from '../../cdk/synthesized.ts';
+import { DEFAULTS } from '../../cdk/synthesized.ts';
 
 const SERVICE = 'Tollgate-prod-Service';
 const STATE = 'Tollgate-prod-State';
@@ -31,11 +31,9 @@ async function looked(given: Given) {
     given.blind === true ? Promise.reject(new Error('AccessDenied')) : Promise.resolve(value);
   const goesOn = await preflight(settingsOf(given.deployment), {
     status: (stack) => seen(given.stacks?.[stack]),
-    protection: {
-      set: async (stack, on) => {
-        if (!on) unprotected.push(stack);
-        return true;
-      },
+    protect: async (stack, on) => {
+      if (!on) unprotected.push(stack);
+      return true;
     },
     missingParameters: (names) => {
       asked.push(...names);
@@ -99,15 +97,6 @@ test('too little concurrency is told before a first deployment, with what is nee
     goesOn: false,
     told: expect.stringMatching(/125 functions .* 126 are needed/),
   });
-});
-
-test('what is needed is what the templates reserve', () => {
-  for (const deployment of [DEFAULTS, WATCHED]) {
-    const reserved = synthesize(deployment)
-      .resources('AWS::Lambda::Function')
-      .reduce((sum, [, { Properties }]) => sum + (Properties.ReservedConcurrentExecutions ?? 0), 0);
-    expect(reservedConcurrency(settingsOf(deployment))).toBe(reserved);
-  }
 });
 
 test('whoever may look at nothing may deploy all the same, and is told', async () => {

@@ -55,20 +55,23 @@ export function editPage(shown: EditFormView, format: PageFormat): Markup {
   );
 }
 
-/** Address that an edit came from: the subject's page, or the list of break-glasses. */
 export const backOf = ({ kind, subject = '' }: Values): string =>
   kind === 'end-breakglass' || kind === 'review-breakglass' ? '/break-glass' : (subjectHref(subject) ?? '/');
 
-interface PreviewShown {
-  readonly title: string;
-  readonly values: Values;
+interface PreviewShown extends Pick<EditFormView, 'form' | 'values'> {
   readonly preview: ValidPreview;
   readonly exact?: BacktestAnswer | undefined;
   readonly unconfirmed?: true;
 }
 
 export const previewPage = (shown: PreviewShown, format: PageFormat): Markup => {
-  const { title, values, preview, exact, unconfirmed } = shown;
+  const {
+    form: { title },
+    values,
+    preview,
+    exact,
+    unconfirmed,
+  } = shown;
   return (
     <ConsolePage
       title={`Check: ${title}`}
@@ -102,13 +105,11 @@ export const previewPage = (shown: PreviewShown, format: PageFormat): Markup => 
 const withoutStep = ({ step: _, confirmed: __, cursor: ___, ...values }: Values): Values => values;
 
 interface Again {
-  /** Submitted values; absent: they cannot be applied again. */
   readonly values?: Values;
   readonly back: string;
   readonly hint?: string;
 }
 
-/** Page for a conflicting edit, with both versions. */
 export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: PageFormat): Markup => {
   const { user, nowMs } = format;
   // The last edit may concern a hidden group.
@@ -116,11 +117,7 @@ export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: P
   const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
   const card = (id: string, title: string, rows: readonly ChangeRow[] | undefined): Markup => (
     <Card id={id} title={title}>
-      {rows === undefined ? (
-        <p class="soft">The version you began with is gone.</p>
-      ) : (
-        changeTable(rows, 'Differences', format)
-      )}
+      {rows ? changeTable(rows, 'Differences', format) : <p>The version you began with is gone.</p>}
     </Card>
   );
   const saved = live && (

@@ -16,22 +16,13 @@ import type { Values } from '../parts/form-field.tsx';
 import { countedFor } from '../parts/preview-part.tsx';
 import { respondToEdit, sendUnknown } from '../problem-page.tsx';
 import { backOf, type EditFormView, editPage, previewPage, stalePage } from './edit-pages.tsx';
-import {
-  type EditForm,
-  type EditFormContext,
-  type EditKind,
-  editForm,
-  fieldsOf,
-  isEditKind,
-} from './forms.ts';
-import { byField, readEdit } from './read-edit.ts';
-
-const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'] as const;
+import { type EditForm, type EditKind, editForm, fieldsOf, isEditKind } from './forms.ts';
+import { byField, NAMED, readEdit } from './read-edit.ts';
 
 export const editRoutes: PageRoutes = (app, deps) => {
   app.get('/edit', async (c) => {
     const named: Values = Object.fromEntries(
-      NAMED.flatMap((name) => [[name, query(c, name) ?? '']] as const).filter(([, value]) => value !== ''),
+      NAMED.map((name) => [name, query(c, name) ?? ''] as const).filter(([, value]) => value !== ''),
     );
     const opened = await openForm(deps, query(c, 'kind'), named, c.var.user);
     if (opened === undefined) return sendUnknown(c);
@@ -75,7 +66,7 @@ async function judge(
   // An old set is never published again, so the edit is refused with both versions.
   if (!preview.stale && values.step !== 'apply') {
     const exact = await countedFor(deps, [edit], base, values, user);
-    return send(c, previewPage({ title: form.title, values, preview, exact }, format));
+    return send(c, previewPage({ form, values, preview, exact }, format));
   }
   const confirmed = values.confirmed === 'yes';
   const by = { ...actingUser(user), why, source: 'page', base, confirmed };
@@ -84,16 +75,8 @@ async function judge(
     back,
     invalid: again,
     stale: (stale) => send(c, stalePage(stale, { values, back }, format), 409),
-    unconfirmed: () =>
-      send(c, previewPage({ title: form.title, values, preview, unconfirmed: true }, format), 409),
+    unconfirmed: () => send(c, previewPage({ form, values, preview, unconfirmed: true }, format), 409),
   });
-}
-
-interface OpenForm {
-  readonly kind: EditKind;
-  readonly form: EditForm;
-  readonly context: EditFormContext;
-  readonly base: string | undefined;
 }
 
 /** Names the entry of these edits. Without it limit editing would take one that has no id. */
@@ -108,7 +91,7 @@ async function openForm(
   kind: string | undefined,
   values: Values,
   user: User,
-): Promise<OpenForm | undefined> {
+) {
   if (!isEditKind(kind)) return undefined;
   const { subject = '', limit: limitId } = values;
   const named = NAMED_BY[kind];

@@ -2,13 +2,13 @@ import { readWrittenAmount, readWrittenDay } from '../../../../policies/document
 import { CAP_KINDS, capWords } from '../../../../policies/limits/cap.ts';
 import { type LimitField, limitFields } from '../../../../policies/limits/limit-fields.ts';
 import { writtenEdge } from '../../../../policies/text/edge-text.ts';
-import { isMoney, LIMIT_KINDS, UNIT_OF } from '../../../../policies/unit.ts';
+import { isMoney, LIMIT_KINDS, UNIT_OF, writtenUnits } from '../../../../policies/unit.ts';
 import { UNIT_TEXTS } from '../../../../policies/unit-texts.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import { thresholdsText } from '../../../core/limits/csv/columns.ts';
 import { SCALED_KINDS } from '../../../core/limits/edit-model.ts';
-import { limitWords, writtenAmount } from '../parts/amounts.tsx';
+import { limitWords } from '../parts/amounts.tsx';
 import type { Field, Values } from '../parts/form-field.tsx';
 
 const namesOf = (wanted: string): readonly string[] =>
@@ -44,7 +44,6 @@ export function writtenValues(
 
 export interface EditForm {
   readonly title: string;
-  /** The limit it is about, to be shown as it stands. */
   readonly standing?: LimitRow;
   readonly fields: readonly Field[];
   readonly more?: readonly Field[];
@@ -56,7 +55,6 @@ export const fieldsOf = ({ fields, more = [] }: EditForm): readonly Field[] => [
 export interface EditFormContext {
   readonly view: SubjectView | undefined;
   readonly limit: LimitRow | undefined;
-  /** Today, `2026-11-21`, in the subject's zone. */
   readonly today: string;
 }
 
@@ -117,7 +115,7 @@ function shownValue({ name, row }: LimitField, limit: LimitRow): string {
   if (name === 'until') return untilMs === undefined ? '' : writtenEdge(untilMs, 'end', zone);
   const value: unknown = row === undefined ? undefined : limit[row as keyof LimitRow];
   if (Array.isArray(value)) return thresholdsText(value);
-  return typeof value === 'number' ? writtenAmount(value, kind) : String(value ?? '');
+  return typeof value === 'number' ? writtenUnits(value, kind) : String(value ?? '');
 }
 
 const newLimit = ({ view }: EditFormContext, path: string): EditForm => ({
@@ -152,7 +150,11 @@ function changedLimit(limit: LimitRow, { view }: EditFormContext, path: string):
     standing: limit,
     fields: [wanted('amount', 'Limit', { short: true, autofocus: true, hint }), MODE, WHY],
     more: more.map(fieldOf),
-    values: { amount: writtenAmount(baseAmount, kind), mode, ...others },
+    values: {
+      amount: typeof baseAmount === 'number' ? writtenUnits(baseAmount, kind) : baseAmount,
+      mode,
+      ...others,
+    },
   };
 }
 

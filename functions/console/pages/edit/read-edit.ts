@@ -35,7 +35,7 @@ type ReadEdit =
   | { readonly ok: false; readonly problems: FieldProblems };
 
 /** Values that a page names besides the fields of its form. */
-const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'];
+export const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'] as const;
 
 /** Converts a form's fields to an edit. Limit editing checks everything else, and refuses invalid texts by name. */
 export function readEdit(
@@ -64,7 +64,6 @@ type More = (values: Values, problems: Map<string, string>) => object;
 
 const modeOf = (text: string | undefined) => MODES.find((mode) => mode === text) ?? null;
 
-/** Fields that are not plain texts. */
 const MORE: Readonly<Partial<Record<EditKind, More>>> = {
   scale: ({ unit, below }) => ({ unit: SCALED_KINDS.find((each) => each === unit), below: below !== 'no' }),
   breakglass: breakGlass,

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import { type Edge, edgeText, instantText, relativeText } from '../../../../policies/text/edge-text.ts';
-import { type LimitKind, type Unit, writtenUnits } from '../../../../policies/unit.ts';
+import type { Unit } from '../../../../policies/unit.ts';
 import { amountText, bareAmountText } from '../../../../policies/unit-texts.ts';
 import { percentOf } from '../../../answers/status/limit-row.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
@@ -35,7 +35,7 @@ export const instant = (atMs: number, { zone }: Zone): Markup => time(atMs, inst
 export const edge = (atMs: number, which: Edge, { zone }: Zone): Markup =>
   time(atMs, edgeText(atMs, which, zone));
 
-/** The same without the zone, where the page names it. */
+/** Without the zone, where the page names it. */
 export const shortInstant = (atMs: number, { zone }: Zone): Markup =>
   time(atMs, instantText(atMs, zone).replace(` ${zone}`, ''), zone);
 
@@ -45,22 +45,16 @@ export function distance(atMs: number, nowMs: number): string {
   return text === 'now' ? 'just now' : `${text.replace(/^in /, '')} ago`;
 }
 
-const MODE_TAGS: Readonly<Partial<Record<Mode, Markup>>> = {
-  warn: (
-    <span class="tag warn" title="Tells the owner, rejects no job">
-      warns only
-    </span>
-  ),
-  shadow: (
-    <span class="tag" title="Recorded, rejects no job">
-      shadow
-    </span>
-  ),
-  off: <span class="tag">off</span>,
+const MODE_TAGS: Readonly<Partial<Record<Mode, readonly [style: string, text: string, title?: string]>>> = {
+  warn: ['tag warn', 'warns only', 'Tells the owner, rejects no job'],
+  shadow: ['tag', 'shadow', 'Recorded, rejects no job'],
+  off: ['tag', 'off'],
 };
 
-/** Enforced limits need no tag. */
-export const modeTag = (mode: Mode): Markup | undefined => MODE_TAGS[mode];
+export function modeTag(mode: Mode): Markup | undefined {
+  const [style, text, title] = MODE_TAGS[mode] ?? [];
+  return style === undefined ? undefined : <span {...{ class: style, title }}>{text}</span>;
+}
 
 export const number = (count: number): string => count.toLocaleString('en-US');
 
@@ -74,7 +68,6 @@ export { alertsText, lastAlertOf, limitWords } from '../../../answers/status/tex
 export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, format: PageFormat): string =>
   limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, format);
 
-/** Stands where the use of a limit would: it has no counter. */
 export const NOT_COUNTED = 'not counted';
 
 export const OUTAGE_TEXTS = {
@@ -96,14 +89,10 @@ const onlyWatches = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode
   (rolledOutAs ?? mode) !== 'enforce';
 
 /** Colours what is left: red where jobs are rejected, amber where they would be. */
-export function leftClass(limit: LimitRow): string {
-  if ((limit.left ?? 0) >= 0) return '';
+export function leftClass(limit: LimitRow | undefined): string {
+  if (limit === undefined || (limit.left ?? 0) >= 0) return '';
   return onlyWatches(limit) ? 'warn-text' : 'bad-text';
 }
-
-/** An amount as limits.yaml has it, for a field that will be read again: `500.25`, `90`, `1500m`, `6Gi`. */
-export const writtenAmount = (whole: number | 'unlimited', kind: LimitKind): string =>
-  whole === 'unlimited' ? whole : writtenUnits(whole, kind);
 
 export const dayNumberOf = (day: string): number => Math.round(Date.parse(`${day}T00:00:00Z`) / DAY_MS);
 
@@ -136,12 +125,9 @@ export const HELD_PATTERNS = (
   </svg>
 );
 
-interface BarFigures {
-  readonly spent: number;
-  readonly held: number;
-  readonly limit: number;
+type BarFigures = Readonly<Record<'spent' | 'held' | 'limit', number>> & {
   readonly forecast?: number | undefined;
-}
+};
 
 export function Bar({ spent, held, limit, forecast }: BarFigures): Markup {
   // Past the limit the bar is the whole, and an edge shows where the limit was.
@@ -188,22 +174,15 @@ interface LimitColumns<Row> {
   /** Undefined: the row has none, and `without` says what stands in its cells. */
   readonly limitOf: (row: Row) => LimitRow | undefined;
   readonly without?: (row: Row) => Readonly<Record<string, Markup | string>>;
-  /** The amount leads to the form that changes it. */
   readonly mayEdit: boolean;
 }
 
-/** From the bar of a limit to when it runs out. */
 export function limitColumns<Row>(
   { limitOf, without = () => ({}), mayEdit }: LimitColumns<Row>,
   format: PageFormat,
 ): readonly Column<Row>[] {
-  const column = (
-    head: string,
-    style: string,
-    text: (limit: LimitRow) => Markup | string,
-    more: Partial<Column<Row>> = {},
-  ): Column<Row> => ({
-    ...{ head, style, ...more },
+  const column = (head: string, style: string, text: (limit: LimitRow) => Markup | string): Column<Row> => ({
+    ...{ head, style },
     cell: (row) => {
       const limit = limitOf(row);
       return limit === undefined ? (without(row)[head] ?? '–') : text(limit);
@@ -227,12 +206,10 @@ export function limitColumns<Row>(
         </a>
       );
     }),
-    column('Left', 'n', (limit) => leftText(limit, format), {
-      tone: (row) => {
-        const limit = limitOf(row);
-        return limit === undefined ? '' : leftClass(limit);
-      },
-    }),
+    {
+      ...column('Left', 'n', (limit) => leftText(limit, format)),
+      tone: (row) => leftClass(limitOf(row)),
+    },
     column('Runs out', 'ro', (limit) => runsOut(limit, format.nowMs)),
   ];
 }
@@ -245,7 +222,6 @@ export const limitBar = ({ settled, held = 0, amount, forecast }: LimitRow): Mar
     <Bar spent={settled} held={held} limit={amount} forecast={forecast?.atEndAmount} />
   );
 
-/** When the amount is used up, short enough for a cell. */
 export function runsOut(limit: LimitRow, nowMs: number): Markup | string {
   const { forecast, amount, per } = limit;
   const refusing = refusingText(limit, nowMs);

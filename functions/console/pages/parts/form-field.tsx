@@ -13,7 +13,6 @@ export interface Field {
   /** For a choice: one of its options is always chosen, even if it is the empty one. */
   readonly required?: boolean;
   readonly max?: number;
-  /** Value and text; makes it a choice. */
   readonly options?: readonly (readonly [string, string])[];
   readonly short?: boolean;
   readonly autofocus?: boolean;

@@ -21,24 +21,30 @@ export const joined = (parts: readonly Child[], separator = ', '): Markup[] =>
     </>
   ));
 
-export const List = ({ of }: { readonly of: readonly Child[] }): Markup | '' =>
-  of.length === 0 ? (
-    ''
-  ) : (
+export const List = ({
+  of,
+  max = of.length,
+}: {
+  readonly of: readonly Child[];
+  readonly max?: number | undefined;
+}) =>
+  of.length > 0 && (
     <ul>
-      {of.map((line) => (
+      {of.slice(0, max).map((line) => (
         <li>{line}</li>
       ))}
+      {of.length > max && <li>and {of.length - max} more</li>}
     </ul>
   );
 
-interface CardParts {
-  readonly id: string;
-  readonly title: Child;
-  readonly aside?: Child;
-}
+type With<Parts> = PropsWithChildren<Readonly<Parts>>;
 
-export const Card = ({ id, title, aside, children }: PropsWithChildren<CardParts>): Markup => (
+export const Card = ({
+  id,
+  title,
+  aside,
+  children,
+}: With<{ id: string; title: Child; aside?: Child }>): Markup => (
   <section class="card" aria-labelledby={id}>
     <h2 id={id}>
       <span>{title}</span>
@@ -54,16 +60,17 @@ export const Plain = ({ children }: PropsWithChildren): Markup => (
   </div>
 );
 
-interface NoteParts {
-  readonly tone?: 'good' | 'warn' | 'bad';
-  readonly role?: 'alert' | 'status';
-  readonly lines?: readonly Child[];
-}
+type NoteParts = With<{
+  tone?: 'good' | 'warn' | 'bad';
+  role?: 'alert' | 'status';
+  lines?: readonly Child[];
+  max?: number;
+}>;
 
-export const Note = ({ tone, role, lines = [], children }: PropsWithChildren<NoteParts>): Markup => (
+export const Note = ({ tone, role, lines = [], max, children }: NoteParts): Markup => (
   <div class={tone === undefined ? 'note' : `note ${tone}`} role={role}>
     <p>{children}</p>
-    <List of={lines} />
+    <List of={lines} max={max} />
   </div>
 );
 
@@ -77,7 +84,6 @@ export function Done({ text }: { readonly text: string | undefined }): Markup | 
   );
 }
 
-/** An edit that was sent on without the box that confirms it. */
 export const NotConfirmed = (): Markup => (
   <Note tone="bad" role="alert">
     <strong>Not saved:</strong> this is a large change and needs to be confirmed.
@@ -105,7 +111,6 @@ export const Facts = ({
 );
 
 export interface Column<Row> {
-  /** The heading; rows at the foot name their cells by it. */
   readonly head: string;
   readonly cell: (row: Row) => Child;
   /** `n` is a number, `wide` is left out on narrow pages, `full` takes a line of its own there. */
@@ -118,13 +123,12 @@ export const DO = 'Do';
 
 interface TableParts<Row> {
   readonly label: string;
-  /** The first one names the row. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  readonly foot?: readonly Readonly<Record<string, Child>>[] | undefined;
+  readonly foot?: readonly (Readonly<Record<string, Child>> | false)[] | undefined;
 }
 
-/** Scrolls where it is too wide, and shows a row as a small list where the page is narrow. */
+/** The first column names the row. Scrolls where it is too wide; on a narrow page a row is a small list. */
 export function Table<Row>({ label, columns, rows, foot = [] }: TableParts<Row>): Markup {
   const cell = ({ head, style }: Column<Row>, index: number, content: Child, tone = ''): Markup => {
     if (index === 0)
@@ -163,11 +167,12 @@ export function Table<Row>({ label, columns, rows, foot = [] }: TableParts<Row>)
             </tr>
           ))}
         </tbody>
-        {foot.length > 0 && (
+        {foot.some(Boolean) && (
           <tbody>
-            {foot.map((cells) => (
-              <tr>{columns.map((column, index) => cell(column, index, cells[column.head]))}</tr>
-            ))}
+            {foot.map(
+              (cells) =>
+                cells && <tr>{columns.map((column, index) => cell(column, index, cells[column.head]))}</tr>,
+            )}
           </tbody>
         )}
       </table>
@@ -175,21 +180,21 @@ export function Table<Row>({ label, columns, rows, foot = [] }: TableParts<Row>)
   );
 }
 
+type PostFormParts = With<{
+  user: User;
+  action: string;
+  id?: string;
+  class?: string;
+  enctype?: 'multipart/form-data';
+}>;
+
 /** A form that changes data: it carries the CSRF token. */
-export const PostForm = ({ user, children, ...attributes }: PropsWithChildren<PostFormParts>): Markup => (
+export const PostForm = ({ user, children, ...attributes }: PostFormParts): Markup => (
   <form method="post" {...attributes}>
     <input type="hidden" name="csrf" value={user.csrfToken} />
     {children}
   </form>
 );
-
-interface PostFormParts {
-  readonly user: User;
-  readonly action: string;
-  readonly id?: string;
-  readonly class?: string;
-  readonly enctype?: 'multipart/form-data';
-}
 
 export const button = (href: string, text: Child, rest?: string): Markup => (
   <a class="button" href={href}>
@@ -198,23 +203,14 @@ export const button = (href: string, text: Child, rest?: string): Markup => (
   </a>
 );
 
-interface PageLinkTargets {
-  readonly previous?: string | undefined;
-  readonly next: string | undefined;
-}
+type PageLinkTargets = With<{ previous?: string | undefined; next: string | undefined }>;
 
-export const PageLinks = ({ previous, next, children }: PropsWithChildren<PageLinkTargets>): Markup => (
+export const PageLinks = ({ previous, next, children }: PageLinkTargets): Markup => (
   <nav class="pages" aria-label="Pages">
     <span>{children}</span>
     <span class="actions">
-      {[['prev', previous, 'Previous'] as const, ['next', next, 'Next'] as const].map(
-        ([rel, href, text]) =>
-          href !== undefined && (
-            <a class="button" rel={rel} href={href}>
-              {text}
-            </a>
-          ),
-      )}
+      {previous !== undefined && button(previous, 'Previous')}
+      {next !== undefined && button(next, 'Next')}
     </span>
   </nav>
 );
@@ -234,10 +230,9 @@ export function subjectHref(of: string): string | undefined {
   return folder === undefined ? undefined : `/${folder}/${encodeURIComponent(subject.slice(slash + 1))}`;
 }
 
-export function subjectOfPath(folder: string, name: string): string | undefined {
-  const kind = Object.entries(KIND_PATHS).find(([, path]) => path === folder)?.[0];
-  return kind === undefined ? undefined : `${kind}/${name}`;
-}
+/** @param folder - one of those that the route takes */
+export const subjectOfPath = (folder: string, name: string): string =>
+  `${Object.keys(KIND_PATHS).find((kind) => KIND_PATHS[kind] === folder)}/${name}`;
 
 export const subjectLink = (subject: string, text: Child): Child => {
   const href = subjectHref(subject);
@@ -305,7 +300,6 @@ export const BudgetTabs = ({ at }: { readonly at: keyof typeof TABS }): Markup =
 
 interface DaysFormProps {
   readonly action: string;
-  /** Filters of the page, by field name: `group`, `project`. */
   readonly only: Readonly<Record<string, number | undefined>>;
   readonly choices: readonly number[];
   readonly days: number;

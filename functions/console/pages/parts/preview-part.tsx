@@ -7,13 +7,7 @@ import type {
   PreviewAnswer,
 } from '../../../answers/limits/edit-models.ts';
 import { poolText } from '../../../answers/status/texts.ts';
-import type {
-  ChangeRow,
-  HistoryPage,
-  LimitEdit,
-  LogEntry,
-  Oversubscription,
-} from '../../../core/limits/edit-model.ts';
+import type { HistoryPage, LimitEdit, LogEntry, Oversubscription } from '../../../core/limits/edit-model.ts';
 import type { User } from '../../../core/signin/model.ts';
 import {
   distance,
@@ -48,11 +42,9 @@ export const countedFor = async (
 ): Promise<BacktestAnswer | undefined> =>
   step === COUNT_STEP ? read.backtest(edits, base, user, cursor) : undefined;
 
-/** Changes, new run-out dates, jobs that would fail, pools. @param exact - the finished count */
 export const previewPart = (preview: ValidPreview, format: PageFormat, exact?: BacktestAnswer): Markup => (
   <>
     <Card id="differs" title="Changes" aside={pageCount(preview.rows.length, 'difference')}>
-      {sumOfAmounts(preview.rows, format)}
       {changeTable(preview.rows, 'Changes', format)}
     </Card>
     {preview.effects.length > 0 && (
@@ -64,7 +56,8 @@ export const previewPart = (preview: ValidPreview, format: PageFormat, exact?: B
     {preview.oversubscription.length > 0 && (
       <Note
         tone="warn"
-        lines={preview.oversubscription.slice(0, LINES_SHOWN).map((pool) => poolLine(pool, format))}
+        lines={preview.oversubscription.map((pool) => poolLine(pool, format))}
+        max={LINES_SHOWN}
       >
         <strong>Given more than once.</strong> Allowed: the groups share the rest, first come, first served.
       </Note>
@@ -77,24 +70,6 @@ export const previewPart = (preview: ValidPreview, format: PageFormat, exact?: B
     )}
   </>
 );
-
-function sumOfAmounts(rows: readonly ChangeRow[], format: PageFormat): Markup | '' {
-  const amounts = rows.filter(({ about, field }) => about === 'limit' && field === 'amount');
-  const unit = amounts[0]?.unit;
-  const areLike = amounts.every(
-    (row) => row.unit === unit && typeof row.from === 'number' && typeof row.to === 'number',
-  );
-  if (amounts.length < 2 || unit === undefined || !areLike) return '';
-  const sum = (side: 'from' | 'to'): string => {
-    const whole = amounts.reduce((all, row) => all + Number(row[side]), 0);
-    return pageAmount(whole, unit, format);
-  };
-  return (
-    <p>
-      {pageCount(amounts.length, 'limit')}, together {sum('from')} → <strong>{sum('to')}</strong>
-    </p>
-  );
-}
 
 export function confirmPart(
   { needsConfirmation, lockout }: Pick<ValidPreview, 'needsConfirmation' | 'lockout'>,
@@ -125,8 +100,7 @@ export function confirmPart(
               <p>
                 <strong class="warn-text">{text}</strong>
               </p>
-              <List of={lines.slice(0, LINES_SHOWN)} />
-              {lines.length > LINES_SHOWN && <p>and {number(lines.length - LINES_SHOWN)} more</p>}
+              <List of={lines} max={LINES_SHOWN} />
             </>
           ),
       )}
@@ -141,17 +115,8 @@ export function confirmPart(
 export const LOCKOUT = 'Jobs of the platform team would be rejected:';
 
 function effectColumns(format: PageFormat): readonly Column<EditEffect>[] {
-  const column = (
-    head: string,
-    text: (limit: NonNullable<EditEffect['before']>) => Child,
-    side: 'before' | 'after',
-  ): Column<EditEffect> => ({
-    head,
-    cell: (effect) => {
-      const limit = effect[side];
-      return limit === undefined ? '–' : text(limit);
-    },
-  });
+  const left = (limit: EditEffect['before']): Child => (limit ? leftOfText(limit, format) : '–');
+  const out = (limit: EditEffect['before']): Child => (limit ? runsOut(limit, format.nowMs) : '–');
   return [
     {
       head: 'Limit',
@@ -160,13 +125,10 @@ function effectColumns(format: PageFormat): readonly Column<EditEffect>[] {
         return [path, ' ', soft(known === undefined ? limit : limitWords(known))];
       },
     },
-    column('Left now', (limit) => leftOfText(limit, format), 'before'),
-    column('Runs out now', (limit) => runsOut(limit, format.nowMs), 'before'),
-    {
-      ...column('Left then', (limit) => leftOfText(limit, format), 'after'),
-      tone: ({ after }) => (after === undefined ? '' : leftClass(after)),
-    },
-    column('Runs out then', (limit) => runsOut(limit, format.nowMs), 'after'),
+    { head: 'Left now', cell: ({ before }) => left(before) },
+    { head: 'Runs out now', cell: ({ before }) => out(before) },
+    { head: 'Left then', cell: ({ after }) => left(after), tone: ({ after }) => leftClass(after) },
+    { head: 'Runs out then', cell: ({ after }) => out(after) },
   ];
 }
 
@@ -190,7 +152,7 @@ const backtestPart = (answer: BacktestAnswer | undefined): Markup => (
   </section>
 );
 
-const countButton = (sentence: string, text: string): Markup => (
+const countButton = (sentence: string, text = 'Count again'): Markup => (
   <>
     <p>{sentence}</p>
     <div class="actions">
@@ -203,11 +165,10 @@ const countButton = (sentence: string, text: string): Markup => (
 
 function answerText(answer: BacktestAnswer | undefined): Markup {
   if (answer === undefined) return countButton('Takes some seconds.', 'Count exactly');
-  if (answer.outcome === 'too_often')
-    return countButton(
-      `Counted too often within a minute: again in ${pageCount(answer.retryAfterSeconds, 'second')}.`,
-      'Count again',
-    );
+  if (answer.outcome === 'too_often') {
+    const wait = pageCount(answer.retryAfterSeconds, 'second');
+    return countButton(`Counted too often within a minute: again in ${wait}.`);
+  }
   if (answer.outcome !== 'counted') return <p>It cannot be counted as it is.</p>;
   const { all, subjects, days, daysCounted, fromDay, complete, jobsRead, next } = answer;
   if (!complete && next === undefined) return <p>No recent job is known, so nothing can be counted.</p>;
@@ -253,8 +214,6 @@ function figureText(figures: BacktestSummary['all']): Markup {
   );
 }
 
-const ROWS_SHOWN = 6;
-
 export function historyPart(history: HistoryPage, subject: string | undefined, format: PageFormat): Markup {
   if (history.entries.length === 0 && history.next === undefined)
     return <p class="soft">Nothing was changed yet.</p>;
@@ -284,7 +243,7 @@ function entryText({ edit, why, actor, source, atMs, rows, count }: LogEntry, fo
         <a href={href}>edit {edit}</a>
       </p>
       {rows !== undefined ? (
-        changeLines(rows, format, { max: ROWS_SHOWN, moreHref: href })
+        changeLines(rows, href, format)
       ) : (
         <p class="soft">
           {count === 0 ? 'Its changes are unknown.' : <a href={href}>{pageCount(count, 'difference')}</a>}

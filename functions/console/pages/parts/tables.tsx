@@ -1,20 +1,9 @@
 import type { Child } from 'hono/jsx';
 import type { GroupRow } from '../../../answers/groups/model.ts';
 import type { ChangeRow } from '../../../core/limits/edit-model.ts';
-import type { GroupSum, UsedInMonth } from '../../../core/usage/sums.ts';
-import {
-  bare,
-  edge,
-  instant,
-  limitColumns,
-  modeTag,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-} from './amounts.tsx';
+import { edge, instant, limitColumns, modeTag, type PageFormat, pageAmount, pageCount } from './amounts.tsx';
 import { hidden, List, type Markup, pathMarkup, soft, subjectHref, subjectLink, Table } from './layout.tsx';
 
-/** Keeps the page small; the rest is in the file or on the next page. */
 const ROWS_SHOWN = 100;
 
 export function changeTable(rows: readonly ChangeRow[], label: string, format: PageFormat): Markup {
@@ -29,10 +18,7 @@ export function changeTable(rows: readonly ChangeRow[], label: string, format: P
           { head: 'What', cell: whatText },
           { head: 'From', cell: (row) => valueText(row.from, row, format) },
           { head: 'To', cell: (row) => valueText(row.to, row, format) },
-          {
-            head: 'Effect',
-            cell: ({ effect }) => <span class={`tag ${EFFECTS[effect].tone}`}>{EFFECTS[effect].text}</span>,
-          },
+          { head: 'Effect', cell: ({ effect }) => EFFECTS[effect] },
         ]}
         rows={named.slice(0, ROWS_SHOWN)}
       />
@@ -46,20 +32,18 @@ export function changeTable(rows: readonly ChangeRow[], label: string, format: P
 /** Ids of users are for programs; names are shown. */
 const hasName = ({ field }: ChangeRow): boolean => !field.endsWith('by_user');
 
-export function changeLines(
-  rows: readonly ChangeRow[],
-  format: PageFormat,
-  { max, moreHref }: { readonly max: number; readonly moreHref: string },
-): Markup | '' {
+const LINES_SHOWN = 6;
+
+export function changeLines(rows: readonly ChangeRow[], moreHref: string, format: PageFormat): Markup | '' {
   const named = rows.filter(hasName);
-  const lines: Child[] = named.slice(0, max).map((row) => (
+  const lines: Child[] = named.slice(0, LINES_SHOWN).map((row) => (
     <>
       {row.path ?? subjectWords(row.subject)}: {whatText(row)}{' '}
       <span class="from">{valueText(row.from, row, format)}</span> → {valueText(row.to, row, format)}
     </>
   ));
-  if (named.length > max)
-    lines.push(<a href={moreHref}>and {pageCount(named.length - max, 'more difference')}</a>);
+  if (named.length > LINES_SHOWN)
+    lines.push(<a href={moreHref}>and {pageCount(named.length - LINES_SHOWN, 'more difference')}</a>);
   return <List of={lines} />;
 }
 
@@ -78,9 +62,9 @@ const ABOUT: Readonly<Record<ChangeRow['about'], string>> = {
   document: 'All limits',
 };
 const EFFECTS = {
-  tightens: { text: 'tightens', tone: 'warn' },
-  loosens: { text: 'loosens', tone: 'good' },
-  neutral: { text: 'no effect on jobs', tone: '' },
+  tightens: <span class="tag warn">tightens</span>,
+  loosens: <span class="tag good">loosens</span>,
+  neutral: <span class="tag">no effect on jobs</span>,
 } as const;
 
 const subjectWords = (subject: string): string =>
@@ -106,23 +90,12 @@ export const fieldText = (value: ChangeRow['from'], unit: ChangeRow['unit'], for
     ? pageAmount(value, unit, format)
     : (value ?? 'none').toString();
 
-interface GroupTableParts {
-  readonly tree?: (groupId: number) => string;
-  /** Set for the groups right below one: adds a column of this month, whose rows and rest come to what the group used. */
-  readonly sum?: GroupSum | undefined;
-  readonly mayEdit?: boolean;
-}
-
-const MONTH = 'This month';
-
 export function groupTable(
   rows: readonly GroupRow[],
   label: string,
   format: PageFormat,
-  { tree, sum, mayEdit = false }: GroupTableParts = {},
+  { tree, mayEdit = false }: { readonly tree?: (groupId: number) => string; readonly mayEdit?: boolean } = {},
 ): Markup {
-  const usedText = ({ settledMicros, heldMicros }: UsedInMonth): string =>
-    bare(settledMicros + heldMicros, 'micros');
   return (
     <Table
       label={label}
@@ -155,19 +128,8 @@ export function groupTable(
           },
           format,
         ),
-        ...(sum === undefined
-          ? []
-          : [{ head: MONTH, style: 'n', cell: (row: GroupRow) => usedText(row.metered) }]),
       ]}
       rows={rows}
-      foot={
-        sum && [
-          ...(sum.rest.settledMicros + sum.rest.heldMicros !== 0
-            ? [{ Whose: <span class="soft">{sum.restLabel}</span>, [MONTH]: usedText(sum.rest) }]
-            : []),
-          { Whose: <>Together {soft('spent and held this month')}</>, [MONTH]: usedText(sum.total) },
-        ]
-      }
     />
   );
 }
@@ -184,14 +146,8 @@ function tags({ subject, frozen, budget }: GroupRow): Markup {
   return (
     <>
       {kind !== undefined && <span class="tag">{kind}</span>}{' '}
-      {frozen && (
-        <span class="tag bad" title={frozen.reason}>
-          frozen
-        </span>
-      )}{' '}
-      {budget !== undefined &&
-        budget.amount !== 'unlimited' &&
-        modeTag(budget.rolledOutAs ?? budget.mode)}{' '}
+      {frozen && <span {...{ class: 'tag bad', title: frozen.reason }}>frozen</span>}{' '}
+      {budget && budget.amount !== 'unlimited' && modeTag(budget.rolledOutAs ?? budget.mode)}{' '}
     </>
   );
 }

@@ -46,9 +46,8 @@ import { limitsPart } from './limits-part.tsx';
 import { burnUpChart, rejectionsPart, usagePart, usageSentence } from './usage-part.tsx';
 
 export const subjectRoutes: PageRoutes = (app, deps) => {
-  const show = async (c: PageContext, subject: string | undefined): Promise<Response> => {
-    const asked = withoutAbsent({ limit: query(c, 'limit') });
-    const view = subject === undefined ? undefined : await deps.read.subject(subject, asked, c.var.user);
+  const show = async (c: PageContext, subject: string): Promise<Response> => {
+    const view = await deps.read.subject(subject, withoutAbsent({ limit: query(c, 'limit') }), c.var.user);
     return view === undefined ? sendUnknown(c) : send(c, subjectPage(view, doneText(c), formatOf(c, deps)));
   };
   app.get('/instance', (c) => show(c, 'instance'));
@@ -57,17 +56,17 @@ export const subjectRoutes: PageRoutes = (app, deps) => {
   );
 };
 
-const KIND_LABEL: Readonly<Record<SubjectView['kind'], string>> = {
+const KIND_LABEL = {
   instance: 'All groups, projects and personal namespaces together',
   group: 'Group',
   project: 'Project',
   'runner-class': 'Runner class',
-};
+} as const;
 /** A page stays below 100 KB. */
 const CHILDREN_SHOWN = 25;
 
 function subjectPage(view: SubjectView, done: string | undefined, format: PageFormat): Markup {
-  const { burnUp, limits, children, childCount, childrenSum, subject, path, kind, above, usage } = view;
+  const { burnUp, limits, children, childCount, subject, path, kind, above, usage } = view;
   const main = limits.find(({ id }) => id === burnUp?.limit) ?? limits.find(({ inForce }) => inForce);
   const isClosed = kind === 'group' || kind === 'instance';
   const under = subject.startsWith('group/') ? subject.slice('group/'.length) : undefined;
@@ -80,12 +79,7 @@ function subjectPage(view: SubjectView, done: string | undefined, format: PageFo
       about={
         <>
           {KIND_LABEL[kind]}
-          {isClosed && (
-            <>
-              {' · '}
-              <a href={address('/statements', { group: under ?? subject })}>Statements</a>
-            </>
-          )}
+          {isClosed && [' · ', <a href={address('/statements', { group: under ?? subject })}>Statements</a>]}
         </>
       }
       actions={actions(view)}
@@ -107,7 +101,7 @@ function subjectPage(view: SubjectView, done: string | undefined, format: PageFo
       {childCount > 0 && (
         <Card id="children" title={`${pageCount(childCount, 'group')} right below`}>
           {BAR_KEY}
-          {groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups right below', format, { sum: childrenSum })}
+          {groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups right below', format)}
           {childCount > Math.min(children.length, CHILDREN_SHOWN) && (
             <p>
               <a href={address('/', { under })}>All {pageCount(childCount, 'group')}</a>
@@ -138,7 +132,6 @@ function actions({ kind, subject, may, childCount, limits }: SubjectView): Child
   ];
 }
 
-/** The limit that matters most here: its figures, its bar and its course. */
 function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): Markup {
   const { unit, settled, held = 0, owner, contact, reason, costCenter, granted, carried } = limit;
   const others = view.limits.filter(({ per, id }) => per !== undefined && id !== limit.id);
@@ -223,21 +216,18 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
   );
 }
 
-const GRANT_STATES = {
-  in_force: ['in force', 'good', 'ends'],
-  to_come: ['to come', '', 'begins'],
-} as const;
-
-function grantState({ state, fromMs, untilMs, zone }: GrantRow, { nowMs }: PageFormat): Markup {
-  const [text, tone, verb] = GRANT_STATES[state];
-  const [atMs, which] = state === 'to_come' ? ([fromMs, 'start'] as const) : ([untilMs, 'end'] as const);
-  return (
+const grantState = ({ state, fromMs, untilMs, zone }: GrantRow, { nowMs }: PageFormat): Markup =>
+  state === 'to_come' ? (
     <>
-      <span class={`tag ${tone}`}>{text}</span> {verb} {distance(atMs, nowMs)}{' '}
-      {soft(edge(atMs, which, { zone }))}
+      <span class="tag">to come</span> begins {distance(fromMs, nowMs)}{' '}
+      {soft(edge(fromMs, 'start', { zone }))}
+    </>
+  ) : (
+    <>
+      <span class="tag good">in force</span> ends {distance(untilMs, nowMs)}{' '}
+      {soft(edge(untilMs, 'end', { zone }))}
     </>
   );
-}
 
 function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }: PageFormat): Markup {
   const { fromMs = 0, untilMs, above, reason, owner, id } = freeze;

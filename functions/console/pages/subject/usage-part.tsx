@@ -18,7 +18,6 @@ import {
 } from '../parts/amounts.tsx';
 import { address, Card, joined, type Markup, outside, pathMarkup, soft, Table } from '../parts/layout.tsx';
 
-/** Use by project; by class and by job name there are reports. */
 export function usagePart({ usage, subject }: SubjectView, format: PageFormat): Markup {
   const { topProjects, otherProjectsMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
@@ -38,22 +37,18 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
             { head: format.currency, style: 'n', cell: ({ micros }) => bare(micros, 'micros') },
           ]}
           rows={topProjects}
-          // So that rows add up.
           foot={[
-            ...(otherProjectsMicros === 0
-              ? []
-              : [
-                  {
-                    Project: soft('Other projects and earlier days'),
-                    [format.currency]: bare(otherProjectsMicros, 'micros'),
-                  },
-                ]),
+            otherProjectsMicros !== 0 && {
+              Project: soft('Other projects and earlier days'),
+              [format.currency]: bare(otherProjectsMicros, 'micros'),
+            },
             { Project: <>Together {soft('spent and held')}</>, [format.currency]: bare(together, 'micros') },
           ]}
         />
       )}
       {/^(group\/|instance$)/.test(subject) && (
         <p>
+          <a href={address('/reports', { group, by: 'group' })}>Groups</a> ·{' '}
           <a href={address('/reports', { group, by: 'class' })}>Runner classes</a> ·{' '}
           <a href={address('/reports', { group, by: 'job' })}>Job names</a>
         </p>
@@ -131,11 +126,14 @@ const [LEFT, RIGHT, TOP, BOTTOM] = [74, 16, 20, 26];
 export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFormat): Markup {
   const { days, ahead, unit, unexplained, period, amount } = burnUp;
   if (days.length === 0) return <p class="soft">Nothing was counted in {period.label} yet.</p>;
-  const samples: readonly (readonly [isShown: boolean, name: string, text: string])[] = [
-    [true, 'line', 'spent and held so far'],
-    [ahead.length > 0, 'ahead', 'forecast'],
-    [amount !== undefined, 'limit', 'limit'],
-  ];
+  const sample = (name: string, text: string): Markup => (
+    <li>
+      <svg class="chart sample" viewBox="0 0 22 11" aria-hidden="true">
+        <path class={name} d="M1 5.5H21" />
+      </svg>
+      {text}
+    </li>
+  );
   return (
     <>
       <div
@@ -145,17 +143,9 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFo
         {SIZES.map((size) => drawing(burnUp, size))}
       </div>
       <ul class="key">
-        {samples.map(
-          ([isShown, name, text]) =>
-            isShown && (
-              <li>
-                <svg class="chart sample" viewBox="0 0 22 11" aria-hidden="true">
-                  <path class={name} d="M1 5.5H21" />
-                </svg>
-                {text}
-              </li>
-            ),
-        )}
+        {sample('line', 'spent and held so far')}
+        {ahead.length > 0 && sample('ahead', 'forecast')}
+        {amount !== undefined && sample('limit', 'limit')}
       </ul>
       <p>{forecastText(limit, format.currency)}</p>
       <details>
@@ -168,7 +158,7 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFo
             { head: 'Together', style: 'n', cell: ({ total }) => bare(total, unit) },
           ]}
           rows={days}
-          foot={unexplained === 0 ? [] : [{ Day: 'Not on a day', 'That day': bare(unexplained, unit) }]}
+          foot={[unexplained !== 0 && { Day: 'Not on a day', 'That day': bare(unexplained, unit) }]}
         />
       </details>
     </>
@@ -184,16 +174,12 @@ function roundTicks(highest: number): readonly number[] {
   return Array.from({ length: count + 1 }, (_, index) => index * step);
 }
 
-interface Point {
-  readonly at: number;
-  readonly total: number;
-}
+type Point = Readonly<Record<'at' | 'total', number>>;
 
 function drawing(burnUp: BurnUpChart, { name, width, height, labels }: (typeof SIZES)[number]): Markup | '' {
   const { days, ahead, unit, amount: limit } = burnUp;
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return '';
-  // A line from the beginning of the first day to the end of the last.
   const pointsOf = (some: readonly { readonly day: string; readonly total: number }[]): readonly Point[] =>
     some.map(({ day, total }) => ({ at: dayNumberOf(day) + 1, total }));
   const from = dayNumberOf(first.day);
@@ -218,7 +204,6 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: (typeof S
         <>
           <path class="grid" d={`M${LEFT} ${y(value)}H${width - RIGHT}`} />
           <text x={LEFT - 8} y={y(value) + 4} text-anchor="end">
-            {/* Ticks are round: decimals say nothing. */}
             {bare(value, unit).replace(/\.0+$/, '')}
           </text>
         </>

@@ -37,7 +37,7 @@ test('a job that is over its budget is told each way on, with the numbers', asyn
     renewsAtMs: Date.UTC(2026, 11, 1),
     owner: { name: 'cards-leads', contact: '#cards' },
     // Medium does not fit into 5.10 EUR either.
-    classes: [{ runnerClass: 'small', tags: ['small'], microsPerMinute: 100_000, costMicros: 1_000_000 }],
+    classes: [{ runnerClass: 'small', tags: ['small'], costMicros: 1_000_000 }],
     request: {
       ...{ subject: 'group/104', label: 'acme/payments/cards', limit: 'money-month', unit: 'micros' },
       ...{ amount: '1.00', fromDay: '2026-11-21', untilDay: '2026-11-30' },

@@ -37,31 +37,6 @@ test('most spent first, with groups that have no budget', async () => {
   expect(rows[0]?.metered).toMatchObject({ settledMicros: 60_000_000, sinceDay: '2026-11-01' });
 });
 
-test('a step of the tree adds up to the group above it, on every page of the list', async () => {
-  const { read, used } = await live();
-  await used('instance', '2026-11-02', 130_000_000);
-  await used('group/100', '2026-11-02', 100_000_000);
-  await used('group/101', '2026-11-02', 60_000_000);
-  await used('group/102', '2026-11-20', 15_000_000);
-  const step = async (asked: object) => (await read.overview(asked, USERS.finance)).sum;
-  expect(await step({ under: 100 })).toMatchObject({
-    total: { settledMicros: 100_000_000 },
-    rest: { settledMicros: 25_000_000 },
-    restLabel: 'Projects right in this group',
-  });
-  expect(await step({ under: 100, max: 1, cursor: '1' })).toMatchObject({
-    rest: { settledMicros: 85_000_000 },
-    restLabel: 'Other groups, and projects right in this group',
-  });
-  expect(await step({ under: 'roots' })).toMatchObject({
-    total: { settledMicros: 130_000_000 },
-    rest: { settledMicros: 30_000_000 },
-    restLabel: 'Personal namespaces, and groups not listed',
-  });
-  expect(await step({})).toBeUndefined();
-  expect((await read.overview({ under: 'roots' }, USERS.viewer)).sum).toBeUndefined();
-});
-
 test('pages neither repeat nor lose a group, and know the way back', async () => {
   const { read } = await live();
   const seen: string[] = [];

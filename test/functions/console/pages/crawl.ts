@@ -1,5 +1,3 @@
-/** Pages that differ by numbers and values of their query are alike; so many of each are opened. */
-const ALIKE_MAX = 6;
 const PAGES_MAX = 400;
 
 /** Pages with something in them that no link of a fresh console leads to. */
@@ -36,8 +34,16 @@ export function shapeOf(href: string): string {
   return `${path.replace(/\d+/g, '0')}?${asked.sort().join('&')}`;
 }
 
-/** Opens these pages and follows every link from there on. `from`: the page with the link. */
-export async function crawled(get: (path: string) => Promise<Answer>, first: readonly string[]) {
+/**
+ * Opens these pages and follows every link from there on. `from`: the page with the link.
+ *
+ * @param alikeMax - of pages that differ by numbers and values of their query so many are opened
+ */
+export async function crawled(
+  get: (path: string) => Promise<Answer>,
+  first: readonly string[],
+  alikeMax = 3,
+) {
   const from = new Map<string, string | undefined>(first.map((path) => [path, undefined]));
   const alike = new Map<string, number>();
   const pages: (Answer & { readonly path: string; readonly from: string | undefined })[] = [];
@@ -48,7 +54,7 @@ export async function crawled(get: (path: string) => Promise<Answer>, first: rea
     const links = [...answer.text.matchAll(/(?:href|src)="(\/[^"#]*)/g)].map(([, href = '']) => href);
     for (const found of [...links.map((href) => href.replaceAll('&amp;', '&')), answer.to ?? '']) {
       const count = alike.get(shapeOf(found)) ?? 0;
-      if (found === '' || from.has(found) || count >= ALIKE_MAX || from.size >= PAGES_MAX) continue;
+      if (found === '' || from.has(found) || count >= alikeMax || from.size >= PAGES_MAX) continue;
       alike.set(shapeOf(found), count + 1);
       from.set(found, path);
     }

@@ -193,20 +193,6 @@ test('an owner who may not loosen their own limit is told who may', async () => 
   );
 });
 
-test.each(['/groups/100', '/?under=100'])(
-  'the column of this month comes to what the group used, with what its own projects did: %s',
-  async (path) => {
-    const { get, used } = await house();
-    await used('group/100', '2026-11-02', 100_000_000);
-    await used('group/101', '2026-11-02', 60_000_000);
-    await used('group/102', '2026-11-20', 15_000_000);
-    const { text } = await get(path);
-    const cells = [...text.matchAll(/data-l="this month">([\d.,]+)</g)].map(([, cell]) => Number(cell));
-    expect(cells.toSorted((a, b) => a - b)).toEqual([15, 25, 60, 100]);
-    expect(text).toContain('Projects right in this group');
-  },
-);
-
 const ASKED = {
   ...{ subject: 'group/101', limit: 'money-month', amount: '50' },
   ...{ from: '2026-11-21', until: '2026-11-28', reason: 'load tests' },

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { sampleWorld, serveWorld } from '../sample-world.ts';
 import { sessionOf, type Who } from '../signed-in.ts';
 import { crawled, FIRST, shapeOf } from './crawl.ts';
 import { openBrowser } from './open-browser.ts';
+import { openRealConsole, type RealConsole } from './real-console.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const WIDE = { width: 1280, height: 900 };
@@ -15,13 +16,18 @@ const LIMIT = '/edit?kind=set&subject=group/101&limit=money-month';
 let browser: Browser;
 let full: Awaited<ReturnType<typeof serveWorld>>;
 let empty: Awaited<ReturnType<typeof serveWorld>>;
+let real: RealConsole;
 /** What the browser complained about: scripts, styles and whatever the policy of the page forbids. */
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  const worlds = [sampleWorld(), sampleWorld(true)].map(async (world) => serveWorld(await world));
-  browser = await openBrowser();
-  [full, empty] = (await Promise.all(worlds)) as [typeof full, typeof full];
+  const serve = async (isEmpty: boolean) => serveWorld(await sampleWorld(isEmpty));
+  [browser, full, empty, real] = await Promise.all([
+    openBrowser(),
+    serve(false),
+    serve(true),
+    openRealConsole((text) => complaints.push(text)),
+  ]);
 });
 
 afterEach(async () => {
@@ -30,7 +36,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([browser?.close(), full?.close(), empty?.close()]);
+  await Promise.all([browser, full, empty, real].map((each) => each?.close()));
 });
 
 async function as(
@@ -40,6 +46,19 @@ async function as(
 ): Promise<Page> {
   const context = await browser.newContext({ viewport: WIDE, ...more });
   await context.addCookies([{ name: 'tollgate-session', value: sessionOf(who), url: origin }]);
+  return watched(context);
+}
+
+/** Signs in with GitLab, and is brought to where they wanted to go. */
+async function signedIn(person: string, path = '/'): Promise<Page> {
+  const page = await watched(await browser.newContext());
+  await page.goto(real.url + path);
+  await page.getByRole('link', { name: person }).click();
+  await page.waitForURL(real.url + path);
+  return page;
+}
+
+async function watched(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
   page.on('console', (message) => {
     // A page that says 404, 409 or 422 is an answer.
@@ -70,7 +89,7 @@ test.each([
   'each kind of page that %s opens, %s, has nothing of axe above minor, light and dark, and fits a narrow screen',
   async (who, amount) => {
     const server = amount === 'full' ? full : empty;
-    const found = await crawled((path) => server.send(who, path), FIRST);
+    const found = await crawled((path) => server.send(who, path), FIRST, 1);
     const pages = found.filter(({ type, to }) => type.startsWith('text/html') && to === null);
     const kinds = new Map(
       pages.map(({ path }) => [shapeOf(path).replace(/\?$|[?&](cursor|limit|mine|q)\b/g, ''), path]),
@@ -83,8 +102,8 @@ test.each([
       await page.goto(server.origin + path);
       const light = await findingsOfAxe(page);
       await page.emulateMedia({ colorScheme: 'dark' });
-      // The colours alone differ.
-      const dark = await findingsOfAxe(page, ['color-contrast']);
+      // The colours alone differ, and empty pages have no others.
+      const dark = amount === 'full' ? await findingsOfAxe(page, ['color-contrast']) : [];
       await page.setViewportSize(NARROW);
       const width = await page.evaluate<number>('document.documentElement.scrollWidth');
       wrong.push(...[...light, ...dark].map((finding) => `${path}: ${finding}`));
@@ -177,4 +196,54 @@ test('with script the jobs are counted without a click, and on a telephone all o
   expect(await page.locator('#exact button').count()).toBe(0);
   for (const part of await page.locator('.scroll').all())
     expect(await part.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+});
+
+test('who signed out sees nothing until they sign in again', async () => {
+  const page = await signedIn('fiona-finance');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.waitForURL(`${real.url}/signout`);
+  await page.goto(`${real.url}/groups/101`);
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Sign in as');
+});
+
+test('a job that was rejected is admitted once finance approved what a developer asked for', async () => {
+  const budget = 3;
+  for (let jobId = 1; jobId <= budget; jobId += 1) await real.ask(jobId);
+  expect(await real.ask(9)).toBe('BUDGET_EXHAUSTED');
+
+  const developer = await signedIn('dana-developer', '/jobs/9');
+  const stopped = await developer.getByRole('region', { name: 'Cause' }).textContent();
+  expect(stopped).toContain('CI budget of group acme/payments is used up: 3.00 of 3.00 EUR');
+  expect(await developer.getByRole('region', { name: 'Ways to run it' }).textContent()).toContain(
+    'ask payments-leads',
+  );
+  // All of it is filled in; what is seen names no id and nothing that only programs read.
+  expect(await developer.getByLabel('Until').inputValue()).toBe('2026-11-30');
+  expect(await developer.getByRole('main').innerText()).not.toMatch(
+    /d-9-1|BUDGET_|ledger|group\/|T\d\d:\d\d/,
+  );
+  await developer.getByLabel('Increase').fill('10');
+  await developer.getByLabel('Reason').fill('Load tests');
+  await developer.getByRole('button', { name: 'Send the request' }).click();
+  expect(await developer.getByRole('status').textContent()).toContain('was filed');
+  expect(await developer.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
+  expect(await real.ask(10)).toBe('BUDGET_EXHAUSTED');
+
+  await developer.goto(`${real.url}/jobs/9`);
+  const asked = developer.getByRole('region', { name: 'Asked for because of it' });
+  expect(await asked.textContent()).toContain('waits for a decision');
+  expect(await developer.getByRole('button', { name: 'Send the request' }).count()).toBe(0);
+
+  const finance = await signedIn('fiona-finance', '/requests');
+  const card = finance.getByRole('article').filter({ hasText: 'Load tests' });
+  await card.getByRole('link', { name: /^Look at it/ }).click();
+  expect(await finance.getByRole('main').textContent()).toContain('Changes');
+  await finance.getByRole('button', { name: 'Approve' }).click();
+  expect(await finance.getByRole('status').textContent()).toContain('Approved');
+  expect(await real.ask(11)).toBe('admitted');
+  await developer.reload();
+  expect(await asked.textContent()).toContain('approved by fiona-finance');
+  await developer.goto(`${real.url}/groups/101`);
+  const grants = developer.getByRole('table').filter({ hasText: 'Load tests' });
+  expect(await grants.textContent()).toContain('+10.00 EUR');
 });

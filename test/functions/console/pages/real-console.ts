@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ADMISSIONS_PATH, type AdmissionsResponse } from '../../../../functions/core/contract/admissions.ts';
 import { type LedgerClock, systemClock } from '../../../../functions/core/environment/environment.ts';
-import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
 import { directoryOf } from '../../../../policies/directory.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
-import { limitsOn } from '../../../../policies/limits/limits.ts';
 import { serveAdmit } from '../../../../scripts/local/admit.ts';
 import { openLocalLedger } from '../../../../scripts/local/ledger-source.ts';
 import { startUsageCounter } from '../../../../scripts/local/past-month.ts';
@@ -22,8 +20,6 @@ export interface RealConsole {
   readonly url: string;
   /** Asks the admit function about one job of acme/payments, a euro large. @returns the outcome and its reasons */
   ask(jobId: number): Promise<string>;
-  /** In units of currency, as it is in the table. */
-  amountOf(subject: string): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -79,18 +75,6 @@ export async function openRealConsole(onTrouble: (text: string) => void): Promis
       return decision?.outcome === 'rejected'
         ? decision.violations.map(({ reason }) => reason.code).join()
         : `${decision?.outcome}`;
-    },
-    async amountOf(subject) {
-      const desk = createLimitsDesk({
-        table: ledger.limits,
-        policy,
-        directory: async () => DIRECTORY,
-        ledger: ledger.ledger,
-        clock,
-        newId: () => 'unused',
-      });
-      const amount = limitsOn((await desk.live())?.limits ?? limits, subject)[0]?.amount;
-      return typeof amount === 'number' ? amount / 1e6 : amount;
     },
     async close() {
       await console.stop();

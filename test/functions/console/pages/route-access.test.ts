@@ -66,7 +66,7 @@ const CALLS: Readonly<
   'GET /budgets': ['viewer', '/budgets', 200, 200],
   'GET /me': ['none', '/me', 200, 200],
   'POST /me/sessions': ['none', '/me/sessions', 303, 303, () => ({ step: 'others' })],
-  'GET /go': ['none', '/go', 200, 200],
+  'GET /go': ['none', '/go', 303, 303],
   'GET /instance': ['finance', '/instance', 200, 403],
   'GET /:folder{groups|projects|runner-classes}/:name': ['viewer', '/groups/104', 200, 404],
   'GET /jobs': ['viewer', '/jobs', 200, 200],

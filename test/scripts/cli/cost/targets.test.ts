@@ -42,7 +42,7 @@ test.each([
     const [row, column] = [batch === 1 ? 0 : 1, size === 1 ? 0 : 1];
     const { dueIndex, ledgerReads, recordBytes } = MEASURED;
     const counted = await measureJob(batch, size);
-    expect(counted, 'scripts/cli/cost/measured.ts is not what is counted now').toMatchObject({
+    expect(counted, 'scripts/cli/cost/estimate.ts is not what is counted now').toMatchObject({
       ...{ hold: holdUnits(batch, 3), settle: holdUnits(batch, 3), dueIndex, ledgerReads },
       ...{ usage: MEASURED.usage[row]?.[column], usageReads: MEASURED.usageReads[row]?.[column] },
     });

@@ -9,7 +9,7 @@ import {
   type WorkBudget,
   workBudget,
 } from '../../../../scripts/cli/pipeline/pipeline-error.ts';
-import { knownExpander, VALUE_CHARACTERS_MAX } from '../../../../scripts/cli/pipeline/variables.ts';
+import { VALUE_CHARACTERS_MAX } from '../../../../scripts/cli/pipeline/variables.ts';
 
 const CHARACTERS_MAX = 1_600;
 
@@ -112,23 +112,4 @@ describe('a small file that makes a reader search for long is read with little w
     expect(error === undefined || (error instanceof PipelineError && error.code === 'refused')).toBe(true);
     expect(budget.used).toBeLessThan(WORK_MAX / 50);
   });
-});
-
-test('values upon values are worked out once for each name, however often they are asked for', () => {
-  let asked = 0;
-  const variables = new Proxy(
-    {
-      ...Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`A${at}`, `$A${at + 1}$A${at + 1}`])),
-      A12: 'x',
-    },
-    {
-      get(target: Readonly<Record<string, string>>, name: string) {
-        asked += 1;
-        return target[name];
-      },
-    },
-  );
-  expect(knownExpander(variables)('$A0')).toBe('x'.repeat(2 ** 12));
-  // Twice for each of the thirteen, because each stands twice in the one before it.
-  expect(asked).toBeLessThanOrEqual(2 * 13);
 });

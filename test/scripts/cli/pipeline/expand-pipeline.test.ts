@@ -198,35 +198,6 @@ cell: { script: x, tags: [$RAW], parallel: { matrix: [{ RAW: 'z$AT' }] } }
   });
 });
 
-describe('parallel', () => {
-  test('a matrix makes a job per combination, named after its values', () => {
-    const pipeline = expanded(`
-job:
-  script: x
-  image: base:$OS
-  tags: [$SIZE]
-  parallel:
-    matrix:
-      - OS: [linux, windows]
-        SIZE: [small, large]
-      - OS: macos
-        SIZE: [m1]
-`);
-    expect(names(pipeline)).toEqual([
-      'job: [linux, small]',
-      'job: [linux, large]',
-      'job: [windows, small]',
-      'job: [windows, large]',
-      'job: [macos, m1]',
-    ]);
-    expect(jobNamed(pipeline, 'job: [windows, large]')).toMatchObject({
-      image: 'base:windows',
-      tags: ['large'],
-      variables: { OS: 'windows', SIZE: 'large', CI_NODE_INDEX: '4', CI_NODE_TOTAL: '5' },
-    });
-  });
-});
-
 describe('where a job stands', () => {
   const pipeline = expanded({
     '.gitlab-ci.yml': `include: [ci/jobs.yml, ci/more.yml]
@@ -246,7 +217,10 @@ both: { tags: [ours] }
   test('is the file and line it is written at, in an included file as well', () => {
     expect(placeOf('ours')).toEqual({ file: '.gitlab-ci.yml', line: 6 });
     expect(placeOf('theirs 2/2')).toEqual({ file: 'ci/jobs.yml', line: 2 });
-    expect(jobNamed(pipeline, 'theirs 2/2').definedAs).toBe('theirs');
+    expect(jobNamed(pipeline, 'theirs 2/2')).toMatchObject({
+      definedAs: 'theirs',
+      variables: { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '2' },
+    });
   });
 
   test('is counted from the top of a file that declares inputs first', () => {

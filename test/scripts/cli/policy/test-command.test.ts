@@ -113,7 +113,7 @@ test.each([
   ['request: { imgae: x }, expect: admitted', 'tests[0].request: imgae: unknown key'],
   [
     'request: { image: { name: "alpine:3", kubernetes: { usr: 0 } } }, expect: admitted',
-    'request: image: unknown key usr',
+    'request: image: kubernetes Unrecognized key: "usr"',
   ],
   [
     'request: { user: me }, expect: admitted',

@@ -1,17 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { SCRATCH_FOLDER } from '../../cdk/constructs/relay-service.ts';
 import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { readRelayConfig } from '../../relay/config.ts';
 import { DEFAULTS, PRIVATE, type Synthesized, synthesize } from './synthesized.ts';
 
-let standard: Synthesized;
-let closed: Synthesized;
-beforeAll(() => {
-  standard = synthesize(DEFAULTS);
-  closed = synthesize(PRIVATE);
-});
+const [standard, closed] = [synthesize(DEFAULTS), synthesize(PRIVATE)];
 
 const text = (value: unknown): string => JSON.stringify(value);
 
@@ -110,8 +105,17 @@ test('with a customer’s key: invoked by name, and no wider than the three para
 test.each([
   { image: 'ghcr.io/example/tollgate-relay:1.2.3', pull: false },
   { image: '123456789012.dkr.ecr.eu-central-1.amazonaws.com/team/tollgate:1.2.3', pull: true },
-])('a ready image is taken as it is named: $image', ({ image, pull }) => {
-  const made = synthesize(DEFAULTS.map((each): Deployment => ({ ...each, relay: { image } })));
-  expect(text(containerOf(made).Image).replaceAll(/[^\w.:@/-]/g, '')).toContain(image.split('/').at(-1));
-  expect(text(statementsOf(made, 'ExecutionRole')).includes('ecr:BatchGetImage')).toBe(pull);
-});
+])(
+  'a ready image is taken as it is named, and told which descriptors it must contain: $image',
+  ({ image, pull }) => {
+    const made = synthesize(DEFAULTS.map((each): Deployment => ({ ...each, relay: { image } })));
+    expect(text(containerOf(made).Image).replaceAll(/[^\w.:@/-]/g, '')).toContain(image.split('/').at(-1));
+    expect(text(statementsOf(made, 'ExecutionRole')).includes('ecr:BatchGetImage')).toBe(pull);
+    const messages = made.app
+      .synth()
+      .stacks.flatMap((stack) => stack.messages.map(({ entry }) => String(entry.data)));
+    expect(messages).toContainEqual(
+      expect.stringMatching(/must contain gitlab\.descriptors as \/app\/descriptors\/[0-9a-f]{64}\.binpb/),
+    );
+  },
+);

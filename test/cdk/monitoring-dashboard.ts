@@ -1,9 +1,9 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FUNCTION_METRICS, METRIC_NAMESPACE } from '../../functions/names.ts';
 import { RELAY_METRICS } from '../../relay/names.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
 import { dashboardOf, UNMEASURED, WATCHED, type Widget } from './monitored.ts';
-import { DEFAULTS, PRIVATE, type Synthesized, synthesize } from './synthesized.ts';
+import { DEFAULTS, PRIVATE, synthesize } from './synthesized.ts';
 
 /** Far less than a template's megabyte, of which it is a part. */
 const BODY_BYTES_MAX = 100_000;
@@ -11,19 +11,7 @@ const COLUMNS = 24;
 
 const EMITTED = [...FUNCTION_METRICS, ...RELAY_METRICS].map(({ name }) => `${METRIC_NAMESPACE} ${name}`);
 
-const bySettings = new Map<string, Synthesized>();
-beforeAll(() => {
-  for (const [name, each] of Object.entries({ DEFAULTS, PRIVATE, WATCHED, UNMEASURED })) {
-    bySettings.set(name, synthesize(each));
-  }
-});
-const SETTINGS = ['DEFAULTS', 'PRIVATE', 'WATCHED', 'UNMEASURED'];
-
-const boardOf = (name: string) => {
-  const found = bySettings.get(name);
-  if (found === undefined) throw new Error(`no synth of ${name}`);
-  return dashboardOf(found);
-};
+const boardOf = (deployments: typeof DEFAULTS) => dashboardOf(synthesize(deployments));
 
 type Cells = readonly unknown[];
 const metricsOf = ({ type, properties }: Widget): readonly Cells[] =>
@@ -31,10 +19,14 @@ const metricsOf = ({ type, properties }: Widget): readonly Cells[] =>
 /** Namespace, name, dimensions and values, without the options at the end. */
 const named = (cells: Cells): readonly string[] => cells.filter((cell) => typeof cell === 'string');
 const isMath = (cells: Cells): boolean => named(cells).length === 0;
-describe.each(SETTINGS)('the dashboard of %s', (name) => {
-  test('has every widget inside of the grid and none on another', () => {
+
+test.each(Object.entries({ DEFAULTS, PRIVATE, WATCHED, UNMEASURED }))(
+  'the dashboard of %s is one that CloudWatch takes: every widget is inside of the grid and none on another',
+  (_, deployments) => {
+    const { text, widgets } = boardOf(deployments);
+    expect(text.length).toBeLessThan(BODY_BYTES_MAX);
     const taken = new Set<string>();
-    for (const { x, y, width, height } of boardOf(name).widgets) {
+    for (const { x, y, width, height } of widgets) {
       expect(x + width).toBeLessThanOrEqual(COLUMNS);
       // Narrower ones have no room for a legend.
       expect(width).toBeGreaterThanOrEqual(6);
@@ -45,17 +37,13 @@ describe.each(SETTINGS)('the dashboard of %s', (name) => {
         }
       }
     }
-  });
-
-  test('is one that CloudWatch takes', () => {
-    expect(boardOf(name).text.length).toBeLessThan(BODY_BYTES_MAX);
-  });
-});
+  },
+);
 
 describe('the dashboard', () => {
   test('shows every metric that is paid for', () => {
     const shown = new Set(
-      boardOf('DEFAULTS')
+      boardOf(DEFAULTS)
         .widgets.flatMap(metricsOf)
         .map((cells) => named(cells).slice(0, 2).join(' ')),
     );
@@ -65,7 +53,7 @@ describe('the dashboard', () => {
   test.each(ALL_ALARMS.map(({ name }) => name))('has a graph of %s with its threshold', (name) => {
     const spec = ALL_ALARMS.find((each) => each.name === name);
     const label = `${name}: ${spec?.severity} ${spec?.breach.join(' ')}`;
-    const [graph, ...others] = boardOf('WATCHED').widgets.filter(({ properties }) =>
+    const [graph, ...others] = boardOf(WATCHED).widgets.filter(({ properties }) =>
       JSON.stringify(properties.annotations ?? {}).includes(`"${label}"`),
     );
     expect(others).toEqual([]);

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { INSTANCES_PK, ledgerKeys } from '../../functions/core/store/keys.ts';
 import { rollupKeys } from '../../functions/core/usage/rollup-store.ts';
 import * as names from '../../functions/names.ts';
@@ -97,21 +97,18 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
 const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'PartiQLUpdate'] as const;
 
 const statementsOf = new Map<string, Statement[]>();
-let table = '';
-beforeAll(() => {
-  const { resources } = synthesize(PRIVATE);
-  for (const [where, { Properties }] of resources('AWS::IAM::Policy')) {
-    const id = where.split('/')[1] ?? '';
-    const role = Object.keys(MAY_WRITE).find((each) =>
-      each === 'Relay' ? /^Relay.*TaskRole/.test(id) : id.startsWith(`${each}Role`),
-    );
-    if (role === undefined) continue;
-    const statements = Properties.PolicyDocument.Statement as readonly Statement[];
-    statementsOf.set(role, [...(statementsOf.get(role) ?? []), ...statements]);
-  }
-  const put = (statementsOf.get('SettleProgram') ?? []).find(({ Action }) => Action === 'dynamodb:PutItem');
-  table = JSON.stringify(put?.Resource);
-});
+const { resources } = synthesize(PRIVATE);
+for (const [where, { Properties }] of resources('AWS::IAM::Policy')) {
+  const id = where.split('/')[1] ?? '';
+  const role = Object.keys(MAY_WRITE).find((each) =>
+    each === 'Relay' ? /^Relay.*TaskRole/.test(id) : id.startsWith(`${each}Role`),
+  );
+  if (role === undefined) continue;
+  const statements = Properties.PolicyDocument.Statement as readonly Statement[];
+  statementsOf.set(role, [...(statementsOf.get(role) ?? []), ...statements]);
+}
+const put = (statementsOf.get('SettleProgram') ?? []).find(({ Action }) => Action === 'dynamodb:PutItem');
+const table = JSON.stringify(put?.Resource);
 
 const may = (role: string, action: string, item: Item): boolean =>
   isAllowed(
@@ -205,7 +202,6 @@ test('a customer’s key opens by way of one service of this region, and to alar
     }
   }
   expect(open).toEqual([]);
-  const { resources } = synthesize(PRIVATE);
   const alarms = resources('AWS::KMS::Key').flatMap(([, { Properties }]) =>
     (Properties.KeyPolicy.Statement as readonly (Statement & { Principal: { Service?: string } })[]).filter(
       ({ Principal }) => Principal.Service === 'cloudwatch.amazonaws.com',

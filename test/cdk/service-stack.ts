@@ -1,19 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { readConsoleConfig } from '../../functions/console/config.ts';
-import {
-  readAdmitConfig,
-  readDirectoryConfig,
-  readDoctorConfig,
-  readDriftConfig,
-  readNoticesConfig,
-  readRequeueConfig,
-  readRollupConfig,
-  readSettleConfig,
-  readSsmLimitsConfig,
-  readSweepConfig,
-  readWatchdogConfig,
-} from '../../functions/core/environment/settings.ts';
+import * as settings from '../../functions/core/environment/settings.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { ledgerTable } from '../../functions/core/store/operation.ts';
 import {
@@ -26,14 +14,7 @@ import {
   synthesize,
 } from './synthesized.ts';
 
-let standard: Synthesized;
-let closed: Synthesized;
-let several: Synthesized;
-beforeAll(() => {
-  standard = synthesize(DEFAULTS);
-  closed = synthesize(PRIVATE);
-  several = synthesize(SEVERAL);
-});
+const [standard, closed, several] = [synthesize(DEFAULTS), synthesize(PRIVATE), synthesize(SEVERAL)];
 
 const textOf = (value: unknown): string => JSON.stringify(value) ?? '';
 
@@ -53,25 +34,24 @@ const rightsOf = (synthesized: Synthesized, role: string): string =>
 
 describe('every function', () => {
   test('has a bundle of its own', () => {
-    const functions = closed.resources('AWS::Lambda::Function').map(([, { Properties }]) => Properties);
-    expect(functions.map(({ FunctionName }) => FunctionName).sort()).toEqual(
-      BUNDLES.map((name) => `tollgate-private-${name}`).sort(),
-    );
+    const functions = closed.resources('AWS::Lambda::Function');
+    const names = functions.map(([, { Properties }]) => Properties.FunctionName);
+    expect(names.sort()).toEqual(BUNDLES.map((name) => `tollgate-private-${name}`).sort());
   });
 
   test.each([
-    ['Admit', readAdmitConfig],
-    ['Settle', readSettleConfig],
-    ['SettleStream', readAdmitConfig],
-    ['Rollup', readRollupConfig],
-    ['Sweep', readSweepConfig],
-    ['DriftCheck', readDriftConfig],
-    ['DirectorySync', readDirectoryConfig],
-    ['Doctor', readDoctorConfig],
-    ['SsmLimits', readSsmLimitsConfig],
-    ['Notices', readNoticesConfig],
-    ['Requeue', readRequeueConfig],
-    ['Watchdog', readWatchdogConfig],
+    ['Admit', settings.readAdmitConfig],
+    ['Settle', settings.readSettleConfig],
+    ['SettleStream', settings.readAdmitConfig],
+    ['Rollup', settings.readRollupConfig],
+    ['Sweep', settings.readSweepConfig],
+    ['DriftCheck', settings.readDriftConfig],
+    ['DirectorySync', settings.readDirectoryConfig],
+    ['Doctor', settings.readDoctorConfig],
+    ['SsmLimits', settings.readSsmLimitsConfig],
+    ['Notices', settings.readNoticesConfig],
+    ['Requeue', settings.readRequeueConfig],
+    ['Watchdog', settings.readWatchdogConfig],
     ['Console', readConsoleConfig],
   ])('%s is told everything it refuses to start without', (construct, read) => {
     const { Variables } = fn(closed, construct).Properties.Environment;

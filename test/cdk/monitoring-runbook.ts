@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { COMPOSITE } from '../../cdk/monitoring/alarms/alarm-spec.ts';
 import type { Deployment } from '../../cdk/settings/deployment.ts';
+import { readDeployments } from '../../cdk/settings/read-deployments.ts';
 import { ENV_LIMITS_PATH } from '../../functions/names.ts';
+import { reservedConcurrency } from '../../scripts/build/preflight.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
 import { WATCHED } from './monitored.ts';
 import { COMMANDS, HEADINGS, partsOf, RUNBOOK, sectionsUnder } from './runbook-text.ts';
-import { A_CONSOLE, DEFAULTS, type Synthesized, synthesize } from './synthesized.ts';
+import { DEFAULTS, synthesize } from './synthesized.ts';
 
 const ALARMS = [COMPOSITE.name, ...ALL_ALARMS.map(({ name }) => name)];
 
@@ -14,23 +16,16 @@ test('every alarm has a section, and every section an alarm', () => {
   expect(sectionsUnder('Alarms').map(({ text }) => text)).toEqual(ALARMS);
 });
 
-describe.each(ALARMS)('the section of %s', (name) => {
-  const section = sectionsUnder('Alarms').find(({ text }) => text === name);
-  const spec = [COMPOSITE, ...ALL_ALARMS].find((each) => each.name === name);
-
-  test('has symptom, check and act, in this order', () => {
-    const steps = [...(section?.body.matchAll(/^\*\*([A-Z][a-z ]+)\.\*\*/gm) ?? [])].map(([, step]) => step);
+test.each([COMPOSITE, ...ALL_ALARMS])(
+  'the section of $name says how bad it is, then symptom, check and act, with a command',
+  ({ name, severity }) => {
+    const { body = '' } = sectionsUnder('Alarms').find(({ text }) => text === name) ?? {};
+    expect(body.trimStart()).toMatch(severity === 'page' ? /^\*Page[.,]/ : /^\*Ticket[.;]/);
+    const steps = [...body.matchAll(/^\*\*([A-Z][a-z ]+)\.\*\*/gm)].map(([, step]) => step);
     expect(steps).toEqual(['Symptom', 'Check', 'Act']);
-  });
-
-  test('says how bad it is, as the alarm does', () => {
-    expect(section?.body.trimStart()).toMatch(spec?.severity === 'page' ? /^\*Page[.,]/ : /^\*Ticket[.;]/);
-  });
-
-  test('looks at something by a command', () => {
-    expect(section?.body).toContain('```sh');
-  });
-});
+    expect(body).toContain('```sh');
+  },
+);
 
 describe('commands', () => {
   const parts = COMMANDS.flatMap(partsOf);
@@ -70,33 +65,25 @@ test('messages of relays in filter patterns are written', () => {
 });
 
 describe('names in commands', () => {
-  let names: ReadonlySet<string>;
-  beforeAll(() => {
-    const synthesized: Synthesized = synthesize(WATCHED.map((each) => ({ ...each, console: A_CONSOLE })));
-    const NAMES = [
-      'FunctionName',
-      'LogGroupName',
-      'QueueName',
-      'TopicName',
-      'Name',
-      'AlarmName',
-      'DashboardName',
-    ];
-    names = new Set(
-      synthesized.stacks.flatMap(({ name: stack, template }) => [
-        stack,
-        ...Object.values(template.Resources).flatMap(({ Properties }) =>
-          NAMES.flatMap((name) => (typeof Properties?.[name] === 'string' ? [Properties[name]] : [])),
-        ),
+  const NAMES = [
+    'FunctionName',
+    'LogGroupName',
+    'QueueName',
+    'TopicName',
+    'Name',
+    'AlarmName',
+    'DashboardName',
+  ];
+  const names = new Set<unknown>(
+    synthesize(WATCHED).stacks.flatMap(({ name: stack, template }) => [
+      stack,
+      ...Object.values(template.Resources).flatMap(({ Properties }) => [
+        ...NAMES.map((name) => Properties?.[name]),
+        // Editors of limits make this parameter, not a stack. A function has its path.
+        Properties?.Environment?.Variables?.[ENV_LIMITS_PATH],
       ]),
-    );
-    // Editors of limits make this parameter, not a stack. A function has its path.
-    for (const { template } of synthesized.stacks)
-      for (const { Properties } of Object.values(template.Resources)) {
-        const path: unknown = Properties?.Environment?.Variables?.[ENV_LIMITS_PATH];
-        if (typeof path === 'string') names = new Set([...names, path]);
-      }
-  });
+    ]),
+  );
 
   test('are those of the stacks', () => {
     const used = [
@@ -112,10 +99,14 @@ describe('names in commands', () => {
   });
 
   test('and the concurrency that they reserve is the number in the text', () => {
-    const reserved = (deployments: readonly Deployment[]): number =>
-      synthesize(deployments)
+    const reserved = (deployments: readonly Deployment[]): number => {
+      const sum = synthesize(deployments)
         .resources('AWS::Lambda::Function')
-        .reduce((sum, [, { Properties }]) => sum + (Properties.ReservedConcurrentExecutions ?? 0), 0);
+        .reduce((all, [, { Properties }]) => all + (Properties.ReservedConcurrentExecutions ?? 0), 0);
+      // `npm run deploy` asks for as much.
+      expect(readDeployments(deployments, {}).map(reservedConcurrency)).toEqual([sum]);
+      return sum;
+    };
     const { body = '' } = HEADINGS.find(({ text }) => text === 'Concurrency of the account') ?? {};
     const most = reserved(WATCHED);
     expect(body).toContain(`reserves ${most} of them`);

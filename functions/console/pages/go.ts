@@ -1,0 +1,24 @@
+import { parseJobReference } from '../../answers/job/recorded-job.ts';
+import type { User } from '../../core/signin/model.ts';
+import { reachable } from './frame.tsx';
+import { type PageRoutes, query } from './page-deps.ts';
+import { address } from './parts/layout.tsx';
+
+const WORD_CHARACTERS_MAX = 500;
+
+/** `GET /go?to=…` leads to what is meant. */
+export const goRoutes: PageRoutes = (app) => {
+  app.get('/go', async (c) => {
+    const word = query(c, 'to', WORD_CHARACTERS_MAX);
+    return c.redirect(word === undefined ? '/' : placeOf(word, c.var.user), 303);
+  });
+};
+
+function placeOf(word: string, user: User): string {
+  const job = parseJobReference(word);
+  if (job.ok) return `/jobs/${job.value.jobId}`;
+  const name = word.toLowerCase();
+  const pages = [...reachable(user), { href: '/me', text: 'My account' }];
+  const page = pages.find(({ text }) => text.toLowerCase().startsWith(name));
+  return page?.href ?? address('/', { q: word });
+}

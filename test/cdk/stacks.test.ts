@@ -1,0 +1,10 @@
+/** One file, so that one worker loads the CDK and synthesizes each deployment once. */
+import './gitlab-descriptors.ts';
+import './least-actions.ts';
+import './monitoring-alarms.ts';
+import './monitoring-dashboard.ts';
+import './monitoring-runbook.ts';
+import './relay-service.ts';
+import './resources.ts';
+import './service-stack.ts';
+import './table-attacks.ts';
