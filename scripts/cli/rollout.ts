@@ -145,8 +145,11 @@ function move(
     const paint = paintWhen(io.colours);
     if (forecast !== undefined && !flags.json) io.out(forecastText(forecast, io.columns));
     const format = { currency: budget.policy.currency, json: flags.json, io };
-    let view: MovedView = { outcome: 'unchanged', ...planMoves(rows, step) };
-    if (!dryRun) {
+    let view: MovedView;
+    if (dryRun) {
+      const { moved, held } = planMoves(rows, step);
+      view = { outcome: 'unchanged', moved, held };
+    } else {
       const json = {
         subjects: which === 'all' ? ('all' as const) : rows.map(({ subject }) => subject),
         direction: step.direction,

@@ -7,6 +7,7 @@ import {
 } from '../../../functions/core/gitlab/administration.ts';
 import { createGitLabPipelines } from '../../../functions/core/gitlab/pipelines.ts';
 import { type CanaryOutcome, dynamoCanaryOutcomes } from '../../../functions/core/ledger/controller.ts';
+import { LedgerError } from '../../../functions/core/store/table-failure.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
 import type { Router } from '../../../relay/router/router.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
@@ -67,12 +68,19 @@ GitLab or the descriptors change.`,
       const end = isProven
         ? `Both answers are proven on GitLab ${outcome.gitlabVersion} with ${schemaTitle(canary.schema)}.\n`
         : 'Not proven.\n';
-      if (!flags.json) io.out(linesText(lines.all, paintWhen(io.colours)) + end);
-      const kept = outcome !== undefined && table.known;
-      if (kept) await dynamoCanaryOutcomes(table.value).write(outcome);
-      else if (outcome !== undefined && !table.known) io.err(`Not kept for the doctor: ${table.why}.\n`);
+      let unkept = table.known ? undefined : table.why;
+      if (table.known && outcome !== undefined)
+        try {
+          await dynamoCanaryOutcomes(table.value).write(outcome);
+        } catch (error) {
+          if (!(error instanceof LedgerError)) throw error;
+          unkept = error.message;
+        }
+      const kept = outcome !== undefined && unkept === undefined;
+      if (outcome !== undefined && !kept) io.err(`Not kept for the doctor: ${unkept}.\n`);
       const body = { proven: isProven, outcome: outcome ?? null, kept, lines: lines.all };
       if (flags.json) io.out(`${JSON.stringify(body)}\n`);
+      else io.out(linesText(lines.all, paintWhen(io.colours)) + end);
       const code = exitOf(lines.all);
       return code === EXIT.ok && !isProven ? EXIT.wouldReject : code;
     } finally {

@@ -54,7 +54,9 @@ async function runSetup(
       await lines.step(() => setUpToken(setup, controller, lines));
       await lines.step(() => setUpScope(setup, controller, lines));
     });
-    await lines.step(() => setUpWebhooks(setup, signsHooks(facts.version), lines));
+    // Stores a key, so GitLab must have let this token change something before.
+    if (controller !== undefined || mode !== 'change')
+      await lines.step(() => setUpWebhooks(setup, signsHooks(facts.version), lines));
   }
   const body = { gitlab: setup.place.baseUrl, mode, lines: lines.all, ...facts, controller };
   if (flags.json) io.out(`${JSON.stringify(body)}\n`);
