@@ -1,6 +1,5 @@
 import { type CommandEntry, UsageError } from '../terminal/command.ts';
-import { command, print } from '../terminal/define-command.ts';
-import { word } from '../terminal/flags.ts';
+import { command, print, word } from '../terminal/define.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 

@@ -1,7 +1,8 @@
-import { ENV_GITLAB_INSTANCE } from '../../functions/names.ts';
+import { ENV_GITLAB_INSTANCE, ENV_ROLLUP_ZONE } from '../../functions/names.ts';
+import { isZone } from '../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { type TerminalIo, UsageError } from '../terminal/command.ts';
-import { text } from '../terminal/flags.ts';
+import { text } from '../terminal/define.ts';
 
 export const TABLE_FLAGS = {
   ledger: text(
@@ -32,7 +33,6 @@ export interface LedgerFlags {
   readonly region?: string | undefined;
   readonly endpoint?: string | undefined;
   readonly console?: string | undefined;
-  /** The GitLab that the command asks: it reads the books of no other. */
   readonly gitlab?: string | undefined;
 }
 
@@ -74,4 +74,11 @@ export function ledgerPlace(flags: LedgerFlags, io: Pick<TerminalIo, 'env'>) {
     tableName: ledger,
     ...withoutAbsent({ instance, gitlab, region, endpoint }),
   };
+}
+
+/** IANA zone of the deployment's days. @throws {UsageError} for what is no zone. */
+export function rollupZone({ env }: Pick<TerminalIo, 'env'>): string {
+  const zone = env[ENV_ROLLUP_ZONE] || 'UTC';
+  if (isZone(zone)) return zone;
+  throw new UsageError(`${ENV_ROLLUP_ZONE} "${zone}": expected an IANA zone such as Europe/Berlin`);
 }

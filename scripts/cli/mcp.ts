@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { type CommandEntry, EXIT, type ExitCode, standIn, type TerminalIo } from '../terminal/command.ts';
-import { command } from '../terminal/define-command.ts';
+import { command } from '../terminal/define.ts';
 import { consoleAsked } from './api/open-api.ts';
 import { LEDGER_FLAGS } from './ledger-flags.ts';
 import { RULES_FLAGS } from './rules-flags.ts';
@@ -72,7 +72,6 @@ const PLACE = z.strictObject({
   image: text('Its container image.').optional(),
 });
 
-/** @param books - flags that name the ledger or the console; none: the ledger of `npm start` */
 export function mcpTools(
   call: CommandCall,
   books: readonly string[],
@@ -121,7 +120,7 @@ export function mcpTools(
   ];
 }
 
-export interface McpTool {
+interface McpTool {
   readonly name: string;
   readonly description: string;
   /** Every field is a text; numbers are taken as texts. */
@@ -129,7 +128,7 @@ export interface McpTool {
   readonly run: (given: Readonly<Record<string, string | undefined>>) => Promise<ToolAnswer>;
 }
 
-export interface ToolAnswer {
+interface ToolAnswer {
   readonly text: string;
   readonly isError: boolean;
 }

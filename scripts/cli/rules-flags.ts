@@ -8,7 +8,7 @@ import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 import type { TerminalIo } from '../terminal/command.ts';
-import { text } from '../terminal/flags.ts';
+import { text } from '../terminal/define.ts';
 import { readLiveSet } from './limits/live-set.ts';
 import type { LedgerAccess } from './open-ledger.ts';
 

@@ -17,11 +17,8 @@ export type ApiClient = ReturnType<typeof apiClient>;
 
 const ORIGIN = 'http://in-process.invalid';
 
-/** Access to the table allows everything. */
 const ADMIN: Roles = { admin: true, finance: false, ownedGroupIds: [], viewerGroupIds: [] };
 
-/** Calls throw the cause of a failure, e.g. a {LedgerError}, whose message is for owners of the table. */
-/** @param name - of the author, for people */
 export function apiInProcess(deps: Omit<ApiDeps, 'log' | 'onFailure'>, name: string): ApiClient {
   let broken: Error | undefined;
   const onFailure = (error: Error): void => {

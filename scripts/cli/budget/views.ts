@@ -21,18 +21,25 @@ import { isMoney, LIMIT_KINDS } from '../../../policies/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { choice, optionalWord, orElse, readWhole, text, toggle, whole } from '../../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { amounts, right, table } from '../../terminal/table.ts';
+import {
+  choice,
+  command,
+  optionalWord,
+  orElse,
+  print,
+  readWhole,
+  text,
+  toggle,
+  whole,
+} from '../../terminal/define.ts';
+import { amounts, type Paint, paintWhen, printable, right, table } from '../../terminal/table.ts';
 import { allPages, answeredInProcess } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
+import { rollupZone } from '../ledger-flags.ts';
 import { shadowCount } from '../report/shadow-words.ts';
-import { rollupZone } from '../rollup-zone.ts';
 import { BUDGET_FLAGS, knownSubject, SUBJECT_HELP, subjectOfWord, subjectWord } from './arguments.ts';
 import { changeRowsText } from './change-text.ts';
 
-/** Two or three screens; --all and --json have the rest. */
 const ROWS_SHOWN = 100;
 const PAGE_ROWS = 1_000;
 
@@ -336,7 +343,6 @@ function standingsText(
 const percentText = (percent: number, paint: Paint): string =>
   percent >= 100 ? paint.bad(`${percent}`) : percent >= 80 ? paint.warn(`${percent}`) : `${percent}`;
 
-/** `500.00 EUR/month`, `unlimited EUR/month`, `20 jobs`; a limit that does not reject says so. */
 function limitText(row: BudgetRow, currency: string): string {
   const { amount, unit, kind, per } = row;
   const mode = modeOf(row);

@@ -5,12 +5,10 @@ import { dynamoHealthLook } from '../../../functions/answers/health/read-health.
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { EXIT, standIn } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { text } from '../../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { TABLE_FLAGS } from '../ledger-flags.ts';
+import { command, print, text } from '../../terminal/define.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/table.ts';
+import { rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openTableAccess } from '../open-ledger.ts';
-import { rollupZone } from '../rollup-zone.ts';
 import { CONTROLLER_FLAG, callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
 
 const NOT_NOTED = { policyVersion: undefined, descriptorsVersion: undefined };

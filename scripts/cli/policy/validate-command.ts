@@ -12,12 +12,10 @@ import {
 } from '../../policy/read-documents.ts';
 import { collectProblems, readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
 import { EXIT } from '../../terminal/command.ts';
-import { command } from '../../terminal/define-command.ts';
-import { toggle } from '../../terminal/flags.ts';
-import { paintWhen } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { command, toggle } from '../../terminal/define.ts';
+import { paintWhen, table } from '../../terminal/table.ts';
+import { shortPath } from '../../terminal/user-file.ts';
 import { RULES_FLAGS, type RulesFiles, rulesFiles } from '../rules-flags.ts';
-import { shortPath } from '../short-path.ts';
 import { warningsOf } from './warnings.ts';
 import { entryOf } from './written-document.ts';
 

@@ -17,13 +17,12 @@ import { counterName } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { toggle, word } from '../../terminal/flags.ts';
-import { printable } from '../../terminal/paint.ts';
+import { command, print, toggle, word } from '../../terminal/define.ts';
+import { printable } from '../../terminal/table.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { openToRepair, withOpened } from '../open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
-import { agreedTo } from '../truth/confirm.ts';
+import { agreedTo } from '../truth/progress.ts';
 
 const forgetUserCommand = command({
   name: 'forget user',
