@@ -27,14 +27,8 @@ export const LEDGER_FLAGS = {
 
 export const LEDGER_EXITS = { 1: 'the ledger does not answer' } as const;
 
-export interface LedgerFlags {
-  readonly ledger?: string | undefined;
-  readonly instance?: string | undefined;
-  readonly region?: string | undefined;
-  readonly endpoint?: string | undefined;
-  readonly console?: string | undefined;
-  readonly gitlab?: string | undefined;
-}
+/** `gitlab`: the one that the command asks; it reads the books of no other. */
+export type LedgerFlags = Readonly<Partial<Record<keyof typeof LEDGER_FLAGS | 'gitlab', string | undefined>>>;
 
 export type LedgerPlace = ReturnType<typeof ledgerPlace>;
 

@@ -134,7 +134,7 @@ async function answerOfSignIn(response: Response): Promise<unknown> {
 const open = command({
   name: 'open',
   about: `Opens the console's page of a group or job in the browser; without either, the overview. If no browser can be opened, or
-there is no terminal, it prints the address.`,
+there is no terminal, it prints the address, as with --json.`,
   words: {
     page: optionalWord(
       '<group | job>',
@@ -142,7 +142,6 @@ there is no terminal, it prints the address.`,
     ),
   },
   flags: { console: text('<url>', `which console (default: $${ENV_CONSOLE})`) },
-  json: 'the address as one JSON object; opens nothing',
   examples: ['tollgate open acme/payments', 'tollgate open 4711'],
   exits: { 0: 'opened or printed' },
   run: async ({ flags, words }, io) => {

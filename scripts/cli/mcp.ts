@@ -77,7 +77,7 @@ export function mcpTools(
   books: readonly string[],
   documents: readonly string[] = [],
 ): readonly McpTool[] {
-  const answered = async (args: readonly string[]): Promise<ToolAnswer> => {
+  const answered = async (args: readonly string[]) => {
     const { code, out, err } = await call(args);
     const isError = code !== EXIT.ok && code !== EXIT.wouldReject;
     return { text: isError ? `${err}${out}`.trim() : out.trim(), isError };
@@ -125,12 +125,9 @@ interface McpTool {
   readonly description: string;
   /** Every field is a text; numbers are taken as texts. */
   readonly fields: z.ZodType<Readonly<Record<string, string | undefined>>>;
-  readonly run: (given: Readonly<Record<string, string | undefined>>) => Promise<ToolAnswer>;
-}
-
-interface ToolAnswer {
-  readonly text: string;
-  readonly isError: boolean;
+  readonly run: (
+    given: Readonly<Record<string, string | undefined>>,
+  ) => Promise<{ readonly text: string; readonly isError: boolean }>;
 }
 
 const VERSIONS = ['2025-06-18', '2025-03-26', '2024-11-05'] as const;

@@ -49,7 +49,6 @@ export interface CommandEntry {
   readonly load: () => Promise<Command>;
 }
 
-/** Wrong usage; the message names the flag, the value and what would be right. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

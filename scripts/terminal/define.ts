@@ -139,7 +139,6 @@ export const choice = <const Choice extends string>(
 ): Flag<Choice | undefined> =>
   text(takes, `${help}${choices.join(', ')}`, (given, flag) => readChoice(flag, given, choices));
 
-/** The flag must be given; the usage line shows it. */
 export const required = <Value>(flag: Flag<Value>): Flag<Exclude<Value, undefined>> => ({
   ...flag,
   help: `${flag.help} (needed)`,

@@ -103,7 +103,6 @@ function readSome(handle: number, piece: Buffer): number {
   }
 }
 
-/** Makes missing folders, too. @param flag - `wx` fails if the file is there. @throws {UsageError} */
 export function writeUserFile(file: string, text: string, named = file, flag: 'w' | 'wx' = 'w'): void {
   try {
     mkdirSync(dirname(file), { recursive: true });
@@ -115,9 +114,7 @@ export function writeUserFile(file: string, text: string, named = file, flag: 'w
 
 /** Errors of the operating system about files, ports and streams, in words: cause, code and remedy. */
 
-type Words = readonly [cause: string, remedy: string];
-
-const WORDS: Readonly<Record<string, Words>> = {
+const WORDS: Readonly<Record<string, readonly [cause: string, remedy: string]>> = {
   ENOENT: ['there is no such file or folder', 'check the path'],
   ENOTDIR: ['a part of its path is a file', 'check the path'],
   EISDIR: ['it is a folder', 'name a file in it'],

@@ -29,7 +29,6 @@ count. The month must be younger than 90 days: its records are read.`,
     ...LEDGER_FLAGS,
     ...RULES_FLAGS,
   },
-  json: 'the comparison as one JSON object',
   examples: [
     'tollgate audit --month 2026-10 --group acme --gitlab https://gitlab.example.com --token-file token',
   ],

@@ -230,7 +230,6 @@ named stay; "none" takes a field out. --dry-run shows what would change, and whi
   },
 });
 
-/** A share refers to the limit's current amount. @throws {UsageError} */
 function amountOf(written: string, current: OwnLimit | undefined, currency: string): string {
   if (!written.endsWith('%')) return written;
   const was =

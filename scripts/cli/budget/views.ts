@@ -273,43 +273,28 @@ const standingPath = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): s
 
 const modeOf = ({ mode, rolledOutAs }: BudgetRow): BudgetRow['mode'] => rolledOutAs ?? mode;
 
-const limitStandingJson = (row: BudgetRow): object => ({
-  subject: row.subject,
-  path: standingPath(row),
-  limit: row.id,
-  kind: row.kind,
-  unit: row.unit,
-  amount: row.amount,
-  per: row.per ?? null,
-  // In force for jobs of the subject: the policy and the rollout may make it milder than it was written.
-  mode: modeOf(row),
-  ...(row.each !== undefined && { each: row.each }),
-  used: row.settled ?? null,
-  held: row.held ?? null,
-  left: row.left ?? null,
-  percent: row.percent ?? null,
-  runsOut: runsOutOf(row),
-  ...(row.refusing !== undefined && { refusing: row.refusing }),
-  owner: row.owner ?? null,
-  thresholds: row.thresholds ?? [],
-  told: row.addressee,
-  ...(row.alerts !== undefined && { alerts: row.alerts }),
-  ...(row.shared !== undefined && { cohort: row.cohort, borrowed: row.borrowed, shared: row.shared }),
-});
-
-function forecastJson({ forecast }: BudgetRow): object | null {
-  if (forecast === undefined) return null;
-  const { atEndAmount, atEndLow, atEndHigh, tested } = forecast;
+function limitStandingJson(row: BudgetRow): object {
+  const { subject, id: limit, kind, unit, amount, per = null, settled: used = null, held = null } = row;
+  const { left = null, percent = null, owner = null, thresholds = [], addressee: told, forecast } = row;
+  const { each, refusing, alerts, cohort, borrowed, shared } = row;
+  const { atMs, outcome = null } = forecast ?? {};
   return {
-    atEnd: atEndAmount ?? null,
-    low: atEndLow ?? null,
-    high: atEndHigh ?? null,
-    tested: tested ?? null,
+    ...{ subject, path: standingPath(row), limit, kind, unit, amount, per },
+    // In force for jobs of the subject: the policy and the rollout may make it milder than it was written.
+    mode: modeOf(row),
+    ...withoutAbsent({ each }),
+    ...{ used, held, left, percent, runsOut: atMs === undefined ? outcome : new Date(atMs).toISOString() },
+    ...withoutAbsent({ refusing }),
+    ...{ owner, thresholds, told, ...withoutAbsent({ alerts }) },
+    ...(shared !== undefined && { cohort, borrowed, shared }),
   };
 }
 
-const runsOutOf = ({ forecast }: BudgetRow): string | null =>
-  forecast?.atMs === undefined ? (forecast?.outcome ?? null) : new Date(forecast.atMs).toISOString();
+function forecastJson({ forecast }: BudgetRow): object | null {
+  if (forecast === undefined) return null;
+  const { atEndAmount: atEnd = null, atEndLow: low = null, atEndHigh: high = null, tested = null } = forecast;
+  return { atEnd, low, high, tested };
+}
 
 const TITLES = [
   'group',

@@ -41,7 +41,6 @@ const STATUS_FLAGS = {
   ...TABLE_FLAGS,
   ...RULES_FLAGS,
 };
-const JSON_HELP = 'the controller as one JSON object';
 const AT = '--gitlab https://gitlab.example.com --token-file admin-token';
 
 const controllerStatus = command({
@@ -51,7 +50,6 @@ runners' jobs it asks (scopes): without a scope it asks about none. Lists the re
 descriptors; GitLab itself knows only whether the token was used within the last hour. Shows which of the last jobs would have
 failed, had it been armed.`,
   flags: STATUS_FLAGS,
-  json: JSON_HELP,
   examples: [`tollgate controller status ${AT} --since 7d`],
   exits: {
     1: 'GitLab or the ledger that was named does not answer',
@@ -73,7 +71,6 @@ Warns if tollgate gitlab canary has not proven both answers, and asks if it foun
     ),
     yes: toggle('does not ask'),
   },
-  json: JSON_HELP,
   examples: [`tollgate controller enable ${AT} --require-canary`],
   exits: {
     0: 'armed',
@@ -118,7 +115,6 @@ const disarming = (name: 'controller dry-run' | 'controller disable', state: 'dr
     name,
     about: `Sets the runner controller to ${state}. ${MEANS[state]}.`,
     flags: FLAGS,
-    json: JSON_HELP,
     examples: [`tollgate ${name} ${AT}`],
     exits: { 1: 'GitLab does not answer' },
     run: async ({ flags }, io) => {

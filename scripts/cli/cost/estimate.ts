@@ -333,7 +333,6 @@ Writes are those that the real program was counted to make of sample jobs. It ca
     nat: orElse(text('<number>', 'NAT gateways rather than public addresses', whole(0, 6)), 0),
     region: orElse(choice('<region>', 'with prices in scripts/cli/cost/prices.ts: ', REGIONS), 'us-east-1'),
   },
-  json: 'question, prices, lines and sums as one JSON object',
   examples: ['tollgate cost --jobs-per-month 300000 --batch 5 --console 400 --region eu-central-1'],
   exits: { 1: 'failed' },
   run: async ({ flags }, io) => {

@@ -1,5 +1,3 @@
-/** The price table. Add regions here; each price has its source. */
-
 interface Price {
   /** US dollars, without taxes and discounts. */
   readonly usd: number;

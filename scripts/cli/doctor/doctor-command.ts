@@ -32,7 +32,6 @@ npm run doctor is about the other end: what a router sends, before anything is d
       'where webhooks go, as the deployment prints it; needed if groups have a webhook of another Tollgate as well',
     ),
   },
-  json: 'all findings as one JSON object',
   examples: [
     'tollgate doctor --ledger tollgate-ledger',
     'tollgate doctor --ledger tollgate-ledger --gitlab https://gitlab.example.com --token-file token',
@@ -58,7 +57,6 @@ npm run doctor is about the other end: what a router sends, before anything is d
               }),
       });
       const hourly = (await look.read().catch(() => undefined))?.view;
-      // The local ledger already names its instance.
       const where = description.endsWith(instance) ? description : `${description}, for ${instance}`;
       const shown = { instance, ledger: description, ...health, hourly };
       const late = hourlyText(hourly, health.checkedAtMs);

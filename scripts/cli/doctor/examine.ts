@@ -30,7 +30,6 @@ export async function examine(
 
 type Found = Parameters<typeof examine>[1];
 
-/** Reads everything that needs no network, and reports all errors. */
 function readParts(options: DoctorOptions, found: Found) {
   const { caFile, 'cert-file': certFile, 'key-file': keyFile } = options;
   const tlsFiles = withoutAbsent({ caFile, certFile, keyFile });
@@ -302,7 +301,6 @@ export type DoctorOptions = ValuesOf<typeof FLAGS> & {
   readonly caFile: string | undefined;
 };
 
-/** @throws {UsageError} naming the option and what would be right. */
 export function readDoctorOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

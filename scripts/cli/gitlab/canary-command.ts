@@ -34,7 +34,6 @@ import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts
 import { addScope } from './setup-controller.ts';
 import { exitOf, linesText, madeOnce, mapped, SetupLines } from './setup-flags.ts';
 
-/** The descriptors that relays use; without them, the placeholder. */
 const PROTO = 'relay/wire/gitlab.binpb';
 const DEADLINE_MS = 60_000;
 const STREAMS_MS_MAX = 30_000;
@@ -111,7 +110,6 @@ function readCanary(flags: ValuesOf<typeof FLAGS>, io: TerminalIo) {
     runnerTag: flags['runner-tag'],
     routerUrl: flags.router,
     schema,
-    /** @throws {RelayError} for a wrong address. */
     routerAt: (url: string, token: string): Router => {
       const target = parseTarget(url);
       if (!target.secure && !/^(localhost|127\..*|::1)$/.test(target.host))
@@ -267,7 +265,6 @@ const RUNS = 'tollgate-canary-runs';
 const FAILS = 'tollgate-canary-fails';
 const CANARY_JOBS: readonly string[] = [FAILS, RUNS];
 
-/** Opens the canary's streams, with the code that relays use. */
 function openCanaryStreams(router: Router, schema: WireSchema, clock: RelayClock) {
   const read = compileReader(schema, { variables: { names: [], prefixes: [] }, trustVariables: false });
   const known = Promise.withResolvers<ReadonlyMap<number, RouterAnswer>>();
@@ -308,7 +305,6 @@ function openCanaryStreams(router: Router, schema: WireSchema, clock: RelayClock
     asked,
     received,
     unreadable: () => unreadable,
-    /** Sets the responses; earlier requests wait a moment for them. */
     expect: known.resolve,
     /** Undefined: the router has taken a stream. Else why none within `timeoutMs`. */
     opened: async (timeoutMs: number): Promise<string | undefined> =>
@@ -369,7 +365,6 @@ async function runJobs(
   return admitted === 'unreached' && rejected === 'unreached' ? undefined : { admitted, rejected };
 }
 
-/** Returns the jobs when both have ended, at the timeout, or on abort. */
 async function waitForJobs(
   { pipelines, clock, waitMs, stop, progress }: Canary,
   projectId: number,
@@ -426,7 +421,6 @@ function admittedVerdict(evidence: Evidence, rejected: Evidence): Verdict {
   return ['unreached', `we admitted job ${id}, and it failed: ${causeOf(evidence)}`, ANOTHER];
 }
 
-/** @param reason - our text, by which the rejected job is recognised */
 function rejectedVerdict(evidence: Evidence, reason: string): Verdict {
   const { job, message } = evidence;
   const rejected = `we rejected job ${job.id}, and it`;

@@ -1,4 +1,3 @@
-/** `tollgate gitlab setup` and `status`: the same steps, to change GitLab or only to look. */
 import { relative } from 'node:path';
 import { shellWord } from '../../../policies/text/plain-text.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';

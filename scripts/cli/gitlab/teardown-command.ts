@@ -88,7 +88,6 @@ async function planTeardown(admin: Admin, hookUrl: string | undefined, lines: Se
   return { controllers, hooks };
 }
 
-/** Disables the controller first, so that nothing fails meanwhile. Each may be gone already. */
 async function tearDown(
   { gitlab, progress }: Admin,
   { controllers, hooks }: Awaited<ReturnType<typeof planTeardown>>,

@@ -83,7 +83,6 @@ read. No existing file is overwritten.`,
       since: new Date(month.sinceMs).toISOString(),
       until: new Date(month.untilMs).toISOString(),
       left: unreadable + month.unreadable + places.left,
-      /** Older jobs of these runners are missing. */
       cutRunners: month.cutRunners,
     };
     const texts = DOCUMENTS.map((name, at) => [files[at] ?? '', documents[name]] as const);
@@ -171,7 +170,6 @@ async function readMonth(
 
 type JobsUse = ReturnType<typeof useOf>;
 
-/** Use in the span: the most jobs at one time, and the 90th percentile of the duration. */
 function useOf(jobs: readonly RanJob[]) {
   const lengths = jobs.map(({ startMs, endMs }) => Math.max(0, endMs - startMs) / 1000).sort((a, b) => a - b);
   return {

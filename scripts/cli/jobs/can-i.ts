@@ -70,7 +70,6 @@ const canI = command({
 now; without, by the rules and limits of the documents alone, as if nothing was used. Facts without a flag are taken as not
 sent by GitLab. No counter is changed.`,
   flags: FLAGS,
-  json: 'one object with everything',
   examples: [
     'tollgate can-i --project acme/payments/checkout --image node:24 --class large --minutes 20',
     'tollgate can-i --rerun 4711 --ledger local',

@@ -35,7 +35,6 @@ $TOLLGATE_ROLLUP_ZONE, else UTC; --json has Unix milliseconds.`,
   },
   expects: 'one job id (4711) or decision id (d-4711-1)',
   flags: { ...LEDGER_FLAGS, ...RULES_FLAGS },
-  json: 'the whole explanation as one JSON object',
   examples: ['tollgate explain 4711', 'tollgate explain d-4711-1 --json'],
   exits: {
     0: 'found',

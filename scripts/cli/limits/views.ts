@@ -57,7 +57,6 @@ const limitsShow = command({
     ),
     ...TABLE_FLAGS,
   },
-  json: 'one JSON object, with the document',
   examples: ['tollgate limits show --document > limits.yaml'],
   exits: {
     0: 'shown',

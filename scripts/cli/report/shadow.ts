@@ -44,7 +44,6 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     ...TABLE_FLAGS,
     ...RULES_FLAGS,
   },
-  json: 'the report as one JSON object',
   examples: ['tollgate report shadow --since 2w --group acme'],
   exits: { ...LEDGER_EXITS, 3: 'wrong usage or invalid documents' },
   run: async ({ flags }, io) => {
@@ -152,7 +151,6 @@ of those after it. It only reads: no counter is changed.`,
     ...RULES_FLAGS,
     ...TABLE_FLAGS,
   },
-  json: 'the result as one JSON object',
   examples: ['tollgate backtest --limits next-year.yaml --since 30d --group acme'],
   exits: { ...LEDGER_EXITS, 3: 'wrong usage or invalid documents' },
   run: async ({ flags }, io) => {

@@ -51,7 +51,6 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     ...LEDGER_FLAGS,
     ...RULES_FLAGS,
   },
-  json: 'the statement as one JSON object',
   examples: [
     'tollgate statement --month 2026-10 --group acme/payments',
     'tollgate statement --month 2026-10 --group instance --format focus --out focus.csv',
@@ -197,7 +196,6 @@ changes: later findings are adjustments on the statement of the next month.`,
     ...LEDGER_FLAGS,
     ...RULES_FLAGS,
   },
-  json: 'the statement as one JSON object',
   examples: ['tollgate statement closed --month 2026-10 --group acme --format csv'],
   exits: { ...LEDGER_EXITS, 3: 'wrong usage, or no such month was closed' },
   run: async ({ flags }, io) => {
@@ -230,7 +228,6 @@ month to month, and looks for numbers that are missing or name another statement
     ...LEDGER_FLAGS,
     ...RULES_FLAGS,
   },
-  json: 'the checks and findings as one JSON object',
   examples: ['tollgate statement verify', 'tollgate statement verify --group acme'],
   exits: { ...LEDGER_EXITS, 0: 'no statement was changed', 2: 'one was' },
   run: async ({ flags }, io) => {

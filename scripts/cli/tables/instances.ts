@@ -191,7 +191,6 @@ begun is complete. Jobs are decided by it from its first complete listing of gro
     force: toggle('believes GitLab even if it lists far fewer groups or projects than before'),
     ...TABLE_FLAGS,
   },
-  json: "the last run's report as one JSON object",
   examples: ['tollgate directory sync --gitlab https://gitlab.example.com --token-file token'],
   exits: {
     0: 'synced',

@@ -35,7 +35,6 @@ const FLAGS = {
   ),
   ...TABLE_FLAGS,
 };
-const JSON_HELP = 'the comparison as one JSON object';
 const AT = '--gitlab https://gitlab.example.com --token-file token --ledger tollgate-ledger';
 
 const reconcileCommand = command({
@@ -53,7 +52,6 @@ back, or if it does not run.`,
     ...RULES_FLAGS,
     ...FLAGS,
   },
-  json: JSON_HELP,
   examples: [`tollgate reconcile ${AT} --dry-run`, `tollgate reconcile ${AT} --since 7d --yes`],
   exits: {
     0: 'no differences, or all of them repaired',
@@ -99,7 +97,6 @@ const proofCommand = command({
   about: `Checks that Tollgate is enforced: rejected jobs really failed, admitted ones ran, and GitLab asked about every job that
 ran.`,
   flags: FLAGS,
-  json: JSON_HELP,
   examples: [`tollgate proof ${AT} --since 7d`],
   exits: {
     0: 'proven',
@@ -242,7 +239,6 @@ expired is neither compared nor repaired. Nothing is compared while the table ha
     zone: text('<zone>', 'with --usage: where days begin and end (default: $TOLLGATE_ROLLUP_ZONE, else UTC)'),
     ...TABLE_FLAGS,
   },
-  json: 'the report as one JSON object',
   examples: [
     'tollgate rebuild --ledger tollgate-ledger',
     'tollgate rebuild --ledger tollgate-ledger --repair',
