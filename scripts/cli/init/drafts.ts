@@ -6,7 +6,7 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { oneLine } from '../../../policies/text/plain-text.ts';
 import { quantile } from '../../local/random.ts';
 import type { MannedRunner } from '../fleet/ls-command.ts';
-import { PRICES_TO_FILL } from '../policy/warnings.ts';
+import { PRICES_TO_FILL } from '../policy/validate-command.ts';
 import { type JobsUse, type RanJob, type RanMonth, useByGroup, useOf } from './init-command.ts';
 
 const CLASSES_MAX = 60;

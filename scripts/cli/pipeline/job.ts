@@ -5,8 +5,7 @@ import type { ContainerOptions, ExpandedJob, PipelineService } from './expanded-
 import type { FilePlace } from './includes.ts';
 import { lookUpWith } from './known-run.ts';
 import { PipelineError, withSubject } from './pipeline-error.ts';
-import { onlyExceptLets, possibleOutcomes } from './rule-outcomes.ts';
-import type { Circumstances } from './rules.ts';
+import { type Circumstances, onlyExceptLets, possibleOutcomes } from './rules.ts';
 import {
   expandKnown,
   expandVariables,

@@ -9,8 +9,7 @@ import { choice, text, whole, word } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { comment, quotedText } from '../init/drafts.ts';
-import { type ImportedRule, rulesOfRunner } from './import-rules.ts';
-import { type RunnerSection, readRunnerConfig } from './runner-config.ts';
+import { type ImportedRule, type RunnerSection, readRunnerConfig, rulesOfRunner } from './import-rules.ts';
 
 const policyImport = command({
   name: 'policy import',

@@ -7,8 +7,7 @@ import { orElse, severalWords, text, whole } from '../../terminal/flags.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
 import { shortPath } from '../short-path.ts';
 import { readFixtures } from './fixtures/read-fixtures.ts';
-import { junitXml, runJson, tellRun } from './fixtures/report.ts';
-import { runFixtures } from './fixtures/run-fixtures.ts';
+import { junitXml, runFixtures, runJson, tellRun } from './fixtures/run-fixtures.ts';
 
 /** More files than real fixtures have. */
 const FILES_MAX = 10_000;
