@@ -1,5 +1,4 @@
-import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
-import type { BacktestAnswer } from '../../../functions/answers/limits/edit-models.ts';
+import type { BacktestAnswer, OwnLimit } from '../../../functions/answers/limits/models.ts';
 import { readWrittenAmount } from '../../../policies/document/written.ts';
 import { type LimitField, limitFields } from '../../../policies/limits/limit-fields.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';
