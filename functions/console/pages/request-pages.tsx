@@ -3,7 +3,7 @@ import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
 import { unitRow } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { SubjectView } from '../../answers/groups/model.ts';
-import type { BacktestAnswer, PreviewAnswer, RequestRow } from '../../answers/limits/edit-models.ts';
+import type { BacktestAnswer, PreviewAnswer, RequestRow } from '../../answers/limits/models.ts';
 import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import { grantFormFields } from './edit/forms.ts';
 import { ConsolePage } from './frame.tsx';

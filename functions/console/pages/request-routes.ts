@@ -1,7 +1,7 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { writtenDay } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { RequestRow } from '../../answers/limits/edit-models.ts';
+import type { RequestRow } from '../../answers/limits/models.ts';
 import { actingUser } from '../../answers/reading/context.ts';
 import type { DecideOutcome, RequestOutcome } from '../../core/limits/edit-model.ts';
 import { whoMayText } from '../../core/limits/rights.ts';

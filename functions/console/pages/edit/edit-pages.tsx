@@ -1,4 +1,4 @@
-import type { BacktestAnswer } from '../../../answers/limits/edit-models.ts';
+import type { BacktestAnswer } from '../../../answers/limits/models.ts';
 import type { ChangeRow } from '../../../core/limits/edit-model.ts';
 import { ConsolePage } from '../frame.tsx';
 import { distance, leftOfText, type PageFormat } from '../parts/amounts.tsx';
