@@ -5,7 +5,6 @@ import {
   CANARY_DESCRIPTION,
   createGitLabAdministration,
 } from '../../../functions/core/gitlab/administration.ts';
-import { createGitLabPipelines } from '../../../functions/core/gitlab/pipelines.ts';
 import { type CanaryOutcome, dynamoCanaryOutcomes } from '../../../functions/core/ledger/controller.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
 import type { Router } from '../../../relay/router/router.ts';
@@ -94,7 +93,6 @@ function readCanary(flags: ValuesOf<typeof FLAGS>, io: TerminalIo) {
   let shown = '';
   return {
     gitlab: createGitLabAdministration(calls),
-    pipelines: createGitLabPipelines(calls),
     projectAsked: flags.project,
     runnerTag: flags['runner-tag'],
     routerUrl: flags.router,
@@ -141,7 +139,7 @@ export function stopOnSignal(): AbortSignal {
 async function runCanary(canary: Canary, lines: SetupLines): Promise<CanaryOutcome | undefined> {
   const [removed, proof] = [new SetupLines(), new SetupLines()];
   const found = await lines.step(async () =>
-    lines.need('project', await canary.pipelines.project(canary.projectAsked)),
+    lines.need('project', await canary.gitlab.project(canary.projectAsked)),
   );
   if (found === undefined) return undefined;
   const remove = () => removed.step(() => removeCanary(canary, found.id, removed));
@@ -161,7 +159,7 @@ async function runCanary(canary: Canary, lines: SetupLines): Promise<CanaryOutco
 }
 
 /** Of this canary, or one that was killed. It disables the controller first, so that no job waits for it. */
-async function removeCanary({ gitlab, pipelines }: Canary, projectId: number, lines: SetupLines) {
+async function removeCanary({ gitlab }: Canary, projectId: number, lines: SetupLines) {
   for (const { id, description, state } of lines.need('controller', await gitlab.controllers())) {
     if (description !== CANARY_DESCRIPTION) continue;
     if (state !== 'disabled') lines.need('controller', await gitlab.setState(id, 'disabled'));
@@ -170,15 +168,15 @@ async function removeCanary({ gitlab, pipelines }: Canary, projectId: number, li
     lines.need('controller', await gitlab.deleteController(id));
     lines.add('controller', 'done', `controller ${id} of the canary is gone, with scope and token`);
   }
-  for (const pipelineId of lines.need('pipeline', await pipelines.unfinished(projectId))) {
-    const jobs = lines.need('pipeline', await pipelines.jobs(projectId, pipelineId));
+  for (const pipelineId of lines.need('pipeline', await gitlab.unfinishedPipelines(projectId))) {
+    const jobs = lines.need('pipeline', await gitlab.pipelineJobs(projectId, pipelineId));
     if (!jobs.every(({ name }) => CANARY_JOBS.includes(name))) continue;
-    lines.need('pipeline', await pipelines.cancel(projectId, pipelineId));
+    lines.need('pipeline', await gitlab.cancelPipeline(projectId, pipelineId));
     lines.add('pipeline', 'done', `canceled pipeline ${pipelineId}`);
   }
 }
 
-async function findRunner({ gitlab, pipelines, runnerTag }: Canary, lines: SetupLines): Promise<number> {
+async function findRunner({ gitlab, runnerTag }: Canary, lines: SetupLines): Promise<number> {
   const ids = lines.need('runner', await gitlab.instanceRunners([runnerTag])).map(({ id }) => id);
   const refuse = (says: string): Error =>
     lines.stop(
@@ -189,7 +187,7 @@ async function findRunner({ gitlab, pipelines, runnerTag }: Canary, lines: Setup
   const [id] = ids;
   if (id === undefined) throw refuse(`no runner of the instance has the tag ${runnerTag}`);
   if (ids.length > 1) throw refuse(`several runners have the tag ${runnerTag}: ${ids.join(', ')}`);
-  const { tag_list: tags, run_untagged, paused } = lines.need('runner', await pipelines.runner(id));
+  const { tag_list: tags, run_untagged, paused } = lines.need('runner', await gitlab.runner(id));
   if (run_untagged) throw refuse(`runner ${id} takes jobs without tags`);
   if (tags.length > 1) throw refuse(`runner ${id} has ${tags.length} tags`);
   if (paused) throw refuse(`runner ${id} is paused`);

@@ -1,6 +1,7 @@
 /** The canary's two jobs: answered on streams of our own, waited for, and judged. */
+
+import type { CanaryJob } from '../../../functions/core/gitlab/administration.ts';
 import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
-import type { CanaryJob } from '../../../functions/core/gitlab/pipelines.ts';
 import type { ArmOutcome, CanaryOutcome } from '../../../functions/core/ledger/controller.ts';
 import type { RelayClock, RouterAnswer } from '../../../relay/exchange.ts';
 import { createStreamPool } from '../../../relay/pool.ts';
@@ -79,15 +80,15 @@ export async function runJobs(
   streams: ReturnType<typeof openCanaryStreams>,
   lines: SetupLines,
 ): Promise<Pick<CanaryOutcome, 'admitted' | 'rejected'> | undefined> {
-  const { pipelines, runnerTag } = canary;
-  const { id: pipelineId } = lines.need('pipeline', await pipelines.start(project.id, project.branch));
-  const jobs = lines.need('pipeline', await pipelines.jobs(project.id, pipelineId));
+  const { gitlab, runnerTag } = canary;
+  const { id: pipelineId } = lines.need('pipeline', await gitlab.startPipeline(project.id, project.branch));
+  const jobs = lines.need('pipeline', await gitlab.pipelineJobs(project.id, pipelineId));
   const [fails, runs] = jobs.toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   const named = jobs.map(({ name }) => name).sort();
   const hasTags = jobs.every(({ tag_list }) => tag_list.join() === runnerTag);
   if (fails === undefined || runs === undefined || named.join() !== CANARY_JOBS.join() || !hasTags) {
     // Its jobs are not the canary's, so the clean-up would leave it.
-    await pipelines.cancel(project.id, pipelineId);
+    await gitlab.cancelPipeline(project.id, pipelineId);
     throw lines.stop(
       'project',
       `the pipeline has the jobs ${named.join(', ')}; expected ${CANARY_JOBS.join(' and ')}, each with the tag ${runnerTag}`,
@@ -105,7 +106,7 @@ export async function runJobs(
   const evidenceOf = async ({ id }: CanaryJob) => {
     const job = ended.find((each) => each.id === id);
     if (job === undefined) throw new Error('the pipeline has lost one of its jobs');
-    const said = job.status === 'failed' ? await pipelines.failureMessage(project.path, id) : undefined;
+    const said = job.status === 'failed' ? await gitlab.failureMessage(project.path, id) : undefined;
     const message = said?.ok === true ? said.value : undefined;
     return { job, isAsked: streams.asked.has(id), isReceived: streams.received.has(id), message };
   };
@@ -123,7 +124,7 @@ export async function runJobs(
 
 /** Returns the jobs when both have ended, at the timeout, or on abort. */
 async function waitForJobs(
-  { pipelines, clock, waitMs, stop, progress }: Canary,
+  { gitlab, clock, waitMs, stop, progress }: Canary,
   projectId: number,
   pipelineId: number,
   lines: SetupLines,
@@ -132,7 +133,7 @@ async function waitForJobs(
   const isOver = ({ status }: CanaryJob): boolean =>
     JOB_STATUSES.some((known) => known === status && isTerminal(known));
   for (;;) {
-    const jobs = lines.need('pipeline', await pipelines.jobs(projectId, pipelineId));
+    const jobs = lines.need('pipeline', await gitlab.pipelineJobs(projectId, pipelineId));
     progress(jobs.map(({ name, status }) => `${name} is ${status}`).join(', '));
     if (jobs.every(isOver) || stop.aborted || clock.monotonicMs() >= untilMs) return jobs;
     await clock.sleep(POLL_MS);
