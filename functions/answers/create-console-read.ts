@@ -7,8 +7,8 @@
  */
 import { backtestOf, type EditComparison, editCounts } from './backtest/count-edit.ts';
 import { coverageViewOf } from './groups/coverage.ts';
+import { overviewOf } from './groups/group-rows.ts';
 import { meOf } from './groups/me.ts';
-import { overviewOf } from './groups/overview.ts';
 import { subjectViewOf } from './groups/subject.ts';
 import { usageDaysOf } from './groups/usage.ts';
 import { checkOf } from './job/check-pipeline.ts';

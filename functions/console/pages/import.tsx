@@ -15,7 +15,7 @@ import { baseOfFile, exportedLimits, NO_SET } from '../../core/limits/limit-read
 import type { User } from '../../core/signin/model.ts';
 import { importFile, saysWhatIsInForce, staleImport } from '../import-file.ts';
 import { readForm } from '../unreadable-request.ts';
-import { stalePage } from './edit/edit-pages.tsx';
+import { stalePage } from './edit/edit-page.tsx';
 import { ConsolePage } from './frame.tsx';
 import {
   formatOf,

@@ -17,7 +17,7 @@ import {
   PostForm,
   subjectLink,
 } from './parts/layout.tsx';
-import { wantedText } from './request-pages.tsx';
+import { wantedText } from './parts/tables.tsx';
 
 export interface JobPageProps {
   readonly job: JobExplanation;

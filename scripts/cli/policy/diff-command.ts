@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { type ComparedRules, compareRules } from '../../../functions/answers/backtest/compare-rules.ts';
+import { type ComparedRules, compareRules } from '../../../functions/answers/backtest/backtest.ts';
 import type { BacktestRules } from '../../../functions/answers/backtest/question.ts';
 import { changeRows, NO_LIMITS } from '../../../functions/core/limits/change-rows.ts';
 import { directoryOf } from '../../../policies/directory.ts';
