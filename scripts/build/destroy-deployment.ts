@@ -1,8 +1,7 @@
 import { GitLabError } from '../../functions/core/gitlab/gitlab.ts';
 import type { RunnerController, RunnerControllers } from '../cli/controller/controller-command.ts';
 import { UsageError } from '../terminal/command.ts';
-import { flagLines } from '../terminal/define-command.ts';
-import { parseInput, text, toggle } from '../terminal/flags.ts';
+import { flagLines, parseInput, text, toggle } from '../terminal/define.ts';
 import { readUserFile } from '../terminal/user-file.ts';
 import type { CdkRun } from './cdk-cli.ts';
 import type { CloudFormation } from './cloudformation.ts';

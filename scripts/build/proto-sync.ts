@@ -15,8 +15,7 @@ import { RelayError } from '../../relay/relay-error.ts';
 import { type DescriptorsLock, lockOf, sha256Of } from '../../relay/wire/deployable-descriptors.ts';
 import { parseSchema, schemaTitle } from '../../relay/wire/schema.ts';
 import { UsageError } from '../terminal/command.ts';
-import { flagLines } from '../terminal/define-command.ts';
-import { parseInput, text } from '../terminal/flags.ts';
+import { flagLines, parseInput, text } from '../terminal/define.ts';
 
 const BUF = '@bufbuild/buf@1.75.0';
 const REPOSITORY = 'https://gitlab.com/gitlab-org/cluster-integration/gitlab-agent.git';

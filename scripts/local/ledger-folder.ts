@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { UsageError } from '../terminal/command.ts';
-import { codeOf, systemCause } from '../terminal/system-failure.ts';
+import { codeOf, systemCause } from '../terminal/user-file.ts';
 import { isBusy, SqliteTable } from './sqlite-table.ts';
 
 const TABLE_FILE = 'ledger.sqlite';

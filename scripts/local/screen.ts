@@ -3,8 +3,7 @@ import type { Message } from '../../functions/core/notify/message.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import { unitRow } from '../../policies/unit.ts';
 import { amountText, bareAmountText } from '../../policies/unit-texts.ts';
-import { coloursWanted, printable } from '../terminal/paint.ts';
-import { cutToColumns } from '../terminal/table.ts';
+import { coloursWanted, cutToColumns, printable } from '../terminal/table.ts';
 import { type AnsweredEvent, decisionHeader, decisionLine } from './decision-line.ts';
 import { type LimitSummary, renderSummary, type Summary } from './summary.ts';
 

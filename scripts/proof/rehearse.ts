@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { pythonTools } from '../build/python-tools.ts';
 import { writeRenumbered } from '../local/router/schemas.ts';
-import { parseInput } from '../terminal/flags.ts';
+import { parseInput } from '../terminal/define.ts';
 import { runProgram } from '../terminal/program.ts';
 import { COURSE } from './rehearse/course.ts';
 import { deploymentAt } from './rehearse/deployed.ts';

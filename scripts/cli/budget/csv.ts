@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path';
-import type { WrittenTotal } from '../../../functions/answers/limits/edit-models.ts';
+import type { WrittenTotal } from '../../../functions/answers/limits/models.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { amountText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
