@@ -3,13 +3,16 @@
  * per job.
  */
 import { decide } from '../../../functions/core/admission/decide.ts';
+import type { Rules } from '../../../functions/core/admission/judge.ts';
 import { type LedgerClock, silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { JobEnd } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
+import type { RelayClock } from '../../../relay/exchange.ts';
 import { VirtualTime } from '../../local/clock.ts';
 import { quantile, seededRandom } from '../../local/random.ts';
 import { benchRequest, benchRules } from './bench-rules.ts';
@@ -18,13 +21,35 @@ import { countingStore } from './counting-store.ts';
 
 export type Ask = (request: AdmissionRequest) => Promise<boolean>;
 
-/** @param deadlineMs - longer than the product's: one transaction per job needs its retries to do its best. */
-export function deployment(roots: number, isShared = false, deadlineMs = 5_000) {
+export const INSTANCE = 'bench.example.com';
+/** Longer than the product's: one transaction per job needs its retries to do its best. */
+const PATIENT_MS = 5_000;
+
+export function deployment(roots: number, isShared?: boolean, deadlineMs?: number) {
   const clock = new VirtualTime(Date.UTC(2026, 10, 21));
   const random = seededRandom(1);
-  const instance = 'bench.example.com';
-  const store = countingStore(contendedStore(new MemoryStore({ instance }), clock, random), instance);
+  const contended = contendedStore(new MemoryStore({ instance: INSTANCE }), clock, random);
+  const store = countingStore(contended, INSTANCE);
   const rules = benchRules(roots, [], isShared);
+  return { clock, random, store, asking: askingOf({ store, clock, random, rules, deadlineMs }) };
+}
+
+/** @returns a function that opens the relays, or "naive": one transaction per job without a relay. */
+export function askingOf({
+  store,
+  clock,
+  random,
+  rules,
+  deadlineMs = PATIENT_MS,
+  defer = (run) => void clock.after(0, run),
+}: {
+  readonly store: LedgerStore;
+  readonly clock: LedgerClock & RelayClock;
+  readonly random: () => number;
+  readonly rules: Rules;
+  readonly deadlineMs?: number | undefined;
+  readonly defer?: (run: () => void) => void;
+}) {
   const newFunction = () => {
     const deps = { ledger: createLedger({ store, clock, random }), clock, log: silentLog };
     return (
@@ -37,7 +62,7 @@ export function deployment(roots: number, isShared = false, deadlineMs = 5_000) 
     const decideAll = newFunction();
     const lanes = createLanes(clock);
     return createGroupCommit({
-      ...{ clock, lanes, observe: () => {}, defer: (run) => void clock.after(0, run) },
+      ...{ clock, lanes, defer, observe: () => {} },
       send(jobs, remainingMs) {
         const rootOf = new Map(jobs.map(({ request, root }) => [request.jobId, root]));
         const requests = jobs.map(({ request }) => request);
@@ -48,7 +73,7 @@ export function deployment(roots: number, isShared = false, deadlineMs = 5_000) 
       },
     });
   };
-  const asking = (relays: number | 'naive'): Ask => {
+  return (relays: number | 'naive'): Ask => {
     if (relays === 'naive') {
       const decideAll = newFunction();
       return async (request) => {
@@ -63,7 +88,6 @@ export function deployment(roots: number, isShared = false, deadlineMs = 5_000) 
       return verdict?.outcome === 'admitted';
     };
   };
-  return { clock, random, store, asking };
 }
 
 export type Load = Awaited<ReturnType<typeof closedLoop>>;
@@ -75,12 +99,13 @@ export async function closedLoop(
     readonly forMs: number;
     readonly inFlight: number;
     readonly roots: number;
+    readonly firstJobId?: number;
   },
 ) {
   const { clock, roots } = options;
   const startedMs = clock.monotonicMs();
   const latenciesMs: number[] = [];
-  let jobId = 1;
+  let jobId = options.firstJobId ?? 1;
   let admitted = 0;
   const asker = async (index: number): Promise<void> => {
     while (clock.monotonicMs() - startedMs < options.forMs) {

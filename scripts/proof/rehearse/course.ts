@@ -144,7 +144,7 @@ export const COURSE: readonly Step<Deployment>[] = [
     name: 'cdk deploy changes a setting and leaves the books alone',
     run: async ({ deploy, relaysWanted, note }) => {
       const before = await relaysWanted();
-      await deploy('-c', 'relayCount=3');
+      await deploy('-c', 'relay.count=3');
       expectEqual('how many relays are wanted', [before, await relaysWanted()], [2, 3]);
       expectEqual('the note', await note(), WRITTEN);
       return 'from 2 relays to 3';
