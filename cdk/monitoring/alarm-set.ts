@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../functions/names.ts';
-import { type AlarmSpec, COMPOSITE } from './alarms/alarm-spec.ts';
+import { type AlarmSpec, COMPOSITE } from './alarms.ts';
 import { runbookPlace } from './runbook.ts';
 import { type MetricSubject, SERIES, type Series, type SeriesName, seriesIn } from './series.ts';
 
@@ -101,7 +101,7 @@ export class AlarmSet extends Construct {
         comparisonOperator: OPERATORS[direction],
         threshold,
         evaluationPeriods: periods,
-        datapointsToAlarm: spec.breaching ?? periods,
+        datapointsToAlarm: spec.breaching,
         treatMissingData: MISSING[spec.missing],
       });
       if (spec.toldBy === undefined) tell(alarm);

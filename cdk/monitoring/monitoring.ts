@@ -6,7 +6,7 @@ import type { Programs } from '../constructs/programs.ts';
 import type { RelayService } from '../constructs/relay-service.ts';
 import type { Settings } from '../settings/deployment.ts';
 import { AlarmSet, type MetricsOptions, metricsOf } from './alarm-set.ts';
-import { alarmsFor } from './alarms/alarms.ts';
+import { alarmsFor } from './alarms.ts';
 import { glanceWidgets, rowWidgets } from './dashboard.ts';
 import { rowsFor } from './dashboard-rows.ts';
 
