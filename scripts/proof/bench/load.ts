@@ -119,28 +119,6 @@ export async function closedLoop(
   return { admitted, seconds, latenciesMs: latenciesMs.toSorted((a, b) => a - b) };
 }
 
-/**
- * Asks at random instants of a schedule, whether or not earlier requests are answered. A latency counts from the scheduled
- * instant, so a side that stalls is not asked less meanwhile.
- *
- * @returns latencies in ms, ascending.
- */
-async function openLoop(
-  ask: (index: number) => Promise<void>,
-  { clock, random }: { readonly clock: LedgerClock; readonly random: () => number },
-  perSecond: number,
-): Promise<readonly number[]> {
-  const startedMs = clock.monotonicMs();
-  const asked: Promise<number>[] = [];
-  const gapMs = (): number => (-Math.log(1 - random()) * 1_000) / perSecond;
-  for (let dueMs = gapMs(); dueMs < FOR_MS; dueMs += gapMs()) {
-    const aheadMs = startedMs + dueMs - clock.monotonicMs();
-    if (aheadMs > 0) await clock.sleep(aheadMs);
-    asked.push(ask(asked.length).then(() => clock.monotonicMs() - startedMs - dueMs));
-  }
-  return (await Promise.all(asked)).toSorted((a, b) => a - b);
-}
-
 const BATCH = 100;
 const WINDOW_MS = 1_000;
 /** A shard stands for a partition. A job writes about twelve units to the table from request to end. */
@@ -189,20 +167,31 @@ const FOR_MS = 3_000;
 const JOB_MS = 200;
 const SETTLED_WITHIN_MS = 2_000;
 
+/**
+ * Asks at random instants of a schedule, whether or not earlier requests are answered. A latency counts from the scheduled
+ * instant, so a side that stalls is not asked less meanwhile.
+ */
 export async function measureLoad(point: LoadPoint) {
   const { roots, relays, isShared, perSecond } = point;
   const { clock, random, store, asking } = deployment(roots, isShared, DEADLINE_MS);
   const ask = asking(relays);
   let admitted = 0;
   const stream = settlingStream({ store, clock, random }, perSecond);
-  const one = async (index: number): Promise<void> => {
-    const jobId = index + 1;
+  const one = async (jobId: number): Promise<void> => {
     if (!(await ask(benchRequest(jobId, Math.floor(random() * roots))))) return;
     admitted += 1;
     clock.after(JOB_MS, () => stream.push({ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() }));
   };
   const load = async (): Promise<readonly number[]> => {
-    const latencies = await openLoop(one, { clock, random }, perSecond);
+    const startedMs = clock.monotonicMs();
+    const waited: Promise<number>[] = [];
+    const gapMs = (): number => (-Math.log(1 - random()) * 1_000) / perSecond;
+    for (let dueMs = gapMs(); dueMs < FOR_MS; dueMs += gapMs()) {
+      const aheadMs = startedMs + dueMs - clock.monotonicMs();
+      if (aheadMs > 0) await clock.sleep(aheadMs);
+      waited.push(one(waited.length + 1).then(() => clock.monotonicMs() - startedMs - dueMs));
+    }
+    const latencies = (await Promise.all(waited)).toSorted((a, b) => a - b);
     await clock.sleep(SETTLED_WITHIN_MS);
     stream.isStopped = true;
     return latencies;
