@@ -1,5 +1,4 @@
-import type { AlarmInput, AlarmSpec } from '../../cdk/monitoring/alarms/alarm-spec.ts';
-import { alarmsFor } from '../../cdk/monitoring/alarms/alarms.ts';
+import { type AlarmInput, type AlarmSpec, alarmsFor } from '../../cdk/monitoring/alarms.ts';
 
 export const EVERY_PART: AlarmInput = {
   relays: 2,
