@@ -2,14 +2,8 @@ import type { AlarmInput, AlarmSpec } from '../../cdk/monitoring/alarms/alarm-sp
 import { alarmsFor } from '../../cdk/monitoring/alarms/alarms.ts';
 
 export const EVERY_PART: AlarmInput = {
-  relays: 2,
-  deadlineMs: 2_000,
-  failurePolicy: 'admit',
-  watchdog: true,
-  console: true,
-  requeue: true,
-  noticesMinutes: 60,
-  metrics: true,
+  ...{ relays: 2, deadlineMs: 2_000, failurePolicy: 'admit', noticesMinutes: 60 },
+  ...{ watchdog: true, console: true, requeue: true, metrics: true },
 };
 
 export const ALL_ALARMS: readonly AlarmSpec[] = alarmsFor(EVERY_PART);
