@@ -253,7 +253,7 @@ export function noticeMessage(
 const noticeText = ({ lines, page }: Notice, consoleUrl: string | undefined): string =>
   `- ${[...lines, linkTo(consoleUrl, page)].filter(Boolean).join('\n  ')}`;
 
-export function chatDigest(notices: readonly Notice[], consoleUrl: string | undefined): ChatMessage {
+function chatDigest(notices: readonly Notice[], consoleUrl: string | undefined): ChatMessage {
   const sorted = sortNotices(notices);
   const more = sorted.length - NOTICES_PER_CHAT_MAX;
   const part = (text: string, page: string) => {

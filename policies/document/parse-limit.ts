@@ -178,12 +178,12 @@ function readCohort(
 
 type Amount = number | 'unlimited' | undefined;
 
-export interface Counted {
+interface Counted {
   readonly kind: LimitKind;
   readonly amount: Amount;
 }
 
-export function readAmount(reading: Reading, kind: LimitKind): Amount {
+function readAmount(reading: Reading, kind: LimitKind): Amount {
   if (reading.value === 'unlimited') return 'unlimited';
   const read = readUnits(reading.value, kind);
   return read.ok ? read.amount : reading.expected(`${read.expected}; 0 blocks, 'unlimited' lifts the limit`);
@@ -230,7 +230,7 @@ function readMargins(
   });
 }
 
-export function readPeriod(
+function readPeriod(
   reading: Reading,
   kind: LimitKind,
   defaultStart: FiscalStart,

@@ -78,11 +78,7 @@ function spanText({ from = '', until = '', limitNow }: RequestRow): string {
 
 const OVER_SHOWN = 50;
 
-export function requestsPage(
-  rows: readonly RequestRow[],
-  done: string | undefined,
-  format: PageFormat,
-): Markup {
+function requestsPage(rows: readonly RequestRow[], done: string | undefined, format: PageFormat): Markup {
   const waiting = rows.filter(({ state, expiresAtMs }) => state === 'pending' && expiresAtMs > format.nowMs);
   const over = rows.filter((row) => !waiting.includes(row));
   return (
@@ -155,7 +151,7 @@ function overText(row: RequestRow, format: PageFormat): Markup {
   );
 }
 
-export function askPage(
+function askPage(
   { path, subject, limits, zone }: SubjectView,
   values: Values,
   format: PageFormat,
@@ -203,7 +199,7 @@ async function editsOf(
 }
 
 /** The same preview as of an edit that gives the grant: approving it is one. */
-export async function showDecision(
+async function showDecision(
   c: PageContext,
   deps: PagesDeps,
   row: RequestRow,

@@ -91,7 +91,7 @@ export function createLimitsDesk(deps: LimitsDeskDeps) {
   };
 }
 
-export type Preview = Awaited<ReturnType<LimitsDesk['preview']>>;
+type Preview = Awaited<ReturnType<LimitsDesk['preview']>>;
 
 async function preview(edits: readonly LimitEdit[], base: string | undefined, reads: LimitReads) {
   const { deps } = reads;

@@ -27,7 +27,7 @@ export interface RulesOutcome {
   readonly variables: Variables;
 }
 
-export const NEVER: RulesOutcome = { isNever: true, variables: {} };
+const NEVER: RulesOutcome = { isNever: true, variables: {} };
 
 /** @param place - whose rules they are: the entry that is noted as unread if one is not understood. */
 export function outcomeOf(rules: unknown, place: string, about: Circumstances): RulesOutcome {

@@ -422,7 +422,7 @@ type CutPoint =
 
 type RouterMethod = 'admit' | 'register' | 'get_job';
 
-export class Faults {
+class Faults {
   #cuts: { point: CutPoint; left: number }[] = [];
   #refusals: { refusal: CallRefusal; method: RouterMethod; left: number }[] = [];
 
