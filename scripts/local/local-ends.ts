@@ -17,7 +17,7 @@ import type { RulesInForce } from '../../functions/core/rules.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
 import { createSettleApp, JOBS_PATH } from '../../functions/settle/app.ts';
 import { type ConsumeDeps, consume, type TableStreamRecord } from '../../functions/settle/consume.ts';
-import type { SweepReport } from '../../functions/sweep/report.ts';
+import type { SweepReport } from '../../functions/sweep/run.ts';
 import { newSweepMemory } from '../../functions/sweep/run.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
 import type { Clock } from './clock.ts';

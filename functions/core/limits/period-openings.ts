@@ -1,8 +1,13 @@
 /** Computes amounts carried into the current period. */
 import { type CounterKey, type CounterSnapshot, counterName } from '../../../policies/claim.ts';
-import { carriedInto, carriesOver } from '../../../policies/limits/carry-over.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { counterOf, type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';
+import {
+  carriedInto,
+  carriesOver,
+  counterOf,
+  type LimitSet,
+  limitPeriod,
+} from '../../../policies/limits/limits.ts';
 import type { LimitTable, OpeningEntry } from './limit-table.ts';
 
 /** Reads counters, one per key, same order; `rev` 0: never written. `Ledger.readCounters` implements it. */

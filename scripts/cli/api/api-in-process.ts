@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { ClientResponse } from 'hono/client';
-import type { CountedSpan } from '../../../functions/answers/limits/edit-models.ts';
+import type { CountedSpan } from '../../../functions/answers/limits/models.ts';
 import { NO_USER_ID } from '../../../functions/answers/reading/context.ts';
 import type { ApiDeps, ApiError } from '../../../functions/console/api/api-parts.ts';
 import { apiClient } from '../../../functions/console/api/client.ts';

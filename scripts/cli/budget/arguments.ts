@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
-import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
 import { isSubject } from '../../../functions/answers/limits/edits.ts';
+import type { OwnLimit } from '../../../functions/answers/limits/models.ts';
 import { type Directory, pathKey } from '../../../policies/directory.ts';
 import { closest } from '../../../policies/document/reading.ts';
 import { readWrittenAmount, readWrittenDay } from '../../../policies/document/written.ts';

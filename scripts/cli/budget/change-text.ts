@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import type { ChangeRow, PreviewAnswer } from '../../../functions/answers/limits/edit-models.ts';
+import type { ChangeRow, PreviewAnswer } from '../../../functions/answers/limits/models.ts';
 import { poolText } from '../../../functions/answers/status/texts.ts';
 import { problemText } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';

@@ -1,6 +1,5 @@
 import { basename, resolve } from 'node:path';
-import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
-import type { BacktestAnswer, WrittenTotal } from '../../../functions/answers/limits/edit-models.ts';
+import type { BacktestAnswer, OwnLimit, WrittenTotal } from '../../../functions/answers/limits/models.ts';
 import { readWrittenAmount } from '../../../policies/document/written.ts';
 import { type LimitField, limitFields } from '../../../policies/limits/limit-fields.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';

@@ -1,4 +1,4 @@
-import type { LimitRequest } from '../../../functions/answers/limits/edit-models.ts';
+import type { LimitRequest } from '../../../functions/answers/limits/models.ts';
 import { problemText } from '../../../policies/document/reading.ts';
 import { edgeText } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';

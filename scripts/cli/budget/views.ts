@@ -3,11 +3,11 @@ import {
   type BudgetRow,
   type Budgets,
   type ExceptionRow,
+  type LogEntry,
   type Reconciliation,
   RISK_FILTERS,
   SUBJECT_KINDS,
-} from '../../../functions/answers/limits/budgets-model.ts';
-import type { LogEntry } from '../../../functions/answers/limits/edit-models.ts';
+} from '../../../functions/answers/limits/models.ts';
 import {
   alertsText,
   forecastText,

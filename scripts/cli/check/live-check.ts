@@ -9,8 +9,7 @@ import { type PlaceFlags, placeInLedger, type RequestPlace } from '../evaluation
 import { type LedgerFlags, refuseTableFlags } from '../ledger-flags.ts';
 import { openLedger } from '../open-ledger.ts';
 import type { RulesFlags } from '../rules-flags.ts';
-import { pipelineRequestOf, type RequestOptions } from './job-check.ts';
-import type { PipelineCheck } from './pipeline-check.ts';
+import { type PipelineCheck, pipelineRequestOf, type RequestOptions } from './pipeline-check.ts';
 
 interface LiveStep {
   readonly now?: CheckedPipeline & { readonly decidedBy: 'console' | 'ledger' };

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   CANARY_DESCRIPTION,
+  type CanaryJob,
   createGitLabAdministration,
 } from '../../../functions/core/gitlab/administration.ts';
 import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
-import { type CanaryJob, createGitLabPipelines } from '../../../functions/core/gitlab/pipelines.ts';
 import {
   type ArmOutcome,
   type CanaryOutcome,
@@ -105,7 +105,6 @@ function readCanary(flags: ValuesOf<typeof FLAGS>, io: TerminalIo) {
   let shown = '';
   return {
     gitlab: createGitLabAdministration(calls),
-    pipelines: createGitLabPipelines(calls),
     projectAsked: flags.project,
     runnerTag: flags['runner-tag'],
     routerUrl: flags.router,
@@ -151,7 +150,7 @@ export function stopOnSignal(): AbortSignal {
 async function runCanary(canary: Canary, lines: SetupLines): Promise<CanaryOutcome | undefined> {
   const [removed, proof] = [new SetupLines(), new SetupLines()];
   const found = await lines.step(async () =>
-    lines.need('project', await canary.pipelines.project(canary.projectAsked)),
+    lines.need('project', await canary.gitlab.project(canary.projectAsked)),
   );
   if (found === undefined) return undefined;
   const remove = () => removed.step(() => removeCanary(canary, found.id, removed));
@@ -171,7 +170,7 @@ async function runCanary(canary: Canary, lines: SetupLines): Promise<CanaryOutco
 }
 
 /** Of this canary, or one that was killed. It disables the controller first, so that no job waits for it. */
-async function removeCanary({ gitlab, pipelines }: Canary, projectId: number, lines: SetupLines) {
+async function removeCanary({ gitlab }: Canary, projectId: number, lines: SetupLines) {
   for (const { id, description, state } of lines.need('controller', await gitlab.controllers())) {
     if (description !== CANARY_DESCRIPTION) continue;
     if (state !== 'disabled') lines.need('controller', await gitlab.setState(id, 'disabled'));
@@ -180,15 +179,15 @@ async function removeCanary({ gitlab, pipelines }: Canary, projectId: number, li
     lines.need('controller', await gitlab.deleteController(id));
     lines.add('controller', 'done', `controller ${id} of the canary is gone, with scope and token`);
   }
-  for (const pipelineId of lines.need('pipeline', await pipelines.unfinished(projectId))) {
-    const jobs = lines.need('pipeline', await pipelines.jobs(projectId, pipelineId));
+  for (const pipelineId of lines.need('pipeline', await gitlab.unfinishedPipelines(projectId))) {
+    const jobs = lines.need('pipeline', await gitlab.pipelineJobs(projectId, pipelineId));
     if (!jobs.every(({ name }) => CANARY_JOBS.includes(name))) continue;
-    lines.need('pipeline', await pipelines.cancel(projectId, pipelineId));
+    lines.need('pipeline', await gitlab.cancelPipeline(projectId, pipelineId));
     lines.add('pipeline', 'done', `canceled pipeline ${pipelineId}`);
   }
 }
 
-async function findRunner({ gitlab, pipelines, runnerTag }: Canary, lines: SetupLines): Promise<number> {
+async function findRunner({ gitlab, runnerTag }: Canary, lines: SetupLines): Promise<number> {
   const ids = lines.need('runner', await gitlab.instanceRunners([runnerTag])).map(({ id }) => id);
   const refuse = (says: string): Error =>
     lines.stop(
@@ -199,7 +198,7 @@ async function findRunner({ gitlab, pipelines, runnerTag }: Canary, lines: Setup
   const [id] = ids;
   if (id === undefined) throw refuse(`no runner of the instance has the tag ${runnerTag}`);
   if (ids.length > 1) throw refuse(`several runners have the tag ${runnerTag}: ${ids.join(', ')}`);
-  const { tag_list: tags, run_untagged, paused } = lines.need('runner', await pipelines.runner(id));
+  const { tag_list: tags, run_untagged, paused } = lines.need('runner', await gitlab.runner(id));
   if (run_untagged) throw refuse(`runner ${id} takes jobs without tags`);
   if (tags.length > 1) throw refuse(`runner ${id} has ${tags.length} tags`);
   if (paused) throw refuse(`runner ${id} is paused`);
@@ -323,15 +322,15 @@ async function runJobs(
   streams: ReturnType<typeof openCanaryStreams>,
   lines: SetupLines,
 ): Promise<Pick<CanaryOutcome, 'admitted' | 'rejected'> | undefined> {
-  const { pipelines, runnerTag } = canary;
-  const { id: pipelineId } = lines.need('pipeline', await pipelines.start(project.id, project.branch));
-  const jobs = lines.need('pipeline', await pipelines.jobs(project.id, pipelineId));
+  const { gitlab, runnerTag } = canary;
+  const { id: pipelineId } = lines.need('pipeline', await gitlab.startPipeline(project.id, project.branch));
+  const jobs = lines.need('pipeline', await gitlab.pipelineJobs(project.id, pipelineId));
   const [fails, runs] = jobs.toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   const named = jobs.map(({ name }) => name).sort();
   const hasTags = jobs.every(({ tag_list }) => tag_list.join() === runnerTag);
   if (fails === undefined || runs === undefined || named.join() !== CANARY_JOBS.join() || !hasTags) {
     // Its jobs are not the canary's, so the clean-up would leave it.
-    await pipelines.cancel(project.id, pipelineId);
+    await gitlab.cancelPipeline(project.id, pipelineId);
     throw lines.stop(
       'project',
       `the pipeline has the jobs ${named.join(', ')}; expected ${CANARY_JOBS.join(' and ')}, each with the tag ${runnerTag}`,
@@ -349,7 +348,7 @@ async function runJobs(
   const evidenceOf = async ({ id }: CanaryJob) => {
     const job = ended.find((each) => each.id === id);
     if (job === undefined) throw new Error('the pipeline has lost one of its jobs');
-    const said = job.status === 'failed' ? await pipelines.failureMessage(project.path, id) : undefined;
+    const said = job.status === 'failed' ? await gitlab.failureMessage(project.path, id) : undefined;
     const message = said?.ok === true ? said.value : undefined;
     return { job, isAsked: streams.asked.has(id), isReceived: streams.received.has(id), message };
   };
@@ -366,7 +365,7 @@ async function runJobs(
 }
 
 async function waitForJobs(
-  { pipelines, clock, waitMs, stop, progress }: Canary,
+  { gitlab, clock, waitMs, stop, progress }: Canary,
   projectId: number,
   pipelineId: number,
   lines: SetupLines,
@@ -375,7 +374,7 @@ async function waitForJobs(
   const isOver = ({ status }: CanaryJob): boolean =>
     JOB_STATUSES.some((known) => known === status && isTerminal(known));
   for (;;) {
-    const jobs = lines.need('pipeline', await pipelines.jobs(projectId, pipelineId));
+    const jobs = lines.need('pipeline', await gitlab.pipelineJobs(projectId, pipelineId));
     progress(jobs.map(({ name, status }) => `${name} is ${status}`).join(', '));
     if (jobs.every(isOver) || stop.aborted || clock.monotonicMs() >= untilMs) return jobs;
     await clock.sleep(POLL_MS);

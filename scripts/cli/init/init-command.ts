@@ -19,7 +19,7 @@ import { UsageError } from '../../terminal/command.ts';
 import { command, orElse, print, text, toggle, whole } from '../../terminal/define.ts';
 import { shortPath, writeUserFile } from '../../terminal/user-file.ts';
 import { type MannedRunner, readFleet } from '../fleet/ls-command.ts';
-import { PRICES_TO_FILL } from '../policy/warnings.ts';
+import { PRICES_TO_FILL } from '../policy/validate-command.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 

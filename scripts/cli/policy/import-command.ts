@@ -8,8 +8,7 @@ import { choice, command, text, whole, word } from '../../terminal/define.ts';
 import { paintWhen, printable } from '../../terminal/table.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { comment, quotedText } from '../init/init-command.ts';
-import { type ImportedRule, rulesOfRunner } from './import-rules.ts';
-import { type RunnerSection, readRunnerConfig } from './runner-config.ts';
+import { type ImportedRule, type RunnerSection, readRunnerConfig, rulesOfRunner } from './import-rules.ts';
 
 const policyImport = command({
   name: 'policy import',

@@ -5,7 +5,7 @@ import { createGitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { CounterAmounts, Drift } from '../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
-import { type ConcludeTally, concludeAll } from '../../../functions/core/truth/conclude.ts';
+import { concludeAll, newConcludeTally } from '../../../functions/core/truth/conclude.ts';
 import type { FindingKind, ProofFinding } from '../../../functions/core/truth/enforcement-proof.ts';
 import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import type { JobVerdict } from '../../../functions/core/truth/verdict.ts';
@@ -143,10 +143,7 @@ async function actOn(
   const expiry = verdicts.filter((verdict) => verdict.do === 'expire' && !seesAllJobs);
   const left = new Set([...bypass, ...expiry]);
   const acting = verdicts.filter((verdict) => !left.has(verdict));
-  const tally: ConcludeTally = {
-    ...{ settled: 0, released: 0, admittedYetFailed: [], expired: 0, postponed: 0 },
-    ...{ corrected: 0, unchanged: 0, undecided: 0, bypass: 0 },
-  };
+  const tally = newConcludeTally();
   const ledger = createLedger({ store, clock });
   await concludeAll(acting, {
     ...{ ledger, tally, chargeUnknown: 'nothing' },
