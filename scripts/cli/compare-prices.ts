@@ -100,11 +100,7 @@ function chargedByClass({ lines }: Statement): ReadonlyMap<string, ChargedSum> {
   return sums;
 }
 
-function rowsText(
-  { classes, otherBillMicros, total }: PriceComparison,
-  paint: Paint,
-  columns: number,
-): string {
+function rowsText({ classes, otherBillMicros, total }: PriceComparison, paint: Paint, columns: number) {
   const money = (micros: number | undefined): string => (micros === undefined ? '' : moneyText(micros));
   const rows = classes.map((row) => [
     ...[

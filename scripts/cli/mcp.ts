@@ -160,11 +160,7 @@ class McpError extends Error {
 }
 
 /** @returns the answer, a line without its break; undefined: the message wants none. */
-export async function mcpAnswer(
-  line: string,
-  tools: readonly McpTool[],
-  version: string,
-): Promise<string | undefined> {
+export async function mcpAnswer(line: string, tools: readonly McpTool[], version: string) {
   let id: string | number | null = null;
   try {
     const read = MessageSchema.safeParse(parsedJson(line));

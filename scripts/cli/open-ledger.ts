@@ -57,7 +57,8 @@ export interface LedgerAccess extends NamedBooks {
 
 export type OpenLedger = Open<LedgerAccess>;
 
-type Open<Opened> = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<Opened>;
+type Io = Pick<TerminalIo, 'env' | 'root'>;
+type Open<Opened> = (flags: LedgerFlags, io: Io) => Promise<Opened>;
 
 export async function withOpened<Opened extends Pick<LedgerAccess, 'close'>, T>(
   open: Open<Opened>,
@@ -85,11 +86,7 @@ export const openLedger: OpenLedger = (flags, io) => openFor(false, flags, io);
 export const openToRepair: OpenLedger = (flags, io) => openFor(true, flags, io);
 
 /** Opens books that a command can do without. @throws {UsageError} {Error} where a ledger was named and cannot be opened. */
-export async function openIfAny<T>(
-  open: Open<T>,
-  flags: LedgerFlags,
-  io: Pick<TerminalIo, 'env' | 'root'>,
-): Promise<ReadResult<T>> {
+export async function openIfAny<T>(open: Open<T>, flags: LedgerFlags, io: Io): Promise<ReadResult<T>> {
   try {
     return { known: true, value: await open(flags, io) };
   } catch (error) {
@@ -101,12 +98,11 @@ export async function openIfAny<T>(
 }
 
 // A repair is a write: the ledger's own attempts repeat it under one token, so the SDK must not.
-const openFor = async (repairs: boolean, flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) =>
+const openFor = async (repairs: boolean, flags: LedgerFlags, io: Io) =>
   accessTo(await openTableAccess(flags, io, repairs ? 1 : undefined), repairs);
 
 /** For edits: if the SDK repeated one, it would take its own first try for another edit. */
-export const openToEdit = async (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) =>
-  accessTo(await openTableAccess(flags, io, 1));
+export const openToEdit = async (flags: LedgerFlags, io: Io) => accessTo(await openTableAccess(flags, io, 1));
 
 export const partsOf = ({ table, instance }: Pick<TableAccess, 'table' | 'instance'>) => ({
   ...{ table, instance, clock: systemClock, random: Math.random },
@@ -142,7 +138,7 @@ export interface TableAccess extends NamedBooks {
 /** @param attemptsMax - tries of the SDK; 1 for writes that the caller repeats. */
 export async function openTableAccess(
   flags: LedgerFlags,
-  io: Pick<TerminalIo, 'env' | 'root'>,
+  io: Io,
   attemptsMax = ATTEMPTS_MAX,
 ): Promise<TableAccess> {
   const place = ledgerPlace(flags, io);
@@ -158,7 +154,7 @@ export async function openTableAccess(
 type OpenTable = Omit<TableAccess, 'instance' | 'gitlabUrl'>;
 
 /** Lists the instances of a table, without a check of the instance: for the commands that repair it. */
-export async function openRegister(flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) {
+export async function openRegister(flags: LedgerFlags, io: Io) {
   const place = ledgerPlace(flags, io);
   const opened = place.kind === 'local' ? openLocal(io.root) : openTable(place, ATTEMPTS_MAX);
   const { description, close } = opened;

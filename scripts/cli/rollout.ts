@@ -179,12 +179,7 @@ const REMEDY =
 
 type MovedView = Pick<RolloutMovedView, 'moved' | 'held' | 'set' | 'edit' | 'outcome'>;
 
-async function forecastOf(
-  rows: readonly RolloutRow[],
-  move: RolloutMove,
-  api: ApiClient,
-  io: TerminalIo,
-): Promise<RolloutForecast | undefined> {
+async function forecastOf(rows: readonly RolloutRow[], move: RolloutMove, api: ApiClient, io: TerminalIo) {
   const subjects = [...new Set(planMoves(rows, move).moved.map(({ subject }) => subject))];
   const asked = subjects.includes('instance') ? ['instance'] : subjects.slice(0, GROUPS_MAX);
   if (asked.length === 0) return undefined;
@@ -340,11 +335,7 @@ const rolloutName = ({ subject, path }: Pick<RolloutRow, 'subject' | 'path'>): s
 const painted = (step: RolloutStep, paint: Paint): string =>
   step === 'enforce' ? paint.good(step) : step === 'warn' ? paint.warn(step) : step;
 
-function sinceText(
-  { from, fromPath, sinceMs }: RolloutClassRow,
-  { subject }: RolloutRow,
-  nowMs: number,
-): string {
+function sinceText({ from, fromPath, sinceMs }: RolloutClassRow, { subject }: RolloutRow, nowMs: number) {
   if (from !== undefined && from !== subject) return `as ${from === 'instance' ? from : (fromPath ?? from)}`;
   return sinceMs === undefined ? '' : `${Math.floor((nowMs - sinceMs) / DAY_MS)} days`;
 }

@@ -52,10 +52,7 @@ export function firstRows(
   return `${table(columns, rows.slice(0, max), width, dim)}${rest}`;
 }
 
-function evenDecimals(
-  rows: readonly (readonly string[])[],
-  columns: readonly TerminalColumn[],
-): readonly (readonly string[])[] {
+function evenDecimals(rows: readonly (readonly string[])[], columns: readonly TerminalColumn[]) {
   const places = columns.map(({ even }, index) =>
     even ? Math.max(0, ...rows.map((row) => decimalsOf(row[index] ?? '').length)) : 0,
   );
@@ -133,10 +130,7 @@ export const paintWhen = (colours: boolean) => ({
 });
 
 /** https://no-color.org: set and not empty means none. FORCE_COLOR is what CI systems set for logs that show them. */
-export function coloursWanted(
-  isTerminal: boolean,
-  env: Readonly<Record<string, string | undefined>>,
-): boolean {
+export function coloursWanted(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>) {
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return false;
   if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '' && env.FORCE_COLOR !== '0';
   return isTerminal && env.TERM !== 'dumb';

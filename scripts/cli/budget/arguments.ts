@@ -153,11 +153,7 @@ export async function pickLimit(
   );
 }
 
-export async function neededLimit(
-  subject: string,
-  wanted: LimitWanted,
-  budget: Pick<BudgetContext, 'api'>,
-): Promise<OwnLimit> {
+export async function neededLimit(subject: string, wanted: LimitWanted, budget: Pick<BudgetContext, 'api'>) {
   const found = await pickLimit(subject, wanted, budget);
   if (found !== undefined) return found;
   const ids = (await ownLimits(subject, budget)).map(({ id }) => id);

@@ -177,12 +177,7 @@ function noteText(row: BudgetRow, currency: string): string {
     .join('');
 }
 
-function exceptionsText(
-  all: readonly ExceptionRow[],
-  directory: Directory,
-  columns: number,
-  paint: Paint,
-): string {
+function exceptionsText(all: readonly ExceptionRow[], directory: Directory, columns: number, paint: Paint) {
   if (all.length === 0) return '';
   const edgeWords = (written: string, which: Edge, zone: string): string => {
     const atMs = readInstant(written, which, zone);

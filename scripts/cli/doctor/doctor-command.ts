@@ -1,4 +1,4 @@
-import type { HealthFinding, HealthView } from '../../../functions/answers/health/evidence.ts';
+import type { HealthView } from '../../../functions/answers/health/evidence.ts';
 import { readHealth } from '../../../functions/answers/health/judge-health.ts';
 import { gitlabUnknown, readGitLabHealth } from '../../../functions/answers/health/read-gitlab.ts';
 import { dynamoHealthLook } from '../../../functions/answers/health/read-health.ts';
@@ -82,12 +82,7 @@ function hourlyText(view: HealthView | undefined, nowMs: number): string {
 const problemsText = (count: number): string =>
   `${count === 0 ? 'no' : count} problem${count === 1 ? '' : 's'}`;
 
-const PAINTED: Readonly<Record<HealthFinding['severity'], keyof Paint>> = {
-  ok: 'good',
-  warning: 'warn',
-  problem: 'bad',
-  unknown: 'dim',
-};
+const PAINTED = { ok: 'good', warning: 'warn', problem: 'bad', unknown: 'dim' } as const;
 
 function healthText({ findings, problems }: HealthView, where: string, paint: Paint): string {
   const wide = Math.max(...findings.map(({ about }) => about.length));

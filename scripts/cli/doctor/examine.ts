@@ -18,10 +18,7 @@ import { flagLines, parseInput, required, text, toggle, type ValuesOf } from '..
 import { parseDuration } from '../pipeline/durations.ts';
 
 /** In order; checks that depend on a failed one are skipped. Returns the question's shape, if one came. */
-export async function examine(
-  options: DoctorOptions,
-  found: (finding: DoctorFinding) => void,
-): Promise<string | undefined> {
+export async function examine(options: DoctorOptions, found: (finding: DoctorFinding) => void) {
   const parts = readParts(options, found);
   if (parts === undefined) return undefined;
   for (const finding of checkSchemaFields(parts.schema)) found(finding);

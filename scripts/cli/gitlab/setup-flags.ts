@@ -138,10 +138,7 @@ export async function madeOnce<T>(
   return { ok: false, refusal: { ...refusal, remedy: 'look at it in GitLab' } };
 }
 
-const MARKS: Readonly<Record<Standing, keyof Paint>> = {
-  ...{ right: 'good', done: 'good', wrong: 'bad' },
-  ...{ missing: 'warn', unknown: 'warn' },
-};
+const MARKS = { right: 'good', done: 'good', missing: 'warn', wrong: 'bad', unknown: 'warn' } as const;
 
 export const linesText = (lines: readonly SetupLine[], paint: Paint): string =>
   lines

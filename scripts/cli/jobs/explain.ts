@@ -91,11 +91,7 @@ function explanationText(explanation: JobExplanation, layout: Layout): string {
     .join('\n');
 }
 
-const ANSWERED: Readonly<Record<JobExplanation['answered'], string>> = {
-  ledger: 'the ledger',
-  fallback: "the relay's fallback",
-  unknown: 'an unknown program',
-};
+const ANSWERED = { ledger: 'the ledger', fallback: "the relay's fallback", unknown: 'an unknown program' };
 
 function headText(explanation: JobExplanation, { zone, paint, columns }: Layout): string {
   const { jobId, job, outcome, decisionId, currency, atDecision: then, now, unchecked } = explanation;
@@ -161,10 +157,7 @@ function rulesText(rules: readonly ExplainedRuleRow[], { paint, columns }: Layou
   return (rows.length === 0 ? '' : table(titles, rows, columns, paint.dim)) + rest;
 }
 
-function countersText(
-  { counters, countersHidden, currency }: JobExplanation,
-  { columns, paint }: Layout,
-): string {
+function countersText({ counters, countersHidden, currency }: JobExplanation, { columns, paint }: Layout) {
   const hidden =
     countersHidden === 0 ? '' : `  ${countersHidden} more, of groups whose figures are not yours to see.\n`;
   if (counters.length === 0) return hidden || '  none: no limit is on the way of this job\n';
