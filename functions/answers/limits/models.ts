@@ -32,7 +32,7 @@ import {
 } from '../../core/schema.ts';
 import { LimitRowSchema } from '../status/model.ts';
 
-type { ChangeRow, LimitRequest, LogEntry, Oversubscription, WrittenTotal };
+export type { ChangeRow, LimitRequest, LogEntry, WrittenTotal };
 
 const set = orNone(text('The live set; absent: none was ever live.'));
 
