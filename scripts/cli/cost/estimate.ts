@@ -1,5 +1,5 @@
 /** Quantities of a deployment, from counted table units and from assumptions that fit a usual installation. */
-import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/alarms/alarms.ts';
+import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/alarms.ts';
 import { roundMs } from '../../../functions/core/ledger/recount-round.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { choice, command, orElse, print, required, text, toggle, whole } from '../../terminal/define.ts';
