@@ -4,9 +4,15 @@
  */
 
 import { type CounterKey, type CounterSnapshot, counterName } from '../../../policies/claim.ts';
-import { carriedInto, carriesOver } from '../../../policies/limits/carry-over.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { counterOf, type LimitSet, limitPeriod, type Rollout } from '../../../policies/limits/limits.ts';
+import {
+  carriedInto,
+  carriesOver,
+  counterOf,
+  type LimitSet,
+  limitPeriod,
+  type Rollout,
+} from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { LedgerClock, Log } from '../environment/environment.ts';
 import { LedgerError } from '../store/table-failure.ts';
