@@ -13,8 +13,7 @@ import {
   type RunnerControllers,
 } from '../cli/controller/controller-command.ts';
 import { UsageError } from '../terminal/command.ts';
-import { flagLines } from '../terminal/define-command.ts';
-import { parseInput, text, toggle } from '../terminal/flags.ts';
+import { flagLines, parseInput, text, toggle } from '../terminal/define.ts';
 import { readUserFile } from '../terminal/user-file.ts';
 import { type CdkRun, runCdk } from './cdk-cli.ts';
 import { type CloudFormation, openCloudFormation } from './cloudformation.ts';

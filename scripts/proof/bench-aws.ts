@@ -7,7 +7,7 @@ import { systemRelayClock } from '../../relay/relay.ts';
 import { ensureTable } from '../local/dynamodb-local.ts';
 import { quantile } from '../local/random.ts';
 import { UsageError } from '../terminal/command.ts';
-import { parseInput, toggle } from '../terminal/flags.ts';
+import { parseInput, toggle } from '../terminal/define.ts';
 import { runProgram } from '../terminal/program.ts';
 import { benchRules } from './bench/bench-rules.ts';
 import { countingStore } from './bench/counting-store.ts';
