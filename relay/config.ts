@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isDeployment } from '../functions/core/contract/emf-document.ts';
 import { parsePolicy } from '../policies/document/parse-policy.ts';
-import { problemText } from '../policies/document/reading.ts';
+import { isRecord, problemText } from '../policies/document/reading.ts';
 import type { Policy } from '../policies/policy.ts';
 import { INVOKE_URL } from './admit/routes.ts';
 import { type AwsService, awsEndpoint } from './aws/aws-json.ts';
@@ -27,8 +27,8 @@ function envReader(env: Env) {
     problems,
     optional,
     matching,
-    required: (name: string, example: string): string => {
-      const value = optional(name);
+    required: (name: string, example: string, fits = (_: string) => true, expected = ''): string => {
+      const value = matching(name, fits, expected);
       if (value === undefined) problems.push(`${name} is not set; expected e.g. ${example}`);
       return value ?? '';
     },
@@ -53,6 +53,7 @@ function envReader(env: Env) {
 
 type EnvReader = ReturnType<typeof envReader>;
 
+const isInstance = (text: string): boolean => !text.includes('#');
 const isRegion = (text: string): boolean => /^[a-z]{2,}(-[a-z]+)+-\d+$/.test(text);
 const isFunction = (text: string): boolean =>
   /^(arn:[\w-]+:lambda:[\w:-]+|[\w-]{1,140}(:[\w$-]+)?)$/.test(text);
@@ -60,9 +61,8 @@ const isFunction = (text: string): boolean =>
 function readAdmitRoute(read: EnvReader) {
   const kind = read.choice(names.ENV_ADMIT_ROUTE, ['plain', 'url', 'invoke'], 'plain');
   if (kind !== 'invoke') return { kind } as const;
-  read.required(names.ENV_ADMIT_FUNCTION, 'tollgate-prod-admit');
-  const functionName =
-    read.matching(names.ENV_ADMIT_FUNCTION, isFunction, "a Lambda function's name or ARN") ?? '';
+  const expected = "a Lambda function's name or ARN";
+  const functionName = read.required(names.ENV_ADMIT_FUNCTION, 'tollgate-prod-admit', isFunction, expected);
   return { kind, functionName } as const;
 }
 
@@ -73,29 +73,24 @@ function readAwsConfig(read: EnvReader, route: ReturnType<typeof readAdmitRoute>
   const heartbeatTable = read.optional(names.ENV_HEARTBEAT_TABLE);
   const journalTable = read.optional(names.ENV_JOURNAL_TABLE);
   const uses = [tokenParameter, caParameter, proxyParameter, heartbeatTable, journalTable];
-  let region: string | undefined;
-  if (route.kind !== 'plain' || uses.some((set) => set !== undefined)) {
-    read.required(names.ENV_AWS_REGION, 'eu-central-1');
-    region = read.matching(names.ENV_AWS_REGION, isRegion, 'a region such as eu-central-1') ?? '';
-  }
-  let instance = '';
-  if (heartbeatTable !== undefined || journalTable !== undefined) {
-    read.required(names.ENV_RELAY_GITLAB_INSTANCE, 'gitlab.example.com');
-    const expected = 'a host name without "#"';
-    instance = read.matching(names.ENV_RELAY_GITLAB_INSTANCE, (text) => !text.includes('#'), expected) ?? '';
-  }
+  const region =
+    route.kind === 'plain' && uses.every((set) => set === undefined)
+      ? undefined
+      : read.required(names.ENV_AWS_REGION, 'eu-central-1', isRegion, 'a region such as eu-central-1');
+  const expected = 'a host name without "#"';
+  const instance =
+    heartbeatTable === undefined && journalTable === undefined
+      ? ''
+      : read.required(names.ENV_RELAY_GITLAB_INSTANCE, 'gitlab.example.com', isInstance, expected);
   const endpoint = (service: AwsService, name: string): string =>
     readEndpoint(read, name) ?? (region === undefined ? '' : awsEndpoint(service, region));
   return {
-    region,
+    ...{ region, tokenParameter, caParameter, proxyParameter },
     endpoints: {
       dynamodb: endpoint('dynamodb', names.ENV_AWS_DYNAMODB_ENDPOINT),
       lambda: endpoint('lambda', names.ENV_LAMBDA_ENDPOINT),
       ssm: endpoint('ssm', names.ENV_AWS_SSM_ENDPOINT),
     },
-    tokenParameter,
-    caParameter,
-    proxyParameter,
     heartbeat: heartbeatTable === undefined ? undefined : { table: heartbeatTable, instance },
     journal: journalTable === undefined ? undefined : { table: journalTable, instance },
   };
@@ -222,19 +217,14 @@ export function readPolicyFile(file: string): Policy {
   try {
     packed = JSON.parse(readFileSync(file, 'utf8'));
   } catch (cause) {
-    throw new RelayError('config_invalid', `${file} cannot be read as JSON; build it with npm run bundle`, {
-      cause,
-    });
+    const problem = `${file} cannot be read as JSON; build it with npm run bundle`;
+    throw new RelayError('config_invalid', problem, { cause });
   }
-  const { policy } = asRecord(packed);
-  const { version, document } = asRecord(policy);
-  if (typeof version !== 'string') {
+  const { version, document }: Readonly<Record<string, unknown>> =
+    isRecord(packed) && isRecord(packed.policy) ? packed.policy : {};
+  if (typeof version !== 'string')
     throw new RelayError('config_invalid', `${file} has no policy.version; build it with npm run bundle`);
-  }
   const parsed = parsePolicy(document, version);
   if (parsed.ok) return parsed.value;
   throw new RelayError('config_invalid', `${file}, policy: ${parsed.problems.map(problemText).join('; ')}`);
 }
-
-const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};

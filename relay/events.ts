@@ -5,38 +5,24 @@
 import type { Decision, NoticeOrder } from '../policies/decision.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import type { RouterAnswer } from './exchange.ts';
+import type { RouterFailure } from './router/router.ts';
+import type { WireSchema } from './wire/schema.ts';
 import type { SchemaState } from './wire/schema-proof.ts';
 
 export type RelayEvent =
   | { readonly type: 'streams'; readonly open: number; readonly waiting: number; readonly wanted: number }
-  | {
+  | (RouterFailure & {
       readonly type: 'stream_ended';
-      /** A gRPC status. 0 is a clean end, by age or drain. */
-      readonly code: number;
-      readonly details: string;
-      readonly remedy?: string;
       readonly asked: boolean;
       /** The router refused the stream or lost it. @default false */
       readonly failed?: boolean;
       readonly answered?: RouterAnswer['outcome'];
-    }
-  | {
-      readonly type: 'backing_off';
-      readonly code: number;
-      readonly details: string;
-      readonly attempt: number;
-      readonly delayMs: number;
-      readonly remedy?: string;
-    }
+    })
+  | (RouterFailure & { readonly type: 'backing_off'; readonly attempt: number; readonly delayMs: number })
   /** `again`: after a loss of all streams, not at the start. */
   | { readonly type: 'connected'; readonly downMs: number; readonly again: boolean }
   | { readonly type: 'registered' }
-  | {
-      readonly type: 'registration_failed';
-      readonly code: number;
-      readonly details: string;
-      readonly remedy?: string;
-    }
+  | (RouterFailure & { readonly type: 'registration_failed' })
   | { readonly type: 'question' }
   /** Fields that the schema does not explain, e.g. `job_info.21:varint`. */
   | { readonly type: 'unknown_fields'; readonly fields: readonly string[] }
@@ -70,22 +56,20 @@ export type RelayEvent =
       readonly code: 'admit_unreachable' | 'admit_throttled' | 'admit_refused';
       readonly details: string;
     }
-  | {
+  | (Pick<WireSchema, 'source' | 'hash' | 'placeholder'> & {
       readonly type: 'schema';
       readonly standing: SchemaState;
-      readonly source: string;
-      readonly hash: string;
-      readonly placeholder: boolean;
-    }
-  | {
-      readonly type: 'rejection_withheld';
-      readonly standing: SchemaState;
-      readonly code?: string;
-    }
+    })
+  | { readonly type: 'rejection_withheld'; readonly standing: SchemaState; readonly code?: string }
   | { readonly type: 'answer_refused'; readonly outcome: RouterAnswer['outcome']; readonly refusal: string }
   /** Fields that rules need and GitLab does not send any more, at the start and at every change. */
   | { readonly type: 'fields'; readonly missing: readonly string[] }
-  | OwnFault
+  | {
+      readonly type: 'own_fault';
+      readonly place: FaultPlace;
+      readonly error: string;
+      readonly frames: readonly string[];
+    }
   | { readonly type: 'breaker'; readonly state: 'closed' | 'open' | 'half_open' }
   | { readonly type: 'directory'; readonly ageMs: number; readonly groups: number; readonly problem?: string }
   | { readonly type: 'not_written'; readonly where: 'journal' | 'headroom'; readonly error: string }
@@ -104,13 +88,6 @@ export type EventOf<Type extends RelayEvent['type']> = Extract<RelayEvent, { rea
 /** `refused`: the service takes others and never this one. `stopping`: there was no time left. */
 export type UnmeteredLoss = 'queue_full' | 'refused' | 'stopping';
 
-interface OwnFault {
-  readonly type: 'own_fault';
-  readonly place: FaultPlace;
-  readonly error: string;
-  readonly frames: readonly string[];
-}
-
 /** A fixed set, because a metric has it as label. */
 export type FaultPlace =
   | 'read'
@@ -124,7 +101,7 @@ export type FaultPlace =
 const FRAMES_MAX = 8;
 
 /** Leaves out the message of the error, which may quote input. */
-export const ownFault = (place: FaultPlace, error: unknown): OwnFault => ({
+export const ownFault = (place: FaultPlace, error: unknown): EventOf<'own_fault'> => ({
   type: 'own_fault',
   place,
   error: nameOf(error),

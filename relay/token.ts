@@ -1,9 +1,9 @@
 import { withoutAbsent } from '../policies/without-absent.ts';
 import type { RelayConfig } from './config.ts';
+import { nameOf } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { RelayError } from './relay-error.ts';
-import type { TlsFiles } from './router/target.ts';
-import { readSmallFile } from './small-file.ts';
+import { readSmallFile, type TlsFiles } from './router/target.ts';
 
 /** The controller's token. It is read for every call, so a rotated one is used without a restart. Never logged. */
 export interface TokenSource {
@@ -126,8 +126,6 @@ export async function parameterToken(name: string, reading: ParameterReading): P
     },
   };
 }
-
-const nameOf = (cause: unknown): string => (cause instanceof Error ? cause.name : 'unknown failure');
 
 /** A new task may start a moment before its role or network works. After this time its platform should see it fail. */
 export const START_MS_MAX = 120_000;

@@ -29,20 +29,19 @@ export const INVOKE_URL = 'http://admit.invoke';
 /** Lambda returns at most 6 MB. */
 const PAYLOAD_BYTES_MAX = 6 * 1024 * 1024 + 1024;
 
-interface InvokeOptions {
-  readonly fetch: Fetch;
-  readonly endpoint: string;
-  readonly functionName: string;
-  readonly nowMs: () => number;
-}
-
 /**
  * Invokes the function with the event of a Function URL, so one handler serves both routes. Rejects with {@link RelayError}
  * `admit_unreachable` if the response is not the function's own.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  */
-export function invokeRoute({ fetch, endpoint, functionName, nowMs }: InvokeOptions): Fetch {
+export function invokeRoute(options: {
+  readonly fetch: Fetch;
+  readonly endpoint: string;
+  readonly functionName: string;
+  readonly nowMs: () => number;
+}): Fetch {
+  const { fetch, endpoint, functionName, nowMs } = options;
   const invocations = `${endpoint}/2015-03-31/functions/${encodeURIComponent(functionName)}/invocations`;
   return async (url, init) => {
     const { pathname: path } = new URL(url);
@@ -52,7 +51,7 @@ export function invokeRoute({ fetch, endpoint, functionName, nowMs }: InvokeOpti
       ...init,
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-amz-invocation-type': 'RequestResponse' },
-      body: JSON.stringify(functionUrlEvent({ method, path, body, nowMs: nowMs() })),
+      body: JSON.stringify(functionUrlEvent(method, path, body, nowMs())),
     });
     if (response.status === 429) return response;
     if (response.status !== 200) {
@@ -77,13 +76,7 @@ export function invokeRoute({ fetch, endpoint, functionName, nowMs }: InvokeOpti
 }
 
 /** @see https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads */
-function functionUrlEvent(request: {
-  readonly method: string;
-  readonly path: string;
-  readonly body: string;
-  readonly nowMs: number;
-}): object {
-  const { method, path, body, nowMs } = request;
+function functionUrlEvent(method: string, path: string, body: string, nowMs: number): object {
   const userAgent = `tollgate/${VERSION}`;
   const { host } = new URL(INVOKE_URL);
   return {

@@ -59,9 +59,8 @@ function parsed(text: string): unknown {
 function awsError(target: string, { status, headers }: FetchAnswer, body: unknown): Error {
   const name =
     errorName(isRecord(body) ? body.__type : undefined) ?? errorName(headers.get('x-amzn-errortype'));
-  const error = new Error(
-    `${target} answered with status ${status}${name === undefined ? '' : ` (${name})`}`,
-  );
+  const reason = name === undefined ? '' : ` (${name})`;
+  const error = new Error(`${target} answered with status ${status}${reason}`);
   if (name !== undefined) error.name = name;
   return error;
 }

@@ -7,16 +7,14 @@ import type { SchemaState } from '../wire/schema-proof.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export function createLogger(level: LogLevel, destination: DestinationStream): Logger {
-  const options = {
-    level,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
-    messageKey: 'message',
-  };
-  return pino(options, destination);
-}
+export const createLogger = (level: LogLevel, destination: DestinationStream): Logger =>
+  pino(
+    {
+      ...{ level, base: null, messageKey: 'message', timestamp: pino.stdTimeFunctions.isoTime },
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
 
 const PATH_LENGTH_MAX = 255;
 const REFUSAL_LENGTH_MAX = 200;

@@ -15,20 +15,17 @@ type Row = (registers: Registry[]) => readonly [Type, (event: RelayEvent) => voi
 const row = <Of extends Type>(type: Of, run: (event: EventOf<Of>) => void) =>
   [type, run as (event: RelayEvent) => void] as const;
 
+type Read<Of extends Type, Value = number> = (event: EventOf<Of>) => Value;
+
 const gauge =
-  <Of extends Type>(name: string, help: string, type: Of, read: (event: EventOf<Of>) => number): Row =>
+  <Of extends Type>(name: string, help: string, type: Of, read: Read<Of>): Row =>
   (registers) => {
     const metric = new Gauge({ name: PREFIX + name, help, registers });
     return row(type, (event) => metric.set(read(event)));
   };
 
 const counter =
-  <Of extends Type>(
-    name: string,
-    help: string,
-    type: Of,
-    read: (event: EventOf<Of>) => number = () => 1,
-  ): Row =>
+  <Of extends Type>(name: string, help: string, type: Of, read: Read<Of> = () => 1): Row =>
   (registers) => {
     const metric = new Counter({ name: PREFIX + name, help, registers });
     return row(type, (event) => metric.inc(read(event)));
@@ -41,7 +38,7 @@ const labelled =
     help: string,
     type: Of,
     labelNames: string[],
-    read: (event: EventOf<Of>) => readonly unknown[] = (event) =>
+    read: Read<Of, readonly unknown[]> = (event) =>
       labelNames.map((label) => event[label as keyof typeof event]),
   ): Row =>
   (registers) => {
@@ -58,7 +55,7 @@ const histogram =
     help: string,
     type: Of,
     buckets: number[],
-    read: (event: EventOf<Of>) => number | undefined,
+    read: Read<Of, number | undefined>,
   ): Row =>
   (registers) => {
     const metric = new Histogram({ name: PREFIX + name, help, buckets, registers });
@@ -84,28 +81,21 @@ const ROWS: readonly Row[] = [
     Number(e.again),
   ),
   counter('questions_total', 'Questions the router asked.', 'question'),
-  labelled(
-    'decisions_total',
-    'Answers given, by outcome and who decided.',
-    'answered',
-    ['outcome', 'via'],
-    (e) => [e.answer.outcome, e.via],
-  ),
-  labelled(
-    'rejections_total',
-    'Rejections, by notice: a repeat was reported before.',
-    'answered',
-    ['notice'],
-    (e) => [noticeOf(e)],
-  ),
+  labelled('decisions_total', 'Answers, by outcome and who decided.', 'answered', ['outcome', 'via'], (e) => [
+    e.answer.outcome,
+    e.via,
+  ]),
+  labelled('rejections_total', 'Rejections; a repeat was reported before.', 'answered', ['notice'], (e) => [
+    noticeOf(e),
+  ]),
   labelled('fallback_total', 'Answers given without the ledger, by cause.', 'answered', ['cause']),
   counter('unheard_total', 'Answers that the router did not receive.', 'answered', (e) => Number(!e.heard)),
   histogram(
     'answer_latency_seconds',
-    'From question to answer, without the time a job waited for headroom.',
+    'Without waits for headroom.',
     'answered',
     LATENCY_SECONDS,
-    (event) => decisionMs(event) / 1_000,
+    (e) => decisionMs(e) / 1_000,
   ),
   gauge('waiting_jobs', 'Jobs that wait for headroom.', 'waiting', (e) => e.jobs),
   histogram(
@@ -124,23 +114,13 @@ const ROWS: readonly Row[] = [
   gauge('schema_proven', '0: the schema is unproven, and no job is rejected.', 'schema', (e) =>
     Number(e.standing === 'proven'),
   ),
-  labelled(
-    'rejections_withheld_total',
-    'Jobs admitted because the schema was not proven, by its status.',
-    'rejection_withheld',
-    ['standing'],
-  ),
-  labelled('answers_refused_total', 'Answers that the router did not accept, by outcome.', 'answer_refused', [
-    'outcome',
+  labelled('rejections_withheld_total', 'Admitted under an unproven schema.', 'rejection_withheld', [
+    'standing',
   ]),
+  labelled('answers_refused_total', 'Not accepted by the router.', 'answer_refused', ['outcome']),
   gauge('fields_missing', 'Fields that rules need and GitLab omits.', 'fields', (e) => e.missing.length),
   labelled('own_faults_total', 'Mistakes of the relay itself, by place.', 'own_fault', ['place']),
-  gauge(
-    'breaker_state',
-    'Breaker: 0 closed, 1 half open, 2 open.',
-    'breaker',
-    (e) => BREAKER_STATES[e.state],
-  ),
+  gauge('breaker_state', '0 closed, 1 half open, 2 open.', 'breaker', (e) => BREAKER_STATES[e.state]),
   gauge('directory_age_seconds', 'Seconds since all groups of GitLab were listed.', 'directory', (e) =>
     Math.round(e.ageMs / 1_000),
   ),

@@ -22,15 +22,6 @@ import {
 import { type RouterTarget, readTls, type TlsFiles, type TlsMaterial } from './target.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
 
-interface ChannelNumbers {
-  /** @default 10 MiB both ways */
-  readonly messageBytesMax?: number;
-  /** @default 25 s; a router closes connections that ping more often than every 20 s */
-  readonly keepaliveMs?: number;
-  readonly keepaliveTimeoutMs?: number;
-  readonly reconnectMsMax?: number;
-}
-
 /** "matches kas limit" says GitLab Runner. */
 const ROUTER_MESSAGE_BYTES_MAX = 10 * 1024 * 1024;
 /** A dead connection is noticed by the next ping, and brings no question until then. */
@@ -45,11 +36,8 @@ const RECONNECT_MS_MAX = 1_000;
 const RESOLVE_EVERY_MS_MIN = 1_000;
 
 /** @see https://github.com/grpc/grpc-node/tree/master/packages/grpc-js#supported-channel-options */
-const channelOptions = (
-  userAgent: string,
-  numbers: ChannelNumbers,
-): Readonly<Record<string, string | number>> => ({
-  'grpc.primary_user_agent': userAgent,
+const channelOptions = (numbers: RouterOptions): Readonly<Record<string, string | number>> => ({
+  'grpc.primary_user_agent': numbers.userAgent,
   'grpc.keepalive_time_ms': numbers.keepaliveMs ?? KEEPALIVE_MS,
   'grpc.keepalive_timeout_ms': numbers.keepaliveTimeoutMs ?? KEEPALIVE_TIMEOUT_MS,
   'grpc.keepalive_permit_without_calls': 1,
@@ -77,13 +65,19 @@ const OF_TOKEN: ReadonlySet<number> = new Set([
   STATUS.NOT_FOUND,
 ]);
 
-export interface RouterOptions extends ChannelNumbers {
+export interface RouterOptions {
   readonly target: RouterTarget;
   readonly schema: WireSchema;
   readonly token: TokenSource;
   readonly tls?: TlsFiles;
   readonly userAgent: string;
   readonly version?: string;
+  /** @default 10 MiB both ways */
+  readonly messageBytesMax?: number;
+  /** @default 25 s; a router closes connections that ping more often than every 20 s */
+  readonly keepaliveMs?: number;
+  readonly keepaliveTimeoutMs?: number;
+  readonly reconnectMsMax?: number;
 }
 
 /**
@@ -156,11 +150,11 @@ class GrpcRouter implements Router {
   }
 
   #newClient(): Client {
-    const { target, userAgent } = this.#options;
+    const { target } = this.#options;
     if (this.#tunnel !== undefined) {
       // wss has TLS around the whole tunnel.
       return new Client(this.#tunnel.address, credentials.createInsecure(), {
-        ...channelOptions(userAgent, this.#options),
+        ...channelOptions(this.#options),
         'grpc.default_authority': target.authority,
         'grpc.enable_http_proxy': 0,
       });
@@ -170,7 +164,7 @@ class GrpcRouter implements Router {
     return new Client(
       `dns:${address}:${target.port}`,
       target.secure ? credentials.createSsl(ca, key, cert) : credentials.createInsecure(),
-      channelOptions(userAgent, this.#options),
+      channelOptions(this.#options),
     );
   }
 
@@ -215,41 +209,31 @@ class GrpcRouter implements Router {
     return this.#metadata;
   }
 
-  #announce(path: string | undefined, method: string, instanceId: bigint): Promise<void> {
+  async #announce(path: string | undefined, method: string, instanceId: bigint): Promise<void> {
     const desc = this.#options.schema.registerRequest;
-    if (path === undefined || desc === undefined) {
-      return Promise.reject(new RouterStatus(STATUS.UNIMPLEMENTED, `the schema has no ${method}`));
-    }
+    if (path === undefined || desc === undefined)
+      throw new RouterStatus(STATUS.UNIMPLEMENTED, `the schema has no ${method}`);
     const metadata = this.#authenticated();
-    if (typeof metadata === 'string')
-      return Promise.reject(new RouterStatus(STATUS.UNAUTHENTICATED, metadata));
+    if (typeof metadata === 'string') throw new RouterStatus(STATUS.UNAUTHENTICATED, metadata);
     // Field names from before and after GitLab split the registrar from the Kubernetes agent. The schema has one set.
     const meta = { version: this.#options.version ?? '', git_ref: '', architecture: process.arch };
-    const request = encodeKnown(desc, {
-      meta,
-      agent_meta: meta,
-      instance_id: instanceId,
-      pod_id: instanceId,
-    });
+    const ids = { instance_id: instanceId, pod_id: instanceId };
+    const request = encodeKnown(desc, { meta, agent_meta: meta, ...ids });
     const deadline = Date.now() + UNARY_DEADLINE_MS;
     // The connection of the streams may be full, so the call has a connection of its own.
     const client = this.#newClient();
     this.#tunnel?.want();
     return new Promise((resolve, reject) => {
-      client.makeUnaryRequest(
-        path,
-        asBuffer,
-        asIs,
-        request,
-        metadata,
-        { deadline },
-        (error: ServiceError | null) => {
-          client.close();
-          if (error === null) return resolve();
-          const { code, details, remedy } = this.#explained(error);
-          reject(new RouterStatus(code, details, remedy));
-        },
-      );
+      const done = (error: ServiceError | null): void => {
+        client.close();
+        if (error === null) {
+          resolve();
+          return;
+        }
+        const { code, details, remedy } = this.#explained(error);
+        reject(new RouterStatus(code, details, remedy));
+      };
+      client.makeUnaryRequest(path, asBuffer, asIs, request, metadata, { deadline }, done);
     });
   }
 

@@ -47,6 +47,7 @@ export class RouterStatus extends Error {
 // Explains why the router cannot be reached or refuses a call: address, cause and remedy. The log and the doctor use it.
 
 export interface RouterFailure {
+  /** A gRPC status. 0 is a clean end, by age or drain. */
   readonly code: number;
   readonly details: string;
   /** An action for the operator. Absent if the relay recovers alone. */
@@ -103,13 +104,11 @@ function remedyOfNetwork(error: unknown): string | undefined {
   return remedy === undefined ? undefined : `${cause}. ${OF_ROUTERS[kind] ?? remedy}`;
 }
 
-export const networkFailure = (address: string, { code = '', message }: NetworkError): RouterFailure =>
+export const networkFailure = (
+  address: string,
+  { code = '', message }: { readonly code?: string; readonly message: string },
+): RouterFailure =>
   failure(STATUS.UNAVAILABLE, `${address}: ${plain(message)}`, remedyOfNetwork({ code, message }));
-
-interface NetworkError {
-  readonly code?: string;
-  readonly message: string;
-}
 
 export function httpFailure(address: string, httpStatus: number, step: string): RouterFailure {
   const { code, remedy } = HTTP[httpStatus] ?? {

@@ -1,6 +1,6 @@
+import { closeSync, openSync, readSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import { RelayError } from '../relay-error.ts';
-import { readSmallFile } from '../small-file.ts';
 
 export type RouterTarget = ReturnType<typeof parseTarget>;
 
@@ -14,43 +14,31 @@ const DEFAULT_PORT = { grpc: 80, grpcs: 443, ws: 80, wss: 443 } as const;
  */
 export function parseTarget(text: string) {
   const scheme = SCHEME.exec(text)?.[1] as keyof typeof DEFAULT_PORT | undefined;
-  if (scheme === undefined) {
+  if (scheme === undefined)
     throw invalid(withoutSecrets(text), 'must begin with grpc://, grpcs://, ws:// or wss://');
-  }
   const secure = scheme === 'grpcs' || scheme === 'wss';
   const rest = text.slice(scheme.length);
   // As http(s), so the host is checked as in a browser.
   const url = URL.parse(`${secure ? 'https' : 'http'}${rest}`);
-  if (url === null) {
+  if (url === null)
     throw invalid(
       withoutSecrets(text),
       'is not a URL; write it as wss://kas.example.com or grpc://host:8150',
     );
-  }
   const shown = `${scheme}://${url.host}`;
-  if (url.username !== '' || url.password !== '') {
+  if (url.username !== '' || url.password !== '')
     throw invalid(shown, 'carries credentials; give the token in a file of its own');
-  }
-  if (url.search !== '' || url.hash !== '') {
+  if (url.search !== '' || url.hash !== '')
     throw invalid(shown, 'carries a query or fragment; leave everything from ? or # away');
-  }
-  if (url.port === '0') {
-    throw invalid(shown, 'has port 0; give the port the router listens on');
-  }
+  if (url.port === '0') throw invalid(shown, 'has port 0; give the port the router listens on');
   const tunnel = scheme === 'ws' || scheme === 'wss';
   const path = url.pathname === '/' ? '' : url.pathname;
-  if (!tunnel && path !== '') {
+  if (!tunnel && path !== '')
     throw invalid(`${shown}${path}`, `has a path, which gRPC has no use for; write ${shown}`);
-  }
-  const port = url.port === '' ? DEFAULT_PORT[scheme] : Number(url.port);
   return {
-    scheme,
+    ...{ secure, tunnel, port: url.port === '' ? DEFAULT_PORT[scheme] : Number(url.port) },
     /** Name or address, IPv6 without brackets. */
     host: url.hostname.replace(/^\[|\]$/g, ''),
-    port,
-    path,
-    secure,
-    tunnel,
     /** The `:authority` of HTTP/2: the host, with the port if it is not the scheme's default. */
     authority: url.host,
     url: `${shown}${path}`,
@@ -80,9 +68,8 @@ export type TlsMaterial = ReturnType<typeof readTls>;
 
 /** @throws {RelayError} `config_invalid` if a file cannot be read, or a certificate has no key or a key no certificate. */
 export function readTls(files: TlsFiles = {}) {
-  if ((files.certFile === undefined) !== (files.keyFile === undefined)) {
+  if ((files.certFile === undefined) !== (files.keyFile === undefined))
     throw new RelayError('config_invalid', 'a client certificate needs its key, and a key its certificate');
-  }
   const { caFile, caPem, certFile, keyFile } = files;
   const ca =
     caPem === undefined ? caFile && readPem(caFile) : checkedPem(caPem, 'the authority given by value');
@@ -99,4 +86,25 @@ const readPem = (file: string): string => checkedPem(readSmallFile(file, 'config
 function checkedPem(pem: string, where: string): string {
   if (pem.includes('-----BEGIN ')) return pem;
   throw new RelayError('config_invalid', `${where} is not PEM; convert it with openssl x509 -inform der`);
+}
+
+/** Five times a system's bundle of authorities, and more than any token. */
+const BYTES_MAX = 1024 * 1024;
+
+/** Reads a token or PEM file. @throws {RelayError} `code`, naming the file and never its content. */
+export function readSmallFile(file: string, code: 'config_invalid' | 'token_unreadable'): string {
+  const bytes = Buffer.alloc(BYTES_MAX + 1);
+  let length: number;
+  try {
+    const handle = openSync(file, 'r');
+    try {
+      length = readSync(handle, bytes);
+    } finally {
+      closeSync(handle);
+    }
+  } catch (cause) {
+    throw new RelayError(code, `${file} cannot be read; check the path and its rights`, { cause });
+  }
+  if (length > BYTES_MAX) throw new RelayError(code, `${file} has more than ${BYTES_MAX} bytes`);
+  return bytes.toString('utf8', 0, length);
 }

@@ -99,10 +99,9 @@ export function openTunnel(options: TunnelOptions) {
       server.close();
       for (const socket of held) socket.destroy();
       // grpc-js closes the others once it has flushed them.
-      const destroy = setTimeout(() => {
+      setTimeout(() => {
         for (const socket of sockets) socket.destroy();
-      }, FLUSH_MS_MAX);
-      destroy.unref();
+      }, FLUSH_MS_MAX).unref();
       rmSync(dir, { recursive: true, force: true });
     },
   };
@@ -114,11 +113,8 @@ function privateSocketPath(parent: string): { readonly dir: string; readonly pat
     const dir = mkdtempSync(join(parent, 'tollgate-'));
     return { dir, path: join(dir, 'router.sock') };
   } catch (cause) {
-    throw new RelayError(
-      'config_invalid',
-      `no folder can be made in ${parent}; ws:// and wss:// need a writable one`,
-      { cause },
-    );
+    const problem = `no folder can be made in ${parent}; ws:// and wss:// need a writable one`;
+    throw new RelayError('config_invalid', problem, { cause });
   }
 }
 

@@ -57,6 +57,9 @@ const alias = (
   ...variables: readonly VariableAlias[]
 ): Alias => ({ field, kind, paths: paths.split(' ').filter((path) => path !== ''), variables });
 
+/** In the part about the job, or at the top. */
+const info = (name: string): string => `job_info.${name} ${name}`;
+
 /** A number of seconds, or a `google.protobuf.Duration`. */
 const timeouts = (paths: string): string => paths.replaceAll(/\S+/g, '$& $&.seconds');
 
@@ -74,40 +77,25 @@ export const ALIASES: readonly Alias[] = [
   alias('jobId', 'id', 'job_info.id job.id job_id id', identity('CI_JOB_ID')),
   alias('jobName', 'label', 'job_info.name job_name', context('CI_JOB_NAME')),
   alias('jobStage', 'label', 'job_info.stage job_stage', context('CI_JOB_STAGE')),
-  alias('pipelineId', 'id', 'job_info.pipeline_id pipeline_id', context('CI_PIPELINE_ID')),
-  alias('pipelineSource', 'text', 'job_info.pipeline_source pipeline_source', context('CI_PIPELINE_SOURCE')),
-  alias('mergeRequestId', 'id', 'job_info.merge_request_id merge_request_id', context('CI_MERGE_REQUEST_ID')),
+  alias('pipelineId', 'id', info('pipeline_id'), context('CI_PIPELINE_ID')),
+  alias('pipelineSource', 'text', info('pipeline_source'), context('CI_PIPELINE_SOURCE')),
+  alias('mergeRequestId', 'id', info('merge_request_id'), context('CI_MERGE_REQUEST_ID')),
   // GitLab sends no id of a schedule. Users write its description, so only a digest leaves the relay.
   alias('scheduleDigest', 'digest', '', context('CI_PIPELINE_SCHEDULE_DESCRIPTION')),
-  alias('projectId', 'id', 'job_info.project_id project_id', identity('CI_PROJECT_ID')),
-  alias(
-    'projectPath',
-    'text',
-    'job_info.project_full_path project_full_path project_path',
-    identity('CI_PROJECT_PATH'),
-  ),
-  alias(
-    'projectVisibility',
-    'text',
-    'job_info.project_visibility project_visibility',
-    context('CI_PROJECT_VISIBILITY'),
-  ),
-  alias('namespaceId', 'id', 'job_info.namespace_id namespace_id', identity('CI_PROJECT_NAMESPACE_ID')),
-  alias('rootNamespaceId', 'id', 'job_info.root_namespace_id root_namespace_id'),
-  alias('organizationId', 'id', 'job_info.organization_id organization_id'),
+  alias('projectId', 'id', info('project_id'), identity('CI_PROJECT_ID')),
+  alias('projectPath', 'text', `${info('project_full_path')} project_path`, identity('CI_PROJECT_PATH')),
+  alias('projectVisibility', 'text', info('project_visibility'), context('CI_PROJECT_VISIBILITY')),
+  alias('namespaceId', 'id', info('namespace_id'), identity('CI_PROJECT_NAMESPACE_ID')),
+  alias('rootNamespaceId', 'id', info('root_namespace_id')),
+  alias('organizationId', 'id', info('organization_id')),
   // For a manual job the variable is the user who clicked, the typed field the user who started the pipeline.
-  alias('userId', 'id', 'job_info.user_id user_id', trusted('GITLAB_USER_ID')),
+  alias('userId', 'id', info('user_id'), trusted('GITLAB_USER_ID')),
   // The name does not leave the relay. A service account with a custom name counts as a person.
   alias('byBot', 'bot', '', context('GITLAB_USER_LOGIN')),
   alias('ref', 'text', 'git_info.ref ref', context('CI_COMMIT_REF_NAME')),
   alias('refType', 'text', 'git_info.ref_type ref_type'),
   alias('refProtected', 'boolean', 'git_info.protected ref_protected', context('CI_COMMIT_REF_PROTECTED')),
-  alias(
-    'environment',
-    'text',
-    'environment.name job_info.environment environment',
-    context('CI_ENVIRONMENT_NAME'),
-  ),
+  alias('environment', 'text', `environment.name ${info('environment')}`, context('CI_ENVIRONMENT_NAME')),
   // Security rules judge the image, so a variable that users can set must not replace it unless trusted.
   alias('image', 'container', 'image.name image', trusted('CI_JOB_IMAGE')),
   alias('pullPolicies', 'texts', ofImage(PULL_POLICY)),

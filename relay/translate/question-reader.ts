@@ -10,14 +10,8 @@ import { ALIASES } from './aliases.ts';
 import { compileTranslator, readTyped, type TranslatorOptions } from './translator.ts';
 import { findVariables } from './variables.ts';
 
-export type QuestionResult = {
-  readonly unknown: readonly string[];
-} & (
-  | {
-      readonly ok: true;
-      readonly request: AdmissionRequest;
-      readonly suspicious: readonly string[];
-    }
+export type QuestionResult = { readonly unknown: readonly string[] } & (
+  | { readonly ok: true; readonly request: AdmissionRequest; readonly suspicious: readonly string[] }
   | {
       readonly ok: false;
       readonly cause: 'unreadable' | 'oversized';
@@ -33,17 +27,13 @@ type Blame = Extract<QuestionResult, { readonly ok: false }>['blame'];
 
 export type ReadQuestion = (bytes: Uint8Array) => QuestionResult;
 
-interface ReaderOptions extends TranslatorOptions {
-  readonly newBudget?: () => ReadingBudget;
-}
-
 /**
  * Compiles a function that reads a question's bytes into a request, in one pass that decodes only what translation needs. It never
  * throws. Malformed bytes, fields that contradict the schema, texts that are not UTF-8 and oversized questions are results.
  */
 export function compileReader(
   schema: Pick<WireSchema, 'question' | 'source'>,
-  options: ReaderOptions,
+  options: TranslatorOptions & { readonly newBudget?: () => ReadingBudget },
 ): ReadQuestion {
   const { newBudget = () => new ReadingBudget() } = options;
   const translate = compileTranslator(schema.question, options);
@@ -75,12 +65,10 @@ export function compileReader(
 
     function translated(): QuestionResult {
       const [contradiction] = pass.contradicted.toSorted();
-      if (contradiction !== undefined)
-        return unread(
-          'unreadable',
-          `${contradiction}; the schema (${schema.source}) is of another version`,
-          'schema',
-        );
+      if (contradiction !== undefined) {
+        const problem = `${contradiction}; the schema (${schema.source}) is of another version`;
+        return unread('unreadable', problem, 'schema');
+      }
       if (pass.invalidText !== undefined)
         return unread('unreadable', `${pass.invalidText} is not valid UTF-8`, 'schema');
       const translation = translate(question);

@@ -1,5 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import type { ServiceRequest } from '../../policies/request/request.ts';
+import { withoutAbsent } from '../../policies/without-absent.ts';
 import { isScalar, isWholeNumber, type WantedField } from '../wire/plan.ts';
 import {
   type AliasKind,
@@ -119,25 +120,7 @@ interface Reading {
 
 function servicesReader(field: DescField): Reading | undefined {
   if (field.fieldKind !== 'list' || field.listKind !== 'message') return undefined;
-  const service = serviceReader(field.message);
-  if (service === undefined) return undefined;
-  return {
-    read: (raw) => readServices(raw, (entry) => service.read(entry as MessageObject)),
-    within: service.wanted,
-  };
-}
-
-/** One entry stands for all services beyond the bound, so that rules do not allow them. */
-function readServices(
-  raw: unknown,
-  read: (entry: unknown) => ServiceRequest | undefined,
-): readonly ServiceRequest[] | undefined {
-  const services = readRepeated(raw, read);
-  const isTooLong = Array.isArray(raw) && raw.length > LIST_LENGTH_MAX;
-  return isTooLong ? [...(services ?? []).slice(0, LIST_LENGTH_MAX - 1), { name: UNKNOWN_END }] : services;
-}
-
-function serviceReader(desc: DescMessage) {
+  const desc = field.message;
   const name = firstOf(desc, ['name', 'image'], isTextField);
   if (name === undefined) return undefined;
   const alias = firstOf(desc, ['alias'], isTextField);
@@ -147,11 +130,20 @@ function serviceReader(desc: DescMessage) {
   const variables = findVariables(desc);
 
   const single = [name, alias, pullPolicy, dockerUser, kubernetesUser].filter((found) => found !== undefined);
-  const wanted: readonly WantedField[] = [
-    ...single.map(({ fields }) => ({ fields, itemsMax: LIST_LENGTH_MAX + 1 })),
-    ...(variables === undefined ? [] : [variables.wanted]),
-  ];
-  return { read: readService, wanted };
+  return {
+    /** One entry stands for all services beyond the bound, so that rules do not allow them. */
+    read: (raw) => {
+      const services = readRepeated(raw, (entry) => readService(entry as MessageObject));
+      const isTooLong = Array.isArray(raw) && raw.length > LIST_LENGTH_MAX;
+      return isTooLong
+        ? [...(services ?? []).slice(0, LIST_LENGTH_MAX - 1), { name: UNKNOWN_END }]
+        : services;
+    },
+    within: [
+      ...single.map(({ fields }) => ({ fields, itemsMax: LIST_LENGTH_MAX + 1 })),
+      ...(variables === undefined ? [] : [variables.wanted]),
+    ],
+  };
 
   function readService(service: MessageObject): ServiceRequest | undefined {
     const textAt = (found: ResolvedPath | undefined): string | undefined =>
@@ -165,9 +157,7 @@ function serviceReader(desc: DescMessage) {
       variables: variables && readServiceVariables(variables, service),
     };
     if (read.name === undefined) return undefined;
-    return Object.fromEntries(
-      Object.entries(read).filter(([, value]) => value !== undefined),
-    ) as unknown as ServiceRequest;
+    return withoutAbsent(read) as ServiceRequest;
   }
 }
 

@@ -116,12 +116,8 @@ export function readServiceVariables(
   for (const entry of entries as readonly MessageObject[]) {
     const name = field.key(entry);
     if (typeof name !== 'string') continue;
-    putVariable(
-      kept,
-      name,
-      field.value(entry),
-      isServiceVariable(name, field.flags(entry)) ? 'keep' : 'drop',
-    );
+    const fate = isServiceVariable(name, field.flags(entry)) ? 'keep' : 'drop';
+    putVariable(kept, name, field.value(entry), fate);
   }
   return Object.fromEntries(kept.all());
 }

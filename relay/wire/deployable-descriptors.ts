@@ -5,14 +5,11 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { RelayError } from '../relay-error.ts';
-import { parseSchema } from './schema.ts';
+import { parseSchema, schemaError } from './schema.ts';
 
 export type DeployableDescriptors = ReturnType<typeof readDeployableDescriptors>;
 
 const FETCH_REMEDY = "fetch those of your GitLab's version with: npm run proto:sync -- --ref v18.9.0";
-
-const THE_FILE = 'the file';
 
 /**
  * @throws {RelayError} `schema_invalid`: unreadable, incomplete, without an answer that can be encoded, the placeholder, or not
@@ -23,13 +20,11 @@ export function readDeployableDescriptors(file: string) {
   try {
     bytes = readFileSync(file);
   } catch (cause) {
-    throw new RelayError('schema_invalid', `${THE_FILE} cannot be read; ${FETCH_REMEDY}`, { cause });
+    throw schemaError('the file', `cannot be read; ${FETCH_REMEDY}`, cause);
   }
-  if (parseSchema(bytes, THE_FILE).placeholder) {
-    throw new RelayError(
-      'schema_invalid',
-      `${THE_FILE} is the placeholder of this repository, whose field numbers are made up; ${FETCH_REMEDY}`,
-    );
+  if (parseSchema(bytes, 'the file').placeholder) {
+    const problem = 'is the placeholder of this repository, whose field numbers are made up';
+    throw schemaError('the file', `${problem}; ${FETCH_REMEDY}`);
   }
   const sha256 = sha256Of(bytes);
   checkLock(file, sha256);
@@ -60,14 +55,13 @@ function checkLock(file: string, sha256: string): void {
   if (text === undefined) return;
   const lock = parsed(text);
   if (lock?.sha256 === sha256) return;
-  const about =
-    lock === undefined
-      ? `${lockOf(file)} is no lock of descriptors`
-      : `the file has SHA-256 ${sha256}, and ${lockOf(file)} says ${lock.sha256} (from ${lock.source})`;
-  throw new RelayError(
-    'schema_invalid',
-    `${about}: fetch the descriptors again with npm run proto:sync, or restore both files from git`,
-  );
+  const remedy = 'fetch the descriptors again with npm run proto:sync, or restore both files from git';
+  throw lock === undefined
+    ? schemaError(lockOf(file), `is no lock of descriptors: ${remedy}`)
+    : schemaError(
+        'the file',
+        `has SHA-256 ${sha256}, and ${lockOf(file)} says ${lock.sha256} (from ${lock.source}): ${remedy}`,
+      );
 }
 
 export function lockedVersion(file: string): string | undefined {

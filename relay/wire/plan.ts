@@ -44,10 +44,7 @@ type NextId = () => number;
 
 function counter(): NextId {
   let id = 0;
-  return () => {
-    id += 1;
-    return id;
-  };
+  return () => ++id;
 }
 
 interface Wanted {
@@ -156,12 +153,10 @@ export const isGroup = (field: DescField): boolean => wireFormOf(field).wireType
 
 type DecodeNumber = (reader: BinaryReader) => unknown;
 
-const numberDecoder = (field: DescField): DecodeNumber | undefined => scalarOf(field)?.decode;
-
 /** An enum is read like an int32. */
-function scalarOf(field: DescField) {
-  if (field.fieldKind === 'enum') return SCALARS[ScalarType.INT32];
-  return field.fieldKind === 'scalar' ? SCALARS[field.scalar] : undefined;
+function numberDecoder(field: DescField): DecodeNumber | undefined {
+  if (field.fieldKind === 'enum') return SCALARS[ScalarType.INT32].decode;
+  return field.fieldKind === 'scalar' ? SCALARS[field.scalar].decode : undefined;
 }
 
 export const isScalar = (field: DescField, scalar: ScalarType): boolean =>

@@ -55,7 +55,7 @@ export function encodeAnswer(schema: AnswerSchema, given: RouterAnswer): Uint8Ar
 }
 
 const missing = ({ source }: AnswerSchema, problem: string, cause?: unknown): RelayError =>
-  new RelayError('schema_invalid', `${source} ${problem}; ${REMEDY}`, { cause });
+  schemaError(source, `${problem}; ${REMEDY}`, cause);
 
 export type WireSchema = ReturnType<typeof parseSchema>;
 
@@ -69,10 +69,8 @@ const DEFAULT_DESCRIPTORS = new URL('./default.binpb', import.meta.url);
 export function loadSchema(file?: string): WireSchema {
   const source = file ?? 'built-in descriptors';
   if (file?.endsWith('.proto')) {
-    throw schemaError(
-      source,
-      `is a .proto source; compile it first: npx @bufbuild/buf build ${shellWord(file)} -o gitlab.binpb`,
-    );
+    const command = `npx @bufbuild/buf build ${shellWord(file)} -o gitlab.binpb`;
+    throw schemaError(source, `is a .proto source; compile it first: ${command}`);
   }
   let bytes: Uint8Array;
   try {
@@ -88,19 +86,15 @@ export function parseSchema(bytes: Uint8Array, source: string) {
   try {
     registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, bytes));
   } catch (cause) {
-    throw schemaError(
-      source,
-      'is not a complete FileDescriptorSet; build it with `buf build -o gitlab.binpb`',
-      cause,
-    );
+    const problem = 'is not a complete FileDescriptorSet; build it with `buf build -o gitlab.binpb`';
+    throw schemaError(source, problem, cause);
   }
   const admitJob = findMethod(registry, 'RunnerControllerService', 'AdmitJob');
-  if (admitJob === undefined) {
+  if (admitJob === undefined)
     throw schemaError(
       source,
       'has no RunnerControllerService.AdmitJob; is it of gitlab-agent 18.7 or newer?',
     );
-  }
   const register = findMethod(registry, 'AgentRegistrar', 'Register');
   const unregister = findMethod(registry, 'AgentRegistrar', 'Unregister');
   const hash = descriptorsHash(bytes);
@@ -145,13 +139,12 @@ const lastPart = (typeName: string): string => typeName.slice(typeName.lastIndex
 
 const methodPath = (method: DescMethod): string => `/${method.parent.typeName}/${method.name}`;
 
-const schemaError = (source: string, problem: string, cause?: unknown): RelayError =>
+export const schemaError = (source: string, problem: string, cause?: unknown): RelayError =>
   new RelayError('schema_invalid', `${source} ${problem}`, { cause });
 
 /** Encodes a message by field names, without fields that this schema lacks. For registration. */
-export function encodeKnown(desc: DescMessage, values: Readonly<Record<string, unknown>>): Uint8Array {
-  return toBinary(desc, known(desc, values));
-}
+export const encodeKnown = (desc: DescMessage, values: Readonly<Record<string, unknown>>): Uint8Array =>
+  toBinary(desc, known(desc, values));
 
 function known(desc: DescMessage, values: Readonly<Record<string, unknown>>): Message {
   const init: Record<string, unknown> = {};

@@ -11,7 +11,6 @@ export interface Metric {
   readonly name: string;
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
   readonly statistic: 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'p99';
-  readonly says: string;
 }
 
 /** The format's own bound on the values of one metric. */

@@ -16,12 +16,9 @@ test.each([
   ],
   [
     'ws://127.0.0.1:8154/-/kubernetes-agent/',
-    { host: '127.0.0.1', port: 8154, path: '/-/kubernetes-agent/', tunnel: true, secure: false },
+    { port: 8154, url: 'ws://127.0.0.1:8154/-/kubernetes-agent/', tunnel: true, secure: false },
   ],
-  [
-    'wss://kas.example.com',
-    { port: 443, secure: true, tunnel: true, path: '', url: 'wss://kas.example.com' },
-  ],
+  ['wss://kas.example.com', { port: 443, secure: true, tunnel: true, url: 'wss://kas.example.com' }],
   ['grpcs://[::1]:8150', { host: '::1', port: 8150, authority: '[::1]:8150' }],
 ])('%s is understood as GitLab Runner does', (text, expected) => {
   expect(parseTarget(text)).toMatchObject(expected);

@@ -8,7 +8,7 @@ import {
 import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../../../functions/names.ts';
 import { emfProblems, measuredOf } from '../../../support/emf-spec.ts';
 
-const metric = (name: string): Metric => ({ name, unit: 'Count', statistic: 'Average', says: 'for a test' });
+const metric = (name: string): Metric => ({ name, unit: 'Count', statistic: 'Average' });
 const A = metric('A');
 const B = metric('B');
 

@@ -3,8 +3,8 @@ import type { Metric } from '../../../../functions/core/contract/emf-document.ts
 import { deployedMetrics, emfMetrics, noMetrics } from '../../../../functions/core/metrics.ts';
 import { emfProblems, measuredOf } from '../../../support/emf-spec.ts';
 
-const COUNTED: Metric = { name: 'Counted', unit: 'Count', statistic: 'Sum', says: 'for a test' };
-const SEEN: Metric = { name: 'Seen', unit: 'Seconds', statistic: 'p99', says: 'for a test' };
+const COUNTED: Metric = { name: 'Counted', unit: 'Count', statistic: 'Sum' };
+const SEEN: Metric = { name: 'Seen', unit: 'Seconds', statistic: 'p99' };
 
 const clock = { nowMs: () => 1_795_255_200_000 };
 
