@@ -10,7 +10,6 @@ import {
   GrantRequestSchema,
   type LimitRequest,
   type LogEntry,
-  type Oversubscription,
   OversubscriptionSchema,
 } from '../../core/limits/edit-model.ts';
 import {

@@ -91,8 +91,6 @@ export function createLimitsDesk(deps: LimitsDeskDeps) {
   };
 }
 
-type Preview = Awaited<ReturnType<LimitsDesk['preview']>>;
-
 async function preview(edits: readonly LimitEdit[], base: string | undefined, reads: LimitReads) {
   const { deps } = reads;
   const [{ live, directory }, before] = await Promise.all([reads.inForce(), reads.base(base)]);
