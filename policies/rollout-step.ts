@@ -72,7 +72,6 @@ interface RolloutNeed {
 const shareUp = (part: number, whole: number): number =>
   whole === 0 ? 0 : Math.ceil((part * 1_000) / whole) / 10;
 
-/** Returns the requirements of the next step, met or not. The first step and the end have none. */
 export function rolloutNeeds(
   { step, reportedMs }: Pick<RolloutStanding, 'step' | 'reportedMs'>,
   facts: RolloutFacts,

@@ -11,7 +11,6 @@ import { CAP_KINDS, type CapKind, capNameOf, capOf, capSubject } from './cap.ts'
 import { type Freeze, grantedAt, grantedWithin, grantsOf, type Limit, shareOf } from './limit.ts';
 import { type FiscalStart, type Period, periodAt, validAt } from './period.ts';
 
-/** Modes of rule classes in a group or project and below, during a rollout. */
 export interface Rollout extends Readonly<Partial<Record<RolloutClass, Mode>>> {
   readonly sinceMs?: Readonly<Partial<Record<RolloutClass, number>>>;
   readonly reportedMs?: number;

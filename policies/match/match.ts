@@ -1,7 +1,6 @@
 import { type ConditionResult, type Conditions, GROUP, holds, type MatchInput } from './conditions.ts';
 
 export interface Match extends Conditions {
-  /** The rule leaves a job alone that any of these conditions names. */
   readonly not?: Conditions;
 }
 

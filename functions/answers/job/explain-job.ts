@@ -232,8 +232,6 @@ function counterNow(
   };
 }
 
-/** Explains a rejection with remedies, by current rules, limits and counters. */
-
 interface RejectionContext {
   readonly rules: EvaluationContext;
   readonly again: ReevaluatedJob | undefined;
@@ -316,11 +314,9 @@ async function fittingClasses(
 }
 
 const REQUESTED_MS = 7 * DAY_MS;
-/** Amounts are requested in whole cents. */
 const CENT_MICROS = 10_000;
 const MICROS = 1_000_000;
 
-/** Requests the missing amount until the period ends. */
 function grantRequestFor(
   reason: LimitReason,
   { limits, directory, nowMs }: EvaluationContext,

@@ -135,7 +135,6 @@ export type JobRetry = z.infer<typeof RetrySchema>;
 
 const waitSeconds = maybe(amount('How long it would first wait for room.'));
 
-/** One decision, limited to what the caller may see. */
 export const ExplainedSchema = z
   .object({
     jobId: count(),

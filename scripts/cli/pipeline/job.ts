@@ -18,7 +18,6 @@ import {
 } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** What the rest of the pipeline gives its jobs. */
 export interface JobSurroundings {
   readonly about: Circumstances;
   readonly defaults: YamlMap;

@@ -7,7 +7,6 @@ import type { RepositoryFiles } from './repository-files.ts';
 import { expandKnown, readPipelineVariables, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** What the reading of one pipeline rests on, in one world. */
 export interface Circumstances {
   readonly folder: string;
   readonly file: string;

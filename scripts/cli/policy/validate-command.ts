@@ -1,19 +1,11 @@
-import type { Directory } from '../../../policies/directory.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
 import type { DocumentPath } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
-import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { NO_CLASS, pricesAt, priceVersions, type RunnerClass } from '../../../policies/price.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
 import { ASKED_BY, LIMIT_KINDS } from '../../../policies/unit.ts';
-import {
-  DocumentError,
-  type LocatedDocument,
-  locateLimits,
-  policyIn,
-  readDirectory,
-} from '../../policy/read-documents.ts';
+import { DocumentError, locateLimits, policyIn, readDirectory } from '../../policy/read-documents.ts';
 import { collectProblems, readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
 import { EXIT } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
@@ -91,13 +83,9 @@ binds_platform from the rule, change the limit, or correct platform.job if it do
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-export interface Documents {
-  readonly policy: LocatedDocument<Policy>;
-  readonly limits: LocatedDocument<LimitSet>;
-  readonly directory: Directory;
-}
+type Documents = ReturnType<typeof readDocuments>;
 
-function readDocuments(files: RulesFiles): Documents {
+function readDocuments(files: RulesFiles) {
   const problems: string[] = [];
   const yaml = collectProblems(problems, () => readYaml(files.policy));
   const policy = yaml && collectProblems(problems, () => policyIn(yaml));
@@ -117,8 +105,6 @@ function pricesAlone({ value }: YamlDocument): Policy | undefined {
   const parsed = parsePolicy({ currency, prices, estimate, rules: [] }, '');
   return parsed.ok ? parsed.value : undefined;
 }
-
-/** Warns of valid entries that lock people out or can never match. */
 
 type Warnings = Iterable<readonly [path: DocumentPath, message: string]>;
 
