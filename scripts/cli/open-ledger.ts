@@ -45,7 +45,7 @@ export interface LedgerAccess extends NamedBooks {
   readonly chain?: StatementChain;
   readonly prices?: PriceEditionStore;
   /** Removes user names; only if opened for repair. */
-  readonly names?: NamesOfUsers;
+  readonly names?: { rewrite: RewriteStore; keys: PseudonymKeys; sessions: UserSessions; sheets: SheetStore };
   /** Signs of life that relays wrote there. @throws {LedgerError} */
   readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
   /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
@@ -53,13 +53,6 @@ export interface LedgerAccess extends NamedBooks {
   readonly canary?: () => Promise<CanaryOutcome | undefined>;
   readonly requeue?: Pick<RequeueLists, 'read'>;
   readonly close: () => Promise<void>;
-}
-
-interface NamesOfUsers {
-  readonly rewrite: RewriteStore;
-  readonly keys: PseudonymKeys;
-  readonly sessions: UserSessions;
-  readonly sheets: SheetStore;
 }
 
 export type OpenLedger = Open<LedgerAccess>;
@@ -262,7 +255,6 @@ function namedOrLatest({ named, known, kind, where }: InstanceAsked): Books {
   const names = namesOf(known);
   if (named !== undefined) {
     const found = known.find(({ instance }) => instance === named);
-    // Books from before names were remembered.
     if (found !== undefined || known.length === 0) return found ?? { instance: named };
     throw new UsageError(
       `--instance "${named}": ${where} has books of ${names}, and none of ${named}; leave --instance (and $${ENV_GITLAB_INSTANCE}) away, or say --instance ${known[0]?.instance}`,

@@ -2,8 +2,7 @@ import stringWidth from 'string-width';
 import type { CheckedPipeline } from '../../../functions/answers/job/model.ts';
 import { classColumn } from '../../../policies/text/rejection-text.ts';
 import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { right, table, wrapped } from '../../terminal/table.ts';
+import { type Paint, paintWhen, printable, right, table, wrapped } from '../../terminal/table.ts';
 import { askText, ruleRow, ruleTable } from '../evaluation/rule-text.ts';
 import {
   conditionsText,

@@ -79,7 +79,6 @@ export async function makeToken(
   return made.id;
 }
 
-/** Stores the relays' token where they read it, and checks that GitLab knows it. */
 export async function setUpToken(
   setup: Setup,
   controller: AdminController | undefined,

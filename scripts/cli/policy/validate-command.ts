@@ -8,12 +8,10 @@ import { ASKED_BY, LIMIT_KINDS } from '../../../policies/unit.ts';
 import { DocumentError, locateLimits, policyIn, readDirectory } from '../../policy/read-documents.ts';
 import { collectProblems, readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
 import { EXIT } from '../../terminal/command.ts';
-import { command } from '../../terminal/define-command.ts';
-import { toggle } from '../../terminal/flags.ts';
-import { paintWhen } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { command, toggle } from '../../terminal/define.ts';
+import { paintWhen, table } from '../../terminal/table.ts';
+import { shortPath } from '../../terminal/user-file.ts';
 import { RULES_FLAGS, type RulesFiles, rulesFiles } from '../rules-flags.ts';
-import { shortPath } from '../short-path.ts';
 import { entriesAt, entriesOf, entryOf } from './written-document.ts';
 
 const policyValidate = command({
