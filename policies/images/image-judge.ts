@@ -1,9 +1,9 @@
 import { readWildcard } from '../document/parse-match.ts';
 import type { Reading } from '../document/reading.ts';
-import type { ContainerEngine, ImageNotAllowedReason, ImageReason } from '../kinds/image.ts';
 import type { FieldMissingReason } from '../kinds/rule-kind.ts';
 import { remembering } from '../match/remember.ts';
 import type { Wildcard } from '../match/wildcard.ts';
+import type { ContainerEngine, ImageNotAllowedReason, ImageReason } from './image-text.ts';
 
 export const IMAGE_KEYS: readonly string[] = ['allow', 'deny', 'compare', 'tags', 'docker_in_docker'];
 
