@@ -7,16 +7,15 @@
  */
 import { backtestOf, type EditComparison, editCounts } from './backtest/count-edit.ts';
 import { coverageViewOf } from './groups/coverage.ts';
+import { overviewOf } from './groups/group-rows.ts';
 import { meOf } from './groups/me.ts';
-import { overviewOf } from './groups/overview.ts';
 import { subjectViewOf } from './groups/subject.ts';
 import { usageDaysOf } from './groups/usage.ts';
 import { checkOf } from './job/check-pipeline.ts';
 import { explainJob } from './job/explain-job.ts';
-import { budgetsOf } from './limits/budgets.ts';
+import { budgetsOf, reconciliationOf } from './limits/budgets.ts';
 import { editsOf, exceptionsOf, ownLimitsOf, previewOf, requestRows, waitingOf } from './limits/edits.ts';
 import { limitFiguresOf } from './limits/limit-figures.ts';
-import { reconciliationOf } from './limits/reconciliation.ts';
 import type { ReadContext, ReadingDeps } from './reading/context.ts';
 import { countersNow } from './reading/counters-now.ts';
 import { limitsNow } from './reading/limits-now.ts';

@@ -13,7 +13,7 @@ import {
   z,
 } from '../../core/schema.ts';
 import { type CoverageQuery, jobsByRule, type OverviewQuery } from '../groups/model.ts';
-import { countedSpan } from '../limits/edit-models.ts';
+import { countedSpan } from '../limits/models.ts';
 import { LimitRowSchema } from '../status/model.ts';
 
 export interface RolloutQuery extends Pick<OverviewQuery, 'cursor' | 'max'> {

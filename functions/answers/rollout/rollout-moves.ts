@@ -45,8 +45,11 @@ export function planMoves(rows: readonly RolloutRow[], move: RolloutMove): Rollo
   const edits: LimitEdit[] = [];
   const moved: RolloutStepRow[] = [];
   const held: RolloutRow[] = [];
+  const leaving = rows.flatMap((row) => classesLeaving(row, move));
   for (const row of rows) {
-    const { subject, path, classes } = row;
+    const { subject, path } = row;
+    const classes =
+      subject === 'instance' ? row.classes.map((each) => withoutLeaving(each, leaving)) : row.classes;
     const steps = stepsOf(classes, move);
     if (steps.length === 0) {
       const hasNext = asked(classes, move).some(({ next }) => next !== undefined);
@@ -71,6 +74,25 @@ export function planMoves(rows: readonly RolloutRow[], move: RolloutMove): Rollo
     );
   }
   return { edits, moved, held };
+}
+
+/** Classes in which a top-level group gets a step of its own, so that it does not follow the instance any more. */
+const classesLeaving = (
+  { subject, path, classes }: RolloutRow,
+  move: RolloutMove,
+): readonly RolloutClass[] =>
+  !subject.startsWith('group/') || path.includes('/')
+    ? []
+    : stepsOf(classes, move).flatMap(({ of }) => (of.from === subject ? [] : [of.class]));
+
+function withoutLeaving(row: RolloutClassRow, leaving: readonly RolloutClass[]): RolloutClassRow {
+  const count = leaving.filter((each) => each === row.class).length;
+  const needs = row.needs.map((need) => {
+    if (need.code !== 'groups') return need;
+    const has = Math.max(0, (need.has ?? 0) - count);
+    return { ...need, has, met: has === 0 };
+  });
+  return { ...row, needs };
 }
 
 const asked = (classes: readonly RolloutClassRow[], move: RolloutMove): readonly RolloutClassRow[] => {

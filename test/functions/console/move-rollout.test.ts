@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
-import type { RolloutView } from '../../../functions/answers/rollout/model.ts';
-import type { RolloutMove } from '../../../functions/answers/rollout/rollout-moves.ts';
+import type { RolloutRow, RolloutView } from '../../../functions/answers/rollout/model.ts';
+import { planMoves, type RolloutMove } from '../../../functions/answers/rollout/rollout-moves.ts';
 import { moveRollout, reportRollout } from '../../../functions/console/move-rollout.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Mode } from '../../../policies/mode.ts';
@@ -81,6 +81,23 @@ test('the whole way of one group: it waits for days, the report and an answer, a
   expect(await stepsOf(house, 'group/101')).toBe('warn warn');
   await step(house, ['group/101'], { direction: 'back', to: 'off' });
   expect(await stepsOf(house, 'group/101')).toBe('off off');
+});
+
+test('all groups and the instance move in one run: a group that moves no longer follows the instance', () => {
+  const row = (subject: string, has: number, ...paths: string[]): RolloutRow => ({
+    ...{ subject, path: paths[0] ?? subject, owner: 'anna' },
+    classes: (['cost', 'capacity'] as const).map((name) => ({
+      ...{ class: name, step: 'shadow', mode: 'shadow', next: 'warn', from: 'instance' },
+      ...{ days: 9, jobs: 9, wouldFail: 0 },
+      needs: [{ code: 'groups', met: has === 0, has, wants: 0 }],
+    })),
+  });
+  const movedOf = (followers: number): readonly string[] => {
+    const { moved } = planMoves([row('instance', followers), row('group/101', 0, 'acme')], on());
+    return [...new Set(moved.map(({ subject }) => subject))];
+  };
+  expect(movedOf(1)).toEqual(['instance', 'group/101']);
+  expect(movedOf(2)).toEqual(['group/101']);
 });
 
 test('too many jobs that would have failed, and runners that bypass, hold a group back', async () => {

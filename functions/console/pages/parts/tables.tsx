@@ -1,5 +1,7 @@
 import type { Child } from 'hono/jsx';
+import { unitRow } from '../../../../policies/unit.ts';
 import type { GroupRow } from '../../../answers/groups/model.ts';
+import type { RequestRow } from '../../../answers/limits/models.ts';
 import type { ChangeRow } from '../../../core/limits/edit-model.ts';
 import { edge, instant, limitColumns, modeTag, type PageFormat, pageAmount, pageCount } from './amounts.tsx';
 import { hidden, List, type Markup, pathMarkup, soft, subjectHref, subjectLink, Table } from './layout.tsx';
@@ -150,4 +152,18 @@ function tags({ subject, frozen, budget }: GroupRow): Markup {
       {budget && budget.amount !== 'unlimited' && modeTag(budget.rolledOutAs ?? budget.mode)}{' '}
     </>
   );
+}
+
+/** `+200 EUR`, or of an edit `money-month: 300.00 EUR → 900.00 EUR`. */
+export function wantedText({ amount, edit, limitNow }: RequestRow, format: PageFormat): string {
+  if (edit === undefined) {
+    const isMoney = limitNow !== undefined && unitRow(limitNow.unit).inCurrency;
+    return `+${String(amount).replace(/^\+/, '')}${isMoney ? ` ${format.currency}` : ''}`;
+  }
+  const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
+  if (row === undefined) return pageCount(edit.count, 'difference');
+  const more = edit.count > 1 ? ` and ${edit.count - 1} more` : '';
+  const what = row.field === 'amount' ? row.limit : `${row.limit} ${row.field}`;
+  const [from, to] = [row.from, row.to].map((value) => fieldText(value, row.unit, format));
+  return `${what}: ${from} → ${to}${more}`;
 }

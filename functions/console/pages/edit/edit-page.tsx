@@ -1,0 +1,284 @@
+import { writtenDay } from '../../../../policies/text/edge-text.ts';
+import { withoutAbsent } from '../../../../policies/without-absent.ts';
+import type { BacktestAnswer } from '../../../answers/limits/models.ts';
+import { actingUser } from '../../../answers/reading/context.ts';
+import type { ChangeRow, LimitEdit } from '../../../core/limits/edit-model.ts';
+import type { User } from '../../../core/signin/model.ts';
+import { ConsolePage } from '../frame.tsx';
+import {
+  formatOf,
+  type PageContext,
+  type PageRoutes,
+  type PagesDeps,
+  query,
+  readValues,
+  send,
+} from '../page-deps.ts';
+import { distance, leftOfText, type PageFormat } from '../parts/amounts.tsx';
+import {
+  type FieldProblems,
+  field,
+  hiddenFields,
+  NO_PROBLEMS,
+  problemList,
+  type Values,
+} from '../parts/form-field.tsx';
+import { address, button, Card, type Markup, NotConfirmed, PostForm, subjectHref } from '../parts/layout.tsx';
+import {
+  confirmPart,
+  countedFor,
+  previewPart,
+  SAVE_FORM,
+  type ValidPreview,
+} from '../parts/preview-part.tsx';
+import { changeTable } from '../parts/tables.tsx';
+import { respondToEdit, type Stale, sendUnknown } from '../problem-page.tsx';
+import {
+  byField,
+  type EditForm,
+  type EditKind,
+  editForm,
+  fieldsOf,
+  isEditKind,
+  NAMED,
+  readEdit,
+} from './forms.ts';
+
+export const editRoutes: PageRoutes = (app, deps) => {
+  app.get('/edit', async (c) => {
+    const named: Values = Object.fromEntries(
+      NAMED.map((name) => [name, query(c, name) ?? ''] as const).filter(([, value]) => value !== ''),
+    );
+    const opened = await openForm(deps, query(c, 'kind'), named, c.var.user);
+    if (opened === undefined) return sendUnknown(c);
+    const { kind, form, context, base = '' } = opened;
+    const isNew = kind === 'set' && context.limit === undefined;
+    const values = { ...named, ...(!isNew && asHiddenFields(form)), base, ...form.values };
+    return send(c, editPage({ kind, form, values }, formatOf(c, deps)));
+  });
+
+  app.post('/edit', async (c) => {
+    const values = await readValues(c);
+    const opened = await openForm(deps, values.kind, values, c.var.user);
+    if (opened === undefined) return sendUnknown(c);
+    const format = formatOf(c, deps);
+    const { kind, form } = opened;
+    const shown = { kind, form, values };
+    if (values.step === 'change') return send(c, editPage(shown, format));
+    const read = readEdit(kind, form, values, wasOf(values), deps.policy.currency);
+    if (!read.ok) return send(c, editPage({ ...shown, problems: read.problems }, format), 422);
+    return judge(c, deps, shown, read.edit, read.why);
+  });
+};
+
+/** Previews also need rights, because hidden subjects cannot be edited. */
+async function judge(
+  c: PageContext,
+  deps: PagesDeps,
+  shown: EditFormView,
+  edit: LimitEdit,
+  why: string,
+): Promise<Response> {
+  const { user } = c.var;
+  const { form, values } = shown;
+  const format = formatOf(c, deps);
+  const base = values.base || undefined;
+  const preview = await deps.read.preview([edit], base, user);
+  if (preview.outcome === 'unknown_subject') return sendUnknown(c);
+  const again = (problems: Parameters<typeof byField>[0]): Promise<Response> =>
+    send(c, editPage({ ...shown, ...byField(problems, fieldsOf(form)) }, format), 422);
+  if (preview.outcome === 'invalid') return again(preview.problems);
+  // An old set is never published again, so the edit is refused with both versions.
+  if (!preview.stale && values.step !== 'apply') {
+    const exact = await countedFor(deps, [edit], base, values, user);
+    return send(c, previewPage({ form, values, preview, exact }, format));
+  }
+  const confirmed = values.confirmed === 'yes';
+  const by = { ...actingUser(user), why, source: 'page', base, confirmed };
+  const back = backOf(values);
+  return respondToEdit(c, deps, await deps.desk.apply([edit], by), {
+    back,
+    invalid: again,
+    stale: (stale) => send(c, stalePage(stale, { values, back }, format), 409),
+    unconfirmed: () => send(c, previewPage({ form, values, preview, unconfirmed: true }, format), 409),
+  });
+}
+
+/** Names the entry of these edits. Without it limit editing would take one that has no id. */
+const NAMED_BY: Readonly<Partial<Record<EditKind, (typeof NAMED)[number]>>> = {
+  ...{ remove: 'limit', revoke: 'grant', unfreeze: 'freeze' },
+  ...{ 'end-breakglass': 'breakglass', 'review-breakglass': 'breakglass' },
+};
+
+/** The form of a kind of edit; undefined: there is nothing to edit, or it is not theirs to see. */
+async function openForm(
+  { desk, read, clock, zone }: PagesDeps,
+  kind: string | undefined,
+  values: Values,
+  user: User,
+) {
+  if (!isEditKind(kind)) return undefined;
+  const { subject = '', limit: limitId } = values;
+  const named = NAMED_BY[kind];
+  if (named !== undefined && !values[named]) return undefined;
+  const view =
+    subject === '' ? undefined : await read.subject(subject, withoutAbsent({ limit: limitId }), user);
+  const needsNone = kind === 'end-breakglass' || kind === 'review-breakglass';
+  if (view === undefined && (subject !== '' || !needsNone)) return undefined;
+  const limit = kind === 'grant' ? undefined : view?.limits.find(({ id }) => id === limitId);
+  if (kind === 'set' && limitId !== undefined && limit === undefined) return undefined;
+  const context = { view, limit, today: writtenDay(clock.nowMs(), view?.zone ?? zone) };
+  const base = view === undefined ? (await desk.live())?.pointer.set : view.set;
+  return { kind, form: editForm(kind, context), context, base };
+}
+
+/** Original values are kept under these names, so that only changes are sent. */
+const WAS = 'was.';
+
+const asHiddenFields = ({ values = {} }: EditForm): Values =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [`${WAS}${name}`, value]));
+
+const wasOf = (values: Values): Values =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      name.startsWith(WAS) ? [[name.slice(WAS.length), value]] : [],
+    ),
+  );
+
+interface EditFormView {
+  readonly kind: EditKind;
+  readonly form: EditForm;
+  readonly values: Values;
+  readonly problems?: FieldProblems;
+  readonly others?: readonly string[];
+}
+
+function editPage(shown: EditFormView, format: PageFormat): Markup {
+  const { kind, form, values, problems = NO_PROBLEMS, others = [] } = shown;
+  const { title, standing, fields, more = [] } = form;
+  const names = new Set(fieldsOf(form).map(({ name }) => name));
+  const along = Object.entries(values).filter(([name]) => !names.has(name));
+  const { subject, limit } = values;
+  return (
+    <ConsolePage title={title} at="/" user={format.user}>
+      {problemList(problems, others, fieldsOf(form))}
+      <PostForm user={format.user} class="card" action="/edit">
+        {hiddenFields({ ...Object.fromEntries(along), kind, step: 'preview' })}
+        {standing !== undefined && <p>{leftOfText(standing, format)}.</p>}
+        {fields.map((each) => field(each, values, problems))}
+        {more.length > 0 && (
+          <details class="field" open={more.some(({ name }) => problems.has(name))}>
+            <summary>More</summary>
+            {more.map((each) => field(each, values, problems))}
+          </details>
+        )}
+        <div class="actions">
+          <button class="main">See what it does</button>
+          {button(backOf({ ...values, kind }), 'Cancel')}
+          {kind === 'set' &&
+            limit !== undefined &&
+            button(address('/edit', { kind: 'remove', subject, limit }), 'Remove this limit')}
+        </div>
+      </PostForm>
+    </ConsolePage>
+  );
+}
+
+const backOf = ({ kind, subject = '' }: Values): string =>
+  kind === 'end-breakglass' || kind === 'review-breakglass' ? '/break-glass' : (subjectHref(subject) ?? '/');
+
+interface PreviewShown extends Pick<EditFormView, 'form' | 'values'> {
+  readonly preview: ValidPreview;
+  readonly exact?: BacktestAnswer | undefined;
+  readonly unconfirmed?: true;
+}
+
+const previewPage = (shown: PreviewShown, format: PageFormat): Markup => {
+  const {
+    form: { title },
+    values,
+    preview,
+    exact,
+    unconfirmed,
+  } = shown;
+  return (
+    <ConsolePage
+      title={`Check: ${title}`}
+      at="/"
+      user={format.user}
+      heading={title}
+      about="Not saved yet. Look at what it does, then save it."
+    >
+      {unconfirmed && <NotConfirmed />}
+      {previewPart(preview, format, exact)}
+      <PostForm user={format.user} class="card" id={SAVE_FORM} action="/edit">
+        {hiddenFields(withoutStep(values))}
+        <p>
+          <span class="soft">Why:</span> {values.why ?? values.reason ?? values.note}
+        </p>
+        {confirmPart(preview, format)}
+        <div class="actions">
+          <button class="main" name="step" value="apply" disabled={preview.rows.length === 0}>
+            {preview.needsApproval.length > 0 ? 'File a request' : 'Save'}
+          </button>
+          <button name="step" value="change" formnovalidate>
+            Change
+          </button>
+          {button(backOf(values), 'Cancel')}
+        </div>
+      </PostForm>
+    </ConsolePage>
+  );
+};
+
+const withoutStep = ({ step: _, confirmed: __, cursor: ___, ...values }: Values): Values => values;
+
+interface Again {
+  readonly values?: Values;
+  readonly back: string;
+  readonly hint?: string;
+}
+
+export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: PageFormat): Markup => {
+  const { user, nowMs } = format;
+  // The last edit may concern a hidden group.
+  const seesAll = user.roles.admin || user.roles.finance;
+  const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
+  const card = (id: string, title: string, rows: readonly ChangeRow[] | undefined): Markup => (
+    <Card id={id} title={title}>
+      {rows ? changeTable(rows, 'Differences', format) : <p>The version you began with is gone.</p>}
+    </Card>
+  );
+  const saved = live && (
+    <>
+      Edit {live.pointer.edit} was saved {distance(live.change.atMs, nowMs)}
+      {seesAll && ` by ${live.change.actor}: “${live.change.why}”`}.
+    </>
+  );
+  return (
+    <ConsolePage
+      title="Changed meanwhile"
+      at={values === undefined ? '/import' : '/'}
+      user={user}
+      heading="Changed by another user meanwhile"
+      about={<>Yours was not saved. {saved}</>}
+    >
+      <div class="two">
+        {card('mine', 'Yours, not saved', mine)}
+        {card('theirs', 'Saved since you began', theirs)}
+      </div>
+      <PostForm user={user} class="card" action="/edit">
+        {values !== undefined && hiddenFields(values)}
+        {again.hint !== undefined && <p>{again.hint}</p>}
+        <div class="actions">
+          {values !== undefined && (
+            <button class="main" name="step" value="preview">
+              See mine on top of theirs
+            </button>
+          )}
+          {button(again.back, 'Keep theirs')}
+        </div>
+      </PostForm>
+    </ConsolePage>
+  );
+};
