@@ -95,65 +95,18 @@ async function dueDays(
     });
 }
 
+const PART_KEYS = 2_000;
+
 async function packDay(
   day: string,
-  subjects: PackedSubjects & Pick<DayAsk, 'withPersonal'>,
+  { directory, classNames, withPersonal }: PackedSubjects & { readonly withPersonal: boolean },
   { sheets, usage }: PackSheetsDeps,
 ): Promise<void> {
+  // What was in it before is looked at again, wherever it has moved since.
   const known = await sheets.read(
     KINDS.map((kind) => ({ kind, span: day })),
     'first',
   );
-  const used = await usedOnDay(day, { ...subjects, usage, known });
-  for (const kind of KINDS) await sheets.write({ kind, span: day, ...used[kind] });
-}
-
-/** Writes the month as the sum of its days. Days whose sheets are gone are packed again. */
-async function packMonth(span: string, days: Map<string, PackedDay>, sheets: SheetStore): Promise<void> {
-  const packed = [...days].flatMap(([day, { digest }]) => (digest === '' ? [] : [day])).sort();
-  // Groups come last: what stands there is whole everywhere.
-  for (const kind of KINDS.toReversed()) {
-    const read = await sheets.read(packed.map((day) => ({ kind, span: day })));
-    for (const [index, day] of packed.entries()) if (read[index] === undefined) days.delete(day);
-    await sheets.write({ kind, span, days, ...summed(read.filter((sheet) => sheet !== undefined)) });
-  }
-}
-
-function summed(sheets: readonly Sheet[]): Pick<Sheet, 'bytes' | 'later' | 'names'> {
-  if (sheets.some(({ names }) => names !== undefined))
-    return namedSheet(sumsOfSheets(sheets), Number.POSITIVE_INFINITY);
-  const sums = new Map<number, SheetSum>();
-  for (const sheet of sheets) eachSum(sheet, (id, sum) => addSumTo(sums, id, sum));
-  return packedSums(sums);
-}
-
-const digestOf = (tally: UsageTally): string =>
-  tally.size === 0
-    ? ''
-    : createHash('sha256')
-        .update(JSON.stringify([...tally].sort(([a], [b]) => (a < b ? -1 : 1))))
-        .digest('base64url')
-        .slice(0, DIGEST_CHARACTERS);
-
-const DIGEST_CHARACTERS = 16;
-
-interface DayAsk {
-  readonly usage: Pick<RollupStore, 'readUsage'>;
-  readonly directory: Directory;
-  readonly classNames: readonly string[];
-  /** As it was packed before: what was in it is looked at again, wherever it has moved since. */
-  readonly known: readonly (Sheet | undefined)[];
-  readonly withPersonal: boolean;
-}
-
-type DaySheets = Readonly<Record<'group' | 'project' | 'class', Pick<Sheet, 'bytes' | 'later' | 'names'>>>;
-
-const PART_KEYS = 2_000;
-
-async function usedOnDay(
-  day: string,
-  { usage, directory, classNames, known, withPersonal }: DayAsk,
-): Promise<DaySheets> {
   const read = async (subjects: ReadonlyMap<number, string>): Promise<Map<number, UsageTally>> => {
     const found = new Map<number, UsageTally>();
     const all = [...subjects];
@@ -186,23 +139,53 @@ async function usedOnDay(
   const projects = await read(new Map([...projectIds].map((id) => [id, `project/${id}`])));
   const names = [...new Set([...classNames, ...namesOf(known), ''])];
   const classes = await read(new Map(names.map((name, id) => [id, `runner-class/${name}`])));
-  return {
+  const used = {
     group: packedTallies(groups),
     project: packedTallies(projects),
     class: { ...packedTallies(classes), names },
   };
+  for (const kind of KINDS) await sheets.write({ kind, span: day, ...used[kind] });
 }
+
+/** Writes the month as the sum of its days. Days whose sheets are gone are packed again. */
+async function packMonth(span: string, days: Map<string, PackedDay>, sheets: SheetStore): Promise<void> {
+  const packed = [...days].flatMap(([day, { digest }]) => (digest === '' ? [] : [day])).sort();
+  // Groups come last: what stands there is whole everywhere.
+  for (const kind of KINDS.toReversed()) {
+    const read = await sheets.read(packed.map((day) => ({ kind, span: day })));
+    for (const [index, day] of packed.entries()) if (read[index] === undefined) days.delete(day);
+    await sheets.write({ kind, span, days, ...summed(read.filter((sheet) => sheet !== undefined)) });
+  }
+}
+
+function summed(sheets: readonly Sheet[]): Pick<Sheet, 'bytes' | 'later' | 'names'> {
+  if (sheets.some(({ names }) => names !== undefined))
+    return namedSheet(sumsOfSheets(sheets), Number.POSITIVE_INFINITY);
+  const sums = new Map<number, SheetSum>();
+  for (const sheet of sheets) eachSum(sheet, (id, sum) => addSumTo(sums, id, sum));
+  return packedSums(sums);
+}
+
+const digestOf = (tally: UsageTally): string =>
+  tally.size === 0
+    ? ''
+    : createHash('sha256')
+        .update(JSON.stringify([...tally].sort(([a], [b]) => (a < b ? -1 : 1))))
+        .digest('base64url')
+        .slice(0, DIGEST_CHARACTERS);
+
+const DIGEST_CHARACTERS = 16;
 
 const packedTallies = (tallies: ReadonlyMap<number, UsageTally>) =>
   packedSums(new Map([...tallies].map(([id, tally]) => [id, sumOfTally(tally)])));
 
-function rowsOf(known: DayAsk['known'], of: SheetKind): readonly number[] {
+function rowsOf(known: readonly (Sheet | undefined)[], of: SheetKind): readonly number[] {
   const ids: number[] = [];
   for (const sheet of known) if (sheet?.kind === of) eachRow(sheet.bytes, (id) => ids.push(id));
   return ids;
 }
 
-const namesOf = (known: DayAsk['known']): readonly string[] =>
+const namesOf = (known: readonly (Sheet | undefined)[]): readonly string[] =>
   known.flatMap((sheet) => (sheet?.kind === 'class' ? (sheet.names ?? []) : []));
 
 export type NamedSums = ReadonlyMap<string, SheetSum>;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
+import { parsedJson } from '../../policies/document/reading.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import { errorName, type LedgerClock, type Log } from '../core/environment/environment.ts';
 import { isTerminal } from '../core/gitlab/gitlab.ts';
@@ -53,7 +54,7 @@ export function createSettleApp(deps: SettleAppDeps): Hono {
     c.header(PROOF_HEADER, sender);
 
     if (c.req.header('x-gitlab-event') !== JOB_HOOK_EVENT) return respond(c, 'dropped', 200);
-    const truth = parseJobHook(parseJson(body));
+    const truth = parseJobHook(parsedJson(body));
     if ('problems' in truth) {
       deps.log.warn('job event unreadable, dropped', { problems: truth.problems });
       return respond(c, 'dropped', 200);
@@ -138,14 +139,6 @@ const deliveryId = (c: Context, body: string): string =>
   c.req.header('webhook-id') ??
   c.req.header('idempotency-key') ??
   `body ${createHash('sha256').update(body).digest('base64url')}`;
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 export const JOBS_PATH = '/v1/gitlab/jobs';
 

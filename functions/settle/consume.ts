@@ -1,4 +1,4 @@
-import { isRecord } from '../../policies/document/reading.ts';
+import { isRecord, parsedJson } from '../../policies/document/reading.ts';
 import type { UnmeteredResult } from '../core/contract/admissions.ts';
 import { inboxBody, journalBody } from '../core/ledger/items.ts';
 import type { Metrics } from '../core/metrics.ts';
@@ -97,12 +97,8 @@ async function bookJournal(
 }
 
 function answersIn(body: string): readonly unknown[] | undefined {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return isRecord(parsed) && Array.isArray(parsed.answers) ? parsed.answers : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parsedJson(body);
+  return isRecord(parsed) && Array.isArray(parsed.answers) ? parsed.answers : undefined;
 }
 
 function measure(

@@ -1,8 +1,8 @@
+import { parsedJson } from '../../../policies/document/reading.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { DirectoryError, DynamoDirectoryTable } from '../../core/directory/directory-table.ts';
 import { directoryListedAtMs } from '../../core/directory/hand-out.ts';
 import type { LedgerClock } from '../../core/environment/environment.ts';
-import { parsedJson } from '../../core/gitlab/rest-call.ts';
 import { dynamoRecountOutcomes } from '../../core/ledger/checkpoints.ts';
 import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../core/ledger/controller.ts';
 import { DynamoLimitTable, LimitsError } from '../../core/limits/limit-table.ts';

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { parsedJson } from '../../../policies/document/reading.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { notReached } from '../contract/network.ts';
 import type { LedgerClock } from '../environment/environment.ts';
@@ -269,15 +270,6 @@ export function checkBaseUrl(baseUrl: string): void {
   throw new Error(
     "GitLab's URL is no plain http or https address; expected one like https://gitlab.example.com",
   );
-}
-
-/** Undefined: it is not JSON. */
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Waits, in ms: without one that GitLab names, at most, and how often. */

@@ -77,23 +77,11 @@ export function isAddressRange(text: string): boolean {
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-export interface SignInConfig {
-  /** Also the issuer of the ID tokens: GitLab names itself by its address. */
-  readonly gitlabUrl: string;
-  /** `read_api`, an administrator's; for the roles, and for what runners are. */
-  readonly gitlabTokenParameter: string;
-  readonly clientId: string;
-  readonly deviceClientId: string | undefined;
-  readonly clientSecretParameter: string;
-  readonly redirectUrl: string;
-  readonly roles: RoleSettings;
-}
-
 const OWNERS = ['maintainer', 'owner'] as const;
 const VIEWERS = ['guest', 'reporter', 'developer'] as const;
 
 /** Adds to `problems`, each with its setting and the correction; with any, the settings are not usable. */
-export function readSignInConfig(env: Environment, problems: string[]): SignInConfig {
+export function readSignInConfig(env: Environment, problems: string[]) {
   const needed = [
     ...[ENV_GITLAB_URL, ENV_GITLAB_TOKEN_PARAMETER, ENV_CONSOLE_URL],
     ...[ENV_SIGNIN_CLIENT_ID, ENV_SIGNIN_SECRET_PARAMETER],
@@ -118,6 +106,7 @@ export function readSignInConfig(env: Environment, problems: string[]): SignInCo
   if (env[ENV_CONSOLE_URL] && !isOwnAddress(redirectUrl))
     problems.push(`${ENV_CONSOLE_URL} is not usable; expected one like https://budget.example.com`);
   return {
+    /** Also the issuer of the ID tokens: GitLab names itself by its address. */
     gitlabUrl: env[ENV_GITLAB_URL] ?? '',
     gitlabTokenParameter: env[ENV_GITLAB_TOKEN_PARAMETER] ?? '',
     clientId: env[ENV_SIGNIN_CLIENT_ID] ?? '',
@@ -129,6 +118,6 @@ export function readSignInConfig(env: Environment, problems: string[]): SignInCo
       financeGroupId: groupId(ENV_FINANCE_GROUP_ID),
       ownersFrom: oneOf(ENV_OWNERS_FROM, OWNERS),
       viewersFrom: oneOf(ENV_VIEWERS_FROM, VIEWERS),
-    }),
+    }) satisfies RoleSettings,
   };
 }

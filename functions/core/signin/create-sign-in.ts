@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto';
-import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { type Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import { z } from 'zod';
@@ -101,19 +101,14 @@ export interface SignInOptions {
   readonly sessionLimit?: RateLimit;
 }
 
-export interface SignIn {
-  /** `GET /signin?returnTo=/path`, `GET /signin/callback`, `POST /signout` (with the CSRF token; `?everywhere=yes` ends all sessions of the user), `GET /signout`. */
-  readonly routes: Hono<SignInEnv>;
-  /** Before everything that needs a user; sets `c.var.user`, checks every method that changes something for forgery. */
-  readonly requireUser: MiddlewareHandler<SignInEnv>;
-}
+export type SignIn = ReturnType<typeof createSignIn>;
 
 const SIGN_INS_PER_MINUTE = 30;
 const REQUESTS_PER_MINUTE = 600;
 const JOBS_PER_MINUTE = 60;
 
 /** Nothing is stored before the sign-in ends; then the browser has a session cookie of 256 random bits, and the table its hash. */
-export function createSignIn(options: SignInOptions): SignIn {
+export function createSignIn(options: SignInOptions) {
   const { clock, random, sessions: store, log, render = plainPage } = options;
   const { origin, secure } = ownAddress(options.redirectUrl);
   const gitlab = gitlabSignIn(options);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parsedJson } from '../gitlab/rest-call.ts';
+import { parsedJson } from '../../../policies/document/reading.ts';
 import { changeItem, deleteItem, getItem, itemAt, putItem, queryAll } from '../store/calls.ts';
 import { ledgerKeys } from '../store/keys.ts';
 import { type InstanceTable, type Item, keyOf, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';

@@ -48,12 +48,15 @@ export interface Roles {
   readonly jobOfProjectId?: number;
 }
 
-export interface User {
-  readonly id: number;
+export interface Account {
   readonly username: string;
   readonly name: string;
   /** At most 15 minutes behind GitLab. */
   readonly roles: Roles;
+}
+
+export interface User extends Account {
+  readonly id: number;
   /** Names the session in logs and counts. It opens nothing, because it is the hash of the cookie's id. */
   readonly sessionId: string;
   /** Goes into every form as `csrf`, and into calls of the API as `x-csrf-token`. */
@@ -64,23 +67,14 @@ export interface SignInEnv {
   Variables: { user: User };
 }
 
-export interface Account {
-  readonly username: string;
-  readonly name: string;
-  readonly roles: Roles;
-}
-
 export interface RoleSource {
   /** Undefined: unknown, blocked or deactivated. @throws {SignInError} `gitlab_unavailable`, `user_refused`: too many groups. */
   read(userId: number): Promise<Account | undefined>;
 }
 
 /** A stored session. It contains no GitLab token, because none is needed after the sign-in. */
-export interface Session {
+export interface Session extends Account {
   readonly userId: number;
-  readonly username: string;
-  readonly name: string;
-  readonly roles: Roles;
   readonly rolesReadAtMs: number;
   readonly seenAtMs: number;
   readonly endsAtMs: number;

@@ -127,50 +127,35 @@ export function createSessions(
   };
 }
 
-export interface OwnSessionRow {
-  /** Names it in a form; it opens nothing, and is only good for its own user. */
-  readonly handle: string;
-  readonly isTerminal: boolean;
-  readonly isThis: boolean;
-  readonly beganAgoMs: number;
-  readonly seenAgoMs: number;
-}
+export type OwnSessions = ReturnType<typeof ownSessions>;
+export type OwnSessionRow = Awaited<ReturnType<OwnSessions['list']>>[number];
 
 type SessionsToEnd = 'all' | 'others' | { readonly handle: string };
 
 type Asking = Pick<User, 'id' | 'sessionId'>;
 
-export interface OwnSessions {
-  /** The one that asks first, then by when they were seen. @throws {SignInError} `sessions_unavailable`, like both. */
-  list(user: Asking): Promise<readonly OwnSessionRow[]>;
-  end(user: Asking, which: SessionsToEnd): Promise<number>;
-}
-
-export function ownSessions(
-  store: Pick<SessionStore, 'ofUser' | 'remove'>,
-  clock: { nowMs(): number },
-): OwnSessions {
+/** Each throws {@link SignInError} `sessions_unavailable`. */
+export function ownSessions(store: Pick<SessionStore, 'ofUser' | 'remove'>, clock: { nowMs(): number }) {
   const handleOf = (idHash: string): string => idHash.slice(0, 16);
   const live = async ({ id }: Asking) => {
     const nowMs = clock.nowMs();
     return (await store.ofUser(id)).filter(({ session }) => !isOver(session, nowMs));
   };
   return {
-    async list(user) {
+    /** The one that asks first, then by when they were seen. */
+    async list(user: Asking) {
       const nowMs = clock.nowMs();
-      const rows = (await live(user)).map(({ idHash, session }): OwnSessionRow => {
-        const beganAgoMs = nowMs - (session.endsAtMs - SESSION_MS);
-        return {
-          handle: handleOf(idHash),
-          isTerminal: session.terminal === true,
-          isThis: idHash === user.sessionId,
-          beganAgoMs: Math.max(0, beganAgoMs),
-          seenAgoMs: Math.max(0, nowMs - session.seenAtMs),
-        };
-      });
+      const rows = (await live(user)).map(({ idHash, session }) => ({
+        /** Names it in a form; it opens nothing, and is only good for its own user. */
+        handle: handleOf(idHash),
+        isTerminal: session.terminal === true,
+        isThis: idHash === user.sessionId,
+        beganAgoMs: Math.max(0, nowMs - (session.endsAtMs - SESSION_MS)),
+        seenAgoMs: Math.max(0, nowMs - session.seenAtMs),
+      }));
       return rows.sort((a, b) => Number(b.isThis) - Number(a.isThis) || a.seenAgoMs - b.seenAgoMs);
     },
-    async end(user, which) {
+    async end(user: Asking, which: SessionsToEnd): Promise<number> {
       const ending = (await live(user)).filter(({ idHash }) => {
         if (which === 'all') return true;
         return which === 'others' ? idHash !== user.sessionId : handleOf(idHash) === which.handle;

@@ -80,20 +80,16 @@ const inOrder = (_name: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
 
-interface ChainBreak {
-  readonly month: string;
-  readonly number: number;
-  /** `text`: the text is not the one that was hashed. `link`: it does not name the month before, or that one is gone. */
-  readonly cause: 'text' | 'link';
-}
-
-/** Returns the first statement of a chain that was changed. @param chain - all statements, by month */
-export function chainBreak(chain: readonly SealedStatement[]): ChainBreak | undefined {
+/**
+ * Returns the first statement of a chain that was changed. `text`: the text is not the one that was hashed. `link`: it does not name
+ * the month before, or that one is gone. @param chain - all statements, by month
+ */
+export function chainBreak(chain: readonly SealedStatement[]) {
   let previousSha256 = '';
   for (const { statement, text, sha256 } of chain) {
     const { month, number } = statement;
-    if (textSha256(text) !== sha256) return { month, number, cause: 'text' };
-    if (statement.previousSha256 !== previousSha256) return { month, number, cause: 'link' };
+    if (textSha256(text) !== sha256) return { month, number, cause: 'text' as const };
+    if (statement.previousSha256 !== previousSha256) return { month, number, cause: 'link' as const };
     previousSha256 = sha256;
   }
   return undefined;
@@ -101,18 +97,8 @@ export function chainBreak(chain: readonly SealedStatement[]): ChainBreak | unde
 
 // Stores closed statements: one item each, its number in a list, and a register of the last number.
 
-interface StatementRegister {
-  readonly last: number;
-  /** When every group was last looked at, Unix ms; 0: never. */
-  readonly lookedAtMs: number;
-}
-
-export interface NumberedStatement {
-  readonly number: number;
-  readonly subject: string;
-  readonly month: string;
-  readonly sha256: string;
-}
+export type NumberedStatement = Pick<ClosedStatement, 'number' | 'subject' | 'month'> &
+  Pick<SealedStatement, 'sha256'>;
 
 export type StatementChain = ReturnType<typeof dynamoStatementChain>;
 
@@ -135,7 +121,8 @@ export function dynamoStatementChain({ table, instance }: InstanceTable) {
       [LAST]: { N: String(last) },
       [LOOKED_AT]: { N: String(lookedAtMs) },
     });
-  const register = async (): Promise<StatementRegister> => {
+  /** `lookedAtMs`: when every group was last looked at, Unix ms; 0: never. */
+  const register = async () => {
     const item = await read('the register of statements', () =>
       getItem(table, keys.statementRegister, limit()),
     );
@@ -144,7 +131,7 @@ export function dynamoStatementChain({ table, instance }: InstanceTable) {
   return {
     register,
     /** Notes that every group was looked at. After a concurrent closing, every group is checked again. */
-    async noteLooked({ last }: StatementRegister, atMs: number): Promise<void> {
+    async noteLooked({ last }: { readonly last: number }, atMs: number): Promise<void> {
       await answered('write the register of statements', failure, () =>
         putItem(table, registerItem(last, atMs), limit(), isLast(last)),
       );

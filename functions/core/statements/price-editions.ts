@@ -9,12 +9,6 @@ import { absent, type InstanceTable, TimeLimit } from '../store/operation.ts';
 import { answered, unavailable } from '../store/table-failure.ts';
 import { sealedText, textSha256 } from './closed-statement.ts';
 
-/** Prices as the policy document has them: `text` is JSON, `{"currency":…,"prices":…}`. */
-interface PriceEdition {
-  readonly policyVersion: string;
-  readonly text: string;
-}
-
 interface PriceChange {
   readonly number: number;
   /** When the first program that looks saw them, Unix ms: a quarter of an hour after the deployment at most. */
@@ -74,7 +68,11 @@ export function dynamoPriceEditions({ table, instance }: InstanceTable, partByte
 
   return {
     /** Writes nothing if these prices are already in force. @throws {Error} for more than {@link PARTS_MAX} parts. */
-    async noteInForce({ policyVersion, text }: PriceEdition, nowMs: number): Promise<'known' | 'noted'> {
+    async noteInForce(
+      edition: { readonly policyVersion: string; readonly text: string },
+      nowMs: number,
+    ): Promise<'known' | 'noted'> {
+      const { policyVersion, text } = edition;
       const editionSha256 = textSha256(text);
       const before = await last();
       if (before?.change.editionSha256 === editionSha256) return 'known';

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type BatchGetDeps, batchGet } from './calls.ts';
+import { type BatchGetDeps, batchGet, nameOf } from './calls.ts';
 import type { Key } from './keys.ts';
 import type { Answers, Item, ItemTable, Operations, TimeLimit } from './operation.ts';
 
@@ -49,5 +49,3 @@ async function readOnce(
     await setImmediate();
   }
 }
-
-const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;

@@ -22,6 +22,7 @@ import {
   TimeLimit,
   versioned,
 } from './operation.ts';
+import { inParts } from './parts.ts';
 import { answered, retried, unavailable } from './table-failure.ts';
 
 /** Consistent unless it says otherwise: a read that sees what was just written costs a whole unit instead of half a one. */
@@ -84,10 +85,8 @@ export async function batchGet(
   const found = new Map<string, Item>();
   const limit = new TimeLimit(timeoutMs);
   const distinct = [...new Map(wanted.map((key) => [nameOf(key), key])).values()];
-  const batches = Array.from({ length: Math.ceil(distinct.length / KEYS_MAX) }, (_, index) =>
-    distinct.slice(index * KEYS_MAX, (index + 1) * KEYS_MAX),
-  );
-  await Promise.all(batches.map((batch) => readBatch({ keys: batch, consistent }, found, limit, deps)));
+  const batches = inParts(distinct, KEYS_MAX);
+  await Promise.all(batches.map((keys) => readBatch({ keys, consistent }, found, limit, deps)));
   return wanted.map((key) => found.get(nameOf(key)));
 }
 
@@ -112,7 +111,7 @@ async function readBatch(
   if (keys.length > 0) throw new Error(`${keys.length} keys left unread after ${ROUNDS_MAX} rounds`);
 }
 
-const nameOf = (key: Key): string => `${key.pk}\n${key.sk}`;
+export const nameOf = (key: Key): string => `${key.pk}\n${key.sk}`;
 
 export const itemAt = ({ pk, sk }: Key, attributes: Item): Item => ({
   [PK]: { S: pk },

@@ -12,10 +12,11 @@
  */
 
 import type { Directory } from '../../../policies/directory.ts';
-import { isRecord } from '../../../policies/document/reading.ts';
+import { isRecord, parsedJson } from '../../../policies/document/reading.ts';
 import { placementOf } from '../../../policies/placement.ts';
 import type { LedgerClock, Log } from '../environment/environment.ts';
 import { JOB_STATUSES, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
+import { isId } from '../gitlab/job-reader.ts';
 import type { DueJob, EndOutcome, GoneJob, JobEnd, JobRecord, Ledger } from '../ledger/ledger.ts';
 import { isLive } from '../ledger/settle.ts';
 import { type EndedOutcome, together } from './settle-truths.ts';
@@ -146,12 +147,7 @@ export function hintText({ groupId, truth }: WebhookHint): string {
 }
 
 export function parseHintText(text: string): WebhookHint | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text);
   if (!isRecord(value)) return undefined;
   const { groupId, ...truth } = value;
   return isId(groupId) && isTruth(truth) ? { groupId, truth: truth as unknown as JobTruth } : undefined;
@@ -161,5 +157,3 @@ function isTruth(value: Readonly<Record<string, unknown>>): boolean {
   const { jobId, projectId, status } = value;
   return isId(jobId) && isId(projectId) && JOB_STATUSES.some((each) => each === status);
 }
-
-const isId = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0;

@@ -22,10 +22,7 @@ export interface CountRecordsDeps extends ApplyDeps, ListDeps {
 }
 
 /** Records into usage, estimates, top lists and lists of rejections. Doing it twice changes nothing. */
-export async function countRecords(
-  records: readonly JobRecord[],
-  deps: CountRecordsDeps,
-): Promise<ApplyReport> {
+export async function countRecords(records: readonly JobRecord[], deps: CountRecordsDeps) {
   if (records.length > 0) await deps.knowPlaces?.(records);
   const applied = await applyRecords(records, deps);
   await learnRuns(applied.changes, deps);
@@ -47,18 +44,13 @@ interface ApplyDeps {
   readonly nameOf?: RunnerName;
 }
 
-interface ApplyReport {
-  readonly changes: readonly UsageChange[];
-  readonly failedJobIds: ReadonlySet<number>;
-}
-
 /** Shards meet on the root's and the instance's items only, for some milliseconds: six lost races are no accident. */
 const PASSES_MAX = 6;
 const PAUSE_MS_MAX = 200;
 /** Garbage collection, some days late at times, must take the record first: without its contribution it would be counted again. */
 const AFTER_RECORD_SECONDS = 8 * 86_400;
 
-export async function applyRecords(records: readonly JobRecord[], deps: ApplyDeps): Promise<ApplyReport> {
+export async function applyRecords(records: readonly JobRecord[], deps: ApplyDeps) {
   let left = newest(records);
   const changes: UsageChange[] = [];
   const nameOf = runnerNames();
@@ -140,20 +132,13 @@ const writesOf = (pack: readonly UsageChange[]): RollupWrites => ({
   usage: [...deltasOf(pack).values()],
 });
 
-export interface UsageRebuild {
-  readonly records: number;
-  readonly changed: number;
-  readonly failed: number;
-  readonly passedOver: number;
-}
-
 const BATCH_RECORDS = 100;
 
 /** Adds what the stream never delivered. It may run while the stream does, since both go the same way. */
 export async function rebuildUsage(
   items: AsyncIterable<StoredItem> | Iterable<StoredItem>,
   deps: CountRecordsDeps,
-): Promise<UsageRebuild> {
+) {
   const sum = { records: 0, changed: 0, failed: 0, passedOver: 0 };
   let batch: JobRecord[] = [];
   const flush = async (): Promise<void> => {

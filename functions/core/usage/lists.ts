@@ -43,11 +43,6 @@ const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) ==
 const TOP_MAX = 50;
 const PROJECT = 'project/';
 
-interface ChangedList {
-  readonly key: UsageKey;
-  readonly projects: Set<string>;
-}
-
 /** Totals, not differences. A project that fell off a list comes back with its next job. */
 export function updateTopProjects(
   changes: readonly UsageChange[],
@@ -88,8 +83,8 @@ export function updateTopProjects(
   );
 }
 
-function changedLists(changes: readonly UsageChange[]): ReadonlyMap<string, ChangedList> {
-  const lists = new Map<string, ChangedList>();
+function changedLists(changes: readonly UsageChange[]) {
+  const lists = new Map<string, { readonly key: UsageKey; readonly projects: Set<string> }>();
   for (const { before, after } of changes) {
     for (const { day, subjects } of before ? [before, after] : [after]) {
       const project = subjects.find((subject) => subject.startsWith(PROJECT));
