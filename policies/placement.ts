@@ -1,5 +1,6 @@
 import { type Directory, type DirectoryGroup, type DirectoryProject, pathKey } from './directory.ts';
 import type { AdmissionRequest } from './request/request.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 /** The groups and project of a job. Ids decide, paths are labels. */
 export interface Placement {
@@ -39,23 +40,15 @@ export function placementOf(request: AdmissionRequest, directory: Directory | un
   const own = found.known ? found.ancestors.at(-1) : undefined;
   const groupId = own?.id ?? claimed.namespaceId ?? project?.groupId;
   const groupPath = own?.path ?? (projectPath === undefined ? undefined : parentPath(projectPath));
-  return {
-    ...found,
-    ...(groupId !== undefined && { groupId }),
-    ...(groupPath !== undefined && { groupPath }),
-    ...(claimed.projectId !== undefined && { projectId: claimed.projectId }),
-    ...(projectPath !== undefined && { projectPath }),
-    ...(request.userId !== undefined && !doubt.has('user') && { userId: request.userId }),
-    ...(visibility !== undefined && { visibility }),
-  };
+  const userId = doubt.has('user') ? undefined : request.userId;
+  const { projectId } = claimed;
+  return { ...found, ...withoutAbsent({ groupId, groupPath, projectId, projectPath, userId, visibility }) };
 }
 
-interface Claimed {
-  readonly projectId: number | undefined;
-  readonly projectPath: string | undefined;
-  readonly namespaceId: number | undefined;
-  readonly rootId: number | undefined;
-}
+type Claimed = Readonly<
+  Record<'projectId' | 'namespaceId' | 'rootId', number | undefined> &
+    Record<'projectPath', string | undefined>
+>;
 
 type Found = Pick<Placement, 'ancestors' | 'known' | 'personal'>;
 

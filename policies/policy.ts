@@ -6,7 +6,6 @@ import type { Rule } from './rule.ts';
 import type { RuleIndex } from './rule-index.ts';
 import type { DiscloseSettings } from './text/reason-text.ts';
 
-/** The policy document, compiled. `policies/policy.yaml` documents the format. */
 export interface Policy {
   readonly version: string;
   readonly currency: string;

@@ -135,30 +135,19 @@ export interface PriceJump {
   readonly toMicros: number;
 }
 
-export function priceJumps(
-  from: PriceList,
-  to: PriceList,
-  factor: number = PRICE_JUMP_FACTOR,
-): readonly PriceJump[] {
-  const before = new Map(from.classes.map((each) => [each.name, each]));
-  return to.classes.flatMap((after) => {
-    const earlier = before.get(after.name);
-    return earlier === undefined ? [] : classJumps(earlier, after, factor);
+export function priceJumps({ classes }: PriceList, list: PriceList): readonly PriceJump[] {
+  return list.classes.flatMap((to) => {
+    const from = classes.find(({ name }) => name === to.name);
+    if (from === undefined) return [];
+    const rates = [
+      ['rate_per_minute', usualMicrosPerMinute(from), usualMicrosPerMinute(to)],
+      ['rate_per_cpu_hour', from.microsPerCpuHour, to.microsPerCpuHour],
+      ['rate_per_gib_hour', from.microsPerGibHour, to.microsPerGibHour],
+    ] as const;
+    return rates.flatMap(([rate, fromMicros, toMicros]) => {
+      if (fromMicros === undefined || toMicros === undefined) return [];
+      const isJump = Math.max(fromMicros, toMicros) > PRICE_JUMP_FACTOR * Math.min(fromMicros, toMicros);
+      return isJump ? [{ runnerClass: to.name, rate, fromMicros, toMicros }] : [];
+    });
   });
 }
-
-function classJumps(from: RunnerClass, to: RunnerClass, factor: number): readonly PriceJump[] {
-  const rates = [
-    ['rate_per_minute', usualMicrosPerMinute(from), usualMicrosPerMinute(to)],
-    ['rate_per_cpu_hour', from.microsPerCpuHour, to.microsPerCpuHour],
-    ['rate_per_gib_hour', from.microsPerGibHour, to.microsPerGibHour],
-  ] as const;
-  return rates.flatMap(([rate, fromMicros, toMicros]) =>
-    fromMicros !== undefined && toMicros !== undefined && jumped(fromMicros, toMicros, factor)
-      ? [{ runnerClass: to.name, rate, fromMicros, toMicros }]
-      : [],
-  );
-}
-
-const jumped = (from: number, to: number, factor: number): boolean =>
-  Math.max(from, to) > factor * Math.min(from, to);

@@ -44,21 +44,11 @@ const stepOf = (mode: Mode, reportedMs: number | undefined): RolloutStep =>
 export const nextStep = (step: RolloutStep): RolloutStep | undefined =>
   ROLLOUT_STEPS[ROLLOUT_STEPS.indexOf(step) + 1];
 
-export interface RolloutSettings {
-  readonly days: number;
-  readonly coveragePercent: number;
-  readonly wouldFailPercent: number;
-  readonly reportDays: number;
-}
-
 export const ROLLOUT_DAYS_MAX = 28;
 
-export const ROLLOUT_DEFAULTS: RolloutSettings = {
-  days: 7,
-  coveragePercent: 95,
-  wouldFailPercent: 5,
-  reportDays: 2,
-};
+export const ROLLOUT_DEFAULTS = { days: 7, coveragePercent: 95, wouldFailPercent: 5, reportDays: 2 };
+
+export type RolloutSettings = Readonly<typeof ROLLOUT_DEFAULTS>;
 
 export interface RolloutFacts {
   readonly days: number;
@@ -82,35 +72,27 @@ interface RolloutNeed {
 const shareUp = (part: number, whole: number): number =>
   whole === 0 ? 0 : Math.ceil((part * 1_000) / whole) / 10;
 
-/** Returns the requirements of the next step, met or not. The first step and the end have none. */
 export function rolloutNeeds(
   { step, reportedMs }: Pick<RolloutStanding, 'step' | 'reportedMs'>,
   facts: RolloutFacts,
   settings: RolloutSettings,
 ): readonly RolloutNeed[] {
   if (step === 'off' || step === 'enforce') return [];
-  const need = (
-    code: RolloutNeed['code'],
-    has: number | undefined,
-    wants: number,
-    met: boolean,
-  ): RolloutNeed => ({ code, met, wants, ...withoutAbsent({ has }) });
-  const { days, coveragePercent: coverage, followers, nowMs } = facts;
-  const reportDays = reportedMs === undefined ? undefined : Math.floor((nowMs - reportedMs) / DAY_MS);
-  const needs = [
-    need('days', days, settings.days, days >= settings.days),
-    need('report', reportDays, settings.reportDays, (reportDays ?? -1) >= settings.reportDays),
-  ];
+  const needs: RolloutNeed[] = [];
+  const atLeast = (code: RolloutNeed['code'], has: number | undefined, wants: number): void => {
+    needs.push({ code, met: (has ?? -1) >= wants, wants, ...withoutAbsent({ has }) });
+  };
+  const atMost = (code: RolloutNeed['code'], has: number, wants: number): void => {
+    needs.push({ code, met: has <= wants, wants, has });
+  };
+  atLeast('days', facts.days, settings.days);
+  const reportMs = reportedMs === undefined ? undefined : facts.nowMs - reportedMs;
+  atLeast('report', reportMs && Math.floor(reportMs / DAY_MS), settings.reportDays);
   if (step === 'shadow') return needs;
-  needs.push(
-    need('coverage', coverage, settings.coveragePercent, (coverage ?? -1) >= settings.coveragePercent),
-  );
-  if (step === 'warn') {
-    const share = shareUp(facts.wouldFail, facts.jobs);
-    needs.push(need('would-fail', share, settings.wouldFailPercent, share <= settings.wouldFailPercent));
-  }
+  atLeast('coverage', facts.coveragePercent, settings.coveragePercent);
+  if (step === 'warn') atMost('would-fail', shareUp(facts.wouldFail, facts.jobs), settings.wouldFailPercent);
   // One group's step never depends on the others.
-  if (followers !== undefined) needs.push(need('groups', followers, 0, followers === 0));
+  if (facts.followers !== undefined) atMost('groups', facts.followers, 0);
   return needs;
 }
 

@@ -23,15 +23,10 @@ export function selfLockout(
   );
 }
 
-interface Probe {
-  readonly label: string;
-  readonly request: AdmissionRequest;
-}
-
-function probes({ platform }: Policy, directory: Directory | undefined): readonly Probe[] {
+function probes({ platform }: Policy, directory: Directory | undefined) {
   const common = { jobId: PROBE_JOB_ID, jobName: 'deploy', ...platform.job };
   return [
-    ...platform.projects.map((projectId): Probe => {
+    ...platform.projects.map((projectId) => {
       const project = directory?.projectById.get(projectId);
       const place = project && groupPlace(project.groupId, directory);
       return {
@@ -39,7 +34,7 @@ function probes({ platform }: Policy, directory: Directory | undefined): readonl
         request: { ...common, projectId, ...(project && { projectPath: project.path }), ...place },
       };
     }),
-    ...platform.groups.map((groupId): Probe => {
+    ...platform.groups.map((groupId) => {
       const path = directory?.groupById.get(groupId)?.path;
       return {
         label: `group ${path ?? groupId}`,

@@ -86,22 +86,11 @@ const LABEL_CHARACTERS_MAX = 100;
 
 export const limitName = ({ unit }: Pick<LimitFacts, 'unit'>): string => UNIT_TEXTS[unit].name;
 
-export function limitNameFirst(facts: Pick<LimitFacts, 'unit'>): string {
-  const name = limitName(facts);
-  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
-}
+export const limitNameFirst = (facts: Pick<LimitFacts, 'unit'>): string =>
+  limitName(facts).replace(/^./, (letter) => letter.toUpperCase());
 
 export const limitLabelOf = ({ subjectLabel }: Pick<LimitFacts, 'subjectLabel'>): string =>
   shortened(oneLine(subjectLabel), LABEL_CHARACTERS_MAX);
-
-export const overdraftText = (
-  { overdrawn, unit }: Pick<LimitFacts, 'overdrawn' | 'unit'>,
-  currency: string,
-): string =>
-  overdrawn === undefined ? '' : `, after an overdraft of ${amountText(overdrawn, unit, currency)}`;
-
-export const duringText = ({ periodLabel }: Pick<LimitFacts, 'periodLabel'>): string =>
-  periodLabel === undefined ? '' : ` for ${oneLine(periodLabel)}`;
 
 const MICROS = 1_000_000n;
 

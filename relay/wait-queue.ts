@@ -91,6 +91,8 @@ export class WaitQueue {
   readonly #jobs = new Map<number, WaitingJob>();
   /** In their order, which is fair to root groups. */
   readonly #waiting: WaitingJob[] = [];
+  /** By root group with waiting jobs: the last position given. Else its next job could always go before those of others. */
+  readonly #lastOrders = new Map<string, number>();
   /** By counter: when jobs are asked about again (monotonic), and the units left that were last reported. */
   readonly #pauses = new Map<string, { endMs: number; left: number }>();
   #cancelRound = (): void => {};
@@ -314,6 +316,7 @@ export class WaitQueue {
     if (hasWaited) {
       this.#takeSlot(job, false);
       this.#waiting.splice(this.#waiting.indexOf(job), 1);
+      if (!this.#waiting.some(({ root }) => root === job.root)) this.#lastOrders.delete(job.root);
       this.#forgetPauses(job.counters);
       this.#observeSize();
     }
@@ -351,9 +354,9 @@ export class WaitQueue {
   #join(job: WaitingJob): void {
     const [first] = this.#waiting;
     const now = first?.order === undefined ? 0 : first.order - 1 / this.#weight(first.root);
-    const last = this.#waiting.findLast(({ root }) => root === job.root)?.order ?? 0;
-    const order = Math.max(now, last) + 1 / this.#weight(job.root);
+    const order = Math.max(now, this.#lastOrders.get(job.root) ?? 0) + 1 / this.#weight(job.root);
     job.order = order;
+    this.#lastOrders.set(job.root, order);
     const after = this.#waiting.findIndex((other) => (other.order ?? 0) > order);
     this.#waiting.splice(after === -1 ? this.#waiting.length : after, 0, job);
   }

@@ -1,8 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import { Construct } from 'constructs';
+import type { Construct } from 'constructs';
 import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../functions/names.ts';
-import { type AlarmSpec, COMPOSITE } from './alarms/alarm-spec.ts';
+import { type AlarmSpec, COMPOSITE } from './alarms.ts';
 import { runbookPlace } from './runbook.ts';
 import { type MetricSubject, SERIES, type Series, type SeriesName, seriesIn } from './series.ts';
 
@@ -56,14 +56,6 @@ export function metricsOf({ deployment, ownMetrics, dimensions }: MetricsOptions
   };
 }
 
-interface AlarmSetProps {
-  readonly stage: string;
-  readonly specs: readonly AlarmSpec[];
-  readonly metrics: DeploymentMetrics;
-  readonly topicArns: readonly string[];
-  readonly runbookUrl: string | undefined;
-}
-
 const OPERATORS = {
   above: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
   below: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
@@ -73,49 +65,49 @@ const MISSING = {
   notBreaching: cloudwatch.TreatMissingData.NOT_BREACHING,
 } as const;
 
-export class AlarmSet extends Construct {
-  readonly alarms: readonly cloudwatch.IAlarm[];
-
-  constructor(scope: Construct, id: string, props: AlarmSetProps) {
-    super(scope, id);
-    const { stage, specs, metrics, topicArns, runbookUrl } = props;
-    const nameOf = (name: string): string => `tollgate-${stage}-${name}`;
-    /** The first word is the severity, so that subscription filters can separate pages from tickets. */
-    const describe = ({ name, severity, says }: Pick<AlarmSpec, 'name' | 'severity' | 'says'>): string =>
-      `${severity.toUpperCase()}: ${says} What to do: ${runbookPlace(name, runbookUrl)}`;
-    const tell = (alarm: cloudwatch.Alarm | cloudwatch.CompositeAlarm): void => {
-      for (const topicArn of topicArns) {
-        const action: cloudwatch.IAlarmAction = { bind: () => ({ alarmActionArn: topicArn }) };
-        alarm.addAlarmAction(action);
-        alarm.addOkAction(action);
-      }
-    };
-    const together: cloudwatch.IAlarm[] = [];
-    const alarms = specs.map((spec): cloudwatch.IAlarm => {
-      const { name, formula, label, periodMinutes, periods } = spec;
-      const [direction, threshold] = spec.breach;
-      const alarm = new cloudwatch.Alarm(this, name, {
-        alarmName: nameOf(name),
-        alarmDescription: describe(spec),
-        metric: metrics.of(formula, { periodMinutes, label }),
-        comparisonOperator: OPERATORS[direction],
-        threshold,
-        evaluationPeriods: periods,
-        datapointsToAlarm: spec.breaching ?? periods,
-        treatMissingData: MISSING[spec.missing],
-      });
-      if (spec.toldBy === undefined) tell(alarm);
-      else together.push(alarm);
-      return alarm;
+export function addAlarms(
+  scope: Construct,
+  stage: string,
+  specs: readonly AlarmSpec[],
+  metrics: DeploymentMetrics,
+  topicArns: readonly string[],
+  runbookUrl: string | undefined,
+): readonly cloudwatch.IAlarm[] {
+  const nameOf = (name: string): string => `tollgate-${stage}-${name}`;
+  /** The first word is the severity, so that subscription filters can separate pages from tickets. */
+  const describe = ({ name, severity, says }: Pick<AlarmSpec, 'name' | 'severity' | 'says'>): string =>
+    `${severity.toUpperCase()}: ${says} What to do: ${runbookPlace(name, runbookUrl)}`;
+  const tell = (alarm: cloudwatch.Alarm | cloudwatch.CompositeAlarm): void => {
+    for (const topicArn of topicArns) {
+      const action: cloudwatch.IAlarmAction = { bind: () => ({ alarmActionArn: topicArn }) };
+      alarm.addAlarmAction(action);
+      alarm.addOkAction(action);
+    }
+  };
+  const together: cloudwatch.IAlarm[] = [];
+  const alarms = specs.map((spec): cloudwatch.IAlarm => {
+    const { name, formula, label, periodMinutes, periods } = spec;
+    const [direction, threshold] = spec.breach;
+    const alarm = new cloudwatch.Alarm(scope, name, {
+      alarmName: nameOf(name),
+      alarmDescription: describe(spec),
+      metric: metrics.of(formula, { periodMinutes, label }),
+      comparisonOperator: OPERATORS[direction],
+      threshold,
+      evaluationPeriods: periods,
+      datapointsToAlarm: spec.breaching,
+      treatMissingData: MISSING[spec.missing],
     });
-    this.alarms = alarms;
-    if (together.length === 0) return;
-    const composite = new cloudwatch.CompositeAlarm(this, COMPOSITE.name, {
-      compositeAlarmName: nameOf(COMPOSITE.name),
-      alarmDescription: describe(COMPOSITE),
-      alarmRule: cloudwatch.AlarmRule.anyOf(...together),
-    });
-    tell(composite);
-    this.alarms = [composite, ...alarms];
-  }
+    if (spec.toldBy === undefined) tell(alarm);
+    else together.push(alarm);
+    return alarm;
+  });
+  if (together.length === 0) return alarms;
+  const composite = new cloudwatch.CompositeAlarm(scope, COMPOSITE.name, {
+    compositeAlarmName: nameOf(COMPOSITE.name),
+    alarmDescription: describe(COMPOSITE),
+    alarmRule: cloudwatch.AlarmRule.anyOf(...together),
+  });
+  tell(composite);
+  return [composite, ...alarms];
 }

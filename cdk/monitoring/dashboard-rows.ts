@@ -1,6 +1,4 @@
-import { answerAlarms, ruleAlarms } from './alarms/admissions.ts';
-import type { AlarmInput, AlarmRow } from './alarms/alarm-spec.ts';
-import { deskAlarms, endsOfJobsAlarms, readingAlarms, truthAlarms } from './alarms/programs.ts';
+import * as alarms from './alarms.ts';
 
 export type GraphLines = Readonly<Record<string, string>>;
 
@@ -43,19 +41,6 @@ const BY_RULE = ['| stats count(*) as count by rule', MOST_FIRST];
 /** Groups of jobs without a decision of the ledger are not known, their root is. */
 const GROUP = '| fields coalesce(`group`, root, "unknown") as owner';
 
-/** Rows in order of urgency: on-call reads from the top and stops at the first red one. */
-export const rowsFor = (watched: AlarmInput): readonly Row[] => [
-  answers(watched),
-  relays(watched),
-  reading,
-  withoutTheLedger,
-  endsOfJobs,
-  truth(watched),
-  rulesAndDirectory,
-  desk(watched),
-  groups,
-];
-
 const graph = (title: string, more: Omit<Graph, 'kind' | 'title'>): Graph => ({
   kind: 'graph',
   title,
@@ -65,160 +50,155 @@ const graph = (title: string, more: Omit<Graph, 'kind' | 'title'>): Graph => ({
 const topTen = (title: string, ...query: readonly string[]): TopTen => ({ kind: 'top-ten', title, query });
 
 /** Alarms with their own graph, as their specs declare. */
-const ownGraphs = (alarms: readonly AlarmRow[]): readonly Graph[] =>
-  alarms.flatMap(({ name, label, graph: title }) =>
+const ownGraphs = (own: readonly alarms.AlarmRow[]): readonly Graph[] =>
+  own.flatMap(({ name, label, graph: title }) =>
     title === undefined ? [] : [graph(title === true ? label : title, { alarm: name })],
   );
 
-const answers = ({ deadlineMs }: AlarmInput): Row => ({
-  title: 'Answers',
-  says: 'What GitLab asked and what it was told.',
-  panels: [
-    graph('Admissions by outcome', {
-      ...{ stacked: true, periodMinutes: 1, lines: { admitted: 'Admitted', rejected: 'Rejected' } },
-      right: { questions: 'Questions' },
-    }),
-    graph('From question to answer, ms', {
-      ...{ alarm: 'LatencyNearDeadline', lines: { latencyMedian: 'p50' } },
-      marks: [{ value: deadlineMs, label: 'Deadline: the fallback answers' }],
-    }),
-    graph('Jobs that wait for room', {
-      ...{ lines: { waiting: 'Most in one relay' }, right: { waitMs: 'Waited, p99, ms' } },
-    }),
-    topTen(
-      'Rejections by rule',
-      REJECTED,
-      '| fields coalesce(rules.0, cause, "unknown") as rule',
-      ...BY_RULE,
-    ),
-  ],
-});
-
-const relays = (watched: AlarmInput): Row => ({
-  title: 'Relays',
-  says: 'Somebody must hold streams, or GitLab fails jobs.',
-  panels: [
-    graph('Open streams', {
-      ...{ alarm: 'RelayDisconnected', right: { reconnects: 'Reconnects' } },
-      lines: { streamsOpen: 'Streams of the relay with the fewest' },
-    }),
-    ...ownGraphs(answerAlarms(watched)),
-    graph('Jobs per batch', { lines: { batchJobs: 'Average', batchJobsMost: 'Largest' } }),
-    graph('Busiest relay, %', { lines: { relayCpu: 'CPU', relayMemory: 'Memory' } }),
-  ],
-});
-
-const reading: Row = {
-  title: 'Reading',
-  says: 'Whether the relays understand what GitLab asks. Where they do not, nothing is rejected.',
-  panels: [
-    ...ownGraphs(readingAlarms),
-    graph('Questions that could not be read', {
-      ...{ alarm: 'UnreadableQuestions', right: { unreadableQuestions: 'Questions' } },
-    }),
-  ],
-};
-
-const withoutTheLedger: Row = {
-  title: 'Without the ledger',
-  says: 'Answers that a relay gave by itself, and why it had to.',
-  panels: [
-    graph('Fallback answers', {
-      ...{ alarm: 'FallbackShare', right: { fallbackAnswers: 'Answers without the ledger' } },
-    }),
-    graph('Fallback answers the ledger must still hear of', {
-      ...{ alarm: 'FallbackAnswersLost', right: { unmeteredQueued: 'Waiting' } },
-    }),
-    graph('Admit function', { alarm: 'AdmitErrors', right: { admitCalls: 'Calls' } }),
-    graph('Table: throttles and conflicts', {
-      alarm: 'TableThrottled',
-      lines: { conflicts: 'Conflicts', ledgerRetries: 'Transactions tried again' },
-    }),
-  ],
-};
-
-const endsOfJobs: Row = {
-  title: 'Ends of jobs',
-  says: 'Every hold ends with a webhook, or else with the sweep.',
-  panels: [
-    graph('Webhooks', {
-      alarm: 'WebhookSilence',
-      right: {
-        jobEvents: 'Ends told',
-        settleRefused: 'Refused: no proof, or too many at once',
-        settleBroken: 'Failed',
-        impossibleEnds: 'Ends that cannot be',
-      },
-    }),
-    graph('Settlement lag and readers of the stream', {
-      ...{ alarm: 'StreamBehind', lines: { settlementLagSeconds: 'From end to charge, p99' } },
-    }),
-    ...ownGraphs(endsOfJobsAlarms),
-    graph('Errors of the other functions', {
-      ...{ stacked: true, periodMinutes: 15 },
-      lines: {
-        ...{ settleErrors: 'settle', settleThrottles: 'settle, throttled' },
-        ...{ settleStreamErrors: 'settle-stream', rollupErrors: 'rollup', sweepErrors: 'sweep' },
-        ...{ directoryErrors: 'directory', ssmLimitsErrors: 'ssm-limits', noticesErrors: 'notices' },
-        consoleErrors: 'console',
-      },
-    }),
-  ],
-};
-
-const truth = (watched: AlarmInput): Row => ({
-  title: 'Truth',
-  says: 'Whether the books agree with GitLab and with themselves.',
-  panels: [
-    graph('Sweep', {
-      ...{ alarm: 'SweepFailing', right: { healedBySweep: 'Holds that no webhook had ended' } },
-    }),
-    graph('Holds', { alarm: 'HoldsOverdue', right: { liveHolds: 'Live holds' } }),
-    graph('Jobs nobody admitted', {
-      alarm: 'UnadmittedShare',
-      right: { bypassJobs: 'Jobs without an admission', outOfScopeJobs: 'Out of scope, not charged' },
-    }),
-    ...ownGraphs(truthAlarms(watched)),
-  ],
-});
-
-const rulesAndDirectory: Row = {
-  title: 'Rules and directory',
-  says: 'What decisions rest on.',
-  panels: ownGraphs(ruleAlarms),
-};
-
-const desk = (watched: AlarmInput): Row => ({
-  title: 'Desk',
-  says: 'Where people see and change limits.',
-  panels: [
-    ...ownGraphs(deskAlarms(watched)),
-    graph('Console: requests', {
-      lines: { consoleCalls: 'Requests' },
-      right: { consoleRefused: 'Refused', consoleThrottles: 'Throttled' },
-    }),
-    graph('Console: from request to answer, ms', { lines: { consoleMsP99: 'p99' } }),
-  ],
-});
-
-const groups: Row = {
-  title: 'Groups',
-  says: 'The ten with the most, in the time that the dashboard shows. Each look reads the decision log, which AWS bills by the GB.',
-  panels: [
-    // Held amounts, in the deployment's currency. For the final cost use tollgate statement.
-    topTen(
-      'Held for admitted jobs, by group',
-      'filter message = "decision" and outcome = "admitted" and ispresent(costMicros)',
-      GROUP,
-      '| stats sum(costMicros / 1000000) as held, count(*) as jobs by owner',
-      '| sort held desc | limit 10',
-    ),
-    topTen('Rejections by group', REJECTED, GROUP, '| stats count(*) as count by owner', MOST_FIRST),
-    topTen(
-      'Shadow: would be rejected, by rule',
-      'filter message = "decision" and ispresent(shadow.0)',
-      '| fields shadow.0 as rule',
-      ...BY_RULE,
-    ),
-  ],
-};
+/** Rows in order of urgency: on-call reads from the top and stops at the first red one. */
+export const rowsFor = (watched: alarms.AlarmInput): readonly Row[] => [
+  {
+    title: 'Answers',
+    says: 'What GitLab asked and what it was told.',
+    panels: [
+      graph('Admissions by outcome', {
+        ...{ stacked: true, periodMinutes: 1, lines: { admitted: 'Admitted', rejected: 'Rejected' } },
+        right: { questions: 'Questions' },
+      }),
+      graph('From question to answer, ms', {
+        ...{ alarm: 'LatencyNearDeadline', lines: { latencyMedian: 'p50' } },
+        marks: [{ value: watched.deadlineMs, label: 'Deadline: the fallback answers' }],
+      }),
+      graph('Jobs that wait for room', {
+        ...{ lines: { waiting: 'Most in one relay' }, right: { waitMs: 'Waited, p99, ms' } },
+      }),
+      topTen(
+        'Rejections by rule',
+        REJECTED,
+        '| fields coalesce(rules.0, cause, "unknown") as rule',
+        ...BY_RULE,
+      ),
+    ],
+  },
+  {
+    title: 'Relays',
+    says: 'Somebody must hold streams, or GitLab fails jobs.',
+    panels: [
+      graph('Open streams', {
+        ...{ alarm: 'RelayDisconnected', right: { reconnects: 'Reconnects' } },
+        lines: { streamsOpen: 'Streams of the relay with the fewest' },
+      }),
+      ...ownGraphs(alarms.answerAlarms(watched)),
+      graph('Jobs per batch', { lines: { batchJobs: 'Average', batchJobsMost: 'Largest' } }),
+      graph('Busiest relay, %', { lines: { relayCpu: 'CPU', relayMemory: 'Memory' } }),
+    ],
+  },
+  {
+    title: 'Reading',
+    says: 'Whether the relays understand what GitLab asks. Where they do not, nothing is rejected.',
+    panels: [
+      ...ownGraphs(alarms.readingAlarms),
+      graph('Questions that could not be read', {
+        ...{ alarm: 'UnreadableQuestions', right: { unreadableQuestions: 'Questions' } },
+      }),
+    ],
+  },
+  {
+    title: 'Without the ledger',
+    says: 'Answers that a relay gave by itself, and why it had to.',
+    panels: [
+      graph('Fallback answers', {
+        ...{ alarm: 'FallbackShare', right: { fallbackAnswers: 'Answers without the ledger' } },
+      }),
+      graph('Fallback answers the ledger must still hear of', {
+        ...{ alarm: 'FallbackAnswersLost', right: { unmeteredQueued: 'Waiting' } },
+      }),
+      graph('Admit function', { alarm: 'AdmitErrors', right: { admitCalls: 'Calls' } }),
+      graph('Table: throttles and conflicts', {
+        alarm: 'TableThrottled',
+        lines: { conflicts: 'Conflicts', ledgerRetries: 'Transactions tried again' },
+      }),
+    ],
+  },
+  {
+    title: 'Ends of jobs',
+    says: 'Every hold ends with a webhook, or else with the sweep.',
+    panels: [
+      graph('Webhooks', {
+        alarm: 'WebhookSilence',
+        right: {
+          jobEvents: 'Ends told',
+          settleRefused: 'Refused: no proof, or too many at once',
+          settleBroken: 'Failed',
+          impossibleEnds: 'Ends that cannot be',
+        },
+      }),
+      graph('Settlement lag and readers of the stream', {
+        ...{ alarm: 'StreamBehind', lines: { settlementLagSeconds: 'From end to charge, p99' } },
+      }),
+      ...ownGraphs(alarms.endsOfJobsAlarms),
+      graph('Errors of the other functions', {
+        ...{ stacked: true, periodMinutes: 15 },
+        lines: {
+          ...{ settleErrors: 'settle', settleThrottles: 'settle, throttled' },
+          ...{ settleStreamErrors: 'settle-stream', rollupErrors: 'rollup', sweepErrors: 'sweep' },
+          ...{ directoryErrors: 'directory', ssmLimitsErrors: 'ssm-limits', noticesErrors: 'notices' },
+          consoleErrors: 'console',
+        },
+      }),
+    ],
+  },
+  {
+    title: 'Truth',
+    says: 'Whether the books agree with GitLab and with themselves.',
+    panels: [
+      graph('Sweep', {
+        ...{ alarm: 'SweepFailing', right: { healedBySweep: 'Holds that no webhook had ended' } },
+      }),
+      graph('Holds', { alarm: 'HoldsOverdue', right: { liveHolds: 'Live holds' } }),
+      graph('Jobs nobody admitted', {
+        alarm: 'UnadmittedShare',
+        right: { bypassJobs: 'Jobs without an admission', outOfScopeJobs: 'Out of scope, not charged' },
+      }),
+      ...ownGraphs(alarms.truthAlarms(watched)),
+    ],
+  },
+  {
+    title: 'Rules and directory',
+    says: 'What decisions rest on.',
+    panels: ownGraphs(alarms.ruleAlarms),
+  },
+  {
+    title: 'Desk',
+    says: 'Where people see and change limits.',
+    panels: [
+      ...ownGraphs(alarms.deskAlarms(watched)),
+      graph('Console: requests', {
+        lines: { consoleCalls: 'Requests' },
+        right: { consoleRefused: 'Refused', consoleThrottles: 'Throttled' },
+      }),
+      graph('Console: from request to answer, ms', { lines: { consoleMsP99: 'p99' } }),
+    ],
+  },
+  {
+    title: 'Groups',
+    says: 'The ten with the most, in the time that the dashboard shows. Each look reads the decision log, which AWS bills by the GB.',
+    panels: [
+      // Held amounts, in the deployment's currency. For the final cost use tollgate statement.
+      topTen(
+        'Held for admitted jobs, by group',
+        'filter message = "decision" and outcome = "admitted" and ispresent(costMicros)',
+        GROUP,
+        '| stats sum(costMicros / 1000000) as held, count(*) as jobs by owner',
+        '| sort held desc | limit 10',
+      ),
+      topTen('Rejections by group', REJECTED, GROUP, '| stats count(*) as count by owner', MOST_FIRST),
+      topTen(
+        'Shadow: would be rejected, by rule',
+        'filter message = "decision" and ispresent(shadow.0)',
+        '| fields shadow.0 as rule',
+        ...BY_RULE,
+      ),
+    ],
+  },
+];

@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Settings } from '../settings/deployment.ts';
 import type { DeploymentMetrics } from './alarm-set.ts';
-import { type AlarmSpec, COMPOSITE } from './alarms/alarm-spec.ts';
+import { type AlarmSpec, COMPOSITE } from './alarms.ts';
 import type { Graph, GraphLines, Panel, Row } from './dashboard-rows.ts';
 import { RUNBOOK_FILE, runbookLink } from './runbook.ts';
 

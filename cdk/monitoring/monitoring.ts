@@ -5,8 +5,8 @@ import { Construct } from 'constructs';
 import type { Programs } from '../constructs/programs.ts';
 import type { RelayService } from '../constructs/relay-service.ts';
 import type { Settings } from '../settings/deployment.ts';
-import { AlarmSet, type MetricsOptions, metricsOf } from './alarm-set.ts';
-import { alarmsFor } from './alarms/alarms.ts';
+import { addAlarms, type MetricsOptions, metricsOf } from './alarm-set.ts';
+import { alarmsFor } from './alarms.ts';
 import { glanceWidgets, rowWidgets } from './dashboard.ts';
 import { rowsFor } from './dashboard-rows.ts';
 
@@ -39,11 +39,10 @@ export class Monitoring extends Construct {
     const { stage, metrics: ownMetrics } = settings;
     const metrics = metricsOf({ deployment: stage, ownMetrics, dimensions: dimensionsOf(props) });
     const specs = alarmsFor(watched);
-    const { topicArns } = props;
-    const alarmSet = new AlarmSet(this, 'Alarms', { stage, specs, metrics, topicArns, runbookUrl });
+    const place = new Construct(this, 'Alarms');
+    const alarms = addAlarms(place, stage, specs, metrics, props.topicArns, runbookUrl);
     // Create alarms after the relays, because their first start would look like silence.
-    alarmSet.node.addDependency(relay.service);
-    const { alarms } = alarmSet;
+    place.node.addDependency(relay.service);
     const deps = { specs, metrics, logGroupName: relay.logGroup.logGroupName, runbookUrl };
     const dashboard = new Dashboard(this, 'Dashboard', {
       dashboardName: `tollgate-${settings.stage}`,

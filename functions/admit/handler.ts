@@ -1,7 +1,6 @@
 import { consoleLog, systemClock } from '../core/environment/environment.ts';
 import { readAdmitConfig } from '../core/environment/settings.ts';
-import { createEstimateCache } from '../core/estimates/estimate-cache.ts';
-import { dynamoEstimateSource } from '../core/estimates/estimates-item.ts';
+import { createEstimateCache, dynamoEstimateSource } from '../core/estimates/estimates.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { deployedTable, onOwnBooks, registerKey } from '../core/ledger/instances.ts';

@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import type { DirectorySyncReport } from '../core/directory/sync.ts';
 import type { Log } from '../core/environment/environment.ts';
 import { GitLabError } from '../core/gitlab/gitlab.ts';
-import { createGroupHook, hasGroupHook, hookSetting } from '../core/gitlab/group-hooks.ts';
-import type { RestCallDeps } from '../core/gitlab/rest-call.ts';
+import { HOOK_EVENTS, hookSetting, isHookUrl } from '../core/gitlab/group-hooks.ts';
+import { changed, pageQuery, type RestCallDeps, readPage } from '../core/gitlab/rest-call.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { METRIC_DIRECTORY_AGE_SECONDS } from '../names.ts';
 
@@ -21,6 +22,7 @@ const NEWEST = 5;
 const IN_TURN = 20;
 const RUN_MS = 300_000;
 const NAME = 'tollgate';
+const HookUrl = z.object({ url: z.string() });
 
 /** Makes the webhook of top-level groups that have none, some groups in each run. */
 export async function makeHooks(rootIds: readonly number[], maker: HookMaker): Promise<void> {
@@ -28,10 +30,13 @@ export async function makeHooks(rootIds: readonly number[], maker: HookMaker): P
   const made: string[] = [];
   try {
     for (const groupId of inTurn(rootIds, nowMs)) {
-      if (await hasGroupHook(groupId, url, reading)) continue;
+      const path = `/groups/${groupId}/hooks`;
+      const { hooks } = await readPage('hooks', path, pageQuery({}, undefined), HookUrl, reading);
+      if (hooks.some((hook) => isHookUrl(hook.url, url))) continue;
       const secret = await maker.secret();
       if (secret === undefined) return;
-      await createGroupHook(groupId, hookSetting(NAME, url, secret, groupId), making);
+      const setting = { ...hookSetting(NAME, url, secret, groupId), ...HOOK_EVENTS };
+      await changed('POST', path, setting, z.unknown(), making);
       made.push(String(groupId));
     }
   } catch (error) {

@@ -2,13 +2,25 @@ import { type CounterKey, counterName } from '../../policies/claim.ts';
 import { type BreakGlass, breakGlassCounter } from '../../policies/limits/break-glass.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { Grant, Limit } from '../../policies/limits/limit.ts';
+import { counterOf, limitAt, limitPeriod } from '../../policies/limits/limits.ts';
 import { edgeText, instantText, relativeText } from '../../policies/text/edge-text.ts';
 import { limitName } from '../../policies/unit-texts.ts';
+import { dayText, readDays, today } from '../answers/reading/usage-days.ts';
+import { canRunOut, forecastOf, historySpan } from '../answers/status/outlook.ts';
 import { BREAK_GLASS_PAGE } from '../core/notify/console-links.ts';
 import { FINANCE, findRecipient, recipientKey, subjectLabel } from '../core/notify/recipient.ts';
-import type { BreakGlassCheckpoint, Cursor } from './cursor.ts';
+import { isSent } from '../core/thresholds/alert-records.ts';
+import { listForecastLevels } from '../core/thresholds/levels.ts';
 import { aNotice, countText, cutName, type Notice, quoteText, wholeAmountText } from './notice.ts';
-import type { Findings, NoticeContext, NoticesDeps, Run } from './run.ts';
+import {
+  type BreakGlassCheckpoint,
+  type Cursor,
+  type Findings,
+  limitsBySubject,
+  type NoticeContext,
+  type NoticesDeps,
+  type Run,
+} from './run.ts';
 
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
@@ -160,3 +172,53 @@ function reviewNotices(
 
 const reasonLine = ({ by, reason }: BreakGlass): string =>
   `Opened${by === undefined ? '' : ` by ${cutName(by)}`}: ${quoteText(reason)}`;
+
+const LIMITS_MAX = 1_000;
+
+/** Forecasts for the end of the period that reach a level of their limit. Read once a day. */
+export async function findForecastNotices({ cursor, deps, nowMs, context }: Run): Promise<Findings> {
+  const { zone, ledger, usage, alerts } = deps;
+  const now = today(zone, nowMs);
+  const day = dayText(now);
+  if (cursor.forecastDay === day) return { notices: [], next: {} };
+  const read = await context();
+  const watched = [...limitsBySubject(read)]
+    .flatMap(([subject, limits]) => limits.map((limit) => ({ subject, limit: limitAt(limit, nowMs) })))
+    .filter(({ limit }) => listForecastLevels(limit).length > 0 && canRunOut(limit))
+    .slice(0, LIMITS_MAX);
+  const counters = await ledger.readCounters(watched.map(({ limit }) => counterOf(limit, nowMs)));
+  const counted = new Map(counters.map((counter) => [counterName(counter.key), counter.committed]));
+  const subjects = watched.map(({ subject }) => subject);
+  const days = await readDays(subjects, historySpan(now), usage);
+  const reached = watched.flatMap(({ subject, limit }) => {
+    const { id, kind, unit, amount } = limit;
+    const period = limitPeriod(limit, nowMs);
+    if (amount === 'unlimited' || period === undefined) return [];
+    const committed = counted.get(counterName(counterOf(limit, nowMs))) ?? 0;
+    const times = { nowMs, endMs: period.endMs, zone: limit.zone };
+    const left = amount - committed;
+    const forecast = forecastOf({ usage: days.get(subject) ?? [], kind, committed, left, ...times });
+    const atEnd = Math.max(committed, forecast?.atEndAmount ?? 0);
+    const level = listForecastLevels(limit).findLast((each) => atEnd >= each.amount);
+    if (level === undefined) return [];
+    const key = { subject, limit: id, period: period.key };
+    const to = findRecipient(limit.subject, id, read);
+    const text = (whole: number): string => wholeAmountText(whole, unit, read);
+    const what = `the ${limitName(limit)} of ${subjectLabel(limit.subject, read.directory)}`;
+    const measured = { measure: 'forecast', limitAmount: amount } as const;
+    const alerted = { ...measured, level: level.name, levelAmount: level.amount, owner: to.owner };
+    const notice = aNotice('forecast-reached', limit.subject, read, {
+      to,
+      id: `forecast:${limit.subject}:${id}:${period.key}:${amount}:${level.name}`,
+      lines: [
+        `At the pace of the last weeks ${what} comes to ${text(atEnd)} of ${text(amount)} by the end of ${period.label} (alert at ${level.name}).`,
+      ],
+      alert: { key, level: alerted },
+      facts: { limit: id, level: level.name, forecast: atEnd, amount, unit },
+    });
+    return [{ key, level, ...measured, notice }];
+  });
+  const records = await alerts.read(reached.map(({ key }) => ({ of: 'forecasts', key })));
+  const unsent = reached.filter((each, at) => !isSent(each, records[at] ?? []));
+  return { notices: unsent.map(({ notice }) => notice), next: { forecastDay: day } };
+}

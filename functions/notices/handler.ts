@@ -13,8 +13,7 @@ import { snsNotifier } from '../core/notify/sns.ts';
 import { readPackedRules } from '../core/rules.ts';
 import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
 import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
-import { dynamoCursorStore } from './cursor.ts';
-import type { NoticesDeps } from './run.ts';
+import { dynamoCursorStore, type NoticesDeps } from './run.ts';
 import { sendNotices } from './send-notices.ts';
 
 const DIRECTORY_TIMEOUT_MS = 20_000;
@@ -39,9 +38,7 @@ const deps: NoticesDeps = {
   usage: new DynamoRollupStore(table),
   notify: snsNotifier({ topicArn: config.topicArn }),
   alerts: dynamoAlertRecords(table),
-  ...(approvalKeyParameter !== undefined && {
-    approvals: { instance, keys: linesIn(approvalKeyParameter) },
-  }),
+  ...(approvalKeyParameter !== undefined && { approvals: { instance, keys: linesIn(approvalKeyParameter) } }),
   ...(chatParameter !== undefined && {
     chat: { lines: linesIn(chatParameter), sender: chatSender({ fetch, sleep: clock.sleep }) },
   }),

@@ -42,12 +42,6 @@ interface JobsWindow {
   readonly deps: NoticesDeps;
 }
 
-interface SubjectNews {
-  readonly subject: string;
-  readonly more: ReadonlyMap<string, number>;
-  readonly id: string;
-}
-
 /**
  * 1. Compare today's and yesterday's counts of the instance with those that owners know.
  * 2. If they moved, find the groups with new rejected jobs, and the subjects with new warned jobs.
@@ -70,6 +64,8 @@ export async function findJobNotices(run: Run): Promise<Findings> {
   return { notices: run.isFirst ? [] : notices, next: { tallies, again: isRejected } };
 }
 
+type SubjectNews = Awaited<ReturnType<typeof findNews>>[number];
+
 /**
  * Finds subjects with jobs that owners do not know.
  *
@@ -80,10 +76,10 @@ async function findNews(
   names: (subject: string, counted: Iterable<string>) => Iterable<string>,
   { days, tallies, deps: { usage } }: JobsWindow,
   as?: string,
-): Promise<readonly SubjectNews[]> {
+) {
   const keys = subjects.flatMap((subject) => days.map((day) => ({ subject, day })));
   const read = await readInParts(keys, (some) => usage.readUsage(some));
-  return subjects.flatMap((subject, at): readonly SubjectNews[] => {
+  return subjects.flatMap((subject, at) => {
     const more = new Map<string, number>();
     let total = 0;
     for (const [index, day] of days.entries()) {

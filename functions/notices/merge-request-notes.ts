@@ -12,8 +12,7 @@ import type { JobRecord } from '../core/ledger/ledger.ts';
 import type { LimitRequest } from '../core/limits/edit-model.ts';
 import { isDecided } from '../core/limits/requests.ts';
 import { jobPagePath, linkTo } from '../core/notify/console-links.ts';
-import type { Cursor } from './cursor.ts';
-import type { NoticeContext, NoticesDeps, Run } from './run.ts';
+import type { Cursor, NoticeContext, NoticesDeps, Run } from './run.ts';
 
 const NOTES_PER_RUN_MAX = 20;
 const RUN_MS = 20_000;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Directory } from '../../policies/directory.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import { type LimitSet, limitsOfGroup, limitsOn } from '../../policies/limits/limits.ts';
@@ -7,15 +8,18 @@ import type { LedgerClock, Log } from '../core/environment/environment.ts';
 import type { RestCallDeps } from '../core/gitlab/rest-call.ts';
 import type { Ledger } from '../core/ledger/ledger.ts';
 import { parsedLimits } from '../core/limits/limit-set.ts';
-import type { LimitPointer, LimitTable } from '../core/limits/limit-table.ts';
+import { type LimitPointer, type LimitTable, packJson, unpackJson } from '../core/limits/limit-table.ts';
 import { readLimitSet } from '../core/limits/publish-limits.ts';
 import type { StoredRequest } from '../core/limits/requests.ts';
 import type { ChatSender } from '../core/notify/chat.ts';
 import type { Notifier } from '../core/notify/message.ts';
-import { findGroup, type Ownership, type Recipient } from '../core/notify/recipient.ts';
+import { findGroup, type Ownership, type Recipient, recipientKey } from '../core/notify/recipient.ts';
+import { getItem, itemAt, putItem } from '../core/store/calls.ts';
+import { ledgerKeys } from '../core/store/keys.ts';
+import { atRev, type InstanceTable, TimeLimit } from '../core/store/operation.ts';
+import { answered, LedgerError, type TableFailure } from '../core/store/table-failure.ts';
 import type { AlertRecordStore } from '../core/thresholds/alert-records.ts';
 import type { RollupStore } from '../core/usage/rollup-store.ts';
-import type { Cursor, CursorStore } from './cursor.ts';
 import type { Notice } from './notice.ts';
 
 export interface NoticesDeps {
@@ -32,17 +36,15 @@ export interface NoticesDeps {
   readonly approvals?: { readonly instance: string; readonly keys: () => Promise<readonly string[]> };
   /** Lines as `readChatChannels` reads them. @default no chat */
   readonly chat?: { readonly lines: () => Promise<readonly string[]>; readonly sender: ChatSender };
-  readonly notes?: NotesDeps;
+  readonly notes?: Pick<RestCallDeps, 'fetch' | 'random'> & {
+    readonly gitlabUrl: string;
+    readonly tokenOf: (groupId: number) => Promise<string | undefined>;
+  };
   readonly clock: LedgerClock;
   readonly zone: string;
   /** `https://budget.example.com`; undefined: messages have no links. */
   readonly consoleUrl: string | undefined;
   readonly log: Log;
-}
-
-interface NotesDeps extends Pick<RestCallDeps, 'fetch' | 'random'> {
-  readonly gitlabUrl: string;
-  readonly tokenOf: (groupId: number) => Promise<string | undefined>;
 }
 
 export interface NoticeContext extends Ownership {
@@ -75,14 +77,13 @@ export function contextReader(
   deps: NoticesDeps,
   nowMs: number,
 ): Run['context'] {
-  const { policy, zone } = deps;
-  const readLimits = async (set: string): Promise<LimitSet> =>
-    parsedLimits((await readLimitSet(set, deps.limitTable)).document, set, policy);
+  const { policy, zone, packed, limitTable } = deps;
   const read = async (): Promise<NoticeContext> => {
-    const [limits, directory] = await Promise.all([
-      pointer === undefined ? deps.packed : readLimits(pointer.set),
+    const [written, directory] = await Promise.all([
+      pointer && readLimitSet(pointer.set, limitTable),
       deps.directory(),
     ]);
+    const limits = pointer && written ? parsedLimits(written.document, pointer.set, policy) : packed;
     return { limits, directory, policy, zone, nowMs };
   };
   let context: Promise<NoticeContext> | undefined;
@@ -111,4 +112,84 @@ export function* limitsBySubject({
     const inherited = limitsOfGroup(limits, group, nowMs);
     if (inherited.length > 0) yield [subject, inherited];
   }
+}
+
+/* The cursor of the notices: one item, written after the messages were taken. Its field names are those of stored items. */
+
+export interface Cursor {
+  readonly edit: number;
+  readonly due?: { readonly set: string; readonly atMs: number };
+  readonly requests: Readonly<Record<string, RequestCheckpoint>>;
+  /** End of each grant with a sent notice; dropped after that end. */
+  readonly ending: Readonly<Record<string, number>>;
+  readonly forecastDay?: string;
+  readonly breakGlasses: Readonly<Record<string, BreakGlassCheckpoint>>;
+  /** Job counts that owners know, of today and yesterday, by subject and name; `*` is the instance. */
+  readonly tallies: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** The last run found rejected jobs. Their lists may lag behind the counts, so the next run reads them again. */
+  readonly again?: boolean;
+  /** Requests whose note in a merge request is written, or has no place. */
+  readonly notes?: Readonly<Record<string, object>>;
+  readonly sent: readonly string[];
+}
+
+export interface RequestCheckpoint {
+  readonly asked: number;
+  readonly atMs: number;
+  readonly decided: boolean;
+}
+
+export interface BreakGlassCheckpoint {
+  readonly used: number;
+  readonly reviews: number;
+  readonly atMs: number;
+}
+
+export const START: Cursor = { edit: 0, requests: {}, ending: {}, breakGlasses: {}, tallies: {}, sent: [] };
+
+/** DynamoDB takes 400 KB per item. The oldest hashes are dropped, and their notices repeated. */
+const HASHES_MAX = 20_000;
+const HASH_CHARACTERS = 12;
+
+export const noticeHash = ({ id, to }: Notice): string =>
+  createHash('sha256')
+    .update(`${recipientKey(to)} ${id}`)
+    .digest('base64url')
+    .slice(0, HASH_CHARACTERS);
+
+/** The cursor after a run that sent only some of its notices: the next run finds all of them again. */
+export const advancePartly = (cursor: Cursor, sent: readonly Notice[]): Cursor => ({
+  ...cursor,
+  sent: [...(cursor.sent ?? []), ...sent.map(noticeHash)].slice(-HASHES_MAX),
+});
+
+type CursorStore = ReturnType<typeof dynamoCursorStore>;
+
+const TIMEOUT_MS = 3_000;
+const REV = 'rv';
+const BYTES = 'by';
+
+/** Every method throws {@link LedgerError} `ledger_unavailable`: a cursor may be written. */
+export function dynamoCursorStore({ table, instance }: InstanceTable) {
+  const key = ledgerKeys(instance).noticesCursor;
+  const failure: TableFailure = (doing, why) =>
+    new LedgerError('ledger_unavailable', `could not ${doing} the cursor of the notices (${why})`);
+  return {
+    /** Undefined before the first run. */
+    read: async () => {
+      const item = await answered('read', failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS)));
+      const bytes = item?.[BYTES]?.B;
+      if (bytes === undefined) return undefined;
+      const cursor = unpackJson(bytes, 'the cursor of the notices') as Cursor;
+      return { rev: Number(item?.[REV]?.N), cursor };
+    },
+    /** Resolves to false if another run wrote first. */
+    write: async ({ rev, cursor }: { readonly rev: number; readonly cursor: Cursor }): Promise<boolean> => {
+      const item = itemAt(key, { [REV]: { N: String(rev) }, [BYTES]: { B: packJson(cursor) } });
+      const { outcome } = await answered('write', failure, () =>
+        putItem(table, item, new TimeLimit(TIMEOUT_MS), atRev(REV, rev - 1)),
+      );
+      return outcome === 'written';
+    },
+  };
 }

@@ -8,15 +8,21 @@ import { linkTo, REQUESTS_PAGE } from '../core/notify/console-links.ts';
 import { type Message, NotifyError, subjectLine } from '../core/notify/message.ts';
 import { FINANCE, type Recipient, recipientKey } from '../core/notify/recipient.ts';
 import type { ChannelOutcome } from '../core/thresholds/alert-records.ts';
-import { advancePartly, type Cursor, noticeHash, START } from './cursor.ts';
-import { findDueNotices } from './due.ts';
-import { findEditNotices } from './edits.ts';
-import { findForecastNotices } from './forecasts.ts';
+import { findDueNotices, findForecastNotices } from './due.ts';
+import { findEditNotices, findRequestNotices } from './edits.ts';
 import { findJobNotices } from './jobs.ts';
 import { keepRequestNotes } from './merge-request-notes.ts';
 import { KINDS, type Notice } from './notice.ts';
-import { findRequestNotices } from './requests.ts';
-import { contextReader, type Findings, type NoticesDeps, type Run } from './run.ts';
+import {
+  advancePartly,
+  type Cursor,
+  contextReader,
+  type Findings,
+  type NoticesDeps,
+  noticeHash,
+  type Run,
+  START,
+} from './run.ts';
 
 const FINDERS: readonly ((run: Run) => Promise<Findings>)[] = [
   findRequestNotices,
@@ -247,7 +253,7 @@ export function noticeMessage(
 const noticeText = ({ lines, page }: Notice, consoleUrl: string | undefined): string =>
   `- ${[...lines, linkTo(consoleUrl, page)].filter(Boolean).join('\n  ')}`;
 
-export function chatDigest(notices: readonly Notice[], consoleUrl: string | undefined): ChatMessage {
+function chatDigest(notices: readonly Notice[], consoleUrl: string | undefined): ChatMessage {
   const sorted = sortNotices(notices);
   const more = sorted.length - NOTICES_PER_CHAT_MAX;
   const part = (text: string, page: string) => {

@@ -43,14 +43,6 @@ interface ImportDeps {
   readonly metrics: Metrics;
 }
 
-type ImportOutcome =
-  | { readonly outcome: 'unchanged' | 'imported' }
-  | {
-      readonly outcome: 'refused';
-      readonly version: number | undefined;
-      readonly problems: readonly string[];
-    };
-
 type Entry = Readonly<Record<string, unknown>>;
 
 const TRIES_MAX = 5;
@@ -69,21 +61,18 @@ const PROBLEM_CHARACTERS_MAX = 300;
  *
  * @throws {Error} the edit may be made or not; run again.
  */
-async function importParameter(
-  group: number,
-  directory: Directory,
-  deps: ImportDeps,
-): Promise<ImportOutcome> {
+async function importParameter(group: number, directory: Directory, deps: ImportDeps) {
   const { path, parameters, imported, desk, packed, policy, clock, random } = deps;
   const name = `${path}/${group}`;
   const [parameter, last] = await Promise.all([parameters.read(name), imported.read(group)]);
-  if (isSameVersion(parameter, last)) return { outcome: 'unchanged' };
+  if (isSameVersion(parameter, last)) return { outcome: 'unchanged' } as const;
   const version = parameter?.version;
-  const importOnce = async (): Promise<ImportOutcome | 'stale'> => {
+  const refusedFor = (problems: readonly string[]) => ({ outcome: 'refused', version, problems }) as const;
+  const importOnce = async () => {
     const live = await desk.live();
     const { document } = live ?? packed;
     const wanted = parameter && readParameter(group, parameter, policy, directory, document);
-    if (wanted !== undefined && 'problems' in wanted) return { outcome: 'refused', version, ...wanted };
+    if (wanted !== undefined && 'problems' in wanted) return refusedFor(wanted.problems);
     const next = replaceLimits(document, group, wanted?.entries ?? [], last?.limits ?? []);
     const outcome = await desk.apply([{ kind: 'replace', document: next }], {
       actor: (parameter?.editor ?? `Parameter Store ${name}`).slice(0, ACTOR_CHARACTERS_MAX),
@@ -96,21 +85,18 @@ async function importParameter(
       filing: 'never',
       confirmed: wanted?.confirmed ?? true,
     });
-    if (outcome.outcome === 'stale') return 'stale';
+    if (outcome.outcome === 'stale') return 'stale' as const;
     const problems = problemsOf(outcome);
-    if (problems !== undefined) return { outcome: 'refused', version, problems };
+    if (problems !== undefined) return refusedFor(problems);
     await imported.write(group, parameter && { ...parameter, limits: wanted?.ids ?? [] });
-    return { outcome: 'imported' };
+    return { outcome: 'imported' } as const;
   };
   const result = await retried(importOnce, (each) => each === 'stale', {
     ...{ clock, random, triesMax: TRIES_MAX, pauseMsMax: () => PAUSE_MS_MAX },
   });
-  if (result !== 'stale') return result;
-  return {
-    outcome: 'refused',
-    version,
-    problems: ['others edited limits at the same time; the next run tries again'],
-  };
+  return result === 'stale'
+    ? refusedFor(['others edited limits at the same time; the next run tries again'])
+    : result;
 }
 
 type Version = Pick<ParameterVersion, 'version' | 'modifiedAtMs'>;
@@ -141,11 +127,7 @@ function replaceLimits(
   });
   const added = [...byId.values()].map((entry) => ({ on: { group }, ...entry }));
   const grants = list('grants').filter((grant) => !isGroups(grant) || !gone.has(grant.limit));
-  return {
-    ...document,
-    limits: [...limits, ...added],
-    ...(document.grants !== undefined && { grants }),
-  };
+  return { ...document, limits: [...limits, ...added], ...(document.grants !== undefined && { grants }) };
 }
 
 function problemsOf(outcome: Exclude<ApplyOutcome, { outcome: 'stale' }>): readonly string[] | undefined {

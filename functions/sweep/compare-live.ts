@@ -28,7 +28,9 @@ export async function compareLive(run: SweepRun): Promise<void> {
     if (asking.mayAsk() && unseen.size === before) memory.runners.delete(runnerId);
   });
 
-  const suspects = await readLiveHolds([...unseen.keys()].sort(longestNotLookedAt(memory.lookedAtMs)), run);
+  const lookedAtMs = (jobId: number): number => memory.lookedAtMs.get(jobId) ?? 0;
+  const longestNotLookedAt = [...unseen.keys()].sort((a, b) => lookedAtMs(a) - lookedAtMs(b) || a - b);
+  const suspects = await readLiveHolds(longestNotLookedAt, run);
   const nowMs = clock.nowMs();
   const old = suspects.filter(({ decidedAtMs }) => nowMs - decidedAtMs > AGE_MS_MIN);
   await lookUp(old, asking, found);
@@ -60,8 +62,3 @@ const bare = ({ jobId, dueAtMs }: { readonly jobId: number; readonly dueAtMs: nu
   timeoutSeconds: 0,
   estimateSeconds: 0,
 });
-
-const longestNotLookedAt =
-  (lookedAtMs: ReadonlyMap<number, number>) =>
-  (a: number, b: number): number =>
-    (lookedAtMs.get(a) ?? 0) - (lookedAtMs.get(b) ?? 0) || a - b;

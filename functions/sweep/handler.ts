@@ -15,8 +15,7 @@ import { dynamoYetFailed } from '../core/store/health-items.ts';
 import { noteAdmittedYetFailed, settleTruths } from '../core/truth/settle-truths.ts';
 import { ENV_DEPLOYMENT, METRIC_IMPOSSIBLE_ENDS, METRIC_LEDGER_RETRIES } from '../names.ts';
 import { scopeKeeper } from './keep-scope.ts';
-import { logSweepReport, measureSweepReport, type SweepReport } from './report.ts';
-import { newSweepMemory } from './run.ts';
+import { logSweepReport, measureSweepReport, newSweepMemory, type SweepReport } from './run.ts';
 import { sweep } from './sweep.ts';
 
 /** A call's last try must end soon after the run does: calls under way are waited for. */

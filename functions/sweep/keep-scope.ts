@@ -1,9 +1,5 @@
 import type { Log } from '../core/environment/environment.ts';
-import {
-  type ControllerScopes,
-  readControllerScopes,
-  readControllerState,
-} from '../core/gitlab/controller.ts';
+import { readControllerScopes, readControllerState } from '../core/gitlab/controller.ts';
 import { GitLabError } from '../core/gitlab/gitlab.ts';
 import type { RestCallDeps } from '../core/gitlab/rest-call.ts';
 import { type ControllerScope, type ControllerScopeStore, scopeAfter } from '../core/ledger/controller.ts';
@@ -27,10 +23,8 @@ export function scopeKeeper(deps: {
     known ??= await store.read();
     triedAtMs = clock.nowMs();
     try {
-      const [state, scopes]: [ControllerScope['state'], ControllerScopes] = [
-        await readControllerState(controllerId, deps.gitlab),
-        await readControllerScopes(controllerId, deps.gitlab),
-      ];
+      const state = await readControllerState(controllerId, deps.gitlab);
+      const scopes = await readControllerScopes(controllerId, deps.gitlab);
       known = scopeAfter(known, { controllerId, state, ...scopes }, clock.nowMs());
     } catch (error) {
       if (!(error instanceof GitLabError)) throw error;

@@ -14,8 +14,7 @@ import { compareLive } from './compare-live.ts';
 import { confirmEnds } from './confirm-ends.ts';
 import { findBypass } from './find-bypass.ts';
 import { lookUp, readLiveHolds } from './look-up.ts';
-import { newTally, type SweepReport } from './report.ts';
-import { createSweepGitLab, type SweepDeps, type SweepRun } from './run.ts';
+import { createSweepGitLab, newTally, type SweepDeps, type SweepReport, type SweepRun } from './run.ts';
 
 const RUN_MS = 50_000;
 /** Sixteen in parallel at 100 ms would be 8000 calls per run; half of that leaves GitLab to its users. */

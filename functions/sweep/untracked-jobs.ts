@@ -8,11 +8,6 @@ import { endOfJob, type JobVerdict, verdictOn } from '../core/truth/verdict.ts';
 import { CALLS_AT_ONCE } from './look-up.ts';
 import { rememberSeen, type SweepRun } from './run.ts';
 
-interface Judged {
-  readonly untracked: readonly JobTruth[];
-  readonly undecided: boolean;
-}
-
 /**
  * Charges ended jobs by GitLab's outcome if the ledger lacks it, which also repairs lost webhooks.
  * @param isFirst - this process certainly meets it first; otherwise it counts only if it makes a difference
@@ -21,7 +16,7 @@ export async function judgePage(
   truths: readonly JobTruth[],
   run: SweepRun,
   isFirst: (truth: JobTruth) => boolean,
-): Promise<Judged> {
+): Promise<{ readonly untracked: readonly JobTruth[]; readonly undecided: boolean }> {
   const { ledger, clock, memory, tally, liveIds, scope } = run;
   const nowMs = clock.nowMs();
   const held = truths.filter((truth) => isUnderWay(truth) && liveIds.has(truth.jobId));

@@ -5,8 +5,7 @@ import { createController } from '../core/gitlab/controller.ts';
 import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
 import { signedTable } from '../core/store/signed-table.ts';
-import { tokenProof, type WatchOutcome, watch } from './watch.ts';
-import { dynamoWatchTable } from './watch-table.ts';
+import { dynamoWatchTable, tokenProof, type WatchOutcome, watch } from './watch.ts';
 
 /** Reading the state with all its tries; a look must end before the next one begins. */
 const GITLAB_DEADLINE_MS = 12_000;

@@ -1,21 +1,24 @@
 import type { Directory } from '../directory.ts';
 import { COUNTERS_PER_JOB_MAX, mostCountersPerJob } from '../limits/counters-per-job.ts';
-import { groupDefaultsOf, type PatternDefault } from '../limits/group-defaults.ts';
 import type { Limit } from '../limits/limit.ts';
-import type { LimitSet, Rollout } from '../limits/limits.ts';
+import { groupDefaultsOf, type LimitSet, type PatternDefault, type Rollout } from '../limits/limits.ts';
 import { CALENDAR_YEAR } from '../limits/period.ts';
 import { MODES } from '../mode.ts';
 import type { Policy } from '../policy.ts';
 import { runnerClassNames } from '../price.ts';
 import { withoutAbsent } from '../without-absent.ts';
-import { gitlabId, word } from './parse-entry.ts';
-import { readBreakGlasses, readFreezes } from './parse-exceptions.ts';
-import { withGrants } from './parse-grants.ts';
-import { LIMIT_KEYS, type LimitDefaults, readLimit, readLimitSubject } from './parse-limit.ts';
-import { readFiscalStart, readThresholds } from './parse-limit-period.ts';
+import { edge, gitlabId, word } from './parse-entry.ts';
+import { readBreakGlasses, readFreezes, withGrants } from './parse-exceptions.ts';
+import {
+  LIMIT_KEYS,
+  type LimitDefaults,
+  readFiscalStart,
+  readLimit,
+  readLimitSubject,
+  readThresholds,
+} from './parse-limit.ts';
 import { readWildcard } from './parse-match.ts';
-import { type DocumentProblem, type ParseResult, type Read, Reading } from './reading.ts';
-import { readInstant } from './values.ts';
+import { type DocumentProblem, type ParseResult, Reading } from './reading.ts';
 
 /** A bound for memory; limit sets from the table are larger, but come one root group at a time. */
 const LIMITS_MAX = 100_000;
@@ -112,8 +115,7 @@ function readPersonal(reading: Reading, defaults: LimitDefaults): readonly Limit
 const refuseSecond = (reading: Reading, id: string, where: string): undefined =>
   reading.refuse(`is a second limit '${id}' ${where}; give each an id of its own, or keep one`);
 
-const readTime: Read<number> = (reading) =>
-  readInstant(reading.asText, 'start') ?? reading.expected('an instant such as 2026-11-21T12:00:00Z');
+const TIME = edge('start');
 
 const ROLLOUT = {
   instance: (each: Reading) => (each.value === true ? true : each.expected('true, or no such key')),
@@ -123,7 +125,7 @@ const ROLLOUT = {
   capacity: word('a mode', MODES),
   security: (each: Reading) =>
     each.refuse('cannot be rolled out here; security modes live in the policy document only'),
-  ...{ costSince: readTime, capacitySince: readTime, reported: readTime },
+  ...{ costSince: TIME, capacitySince: TIME, reported: TIME },
 };
 
 function readRollouts(reading: Reading): ReadonlyMap<string, Rollout> {

@@ -66,7 +66,7 @@ export function readDecimal(value: unknown, perWhole: number): Decimal {
 }
 
 /** A number is taken at its shortest decimal text, which is what was written as long as it has at most 15 digits. */
-function decimalText(value: unknown): string | undefined {
+export function decimalText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
   const text = String(value);

@@ -1,6 +1,6 @@
+import { edge } from '../document/parse-entry.ts';
 import type { Reading } from '../document/reading.ts';
-import { readInstant } from '../document/values.ts';
-import { clockIn, DAY_MS, dayNumber, firstMs, HOUR_MS, MINUTE_MS, weekday } from '../limits/calendar.ts';
+import { clockIn, DAY_MS, dayNumber, firstAt, HOUR_MS, MINUTE_MS, weekday } from '../limits/calendar.ts';
 import { remembered } from '../match/remember.ts';
 
 /** Half-open, Unix ms. `Infinity`: the freeze lasts until someone lifts it. */
@@ -45,7 +45,6 @@ const WINDOWS_MAX = 500;
 const DAY_MINUTES = 1_440;
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const TIME = /^(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/;
-const INSTANT_EXPECTED = 'a day such as 2026-12-31 or an instant such as 2026-12-31T18:00Z';
 
 const WHAT = '{from, until} or {days, from, until}';
 
@@ -64,15 +63,12 @@ export function readFreezeWindows(reading: Reading, zone: string): FreezeWindows
 }
 
 function readAbsolute(reading: Reading, zone: string): FreezeSpan | undefined {
-  const startMs = readEdge(reading.at('from'), 'start', zone);
+  const startMs = edge('start', zone)(reading.at('from'));
   const until = reading.at('until');
-  const endMs = until.isThere ? readEdge(until, 'end', zone) : Number.POSITIVE_INFINITY;
+  const endMs = until.isThere ? edge('end', zone)(until) : Number.POSITIVE_INFINITY;
   if (startMs === undefined || endMs === undefined) return undefined;
   return startMs < endMs ? { startMs, endMs } : until.expected('an end after from');
 }
-
-const readEdge = (reading: Reading, edge: 'start' | 'end', zone: string): number | undefined =>
-  readInstant(reading.asText, edge, zone) ?? reading.expected(INSTANT_EXPECTED);
 
 /** Days without times are meant whole. An end that is not after the start is one on the next day. */
 function readWeekly(reading: Reading): WeeklyWindow | undefined {
@@ -151,7 +147,7 @@ function clockInstantMs(zone: string, day: number, minute: number): number {
     const instantMs = wantedMs - (shownMs(zone, probeMs) - probeMs);
     if (shownMs(zone, instantMs) === wantedMs) return instantMs;
   }
-  return firstMs(wantedMs - BEFORE_MS, wantedMs + AFTER_MS, (atMs) => shownMs(zone, atMs) >= wantedMs);
+  return firstAt(wantedMs - BEFORE_MS, wantedMs + AFTER_MS, (atMs) => shownMs(zone, atMs) >= wantedMs);
 }
 
 function shownMs(zone: string, atMs: number): number {

@@ -1,9 +1,8 @@
-import { imageNotAllowed, privilegedDenied, tagNotAllowed } from '../images/image-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import { containerUser, containerUserNotAllowed } from './container-user.ts';
 import { COUNTED_KINDS, COUNTED_RULES, type CountedKind } from './counted-kinds.ts';
 import { freeze, groupFrozen } from './freeze.ts';
-import { image } from './image.ts';
+import { image, imageNotAllowed, privilegedDenied, tagNotAllowed } from './image.ts';
 import { overwriteNotAllowed, overwrites } from './overwrites.ts';
 import { pullPolicy, pullPolicyNotAllowed } from './pull-policy.ts';
 import { resourceCap, resourceInvalid, resources } from './resources.ts';

@@ -140,7 +140,6 @@ export interface ResourceCap {
   readonly service?: string;
   /** The sum over the job's containers is too large, not this variable alone. */
   readonly sum?: true;
-  /** The variable asks for less than `cap`, which is a floor. */
   readonly isFloor?: true;
   readonly asked: string;
   readonly cap: string;

@@ -1,6 +1,6 @@
 import { IMAGE_KEYS, readImageJudge } from '../images/image-judge.ts';
-import type { ImageReason } from '../images/image-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
+import type { ImageReason } from './image.ts';
 import type { FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
 
 const SERVICES_MAX = 100;

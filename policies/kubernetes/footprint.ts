@@ -42,23 +42,18 @@ export function footprintOf(request: AdmissionRequest, size: RunnerSize): Footpr
   const demand = demandOf(request);
   const { footprint = {}, overwrites } = size;
   return {
-    millicpu: totalOf(demand?.cpu, {
-      units: footprint.millicpu,
-      overwrites,
-      nanosPerUnit: NANOS_PER_MILLICPU,
-    }),
-    bytes: totalOf(demand?.memory, { units: footprint.bytes, overwrites, nanosPerUnit: NANOS_PER_BYTE }),
+    millicpu: totalOf(demand?.cpu, footprint.millicpu, overwrites, NANOS_PER_MILLICPU),
+    bytes: totalOf(demand?.memory, footprint.bytes, overwrites, NANOS_PER_BYTE),
   };
 }
 
-interface ClassSize {
-  readonly units: number | undefined;
-  readonly overwrites: Overwrites | undefined;
-  readonly nanosPerUnit: bigint;
-}
-
-function totalOf(demand: ResourceDemand | undefined, size: ClassSize): FootprintTotal {
-  const { units, overwrites, nanosPerUnit } = size;
+/** @param units - of the class. */
+function totalOf(
+  demand: ResourceDemand | undefined,
+  units: number | undefined,
+  overwrites: Overwrites | undefined,
+  nanosPerUnit: bigint,
+): FootprintTotal {
   if (demand === undefined) return units;
   const own = units === undefined ? undefined : BigInt(units) * nanosPerUnit;
   const isRead = (setting: Setting | undefined): boolean =>

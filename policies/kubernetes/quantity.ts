@@ -14,18 +14,10 @@ const EXPONENT_MAX = 99;
 
 const QUANTITY = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))([numkMGTPE]?|[KMGTPE]i|[eE]([+-]?\d+))$/;
 
-const DECIMAL_SUFFIXES: ReadonlyMap<string, number> = new Map([
-  ['n', -9],
-  ['u', -6],
-  ['m', -3],
-  ['', 0],
-  ['k', 3],
-  ['M', 6],
-  ['G', 9],
-  ['T', 12],
-  ['P', 15],
-  ['E', 18],
-]);
+/** Each stands for a thousand times as much as the one before it. */
+const DECIMAL_SUFFIXES: ReadonlyMap<string, number> = new Map(
+  ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'].map((suffix, index) => [suffix, 3 * index - 9]),
+);
 const BINARY_SUFFIXES: readonly string[] = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 const NANOS = 1_000_000_000n;

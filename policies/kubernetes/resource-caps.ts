@@ -1,4 +1,5 @@
 import { isRecord, type Reading } from '../document/reading.ts';
+import { decimalText } from '../document/values.ts';
 import type { Overwrites } from './footprint.ts';
 import { NANOS_PER_BYTE, parseQuantity, QUANTITY_EXPECTED, type Quantity } from './quantity.ts';
 import {
@@ -57,8 +58,6 @@ export function readOverwrites(reading: Reading): Overwrites | undefined {
   );
 }
 
-const NUMBER_DIGITS_MAX = 15;
-
 /** Reads caps such as `build: {cpu: 8, memory_limit: 16Gi}`. `cpu` caps request and limit; `cpu_limit` overrides it. */
 export const readCaps = (reading: Reading, subjects: readonly CapSubject[] = CAP_SUBJECTS): readonly Cap[] =>
   subjects.flatMap((subject) => readSubject(reading.at(subject), subject));
@@ -85,7 +84,7 @@ function readSubject(reading: Reading, subject: CapSubject): readonly Cap[] {
 
 function readAmount(reading: Reading, resource: ResourceName): Quantity | undefined {
   if (!reading.isThere) return undefined;
-  const text = quantityTextOf(reading.value);
+  const text = decimalText(reading.value);
   const amount = text === undefined ? undefined : parseQuantity(text);
   if (amount === undefined) return reading.expected(QUANTITY_EXPECTED);
   // `memory: 512m` is half a byte, and always a slip.
@@ -93,12 +92,4 @@ function readAmount(reading: Reading, resource: ResourceName): Quantity | undefi
     return reading.expected('a whole number of bytes, such as 512Mi (m means a thousandth)');
   }
   return amount;
-}
-
-/** A number stands for its shortest decimal text, which is what was written as long as it is short. */
-function quantityTextOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
-  const text = String(value);
-  return text.replaceAll(/\D/g, '').length <= NUMBER_DIGITS_MAX ? text : undefined;
 }

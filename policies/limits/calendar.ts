@@ -67,13 +67,9 @@ export function zoneTable(zone: string): ZoneTable {
   for (let atMs = TABLE_FROM_MS + DAY_MS; atMs < TABLE_UNTIL_MS; atMs += DAY_MS) {
     const minutes = lookedUpAhead(zone, atMs);
     if (minutes === ahead.at(-1)?.[1]) continue;
-    let [before, after] = [atMs - DAY_MS, atMs];
-    while (after - before > MINUTE_MS) {
-      const middle = before + Math.floor((after - before) / MINUTE_MS / 2) * MINUTE_MS;
-      if (lookedUpAhead(zone, middle) === minutes) after = middle;
-      else before = middle;
-    }
-    ahead.push([after, minutes]);
+    const isSoAhead = (minute: number): boolean => lookedUpAhead(zone, minute * MINUTE_MS) === minutes;
+    const minute = firstAt((atMs - DAY_MS) / MINUTE_MS, atMs / MINUTE_MS, isSoAhead);
+    ahead.push([minute * MINUTE_MS, minutes]);
   }
   return { fromMs: TABLE_FROM_MS, untilMs: TABLE_UNTIL_MS, ahead };
 }
@@ -150,14 +146,14 @@ export function dayStartMs(zone: string, day: CalendarDay): number {
 
 /** Searched for, because clocks may skip midnight: the earliest instant whose day is this one or later. */
 const searchedStartMs = (zone: string, wanted: number): number =>
-  firstMs(
+  firstAt(
     wanted * DAY_MS - SEARCH_MS,
     wanted * DAY_MS + SEARCH_MS,
     (atMs) => dayNumber(dayIn(zone, atMs)) >= wanted,
   );
 
-/** Returns the first instant after `before`, at most `after`, at which `holds` is true. From then on it must stay true. */
-export function firstMs(before: number, after: number, holds: (atMs: number) => boolean): number {
+/** Returns the first whole number after `before`, at most `after`, for which `holds` is true. From there on it must stay true. */
+export function firstAt(before: number, after: number, holds: (at: number) => boolean): number {
   let [no, yes] = [before, after];
   while (yes - no > 1) {
     const middle = no + Math.floor((yes - no) / 2);

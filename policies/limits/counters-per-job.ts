@@ -1,9 +1,8 @@
 import type { Directory } from '../directory.ts';
 import { placeOfSubject } from './cap.ts';
 import { mostCohortCounters } from './cohort.ts';
-import { mostDefaults } from './group-defaults.ts';
 import type { Limit } from './limit.ts';
-import { defaultsOf, type LimitSet, limitsOn, withDefaults } from './limits.ts';
+import { defaultsOf, type LimitSet, limitsOn, mostDefaults, withDefaults } from './limits.ts';
 
 /** The ledger packs whole jobs into transactions of 100 items; this leaves room for several jobs in one. */
 export const COUNTERS_PER_JOB_MAX = 24;

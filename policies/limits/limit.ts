@@ -102,10 +102,8 @@ export interface Grant {
 export const grantsOf = ({
   grants = [],
   earlierGrants = [],
-}: {
-  readonly grants?: readonly Grant[];
-  readonly earlierGrants?: readonly Grant[];
-}): readonly Grant[] => (earlierGrants.length === 0 ? grants : [...grants, ...earlierGrants]);
+}: Pick<Limit, 'grants' | 'earlierGrants'>): readonly Grant[] =>
+  earlierGrants.length === 0 ? grants : [...grants, ...earlierGrants];
 
 export const grantedAt = (grants: readonly Grant[], nowMs: number): number =>
   granted(grants.filter(({ fromMs, untilMs }) => fromMs <= nowMs && nowMs < untilMs));

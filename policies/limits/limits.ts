@@ -1,15 +1,16 @@
 import type { Job } from '../checked-job.ts';
-import type { CounterKey } from '../claim.ts';
+import type { CounterKey, CounterSnapshot } from '../claim.ts';
 import type { Directory } from '../directory.ts';
+import { remembering } from '../match/remember.ts';
+import type { Wildcard } from '../match/wildcard.ts';
 import type { Mode, RuleClass } from '../mode.ts';
 import type { PlacedGroup } from '../placement.ts';
+import type { LimitKind } from '../unit.ts';
 import type { BreakGlass } from './break-glass.ts';
 import { CAP_KINDS, type CapKind, capNameOf, capOf, capSubject } from './cap.ts';
-import type { GroupDefaults } from './group-defaults.ts';
-import { type Freeze, grantedAt, grantsOf, type Limit, shareOf } from './limit.ts';
+import { type Freeze, grantedAt, grantedWithin, grantsOf, type Limit, shareOf } from './limit.ts';
 import { type FiscalStart, type Period, periodAt, validAt } from './period.ts';
 
-/** Modes of rule classes in a group or project and below, during a rollout. */
 export interface Rollout extends Readonly<Partial<Record<RolloutClass, Mode>>> {
   readonly sinceMs?: Readonly<Partial<Record<RolloutClass, number>>>;
   readonly reportedMs?: number;
@@ -228,4 +229,69 @@ export function limitOfCounter(
 function groupOf(subject: string, directory: Directory | undefined) {
   const [kind, name] = subject.split('/');
   return kind === 'group' ? directory?.groupById.get(Number(name)) : undefined;
+}
+
+export interface PatternDefault {
+  readonly groups: Wildcard;
+  readonly limit: Limit;
+}
+
+interface GroupDefaults {
+  readonly all: readonly PatternDefault[];
+  /** Those for a group at this full path: the ones of each kind from the first pattern that matches. */
+  readonly at: (path: string) => readonly Limit[];
+}
+
+export const groupDefaultsOf = (all: readonly PatternDefault[]): GroupDefaults => ({
+  all,
+  at: remembering((path) => defaultsAt(all, path)),
+});
+
+function defaultsAt(all: readonly PatternDefault[], path: string): readonly Limit[] {
+  const patternOf = new Map<LimitKind, string>();
+  const limits: Limit[] = [];
+  for (const { groups, limit } of all) {
+    const first = patternOf.get(limit.kind);
+    if (first === undefined ? !groups.matches(path) : first !== groups.pattern) continue;
+    patternOf.set(limit.kind, groups.pattern);
+    limits.push(limit);
+  }
+  return limits;
+}
+
+export function mostDefaults({ all }: GroupDefaults): number {
+  const byKindAndPattern = new Map<LimitKind, Map<string, number>>();
+  for (const { groups, limit } of all) {
+    if (limit.mode === 'off' || limit.amount === 'unlimited') continue;
+    const counts = byKindAndPattern.get(limit.kind) ?? new Map<string, number>();
+    byKindAndPattern.set(limit.kind, counts.set(groups.pattern, (counts.get(groups.pattern) ?? 0) + 1));
+  }
+  return [...byKindAndPattern.values()].reduce((sum, counts) => sum + Math.max(...counts.values()), 0);
+}
+
+export const carriesOver = ({ amount, carryMax, overdraft }: Limit): boolean =>
+  amount !== 'unlimited' && (carryMax !== undefined || overdraft === 'carry');
+
+interface PeriodEnd extends CounterSnapshot {
+  readonly carried: number;
+}
+
+/**
+ * Returns the amount carried into the period open at `nowMs`, in whole units; negative for an overdraft.
+ *
+ * It counts only certain amounts: held amounts are not left over, and only settled amounts are overdrawn. A
+ * grant that has ended leaves nothing, but its use is not overdrawn. The base is today's.
+ */
+export function carriedInto(limit: Limit, nowMs: number, end: PeriodEnd): number {
+  const { amount: base, carryMax = 0, overdraft } = limit;
+  const grants = grantsOf(limit);
+  const period = limitPeriod(limit, nowMs);
+  if (base === 'unlimited' || period === undefined || !Number.isFinite(period.startMs)) return 0;
+  const before = limitPeriod(limit, period.startMs - 1);
+  if (before === undefined) return 0;
+  const own = Math.max(0, base + end.carried);
+  const overdrawn = end.settled - own - grantedWithin(grants, before.startMs, before.endMs);
+  if (overdrawn > 0) return overdraft === 'carry' ? -overdrawn : 0;
+  const left = own + grantedAt(grants, before.endMs - 1) - end.committed;
+  return Math.max(0, Math.min(left, carryMax));
 }

@@ -193,33 +193,22 @@ export function monthsOf(kind: FiscalKind, today: CalendarDay, fiscalStart: Fisc
   const ofYear = (((begun - (startMonth - 1)) % 12) + 12) % 12;
   const length = MONTHS_IN[kind];
   const firstMonth = begun - (ofYear % length);
-  const first = { year: Math.floor(firstMonth / 12), month: (firstMonth % 12) + 1, day: startDay };
-  const nextMonth = firstMonth + length;
-  const next = { year: Math.floor(nextMonth / 12), month: (nextMonth % 12) + 1, day: startDay };
+  const dayOf = (month: number): CalendarDay => ({
+    ...{ year: Math.floor(month / 12), month: (month % 12) + 1, day: startDay },
+  });
+  const [first, next] = [dayOf(firstMonth), dayOf(firstMonth + length)];
   const year = Math.floor((begun - ofYear) / 12);
-  const quarter = Math.floor(ofYear / 3) + 1;
-  return { first, next, ...monthNames(kind, first, { year, quarter }, fiscalStart) };
-}
-
-const MONTHS_IN = { month: 1, quarter: 3, year: 12 } as const;
-
-function monthNames(
-  kind: FiscalKind,
-  first: CalendarDay,
-  { year, quarter }: { readonly year: number; readonly quarter: number },
-  fiscalStart: FiscalStart,
-): { readonly key: string; readonly label: string } {
   const fiscal = isFiscal(kind, fiscalStart);
   const at = fiscal ? `@${fiscalStart}` : '';
   const years = fiscal ? `${year}/${two((year + 1) % 100)}` : String(year);
-  switch (kind) {
-    case 'month': {
-      const label = fiscal ? `the month from ${dayLabel(first)}` : `${monthName(first.month)} ${first.year}`;
-      return { key: `${first.year}-${two(first.month)}${at}`, label };
-    }
-    case 'quarter':
-      return { key: `${year}-Q${quarter}${at}`, label: `Q${quarter} ${years}` };
-    case 'year':
-      return { key: `${year}${at}`, label: fiscal ? `fiscal year ${years}` : years };
+  if (kind === 'month') {
+    const label = fiscal ? `the month from ${dayLabel(first)}` : `${monthName(first.month)} ${first.year}`;
+    return { first, next, key: `${first.year}-${two(first.month)}${at}`, label };
   }
+  if (kind === 'year')
+    return { first, next, key: `${year}${at}`, label: fiscal ? `fiscal year ${years}` : years };
+  const quarter = Math.floor(ofYear / 3) + 1;
+  return { first, next, key: `${year}-Q${quarter}${at}`, label: `Q${quarter} ${years}` };
 }
+
+const MONTHS_IN = { month: 1, quarter: 3, year: 12 } as const;

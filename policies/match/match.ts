@@ -1,7 +1,6 @@
 import { type ConditionResult, type Conditions, GROUP, holds, type MatchInput } from './conditions.ts';
 
 export interface Match extends Conditions {
-  /** The rule leaves a job alone that any of these conditions names. */
   readonly not?: Conditions;
 }
 
@@ -57,15 +56,11 @@ function placeFirst(one: string, other: string): string {
 
 export const isPlace = (field: string | undefined): boolean => field === GROUP || field === 'projectPath';
 
-export function missingFields(conditions: Conditions, job: MatchInput): readonly string[] {
-  const fields: string[] = [];
-  for (const name in conditions) {
-    if (name === 'not') continue;
-    const held = holds(name as keyof Conditions, conditions, job);
-    if (typeof held === 'string') fields.push(held);
-  }
-  return fields;
-}
+export const missingFields = (conditions: Conditions, job: MatchInput): readonly string[] =>
+  Object.keys(conditions)
+    .filter((name) => name !== 'not')
+    .map((name) => holds(name as keyof Conditions, conditions, job))
+    .filter((held) => typeof held === 'string');
 
 function anyHolds(conditions: Conditions, job: MatchInput): ConditionResult {
   let any: string | false = false;

@@ -54,7 +54,7 @@ export interface RejectionTextInput {
  * first line or the last ones.
  */
 export function rejectionText(input: RejectionTextInput): string {
-  const { request, disclosure, terms, nowMs } = input;
+  const { request, disclosure, terms, nowMs, waitedMs = 0, retried } = input;
   const currency = terms?.currency ?? NO_CURRENCY;
   const { binding, others } = bindingFirst(input.violations);
   const { reason } = binding;
@@ -66,8 +66,9 @@ export function rejectionText(input: RejectionTextInput): string {
       ? [`  This job: ${jobTerms(terms)}`]
       : []),
     ...(disclosure === 'none' ? [] : [`  ${reasonLine(reason, currency)}`]),
-    ...waitedLines(input),
-    ...(retriedLine(input) ?? retryAdvice(reason, disclosure, nowMs)),
+    ...(waitedMs < 1_000 ? [] : [`  It waited ${Math.floor(waitedMs / 1_000)} s for room.`]),
+    // GitLab retries a job once: whose group has it done is not advised to do it, too.
+    ...(retried === undefined ? retryAdvice(reason, disclosure, nowMs) : [retriedText(retried)]),
     ...ownerLines(disclosure === 'all' ? input.violations : [binding], disclosure),
     ...footerLines(input.footer),
     ...otherLines(others, disclosure, currency),
@@ -80,18 +81,8 @@ const detailsLine = ({ detailsUrl, disclosure }: RejectionTextInput): string =>
     ? ''
     : `Details: ${oneLine(detailsUrl)}\n`;
 
-const waitedLines = ({ waitedMs = 0 }: RejectionTextInput): readonly string[] =>
-  waitedMs < 1_000 ? [] : [`  It waited ${Math.floor(waitedMs / 1_000)} s for room.`];
-
-/** GitLab retries a job once: whose group has it done is not advised to do it, too. */
-const retriedLine = ({ retried }: RejectionTextInput): readonly string[] | undefined =>
-  retried === undefined
-    ? undefined
-    : [
-        `With the consent of its group it is retried when there is room: at most ${timesText(retried.retries)} within ${durationText(retried.withinSeconds)}.`,
-      ];
-
-const timesText = (count: number): string => (count === 1 ? 'once' : `${count} times`);
+const retriedText = ({ retries, withinSeconds }: RequeueSettings): string =>
+  `With the consent of its group it is retried when there is room: at most ${retries === 1 ? 'once' : `${retries} times`} within ${durationText(withinSeconds)}.`;
 
 export function footerOf(
   rules: readonly { readonly id: string; readonly message?: string }[],

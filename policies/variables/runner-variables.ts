@@ -104,12 +104,10 @@ export function expandValue(text: string, lookUp: VariableLookup): string | unde
   return expanded.length > EXPANDED_CHARACTERS_MAX ? undefined : expanded;
 }
 
-interface Reference {
-  readonly name: string | undefined;
-  readonly end: number;
-}
-
-function referenceAt(text: string, start: number): Reference {
+function referenceAt(
+  text: string,
+  start: number,
+): { readonly name: string | undefined; readonly end: number } {
   if (text[start] === '{') {
     const special = text[start + 1] ?? '';
     if (SPECIAL.test(special) && text[start + 2] === '}') return { name: special, end: start + 3 };

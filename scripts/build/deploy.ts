@@ -1,13 +1,114 @@
-/** `npm run deploy`: looks at what would make a deployment fail, then `cdk deploy --all` with the same arguments. */
+/** `npm run deploy`: looks at what would make a deployment fail, or has failed the last one, then `cdk deploy --all` with the same arguments. */
 import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
 import type { Settings } from '../../cdk/settings/deployment.ts';
 import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
+import { webhooksAtOnce } from '../../cdk/settings/webhooks-at-once.ts';
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { signedFetch } from '../../relay/aws/signed-fetch.ts';
 import { runCdk } from './cdk-cli.ts';
-import { openCloudFormation } from './cloudformation.ts';
-import { contextIn, type PreflightDeps, preflight } from './preflight.ts';
+import { type CloudFormation, openCloudFormation } from './cloudformation.ts';
+
+interface PreflightDeps extends CloudFormation {
+  readonly missingParameters: (names: readonly string[]) => Promise<readonly string[]>;
+  readonly unreservedConcurrency: () => Promise<number>;
+  readonly tell: (text: string) => void;
+}
+
+/** A creation that was undone: the stack has a name and nothing in it. */
+const NEVER_MADE = new Set(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED']);
+
+/**
+ * Returns whether to go on. A failed first deployment leaves a stack that CDK deletes before it creates it again, and that is protected
+ * like every other: its protection is lifted. A check that cannot run, for example without a right, does not stop the deployment.
+ */
+export async function preflight(settings: Settings, deps: PreflightDeps): Promise<boolean> {
+  const { stage } = settings;
+  const service = `Tollgate-${stage}-Service`;
+  const unlooked = (what: string) => (error: unknown) => {
+    deps.tell(`${what} could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  };
+  const problems: string[] = [];
+  let first = false;
+  for (const stack of [`Tollgate-${stage}-State`, service]) {
+    const status = await deps.status(stack).catch((error) => unlooked(stack)(error) ?? 'unknown');
+    if (status === undefined || NEVER_MADE.has(status)) first ||= stack === service;
+    if (status !== undefined) problems.push(...(await stackProblems(stack, status, deps)));
+  }
+  const missing = await deps.missingParameters(secretsOf(settings)).catch(unlooked('Parameters in SSM'));
+  if (missing !== undefined && missing.length > 0) {
+    const why = 'the relays and functions do not start or do not work without';
+    problems.push(
+      `no such parameter in SSM: ${missing.join(', ')}; ${why}. Put them there first: "First set-up" in cdk/RUNBOOK.md`,
+    );
+  }
+  const unreserved = first
+    ? await deps.unreservedConcurrency().catch(unlooked('Concurrency of Lambda'))
+    : undefined;
+  const needed = reservedConcurrency(settings) + UNRESERVED_MIN;
+  if (unreserved !== undefined && unreserved < needed) {
+    problems.push(
+      `Lambda may run ${unreserved} functions at once here, and ${needed} are needed; ask for more: "Concurrency of the account" in cdk/RUNBOOK.md`,
+    );
+  }
+  for (const problem of problems) deps.tell(`${stage}: ${problem}`);
+  return problems.length === 0;
+}
+
+async function stackProblems(
+  stack: string,
+  status: string,
+  { protect, tell }: PreflightDeps,
+): Promise<readonly string[]> {
+  if (NEVER_MADE.has(status)) {
+    await protect(stack, false);
+    tell(`${stack} is left from a first deployment that failed (${status}): it is deleted and made anew.`);
+    return [];
+  }
+  if (status === 'UPDATE_ROLLBACK_FAILED')
+    return [
+      `${stack} could not go back (${status}): aws cloudformation continue-update-rollback --stack-name ${stack}`,
+    ];
+  if (status.endsWith('_IN_PROGRESS') && status !== 'REVIEW_IN_PROGRESS')
+    return [`${stack} is being changed (${status}); wait for its end`];
+  return [];
+}
+
+function secretsOf({ parameters, watchdog, console }: Settings): readonly string[] {
+  const { webhookTokens, webhookSecrets, hookToken, chatWebhooks, approvalKey } = parameters;
+  return [
+    ...[parameters.routerToken, parameters.gitlabToken],
+    // As long as nothing is signed, there need be no signing token.
+    webhookTokens ?? webhookSecrets,
+    ...[hookToken, chatWebhooks, approvalKey].filter((each) => each !== undefined),
+    ...(watchdog ? [parameters.controllerToken] : []),
+    ...(console === undefined ? [] : [parameters.signInSecret, parameters.consoleToken]),
+  ];
+}
+
+const UNRESERVED_MIN = 100;
+
+/** As cdk/constructs/programs.ts reserves it. Sweep, directory, drift, doctor and ssm-limits run once at a time. */
+export const reservedConcurrency = ({ webhooks, notices, console, watchdog, parameters }: Settings): number =>
+  webhooksAtOnce(webhooks.jobsPerSecond) +
+  5 +
+  (notices.everyMinutes > 0 ? 1 : 0) +
+  (console === undefined ? 0 : 10) +
+  (watchdog ? 1 : 0) +
+  (parameters.requeueTokens === undefined ? 0 : 1);
+
+/** Settings that stand among the arguments of the CDK command line: `-c relay.image=…`, `--context stage=prod`. */
+function contextIn(args: readonly string[]): Readonly<Record<string, string>> {
+  const pairs = args.flatMap((arg, index) => {
+    const [, joined] = /^(?:--context=|-c=?)(.+=.*)$/.exec(arg) ?? [];
+    if (joined !== undefined) return [joined];
+    return arg === '-c' || arg === '--context' ? [args[index + 1] ?? ''] : [];
+  });
+  return Object.fromEntries(
+    pairs.filter((pair) => pair.includes('=')).map((pair) => pair.split(/=(.*)/s).slice(0, 2)),
+  );
+}
 
 const { env } = process;
 const TIMEOUT_MS = 15_000;
@@ -51,9 +152,10 @@ async function openPreflight({ region: settingsRegion }: Settings): Promise<Pref
   };
 }
 
-try {
-  process.exit(await main(process.argv.slice(2)));
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(error instanceof SettingsError ? 3 : 1);
-}
+if (import.meta.main)
+  try {
+    process.exit(await main(process.argv.slice(2)));
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(error instanceof SettingsError ? 3 : 1);
+  }

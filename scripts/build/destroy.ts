@@ -6,24 +6,152 @@ import { readDeployments, SettingsError } from '../../cdk/settings/read-deployme
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import { ssmText } from '../../functions/core/environment/secrets.ts';
-import { createRunnerControllers } from '../cli/controller/controller-command.ts';
-import { UsageError } from '../terminal/command.ts';
-import { runCdk } from './cdk-cli.ts';
-import { openCloudFormation } from './cloudformation.ts';
+import { GitLabError } from '../../functions/core/gitlab/gitlab.ts';
 import {
-  type ArmedState,
-  askWhetherArmed,
-  DESTROY_HELP,
-  destroy,
-  gitLabToken,
-  readDestroyOptions,
-} from './destroy-deployment.ts';
+  createRunnerControllers,
+  type RunnerController,
+  type RunnerControllers,
+} from '../cli/controller/controller-command.ts';
+import { UsageError } from '../terminal/command.ts';
+import { flagLines, parseInput, text, toggle } from '../terminal/define.ts';
+import { readUserFile } from '../terminal/user-file.ts';
+import { type CdkRun, runCdk } from './cdk-cli.ts';
+import { type CloudFormation, openCloudFormation } from './cloudformation.ts';
+
+interface DestroyDeps {
+  readonly stage: string;
+  readonly gitlabUrl: string;
+  readonly withState: boolean;
+  /** Undefined: it shall not be asked. */
+  readonly askWhetherArmed: (() => Promise<ArmedState>) | undefined;
+  readonly protect: CloudFormation['protect'];
+  /** `cdk destroy` for one stack, with its own confirmation by default. */
+  readonly cdkDestroy: (stackName: string) => Promise<Pick<CdkRun, 'code'>>;
+  readonly tell: (text: string) => void;
+}
+
+/** Exit code: 2 if the controller is enabled, 1 if unknown or a stack remains. */
+export async function destroy(deps: DestroyDeps): Promise<0 | 1 | 2> {
+  const { stage, gitlabUrl, tell } = deps;
+  const armed = (await deps.askWhetherArmed?.()) ?? { kind: 'disarmed' };
+  if (armed.kind !== 'disarmed') {
+    tell(refusalText(armed, gitlabUrl));
+    return armed.kind === 'armed' ? 2 : 1;
+  }
+  // The service first: CloudFormation keeps the books from under it.
+  const stacks = [`Tollgate-${stage}-Service`, ...(deps.withState ? [`Tollgate-${stage}-State`] : [])];
+  for (const stack of stacks) if (!(await destroyOne(stack, deps))) return 1;
+  tell(
+    'The table with the books, its backups and the secrets in SSM are still there; nothing here deletes them. ' +
+      `Deploying ${stage} again ${deps.withState ? 'makes a new, empty table' : 'goes on with these books'}.`,
+  );
+  return 0;
+}
+
+async function destroyOne(stack: string, { protect, cdkDestroy, tell }: DestroyDeps): Promise<boolean> {
+  if (!(await protect(stack, false))) {
+    tell(`${stack} is not there.`);
+    return true;
+  }
+  let code = 1;
+  try {
+    ({ code } = await cdkDestroy(stack));
+  } finally {
+    // A declined confirmation keeps the stack. A deleted stack cannot be protected.
+    const remains = await protect(stack, true).catch(() => code !== 0);
+    if (remains) {
+      code = 1;
+      tell(`${stack} is still there, and protected again.`);
+    }
+  }
+  return code === 0;
+}
+
+export type ArmedState =
+  | { readonly kind: 'disarmed' }
+  | { readonly kind: 'armed'; readonly controller: RunnerController }
+  | { readonly kind: 'unknown'; readonly why: string };
+
+/** Where the settings do not say which controller is ours, any one that is enabled counts: better asked once too often. */
+export async function askWhetherArmed(
+  controllers: RunnerControllers,
+  controllerId: number | undefined,
+): Promise<ArmedState> {
+  try {
+    const all = controllerId === undefined ? await controllers.list() : [await controllers.get(controllerId)];
+    const controller = all.find(({ state }) => state === 'enabled');
+    return controller === undefined ? { kind: 'disarmed' } : { kind: 'armed', controller };
+  } catch (error) {
+    if (!(error instanceof GitLabError)) throw error;
+    return { kind: 'unknown', why: error.message };
+  }
+}
+
+function refusalText(armed: Exclude<ArmedState, { kind: 'disarmed' }>, gitlabUrl: string): string {
+  const disarm = (id: string): string =>
+    `npx tollgate controller dry-run --gitlab ${gitlabUrl} --token-file <file> --controller ${id}`;
+  if (armed.kind === 'armed') {
+    const { id } = armed.controller;
+    return (
+      `Nothing was destroyed: runner controller ${id} at ${gitlabUrl} is enabled. Without a relay GitLab would fail every job ` +
+      `that it asks about. Disarm it first:\n\n  ${disarm(String(id))}\n\nand run this again. If it is not the controller of ` +
+      'this deployment, set gitlab.controllerId in its settings.'
+    );
+  }
+  return (
+    `Nothing was destroyed: whether the runner controller is enabled is unknown (${armed.why}). If it is, GitLab fails ` +
+    'every job that it asks about as soon as the last relay is gone. Make GitLab answer and run this again. If you know that ' +
+    `it is not enabled, --without-asking-gitlab destroys without asking. This disarms it:\n\n  ${disarm('<id>')}`
+  );
+}
+
+const FLAGS = {
+  stage: text('<stage>', 'which deployment of cdk/tollgate.config.ts; not needed if there is one'),
+  'token-file': text(
+    '<file>',
+    "holds a token that may read runner controllers (an administrator's). Else the SSM parameters controllerToken and gitlabToken of the settings",
+  ),
+  'with-state': toggle('also the state stack'),
+  yes: toggle('asks no question on the terminal'),
+  'without-asking-gitlab': toggle('destroys even if jobs fail because of it'),
+};
+
+const HELP = `npm run destroy -- [--stage <stage>] [flags]
+
+Takes a deployment away: the service stack with relay and functions. The books stay: their stack is kept unless
+--with-state is given, and the table is kept even then. Refuses while GitLab's runner controller is enabled, because without
+a relay GitLab fails every job it asks about; also when GitLab does not say.
+
+${flagLines(FLAGS)}
+
+Exit codes: 0 destroyed, 1 it failed or GitLab did not say, 2 refused: the controller is enabled, 3 wrong usage`;
+
+/** @throws {UsageError} */
+export const readDestroyOptions = (args: readonly string[]) => parseInput(args, FLAGS, {}).flags;
+
+/** Of the file, else of the first parameter that exists. @throws {UsageError} */
+export async function gitLabToken(
+  file: string | undefined,
+  parameters: readonly string[],
+  readParameter: (name: string) => Promise<string>,
+): Promise<string | undefined> {
+  if (file !== undefined) {
+    const token = readUserFile(file, `--token-file "${file}"`).trim();
+    if (token !== '' && !/\s/.test(token)) return token;
+    throw new UsageError(`--token-file "${file}": expected one token and nothing else in it`);
+  }
+  for (const name of parameters) {
+    const [token = ''] = (await readParameter(name).catch(() => '')).trim().split('\n');
+    if (token !== '') return token;
+  }
+  return undefined;
+}
 
 const { env } = process;
 
 async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--help')) {
-    console.log(DESTROY_HELP);
+    console.log(HELP);
     return 0;
   }
   const options = readDestroyOptions(args);
@@ -62,11 +190,12 @@ async function ask(
   return askWhetherArmed(createRunnerControllers(calls), gitlab.controllerId);
 }
 
-try {
-  process.exit(await main(process.argv.slice(2)));
-} catch (error) {
-  const wrongUsage = error instanceof UsageError || error instanceof SettingsError;
-  console.error(error instanceof Error ? error.message : error);
-  if (wrongUsage) console.error('See: npm run destroy -- --help');
-  process.exit(wrongUsage ? 3 : 1);
-}
+if (import.meta.main)
+  try {
+    process.exit(await main(process.argv.slice(2)));
+  } catch (error) {
+    const wrongUsage = error instanceof UsageError || error instanceof SettingsError;
+    console.error(error instanceof Error ? error.message : error);
+    if (wrongUsage) console.error('See: npm run destroy -- --help');
+    process.exit(wrongUsage ? 3 : 1);
+  }

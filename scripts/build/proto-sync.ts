@@ -1,22 +1,12 @@
 /** Builds the relay's descriptor set and stores its origin. See {@link USAGE}. */
 import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { RelayError } from '../../relay/relay-error.ts';
 import { type DescriptorsLock, lockOf, sha256Of } from '../../relay/wire/deployable-descriptors.ts';
 import { parseSchema, schemaTitle } from '../../relay/wire/schema.ts';
 import { UsageError } from '../terminal/command.ts';
-import { flagLines } from '../terminal/define-command.ts';
-import { parseInput, text } from '../terminal/flags.ts';
+import { flagLines, parseInput, text } from '../terminal/define.ts';
 
 const BUF = '@bufbuild/buf@1.75.0';
 const REPOSITORY = 'https://gitlab.com/gitlab-org/cluster-integration/gitlab-agent.git';
@@ -53,25 +43,25 @@ interface SyncSource extends Omit<DescriptorsLock, 'sha256'> {
 function main(args: readonly string[]): void {
   const { source, out } = readOptions(args);
   const { input, file, ...origin } = source;
-  const folder = mkdtempSync(join(dirname(out), '.proto-sync-'));
+  const folder = fs.mkdtempSync(join(dirname(out), '.proto-sync-'));
   try {
     // In the target's folder, so that the final rename is atomic.
     const built = join(folder, basename(out));
     if (input !== undefined) build(input, built);
-    else copyFileSync(file ?? '', built);
-    const bytes = readFileSync(built);
+    else fs.copyFileSync(file ?? '', built);
+    const bytes = fs.readFileSync(built);
     const schema = parseSchema(bytes, file ?? out);
     const lock: DescriptorsLock = { sha256: sha256Of(bytes), ...origin };
     // A deployment in between finds the old descriptors or none that fit, never new ones under an old lock that fits.
-    writeFileSync(`${built}.lock`, `${JSON.stringify(lock, undefined, 2)}\n`);
-    renameSync(`${built}.lock`, lockOf(out));
-    renameSync(built, out);
+    fs.writeFileSync(`${built}.lock`, `${JSON.stringify(lock, undefined, 2)}\n`);
+    fs.renameSync(`${built}.lock`, lockOf(out));
+    fs.renameSync(built, out);
     const { typeName, fields } = schema.question;
     console.log(
       `${schemaTitle(schema)}\n  ${schema.admitJobPath}\n  ${typeName} with ${fields.length} fields`,
     );
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    fs.rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -82,7 +72,7 @@ function readOptions(args: readonly string[]): { readonly source: SyncSource; re
   }
   const { ref, from, ...flags } = parseInput(args, FLAGS, {}).flags;
   const out = resolve(flags.out ?? DEFAULT_OUT);
-  if (!existsSync(dirname(out))) throw new UsageError(`--out ${out}: the folder does not exist`);
+  if (!fs.existsSync(dirname(out))) throw new UsageError(`--out ${out}: the folder does not exist`);
   if (from !== undefined && ref === undefined) return { source: sourceAt(from), out };
   if (ref === undefined || from !== undefined) throw new UsageError(USAGE);
   if (!REF.test(ref)) throw new UsageError(`"${ref}" is no tag`);
@@ -91,11 +81,11 @@ function readOptions(args: readonly string[]): { readonly source: SyncSource; re
 }
 
 function sourceAt(from: string): SyncSource {
-  const found = statSync(from, { throwIfNoEntry: false });
+  const found = fs.statSync(from, { throwIfNoEntry: false });
   if (found === undefined)
     throw new UsageError(`--from ${from} does not exist; give a checkout or a descriptor file (.binpb)`);
   if (found.isDirectory()) return { input: from, source: `folder ${basename(resolve(from))}` };
-  const origin = { source: basename(from), sourceSha256: sha256Of(readFileSync(from)) };
+  const origin = { source: basename(from), sourceSha256: sha256Of(fs.readFileSync(from)) };
   if (DESCRIPTORS.test(from)) return { ...origin, file: from };
   throw new UsageError(`--from ${from}: give a checkout or a descriptor file (.binpb)`);
 }

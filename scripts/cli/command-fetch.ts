@@ -1,4 +1,9 @@
 /** The commands' way to GitLab and to a console: one private authority and the usual variables for proxies. */
+
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import { notReached } from '../../functions/core/contract/network.ts';
 import { type TerminalIo, UsageError } from '../terminal/command.ts';
 import { readUserFile } from '../terminal/user-file.ts';
@@ -30,3 +35,50 @@ export function commandFetch(io: Pick<TerminalIo, 'env'>): typeof fetch {
     });
   };
 }
+
+export const ENV_CONSOLE = 'TOLLGATE_CONSOLE';
+/** The `id_token` of a CI job, which asks in its own name. */
+export const ENV_ID_TOKEN = 'TOLLGATE_ID_TOKEN';
+
+const OWNER_ONLY = 0o600;
+const FOLDER_OWNER_ONLY = 0o700;
+const LOOPBACK: readonly string[] = ['127.0.0.1', '[::1]', 'localhost'];
+const SessionsSchema = z.record(z.string(), z.string());
+
+type Env = TerminalIo['env'];
+
+/** `https://budget.example.com`, without a path. @throws {UsageError} if a session would be sent in the clear. */
+export function originOf(word: string): string {
+  const url = URL.canParse(word) ? new URL(word) : undefined;
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.includes(url.hostname));
+  if (url !== undefined && isSafe && url.username === '' && url.password === '') return url.origin;
+  throw new UsageError('expected the address of a console, e.g. https://budget.example.com');
+}
+
+export const keptSession = (origin: string, env: Env): string | undefined => sessionsKept(env)[origin];
+
+export function keepSession(origin: string, session: string | undefined, env: Env): void {
+  const { [origin]: _, ...others } = sessionsKept(env);
+  const file = fileOf(env);
+  mkdirSync(dirname(file), { recursive: true, mode: FOLDER_OWNER_ONLY });
+  const next = `${file}.next`;
+  const kept = session === undefined ? others : { ...others, [origin]: session };
+  writeFileSync(next, `${JSON.stringify(kept)}\n`, { mode: OWNER_ONLY });
+  // The mode of a file that was left there is its own.
+  chmodSync(next, OWNER_ONLY);
+  renameSync(next, file);
+}
+
+function sessionsKept(env: Env): Readonly<Record<string, string>> {
+  const file = fileOf(env);
+  if (!existsSync(file)) return {};
+  try {
+    return SessionsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    // The message of another's error could quote a session.
+    throw new Error(`${file} is not readable; remove it and run tollgate login again`);
+  }
+}
+
+const fileOf = (env: Env): string =>
+  join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'tollgate', 'sessions.json');

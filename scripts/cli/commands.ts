@@ -35,13 +35,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     'rollout back': 'Moves groups one step back, immediately',
     'rollout report': 'Sends owners the shadow report of their groups, and records when',
   }),
-  ...rows(() => import('./report/backtest.ts'), {
+  ...rows(() => import('./report/shadow.ts'), {
     backtest: 'Replays the jobs of the last weeks under other limits or prices',
   }),
   ...rows(() => import('./statement/statement.ts'), {
     statement: 'Prints the charges of a group for a month: for people, as CSV or FOCUS, with corrections',
-  }),
-  ...rows(() => import('./statement/closed.ts'), {
     'statement closed':
       'Prints a month as it was closed, which never changes: number, lines, adjustments and hash',
     'statement verify': 'Checks that closed months were not changed: hashes, chains and numbers',
@@ -52,14 +50,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...rows(() => import('./compare-prices.ts'), {
     'prices compare': 'Compares the cost of a minute of each runner class with a cloud bill',
   }),
-  ...rows(() => import('./report/spend.ts'), {
+  ...rows(() => import('./report/coverage.ts'), {
     'report spend':
       'Reports spending of any period next to the one before, by group, project, class, branch, job …',
   }),
-  ...rows(() => import('./truth/rebuild-command.ts'), {
-    rebuild: 'Recounts all counters from their jobs, and repairs those that drift if asked to',
-  }),
   ...rows(() => import('./truth/reconcile-command.ts'), {
+    rebuild: 'Recounts all counters from their jobs, and repairs those that drift if asked to',
     reconcile: 'Lists where the ledger and GitLab differ, and repairs it as the sweep would',
     proof: 'Proves enforcement: rejected jobs failed, and GitLab asked about every job that ran',
   }),
@@ -80,17 +76,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     'budget remove': 'Removes a limit; those above it still count',
     'budget scale': 'Changes all limits of a group and below it by a share, as one edit',
     'budget undo': 'Takes the last edit of the limits back',
-  }),
-  ...rows(() => import('./budget/csv.ts'), {
     'budget export': 'Writes the live limits as CSV, for a spreadsheet and back',
     'budget import': 'Reads limits back from CSV: checked as a whole, shown with totals, all or nothing',
   }),
-  ...rows(() => import('./budget/requests.ts'), {
+  ...rows(() => import('./budget/exceptions.ts'), {
     'budget requests': 'Lists requests for more that wait for approval',
     'budget approve': 'Approves a request',
     'budget decline': 'Declines a request',
-  }),
-  ...rows(() => import('./budget/exceptions.ts'), {
     'budget grant': 'Gives more for a time, on top of a limit; a large grant waits for approval',
     'budget revoke': 'Takes a grant back',
     freeze: 'Stops new jobs of a group until a day, or until it is lifted; running jobs finish',
@@ -100,10 +92,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     'breakglass end': 'Ends a break-glass before its time',
     'breakglass review': 'Notes that the jobs of a break-glass were reviewed',
   }),
-  ...rows(() => import('./jobs/reservations.ts'), {
-    'reservations ls': 'Lists jobs that hold an amount now, and which of them should have ended',
-  }),
   ...rows(() => import('./jobs/requeue.ts'), {
+    'reservations ls': 'Lists jobs that hold an amount now, and which of them should have ended',
     'requeue ls': 'Lists rejected jobs that wait to be retried, and the results of the others',
     'requeue consent': 'Keeps the token that a group gives for its jobs to be retried',
     'notes consent': 'Keeps the token that a group gives for notes in its merge requests',
@@ -113,11 +103,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     'limits check': 'Checks the live limits against the policy here, before it is deployed',
     'limits publish': 'Makes a limits document live, whole or not at all, without a deploy',
   }),
-  ...rows(() => import('./tables/directory.ts'), {
+  ...rows(() => import('./tables/instances.ts'), {
     'directory show': 'Shows the groups and projects that Tollgate knows, and the groups above one',
     'directory sync': 'Reads the groups and projects of GitLab now, without waiting for the schedule',
-  }),
-  ...rows(() => import('./tables/instances.ts'), {
     'instance ls': 'Lists the GitLab instances in this table',
     'instance add': 'Registers a second GitLab in a table that has the ledger of another one',
     'instance forget': 'Removes a GitLab that was added by mistake',
@@ -134,7 +122,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...rows(() => import('./policy/test-command.ts'), {
     'policy test': 'Checks that the policies decide as their fixtures expect',
   }),
-  ...rows(() => import('./cost/cost.ts'), {
+  ...rows(() => import('./cost/estimate.ts'), {
     cost: 'Estimates the cost of this deployment at AWS: every line, idle and per job',
   }),
   ...rows(() => import('./doctor/doctor-command.ts'), {
@@ -171,8 +159,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...rows(() => import('./fleet/ls-command.ts'), {
     'fleet ls':
       'Lists runners with registration, managers, versions, whether the job router reaches them, and what to change',
-  }),
-  ...rows(() => import('./fleet/migrate-command.ts'), {
     'fleet migrate': 'Moves runners from registration tokens to authentication tokens, step by step',
   }),
   ...rows(() => import('./login.ts'), {

@@ -2,25 +2,22 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { CsvError, parse } from 'csv-parse';
-import type { Statement } from '../../functions/answers/statement/model.ts';
+import type { Statement, StatementLine } from '../../functions/answers/statement/model.ts';
 import { readDecimal } from '../../policies/document/values.ts';
 import { runnerClassNames } from '../../policies/price.ts';
 import { durationText, moneyText } from '../../policies/unit-texts.ts';
 import { readPolicy } from '../policy/read-documents.ts';
-import { type TerminalIo, UsageError } from '../terminal/command.ts';
-import { command, print } from '../terminal/define-command.ts';
-import { orElse, required, text, word } from '../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../terminal/paint.ts';
-import { codeOf } from '../terminal/system-failure.ts';
-import { amounts, right, table } from '../terminal/table.ts';
-import { streamUserFile } from '../terminal/user-file.ts';
+import { UsageError } from '../terminal/command.ts';
+import { command, orElse, print, required, text, word } from '../terminal/define.ts';
+import { amounts, type Paint, paintWhen, printable, right, table } from '../terminal/table.ts';
+import { codeOf, streamUserFile } from '../terminal/user-file.ts';
 import { answerOf } from './api/api-in-process.ts';
 import { withBooks } from './api/open-api.ts';
 import { ALL_GROUPS } from './evaluation/unknown-place.ts';
-import { LEDGER_EXITS, LEDGER_FLAGS, type LedgerFlags } from './ledger-flags.ts';
+import { LEDGER_EXITS, LEDGER_FLAGS } from './ledger-flags.ts';
 import { money } from './report/shadow-words.ts';
 import { refusedFlag } from './report/span.ts';
-import { RULES_FLAGS, type RulesFlags, rulesFiles } from './rules-flags.ts';
+import { RULES_FLAGS, rulesFiles } from './rules-flags.ts';
 
 const MICROS_PER_UNIT = 1_000_000;
 /** Parts of a micro-unit that are kept while lines are added: bills have lines of a millionth of a cent. */
@@ -48,9 +45,9 @@ savings plans and reservations count where they are used. Days and months of bil
   exits: { ...LEDGER_EXITS, 3: 'wrong usage, or a file that is no bill of the month' },
   run: async ({ flags, words: { bill: file } }, io) => {
     const { tag, rate } = flags;
-    const { month, ...span } = flags.month;
+    const { month } = flags.month;
     const policy = readPolicy(rulesFiles(flags, io).policy);
-    const bill = await readBill(resolve(io.cwd, file), { tag, ...span });
+    const bill = await readBill(resolve(io.cwd, file), tag, flags.month);
     if (bill.lines === 0)
       throw new UsageError(
         `${file}: has no line of ${month}, and ${bill.linesOfOtherMonths} of other months`,
@@ -59,7 +56,12 @@ savings plans and reservations count where they are used. Days and months of bil
       throw new UsageError(
         `${file}: is in ${printable(bill.currency ?? '')}, prices are in ${policy.currency}; expected --rate, the value of one ${printable(bill.currency ?? '')} in ${policy.currency}`,
       );
-    const statement = await statementOfAll(month, flags, io);
+    const query = { group: ALL_GROUPS, by: 'day' as const, with_prices: 'yes' as const };
+    const statement = await withBooks(flags, io, async ({ api, directory }) => {
+      const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
+      if (answer.ok) return answer.body;
+      throw refusedFlag(answer, undefined, directory);
+    });
     const names = runnerClassNames(policy.prices);
     const comparison = comparePrices(bill, rate ?? MICROS_PER_UNIT, chargedByClass(statement), names);
     const { currency, lines, linesOfOtherMonths } = bill;
@@ -89,14 +91,6 @@ function spanOf(month: string) {
   return { month, startMs: Date.UTC(Number(year), index, 1), endMs: Date.UTC(Number(year), index + 1, 1) };
 }
 
-const statementOfAll = (month: string, flags: LedgerFlags & RulesFlags, io: TerminalIo): Promise<Statement> =>
-  withBooks(flags, io, async ({ api, directory }) => {
-    const query = { group: ALL_GROUPS, by: 'day' as const, with_prices: 'yes' as const };
-    const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
-    if (answer.ok) return answer.body;
-    throw refusedFlag(answer, undefined, directory);
-  });
-
 function chargedByClass({ lines }: Statement): ReadonlyMap<string, ChargedSum> {
   const sums = new Map<string, ChargedSum>();
   for (const { runnerClass, seconds, micros } of lines) {
@@ -106,11 +100,7 @@ function chargedByClass({ lines }: Statement): ReadonlyMap<string, ChargedSum> {
   return sums;
 }
 
-function rowsText(
-  { classes, otherBillMicros, total }: PriceComparison,
-  paint: Paint,
-  columns: number,
-): string {
+function rowsText({ classes, otherBillMicros, total }: PriceComparison, paint: Paint, columns: number) {
   const money = (micros: number | undefined): string => (micros === undefined ? '' : moneyText(micros));
   const rows = classes.map((row) => [
     ...[
@@ -143,14 +133,9 @@ function notesText({ classes }: PriceComparison, { linesOfOtherMonths }: BillSum
   return notes.map((note) => `\n${note}\n`).join('');
 }
 
-interface ChargedSum {
-  readonly seconds: number;
-  readonly micros: number;
-}
-
+type ChargedSum = Pick<StatementLine, 'seconds' | 'micros'>;
 type PriceComparison = ReturnType<typeof comparePrices>;
 
-/** @param rateMicros - micro-units of the policy's currency for one unit of the bill's. */
 export function comparePrices(
   { parts }: Pick<BillSum, 'parts'>,
   rateMicros: number,
@@ -197,29 +182,17 @@ export const commands = [pricesCompare];
 
 const PART_PLACES = 12;
 
-interface BillSum {
-  readonly currency: string | undefined;
-  /** By the value of the tag; lines without the tag have the key `undefined`. Exact, in parts of a micro-unit. */
-  readonly parts: ReadonlyMap<string | undefined, bigint>;
-  readonly lines: number;
-  readonly linesOfOtherMonths: number;
-}
-
-interface BillTerms {
-  readonly tag: string;
-  readonly startMs: number;
-  readonly endMs: number;
-}
+type BillSum = Awaited<ReturnType<typeof readBill>>;
 
 const COLUMNS = ['EffectiveCost', 'BillingCurrency', 'ChargePeriodStart', 'Tags'] as const;
 type Cells = Readonly<Record<(typeof COLUMNS)[number], string>>;
 
 const ROW_CHARACTERS_MAX = 1024 * 1024;
-/** A tag of runner classes has a few values; one with more is another tag. */
 const VALUES_MAX = 10_000;
 
 /** `.gz` is unpacked. @throws {UsageError} for a file that is not a FOCUS bill, or has two currencies. */
-async function readBill(file: string, { tag, startMs, endMs }: BillTerms): Promise<BillSum> {
+async function readBill(file: string, tag: string, { startMs, endMs }: ReturnType<typeof spanOf>) {
+  // By the value of the tag; lines without the tag have the key `undefined`. Exact, in parts of a micro-unit.
   const parts = new Map<string | undefined, bigint>();
   const sum = { currency: undefined as string | undefined, lines: 0, linesOfOtherMonths: 0 };
   const add = ({ EffectiveCost, BillingCurrency: currency, ChargePeriodStart, Tags }: Cells): void => {

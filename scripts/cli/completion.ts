@@ -1,6 +1,5 @@
 import { type CommandEntry, UsageError } from '../terminal/command.ts';
-import { command, print } from '../terminal/define-command.ts';
-import { word } from '../terminal/flags.ts';
+import { command, print, word } from '../terminal/define.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -15,7 +14,6 @@ export const completionCommands = (entries: readonly CommandEntry[]) => [
   tollgate completion zsh > "\${fpath[1]}/_tollgate"
   tollgate completion fish > ~/.config/fish/completions/tollgate.fish`,
     words: { shell: word(`<${SHELLS.join(' | ')}>`, 'the shell') },
-    json: 'commands with their flags as one JSON object',
     examples: ['tollgate completion bash'],
     exits: { 0: 'printed' },
     run: async ({ flags, words }, io) => {
@@ -34,9 +32,7 @@ export const completionCommands = (entries: readonly CommandEntry[]) => [
 ];
 
 /** Completions after the words of `at`: next words of names, or flags of a complete name. Longest names first. */
-function steps(
-  commands: readonly CompletedCommand[],
-): readonly { readonly at: string; readonly next: readonly string[] }[] {
+function steps(commands: readonly CompletedCommand[]) {
   const next = new Map<string, string[]>();
   for (const { name, flags } of commands) {
     const words = name.split(' ');

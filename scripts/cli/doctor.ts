@@ -1,7 +1,7 @@
 /** Says whether this relay can work with that GitLab, and shows what arrives. See {@link USAGE}. */
 
-import { printable } from '../terminal/paint.ts';
 import { runProgram } from '../terminal/program.ts';
+import { printable } from '../terminal/table.ts';
 import { type DoctorFinding, examine, readDoctorOptions, USAGE } from './doctor/examine.ts';
 
 async function main(): Promise<number> {

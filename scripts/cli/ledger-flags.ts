@@ -1,7 +1,8 @@
-import { ENV_GITLAB_INSTANCE } from '../../functions/names.ts';
+import { ENV_GITLAB_INSTANCE, ENV_ROLLUP_ZONE } from '../../functions/names.ts';
+import { isZone } from '../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { type TerminalIo, UsageError } from '../terminal/command.ts';
-import { text } from '../terminal/flags.ts';
+import { text } from '../terminal/define.ts';
 
 export const TABLE_FLAGS = {
   ledger: text(
@@ -26,15 +27,8 @@ export const LEDGER_FLAGS = {
 
 export const LEDGER_EXITS = { 1: 'the ledger does not answer' } as const;
 
-export interface LedgerFlags {
-  readonly ledger?: string | undefined;
-  readonly instance?: string | undefined;
-  readonly region?: string | undefined;
-  readonly endpoint?: string | undefined;
-  readonly console?: string | undefined;
-  /** The GitLab that the command asks: it reads the books of no other. */
-  readonly gitlab?: string | undefined;
-}
+/** `gitlab`: the one that the command asks; it reads the books of no other. */
+export type LedgerFlags = Readonly<Partial<Record<keyof typeof LEDGER_FLAGS | 'gitlab', string | undefined>>>;
 
 export type LedgerPlace = ReturnType<typeof ledgerPlace>;
 
@@ -74,4 +68,11 @@ export function ledgerPlace(flags: LedgerFlags, io: Pick<TerminalIo, 'env'>) {
     tableName: ledger,
     ...withoutAbsent({ instance, gitlab, region, endpoint }),
   };
+}
+
+/** IANA zone of the deployment's days. @throws {UsageError} for what is no zone. */
+export function rollupZone({ env }: Pick<TerminalIo, 'env'>): string {
+  const zone = env[ENV_ROLLUP_ZONE] || 'UTC';
+  if (isZone(zone)) return zone;
+  throw new UsageError(`${ENV_ROLLUP_ZONE} "${zone}": expected an IANA zone such as Europe/Berlin`);
 }

@@ -3,12 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { parseJobReference } from '../../functions/answers/job/recorded-job.ts';
 import { standIn, type TerminalIo, UsageError } from '../terminal/command.ts';
-import { command, print } from '../terminal/define-command.ts';
-import { optionalWord, text, toggle } from '../terminal/flags.ts';
+import { command, optionalWord, print, text, toggle } from '../terminal/define.ts';
 import { answeredInProcess } from './api/api-in-process.ts';
 import { consoleClient } from './api/open-api.ts';
-import { commandFetch } from './command-fetch.ts';
-import { ENV_CONSOLE, keepSession, keptSession, originOf } from './kept-sessions.ts';
+import { commandFetch, ENV_CONSOLE, keepSession, keptSession, originOf } from './command-fetch.ts';
 
 const TIMEOUT_MS = 20_000;
 const SLOWER_SECONDS = 5;
@@ -88,7 +86,6 @@ function originIn(given: string | undefined, { env }: Pick<TerminalIo, 'env'>): 
   return originOf(named);
 }
 
-/** Asks no faster than GitLab wants, and no longer than the code lasts. */
 async function awaitSession(
   origin: string,
   { deviceCode, intervalSeconds, expiresInSeconds }: z.infer<typeof BegunSchema>,
@@ -137,7 +134,7 @@ async function answerOfSignIn(response: Response): Promise<unknown> {
 const open = command({
   name: 'open',
   about: `Opens the console's page of a group or job in the browser; without either, the overview. If no browser can be opened, or
-there is no terminal, it prints the address.`,
+there is no terminal, it prints the address, as with --json.`,
   words: {
     page: optionalWord(
       '<group | job>',
@@ -145,7 +142,6 @@ there is no terminal, it prints the address.`,
     ),
   },
   flags: { console: text('<url>', `which console (default: $${ENV_CONSOLE})`) },
-  json: 'the address as one JSON object; opens nothing',
   examples: ['tollgate open acme/payments', 'tollgate open 4711'],
   exits: { 0: 'opened or printed' },
   run: async ({ flags, words }, io) => {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { type CommandEntry, EXIT, type ExitCode, standIn, type TerminalIo } from '../terminal/command.ts';
-import { command } from '../terminal/define-command.ts';
+import { command } from '../terminal/define.ts';
 import { consoleAsked } from './api/open-api.ts';
 import { LEDGER_FLAGS } from './ledger-flags.ts';
 import { RULES_FLAGS } from './rules-flags.ts';
@@ -72,13 +72,12 @@ const PLACE = z.strictObject({
   image: text('Its container image.').optional(),
 });
 
-/** @param books - flags that name the ledger or the console; none: the ledger of `npm start` */
 export function mcpTools(
   call: CommandCall,
   books: readonly string[],
   documents: readonly string[] = [],
 ): readonly McpTool[] {
-  const answered = async (args: readonly string[]): Promise<ToolAnswer> => {
+  const answered = async (args: readonly string[]) => {
     const { code, out, err } = await call(args);
     const isError = code !== EXIT.ok && code !== EXIT.wouldReject;
     return { text: isError ? `${err}${out}`.trim() : out.trim(), isError };
@@ -121,17 +120,14 @@ export function mcpTools(
   ];
 }
 
-export interface McpTool {
+interface McpTool {
   readonly name: string;
   readonly description: string;
   /** Every field is a text; numbers are taken as texts. */
   readonly fields: z.ZodType<Readonly<Record<string, string | undefined>>>;
-  readonly run: (given: Readonly<Record<string, string | undefined>>) => Promise<ToolAnswer>;
-}
-
-export interface ToolAnswer {
-  readonly text: string;
-  readonly isError: boolean;
+  readonly run: (
+    given: Readonly<Record<string, string | undefined>>,
+  ) => Promise<{ readonly text: string; readonly isError: boolean }>;
 }
 
 const VERSIONS = ['2025-06-18', '2025-03-26', '2024-11-05'] as const;
@@ -164,11 +160,7 @@ class McpError extends Error {
 }
 
 /** @returns the answer, a line without its break; undefined: the message wants none. */
-export async function mcpAnswer(
-  line: string,
-  tools: readonly McpTool[],
-  version: string,
-): Promise<string | undefined> {
+export async function mcpAnswer(line: string, tools: readonly McpTool[], version: string) {
   let id: string | number | null = null;
   try {
     const read = MessageSchema.safeParse(parsedJson(line));

@@ -45,7 +45,7 @@ export interface LedgerAccess extends NamedBooks {
   readonly chain?: StatementChain;
   readonly prices?: PriceEditionStore;
   /** Removes user names; only if opened for repair. */
-  readonly names?: NamesOfUsers;
+  readonly names?: { rewrite: RewriteStore; keys: PseudonymKeys; sessions: UserSessions; sheets: SheetStore };
   /** Signs of life that relays wrote there. @throws {LedgerError} */
   readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
   /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
@@ -55,16 +55,10 @@ export interface LedgerAccess extends NamedBooks {
   readonly close: () => Promise<void>;
 }
 
-interface NamesOfUsers {
-  readonly rewrite: RewriteStore;
-  readonly keys: PseudonymKeys;
-  readonly sessions: UserSessions;
-  readonly sheets: SheetStore;
-}
-
 export type OpenLedger = Open<LedgerAccess>;
 
-type Open<Opened> = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<Opened>;
+type Io = Pick<TerminalIo, 'env' | 'root'>;
+type Open<Opened> = (flags: LedgerFlags, io: Io) => Promise<Opened>;
 
 export async function withOpened<Opened extends Pick<LedgerAccess, 'close'>, T>(
   open: Open<Opened>,
@@ -92,11 +86,7 @@ export const openLedger: OpenLedger = (flags, io) => openFor(false, flags, io);
 export const openToRepair: OpenLedger = (flags, io) => openFor(true, flags, io);
 
 /** Opens books that a command can do without. @throws {UsageError} {Error} where a ledger was named and cannot be opened. */
-export async function openIfAny<T>(
-  open: Open<T>,
-  flags: LedgerFlags,
-  io: Pick<TerminalIo, 'env' | 'root'>,
-): Promise<ReadResult<T>> {
+export async function openIfAny<T>(open: Open<T>, flags: LedgerFlags, io: Io): Promise<ReadResult<T>> {
   try {
     return { known: true, value: await open(flags, io) };
   } catch (error) {
@@ -108,12 +98,11 @@ export async function openIfAny<T>(
 }
 
 // A repair is a write: the ledger's own attempts repeat it under one token, so the SDK must not.
-const openFor = async (repairs: boolean, flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) =>
+const openFor = async (repairs: boolean, flags: LedgerFlags, io: Io) =>
   accessTo(await openTableAccess(flags, io, repairs ? 1 : undefined), repairs);
 
 /** For edits: if the SDK repeated one, it would take its own first try for another edit. */
-export const openToEdit = async (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) =>
-  accessTo(await openTableAccess(flags, io, 1));
+export const openToEdit = async (flags: LedgerFlags, io: Io) => accessTo(await openTableAccess(flags, io, 1));
 
 export const partsOf = ({ table, instance }: Pick<TableAccess, 'table' | 'instance'>) => ({
   ...{ table, instance, clock: systemClock, random: Math.random },
@@ -149,7 +138,7 @@ export interface TableAccess extends NamedBooks {
 /** @param attemptsMax - tries of the SDK; 1 for writes that the caller repeats. */
 export async function openTableAccess(
   flags: LedgerFlags,
-  io: Pick<TerminalIo, 'env' | 'root'>,
+  io: Io,
   attemptsMax = ATTEMPTS_MAX,
 ): Promise<TableAccess> {
   const place = ledgerPlace(flags, io);
@@ -165,7 +154,7 @@ export async function openTableAccess(
 type OpenTable = Omit<TableAccess, 'instance' | 'gitlabUrl'>;
 
 /** Lists the instances of a table, without a check of the instance: for the commands that repair it. */
-export async function openRegister(flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) {
+export async function openRegister(flags: LedgerFlags, io: Io) {
   const place = ledgerPlace(flags, io);
   const opened = place.kind === 'local' ? openLocal(io.root) : openTable(place, ATTEMPTS_MAX);
   const { description, close } = opened;
@@ -262,7 +251,6 @@ function namedOrLatest({ named, known, kind, where }: InstanceAsked): Books {
   const names = namesOf(known);
   if (named !== undefined) {
     const found = known.find(({ instance }) => instance === named);
-    // Books from before names were remembered.
     if (found !== undefined || known.length === 0) return found ?? { instance: named };
     throw new UsageError(
       `--instance "${named}": ${where} has books of ${names}, and none of ${named}; leave --instance (and $${ENV_GITLAB_INSTANCE}) away, or say --instance ${known[0]?.instance}`,

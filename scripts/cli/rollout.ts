@@ -18,10 +18,8 @@ import type { Mode } from '../../policies/mode.ts';
 import { ROLLOUT_CLASSES, type RolloutStep } from '../../policies/rollout-step.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../terminal/command.ts';
-import { command, print } from '../terminal/define-command.ts';
-import { choice, severalWords, text, toggle, type ValuesOf } from '../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../terminal/paint.ts';
-import { right, table } from '../terminal/table.ts';
+import { choice, command, print, severalWords, text, toggle, type ValuesOf } from '../terminal/define.ts';
+import { type Paint, paintWhen, printable, right, table } from '../terminal/table.ts';
 import {
   type ApiClient,
   allPages,
@@ -145,8 +143,11 @@ function move(
     const paint = paintWhen(io.colours);
     if (forecast !== undefined && !flags.json) io.out(forecastText(forecast, io.columns));
     const format = { currency: budget.policy.currency, json: flags.json, io };
-    let view: MovedView = { outcome: 'unchanged', ...planMoves(rows, step) };
-    if (!dryRun) {
+    let view: MovedView;
+    if (dryRun) {
+      const { moved, held } = planMoves(rows, step);
+      view = { outcome: 'unchanged', moved, held };
+    } else {
       const json = {
         subjects: which === 'all' ? ('all' as const) : rows.map(({ subject }) => subject),
         direction: step.direction,
@@ -178,15 +179,8 @@ const REMEDY =
 
 type MovedView = Pick<RolloutMovedView, 'moved' | 'held' | 'set' | 'edit' | 'outcome'>;
 
-/** Forecast for the moved subjects; undefined: none, or rate-limited. */
-async function forecastOf(
-  rows: readonly RolloutRow[],
-  move: RolloutMove,
-  api: ApiClient,
-  io: TerminalIo,
-): Promise<RolloutForecast | undefined> {
+async function forecastOf(rows: readonly RolloutRow[], move: RolloutMove, api: ApiClient, io: TerminalIo) {
   const subjects = [...new Set(planMoves(rows, move).moved.map(({ subject }) => subject))];
-  // The instance includes all others.
   const asked = subjects.includes('instance') ? ['instance'] : subjects.slice(0, GROUPS_MAX);
   if (asked.length === 0) return undefined;
   return countToTheEnd(
@@ -286,7 +280,6 @@ async function wholeRollout(api: ApiClient): Promise<RolloutView> {
   return { ...first, rows: pages.flatMap(({ rows }) => rows) };
 }
 
-/** Returns the named rows. @throws {UsageError} if one does not exist. */
 async function namedRows(
   words: readonly string[],
   api: ApiClient,
@@ -304,7 +297,6 @@ async function namedRows(
   return rows;
 }
 
-/** Groups, or `--all` and none. @throws {UsageError} */
 function readWhich(words: readonly string[], all: boolean): readonly string[] | 'all' {
   if (all && words.length > 0) throw new UsageError(`--all "${words[0]}": expected no group beside it`);
   if (!all && words.length === 0) throw new UsageError('expected a group, or --all');
@@ -343,11 +335,7 @@ const rolloutName = ({ subject, path }: Pick<RolloutRow, 'subject' | 'path'>): s
 const painted = (step: RolloutStep, paint: Paint): string =>
   step === 'enforce' ? paint.good(step) : step === 'warn' ? paint.warn(step) : step;
 
-function sinceText(
-  { from, fromPath, sinceMs }: RolloutClassRow,
-  { subject }: RolloutRow,
-  nowMs: number,
-): string {
+function sinceText({ from, fromPath, sinceMs }: RolloutClassRow, { subject }: RolloutRow, nowMs: number) {
   if (from !== undefined && from !== subject) return `as ${from === 'instance' ? from : (fromPath ?? from)}`;
   return sinceMs === undefined ? '' : `${Math.floor((nowMs - sinceMs) / DAY_MS)} days`;
 }

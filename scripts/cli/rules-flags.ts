@@ -4,11 +4,9 @@ import type { DirectoryTable } from '../../functions/core/directory/directory-ta
 import type { Directory } from '../../policies/directory.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { problemText } from '../../policies/document/reading.ts';
-import type { LimitSet } from '../../policies/limits/limits.ts';
-import type { Policy } from '../../policies/policy.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 import type { TerminalIo } from '../terminal/command.ts';
-import { text } from '../terminal/flags.ts';
+import { text } from '../terminal/define.ts';
 import { readLiveSet } from './limits/live-set.ts';
 import type { LedgerAccess } from './open-ledger.ts';
 
@@ -18,17 +16,8 @@ export const RULES_FLAGS = {
   directory: text('<file>', 'groups and projects (default: policies/directory.yaml of this project)'),
 };
 
-export interface RulesFlags {
-  readonly policy?: string | undefined;
-  readonly limits?: string | undefined;
-  readonly directory?: string | undefined;
-}
-
-export interface FileRules {
-  readonly policy: Policy;
-  readonly limits: LimitSet;
-  readonly directory: Directory;
-}
+export type RulesFlags = Readonly<Partial<Record<keyof typeof RULES_FLAGS, string | undefined>>>;
+export type FileRules = ReturnType<typeof readRules>;
 
 /** Paths of the documents: as given, from the folder of the caller; else the project's own. */
 export type RulesFiles = ReturnType<typeof rulesFiles>;
@@ -42,7 +31,7 @@ export function rulesFiles(flags: RulesFlags, io: Pick<TerminalIo, 'cwd' | 'root
 }
 
 /** @throws {DocumentError} with the problems of the first document that is invalid. */
-export function readRules(flags: RulesFlags, io: Pick<TerminalIo, 'cwd' | 'root'>): FileRules {
+export function readRules(flags: RulesFlags, io: Pick<TerminalIo, 'cwd' | 'root'>) {
   const files = rulesFiles(flags, io);
   const policy = readPolicy(files.policy);
   const directory = readDirectory(files.directory);

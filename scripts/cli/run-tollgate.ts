@@ -11,12 +11,10 @@ import {
   type TerminalIo,
   UsageError,
 } from '../terminal/command.ts';
-import { printable } from '../terminal/paint.ts';
-import { systemFailure } from '../terminal/system-failure.ts';
-import { table } from '../terminal/table.ts';
+import { printable, table } from '../terminal/table.ts';
+import { shortPath, systemFailure } from '../terminal/user-file.ts';
 import { TABLE_FLAGS } from './ledger-flags.ts';
 import { PipelineError } from './pipeline/pipeline-error.ts';
-import { shortPath } from './short-path.ts';
 
 export async function runTollgate(
   args: readonly string[],
@@ -26,7 +24,7 @@ export async function runTollgate(
   let name = '';
   try {
     if (args[0] === '--version' || args[0] === '-V') {
-      const version = versionIn(io.root);
+      const { version } = JSON.parse(readFileSync(join(io.root, 'package.json'), 'utf8'));
       io.out(args.includes('--json') ? `${JSON.stringify({ version })}\n` : `tollgate ${version}\n`);
       return EXIT.ok;
     }
@@ -48,24 +46,21 @@ export async function runTollgate(
   }
 }
 
-function versionIn(root: string): string {
-  const { version }: { version?: unknown } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return String(version);
-}
-
 const flagsOf = (args: readonly string[]): readonly string[] => {
   const end = args.indexOf('--');
   return end === -1 ? args : args.slice(0, end);
 };
 
 const HELP: ReadonlySet<string> = new Set(['--help', '-h']);
-const NAME_WORDS_MAX = 3;
 
-/** @throws {UsageError} if no command is called like this. */
 export function chosenCommand(args: readonly string[], commands: readonly CommandEntry[]): Chosen {
   if (args[0] === 'help') return chosenCommand([...args.slice(1), '--help'], commands);
-  const words = leadingWords(args);
-  const entry = longestMatch(words, commands);
+  const end = args.findIndex((arg) => arg.startsWith('-'));
+  const words = end === -1 ? args : args.slice(0, end);
+  const typed = `${words.join(' ')} `;
+  const [entry] = commands
+    .filter(({ name }) => typed.startsWith(`${name} `))
+    .toSorted((a, b) => b.name.length - a.name.length);
   if (entry !== undefined) {
     const rest = args.slice(entry.name.split(' ').length);
     return { kind: 'command', entry, help: asksHelp(rest), rest };
@@ -82,7 +77,6 @@ export function chosenCommand(args: readonly string[], commands: readonly Comman
 }
 
 type Chosen =
-  /** Help about all commands, or those whose name begins with `of`. */
   | { readonly kind: 'list'; readonly of: string }
   | {
       readonly kind: 'command';
@@ -92,20 +86,6 @@ type Chosen =
     };
 
 const asksHelp = (args: readonly string[]): boolean => flagsOf(args).some((arg) => HELP.has(arg));
-
-function leadingWords(args: readonly string[]): readonly string[] {
-  const end = args.findIndex((arg) => arg.startsWith('-'));
-  return end === -1 ? args : args.slice(0, end);
-}
-
-function longestMatch(words: readonly string[], commands: readonly CommandEntry[]): CommandEntry | undefined {
-  for (let length = Math.min(words.length, NAME_WORDS_MAX); length > 0; length -= 1) {
-    const name = words.slice(0, length).join(' ');
-    const found = commands.find((each) => each.name === name);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
 
 function unknown(
   words: readonly string[],
@@ -133,12 +113,6 @@ Every command takes --json. Colours show on terminals only; NO_COLOR=1 turns the
 Exit codes: 0 fine, 1 could not be found out, 2 a job would be rejected or a test failed, 3 wrong usage or an invalid document`;
 }
 
-interface Failure {
-  readonly code: 'usage' | 'invalid' | 'failed';
-  readonly message: string;
-  readonly problems: readonly string[];
-}
-
 function printFailure(error: unknown, command: string, json: boolean, io: TerminalIo): ExitCode {
   const failure = failureOf(error, io.cwd);
   const { code, message, problems } = failure;
@@ -151,14 +125,13 @@ function printFailure(error: unknown, command: string, json: boolean, io: Termin
   return code === 'failed' ? EXIT.failed : EXIT.invalid;
 }
 
-function failureOf(error: unknown, cwd: string): Failure {
+function failureOf(error: unknown, cwd: string) {
   if (error instanceof UsageError) return { code: 'usage', message: error.message, problems: [] };
-  if (error instanceof PipelineError)
-    return { code: 'invalid', message: '1 problem', problems: [error.message] };
-  if (error instanceof DocumentError) {
-    const count = error.problems.length;
-    const message = count === 1 ? '1 problem' : `${count} problems`;
-    return { code: 'invalid', message, problems: error.problems.map((each) => shortPath(each, cwd)) };
+  if (error instanceof PipelineError || error instanceof DocumentError) {
+    const problems =
+      error instanceof DocumentError ? error.problems.map((each) => shortPath(each, cwd)) : [error.message];
+    const message = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+    return { code: 'invalid', message, problems };
   }
   const message =
     systemFailure(error) ?? (error instanceof Error && error.message !== '' ? error.message : String(error));

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { EXIT, type TerminalIo } from '../terminal/command.ts';
-import { coloursWanted } from '../terminal/paint.ts';
-import { sink } from '../terminal/sink.ts';
+import { sink } from '../terminal/program.ts';
+import { coloursWanted } from '../terminal/table.ts';
 import { COMMANDS } from './commands.ts';
 import { runTollgate } from './run-tollgate.ts';
 

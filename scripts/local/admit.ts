@@ -5,18 +5,12 @@ import { handOutKnown } from '../../functions/core/directory/hand-out.ts';
 import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/environment.ts';
 import type { Ledger } from '../../functions/core/ledger/ledger.ts';
 import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
-import { type RulesInForce, rulesInForce } from '../../functions/core/rules.ts';
+import { rulesInForce } from '../../functions/core/rules.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
-import { type LimitSet, subjectKey } from '../../policies/limits/limits.ts';
+import { subjectKey } from '../../policies/limits/limits.ts';
 import type { Fetch } from '../../relay/admit/admit-call.ts';
 import { readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
-import { type LoopbackServer, serveOnLoopback } from './loopback.ts';
-
-export interface AdmitServer extends LoopbackServer {
-  readonly rulesFor: RulesInForce['rulesFor'];
-  readonly directoryFor: RulesInForce['directoryFor'];
-  limits(): Promise<LimitSet>;
-}
+import { serveOnLoopback } from './loopback.ts';
 
 export async function serveAdmit(
   ledger: Ledger,
@@ -24,15 +18,11 @@ export async function serveAdmit(
   table: LimitTable,
   clock: LedgerClock = systemClock,
   consoleUrl?: string,
-): Promise<AdmitServer> {
+) {
   const { rulesFor, directoryFor, limitsFor } = rulesInForce(rules, { table, ledger, clock, log: silentLog });
   const app = createAdmitApp({
-    ledger,
-    currentRules: rulesFor,
+    ...{ ledger, currentRules: rulesFor, consoleUrl, clock, log: silentLog },
     ...(rules.directory !== undefined && { handOutDirectory: handOutKnown(rules.directory) }),
-    consoleUrl,
-    clock,
-    log: silentLog,
   });
   const groups = [...(rules.directory?.groupById.keys() ?? [])].map((id) =>
     subjectKey({ kind: 'group', id }),
@@ -70,10 +60,6 @@ export function readLocalRules(files: {
 }): Rules {
   const policy = readPolicy(files.policyFile);
   const directory = files.directoryFile === undefined ? undefined : readDirectory(files.directoryFile);
-  return {
-    policy,
-    limits: readLimits(files.limitsFile, policy, directory),
-    directory,
-    estimator: timeoutEstimator,
-  };
+  const limits = readLimits(files.limitsFile, policy, directory);
+  return { policy, limits, directory, estimator: timeoutEstimator };
 }

@@ -107,11 +107,6 @@ export function handClock(startMs = 0): HandClock {
   };
 }
 
-interface Timer {
-  readonly atMs: number;
-  readonly run: () => void;
-}
-
 /**
  * Time that passes only when nothing else can happen. A modelled transaction of 7 ms costs no real time, and a run gives
  * the same figures on any machine.
@@ -119,7 +114,7 @@ interface Timer {
 export class VirtualTime implements Clock {
   readonly #startMs: number;
   #nowMs = 0;
-  readonly #timers: Timer[] = [];
+  readonly #timers: { readonly atMs: number; readonly run: () => void }[] = [];
 
   constructor(startMs = 0) {
     this.#startMs = startMs;
@@ -138,7 +133,7 @@ export class VirtualTime implements Clock {
   }
 
   after(delayMs: number, run: () => void): () => void {
-    const timer: Timer = { atMs: this.#nowMs + Math.max(0, delayMs), run };
+    const timer = { atMs: this.#nowMs + Math.max(0, delayMs), run };
     const place = this.#timers.findLastIndex(({ atMs }) => atMs <= timer.atMs) + 1;
     this.#timers.splice(place, 0, timer);
     return () => {

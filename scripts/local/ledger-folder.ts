@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { UsageError } from '../terminal/command.ts';
-import { codeOf, systemCause } from '../terminal/system-failure.ts';
+import { codeOf, systemCause } from '../terminal/user-file.ts';
 import { isBusy, SqliteTable } from './sqlite-table.ts';
 
 const TABLE_FILE = 'ledger.sqlite';
@@ -17,16 +17,11 @@ export function openKept(dataDir: string): SqliteTable | undefined {
   return existsSync(file) ? new SqliteTable({ file, makes: false, nowMs: systemClock.nowMs }) : undefined;
 }
 
-interface OwnLedger {
-  readonly table: SqliteTable;
-  close(): void;
-}
-
 /**
  * @param fresh - empties it, also for programs that have the file open; the file stays.
  * @throws {UsageError} when another `npm start` has the folder, the folder cannot be written, or its file cannot be read.
  */
-export function openOwn(dataDir: string, fresh: boolean): OwnLedger {
+export function openOwn(dataDir: string, fresh: boolean) {
   const lock = locked(dataDir);
   try {
     const table = openTable(join(dataDir, TABLE_FILE), fresh);
@@ -37,7 +32,7 @@ export function openOwn(dataDir: string, fresh: boolean): OwnLedger {
     }
     return {
       table,
-      close() {
+      close(): void {
         table.close();
         letGo(lock);
       },

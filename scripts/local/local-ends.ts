@@ -8,6 +8,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { silentLog } from '../../functions/core/environment/environment.ts';
+import { isTerminal, REJECTED_BY_ROUTER } from '../../functions/core/gitlab/gitlab.ts';
 import { groupHookKey, groupHookUrl } from '../../functions/core/gitlab/group-hooks.ts';
 import { createGitLab } from '../../functions/core/gitlab/rest-gitlab.ts';
 import { inboxBody } from '../../functions/core/ledger/items.ts';
@@ -17,13 +18,17 @@ import type { RulesInForce } from '../../functions/core/rules.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
 import { createSettleApp, JOBS_PATH } from '../../functions/settle/app.ts';
 import { type ConsumeDeps, consume, type TableStreamRecord } from '../../functions/settle/consume.ts';
-import type { SweepReport } from '../../functions/sweep/report.ts';
+import type { SweepReport } from '../../functions/sweep/run.ts';
 import { newSweepMemory } from '../../functions/sweep/run.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
-import type { Clock } from './clock.ts';
-import { playGitLab } from './gitlab/play.ts';
+import type { DirectoryGroup } from '../../policies/directory.ts';
+import { type Clock, machineClock, stoppable, type WallClock } from './clock.ts';
+import { createLocalGitLab } from './gitlab/local-gitlab.ts';
+import type { JobEnding, NewJob } from './gitlab/state.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { serveOnLoopback } from './loopback.ts';
+import type { PipelineQuestion } from './pipeline-router.ts';
+import { checksum, seededRandom } from './random.ts';
 
 export type EndsSummary = ReturnType<Awaited<ReturnType<typeof openLocalEnds>>['summary']>;
 
@@ -60,12 +65,11 @@ export async function openLocalEnds(
   );
   const played = playGitLab(
     clock,
-    groups
-      .filter(({ parentId }) => parentId === undefined)
-      .map(({ id, path }) => ({
-        ...{ id, path, url: groupHookUrl(`${settleServer.url}${JOBS_PATH}`, id) },
-        signingToken: groupHookKey(signingToken, id),
-      })),
+    groups.filter(({ parentId }) => parentId === undefined),
+    (id) => ({
+      url: groupHookUrl(`${settleServer.url}${JOBS_PATH}`, id),
+      signing_token: groupHookKey(signingToken, id),
+    }),
   );
   const rest = await played.gitlab.listen();
 
@@ -80,12 +84,7 @@ export async function openLocalEnds(
   const done = new AbortController();
   const reader = readInbox(
     stream(done.signal),
-    {
-      ...settling('webhook'),
-      keys,
-      directoryFor: rules.directoryFor,
-      pause: (delayMs) => clock.sleep(delayMs),
-    },
+    { ...settling('webhook'), keys, directoryFor: rules.directoryFor, pause: clock.sleep },
     onTrouble,
   );
   const sweeping = settling('sweep');
@@ -94,14 +93,8 @@ export async function openLocalEnds(
   const sweeper = startSweeper(
     () =>
       sweep({
-        gitlab,
-        ledger: sweeping.ledger,
-        marks,
-        reported,
+        ...{ gitlab, ledger: sweeping.ledger, marks, reported, memory, clock, chargeUnknown: 'nothing' },
         chargeBypass: (truths) => settleTruths(truths, sweeping),
-        memory,
-        clock,
-        chargeUnknown: 'nothing',
       }),
     onTrouble,
   );
@@ -142,21 +135,15 @@ export async function openLocalEnds(
   };
 }
 
-type Settle = Ledger['settle'];
-
 function counting(ledger: Ledger, onSettled: (count: number) => void): Ledger {
   const counted =
-    (call: Settle): Settle =>
-    async (jobs, accepts) => {
-      const outcomes = await call(jobs, accepts);
+    <Asked extends unknown[], Outcome>(call: (...asked: Asked) => Promise<readonly Outcome[]>) =>
+    async (...asked: Asked) => {
+      const outcomes = await call(...asked);
       onSettled(outcomes.filter((outcome) => outcome === 'applied').length);
       return outcomes;
     };
-  return {
-    ...ledger,
-    settle: counted(ledger.settle),
-    recordBypass: counted(ledger.recordBypass as Settle) as Ledger['recordBypass'],
-  };
+  return { ...ledger, settle: counted(ledger.settle), recordBypass: counted(ledger.recordBypass) };
 }
 
 const TRIES_MAX = 3;
@@ -274,4 +261,82 @@ export async function settleLeftovers(ledger: Ledger, nowMs: number): Promise<vo
       })),
     );
   }
+}
+
+/** Far more webhooks fail here than at any real GitLab, so that the sweep has work to show. */
+export const WEBHOOK_FAULTS = { lose: 0.05, repeat: 0.03 } as const;
+
+const REJECTED_MS = 90;
+
+/** A GitLab with a webhook on each root group that plays the jobs it is asked about to their end. */
+function playGitLab(
+  clock: WallClock,
+  roots: readonly DirectoryGroup[],
+  hookOf: (rootId: number) => Readonly<Record<'url' | 'signing_token', string>>,
+) {
+  const token = `glpat-${randomBytes(12).toString('base64url')}`;
+  const timers = stoppable(clock);
+  const gitlab = createLocalGitLab({
+    ...{ clock, token, wireClock: machineClock, random: seededRandom(1), hookFaults: WEBHOOK_FAULTS },
+    administration: { groups: roots.map(({ id, path }) => ({ id, path })) },
+  });
+  for (const { id } of roots) gitlab.groupHooks.make(id, { ...hookOf(id), job_events: true });
+  const random = seededRandom(2);
+  const endAfter = (delayMs: number, jobId: number, ending: JobEnding): void =>
+    void timers.after(delayMs, () => {
+      if (gitlab.job(jobId)?.status === 'running') gitlab.end(jobId, ending);
+    });
+  return {
+    gitlab,
+    token,
+    async play(question: PipelineQuestion, admit: () => Promise<{ readonly result: string }>): Promise<void> {
+      const { id, runner_info: runner } = question;
+      gitlab.create(newJob(question));
+      const { runsMs, ending } = jobCourse(question.job_info.name, runner.timeout, random);
+      const { result } = await admit();
+      if (result === 'admitted' || result === 'disabled')
+        timers.after(0, () => {
+          if (gitlab.job(id)?.status !== 'pending') return;
+          gitlab.start(id, runner);
+          endAfter(runsMs, id, ending);
+        });
+      else {
+        gitlab.start(id, runner);
+        endAfter(REJECTED_MS, id, { status: 'failed', failureReason: REJECTED_BY_ROUTER });
+      }
+    },
+    living: (): number => [...gitlab.jobs()].filter(({ status }) => !isTerminal(status)).length,
+    stop(): void {
+      timers.stop();
+      gitlab.stop();
+    },
+  };
+}
+
+/** A job's name gives its usual duration, between these; each run differs by up to a fifth. */
+const USUAL_SECONDS_MIN = 150;
+const USUAL_SECONDS_MAX = 600;
+const SPREAD = 0.2;
+
+const FAILS_SHARE = 0.05;
+const CANCELED_SHARE = 0.02;
+
+function jobCourse(name: string, timeoutSeconds: number, random: () => number) {
+  const usual = USUAL_SECONDS_MIN + (checksum(name) % (USUAL_SECONDS_MAX - USUAL_SECONDS_MIN));
+  const seconds = usual * (1 - SPREAD + 2 * SPREAD * random());
+  const outcome = random();
+  let ending: JobEnding = { status: outcome < FAILS_SHARE + CANCELED_SHARE ? 'canceled' : 'success' };
+  if (outcome < FAILS_SHARE) ending = { status: 'failed' };
+  if (seconds >= timeoutSeconds) ending = { status: 'failed', failureReason: 'job_execution_timeout' };
+  return { runsMs: Math.min(seconds, timeoutSeconds) * 1000, ending };
+}
+
+function newJob({ id, job_info: info, git_info: git, variables }: PipelineQuestion): NewJob {
+  const environment = variables.find(({ key }) => key === 'CI_ENVIRONMENT_NAME')?.value;
+  return {
+    ...{ id, name: info.name, stage: info.stage, ref: git.ref, tags: info.tags },
+    ...{ projectId: info.project_id, projectPath: info.project_full_path },
+    ...{ pipelineId: info.pipeline_id, userId: info.user_id },
+    ...(environment !== undefined && { environment }),
+  };
 }

@@ -2,17 +2,10 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { serve } from '@hono/node-server';
 
-export interface LoopbackServer {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
 export function serveOnLoopback(
-  app: {
-    fetch(request: Request): Response | Promise<Response>;
-  },
+  app: { fetch(request: Request): Response | Promise<Response> },
   wantedPort = 0,
-): Promise<LoopbackServer> {
+): Promise<{ readonly url: string; stop(): Promise<void> }> {
   return new Promise((resolve, reject) => {
     const server = serve(
       { fetch: (request) => app.fetch(request), hostname: '127.0.0.1', port: wantedPort },

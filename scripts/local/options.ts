@@ -1,7 +1,7 @@
 import type { KnownInstance } from '../../functions/core/ledger/instances.ts';
 import { ENV_CA_FILE } from '../../relay/names.ts';
 import { UsageError } from '../terminal/command.ts';
-import { parseInput, text, toggle, whole } from '../terminal/flags.ts';
+import { parseInput, text, toggle, whole } from '../terminal/define.ts';
 
 export type StartOptions = Exclude<ReturnType<typeof parseOptions>, 'help'>;
 

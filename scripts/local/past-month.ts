@@ -15,7 +15,6 @@ import type { Directory, DirectoryProject } from '../../policies/directory.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import { type LimitSet, limitsOfGroup, limitsOn } from '../../policies/limits/limits.ts';
 import type { RanOutcome } from '../../policies/request/recorded.ts';
-import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { unitRow } from '../../policies/unit.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import {
@@ -117,7 +116,7 @@ async function liveWave(
   await settleTruths(truths, { ...deps, currentRules: () => rulesFor(planned.map((job) => job.request)) });
 }
 
-export interface CountUsageDeps {
+interface CountUsageDeps {
   readonly ledger: Pick<LocalLedger, 'keys' | 'usage'>;
   readonly directory: Directory | undefined;
   readonly zone: string;
@@ -173,17 +172,7 @@ export function startUsageCounter(deps: CountUsageDeps & { readonly ledger: Loca
   };
 }
 
-type Known = 'projectId' | 'projectPath' | 'jobName' | 'pipelineId' | 'ref' | 'runnerTags' | 'runnerId';
-
-interface PastJob {
-  readonly request: AdmissionRequest & Required<Pick<AdmissionRequest, Known>>;
-  readonly runsSeconds: number;
-  readonly outcome: RanOutcome;
-  readonly retryCount: number;
-  readonly queuedSeconds: number;
-  /** The job runs without a decision, because its runner bypasses the router. */
-  readonly unasked: boolean;
-}
+type PastJob = ReturnType<typeof jobsOfDay>[number];
 
 /** All projects together, on the busiest day: some 480 in the month, which take two or three seconds to write. */
 const JOBS_A_DAY = 24;
@@ -216,6 +205,7 @@ export const PAST_RUNNERS: ReadonlyMap<number, RunnerDetail> = new Map([
   [2031, { description: 'linux-large-1', version: '18.11.2' }],
 ]);
 
+/** `unasked`: the job runs without a decision, because its runner bypasses the router. */
 function runnerOf({ runnerClass }: JobKind, place: number, index: number) {
   const ofItsOwn = place % 3 === 2;
   const turn = Math.floor(index / 2) % 4;
@@ -233,45 +223,41 @@ export const firstJobId = (day: number): number => day * IDS_A_DAY;
 const pastProjects = ({ projectById }: Directory): readonly DirectoryProject[] =>
   [...projectById.values()].slice(0, PROJECTS_MAX);
 
-function jobsOfDay(
-  day: number,
-  directory: Directory,
-  scales: ReadonlyMap<number, number>,
-): readonly PastJob[] {
+function outcomeAt(drawn: number): RanOutcome {
+  if (drawn < FAILS_SHARE) return 'failed';
+  return drawn < FAILS_SHARE + CANCELED_SHARE ? 'canceled' : 'success';
+}
+
+function jobsOfDay(day: number, directory: Directory, scales: ReadonlyMap<number, number>) {
   const projects = pastProjects(directory);
   const random = seededRandom(day);
   const count = Math.max(1, Math.round((JOBS_A_DAY * weightOfDay(day)) / Math.max(...WEEKDAY_WEIGHTS)));
-  const jobs: PastJob[] = [];
+  const jobs = [];
+  let jobId = firstJobId(day);
   for (let pipeline = 0; jobs.length < count; pipeline += 1) {
     const place = (pipeline + day) % projects.length;
     const project = projects[place];
     if (project === undefined) break;
     const kinds: JobKind[] = [];
     drawPipeline(0, random, (kind) => ({ endsAtMs: kinds.push(kind) }));
+    const rootNamespaceId = directory.chainById.get(project.groupId)?.[0]?.id ?? project.groupId;
     for (const kind of kinds) {
       const runsSeconds = drawSeconds(kind, kind.medianSeconds, random) * (scales.get(project.id) ?? 1);
       const { runnerId, unasked } = runnerOf(kind, place, jobs.length);
-      const drawn = random();
-      const canceled = drawn < FAILS_SHARE + CANCELED_SHARE ? 'canceled' : 'success';
       const request = {
-        ...{ jobId: firstJobId(day) + jobs.length, jobName: kind.name, runnerId, variables: {} },
-        ...{
-          pipelineId: firstJobId(day) + pipeline,
-          pipelineSource: 'push',
-          ref: 'main',
-          refProtected: true,
-        },
+        ...{ jobId, pipelineId: firstJobId(day) + pipeline, rootNamespaceId },
         ...{ projectId: project.id, projectPath: project.path, namespaceId: project.groupId },
-        rootNamespaceId: directory.chainById.get(project.groupId)?.[0]?.id ?? project.groupId,
-        ...{ image: 'alpine:3.22', runnerTags: TAGS[kind.runnerClass] },
+        ...{ jobName: kind.name, runnerId, runnerTags: TAGS[kind.runnerClass], variables: {} },
+        ...{ pipelineSource: 'push', ref: 'main', refProtected: true, image: 'alpine:3.22' },
         userId: PAST_USERS[pipeline % PAST_USERS.length] ?? 0,
         timeoutSeconds: Math.max(kind.timeoutSeconds, Math.ceil(runsSeconds) * 2),
       };
       jobs.push({
-        ...{ request, runsSeconds, unasked, outcome: drawn < FAILS_SHARE ? 'failed' : canceled },
+        ...{ request, runsSeconds, unasked, outcome: outcomeAt(random()) },
         retryCount: random() < RETRIES_SHARE ? 1 : 0,
         queuedSeconds: Math.round(logNormal(QUEUED_MEDIAN_SECONDS, QUEUED_SIGMA, random)),
       });
+      jobId += 1;
     }
   }
   return jobs.slice(0, count);

@@ -75,18 +75,13 @@ export async function openLocalRouter(
 
 function projectsOf(directory: Directory): readonly PipelineProject[] {
   return [...directory.projectById.values()].map(({ id, path, groupId, visibility }) => ({
-    id,
-    path,
-    namespaceId: groupId,
+    ...{ id, path, namespaceId: groupId },
     rootNamespaceId: directory.chainById.get(groupId)?.[0]?.id ?? groupId,
-    ...(visibility === undefined ? {} : { visibility }),
+    ...(visibility !== undefined && { visibility }),
   }));
 }
 
-function pipelineFacts(
-  path: string,
-  { jobs, notRead }: Pick<ExpandedPipeline, 'jobs' | 'notRead'>,
-): Readonly<Record<string, string>> {
+function pipelineFacts(path: string, { jobs, notRead }: ExpandedPipeline): Readonly<Record<string, string>> {
   const ruled = jobs.filter(({ dependsOn }) => dependsOn !== undefined).length;
   return {
     pipeline: `${path}, ${jobs.length} jobs`,
@@ -100,10 +95,10 @@ function pipelineFacts(
   };
 }
 
-async function replay<Q>(
-  questions: Iterable<Q>,
+async function replay(
+  questions: Iterable<PipelineQuestion>,
   ratePerSecond: number,
-  ask: (question: Q) => Promise<unknown>,
+  ask: (question: PipelineQuestion) => Promise<unknown>,
   stopped: () => boolean,
 ): Promise<void> {
   let dueMs = performance.now();
@@ -151,24 +146,14 @@ function jobQuestion(job: PipelineJob, jobId: number, run: PipelineRun) {
   return {
     id: jobId,
     job_info: {
-      id: jobId,
-      name: job.name,
-      stage: job.stage,
-      pipeline_id: run.pipelineId,
-      project_id: project.id,
+      ...{ id: jobId, name: job.name, stage: job.stage, tags: job.tags },
+      ...{ pipeline_id: run.pipelineId, user_id: run.userId, organization_id: 1 },
+      ...{ project_id: project.id, project_full_path: project.path },
       project_name: project.path.slice(project.path.lastIndexOf('/') + 1),
-      project_full_path: project.path,
-      namespace_id: project.namespaceId,
-      root_namespace_id: project.rootNamespaceId,
-      organization_id: 1,
-      user_id: run.userId,
-      tags: job.tags,
+      ...{ namespace_id: project.namespaceId, root_namespace_id: project.rootNamespaceId },
     },
     git_info: { ref: run.ref, ref_type: 'branch', protected: run.refProtected },
-    runner_info: {
-      timeout: job.timeoutSeconds ?? TIMEOUT_SECONDS,
-      ...runnerFor(job.tags),
-    },
+    runner_info: { timeout: job.timeoutSeconds ?? TIMEOUT_SECONDS, ...runnerFor(job.tags) },
     variables: jobVariables(job, jobId, run),
     ...(image !== undefined && { image: { name: image, ...containerFields(job) } }),
     services: job.services.map(serviceFields),
@@ -196,7 +181,7 @@ function containerFields({ pullPolicies, dockerUser, kubernetesUser }: Container
 }
 
 /** The runner of jobs with these tags: always the same one, with one more tag. */
-function runnerFor(tags: readonly string[]): { uuid: string; id: number; tags: readonly string[] } {
+function runnerFor(tags: readonly string[]) {
   const sorted = [...tags].sort();
   const id = 1 + (checksum(sorted.join(',')) % 997);
   return { uuid: `runner-${id}`, id, tags: sorted.length === 0 ? ['untagged'] : [...sorted, 'docker'] };

@@ -49,9 +49,7 @@ import type { Screen } from './screen.ts';
 
 const LIVE_JOBS_MAX = 1_000;
 
-interface App {
-  fetch(request: Request): Response | Promise<Response>;
-}
+type App = Parameters<typeof serveOnLoopback>[0];
 
 interface ConsoleParts {
   readonly rules: Rules;
@@ -90,14 +88,9 @@ export async function startRunConsole(
   const { directory, limits, policy } = rules;
   const { trouble: onTrouble } = screen;
   const { value } = readYaml(limitsFile);
+  const packed = isRecord(value) ? value : {};
   const zone = zoneOf(limits);
-  const served = await startLocalConsole({
-    rules,
-    packed: isRecord(value) ? value : {},
-    zone,
-    clock,
-    screen,
-  });
+  const served = await startLocalConsole({ rules, packed, zone, clock, screen });
   let counter: ReturnType<typeof startUsageCounter> | undefined;
   return {
     url: served.url,
@@ -147,10 +140,8 @@ function consoleOn(
       screen.trouble(`console: ${message}${path === undefined ? '' : ` (${path})`}`),
   };
   const { limits: table, ledger: jobs, usage, sheets, recounts, chain, sessions, store } = ledger;
-  const desk = createLimitsDesk({
-    ...{ table, policy, packed, directory, ledger: jobs, clock, newId, zone },
-  });
   const { instance, description } = ledger;
+  const desk = createLimitsDesk({ table, policy, packed, directory, ledger: jobs, clock, newId, zone });
   const read = createConsoleRead({
     ...{ desk, limitTable: table, packedLimits: limits, policy, ledger: jobs, usage, sheets, recounts },
     ...{ books: { instance, description, jobs: store, chain }, zone, clock, consoleUrl: url },
@@ -171,11 +162,8 @@ function consoleOn(
     ...{ clock: systemClock, random: randomBytes, addressOf: () => 'this machine', log },
     render: renderNotice,
   });
-  const tellOwner = tellOwnerBy({
-    notify: new MemoryNotifier((message) => screen.mailed(message)),
-    ledger: jobs,
-    origin: url,
-  });
+  const notify = new MemoryNotifier((message) => screen.mailed(message));
+  const tellOwner = tellOwnerBy({ notify, ledger: jobs, origin: url });
   const shared = { desk, read, policy, directory, clock, tellOwner, origin: url, log };
   const pages = createPages({
     ...{ ...shared, zone, uploads: createUploads({ table, clock, newId }) },
@@ -189,9 +177,7 @@ const JOBS_THROUGH = 'when the jobs are through; npm start -- --console keeps it
 async function pastMonth({
   note,
   ...options
-}: Omit<PastMonthOptions, 'nowMs' | 'onDays'> & Pick<Screen, 'note'>): Promise<{
-  readonly month?: string;
-}> {
+}: Omit<PastMonthOptions, 'nowMs' | 'onDays'> & Pick<Screen, 'note'>): Promise<{ readonly month?: string }> {
   const days = `of the last ${PAST_DAYS} days`;
   try {
     const onDays = (days: number): void =>
@@ -258,9 +244,7 @@ export const recountLocalLedger = ({
   ledger: { ledger, recounts },
   clock,
   onTrouble,
-}: Pick<Nightly, 'ledger' | 'onTrouble'> & {
-  readonly clock: Pick<LedgerClock, 'nowMs'>;
-}): Promise<void> =>
+}: Pick<Nightly, 'ledger' | 'onTrouble'> & Pick<ConsoleParts, 'clock'>): Promise<void> =>
   attempt(onTrouble, 'counters are not compared with their jobs', async () => {
     const startedAtMs = clock.nowMs();
     const last = await recounts.read();

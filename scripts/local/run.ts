@@ -12,17 +12,21 @@ import { trustIn } from '../../relay/wire/schema-proof.ts';
 import { UsageError } from '../terminal/command.ts';
 import { publishedFact, serveAdmit } from './admit.ts';
 import { fastClock, SPEED } from './clock.ts';
-import type { AnsweredEvent } from './decision-line.ts';
-import { WEBHOOK_FAULTS } from './gitlab/play.ts';
 import type { LocalJob } from './gitlab/state.ts';
 import { ledgerFolder, readLedgerNote, writeLedgerNote } from './ledger-folder.ts';
 import { openLocalLedger } from './ledger-source.ts';
-import { estimatedEnds, openLocalEnds, SWEEP_EVERY_MS, settleLeftovers } from './local-ends.ts';
+import {
+  estimatedEnds,
+  openLocalEnds,
+  SWEEP_EVERY_MS,
+  settleLeftovers,
+  WEBHOOK_FAULTS,
+} from './local-ends.ts';
 import { type StartOptions, whoseJobs } from './options.ts';
 import { FIRST_RUN_JOB_ID } from './past-month.ts';
 import { choosePipeline, openLocalRouter } from './pipeline-router.ts';
 import type { Screen } from './screen.ts';
-import { DecisionTally, limitFigures } from './summary.ts';
+import { type AnsweredEvent, DecisionTally, limitFigures } from './summary.ts';
 
 const IDS_RESERVED = 10_000_000;
 

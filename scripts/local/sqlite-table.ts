@@ -50,7 +50,7 @@ const WRITES: ReadonlySet<keyof Operations> = new Set([
 export class SqliteTable implements ItemTable {
   readonly tableName = 'tollgate-local';
   readonly #database: DatabaseSync;
-  readonly #items: SqliteItems;
+  readonly #items: ReturnType<typeof sqliteItems>;
   readonly #evaluation: TableEvaluation;
   readonly #readers = new Set<() => void>();
   readonly #sql: ReturnType<typeof statements>;
@@ -61,7 +61,7 @@ export class SqliteTable implements ItemTable {
     try {
       prepareFile(this.#database, makes);
       this.#sql = statements(this.#database);
-      this.#items = new SqliteItems(this.#sql, nowMs);
+      this.#items = sqliteItems(this.#sql, nowMs);
     } catch (error) {
       this.#database.close();
       throw error;
@@ -125,7 +125,7 @@ export class SqliteTable implements ItemTable {
 
   /** Deletes the items that DynamoDB's TTL would have deleted by then, without a stream record. */
   collectGarbage(nowMs: number): void {
-    this.#inTransaction(() => this.#items.collectGarbage(nowMs));
+    this.#inTransaction(() => this.#sql.expire.run(nowMs));
   }
 
   close(): void {
@@ -238,79 +238,48 @@ function statements(database: DatabaseSync) {
   };
 }
 
-class SqliteItems implements KeptItems {
-  readonly #nowMs: () => number;
-  readonly #sql: ReturnType<typeof statements>;
-
-  constructor(sql: ReturnType<typeof statements>, nowMs: () => number) {
-    this.#nowMs = nowMs;
-    this.#sql = sql;
-  }
-
-  get({ pk, sk }: Key): Item | undefined {
-    const row = this.#sql.get.get(pk, sk);
-    return row && itemIn(row);
-  }
-
-  put(item: Item): void {
-    const { pk, sk } = keyOf(item);
-    const dueAt = item[DUE_AT]?.N;
-    this.#sql.put.run(
-      pk,
-      sk,
-      item[DUE_PK]?.S ?? null,
-      dueAt === undefined ? null : Number(dueAt),
-      itemText(item),
-    );
-  }
-
-  delete({ pk, sk }: Key): void {
-    this.#sql.delete.run(pk, sk);
-  }
-
-  span({ pk, sk, dueBeforeMs, backwards, from, max }: ItemSpan): readonly Item[] {
-    const direction = backwards ? 'backwards' : 'forwards';
-    if (dueBeforeMs !== undefined) {
-      const start = from
-        ? [Number(from[DUE_AT]?.N), from[PK]?.S ?? '', from[SK]?.S ?? '']
-        : [backwards ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY, '', ''];
-      return this.#sql.due[direction].all(pk, dueBeforeMs, ...start, max).map(itemIn);
-    }
-    const end = from?.[SK]?.S;
-    let [low, high]: [string, string | Uint8Array] = ['', BEHIND_ALL];
-    if (sk !== undefined)
-      [low, high] = 'begins' in sk ? [sk.begins, sk.begins + LAST_CHARACTER] : ['', sk.before];
-    // The first key after another one is the same key with a zero byte.
-    if (end !== undefined && !backwards) low = `${end}\0`;
-    if (end !== undefined && backwards) high = end;
-    return this.#sql.span[direction].all(pk, low, high, max).map(itemIn);
-  }
-
-  page(from: number, max: number): { readonly items: readonly Item[]; readonly next: number | undefined } {
-    const rows = this.#sql.page.all(from, max + 1);
-    const next = rows[max]?.at;
-    return {
-      items: rows.slice(0, max).map(itemIn),
-      next: next === undefined ? undefined : Number(next),
-    };
-  }
-
-  isRepeated(token: string): boolean {
-    return this.#sql.token.get(token, this.#nowMs() - TOKEN_MEMORY_MS) !== undefined;
-  }
-
-  remember(token: string): void {
-    this.#sql.remember.run(token, this.#nowMs());
-  }
-
-  forgetTokens(): void {
-    this.#sql.forget.run(this.#nowMs() - TOKEN_MEMORY_MS);
-  }
-
-  collectGarbage(nowMs: number): void {
-    this.#sql.expire.run(nowMs);
-  }
-}
+const sqliteItems = (sql: ReturnType<typeof statements>, nowMs: () => number) =>
+  ({
+    get({ pk, sk }: Key) {
+      const row = sql.get.get(pk, sk);
+      return row && itemIn(row);
+    },
+    put(item: Item) {
+      const { pk, sk } = keyOf(item);
+      const dueAt = item[DUE_AT]?.N;
+      const dueAtMs = dueAt === undefined ? null : Number(dueAt);
+      sql.put.run(pk, sk, item[DUE_PK]?.S ?? null, dueAtMs, itemText(item));
+    },
+    delete: ({ pk, sk }: Key) => void sql.delete.run(pk, sk),
+    span({ pk, sk, dueBeforeMs, backwards, from, max }: ItemSpan) {
+      const direction = backwards ? 'backwards' : 'forwards';
+      if (dueBeforeMs !== undefined) {
+        const start = from
+          ? [Number(from[DUE_AT]?.N), from[PK]?.S ?? '', from[SK]?.S ?? '']
+          : [backwards ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY, '', ''];
+        return sql.due[direction].all(pk, dueBeforeMs, ...start, max).map(itemIn);
+      }
+      const end = from?.[SK]?.S;
+      let [low, high]: [string, string | Uint8Array] = ['', BEHIND_ALL];
+      if (sk !== undefined)
+        [low, high] = 'begins' in sk ? [sk.begins, sk.begins + LAST_CHARACTER] : ['', sk.before];
+      // The first key after another one is the same key with a zero byte.
+      if (end !== undefined && !backwards) low = `${end}\0`;
+      if (end !== undefined && backwards) high = end;
+      return sql.span[direction].all(pk, low, high, max).map(itemIn);
+    },
+    page(from: number, max: number) {
+      const rows = sql.page.all(from, max + 1);
+      const next = rows[max]?.at;
+      return {
+        items: rows.slice(0, max).map(itemIn),
+        next: next === undefined ? undefined : Number(next),
+      };
+    },
+    isRepeated: (token: string) => sql.token.get(token, nowMs() - TOKEN_MEMORY_MS) !== undefined,
+    remember: (token: string) => void sql.remember.run(token, nowMs()),
+    forgetTokens: () => void sql.forget.run(nowMs() - TOKEN_MEMORY_MS),
+  }) satisfies KeptItems & { forgetTokens(): void };
 
 const itemIn = ({ item }: Record<string, unknown>): Item => itemOfText(String(item));
 

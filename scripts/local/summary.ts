@@ -11,22 +11,20 @@ import {
 import { validAt } from '../../policies/limits/period.ts';
 import { type Unit, unitRow } from '../../policies/unit.ts';
 import { amountText } from '../../policies/unit-texts.ts';
+import type { RelayEvent } from '../../relay/events.ts';
 import { right, table } from '../terminal/table.ts';
-import type { AnsweredEvent } from './decision-line.ts';
 import type { EndsSummary } from './local-ends.ts';
 import { quantile } from './random.ts';
 
+export type AnsweredEvent = Extract<RelayEvent, { readonly type: 'answered' }>;
 export type Summary = ReturnType<DecisionTally['summary']>;
 export type LimitSummary = Awaited<ReturnType<typeof limitFigures>>[number];
 
-interface GroupTally {
-  admitted: number;
-  rejected: number;
-  readonly rejectedBy: Record<string, number>;
-}
-
 export class DecisionTally {
-  readonly #groups = new Map<string, GroupTally>();
+  readonly #groups = new Map<
+    string,
+    { admitted: number; rejected: number; readonly rejectedBy: Record<string, number> }
+  >();
   readonly #latenciesMs: number[] = [];
   #fallback = 0;
 
@@ -90,8 +88,7 @@ export async function limitFigures(
           unit: limit.unit,
           mode: limit.mode,
         },
-        period: keys[index]?.period ?? '',
-        ...{ spent: settled, held: (counter?.committed ?? 0) - settled },
+        ...{ period: keys[index]?.period ?? '', spent: settled, held: (counter?.committed ?? 0) - settled },
         limitAmount: limitAt(limit, nowMs).amount,
       },
     ];

@@ -1,4 +1,4 @@
-import { choice, parseInput } from '../terminal/flags.ts';
+import { choice, parseInput } from '../terminal/define.ts';
 import { runProgram } from '../terminal/program.ts';
 import { type Figure, reached, renderTable } from './bench/figure.ts';
 import { BENCH_PARTS, measurePart, medianOfTries } from './bench/parts.ts';

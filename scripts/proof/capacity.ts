@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PRICES } from '../cli/cost/prices.ts';
-import { parseInput } from '../terminal/flags.ts';
+import { parseInput } from '../terminal/define.ts';
 import { runProgram } from '../terminal/program.ts';
 import { type LoadOutcome, type LoadPoint, measureLoad } from './bench/load.ts';
 

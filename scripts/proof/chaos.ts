@@ -1,5 +1,5 @@
 import { UsageError } from '../terminal/command.ts';
-import { parseInput, text, whole } from '../terminal/flags.ts';
+import { parseInput, text, whole } from '../terminal/define.ts';
 import { runProgram } from '../terminal/program.ts';
 import { chaosHolds, chaosText, runChaos } from './chaos/run.ts';
 import { FAULTS } from './chaos/scene.ts';

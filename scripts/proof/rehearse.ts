@@ -5,12 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { pythonTools } from '../build/python-tools.ts';
 import { writeRenumbered } from '../local/router/schemas.ts';
-import { parseInput } from '../terminal/flags.ts';
+import { parseInput } from '../terminal/define.ts';
 import { runProgram } from '../terminal/program.ts';
-import { COURSE } from './rehearse/course.ts';
+import { runCourse } from './rehearse/course.ts';
 import { deploymentAt } from './rehearse/deployed.ts';
 import { startEmulator } from './rehearse/emulator.ts';
-import { runSteps } from './rehearse/step.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const REHEARSAL_MS_MAX = 20 * 60_000;
@@ -53,7 +52,7 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(`It has not ended in ${REHEARSAL_MS_MAX / 60_000} minutes and was given up.`);
     void stop(1);
   }, REHEARSAL_MS_MAX);
-  const passed = await runSteps(COURSE, deploymentAt({ emulator, folder, descriptors, python }), console.log);
+  const passed = await runCourse(deploymentAt({ emulator, folder, descriptors, python }));
   clearTimeout(overdue);
   if (!passed) for (const crash of emulator.crashes()) console.log(`  the emulator broke: ${crash}`);
   return stop(passed ? 0 : 1);

@@ -1,4 +1,4 @@
-import type { FlagTable } from './flags.ts';
+import type { FlagTable } from './define.ts';
 
 export const EXIT = {
   ok: 0,
@@ -29,11 +29,10 @@ export interface TerminalIo {
   readonly standIns?: ReadonlyMap<unknown, unknown>;
 }
 
-/** Returns a test's function in place of `real`, if there is one. */
 export const standIn = <Real>({ standIns }: Pick<TerminalIo, 'standIns'>, real: Real): Real =>
   (standIns?.get(real) as Real | undefined) ?? real;
 
-/** One command of `tollgate`: `policy validate`, `check` … Made from a row by `command()` of define-command.ts. */
+/** One command of `tollgate`: `policy validate`, `check` … Made from a row by `command()` of define.ts. */
 export interface Command {
   readonly name: string;
   readonly help: string;
@@ -50,7 +49,6 @@ export interface CommandEntry {
   readonly load: () => Promise<Command>;
 }
 
-/** Wrong usage; the message names the flag, the value and what would be right. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -1,6 +1,6 @@
+import type { Writable } from 'node:stream';
 import { UsageError } from './command.ts';
-import { hasReaderLeft } from './sink.ts';
-import { systemCause, systemFailure } from './system-failure.ts';
+import { codeOf, systemCause, systemFailure } from './user-file.ts';
 
 /** Ends the process: usage errors and `isInput` ones with 3, other failures with 1. @param help - the command that prints the usage. */
 export async function runProgram(
@@ -31,3 +31,18 @@ export async function runProgram(
     process.exit(1);
   }
 }
+
+/** After the first failure the rest is dropped. A reader that left (`tollgate … | head`) is no failure. */
+export function sink(stream: Writable, onFailure: (line: string) => void): (text: string) => void {
+  let isOpen = true;
+  stream.on('error', (error) => {
+    if (isOpen && !hasReaderLeft(error)) onFailure(`stdout: ${systemCause(error)}\n`);
+    isOpen = false;
+  });
+  return (text) => {
+    if (isOpen) stream.write(text);
+  };
+}
+
+const hasReaderLeft = (error: unknown): boolean =>
+  ['EPIPE', 'ERR_STREAM_DESTROYED'].includes(codeOf(error) ?? '');

@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
-import { printablePainted } from './paint.ts';
+import { plainLines } from '../../policies/text/plain-text.ts';
 
-export interface TerminalColumn {
+interface TerminalColumn {
   /** Above the column. Either all columns have one, or none has. */
   readonly title?: string;
   readonly align?: 'left' | 'right';
@@ -10,7 +10,6 @@ export interface TerminalColumn {
 }
 
 export const right = (title: string): TerminalColumn => ({ title, align: 'right' });
-/** A column of amounts, all with the same number of decimals. */
 export const amounts = (title: string): TerminalColumn => ({ title, align: 'right', even: true });
 
 const GAP = '  ';
@@ -41,24 +40,19 @@ export function table(
 export function firstRows(
   columns: Parameters<typeof table>[0],
   rows: readonly (readonly string[])[],
-  { max = 40, width, dim, all = '--json' }: FirstRows,
+  {
+    max = 40,
+    width,
+    dim,
+    all = '--json',
+  }: { readonly max?: number; readonly width: number; readonly dim: Paint['dim']; readonly all?: string },
 ): string {
   const more = rows.length - max;
   const rest = more > 0 ? dim(`… and ${more} more: ${all} has them all\n`) : '';
   return `${table(columns, rows.slice(0, max), width, dim)}${rest}`;
 }
 
-interface FirstRows {
-  readonly max?: number;
-  readonly width: number;
-  readonly dim: (text: string) => string;
-  readonly all?: string;
-}
-
-function evenDecimals(
-  rows: readonly (readonly string[])[],
-  columns: readonly TerminalColumn[],
-): readonly (readonly string[])[] {
+function evenDecimals(rows: readonly (readonly string[])[], columns: readonly TerminalColumn[]) {
   const places = columns.map(({ even }, index) =>
     even ? Math.max(0, ...rows.map((row) => decimalsOf(row[index] ?? '').length)) : 0,
   );
@@ -124,3 +118,37 @@ export function wrapped(text: string, columns: number, indent = ''): string {
   }
   return [...lines, line].join('\n');
 }
+
+export type Paint = ReturnType<typeof paintWhen>;
+
+export const paintWhen = (colours: boolean) => ({
+  good: sgr(colours, 32, 39),
+  bad: sgr(colours, 31, 39),
+  warn: sgr(colours, 33, 39),
+  dim: sgr(colours, 2, 22),
+  strong: sgr(colours, 1, 22),
+});
+
+/** https://no-color.org: set and not empty means none. FORCE_COLOR is what CI systems set for logs that show them. */
+export function coloursWanted(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>) {
+  if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return false;
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '' && env.FORCE_COLOR !== '0';
+  return isTerminal && env.TERM !== 'dumb';
+}
+
+/** Cleans untrusted names, so that a terminal does not interpret them. */
+export const printable = (text: string): string => plainLines(text.replaceAll('\t', ' '), '�');
+
+/** The same of a text that we have painted: only our colours stay. */
+const printablePainted = (text: string): string =>
+  text
+    .split(COLOURS)
+    .map((part) => (part.startsWith('\u001b[') ? part : printable(part)))
+    .join('');
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one.
+const COLOURS = /(\u001b\[[\d;]*m)/g;
+const sgr =
+  (colours: boolean, on: number, off: number) =>
+  (text: string): string =>
+    colours && text !== '' ? `\u001b[${on}m${text}\u001b[${off}m` : text;

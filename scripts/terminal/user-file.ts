@@ -2,7 +2,6 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { UsageError } from './command.ts';
-import { codeOf, systemCause } from './system-failure.ts';
 
 export const STANDARD_INPUT = 0;
 
@@ -30,7 +29,6 @@ export function readUserFile(
   }
 }
 
-/** Returns undefined if there is no such file. @throws {UsageError} like {@link readUserFile} */
 export function readUserFileIfThere(file: string, named = file, bytesMax = BYTES_MAX): string | undefined {
   try {
     return readUserFile(file, named, bytesMax);
@@ -105,7 +103,6 @@ function readSome(handle: number, piece: Buffer): number {
   }
 }
 
-/** Makes missing folders, too. @param flag - `wx` fails if the file is there. @throws {UsageError} */
 export function writeUserFile(file: string, text: string, named = file, flag: 'w' | 'wx' = 'w'): void {
   try {
     mkdirSync(dirname(file), { recursive: true });
@@ -114,3 +111,47 @@ export function writeUserFile(file: string, text: string, named = file, flag: 'w
     throw new UsageError(`${named}: cannot be written: ${systemCause(error)}`, { cause: error });
   }
 }
+
+/** Errors of the operating system about files, ports and streams, in words: cause, code and remedy. */
+
+const WORDS: Readonly<Record<string, readonly [cause: string, remedy: string]>> = {
+  ENOENT: ['there is no such file or folder', 'check the path'],
+  ENOTDIR: ['a part of its path is a file', 'check the path'],
+  EISDIR: ['it is a folder', 'name a file in it'],
+  EEXIST: ['it is there already', 'name another one, or remove it'],
+  EACCES: ['permission is missing', 'check its rights and those of its folder'],
+  EPERM: ['the system forbids it', 'check its rights and those of its folder'],
+  EROFS: ['its file system is read-only', 'use a folder that can be written'],
+  ENOSPC: ['no space is left', 'free space, or write elsewhere'],
+  EDQUOT: ['the quota is used up', 'free space, or write elsewhere'],
+  EIO: ['the device fails', 'check the file and its disk'],
+  EMFILE: ['too many files are open', 'raise the limit of open files (ulimit -n)'],
+  EADDRINUSE: ['another program listens there', 'end it, or choose another port'],
+  EADDRNOTAVAIL: ['this machine does not have the address', 'choose another address'],
+};
+
+export function systemCause(error: unknown): string {
+  const code = codeOf(error) ?? 'unknown error';
+  const [cause, remedy] = WORDS[code] ?? ['the system refuses', 'check the path and its rights'];
+  return `${cause} (${code}); ${remedy}`;
+}
+
+export function systemFailure(error: unknown): string | undefined {
+  const code = codeOf(error);
+  if (code === undefined || WORDS[code] === undefined) return undefined;
+  const { syscall, path, address, port } = error as NodeJS.ErrnoException & {
+    readonly address?: string;
+    readonly port?: number;
+  };
+  if (port !== undefined) return `${address}:${port}: ${syscall} failed: ${systemCause(error)}`;
+  return path === undefined ? undefined : `${path}: ${syscall} failed: ${systemCause(error)}`;
+}
+
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error ? String(error.code) : undefined;
+
+/** `/home/me/clone/policies/policy.yaml:3:1 …` from `/home/me/clone` → `policies/policy.yaml:3:1 …`. */
+export const shortPath = (text: string, cwd: string): string => {
+  const folder = cwd.endsWith('/') ? cwd : `${cwd}/`;
+  return text.startsWith(folder) ? text.slice(folder.length) : text;
+};

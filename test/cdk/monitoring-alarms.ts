@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { COMPOSITE } from '../../cdk/monitoring/alarms/alarm-spec.ts';
-import { monitoringCounts } from '../../cdk/monitoring/alarms/alarms.ts';
+import { COMPOSITE, monitoringCounts } from '../../cdk/monitoring/alarms.ts';
 import { METRIC_NAMESPACE } from '../../functions/names.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
 import { alarmsOf, PAGER, RUNBOOK_URL, UNMEASURED, WATCHED } from './monitored.ts';

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { COMPOSITE } from '../../cdk/monitoring/alarms/alarm-spec.ts';
+import { COMPOSITE } from '../../cdk/monitoring/alarms.ts';
 import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { readDeployments } from '../../cdk/settings/read-deployments.ts';
 import { ENV_LIMITS_PATH } from '../../functions/names.ts';
-import { reservedConcurrency } from '../../scripts/build/preflight.ts';
+import { reservedConcurrency } from '../../scripts/build/deploy.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
 import { WATCHED } from './monitored.ts';
 import { COMMANDS, HEADINGS, partsOf, RUNBOOK, sectionsUnder } from './runbook-text.ts';

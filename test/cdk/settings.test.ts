@@ -147,6 +147,12 @@ test('functions in public subnets are refused: they would get no address and rea
   );
 });
 
+test('a region without Function URLs is refused', () => {
+  expect(messageOf([{ stage: 'prod', gitlab: GITLAB, region: 'eu-south-2' }])).toContain(
+    'region is "eu-south-2" (cdk/tollgate.config.ts, stage "prod"): Lambda has no Function URLs there',
+  );
+});
+
 describe('the command line', () => {
   test('wins over the file', () => {
     const context = {

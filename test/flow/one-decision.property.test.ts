@@ -10,8 +10,7 @@ import type { CheckedPipeline, JobExplanation } from '../../functions/answers/jo
 import { placesOf } from '../../functions/answers/reading/scope.ts';
 import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
 import { silentLog } from '../../functions/core/environment/environment.ts';
-import { createEstimateCache } from '../../functions/core/estimates/estimate-cache.ts';
-import { dynamoEstimateSource } from '../../functions/core/estimates/estimates-item.ts';
+import { createEstimateCache, dynamoEstimateSource } from '../../functions/core/estimates/estimates.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { createLimitsDesk } from '../../functions/core/limits/create-limits-desk.ts';

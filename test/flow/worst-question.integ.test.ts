@@ -48,7 +48,7 @@ test('whatever one legal question is full of, it costs its neighbours little, an
   const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   ends.push(() => router.close());
   const cpuMicros = await startRelay(router.grpcUrl ?? '');
-  await router.until(() => router.waitingStreams() >= 16, { timeoutMs: 60_000 });
+  await router.until(() => router.waitingStreams() >= 16);
   let jobId = 0;
   const askTypical = async (questions: number): Promise<void> => {
     for (let asked = 0; asked < questions; asked += 1) {

@@ -136,6 +136,20 @@ test('roots take turns by their weights', async () => {
   expect([admitted(flood), admitted(heavy)]).toEqual([1, 2]);
 });
 
+test('a root whose jobs come one after another does not starve another root', async () => {
+  const house = slotHouse({ slots: { a: 1, x: 0 }, waitMs: 60_000, answerWithinMs: 60_000 });
+  house.ask({ ...one(1), takes: { x: 1 } });
+  house.ask(one(2, { root: 3, runMs: 500 }));
+  await house.pass(50);
+  const others = Array.from({ length: 4 }, (_, at) => house.ask(one(at + 10, { root: 2, runMs: 500 })));
+  let last = house.ask(one(100, { runMs: 500 }));
+  for (let jobId = 101; jobId < 1_700; jobId += 1) {
+    await house.pass(10);
+    if (outcomeOf(last) !== undefined) last = house.ask(one(jobId, { runMs: 500 }));
+  }
+  expect(others.map(outcomeOf)).toEqual(others.map(() => 'admitted'));
+});
+
 const LINE = 'group/1|jobs-now|now';
 const roomOf = (committed: number, over: Partial<LimitRoom> = {}): LimitRoom => ({
   refusal: quotaViolation('group/1', 'CONCURRENCY_FULL', {

@@ -1,4 +1,4 @@
-import { parseInput, text, whole } from '../../scripts/terminal/flags.ts';
+import { parseInput, text, whole } from '../../scripts/terminal/define.ts';
 import { runProgram } from '../../scripts/terminal/program.ts';
 import { drawWorkload } from './month/draw.ts';
 import { simulateMonth } from './month/month.ts';

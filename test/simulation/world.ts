@@ -17,7 +17,7 @@ import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../functions/core/store/memory-table.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
-import type { SweepReport } from '../../functions/sweep/report.ts';
+import type { SweepReport } from '../../functions/sweep/run.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
 import { type Estimator, historyEstimator, timeoutEstimator } from '../../policies/estimate.ts';
 import { NO_HISTORY, type ProjectHistory, withRuns } from '../../policies/run-history.ts';

@@ -1,15 +1,8 @@
-import type { AlarmInput, AlarmSpec } from '../../cdk/monitoring/alarms/alarm-spec.ts';
-import { alarmsFor } from '../../cdk/monitoring/alarms/alarms.ts';
+import { type AlarmInput, type AlarmSpec, alarmsFor } from '../../cdk/monitoring/alarms.ts';
 
 export const EVERY_PART: AlarmInput = {
-  relays: 2,
-  deadlineMs: 2_000,
-  failurePolicy: 'admit',
-  watchdog: true,
-  console: true,
-  requeue: true,
-  noticesMinutes: 60,
-  metrics: true,
+  ...{ relays: 2, deadlineMs: 2_000, failurePolicy: 'admit', noticesMinutes: 60 },
+  ...{ watchdog: true, console: true, requeue: true, metrics: true },
 };
 
 export const ALL_ALARMS: readonly AlarmSpec[] = alarmsFor(EVERY_PART);

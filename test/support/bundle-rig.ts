@@ -65,23 +65,19 @@ export const fakeSns = (published: URLSearchParams[]): Promise<Fake> =>
     );
   });
 
-export interface Rig {
-  /** The name of the table that the functions use. It is the rig's alone: files of one worker share modules and the database. */
-  readonly table: string;
-  /** Builds a function as it is deployed and starts it with this environment besides the usual one. */
-  start(name: FunctionName, more?: Readonly<Record<string, string>>): Promise<HostedBundle>;
-  close(): Promise<void>;
-}
+export type Rig = ReturnType<typeof aRig>;
 
-export function aRig(endpoint: string): Rig {
+export function aRig(endpoint: string) {
   mkdirSync(BUNDLES, { recursive: true });
   const folder = newRunFolder(BUNDLES);
   const rules = JSON.stringify(packRules({ root, force: false, nowMs: Date.now() }));
   const started: HostedBundle[] = [];
   const table = `bundles-${randomUUID()}`;
   return {
+    /** The name of the table that the functions use. It is the rig's alone: files of one worker share modules and the database. */
     table,
-    start: async (name, more = {}) => {
+    /** Builds a function as it is deployed and starts it with this environment besides the usual one. */
+    start: async (name: FunctionName, more: Readonly<Record<string, string>> = {}): Promise<HostedBundle> => {
       const own = join(folder, name.replace('/', '-'));
       mkdirSync(own, { recursive: true });
       await bundleFunction(name, join(own, 'handler.mjs'));
@@ -89,10 +85,7 @@ export function aRig(endpoint: string): Rig {
       const bundle = await hostBundle({
         folder: own,
         env: {
-          HOME: own,
-          AWS_REGION: 'local',
-          AWS_ACCESS_KEY_ID: 'local',
-          AWS_SECRET_ACCESS_KEY: 'local',
+          ...{ HOME: own, AWS_REGION: 'local', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
           [names.ENV_LEDGER_TABLE]: table,
           [names.ENV_GITLAB_INSTANCE]: INSTANCE,
           [names.ENV_RULES_FILE]: join(own, 'rules.json'),
@@ -103,41 +96,35 @@ export function aRig(endpoint: string): Rig {
       started.push(bundle);
       return bundle;
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       for (const bundle of started) await bundle.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-export interface UrlAnswer {
-  readonly statusCode: number;
-  readonly body: string;
-}
-
-export const bodyOf = (answer: unknown): unknown => JSON.parse((answer as UrlAnswer).body);
-
-export interface DeliveryOptions {
-  readonly id: string;
-  readonly secret?: string;
-  /** @default now */
-  readonly sentAt?: Date;
-  readonly base64?: boolean;
-}
+export const bodyOf = (answer: unknown): unknown => JSON.parse((answer as { readonly body: string }).body);
 
 const HOOK_GROUP = 100;
 
-export function delivery(body: string, { id, secret, sentAt, base64 }: DeliveryOptions): unknown {
-  const at = sentAt ?? new Date();
+export function delivery(
+  body: string,
+  {
+    id,
+    secret = WEBHOOK_SECRET,
+    sentAt: at = new Date(),
+    base64 = false,
+  }: { readonly id: string; readonly secret?: string; readonly sentAt?: Date; readonly base64?: boolean },
+): unknown {
   return documentedUrlEvent({
     path: groupHookUrl(names.WEBHOOK_PATH, HOOK_GROUP),
     headers: {
       'x-gitlab-event': 'Job Hook',
       'webhook-id': id,
       'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-      'webhook-signature': new Webhook(groupHookKey(secret ?? WEBHOOK_SECRET, HOOK_GROUP)).sign(id, at, body),
+      'webhook-signature': new Webhook(groupHookKey(secret, HOOK_GROUP)).sign(id, at, body),
     },
     body,
-    base64: base64 ?? false,
+    base64,
   });
 }

@@ -11,19 +11,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PARTS = ['policies', 'functions', 'relay', 'cdk', 'scripts', 'docs', 'README.md'];
 const PACKAGES = ['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json'];
 
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-export interface Clone extends Disposable {
-  readonly folder: string;
-  /** Runs a line of shell in it, as a person types it. */
-  sh(line: string, env?: Readonly<Record<string, string>>): Promise<Ran>;
-}
-
-export function cloneHere(): Clone {
+export function cloneHere() {
   const parent = mkdtempSync(join(tmpdir(), 'tollgate-clone-'));
   const folder = join(parent, 'my tollgate');
   mkdirSync(folder);
@@ -35,7 +23,8 @@ export function cloneHere(): Clone {
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   return {
     folder,
-    async sh(line, env = {}) {
+    /** Runs a line of shell in it, as a person types it. */
+    async sh(line: string, env: Readonly<Record<string, string>> = {}) {
       const child = spawn('sh', ['-c', line], {
         cwd: folder,
         env: { ...process.env, NO_COLOR: '1', ...env },
@@ -48,7 +37,7 @@ export function cloneHere(): Clone {
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         err += text;
       });
-      const [code] = await once(child, 'close');
+      const [code]: (number | null)[] = await once(child, 'close');
       return { code, out, err };
     },
     [Symbol.dispose]: () => rmSync(parent, { recursive: true, force: true }),

@@ -1,14 +1,18 @@
 import { createServer } from 'node:http';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 
-interface ConnectProxyOptions {
+/**
+ * An HTTP proxy that only knows CONNECT, and remembers where to.
+ *
+ * @param options - `leadsTo`: the port here that it connects to, whatever was asked for.
+ */
+export async function startConnectProxy({
+  credentials,
+  leadsTo,
+}: {
   readonly credentials?: string;
-  /** The port here that it connects to, whatever was asked for. @default the one asked for */
   readonly leadsTo?: number;
-}
-
-/** An HTTP proxy that only knows CONNECT, and remembers where to. */
-export async function startConnectProxy({ credentials, leadsTo }: ConnectProxyOptions = {}) {
+} = {}) {
   const targets: string[] = [];
   const wanted =
     credentials === undefined ? undefined : `Basic ${Buffer.from(credentials).toString('base64')}`;
@@ -36,10 +40,8 @@ export async function startConnectProxy({ credentials, leadsTo }: ConnectProxyOp
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     targets,
     close: () =>
       new Promise<void>((resolve) => {

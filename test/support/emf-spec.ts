@@ -92,14 +92,11 @@ function parsed(text: string): unknown {
   }
 }
 
-export interface Measured {
-  readonly deployment: unknown;
-  /** Values by metric's name. */
-  readonly values: Readonly<Record<string, readonly number[]>>;
-}
-
 /** The metrics of a document as CloudWatch would read it. */
-export function measuredOf(line: string): Measured {
+export function measuredOf(line: string): {
+  readonly deployment: unknown;
+  readonly values: Readonly<Record<string, readonly number[]>>;
+} {
   const root = JSON.parse(line);
   const [{ Dimensions: sets, Metrics: metrics }] = root._aws.CloudWatchMetrics;
   return {

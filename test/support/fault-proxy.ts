@@ -1,19 +1,7 @@
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A TCP proxy on loopback that can lose bytes, connections and itself. */
-export interface FaultProxy {
-  readonly port: number;
-  readonly connections: number;
-  /** From now on every byte vanishes, both ways, and nobody is told: a half-open connection. */
-  blackHole(): void;
-  /** Bytes flow again; connections that lost some are cut, as the network would in the end. */
-  heal(): void;
-  /** RST on every connection; the number of them. */
-  reset(): number;
-  close(): Promise<void>;
-}
-
-export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
+export async function startFaultProxy(targetPort: number) {
   const pairs = new Set<readonly [Socket, Socket]>();
   let swallowing = false;
   let connections = 0;
@@ -37,26 +25,28 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     });
   };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
+  /** RST on every connection; the number of them. */
   const reset = (): number => {
     const cut = [...pairs];
     for (const pair of cut) for (const socket of pair) socket.resetAndDestroy();
     return cut.length;
   };
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port: (server.address() as AddressInfo).port,
     get connections() {
       return connections;
     },
-    blackHole() {
+    /** From now on every byte vanishes, both ways, and nobody is told: a half-open connection. */
+    blackHole(): void {
       swallowing = true;
     },
-    heal() {
+    /** Bytes flow again; connections that lost some are cut, as the network would in the end. */
+    heal(): void {
       swallowing = false;
       reset();
     },
     reset,
-    close() {
+    close(): Promise<void> {
       swallowing = false;
       reset();
       return new Promise((resolve) => server.close(() => resolve()));

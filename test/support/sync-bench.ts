@@ -6,37 +6,23 @@ import {
   syncDirectory,
 } from '../../functions/core/directory/sync.ts';
 import { silentLog } from '../../functions/core/environment/environment.ts';
-import { createGitLabDirectory, type GitLabDirectory } from '../../functions/core/gitlab/rest-gitlab.ts';
+import { createGitLabDirectory } from '../../functions/core/gitlab/rest-gitlab.ts';
 import type { Directory } from '../../policies/directory.ts';
-import type { HandClock } from '../../scripts/local/clock.ts';
-import { createLocalGitLab, type LocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
-import type { PlaceBook } from '../../scripts/local/gitlab/places.ts';
+import { createLocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
 import { manualClock } from './ledger/test-clock.ts';
 import {
   type DirectoryFault,
   type DirectoryOperation,
-  type MemoryDirectoryTable,
   memoryDirectoryTable,
 } from './tables/memory-directory-table.ts';
 
 export const MINUTE_MS = 60_000;
 
-export interface SyncBench {
-  readonly local: LocalGitLab;
-  readonly places: PlaceBook;
-  readonly calls: string[];
-  before: (call: string) => void;
-  readonly gitlab: GitLabDirectory;
-  readonly table: DirectoryTable;
-  readonly clock: HandClock;
-  /** One run; five minutes pass after it. */
-  run(changes?: Partial<SyncDeps>): Promise<DirectorySyncReport>;
-  reader(packed?: Directory): DirectoryStore;
-}
+export type SyncBench = ReturnType<typeof syncBench>;
 
 export function syncBench(
   options: { fault?: (operation: DirectoryOperation) => DirectoryFault; table?: DirectoryTable } = {},
-): SyncBench & { readonly memory: MemoryDirectoryTable } {
+) {
   const clock = manualClock();
   const token = 'glpat-a-token-nobody-may-see';
   const local = createLocalGitLab({ clock, random: () => 0.5, token });
@@ -55,22 +41,17 @@ export function syncBench(
     random: () => 0.5,
   });
   let runs = 0;
-  const bench: SyncBench & { readonly memory: MemoryDirectoryTable } = {
-    local,
-    places: local.places,
-    calls: [],
-    before: () => {},
-    gitlab,
-    table,
-    memory,
-    clock,
-    run: async (changes = {}) => {
+  const bench = {
+    ...{ local, places: local.places, gitlab, table, memory, clock, calls: [] as string[] },
+    before: (_call: string): void => {},
+    /** One run; five minutes pass after it. */
+    run: async (changes: Partial<SyncDeps> = {}): Promise<DirectorySyncReport> => {
       runs += 1;
       const report = await syncDirectory({ gitlab, table, clock, runId: `run-${runs}`, ...changes });
       clock.advance(5 * MINUTE_MS);
       return report;
     },
-    reader: (packed) => new DirectoryStore({ table, packed, clock, log: silentLog }),
+    reader: (packed?: Directory) => new DirectoryStore({ table, packed, clock, log: silentLog }),
   };
   return bench;
 }

@@ -102,10 +102,7 @@ export const searchKey = (search = ''): string => pathKey(search.trim().slice(0,
  * Lists visible matches by path, from memory. Personal namespaces, one per user, appear only in searches or with their own
  * limit; other subjects only with a budget, and in searches with any limit.
  */
-export function matchingPlaces(
-  { search: text, under, mine }: OverviewQuery,
-  view: CallerView,
-): readonly RowPlace[] {
+function matchingPlaces({ search: text, under, mine }: OverviewQuery, view: CallerView): readonly RowPlace[] {
   const { limits, directory, scope } = view;
   const search = searchKey(text);
   const groups = groupsUnder(under, view)

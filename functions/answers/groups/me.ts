@@ -1,5 +1,5 @@
 import { count, flag, list, text, z } from '../../core/schema.ts';
-import type { RequestRow } from '../limits/edit-models.ts';
+import type { RequestRow } from '../limits/models.ts';
 import { type Caller, placesFor, type ReadContext, rightsOf, roleNames } from '../reading/context.ts';
 import { byPath, subjectLabelOf } from '../reading/scope.ts';
 

@@ -1,4 +1,3 @@
-/** Lines about the reasons against a job, as far as the caller may see them. */
 import type { Reason, Violation } from '../../../policies/reason.ts';
 import type { Disclosure } from '../../../policies/text/reason-text.ts';
 import { discreetHeadline, discreetReasonLine, reasonLine } from '../../../policies/text/reason-texts.ts';

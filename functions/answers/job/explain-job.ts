@@ -1,10 +1,20 @@
 /** Explains the decision about a job, then and now, as far as the caller may see it. */
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { EvaluationContext } from '../../../policies/evaluate.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { writtenLimit } from '../../../policies/limits/limit-fields.ts';
 import { limitAt, limitOfCounter } from '../../../policies/limits/limits.ts';
-import type { Violation } from '../../../policies/reason.ts';
+import { pricesAt } from '../../../policies/price.ts';
+import type { Reason, Violation } from '../../../policies/reason.ts';
+import { writtenDay } from '../../../policies/text/edge-text.ts';
+import {
+  bindingFirst,
+  discreetHeadline,
+  headline,
+  retryAdvice,
+} from '../../../policies/text/reason-texts.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
+import { kindRow, unitRow, writtenUnits } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { decisionIdOf, pageText } from '../../core/admission/decide.ts';
 import { type CurrentDecision, countersAsked, decideNow } from '../../core/admission/judge.ts';
@@ -12,19 +22,20 @@ import type { Counter, JobFacts, JobRecord, RecordClaim } from '../../core/ledge
 import { isAwaited } from '../../core/ledger/reservation.ts';
 import { wasRejected } from '../../core/ledger/settle.ts';
 import { jobPagePath, linkTo } from '../../core/notify/console-links.ts';
+import { findRecipient } from '../../core/notify/recipient.ts';
 import { type Caller, type ReadContext, rulesNow } from '../reading/context.ts';
-import type { CountersByName } from '../reading/counters-now.ts';
+import type { CountersByName, CurrentCounters } from '../reading/counters-now.ts';
 import { NOWHERE, subjectLabelOf } from '../reading/scope.ts';
 import {
   disclosedViolation,
   reasonsOf,
   ruleNowOf,
   type ViolationTextContext,
+  violationText,
   waitOf,
 } from './decision-lines.ts';
-import type { ExplainedCounter, ExplainedRuleRow, ExplainedTerms, JobAnswer } from './model.ts';
+import type { ExplainedCounter, ExplainedRuleRow, ExplainedTerms, JobAnswer, JobRejection } from './model.ts';
 import { isVisible, parseJobReference, recordPlaceOf, reportJobUrl } from './recorded-job.ts';
-import { remediesOf } from './remedies.ts';
 import { awaitedText, retriedOf } from './retried.ts';
 import { type ReevaluatedJob, reevaluate } from './rule-results.ts';
 
@@ -218,5 +229,111 @@ function counterNow(
     held: committed - settled,
     ...(typeof bound === 'number' && { left: bound - (mode === 'enforce' ? committed : fitted) }),
     ...withoutAbsent({ bound, mode, wait, whenUnreachable }),
+  };
+}
+
+interface RejectionContext {
+  readonly rules: EvaluationContext;
+  readonly again: ReevaluatedJob | undefined;
+  readonly now: CurrentDecision | undefined;
+  readonly counters: ReadonlyMap<string, Counter>;
+  readonly kept: Pick<CurrentCounters, 'fresh'>;
+  readonly using: ViolationTextContext;
+}
+
+/** Each class needs a full evaluation. */
+const CLASSES_TRIED_MAX = 8;
+const CLASSES_SHOWN_MAX = 3;
+const REQUESTABLE = /^(group|project)\/\d+$/;
+
+type LimitReason = Extract<Reason, { readonly limitAmount: number }>;
+
+async function remediesOf(record: JobRecord, context: RejectionContext): Promise<JobRejection | undefined> {
+  const [first, ...rest] = record.violations;
+  if (first === undefined) return undefined;
+  const { rules, again, now, using } = context;
+  const { nowMs, policy, limits, directory } = rules;
+  const isSeen = (reason: Reason): boolean =>
+    using.scope.seesAll || (isOfLimit(reason) && using.scope.sees(reason.subject));
+  const { binding, others } = bindingFirst([first, ...rest]);
+  const { reason } = binding;
+  const isDisclosed = using.disclosure !== 'none' || isSeen(reason);
+  const current = now?.violations ?? record.violations;
+  const refused = current.flatMap((each) => (isOfLimit(each.reason) ? [each.reason] : []));
+  // Only limits refuse, by an estimate: a smaller estimate may pass.
+  const isEstimate = refused.length === current.length && refused.every(({ unit }) => unitRow(unit).guessed);
+  const tried = now?.outcome === 'rejected' && isEstimate ? again : undefined;
+  const wanted = refused.find(({ subject }) => using.scope.sees(subject) && REQUESTABLE.test(subject));
+  const ofLimit = isOfLimit(reason) ? reason : undefined;
+  const recipient =
+    ofLimit && isDisclosed ? findRecipient(ofLimit.subject, ofLimit.limit, { limits, directory }) : undefined;
+  const renewsAtMs = isDisclosed ? ofLimit?.resetsAtMs : undefined;
+  const isGuessed = ofLimit !== undefined && unitRow(ofLimit.unit).guessed === true;
+  return {
+    says: isDisclosed ? headline(reason, { currency: policy.currency, nowMs }) : discreetHeadline(reason),
+    others: [...new Set(others.map((each) => violationText(each.reason, using)))],
+    advice: isGuessed ? [] : [...retryAdvice(reason, isDisclosed ? using.disclosure : 'none', nowMs)],
+    ...(renewsAtMs !== undefined && renewsAtMs > nowMs && { renewsAtMs }),
+    classes: tried ? await fittingClasses(record, tried, context) : [],
+    ...withoutAbsent({
+      owner: recipient && { name: recipient.owner, ...withoutAbsent({ contact: recipient.contact }) },
+      request: wanted && grantRequestFor(wanted, rules),
+    }),
+  };
+}
+
+const isOfLimit = (reason: Reason): reason is LimitReason => 'limitAmount' in reason;
+
+async function fittingClasses(
+  record: JobRecord,
+  { evaluation: { terms } }: ReevaluatedJob,
+  { rules, counters, kept }: RejectionContext,
+): Promise<JobRejection['classes']> {
+  const { classes, defaultClass } = pricesAt(rules.policy.prices, rules.nowMs);
+  const { runnerId: _, ...asked } = record.facts.asked ?? {};
+  const tried = [...new Set([...classes, defaultClass])]
+    .filter(({ tags, name }) => tags.length > 0 && name !== terms.runnerClass)
+    .sort((one, other) => one.microsPerMinute - other.microsPerMinute)
+    .slice(0, CLASSES_TRIED_MAX)
+    .flatMap(({ name, tags }) => {
+      const facts = { ...record.facts, asked: { ...asked, jobTags: tags, runnerTags: tags } };
+      const other = reevaluate({ ...record, facts }, rules);
+      // Another class may come first for these tags.
+      const isOther = other !== undefined && other.evaluation.terms.runnerClass === name;
+      return isOther && other.evaluation.terms.costMicros < terms.costMicros ? [{ name, tags, other }] : [];
+    });
+  const more = tried.flatMap(({ other }) => countersAsked(other.evaluation));
+  const all = new Map([...counters, ...(await kept.fresh(more))]);
+  return tried
+    .filter(({ other }) => decideNow(other, all, rules.nowMs, record.claims).outcome === 'admitted')
+    .map(({ name, tags, other: { evaluation } }) => ({
+      ...{ runnerClass: name, tags: [...tags], costMicros: evaluation.terms.costMicros },
+    }))
+    .sort((one, other) => one.costMicros - other.costMicros)
+    .slice(0, CLASSES_SHOWN_MAX);
+}
+
+const REQUESTED_MS = 7 * DAY_MS;
+const CENT_MICROS = 10_000;
+const MICROS = 1_000_000;
+
+function grantRequestFor(
+  reason: LimitReason,
+  { limits, directory, nowMs }: EvaluationContext,
+): JobRejection['request'] {
+  const { subject, limit: id, zone = 'UTC', resetsAtMs, asked, limitAmount } = reason;
+  const limit = limitOfCounter(reason, limits, directory, nowMs);
+  if (limit === undefined || limit.amount === 'unlimited') return undefined;
+  const missing = ('committed' in reason ? reason.committed : 0) + asked - limitAmount;
+  const { inCurrency } = unitRow(limit.unit);
+  const step = inCurrency ? CENT_MICROS : (kindRow(limit.kind).perWhole ?? 1);
+  const more = Math.max(step, Math.ceil(missing / step) * step);
+  const untilMs = resetsAtMs === undefined ? nowMs + REQUESTED_MS : Math.max(nowMs, resetsAtMs - 1);
+  return {
+    ...{ subject, label: subjectLabelOf(subject, directory ?? NOWHERE.directory) },
+    ...{ limit: id, unit: limit.unit },
+    amount: inCurrency ? (more / MICROS).toFixed(2) : writtenUnits(more, limit.kind),
+    fromDay: writtenDay(nowMs, zone),
+    untilDay: writtenDay(untilMs, zone),
   };
 }

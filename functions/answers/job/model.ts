@@ -17,12 +17,8 @@ import {
 } from '../../core/schema.ts';
 
 const terms = {
-  runnerClass: text(),
-  estimateSeconds: amount(),
-  costMicros: micros(),
-  microsPerMinute: micros(),
-  priceVersion: text(),
-  policyVersion: text(),
+  ...{ runnerClass: text(), estimateSeconds: amount(), costMicros: micros(), microsPerMinute: micros() },
+  ...{ priceVersion: text(), policyVersion: text() },
 };
 const outcome = z.enum(['admitted', 'rejected']);
 const placeLabel = text('Path of the group or project, or the subject itself.');
@@ -51,9 +47,7 @@ export type RuleNowRow = z.infer<typeof RuleNowSchema>;
 
 const RuleRowSchema = z
   .object({
-    id: text(),
-    kind: maybe(text()),
-    mode: maybe(text()),
+    ...{ id: text(), kind: maybe(text()), mode: maybe(text()) },
     atDecision: list(ViolationLineSchema, 'Its violations at the decision.'),
     now: maybe(ruleNow, 'Absent: not evaluated again, for the reason in `whyNot`.'),
     whyNot: maybe(text()),
@@ -64,11 +58,8 @@ export type ExplainedRuleRow = z.infer<typeof RuleRowSchema>;
 
 const CounterSchema = z
   .object({
-    subject: subject(),
-    label: placeLabel,
-    limit: text('Its id.'),
-    period: text('`2026-11`'),
-    unit,
+    ...{ subject: subject(), label: placeLabel, limit: text('Its id.') },
+    ...{ period: text('`2026-11`'), unit },
     atDecision: maybe(
       z.object({
         jobHeld: amount('Held by the job; 0 if it was rejected.'),
@@ -82,11 +73,9 @@ const CounterSchema = z
       'Absent: the job did not claim it then.',
     ),
     now: z.object({
-      settled: amount(),
-      held: amount(),
+      ...{ settled: amount(), held: amount() },
       bound: maybe(limitAmount('Absent: the limit does not exist any more.')),
-      left: maybe(amount()),
-      mode: maybe(mode),
+      ...{ left: maybe(amount()), mode: maybe(mode) },
       wait: maybe(text('How long jobs wait for room, as `20s`.')),
       whenUnreachable: maybe(oneOf(OUTAGE_POLICIES), 'Absent: that of its rule or kind.'),
     }),
@@ -131,8 +120,7 @@ const RetrySchema = z
     ),
     groupId: count('The group that enabled retries.'),
     retries: count('Retries so far, this one included.'),
-    retriesMax: count(),
-    untilMs: instantMs(),
+    ...{ retriesMax: count(), untilMs: instantMs() },
     newJobId: maybe(count('The job that GitLab made of it.')),
     retriedAtMs: maybe(instantMs()),
     became: maybe(
@@ -147,7 +135,6 @@ export type JobRetry = z.infer<typeof RetrySchema>;
 
 const waitSeconds = maybe(amount('How long it would first wait for room.'));
 
-/** One decision, limited to what the caller may see. */
 export const ExplainedSchema = z
   .object({
     jobId: count(),
@@ -158,15 +145,10 @@ export const ExplainedSchema = z
     answered: oneOf(['ledger', 'fallback', 'unknown'], 'Origin of the response to GitLab.'),
     unchecked: maybe(oneOf(['exempt', 'unmetered', 'bypass'], 'Charged without a check, for this reason.')),
     flagged: flag('It was rejected and ran nevertheless.'),
-    dueAtMs: maybe(instantMs()),
-    endedAtMs: maybe(instantMs()),
-    durationSeconds: maybe(amount()),
+    ...{ dueAtMs: maybe(instantMs()), endedAtMs: maybe(instantMs()), durationSeconds: maybe(amount()) },
     job: z.object({
-      name: maybe(text()),
-      projectPath: maybe(text()),
-      projectId: maybe(count()),
-      groupId: maybe(count()),
-      pipelineId: maybe(count()),
+      ...{ name: maybe(text()), projectPath: maybe(text()), projectId: maybe(count()) },
+      ...{ groupId: maybe(count()), pipelineId: maybe(count()) },
       url: maybe(text('Its page in GitLab, if the address is known.')),
     }),
     currency: text('ISO 4217.'),
@@ -238,9 +220,7 @@ export const AskedPipelineSchema = z
       example: 'acme/payments/checkout',
     }),
     group: maybe(z.union([positive, name]), 'In place of a project, if the project does not matter.'),
-    ref: maybe(name),
-    refProtected: maybe(z.boolean()),
-    pipelineSource: maybe(name),
+    ...{ ref: maybe(name), refProtected: maybe(z.boolean()), pipelineSource: maybe(name) },
     userId: maybe(positive),
     rerun: maybe(positive, 'In place of all other fields: this job again, as it last asked.'),
     jobs: maybe(

@@ -10,18 +10,13 @@ import type { CallerView, ReadContext } from '../reading/context.ts';
 import type { Scope } from '../reading/scope.ts';
 import { violationText } from './decision-lines.ts';
 
-interface JobReference {
-  readonly jobId: number;
-  readonly generation?: number;
-}
-
 const JOB_ID = /^#?(\d{1,15})$/;
 const DECISION_ID = /^d-(\d{1,15})-(\d{1,9})$/;
 const JOB_URL = /\/-\/jobs\/(\d{1,15})(?:[/?#].*)?$/;
 const FALLBACK_ID = /^f-[\da-f-]+$/i;
 const SHOWN_CHARACTERS_MAX = 80;
 
-export function parseJobReference(text: string): ParseResult<JobReference> {
+export function parseJobReference(text: string): ParseResult<{ jobId: number; generation?: number }> {
   const decision = DECISION_ID.exec(text);
   if (decision !== null)
     return { ok: true, value: { jobId: Number(decision[1]), generation: Number(decision[2]) } };

@@ -1,4 +1,3 @@
-/** Explains the retry of a job that was rejected for lack of slots, if its group has retries. */
 import { agreedBy } from '../../../policies/requeue.ts';
 import { relativeText } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';

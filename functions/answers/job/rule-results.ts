@@ -25,7 +25,6 @@ export interface RuleResult extends Pick<Rule, 'id' | 'kind' | 'mode' | 'onMissi
   readonly outcome: RuleNowRow['now']['outcome'];
   /** A condition as in the document with the job's value (`refs: main`), the reason of an exemption, or why it failed. */
   readonly detail?: string;
-  /** Fields of the request that the rule needs. */
   readonly missing: readonly string[];
   /** Missing fields by which `not` or an exemption could still exclude the job. */
   readonly unproven: readonly string[];

@@ -12,10 +12,21 @@
 import { pathKey } from '../../../policies/directory.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import { limitAt } from '../../../policies/limits/limits.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 import { compareTexts } from '../../../policies/text/plain-text.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { RecountOutcome } from '../../core/ledger/checkpoints.ts';
+import type { UsageLook } from '../../core/ledger/recount-round.ts';
 import { findRecipient } from '../../core/notify/recipient.ts';
 import { searchKey } from '../groups/group-rows.ts';
-import { type Caller, type CallerView, pageOf, type ReadContext, viewOf } from '../reading/context.ts';
+import {
+  type Caller,
+  type CallerView,
+  pageOf,
+  placesFor,
+  type ReadContext,
+  viewOf,
+} from '../reading/context.ts';
 import { type CountersByName, layered } from '../reading/counters-now.ts';
 import { readManyDays } from '../reading/read-sums.ts';
 import { ancestorsOf, subjectLabelOf, subjectsAbove, userLabels } from '../reading/scope.ts';
@@ -32,7 +43,13 @@ import {
   riskOf,
 } from '../status/risk.ts';
 import { type CountedLimit, countedLimits, shareOf } from '../status/subject-limits.ts';
-import { type BudgetRow, type Budgets, type BudgetsQuery, SUBJECT_KINDS } from './budgets-model.ts';
+import {
+  type BudgetRow,
+  type Budgets,
+  type BudgetsQuery,
+  type Reconciliation,
+  SUBJECT_KINDS,
+} from './models.ts';
 
 const FORECAST_MAX = 400;
 /** Three requests of a hundred keys. */
@@ -195,3 +212,47 @@ function subjectsAsked(
 
 const kindOf = (subject: string): BudgetsQuery['kind'] =>
   isCap(subject) ? 'cap' : SUBJECT_KINDS.find((kind) => subject === kind || subject.startsWith(`${kind}/`));
+
+/** The recount is nightly. */
+const KNOWN_MS = 60_000;
+const LISTED_MAX = 20;
+
+export function reconciliationOf(reading: ReadContext): (caller: Caller) => Promise<Reconciliation> {
+  const { recounts, clock } = reading;
+  let known: { readonly atMs: number; readonly outcome: RecountOutcome | undefined } | undefined;
+  const outcomeNow = async (): Promise<RecountOutcome | undefined> => {
+    const nowMs = clock.nowMs();
+    if (known === undefined || nowMs - known.atMs >= KNOWN_MS)
+      known = { atMs: nowMs, outcome: await recounts?.read() };
+    return known.outcome;
+  };
+  return async (caller) => {
+    const [outcome, { directory, scope }] = await Promise.all([outcomeNow(), placesFor(reading, caller)]);
+    if (outcome === undefined) return UNCHECKED;
+    const { recountedAtMs: checkedAtMs } = outcome;
+    const seen = outcome.drifting.filter(({ key }) => scope.seesAll || scope.sees(key.subject));
+    const rows = seen.map(({ key: { subject, limit, period }, committed, recounted }) => ({
+      ...{ subject, path: subjectLabelOf(subject, directory), limit, period },
+      beyond: committed - recounted,
+    }));
+    const differing = rows.slice(0, LISTED_MAX);
+    // Unlisted differences may belong to any group, so none is reported as correct.
+    const unlisted = rows.length - differing.length + outcome.unlisted;
+    const usage = scope.seesAll ? outcome.usage : undefined;
+    const base = { checkedAtMs, differing, unlisted, ...withoutAbsent({ usage }) };
+    const when = `checked ${instantText(checkedAtMs, reading.zone)}`;
+    const count = differing.length + unlisted;
+    if (count === 0) return { ...base, state: 'agrees', text: `${equalText(outcome.usage)}, ${when}.` };
+    const text = `${count} ${count === 1 ? 'counter differs' : 'counters differ'} from the jobs that statements are made of, ${when}.`;
+    return { ...base, state: 'differs', text };
+  };
+}
+
+/** Usage that was not compared is left out. */
+const equalText = (usage: UsageLook | undefined): string =>
+  usage === undefined || usage.failed > 0 ? 'Counters = statements' : 'Counters = usage = statements';
+
+const UNCHECKED: Reconciliation = {
+  ...{ state: 'unchecked', differing: [], unlisted: 0 },
+  text: 'Not recounted yet: the first runs of the recount do it.',
+};

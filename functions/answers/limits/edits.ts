@@ -6,7 +6,6 @@ import { counterOf, type LimitSet, limitsOn } from '../../../policies/limits/lim
 import { isValidAt } from '../../../policies/limits/period.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { limitsByPlace } from '../../core/limits/change-rows.ts';
-import type { Preview } from '../../core/limits/create-limits-desk.ts';
 import { entryPlaceOf } from '../../core/limits/csv/export-limits.ts';
 import type {
   BreakGlassState,
@@ -33,8 +32,7 @@ import { type Scope, subjectLabelOf, subjectsAbove } from '../reading/scope.ts';
 import { readDays, today } from '../reading/usage-days.ts';
 import { limitRows } from '../status/limit-row.ts';
 import { historySpan } from '../status/outlook.ts';
-import type { ExceptionRow, OwnLimit } from './budgets-model.ts';
-import type { EditEffect, PreviewAnswer, RequestRow } from './edit-models.ts';
+import type { EditEffect, ExceptionRow, OwnLimit, PreviewAnswer, RequestRow } from './models.ts';
 
 /** Leaves out rows of subjects that are not visible, and entries without other rows. */
 export async function visibleHistory(
@@ -58,7 +56,6 @@ export function editsOf(reading: ReadContext) {
   return {
     history: async (asked: HistoryQuery, caller: Caller): Promise<HistoryPage> =>
       visibleHistory(asked, await scopeFor(caller), reading),
-    /** Undefined: the edit does not exist, or nothing of it is visible. */
     edit: async (edit: number, caller: Caller): Promise<LogEntry | undefined> =>
       visibleEntry(await reading.desk.edit(edit), await scopeFor(caller)),
     breakGlasses: async (caller: Caller): Promise<readonly BreakGlassState[]> => {
@@ -72,7 +69,6 @@ export function editsOf(reading: ReadContext) {
         return { ...glass, userNames: Object.fromEntries(own) };
       });
     },
-    /** Returns a check if the caller may see a subject, by today's groups. */
     sight: async (caller: Caller): Promise<(subject: string) => boolean> => (await scopeFor(caller)).sees,
   };
 }
@@ -99,28 +95,23 @@ export const previewOf =
     };
   };
 
-interface JudgedEdits {
-  readonly outcome: 'valid';
-  readonly preview: Extract<Preview, { outcome: 'valid' }>;
-  readonly view: CallerView;
-}
-
 export async function judgeEdits(
   edits: readonly LimitEdit[],
   base: string | undefined,
   caller: Caller,
   reading: ReadContext,
-): Promise<JudgedEdits | Exclude<PreviewAnswer, { outcome: 'valid' }>> {
+) {
   const view = await viewOf(reading, caller);
   const { sees } = view.scope;
   const foreign = edits.find((edit) => 'subject' in edit && !sees(edit.subject));
   if (foreign !== undefined && 'subject' in foreign)
-    return { outcome: 'unknown_subject', subject: foreign.subject };
+    return { outcome: 'unknown_subject' as const, subject: foreign.subject };
   const preview = await reading.desk.preview(edits, base);
   if (preview.outcome === 'invalid') return { ...preview, set: view.set };
   const hidden = preview.rows.find(({ subject }) => !sees(subject));
-  if (hidden !== undefined) return { outcome: 'unknown_subject', subject: hidden.id ?? hidden.subject };
-  return { outcome: 'valid', preview, view };
+  return hidden === undefined
+    ? { outcome: 'valid' as const, preview, view }
+    : { outcome: 'unknown_subject' as const, subject: hidden.id ?? hidden.subject };
 }
 
 async function effectsOf(
@@ -215,7 +206,6 @@ export const ownLimitsOf =
     });
   };
 
-/** Returns true if a text is a subject of limits: `project/7`, `groups/acme/team-?`. */
 export const isSubject = (text: string): boolean => entryPlaceOf(text) !== undefined;
 
 type Entry = Readonly<Record<string, unknown>>;

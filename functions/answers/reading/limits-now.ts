@@ -4,8 +4,8 @@ import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { readWholeDirectory } from '../../core/directory/directory-part.ts';
 import type { DirectoryTable } from '../../core/directory/directory-table.ts';
 import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
+import { type PreviousCounters, withOpenings } from '../../core/limits/limit-store.ts';
 import type { LimitTable, OpeningEntry } from '../../core/limits/limit-table.ts';
-import { type PreviousCounters, withOpenings } from '../../core/limits/period-openings.ts';
 import { type Places, placesOf } from './scope.ts';
 
 export interface CurrentLimits {

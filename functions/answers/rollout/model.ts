@@ -2,7 +2,7 @@ import { ROLLOUT_STEPS } from '../../../policies/rollout-step.ts';
 import * as s from '../../core/schema.ts';
 import { mode, z } from '../../core/schema.ts';
 import { type CoverageQuery, jobsByRule, type OverviewQuery } from '../groups/model.ts';
-import { countedSpan } from '../limits/edit-models.ts';
+import { countedSpan } from '../limits/models.ts';
 import { LimitRowSchema } from '../status/model.ts';
 
 export interface RolloutQuery extends Pick<OverviewQuery, 'cursor' | 'max'> {

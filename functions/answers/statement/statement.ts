@@ -134,7 +134,7 @@ type Tally = ReturnType<typeof emptyTally>;
  *
  * @throws {Error} with the remedy, when the lines become too many.
  */
-export async function tallyJobs(options: TallyOptions, jobs: Pick<LedgerStore, 'scan' | 'readEntries'>) {
+async function tallyJobs(options: TallyOptions, jobs: Pick<LedgerStore, 'scan' | 'readEntries'>) {
   const { startMs, endMs, billed } = options;
   const [own, below] = [emptyTally(), emptyTally()];
   let jobsInNoGroup = 0;

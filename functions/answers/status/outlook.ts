@@ -2,12 +2,13 @@
 import {
   type DailyUsage,
   dailyRate,
+  forecastBand,
   HISTORY_DAYS,
   historyBefore,
+  proveForecasts,
   runOut,
   TESTED_DAYS,
 } from '../../../policies/forecast.ts';
-import { forecastBand, proveForecasts } from '../../../policies/forecast-band.ts';
 import { calendarDay, dayIn, dayNumber, dayStartMs } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { isMoney, kindRow, type LimitKind, type UsageCounts } from '../../../policies/unit.ts';

@@ -13,11 +13,10 @@ import {
   type RoleName,
   type SentEdit,
 } from '../../core/limits/edit-model.ts';
-import { NO_SET } from '../../core/limits/limit-reads.ts';
+import { lastEdit, NO_SET } from '../../core/limits/limit-reads.ts';
 import { actText, whoMayText } from '../../core/limits/rights.ts';
 import { count, instantMs, list, maybe, orNone, text, z } from '../../core/schema.ts';
 import type { User } from '../../core/signin/model.ts';
-import { lastEdit } from '../last-edit.ts';
 import { type ApiContext, type ApiError, apiError, NO_BASE, NOT_THERE, withProblems } from './api-parts.ts';
 
 const IF_MATCH = /^"([^"]{1,80})"$/;
@@ -30,15 +29,10 @@ export function baseOf(header: string | undefined): { readonly base: string | un
 
 export const etagOf = (set: string | undefined): string => `"${set ?? NO_SET}"`;
 
-export interface EditReason {
-  readonly why: string;
-  readonly confirmed?: boolean | undefined;
-}
-
 export const editedBy = (
   user: User,
   base: string | undefined,
-  { why, confirmed }: EditReason,
+  { why, confirmed }: { readonly why: string; readonly confirmed?: boolean | undefined },
   source = 'api',
 ): EditAuthor => ({
   ...{ ...actingUser(user), why, source, base },
@@ -156,7 +150,7 @@ export function respond(c: ApiContext, answer: OutcomeAnswer) {
   return answer.status === 202 ? c.json(answer.body, 202) : c.json(answer.body, answer.status);
 }
 
-const INVALID = apiError(
+export const INVALID = apiError(
   'invalid',
   'This cannot be done: see the problems.',
   'Correct them and send it again; nothing was changed.',

@@ -20,7 +20,7 @@ import {
   ReconciliationSchema,
   RISK_FILTERS,
   SUBJECT_KINDS,
-} from '../../answers/limits/budgets-model.ts';
+} from '../../answers/limits/models.ts';
 import { SPEND_KEYS, SpendReportSchema } from '../../answers/report/model.ts';
 import { TOP_MAX } from '../../answers/report/report.ts';
 import { groupsCsv } from '../../answers/report/spend-text.ts';
@@ -135,10 +135,7 @@ const spendList = createRoute({
   path: '/report.csv',
   summary: 'Every group with the cost of its own projects',
   request: {
-    query: z.object({
-      ...spendQuery,
-      page: whole.min(0).max(1_000).default(0),
-    }),
+    query: z.object({ ...spendQuery, page: whole.min(0).max(1_000).default(0) }),
   },
   responses: {
     200: {
@@ -226,9 +223,7 @@ export function readRoutes({ read }: ApiDeps) {
         '/limits/own',
         'The limits written on a subject itself, in force now or not',
         OwnLimitsSchema,
-        {
-          query: z.object({ subject }),
-        },
+        { query: z.object({ subject }) },
       ),
       async (c) => c.json(await read.ownLimits(c.req.valid('query').subject, c.var.user), 200),
     )

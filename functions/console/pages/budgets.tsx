@@ -9,7 +9,7 @@ import {
   RISK_FILTERS,
   SUBJECT_KINDS,
   type SubjectKind,
-} from '../../answers/limits/budgets-model.ts';
+} from '../../answers/limits/models.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
 import {

@@ -1,7 +1,7 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { actingUser } from '../../answers/reading/context.ts';
 import type { HistoryPage, LogEntry } from '../../core/limits/edit-model.ts';
-import { lastEdit } from '../last-edit.ts';
+import { lastEdit } from '../../core/limits/limit-reads.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
 import {

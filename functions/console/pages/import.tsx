@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { BacktestAnswer } from '../../answers/limits/edit-models.ts';
+import type { BacktestAnswer } from '../../answers/limits/models.ts';
 import { actingUser } from '../../answers/reading/context.ts';
 import {
   type CsvDialect,
@@ -8,9 +8,8 @@ import {
   PLAIN_CSV,
   understoodText,
 } from '../../core/limits/csv/columns.ts';
-import { exportLimits } from '../../core/limits/csv/export-limits.ts';
+import { exportLimits, totalChanges, type WrittenTotal } from '../../core/limits/csv/export-limits.ts';
 import { readRows } from '../../core/limits/csv/read-rows.ts';
-import { totalChanges, type WrittenTotal } from '../../core/limits/csv/totals.ts';
 import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import { baseOfFile, exportedLimits, NO_SET } from '../../core/limits/limit-reads.ts';
 import type { User } from '../../core/signin/model.ts';

@@ -3,7 +3,7 @@ import { unitRow } from '../../../policies/unit.ts';
 import { waitText } from '../../answers/job/decision-lines.ts';
 import type { JobExplanation, JobRejection, JobRetry } from '../../answers/job/model.ts';
 import { BECAME } from '../../answers/job/retried.ts';
-import type { RequestRow } from '../../answers/limits/edit-models.ts';
+import type { RequestRow } from '../../answers/limits/models.ts';
 import { jobPagePath } from '../../core/notify/console-links.ts';
 import { distance, instant, type PageFormat, pageAmount } from './parts/amounts.tsx';
 import { field, hiddenFields } from './parts/form-field.tsx';

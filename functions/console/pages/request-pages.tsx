@@ -3,7 +3,7 @@ import { readInstant } from '../../../policies/document/values.ts';
 import { type Edge, edgeText, writtenDay } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { SubjectView } from '../../answers/groups/model.ts';
-import type { BacktestAnswer, PreviewAnswer, RequestRow } from '../../answers/limits/edit-models.ts';
+import type { BacktestAnswer, PreviewAnswer, RequestRow } from '../../answers/limits/models.ts';
 import { actingUser } from '../../answers/reading/context.ts';
 import type { DecideOutcome, LimitEdit, RequestOutcome } from '../../core/limits/edit-model.ts';
 import { whoMayText } from '../../core/limits/rights.ts';
@@ -64,11 +64,7 @@ function spanText({ from = '', until = '', limitNow }: RequestRow): string {
 
 const OVER_SHOWN = 50;
 
-export function requestsPage(
-  rows: readonly RequestRow[],
-  done: string | undefined,
-  format: PageFormat,
-): Markup {
+function requestsPage(rows: readonly RequestRow[], done: string | undefined, format: PageFormat): Markup {
   const waiting = rows.filter(({ state, expiresAtMs }) => state === 'pending' && expiresAtMs > format.nowMs);
   const over = rows.filter((row) => !waiting.includes(row));
   return (
@@ -141,7 +137,7 @@ function overText(row: RequestRow, format: PageFormat): Markup {
   );
 }
 
-export function askPage(
+function askPage(
   { path, subject, limits, zone }: SubjectView,
   values: Values,
   format: PageFormat,
@@ -189,7 +185,7 @@ async function editsOf(
 }
 
 /** The same preview as of an edit that gives the grant: approving it is one. */
-export async function showDecision(
+async function showDecision(
   c: PageContext,
   deps: PagesDeps,
   row: RequestRow,

@@ -42,20 +42,18 @@ export interface AdmissionsRequest {
 export interface WaitingTerms {
   /** Counters with waiting jobs: only jobs whose `turn` names them may take from them. At most {@link LINES_MAX}. */
   readonly lines?: readonly string[];
-  readonly jobs?: readonly WaitingTurn[];
+  readonly jobs?: readonly {
+    readonly jobId: number;
+    readonly waitedMs: number;
+    /** Counters from `lines` that this job waits for and may take from now. */
+    readonly turn?: readonly string[];
+    /** It can wait no longer: it is admitted or rejected now. */
+    readonly last?: true;
+  }[];
 }
 
 /** Counters that others wait for, as named in one request. */
 export const LINES_MAX = 64;
-
-interface WaitingTurn {
-  readonly jobId: number;
-  readonly waitedMs: number;
-  /** Counters from `lines` that this job waits for and may take from now. */
-  readonly turn?: readonly string[];
-  /** It can wait no longer: it is admitted or rejected now. */
-  readonly last?: true;
-}
 
 export interface AdmissionsResponse {
   /** The request's `batch`, if it had one. An answer under another name is another batch's, and none of it is used. */
@@ -165,7 +163,14 @@ export interface ProblemsResponse {
 export interface Beat {
   readonly atMs: number;
   readonly openStreams: number;
-  readonly schema?: BeatSchema;
+  readonly schema?: {
+    readonly source: string;
+    readonly hash?: string;
+    /** Those that come along with Tollgate: no GitLab has their field numbers. */
+    readonly placeholder?: boolean;
+    /** The schema's status: `proven`, or another word of the relay. */
+    readonly standing?: string;
+  };
   /** Since all groups of GitLab were listed, as this relay knows them; before it has a directory, since its start. */
   readonly directoryAgeMs?: number;
   /** State of the circuit breaker: `closed` lets calls through. */
@@ -185,13 +190,4 @@ export interface WaitingLine {
   readonly counter: string;
   readonly jobs: number;
   readonly longestMs?: number;
-}
-
-interface BeatSchema {
-  readonly source: string;
-  readonly hash?: string;
-  /** Those that come along with Tollgate: no GitLab has their field numbers. */
-  readonly placeholder?: boolean;
-  /** The schema's status: `proven`, or another word of the relay. */
-  readonly standing?: string;
 }

@@ -1,14 +1,5 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 
-interface NetworkFailure {
-  readonly kind: FailureKind;
-  readonly cause: string;
-  readonly detail: string;
-  readonly remedy: string | undefined;
-}
-
-type FailureKind = keyof typeof KINDS | 'unknown';
-
 /** By the code or the text that Node, ws and grpc-js give; the first match counts. Then cause and remedy. */
 const KINDS = {
   expired: [
@@ -64,15 +55,16 @@ export const PROXY_CREDENTIALS =
   'Put them into HTTPS_PROXY, as http://user:password@host:port (deployed: parameters.proxyCredentials in cdk/tollgate.config.ts).';
 
 /** @param error - of fetch, a socket or TLS. Its own text is not quoted, because it can hold the password of a proxy. */
-export function networkFailure(error: unknown): NetworkFailure {
+export function networkFailure(error: unknown) {
   const { code, text, address, statusCode } = innermost(error);
   const detail = [statusCode ?? code, address].filter((each) => each !== undefined && each !== '').join(' ');
-  if (statusCode === 407)
-    return { kind: 'proxyStatus', cause: 'the proxy wants credentials', detail, remedy: PROXY_CREDENTIALS };
+  const failure = (kind: keyof typeof KINDS | 'unknown', cause: string, remedy?: string) =>
+    ({ kind, cause, detail, remedy }) as const;
+  if (statusCode === 407) return failure('proxyStatus', 'the proxy wants credentials', PROXY_CREDENTIALS);
   const found = (Object.keys(KINDS) as (keyof typeof KINDS)[]).find((kind) => KINDS[kind][0].test(text));
-  if (found === undefined) return { kind: 'unknown', cause: 'the call failed', detail, remedy: undefined };
+  if (found === undefined) return failure('unknown', 'the call failed');
   const [, cause, remedy] = KINDS[found];
-  return { kind: found, cause, detail, remedy };
+  return failure(found, cause, remedy);
 }
 
 /** One line: what was tried, where, why it failed, and what to do. @param what - `GET /user: GitLab` */

@@ -1,5 +1,5 @@
 /** Secrets kept as lines of one text, read rarely and kept a while. */
-import type { Log } from './environment.ts';
+import { errorName, type Log } from './environment.ts';
 
 /** A new secret is taken this soon, and an old one is refused this soon. */
 const FRESH_MS = 5 * 60_000;
@@ -30,9 +30,7 @@ export function secretLines({
     } catch (error) {
       const nowMs = clock.monotonicMs();
       if (known === undefined || nowMs - known.atMs > KEPT_MS) throw error;
-      log.error('secrets unreadable, the last ones go on', {
-        error: error instanceof Error ? error.name : '',
-      });
+      log.error('secrets unreadable, the last ones go on', { error: errorName(error) });
       askAgainAtMs = nowMs + RETRY_MS;
       return known.lines;
     }
@@ -76,10 +74,7 @@ export const groupTokens =
     try {
       return (await ssmText(`${path}/${groupId}`)).trim();
     } catch (error) {
-      log.warn("a group's token cannot be read", {
-        groupId,
-        error: error instanceof Error ? error.name : 'unknown error',
-      });
+      log.warn("a group's token cannot be read", { groupId, error: errorName(error) });
       return undefined;
     }
   };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AdminAnswer, AdminCalls } from './admin-calls.ts';
 import { HOOK_EVENTS, type HookSetting } from './group-hooks.ts';
-import { checkBaseUrl, type RestCallDeps } from './rest-call.ts';
+import { checkBaseUrl, GRAPHQL, type RestCallDeps } from './rest-call.ts';
 
 const id = z.int().positive();
 const text = z
@@ -98,17 +98,52 @@ const hookEventSchema = z.object({
 
 const runnerSchema = z.object({ id });
 
+const projectSchema = z.object({
+  id,
+  path_with_namespace: z.string(),
+  default_branch: z.string().nullish(),
+});
+const runnerDetailSchema = z.object({
+  runner_type: z.string(),
+  paused: z.boolean().optional(),
+  online: z.boolean().nullish(),
+  tag_list: z.array(z.string()),
+  run_untagged: z.boolean(),
+});
+const pipelineSchema = z.object({ id, source: z.string().nullish(), web_url: z.string().optional() });
+const pipelineJobSchema = z.object({
+  id,
+  name: z.string(),
+  status: z.string(),
+  failure_reason: z.string().optional(),
+  tag_list: z.array(z.string()).default([]),
+  web_url: z.string().optional(),
+});
+const messageSchema = z
+  .object({
+    data: z.object({
+      project: z.object({ job: z.object({ failureMessage: z.string().nullish() }).nullish() }).nullish(),
+    }),
+  })
+  .transform(({ data }) => data.project?.job?.failureMessage ?? undefined);
+
 export type AdminController = z.output<typeof controllerSchema>;
 /** Last use: null before the first, undefined where GitLab (before 18.10) does not say. */
 export type ControllerToken = z.output<typeof controllerTokenSchema>;
+export type CanaryJob = z.output<typeof pipelineJobSchema>;
 export type GroupHook = z.output<typeof hookSchema>;
 export type GitLabAdministration = ReturnType<typeof createGitLabAdministration>;
+
+const JOBS_LOOKED_AT = '100';
+const MESSAGE_QUERY =
+  'query ($path: ID!, $id: JobID!) { project(fullPath: $path) { job(id: $id) { failureMessage } } }';
 
 /** As an administrator's token sees it. No call throws for what GitLab answers. @throws {Error} if `baseUrl` is no plain address */
 export function createGitLabAdministration(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
   const calls = new AdminCalls(deps);
   const controller = (id: number): string => `/runner_controllers/${id}`;
+  const pipelines = (projectId: number): string => `/projects/${projectId}/pipelines`;
   const hooks = (groupId: number): string => `/groups/${groupId}/hooks`;
   const hook = (groupId: number, hookId: number): string => `${hooks(groupId)}/${hookId}`;
   return {
@@ -167,6 +202,38 @@ export function createGitLabAdministration(deps: RestCallDeps) {
       calls.list('other', runnerSchema, '/runners/all', {
         type: 'instance_type',
         ...(tags.length > 0 && { tag_list: tags.join(',') }),
+      }),
+    runner: (runnerId: number) => calls.read('other', runnerDetailSchema, `/runners/${runnerId}`),
+
+    project: (asked: string) => calls.read('other', projectSchema, `/projects/${encodeURIComponent(asked)}`),
+    /** Its source is `api`. It may have been started where the answer was lost. */
+    startPipeline: (projectId: number, ref: string) =>
+      calls.change('pipelines', pipelineSchema, 'POST', `/projects/${projectId}/pipeline`, { ref }),
+    async unfinishedPipelines(projectId: number): Promise<AdminAnswer<readonly number[]>> {
+      const found: number[] = [];
+      for (const status of ['created', 'pending', 'running']) {
+        const newest = { source: 'api', status, order_by: 'id', sort: 'desc', per_page: JOBS_LOOKED_AT };
+        const query = new URLSearchParams(newest);
+        const some = await calls.read('pipelines', pipelineSchema.array(), pipelines(projectId), query);
+        if (!some.ok) return some;
+        found.push(...some.value.map((pipeline) => pipeline.id));
+      }
+      return { ok: true, value: found };
+    },
+    pipelineJobs: (projectId: number, pipelineId: number) =>
+      calls.read(
+        'pipelines',
+        pipelineJobSchema.array(),
+        `${pipelines(projectId)}/${pipelineId}/jobs`,
+        new URLSearchParams({ per_page: JOBS_LOOKED_AT }),
+      ),
+    cancelPipeline: (projectId: number, pipelineId: number) =>
+      calls.change('pipelines', z.unknown(), 'POST', `${pipelines(projectId)}/${pipelineId}/cancel`),
+    /** GitLab's failure message of a job, including a controller's reason; REST does not return it. */
+    failureMessage: (path: string, jobId: number) =>
+      calls.change('pipelines', messageSchema, 'POST', GRAPHQL, {
+        query: MESSAGE_QUERY,
+        variables: { path, id: `gid://gitlab/Ci::Build/${jobId}` },
       }),
   };
 }

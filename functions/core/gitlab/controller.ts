@@ -9,21 +9,19 @@ export type ControllerState = z.output<typeof StateSchema>['state'];
 
 const pathOf = (controllerId: number): string => `/runner_controllers/${controllerId}`;
 
-const absent = (path: string): GitLabError =>
-  new GitLabError(
-    'gitlab_unreadable',
-    `${path}: GitLab has no such controller; check the controller's id, GitLab's URL and licence`,
-  );
-
-export async function readControllerState(
-  controllerId: number,
+async function readController<S extends z.ZodType>(
+  path: string,
+  schema: S,
   deps: RestCallDeps,
-): Promise<ControllerState> {
-  const path = pathOf(controllerId);
-  const found = await readOne(path, StateSchema, deps);
-  if (found === undefined) throw absent(`GET ${path}`);
-  return found.state;
+): Promise<z.output<S>> {
+  const found = await readOne(path, schema, deps);
+  if (found !== undefined) return found;
+  const says = "GitLab has no such controller; check the controller's id, GitLab's URL and licence";
+  throw new GitLabError('gitlab_unreadable', `GET ${path}: ${says}`);
 }
+
+export const readControllerState = async (controllerId: number, deps: RestCallDeps) =>
+  (await readController(pathOf(controllerId), StateSchema, deps)).state;
 
 export type Controller = ReturnType<typeof createController>;
 
@@ -31,14 +29,8 @@ export const createController = (deps: RestCallDeps & { readonly controllerId: n
   state: (): Promise<ControllerState> => readControllerState(deps.controllerId, deps),
   /** Makes it `dry_run`: GitLab goes on asking and follows no answer. @throws {GitLabError} It may or may not be. */
   async disarm(): Promise<void> {
-    const disarmed = { state: 'dry_run' } as const;
-    await changed(
-      'PUT',
-      pathOf(deps.controllerId),
-      disarmed,
-      z.object({ state: z.literal('dry_run') }),
-      deps,
-    );
+    const disarmed = z.object({ state: z.literal('dry_run') });
+    await changed('PUT', pathOf(deps.controllerId), { state: 'dry_run' }, disarmed, deps);
   },
 });
 
@@ -46,16 +38,14 @@ const ScopesSchema = z.object({
   instance_level_scopings: z.array(z.unknown()),
   runner_level_scopings: z
     .array(z.object({ runner_id: z.int().positive() }).catch({ runner_id: 0 }))
-    .default([]),
+    .default([])
+    .transform((scopings) => scopings.map((each) => each.runner_id).filter((id) => id > 0)),
 });
 
 /** Without a scope GitLab never asks the controller. `instance`: every runner, also those of groups and projects. @throws {GitLabError} */
 export async function readControllerScopes(controllerId: number, deps: RestCallDeps) {
-  const path = `${pathOf(controllerId)}/scopes`;
-  const found = await readOne(path, ScopesSchema, deps);
-  if (found === undefined) throw absent(`GET ${path}`);
-  const runnerIds = found.runner_level_scopings.map((each) => each.runner_id).filter((id) => id > 0);
-  return { instance: found.instance_level_scopings.length > 0, runnerIds };
+  const found = await readController(`${pathOf(controllerId)}/scopes`, ScopesSchema, deps);
+  return { instance: found.instance_level_scopings.length > 0, runnerIds: found.runner_level_scopings };
 }
 
 export type ControllerScopes = Awaited<ReturnType<typeof readControllerScopes>>;

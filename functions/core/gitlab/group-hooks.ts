@@ -1,6 +1,4 @@
 import { createHash, createHmac } from 'node:crypto';
-import { z } from 'zod';
-import { changed, pageQuery, type RestCallDeps, readPage } from './rest-call.ts';
 
 export interface HookSetting {
   readonly url: string;
@@ -43,27 +41,6 @@ export function hookSetting(name: string, webhookUrl: string, secret: string, gr
   };
 }
 
-const HookUrl = z.object({ url: z.string() });
-
-export async function hasGroupHook(
-  groupId: number,
-  webhookUrl: string,
-  deps: RestCallDeps,
-): Promise<boolean> {
-  const query = pageQuery({}, undefined);
-  const { hooks } = await readPage('hooks', `/groups/${groupId}/hooks`, query, HookUrl, deps);
-  return hooks.some(({ url }) => isHookUrl(url, webhookUrl));
-}
-
 /** A webhook of the deployment: a group’s address, or the one without a group of earlier versions. */
 export const isHookUrl = (url: string, webhookUrl: string): boolean =>
   url === webhookUrl || url.startsWith(`${webhookUrl.replace(/\/+$/, '')}/`);
-
-/** Needs a token of scope `api`. @throws {GitLabError} It may or may not have been made: the next look says. */
-export async function createGroupHook(
-  groupId: number,
-  setting: HookSetting,
-  deps: RestCallDeps,
-): Promise<void> {
-  await changed('POST', `/groups/${groupId}/hooks`, { ...setting, ...HOOK_EVENTS }, z.unknown(), deps);
-}

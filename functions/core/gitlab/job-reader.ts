@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { JOB_STATUSES, type JobStatus, type JobTruth } from './gitlab.ts';
 
@@ -19,51 +18,53 @@ function kindOf(value: unknown): string {
   return typeof value === 'number' ? String(value) : `of type ${typeof value}`;
 }
 
-/** For what decides and counts (ids, status, times, durations): a value of the wrong kind is a problem. */
-const strict = <Value>(expected: string, isReadable: (value: unknown) => boolean) =>
-  z.custom<Value>(isReadable, { error: ({ input }) => `is ${kindOf(input)}; expected ${expected}` });
+interface Reader<Value> {
+  /** Undefined: it cannot be read. */
+  readonly read: (value: unknown) => Value | undefined;
+  /**
+   * For what decides and counts (ids, status, times, durations): any other value is a problem. Without it, the value is left out: a
+   * name must not keep a job from being settled.
+   */
+  readonly expected?: string;
+}
 
-const isLabel = (value: unknown): value is string =>
+export const isId = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0;
+
+export const isLabel = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= LABEL_CHARACTERS_MAX;
 
-export const requiredLabel = z.custom<string>(isLabel);
-/** Lenient, as all that only reports count: a name must not keep a job from being settled. */
-const label = requiredLabel.optional().catch(undefined);
-// -0 is 0.
-const upTo = (max: number) => {
-  const number = z.number().min(0).max(max);
-  return number
-    .transform((value) => value + 0)
-    .optional()
-    .catch(undefined);
+const id: Reader<number> = {
+  read: (value) => (isId(value) ? value : undefined),
+  expected: 'a whole number from 1 to 2^53 - 1',
 };
-const retries = upTo(RETRIES_MAX).transform((count) => (Number.isInteger(count) ? count : undefined));
-const labels = z
-  .array(z.unknown())
-  .transform((found) => found.filter(isLabel).slice(0, LABELS_MAX))
-  .optional()
-  .catch(undefined);
-
-export const requiredId = strict<number>(
-  'a whole number from 1 to 2^53 - 1',
-  (value) => Number.isSafeInteger(value) && Number(value) > 0,
-);
-export const optionalId = requiredId.nullish().transform((id) => id ?? undefined);
-const status = strict<JobStatus>("one of GitLab's job statuses", (value) =>
-  JOB_STATUSES.some((each) => each === value),
-);
-const isInstant = (value: unknown): boolean =>
-  typeof value === 'string' && readGitLabInstant(value) !== undefined;
-const instantMs = strict<string>('a time like 2024-06-11T03:13:06Z or 2024-06-11 03:13:06 UTC', isInstant)
-  .nullish()
-  .transform((written) => (written == null ? undefined : readGitLabInstant(written)));
+const status: Reader<JobStatus> = {
+  read: (value) => JOB_STATUSES.find((each) => each === value),
+  expected: "one of GitLab's job statuses",
+};
+const instantMs: Reader<number> = {
+  read: (value) => (typeof value === 'string' ? readGitLabInstant(value) : undefined),
+  expected: 'a time like 2024-06-11T03:13:06Z or 2024-06-11 03:13:06 UTC',
+};
 /** Never below 0: a runner whose clock runs behind GitLab's must not earn money. */
-const seconds = strict<number>('a number of seconds', Number.isFinite)
-  .nullish()
-  .transform((said) => (said == null ? undefined : Math.max(0, said)));
-const word = strict<string>('a word', (value) => value === '' || isLabel(value))
-  .nullish()
-  .transform((said) => said || undefined);
+const seconds: Reader<number> = {
+  read: (value) => (typeof value === 'number' && Number.isFinite(value) ? Math.max(0, value) : undefined),
+  expected: 'a number of seconds',
+};
+const word: Reader<string> = {
+  read: (value) => (value === '' || isLabel(value) ? value : undefined),
+  expected: 'a word',
+};
+const label: Reader<string> = { read: (value) => (isLabel(value) ? value : undefined) };
+const labels: Reader<readonly string[]> = {
+  read: (value) => (Array.isArray(value) ? value.filter(isLabel).slice(0, LABELS_MAX) : undefined),
+};
+const upTo = (max: number): Reader<number> => ({
+  // -0 is 0.
+  read: (value) => (typeof value === 'number' && value >= 0 && value <= max ? value + 0 : undefined),
+});
+const retries: Reader<number> = {
+  read: (value) => (Number.isInteger(value) ? upTo(RETRIES_MAX).read(value) : undefined),
+};
 
 /** `2024-06-11 03:13:06 UTC`, as in job webhooks, and ISO 8601 as everywhere else: `2024-06-11T03:13:06.123+02:00`. */
 const INSTANT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(\.\d{1,9})? ?(?:(UTC|Z)|([+-]\d{2}):?(\d{2}))$/;
@@ -77,10 +78,14 @@ export function readGitLabInstant(text: string): number | undefined {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? atMs : undefined;
 }
 
-type FieldName = keyof JobTruth;
+const REQUIRED: readonly string[] = ['jobId', 'projectId', 'status'] satisfies (keyof JobTruth)[];
 /** Paths of a field, separated by spaces: the first that has a value counts, of times the first that can be read. */
 type Fields = {
-  readonly [Name in FieldName]: readonly [z.ZodType<JobTruth[Name]>, hook: string, rest: string];
+  readonly [Name in keyof JobTruth]-?: readonly [
+    Reader<Exclude<JobTruth[Name], undefined>>,
+    hook: string,
+    rest: string,
+  ];
 };
 
 /**
@@ -90,16 +95,16 @@ type Fields = {
  * @see https://docs.gitlab.com/api/jobs/#get-a-single-job
  */
 const FIELDS: Fields = {
-  jobId: [requiredId, 'build_id', 'id'],
-  projectId: [requiredId, 'project_id', 'asked.projectId project.id pipeline.project_id'],
+  jobId: [id, 'build_id', 'id'],
+  projectId: [id, 'project_id', 'asked.projectId project.id pipeline.project_id'],
   status: [status, 'build_status', 'status'],
   projectPath: [label, 'project.path_with_namespace', 'project.path_with_namespace'],
   jobName: [label, 'build_name', 'name'],
   jobStage: [label, 'build_stage', 'stage'],
-  pipelineId: [optionalId, 'pipeline_id commit.id', 'pipeline.id'],
-  userId: [optionalId, 'user.id', 'user.id'],
+  pipelineId: [id, 'pipeline_id commit.id', 'pipeline.id'],
+  userId: [id, 'user.id', 'user.id'],
   ref: [label, 'ref', 'ref'],
-  runnerId: [optionalId, 'runner.id', 'runner.id asked.runnerId'],
+  runnerId: [id, 'runner.id', 'runner.id asked.runnerId'],
   runnerTags: [labels, 'runner.tags', ''],
   environment: [label, 'environment.name environment', ''],
   createdAtMs: [instantMs, 'build_created_at_iso build_created_at', 'created_at'],
@@ -117,14 +122,15 @@ const valueAt = (body: unknown, path: string): unknown =>
 function readJob(body: unknown, from: 'hook' | 'rest'): JobTruth | UnreadableJob {
   const job: Record<string, unknown> = {};
   const problems: string[] = [];
-  for (const [name, [schema, hook, rest]] of Object.entries(FIELDS)) {
+  for (const [name, [{ read, expected }, hook, rest]] of Object.entries(FIELDS)) {
     const paths = (from === 'hook' ? hook : rest).split(' ');
     const said = paths.filter((path) => valueAt(body, path) != null);
-    const readable = said.find((path) => schema !== instantMs || isInstant(valueAt(body, path)));
+    const readable = said.find((path) => read !== instantMs.read || read(valueAt(body, path)) !== undefined);
     const path = readable ?? said[0] ?? paths[0] ?? '';
-    const { success, data, error } = schema.safeParse(valueAt(body, path));
-    if (!success) problems.push(`${path} ${error.issues[0]?.message}`);
-    else if (data !== undefined) job[name] = data;
+    const value = read(valueAt(body, path));
+    if (value !== undefined && value !== '') job[name] = value;
+    else if (value === undefined && expected !== undefined && (said.length > 0 || REQUIRED.includes(name)))
+      problems.push(`${path} is ${kindOf(valueAt(body, path))}; expected ${expected}`);
   }
   return problems.length > 0 ? { problems } : (job as unknown as JobTruth);
 }
@@ -138,10 +144,7 @@ export function parseJobHook(body: unknown): JobTruth | UnreadableJob {
 }
 
 /** @param asked - what the answer may leave out */
-export const restJob = (asked: { readonly projectId?: number; readonly runnerId?: number }) =>
-  z.unknown().transform((body, context): JobTruth => {
-    const job = readJob({ ...(isRecord(body) && body), asked }, 'rest');
-    if (!('problems' in job)) return job;
-    for (const problem of job.problems) context.addIssue({ code: 'custom', path: problem.split(' ', 1) });
-    return z.NEVER;
-  });
+export const parseRestJob = (
+  body: unknown,
+  asked: { readonly projectId?: number; readonly runnerId?: number },
+): JobTruth | UnreadableJob => readJob({ ...(isRecord(body) && body), asked }, 'rest');

@@ -10,7 +10,7 @@ import {
   type Page,
   type RunnersPage,
 } from './gitlab.ts';
-import { optionalId, requiredId, requiredLabel, restJob } from './job-reader.ts';
+import { isId, isLabel, parseRestJob } from './job-reader.ts';
 import {
   checkBaseUrl,
   pageOf,
@@ -24,6 +24,14 @@ import {
 
 const WithId = z.object({ id: z.int().positive() });
 const ListedId = WithId.transform(({ id }) => id);
+
+const restJob = (asked: Parameters<typeof parseRestJob>[1]) =>
+  z.unknown().transform((body, context): JobTruth => {
+    const job = parseRestJob(body, asked);
+    if (!('problems' in job)) return job;
+    for (const problem of job.problems) context.addIssue({ code: 'custom', path: problem.split(' ', 1) });
+    return z.NEVER;
+  });
 
 export type GitLab = ReturnType<typeof createGitLab>;
 
@@ -98,6 +106,9 @@ export function createGitLabDirectory(deps: RestCallDeps) {
   };
 }
 
+const requiredId = z.custom<number>(isId);
+const optionalId = requiredId.nullish().transform((id) => id ?? undefined);
+const requiredLabel = z.custom<string>(isLabel);
 const visibility = z.enum(['private', 'internal', 'public']).optional().catch(undefined);
 
 /** @see https://docs.gitlab.com/api/groups/#list-groups */

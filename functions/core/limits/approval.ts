@@ -38,17 +38,6 @@ function partOf(value: FieldValue | undefined, amount: number): number {
   );
 }
 
-/** A limit that an edit lets jobs go further with. Whole units; Infinity: without an end. */
-interface Gain {
-  readonly subject: string;
-  readonly limit: string;
-  readonly rows: readonly ChangeRow[];
-  readonly own: Limit | undefined;
-  readonly before: number;
-  readonly approved: number;
-  readonly after: number;
-}
-
 /** Measurable fields. Any other loosening counts as unlimited. */
 const MEASURED: ReadonlySet<string> = new Set(['amount', 'grace', 'carry']);
 
@@ -57,11 +46,14 @@ const isAboutLimit = ({ about, limit, effect }: ChangeRow): boolean =>
   effect === 'loosens' &&
   (about === 'limit' || about === 'grant' || (about === 'document' && limit === 'group_defaults'));
 
-function gainsOf(rows: readonly ChangeRow[], between: ChangeRowsInput): readonly Gain[] {
+type Gain = ReturnType<typeof gainsOf>[number];
+
+/** Limits that an edit lets jobs go further with. Whole units; Infinity: without an end. */
+function gainsOf(rows: readonly ChangeRow[], between: ChangeRowsInput) {
   const byLimit = Map.groupBy(rows.filter(isAboutLimit), limitPlaceText);
   if (byLimit.size === 0) return [];
   const [before, after] = [limitsByPlace(between.from), limitsByPlace(between.to)];
-  return [...byLimit.values()].map((some): Gain => {
+  return [...byLimit.values()].map((some) => {
     const { subject = '', limit = '' } = some[0] ?? {};
     const [own, then] = [before, after].map((places) => places.get(subject)?.find(({ id }) => id === limit));
     const was = own ?? then;

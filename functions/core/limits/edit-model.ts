@@ -89,9 +89,7 @@ const scale = z
     ),
     below: maybe(z.boolean(), 'Including everything below. Absent: yes.'),
   })
-  .openapi({
-    description: 'Changes all limits of a kind by a share; not unlimited ones, 0 and caps.',
-  });
+  .openapi({ description: 'Changes all limits of a kind by a share; not unlimited ones, 0 and caps.' });
 
 const grantShape = {
   subject: subjectAsked,
@@ -422,7 +420,6 @@ export interface EditAuthor extends Person {
   readonly source: string;
   /** The set the edits were made on; undefined: none was live. */
   readonly base: string | undefined;
-  /** The actor has seen what needs to be confirmed. */
   readonly confirmed?: boolean;
   /** Changes that need approval are filed as a request, or refused. @default 'request' */
   readonly filing?: 'request' | 'never';

@@ -3,7 +3,7 @@ import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LedgerClock } from '../environment/environment.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { HistoryPage, HistoryQuery, LiveLimits, LogEntry } from './edit-model.ts';
+import type { HistoryPage, HistoryQuery, LimitEdit, LiveLimits, LogEntry } from './edit-model.ts';
 import type { LimitsDocument } from './limit-set.ts';
 import { ifReadable, type LimitTable } from './limit-table.ts';
 import { type ReadLimitSet, readDocument } from './plan-edits.ts';
@@ -73,11 +73,24 @@ export class LimitReads {
 /** Stands for the set where none is live yet: in `If-Match`, and in the column `version` of a file. */
 export const NO_SET = 'none';
 
-/** The limits in force, for a limits file. @throws {LimitsError} */
-export async function exportedLimits(desk: {
+interface DeskReads {
   readonly live: LimitReads['live'];
   readonly at: LimitReads['baseIfThere'];
-}) {
+}
+
+/** What takes back the last edit: the document that it was an edit of. Only the last edit is taken back. */
+export async function lastEdit(edit: number, desk: DeskReads) {
+  const live = await desk.live();
+  if (live === undefined) return { outcome: 'nothing_live' as const };
+  if (live.pointer.edit !== edit) return { outcome: 'not_last' as const, live };
+  const before = await desk.at(live.change.base);
+  if (before === undefined) return { outcome: 'gone' as const };
+  const edits: readonly LimitEdit[] = [{ kind: 'replace', document: before.document }];
+  return { outcome: 'can_undo' as const, edits, base: live.pointer.set, why: live.change.why };
+}
+
+/** The limits in force, for a limits file. @throws {LimitsError} */
+export async function exportedLimits(desk: DeskReads) {
   const live = await desk.live();
   const { document, limits } = live ?? (await desk.at(undefined)) ?? {};
   if (document === undefined || limits === undefined) throw new Error('no limits are packed with the code');

@@ -133,7 +133,6 @@ export function createUploads({
   const within = { timeoutMs: 5_000 };
   const setOf = (userId: number, name: string): string => `upload-${userId}-${name}`;
   return {
-    /** Returns its name. */
     async keep(userId: number, bytes: Uint8Array): Promise<string> {
       const name = newId();
       const set = setOf(userId, name);

@@ -38,15 +38,6 @@ const CHUNKS_AT_ONCE = 8;
 export const KEPT_DAYS = 90;
 const RETIRE_TIMEOUT_MS = 30_000;
 
-interface PublishDeps {
-  readonly table: LimitTable;
-  readonly policy: Policy;
-  /** Names the root of each group. Entries without a known root go into the shared chunk. */
-  readonly directory?: Directory;
-  /** In force before the first set. @default no limits */
-  readonly packed?: LimitSet;
-}
-
 export type PublishOutcome =
   | { readonly outcome: 'live'; readonly pointer: LimitPointer }
   | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
@@ -57,35 +48,38 @@ export type PublishOutcome =
 export async function publishLimits(
   document: unknown,
   change: LimitChange,
-  deps: PublishDeps,
+  deps: {
+    readonly table: LimitTable;
+    readonly policy: Policy;
+    /** Names the root of each group. Entries without a known root go into the shared chunk. */
+    readonly directory?: Directory;
+    /** In force before the first set. @default no limits */
+    readonly packed?: LimitSet;
+  },
 ): Promise<PublishOutcome> {
-  const { table, policy, directory } = deps;
+  const { table, policy, directory, packed = NO_LIMITS } = deps;
   const valid = parseLimits(document, '', policy, directory);
   if (!valid.ok || !isRecord(document))
     return { outcome: 'invalid', problems: valid.ok ? [] : valid.problems };
-  const from = await readBase(change.base, deps);
+  const { base } = change;
+  const from =
+    base === undefined
+      ? packed
+      : await ifReadable(readLimitSet(base, table).then((read) => parsedLimits(read.document, base, policy)));
   const timed = from === undefined ? document : withRolloutTimes(document, from, change.atMs);
   const { set, chunks } = splitLimits(timed, change, directory);
   const live = await table.getPointer(WITHIN);
   if (live !== undefined && live.set === set) return { outcome: 'live', pointer: live };
-  if (live?.set !== change.base) return { outcome: 'stale', live };
+  if (live?.set !== base) return { outcome: 'stale', live };
   const rows = from && changeRows({ from, to: valid.value, directory, nowMs: change.atMs });
   const edit = (live?.edit ?? 0) + 1;
   const log = logOf(edit, set, change, rows);
   if (log.aside !== undefined) await table.putChunk(rowsSet(set), { name: ROWS, bytes: log.aside }, WITHIN);
   await atOnce(chunks, CHUNKS_AT_ONCE, (chunk) => table.putChunk(set, chunk, WITHIN));
-  const outcome = await flip({ set, edit, atMs: change.atMs }, change.base, log.item, table);
-  const left = outcome.outcome === 'live' ? [change.base] : [set, ...(log.aside ? [rowsSet(set)] : [])];
+  const outcome = await flip({ set, edit, atMs: change.atMs }, base, log.item, table);
+  const left = outcome.outcome === 'live' ? [base] : [set, ...(log.aside ? [rowsSet(set)] : [])];
   for (const each of left) if (each !== undefined) await retire(each, change.atMs, table);
   return outcome;
-}
-
-async function readBase(
-  base: string | undefined,
-  { table, policy, packed = NO_LIMITS }: PublishDeps,
-): Promise<LimitSet | undefined> {
-  if (base === undefined) return packed;
-  return ifReadable(readLimitSet(base, table).then(({ document }) => parsedLimits(document, base, policy)));
 }
 
 async function retire(set: string, atMs: number, table: LimitTable): Promise<void> {

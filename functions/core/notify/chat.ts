@@ -6,17 +6,15 @@ import { FINANCE, type Recipient } from './recipient.ts';
 /** Texts are plain: text that a person wrote must never become a link, a mention or a picture. */
 export interface ChatMessage {
   readonly title: string;
-  readonly parts: readonly ChatPart[];
-}
-
-interface ChatPart {
-  readonly text: string;
-  readonly link?: { readonly text: string; readonly href: string };
+  readonly parts: readonly {
+    readonly text: string;
+    readonly link?: { readonly text: string; readonly href: string };
+  }[];
 }
 
 const SERVICES = ['slack', 'teams'] as const;
 
-export interface ChatChannel {
+interface ChatChannel {
   /** The `contact` in the limits; `finance`, or `*` for every recipient without a line. */
   readonly channel: string;
   readonly service: (typeof SERVICES)[number];

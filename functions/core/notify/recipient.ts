@@ -53,12 +53,9 @@ export function groupsAround(subject: string, directory: Directory | undefined):
   return [...chain].reverse();
 }
 
-interface Named {
-  readonly owner: string;
-  readonly contact?: string | undefined;
-}
+type Named = NonNullable<ReturnType<typeof namedOn>>;
 
-function namedOn(subject: string, limit: string | undefined, ownership: Ownership): Named | undefined {
+function namedOn(subject: string, limit: string | undefined, ownership: Ownership) {
   const all = limitsFor(subject, ownership).filter(({ owner }) => owner !== undefined && owner.trim() !== '');
   const named = all.find(({ id }) => id === limit) ?? all[0];
   if (named?.owner === undefined) return undefined;

@@ -81,23 +81,16 @@ export function sumOfTally(tally: UsageTally): SheetSum {
 /** @param rows - by id; what is 0 throughout is left out. */
 export function packedSums(rows: ReadonlyMap<number, SheetSum>): Pick<Sheet, 'bytes' | 'later'> {
   const sorted = [...rows].sort(([a], [b]) => a - b);
-  const later = packedRows(sorted, { from: LATER, to: FIGURES.length, isLong: true });
-  return {
-    bytes: packedRows(sorted, { from: 0, to: LATER, isLong: false }),
-    ...(later.length > 1 && { later }),
-  };
+  const later = packedRows(sorted, LATER, FIGURES.length, true);
+  return { bytes: packedRows(sorted, 0, LATER, false), ...(later.length > 1 && { later }) };
 }
 
-interface FigureSpan {
-  readonly from: number;
-  readonly to: number;
-  /** Says of each row how many bytes follow its id. */
-  readonly isLong: boolean;
-}
-
+/** @param isLong - says of each row how many bytes follow its id. */
 function packedRows(
   rows: readonly (readonly [number, SheetSum])[],
-  { from, to, isLong }: FigureSpan,
+  from: number,
+  to: number,
+  isLong: boolean,
 ): Uint8Array {
   const bytes: number[] = [FORM];
   let before = 0;

@@ -88,24 +88,19 @@ const LATER_FROM = 500;
 const NAMES = 'na';
 const DAYS = 'da';
 
-interface SheetOptions extends BatchGetDeps, InstanceTable {
-  readonly partBytes?: number;
-}
-
 /** Every method throws `ledger_unavailable` where the table gives no answer. */
-export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetOptions) {
+export function dynamoSheetStore({
+  partBytes = PART_BYTES_MAX,
+  ...deps
+}: BatchGetDeps & InstanceTable & { readonly partBytes?: number }) {
   const keys = ledgerKeys(deps.instance);
   const failure = unavailable(deps.table);
   // A sheet that is packed at this moment is an hour newer next time: stale reads do no harm, and cost half.
   const get = (wanted: readonly { readonly name: SheetName; readonly part: number }[]) =>
-    answered('read sheets', failure, () =>
-      batchGet(
-        wanted.map(({ name, part }) => keys.sheet(name.kind, name.span, part)),
-        TIMEOUT_MS,
-        deps,
-        { consistent: false },
-      ),
-    );
+    answered('read sheets', failure, () => {
+      const asked = wanted.map(({ name, part }) => keys.sheet(name.kind, name.span, part));
+      return batchGet(asked, TIMEOUT_MS, deps, { consistent: false });
+    });
   return {
     /** In their order; undefined: it is not there, or not whole. @param what - `first` leaves out `later` */
     async read(
@@ -139,9 +134,7 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
       const put = async (part: number, some: Uint8Array, attributes: Item = {}): Promise<void> => {
         const item = itemAt(keys.sheet(kind, span, part), {
           ...{ [BYTES]: { B: some }, [WRITING]: { S: writing }, ...attributes },
-          ...(isDay(span) && {
-            [TTL_ATTRIBUTE]: { N: String(sheetExpiresAtSeconds(kind, span)) },
-          }),
+          ...(isDay(span) && { [TTL_ATTRIBUTE]: { N: String(sheetExpiresAtSeconds(kind, span)) } }),
         });
         await answered('write a sheet', failure, () => putItem(deps.table, item, new TimeLimit(TIMEOUT_MS)));
       };
@@ -154,7 +147,7 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
         [PARTS]: { N: String(parts) },
         ...(laterParts > 0 && { [LATER_PARTS]: { N: String(laterParts) } }),
         ...(names !== undefined && { [NAMES]: { N: String(packed.length) } }),
-        ...(days !== undefined && { [DAYS]: { S: daysText(days) } }),
+        ...(days !== undefined && { [DAYS]: { S: JSON.stringify(dayRows(days)) } }),
       });
     },
   };
@@ -187,10 +180,10 @@ function decode({ kind, span }: SheetName, head: Item, bytes: Uint8Array, later:
   };
 }
 
-const daysText = (days: ReadonlyMap<string, PackedDay>): string =>
-  JSON.stringify([...days].map(([day, { digest, atMs }]) => [day, digest, atMs]));
+const dayRows = (days: ReadonlyMap<string, PackedDay>) =>
+  [...days].map(([day, { digest, atMs }]) => [day, digest, atMs] as const);
 
 function daysOf(text: string): ReadonlyMap<string, PackedDay> {
-  const rows = JSON.parse(text) as readonly (readonly [string, string, number])[];
+  const rows = JSON.parse(text) as ReturnType<typeof dayRows>;
   return new Map(rows.map(([day, digest, atMs]) => [day, { digest, atMs }]));
 }

@@ -94,28 +94,22 @@ export function dynamoAlertRecords(deps: InstanceTable & BatchGetDeps) {
         );
         if (outcome === 'written') return;
       }
-      throw new LedgerError(
-        'ledger_unavailable',
-        `other writers keep changing the alert records of ${at.pk}`,
-      );
+      const cause = `other writers keep changing the alert records of ${at.pk}`;
+      throw new LedgerError('ledger_unavailable', cause);
     },
   };
 }
 
 /** True if the topic took an alert of this level, or of a higher one of the same amount of the limit. */
 export const isSent = (
-  {
-    measure,
-    level,
-    limitAmount,
-  }: Pick<AlertedLevel, 'measure' | 'limitAmount'> & { level: { amount: number } },
+  reached: Pick<AlertedLevel, 'measure' | 'limitAmount'> & { readonly level: { readonly amount: number } },
   records: readonly AlertRecord[],
 ): boolean =>
   records.some(
     (each) =>
-      each.measure === measure &&
-      each.limitAmount === limitAmount &&
-      each.levelAmount >= level.amount &&
+      each.measure === reached.measure &&
+      each.limitAmount === reached.limitAmount &&
+      each.levelAmount >= reached.level.amount &&
       each.channels.some(({ channel, outcome }) => channel === 'topic' && outcome === 'taken'),
   );
 

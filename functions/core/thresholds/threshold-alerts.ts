@@ -153,11 +153,7 @@ async function inParallel<From, To>(
   return readInParts(all, (some) => Promise.all(some.map(work)), PARALLEL_MAX);
 }
 
-interface AlertFormat {
-  readonly currency: string;
-  readonly nowMs: number;
-  readonly consoleUrl?: string | undefined;
-}
+type AlertFormat = Pick<ThresholdAlertDeps, 'currency' | 'consoleUrl'> & { readonly nowMs: number };
 
 export interface ExplainedAlert extends ThresholdAlert {
   /** The limit's period now; absent if the alert is about another one. */

@@ -9,6 +9,9 @@ import type { JobVerdict } from './verdict.ts';
 /** Small enough to share hot counters with admissions, large enough that ten thousand ends take seconds. */
 const BATCH = 25;
 
+/** Charges bypassed jobs. One result per outcome, same order; repeats are allowed. */
+export type ChargeBypass = (truths: readonly JobTruth[]) => Promise<readonly TruthOutcome[]>;
+
 interface ConcludeDeps {
   readonly ledger: Pick<Ledger, 'settle' | 'release' | 'expire' | 'postpone'>;
   readonly chargeBypass: ChargeBypass;
@@ -16,17 +19,12 @@ interface ConcludeDeps {
   readonly chargeUnknown: 'hold' | 'nothing';
 }
 
-export interface ConcludeTally {
-  settled: number;
-  released: number;
-  readonly admittedYetFailed: number[];
-  expired: number;
-  postponed: number;
-  corrected: number;
-  unchanged: number;
-  undecided: number;
-  bypass: number;
-}
+type ConcludeTally = ReturnType<typeof newConcludeTally>;
+
+export const newConcludeTally = () => ({
+  ...{ settled: 0, released: 0, expired: 0, postponed: 0, corrected: 0, unchanged: 0, undecided: 0 },
+  ...{ bypass: 0, admittedYetFailed: [] as number[] },
+});
 
 export type VerdictWriter = ReturnType<typeof createVerdictWriter>;
 
@@ -88,6 +86,3 @@ async function conclude(
   tally.bypass += charged.filter((outcome) => outcome === 'bypass').length;
   tally.undecided += charged.filter((outcome) => outcome === 'undecided').length;
 }
-
-/** Charges bypassed jobs. One result per outcome, same order; repeats are allowed. */
-export type ChargeBypass = (truths: readonly JobTruth[]) => Promise<readonly TruthOutcome[]>;

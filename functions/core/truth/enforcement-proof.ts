@@ -1,8 +1,8 @@
 /** Compares records with GitLab, job by job: rejected jobs failed, admitted ones ran, and every job that ran was seen. Pure. */
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { isTerminal, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
+import { isTerminal, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
 import { type ControllerScope, isOutOfScope } from '../ledger/controller.ts';
-import type { JobRecord, JobState } from '../ledger/ledger.ts';
+import type { JobRecord } from '../ledger/ledger.ts';
 import { isLive, wasRejected } from '../ledger/settle.ts';
 import { type JobVerdict, secondsOf, verdictOn } from './verdict.ts';
 
@@ -20,28 +20,11 @@ export type FindingKind =
 /** The sweep's action. `wait`: the job still runs, or its hold is not due. `none`: nothing is left to do. */
 type Remedy = 'settle' | 'release' | 'expire' | 'correct' | 'charge as bypass' | 'wait' | 'none';
 
-export interface ProofFinding {
-  readonly kind: FindingKind;
-  readonly remedy: Remedy;
-  readonly jobId: number;
-  readonly projectId?: number;
-  readonly projectPath?: string;
-  readonly state?: JobState;
-  readonly status?: JobStatus;
-  readonly chargedSeconds?: number;
-  readonly ranSeconds?: number;
-}
+export type ProofFinding = ReturnType<typeof findingOf>;
 
 const NO_FIGURES = {
-  compared: 0,
-  rejected: 0,
-  rejectedRan: 0,
-  admitted: 0,
-  admittedRan: 0,
-  ran: 0,
-  unadmitted: 0,
-  unseen: 0,
-  outOfScope: 0,
+  ...{ compared: 0, rejected: 0, rejectedRan: 0, admitted: 0, admittedRan: 0 },
+  ...{ ran: 0, unadmitted: 0, unseen: 0, outOfScope: 0 },
 };
 type ProofFigures = Readonly<typeof NO_FIGURES>;
 
@@ -90,7 +73,7 @@ const hasRun = ({ status, startedAtMs, failureReason }: JobTruth): boolean =>
   failureReason !== REJECTED_BY_ROUTER &&
   (status === 'running' || status === 'canceling' || status === 'success' || startedAtMs !== undefined);
 
-function findingOf(kind: FindingKind, remedy: Remedy, { record, truth }: ComparedJob): ProofFinding {
+function findingOf(kind: FindingKind, remedy: Remedy, { record, truth }: ComparedJob) {
   return {
     ...{ kind, remedy, jobId: record?.jobId ?? truth?.jobId ?? 0 },
     ...withoutAbsent({

@@ -2,18 +2,16 @@ import { type Directory, pathKey } from '../../../policies/directory.ts';
 import type { CorrectionEntry, EntryCause, JobRecord, RecordClaim } from '../ledger/ledger.ts';
 import { settleMove } from '../ledger/settle.ts';
 
-export interface ChargeLine {
-  readonly kind: 'usage' | 'correction';
+interface Charge {
   /** Millionths of the currency; a correction has the difference, which may be negative. */
   readonly micros: number;
   readonly seconds: number;
-  readonly atMs?: number;
-  readonly cause?: EntryCause;
 }
 
-interface Charge {
-  readonly micros: number;
-  readonly seconds: number;
+export interface ChargeLine extends Charge {
+  readonly kind: 'usage' | 'correction';
+  readonly atMs?: number;
+  readonly cause?: EntryCause;
 }
 
 /** None while it runs. What its counters say comes before what is computed at the record’s price. */

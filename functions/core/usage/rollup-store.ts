@@ -4,7 +4,7 @@ import {
   encodeEstimates,
   estimatesKey,
   type StoredEstimates,
-} from '../estimates/estimates-item.ts';
+} from '../estimates/estimates.ts';
 import { numberValue, textValue, ttl } from '../ledger/record.ts';
 import type { Consistency } from '../ledger/store.ts';
 import { type BatchGetDeps, batchGet, itemAt, putItem, putOf, transactItems } from '../store/calls.ts';

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { ClientResponse } from 'hono/client';
-import type { CountedSpan } from '../../../functions/answers/limits/edit-models.ts';
+import type { CountedSpan } from '../../../functions/answers/limits/models.ts';
 import { NO_USER_ID } from '../../../functions/answers/reading/context.ts';
 import type { ApiDeps, ApiError } from '../../../functions/console/api/api-parts.ts';
 import { apiClient } from '../../../functions/console/api/client.ts';
@@ -17,11 +17,8 @@ export type ApiClient = ReturnType<typeof apiClient>;
 
 const ORIGIN = 'http://in-process.invalid';
 
-/** Access to the table allows everything. */
 const ADMIN: Roles = { admin: true, finance: false, ownedGroupIds: [], viewerGroupIds: [] };
 
-/** Calls throw the cause of a failure, e.g. a {LedgerError}, whose message is for owners of the table. */
-/** @param name - of the author, for people */
 export function apiInProcess(deps: Omit<ApiDeps, 'log' | 'onFailure'>, name: string): ApiClient {
   let broken: Error | undefined;
   const onFailure = (error: Error): void => {

@@ -29,9 +29,8 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { limitsIn, readDirectory, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { commandFetch } from '../command-fetch.ts';
-import { ENV_CONSOLE, ENV_ID_TOKEN, keptSession, originOf } from '../kept-sessions.ts';
-import type { LedgerFlags } from '../ledger-flags.ts';
+import { commandFetch, ENV_CONSOLE, ENV_ID_TOKEN, keptSession, originOf } from '../command-fetch.ts';
+import { type LedgerFlags, rollupZone } from '../ledger-flags.ts';
 import {
   accessTo,
   type LedgerAccess,
@@ -42,7 +41,6 @@ import {
   storeWith,
   withOpened,
 } from '../open-ledger.ts';
-import { rollupZone } from '../rollup-zone.ts';
 import { directoryInForce, type RulesFlags, rulesFiles } from '../rules-flags.ts';
 import { progressOf, watched } from '../truth/progress.ts';
 import { type ApiClient, answeredInProcess, apiInProcess } from './api-in-process.ts';
@@ -95,16 +93,16 @@ export async function openBudget(
   };
 }
 
-type Asked = LedgerFlags & RulesFlags & { readonly actor?: string | undefined };
+type Asked = LedgerFlags & RulesFlags & Readonly<Partial<Record<'actor' | 'topic', string | undefined>>>;
 
 export const withBudget = <T>(
-  flags: Asked & { readonly topic?: string | undefined },
+  flags: Asked,
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
 ): Promise<T> => withContext(flags, io, ask, openBudget, true);
 
 async function withContext<T>(
-  flags: Asked & { readonly topic?: string | undefined },
+  flags: Asked,
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
   open: OpenLedger,
@@ -162,11 +160,10 @@ async function overConsole(
   return { api, apiOf: () => api, policy, directory, packedFile: paths.limits };
 }
 
-/** @throws {DocumentError} {DirectoryError} */
 async function contextOn(
   tables: BudgetTables,
   { paths, policy, directory: named }: ApiFiles,
-  { topic, console: origin }: Pick<LedgerFlags, 'console'> & { readonly topic?: string | undefined },
+  { topic, console: origin }: Asked,
   io: TerminalIo,
 ): Promise<BudgetContext> {
   const { store, recounts, alerts, gitlabUrl, sheets, requeue } = tables;
@@ -176,12 +173,13 @@ async function contextOn(
   const directory = named ?? (await directoryInForce({}, tables.directory, io));
   const clock: LedgerClock = { ...systemClock, nowMs: io.nowMs };
   const ledger = createLedger({ store: patient(store), clock });
-  const packed = readPacked(paths.limits, policy, directory);
+  const yaml = readYaml(paths.limits);
+  const packed: LimitsDocument = isRecord(yaml.value) ? yaml.value : {};
   const zone = rollupZone(io);
   const desk = createLimitsDesk({
     table,
     policy,
-    packed: packed.document,
+    packed,
     directory: async () => directory,
     ledger,
     clock,
@@ -191,7 +189,7 @@ async function contextOn(
   const read = createConsoleRead({
     desk,
     limitTable: readingOpenings(table),
-    packedLimits: packed.limits,
+    packedLimits: limitsIn(yaml, policy, directory).model,
     policy,
     ledger,
     compareEdit: compareAll(books.jobs),
@@ -212,7 +210,6 @@ async function contextOn(
   return { api: apiOf('administrator'), apiOf, policy, directory, packedFile: paths.limits };
 }
 
-/** Without relays and sweeps, the newest record shows the current ids. */
 async function recentIds({ recentJobIds, store }: BudgetTables): Promise<readonly number[]> {
   const known = (await recentJobIds?.()) ?? [];
   if (known.length > 0) return known;
@@ -220,14 +217,6 @@ async function recentIds({ recentJobIds, store }: BudgetTables): Promise<readonl
   for await (const item of store.scan())
     if (item.kind === 'record' && item.record.decidedAtMs > (newest?.decidedAtMs ?? 0)) newest = item.record;
   return newest === undefined ? [] : [newest.jobId];
-}
-
-/** @throws {DocumentError} */
-function readPacked(file: string, policy: Policy, directory: Directory) {
-  const yaml = readYaml(file);
-  const { model: limits } = limitsIn(yaml, policy, directory);
-  const document: LimitsDocument = isRecord(yaml.value) ? yaml.value : {};
-  return { document, limits };
 }
 
 /** The same books, whose reads may take longer than a page's. */

@@ -2,10 +2,8 @@ import { resolve } from 'node:path';
 import type { Statement } from '../../../functions/answers/statement/model.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { EXIT } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { orElse, required, text } from '../../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { amounts, firstRows, right } from '../../terminal/table.ts';
+import { command, orElse, print, required, text } from '../../terminal/define.ts';
+import { amounts, firstRows, type Paint, paintWhen, printable, right } from '../../terminal/table.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { answeredInProcess, found } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
@@ -31,7 +29,6 @@ count. The month must be younger than 90 days: its records are read.`,
     ...LEDGER_FLAGS,
     ...RULES_FLAGS,
   },
-  json: 'the comparison as one JSON object',
   examples: [
     'tollgate audit --month 2026-10 --group acme --gitlab https://gitlab.example.com --token-file token',
   ],

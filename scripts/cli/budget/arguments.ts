@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
-import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
 import { isSubject } from '../../../functions/answers/limits/edits.ts';
+import type { OwnLimit } from '../../../functions/answers/limits/models.ts';
 import { type Directory, pathKey } from '../../../policies/directory.ts';
 import { closest } from '../../../policies/document/reading.ts';
 import { readWrittenAmount, readWrittenDay } from '../../../policies/document/written.ts';
@@ -11,7 +11,7 @@ import { LIMIT_KINDS, type LimitKind, UNIT_OF } from '../../../policies/unit.ts'
 import { UNIT_TEXTS } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { text, toggle } from '../../terminal/flags.ts';
+import { text, toggle } from '../../terminal/define.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import type { BudgetContext } from '../api/open-api.ts';
 import { LEDGER_FLAGS } from '../ledger-flags.ts';
@@ -67,11 +67,9 @@ function shortText(given: string | undefined, flag: string, what: string, charac
   throw new UsageError(`--${flag}: expected ${what}, in at most ${charactersMax} characters`);
 }
 
-/** @throws {UsageError} without an actor. */
 export const readActor = ({ actor }: { readonly actor?: string | undefined }, io: TerminalIo): string =>
   shortText(actor ?? standIn(io, osUserName)(), 'actor', 'who does this', 200);
 
-/** @throws {UsageError} if it is missing or too long. */
 export const readReason = (reason: string | undefined, flag = 'reason'): string =>
   shortText(reason, flag, 'why', 500);
 
@@ -85,7 +83,6 @@ export function readDayFlag(given: string, flag: string): string {
 export const SUBJECT_HELP =
   'a full path such as acme/payments, or GitLab\'s id; also instance, a project\'s path, project/7, runner-class/large, user/5, personal, "groups/acme/team-*", or group/101/each/pipeline';
 
-/** @throws {UsageError} for an unknown name. */
 export function subjectOfWord(word: string, directory: Directory): string {
   const { groupByPath, projectByPath } = directory;
   const group = groupByPath.get(pathKey(word));
@@ -102,11 +99,7 @@ export function subjectOfWord(word: string, directory: Directory): string {
   );
 }
 
-/**
- * The same for views: a subject that neither the directory nor a limit knows would look as if it had no limit.
- *
- * @throws {UsageError}
- */
+/** The same for views: a subject that neither the directory nor a limit knows would look as if it had no limit. */
 export async function knownSubject(
   word: string,
   { api, directory, policy }: Pick<BudgetContext, 'api' | 'directory' | 'policy'>,
@@ -142,7 +135,6 @@ interface LimitWanted extends Pick<AmountWords, 'unit' | 'per'> {
 const ownLimits = (subject: string, { api }: Pick<BudgetContext, 'api'>): Promise<readonly OwnLimit[]> =>
   answeredInProcess(api.limits.own.$get({ query: { subject } }));
 
-/** Returns the limit of a subject that is meant, if it has one. @throws {UsageError} if several fit. */
 export async function pickLimit(
   subject: string,
   { word, id, unit, per }: LimitWanted,
@@ -161,12 +153,7 @@ export async function pickLimit(
   );
 }
 
-/** The same for a limit that must be there. @throws {UsageError} */
-export async function neededLimit(
-  subject: string,
-  wanted: LimitWanted,
-  budget: Pick<BudgetContext, 'api'>,
-): Promise<OwnLimit> {
+export async function neededLimit(subject: string, wanted: LimitWanted, budget: Pick<BudgetContext, 'api'>) {
   const found = await pickLimit(subject, wanted, budget);
   if (found !== undefined) return found;
   const ids = (await ownLimits(subject, budget)).map(({ id }) => id);
@@ -187,11 +174,7 @@ const UNITS: Readonly<Record<string, LimitKind>> = Object.fromEntries(
 const PERIOD = /^(.*?)\s*\/\s*([a-z]+)$/i;
 const UNIT = /^(.*\S)\s+([a-z]+)$/i;
 
-/**
- * Reads `500 EUR/month`, `1000 min/week`, `20 jobs`, `256Gi memory`, `500`.
- *
- * @param example - of the expected form. @throws {UsageError}
- */
+/** Reads `500 EUR/month`, `1000 min/week`, `20 jobs`, `256Gi memory`, `500`. @throws {UsageError} with the example */
 export function readAmountWords(
   words: readonly string[],
   currency: string,

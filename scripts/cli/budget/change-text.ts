@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import type { ChangeRow, PreviewAnswer } from '../../../functions/answers/limits/edit-models.ts';
+import type { ChangeRow, PreviewAnswer } from '../../../functions/answers/limits/models.ts';
 import { poolText } from '../../../functions/answers/status/texts.ts';
 import { problemText } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
@@ -7,19 +7,17 @@ import { edgeText } from '../../../policies/text/edge-text.ts';
 import { amountText } from '../../../policies/unit-texts.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { firstRows, wrapped } from '../../terminal/table.ts';
+import { firstRows, type Paint, paintWhen, printable, wrapped } from '../../terminal/table.ts';
 import { type ApiAnswer, type EditAnswer, setAnswered } from '../api/api-in-process.ts';
+import { rollupZone } from '../ledger-flags.ts';
 import { type SetView, setText } from '../limits/live-set.ts';
 import { shadowCount } from '../report/shadow-words.ts';
-import { rollupZone } from '../rollup-zone.ts';
 import type { countedJobs } from './edits.ts';
 
 const POOLS_SHOWN = 40;
 
 type Screen = Pick<TerminalIo, 'colours' | 'columns'>;
 
-/** `loosens  acme/payments  money-month  amount  7.50 EUR → 9.00 EUR`; what is new or gone as a whole is one line. */
 export function changeRowsText(rows: readonly ChangeRow[], currency: string, screen: Screen): string {
   const { columns } = screen;
   const paint = paintWhen(screen.colours);
@@ -82,7 +80,6 @@ export function printOutcome(answer: EditAnswer, base: string | undefined, forma
   return isDone ? EXIT.ok : EXIT.wouldReject;
 }
 
-/** Prints why edits or their preview were refused. @throws {DocumentError} {Error} */
 export function printRefusal(
   { status, refused }: Refusal,
   base: string | undefined,
@@ -164,7 +161,6 @@ function staleText({ base, live, mine, theirs }: BothVersions, { currency, io }:
 type BacktestLine = NonNullable<ReturnType<typeof countedJobs>>;
 type ValidPreview = Omit<Extract<PreviewAnswer, { outcome: 'valid' }>, 'effects'>;
 
-/** Prints the effect of edits. @param more - for --json. */
 export function printPreview(
   preview: ValidPreview,
   replayed: BacktestLine | undefined,

@@ -3,11 +3,11 @@ import {
   type BudgetRow,
   type Budgets,
   type ExceptionRow,
+  type LogEntry,
   type Reconciliation,
   RISK_FILTERS,
   SUBJECT_KINDS,
-} from '../../../functions/answers/limits/budgets-model.ts';
-import type { LogEntry } from '../../../functions/answers/limits/edit-models.ts';
+} from '../../../functions/answers/limits/models.ts';
 import {
   alertsText,
   forecastText,
@@ -21,18 +21,25 @@ import { isMoney, LIMIT_KINDS } from '../../../policies/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { choice, optionalWord, orElse, readWhole, text, toggle, whole } from '../../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { amounts, right, table } from '../../terminal/table.ts';
+import {
+  choice,
+  command,
+  optionalWord,
+  orElse,
+  print,
+  readWhole,
+  text,
+  toggle,
+  whole,
+} from '../../terminal/define.ts';
+import { amounts, type Paint, paintWhen, printable, right, table } from '../../terminal/table.ts';
 import { allPages, answeredInProcess } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
+import { rollupZone } from '../ledger-flags.ts';
 import { shadowCount } from '../report/shadow-words.ts';
-import { rollupZone } from '../rollup-zone.ts';
 import { BUDGET_FLAGS, knownSubject, SUBJECT_HELP, subjectOfWord, subjectWord } from './arguments.ts';
 import { changeRowsText } from './change-text.ts';
 
-/** Two or three screens; --all and --json have the rest. */
 const ROWS_SHOWN = 100;
 const PAGE_ROWS = 1_000;
 
@@ -170,12 +177,7 @@ function noteText(row: BudgetRow, currency: string): string {
     .join('');
 }
 
-function exceptionsText(
-  all: readonly ExceptionRow[],
-  directory: Directory,
-  columns: number,
-  paint: Paint,
-): string {
+function exceptionsText(all: readonly ExceptionRow[], directory: Directory, columns: number, paint: Paint) {
   if (all.length === 0) return '';
   const edgeWords = (written: string, which: Edge, zone: string): string => {
     const atMs = readInstant(written, which, zone);
@@ -266,43 +268,28 @@ const standingPath = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): s
 
 const modeOf = ({ mode, rolledOutAs }: BudgetRow): BudgetRow['mode'] => rolledOutAs ?? mode;
 
-const limitStandingJson = (row: BudgetRow): object => ({
-  subject: row.subject,
-  path: standingPath(row),
-  limit: row.id,
-  kind: row.kind,
-  unit: row.unit,
-  amount: row.amount,
-  per: row.per ?? null,
-  // In force for jobs of the subject: the policy and the rollout may make it milder than it was written.
-  mode: modeOf(row),
-  ...(row.each !== undefined && { each: row.each }),
-  used: row.settled ?? null,
-  held: row.held ?? null,
-  left: row.left ?? null,
-  percent: row.percent ?? null,
-  runsOut: runsOutOf(row),
-  ...(row.refusing !== undefined && { refusing: row.refusing }),
-  owner: row.owner ?? null,
-  thresholds: row.thresholds ?? [],
-  told: row.addressee,
-  ...(row.alerts !== undefined && { alerts: row.alerts }),
-  ...(row.shared !== undefined && { cohort: row.cohort, borrowed: row.borrowed, shared: row.shared }),
-});
-
-function forecastJson({ forecast }: BudgetRow): object | null {
-  if (forecast === undefined) return null;
-  const { atEndAmount, atEndLow, atEndHigh, tested } = forecast;
+function limitStandingJson(row: BudgetRow): object {
+  const { subject, id: limit, kind, unit, amount, per = null, settled: used = null, held = null } = row;
+  const { left = null, percent = null, owner = null, thresholds = [], addressee: told, forecast } = row;
+  const { each, refusing, alerts, cohort, borrowed, shared } = row;
+  const { atMs, outcome = null } = forecast ?? {};
   return {
-    atEnd: atEndAmount ?? null,
-    low: atEndLow ?? null,
-    high: atEndHigh ?? null,
-    tested: tested ?? null,
+    ...{ subject, path: standingPath(row), limit, kind, unit, amount, per },
+    // In force for jobs of the subject: the policy and the rollout may make it milder than it was written.
+    mode: modeOf(row),
+    ...withoutAbsent({ each }),
+    ...{ used, held, left, percent, runsOut: atMs === undefined ? outcome : new Date(atMs).toISOString() },
+    ...withoutAbsent({ refusing }),
+    ...{ owner, thresholds, told, ...withoutAbsent({ alerts }) },
+    ...(shared !== undefined && { cohort, borrowed, shared }),
   };
 }
 
-const runsOutOf = ({ forecast }: BudgetRow): string | null =>
-  forecast?.atMs === undefined ? (forecast?.outcome ?? null) : new Date(forecast.atMs).toISOString();
+function forecastJson({ forecast }: BudgetRow): object | null {
+  if (forecast === undefined) return null;
+  const { atEndAmount: atEnd = null, atEndLow: low = null, atEndHigh: high = null, tested = null } = forecast;
+  return { atEnd, low, high, tested };
+}
 
 const TITLES = [
   'group',
@@ -336,7 +323,6 @@ function standingsText(
 const percentText = (percent: number, paint: Paint): string =>
   percent >= 100 ? paint.bad(`${percent}`) : percent >= 80 ? paint.warn(`${percent}`) : `${percent}`;
 
-/** `500.00 EUR/month`, `unlimited EUR/month`, `20 jobs`; a limit that does not reject says so. */
 function limitText(row: BudgetRow, currency: string): string {
   const { amount, unit, kind, per } = row;
   const mode = modeOf(row);

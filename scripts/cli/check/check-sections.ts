@@ -2,10 +2,8 @@ import stringWidth from 'string-width';
 import type { CheckedPipeline } from '../../../functions/answers/job/model.ts';
 import { classColumn } from '../../../policies/text/rejection-text.ts';
 import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { right, table, wrapped } from '../../terminal/table.ts';
+import { type Paint, paintWhen, printable, right, table, wrapped } from '../../terminal/table.ts';
 import { askText, ruleRow, ruleTable } from '../evaluation/rule-text.ts';
-import type { JobCheck } from './job-check.ts';
 import {
   conditionsText,
   conditionText,
@@ -14,6 +12,7 @@ import {
   findingsOf,
   firstOf,
   isWhole,
+  type JobCheck,
   type PipelineCheck,
   unreadBy,
   unreadOfJobs,
@@ -42,9 +41,7 @@ function sectionsOf({ check, before, now }: ShownCheck): readonly Section[] {
   const found = (kind: Finding['kind']): readonly SectionEntry[] => {
     const own = findings.filter((each) => each.kind === kind);
     const groups = Map.groupBy(own, ({ rule, mode, text }) => JSON.stringify([rule, mode, text]));
-    return [...groups.values()].flatMap(([first, ...more]) =>
-      first === undefined ? [] : [findingEntry(first, [first, ...more], jobs.length)],
-    );
+    return [...groups.values()].flatMap((group) => findingEntries(group, jobs.length));
   };
   const created =
     isCreated === 'no'
@@ -103,18 +100,18 @@ function byJobs(
     .map(({ thing, names }) => [thing, firstOf(names, JOBS_SHOWN).join(', ')]);
 }
 
-function findingEntry(first: Finding, group: readonly Finding[], jobsOfPipeline: number): SectionEntry {
-  const entries = [...Map.groupBy(group, ({ check: { job } }) => job.definedAs)].map(([name, own]) => {
+/** One entry for findings that differ in their jobs alone. */
+function findingEntries(group: readonly Finding[], jobsOfPipeline: number): readonly SectionEntry[] {
+  const [first] = group;
+  if (first === undefined) return [];
+  const names = [...Map.groupBy(group, ({ check: { job } }) => job.definedAs)].map(([name, own]) => {
     const job = own[0]?.check.job;
     const shown = own.length === 1 ? (job?.name ?? name) : `${name} (${own.length} jobs)`;
     return job?.place === undefined ? shown : `${shown}  ${job.place.file}:${job.place.line}`;
   });
   const isEvery = group.length === jobsOfPipeline && group.length > 1;
-  return [
-    `${ruleName(first)}: ${first.text}`,
-    ...(first.message === undefined ? [] : [first.message]),
-    ...(isEvery ? ['every job'] : firstOf(entries, JOBS_SHOWN)),
-  ];
+  const below = isEvery ? ['every job'] : firstOf(names, JOBS_SHOWN);
+  return [[`${ruleName(first)}: ${first.text}`, ...[first.message ?? []].flat(), ...below]];
 }
 
 const ruleName = ({ rule, mode }: Pick<Finding, 'rule' | 'mode'>): string =>

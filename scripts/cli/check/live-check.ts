@@ -4,13 +4,12 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
 import { consoleAsked, consoleClient, mayAskConsole, withBooks } from '../api/open-api.ts';
+import { ENV_ID_TOKEN } from '../command-fetch.ts';
 import { type PlaceFlags, placeInLedger, type RequestPlace } from '../evaluation/place-flags.ts';
-import { ENV_ID_TOKEN } from '../kept-sessions.ts';
 import { type LedgerFlags, refuseTableFlags } from '../ledger-flags.ts';
 import { openLedger } from '../open-ledger.ts';
 import type { RulesFlags } from '../rules-flags.ts';
-import { pipelineRequestOf, type RequestOptions } from './job-check.ts';
-import type { PipelineCheck } from './pipeline-check.ts';
+import { type PipelineCheck, pipelineRequestOf, type RequestOptions } from './pipeline-check.ts';
 
 interface LiveStep {
   readonly now?: CheckedPipeline & { readonly decidedBy: 'console' | 'ledger' };

@@ -1,12 +1,238 @@
 import type { CheckedPipeline } from '../../../functions/answers/job/model.ts';
-import type { EvaluationRules } from '../../../functions/answers/job/rule-results.ts';
+import {
+  type EvaluationRules,
+  type RuleResult,
+  ruleResults,
+} from '../../../functions/answers/job/rule-results.ts';
 import { counterName } from '../../../policies/claim.ts';
+import type { Terms } from '../../../policies/decision.ts';
+import { evaluate } from '../../../policies/evaluate.ts';
+import { isKnownImage } from '../../../policies/images/image-judge.ts';
 import type { Mode } from '../../../policies/mode.ts';
+import type { VariableAllowlist } from '../../../policies/policy.ts';
+import { pricesAt } from '../../../policies/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { isInFlight } from '../../../policies/unit.ts';
-import { codedReasonText, type LimitAsk, needsText } from '../evaluation/rule-text.ts';
+import { fieldOfVariable } from '../../../policies/variables/compared-value.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { allowedServiceVariables, allowedVariables } from '../evaluation/allowed-variables.ts';
+import type { RequestPlace } from '../evaluation/place-flags.ts';
+import {
+  codedReasonText,
+  isToldByGitLab,
+  type LimitAsk,
+  limitAskOf,
+  needsText,
+} from '../evaluation/rule-text.ts';
 import type { ExpandedJob, ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
-import { checkForms, type JobCheck, type RequestOptions, type UndecidedRule } from './job-check.ts';
+import { withSubject } from '../pipeline/pipeline-error.ts';
+import { knownExpander, type UnsetVariables, unsetNames, type Variables } from '../pipeline/variables.ts';
+
+export interface JobCheck {
+  readonly job: ExpandedJob;
+  readonly terms: Terms;
+  readonly results: readonly RuleResult[];
+  /** `ok`: no rule is against it, and all that it rests on was read; what is left of its limits is not known here. */
+  readonly verdict: 'rejected' | 'not sure' | 'ok';
+  readonly rejects: readonly Violation[];
+  readonly watched: readonly Violation[];
+  readonly untold: readonly UndecidedRule[];
+  readonly asks: readonly LimitAsk[];
+}
+
+interface UndecidedRule {
+  readonly rule: string;
+  readonly mode: Mode;
+  readonly needs: readonly string[];
+  /** Violations, unless one of these fields exempts the job. */
+  readonly against: readonly Violation[];
+  /** Conditions of the job's own `rules:`, where only some of its forms are rejected; `needs` then are those of its tags. */
+  readonly dependsOn?: readonly string[];
+}
+
+function checkJob(
+  job: ExpandedJob,
+  request: AdmissionRequest,
+  rules: EvaluationRules,
+  nowMs: number,
+): JobCheck {
+  const results = ruleResults(request, rules, nowMs);
+  const untold = results.flatMap((result) => untoldOf(result, job) ?? []);
+  const certain = results.flatMap((result) => (isUnsure(result) ? [] : certainOf(result, job)));
+  const rejects = certain.filter(({ mode }) => mode === 'enforce');
+  const unsure = untold.some(({ mode }) => mode === 'enforce');
+  return {
+    job,
+    terms: evaluate(request, { ...rules, nowMs }).terms,
+    results,
+    verdict: rejects.length > 0 ? 'rejected' : unsure || job.notRead !== undefined ? 'not sure' : 'ok',
+    rejects,
+    watched: certain.filter(({ mode, exempt }) => mode !== 'enforce' && exempt !== true),
+    untold,
+    asks: results.flatMap(({ claims }) => claims.filter(({ neverFits }) => !neverFits).map(limitAskOf)),
+  };
+}
+
+/** Leaves out those that rest on a field missing here alone (GitLab or an unread file has it), or on an unknown variable. */
+const certainOf = ({ violations }: RuleResult, job: ExpandedJob): readonly Violation[] =>
+  violations.filter(
+    (each) =>
+      doubtsAbout(each, job).length === 0 &&
+      (each.reason.code !== 'FIELD_MISSING' ||
+        (job.notRead === undefined && !isToldByGitLab(each.reason.field))),
+  );
+
+const isUnsure = ({ unproven }: RuleResult): boolean => unproven.some(isToldByGitLab);
+
+function untoldOf(result: RuleResult, job: ExpandedJob): UndecidedRule | undefined {
+  const against = isUnsure(result) ? certainOf(result, job) : [];
+  const fields = [...result.missing, ...(against.length > 0 ? result.unproven : [])];
+  const needs = new Set([
+    ...fields.filter(isToldByGitLab),
+    ...fields.flatMap((field) => doubtsIn(field, job.unsetVariables ?? {})),
+    ...result.violations.flatMap((violation) => doubtsAbout(violation, job)),
+  ]);
+  return needs.size === 0 ? undefined : { rule: result.id, mode: result.mode, needs: [...needs], against };
+}
+
+/** Checks each form on each runner class of its tags. The result is certain only if all agree; its cost is the highest. */
+function checkForms(
+  job: ExpandedJob,
+  rules: EvaluationRules,
+  options: RequestOptions,
+  nowMs: number,
+): JobCheck {
+  const { classes } = pricesAt(rules.policy.prices, nowMs);
+  const forms = [job, ...(job.otherForms ?? [])];
+  const check = (form: ExpandedJob): JobCheck => {
+    const request = withSubject(placeText(job), () => pipelineRequestOf(form, options));
+    return checkJob(form, request, rules, nowMs);
+  };
+  const onOtherClasses = (form: ExpandedJob): readonly ExpandedJob[] =>
+    form.unsetVariables?.tags === undefined
+      ? []
+      : classes
+          .filter(({ tags }) => !tags.every((tag) => form.tags.includes(tag)))
+          .map(({ tags }) => ({ ...form, tags: [...form.tags, ...tags] }));
+  const first = check(job);
+  const others = forms.flatMap((form) => [form, ...onOtherClasses(form)]).slice(1);
+  if (others.length === 0) return first;
+  const checks = [first, ...others.map(check)];
+  const dearest = checks.reduce((most, each) =>
+    each.terms.costMicros > most.terms.costMicros ? each : most,
+  );
+  const rejected = checks.find(({ verdict }) => verdict === 'rejected');
+  const unsure = checks.find(({ verdict }) => verdict === 'not sure');
+  const rejects = unique(checks.flatMap((each) => each.rejects));
+  const untold = unique(checks.flatMap((each) => each.untold));
+  const watched = unique(checks.flatMap((each) => each.watched));
+  const shared = { job, terms: dearest.terms, asks: dearest.asks, watched };
+  if (checks.every(({ verdict }) => verdict === 'rejected')) return { ...first, ...shared, rejects, untold };
+  const needs = [...new Set(forms.flatMap(({ unsetVariables = {} }) => doubtsIn('tags', unsetVariables)))];
+  const ofSomeForms = rejects.map((violation) => ({
+    rule: violation.rule,
+    mode: violation.mode,
+    needs,
+    against: [violation],
+    dependsOn: job.dependsOn ?? [],
+  }));
+  return {
+    ...(rejected ?? unsure ?? first),
+    ...shared,
+    verdict: rejected === undefined && unsure === undefined ? 'ok' : 'not sure',
+    rejects: [],
+    untold: [...untold, ...ofSomeForms],
+  };
+}
+
+const placeText = ({ place, definedAs }: ExpandedJob): string =>
+  place === undefined ? definedAs : `${place.file}:${place.line}: ${definedAs}`;
+
+const unique = <T extends object>(list: readonly T[]): readonly T[] => [
+  ...new Map(list.map((each) => [JSON.stringify(each), each])).values(),
+];
+
+export interface RequestOptions {
+  readonly place: RequestPlace;
+  readonly variables: VariableAllowlist;
+  readonly projectTimeoutSeconds?: number;
+  /** GitLab's id of the job is not known: any whole number from 1. */
+  readonly jobId: number;
+}
+
+export function pipelineRequestOf(job: ExpandedJob, options: RequestOptions): AdmissionRequest {
+  const { environment, image, pullPolicies, dockerUser, kubernetesUser } = job;
+  const { timeoutSeconds = options.projectTimeoutSeconds } = job;
+  const raw = new Set(job.rawVariables);
+  const values = valuesOf(job.variables, job.variables, raw);
+  const { kept, hidden } = allowedVariables(values, options.variables, raw);
+  // Unset variables may come from settings of the project or group, which only GitLab knows.
+  const settings = options.variables.compared.filter((name) => !Object.hasOwn(job.variables, name));
+  const untold = [...hidden, ...settings];
+  return {
+    ...options.place,
+    jobId: options.jobId,
+    jobName: job.name,
+    jobStage: job.stage,
+    jobTags: job.tags,
+    ...withoutAbsent({ environment, image, pullPolicies, dockerUser, kubernetesUser, timeoutSeconds }),
+    services: job.services.map(({ variables = {}, ...service }) => ({
+      ...service,
+      variables: allowedServiceVariables(valuesOf(variables, job.variables, raw)),
+    })),
+    variables: kept,
+    ...(untold.length > 0 && { hiddenVariables: untold }),
+  };
+}
+
+/** Variables may be written with each other; GitLab puts the values in before it asks, except into its `raw` ones. */
+function valuesOf(variables: Variables, known: Variables, raw: ReadonlySet<string>): Variables {
+  const expand = knownExpander(known, raw);
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [
+      name,
+      variables === known && raw.has(name) ? value : expand(value),
+    ]),
+  );
+}
+
+/** Lists unset variables that a violation depends on, each as a request field. */
+function doubtsAbout({ reason }: Violation, job: ExpandedJob): readonly string[] {
+  const unset = job.unsetVariables ?? {};
+  switch (reason.code) {
+    case 'IMAGE_NOT_ALLOWED':
+    case 'TAG_NOT_ALLOWED':
+      return isKnownImage(reason.image) ? [] : doubtsIn(reason.service ? 'services' : 'image', unset);
+    case 'CONTAINER_USER_NOT_ALLOWED':
+      if (!reason.asked.includes('$')) return [];
+      return doubtsIn(reason.service === undefined ? 'image' : 'services', unset);
+    case 'RESOURCE_CAP':
+    case 'RESOURCE_INVALID':
+      return doubtsInValue(reason.variable, reason.service, job);
+    case 'OVERWRITE_NOT_ALLOWED':
+      return reason.why === 'pattern' ? doubtsInValue(reason.variable, undefined, job) : [];
+    case 'FIELD_MISSING':
+      return doubtsIn(reason.field, unset);
+    default:
+      return [];
+  }
+}
+
+/** Lists variables that would decide a field that a rule reports missing although the file has it. */
+const doubtsIn = (field: string, unset: UnsetVariables): readonly string[] =>
+  field === 'image' || field === 'services' || field === 'tags'
+    ? (unset[field] ?? []).map(fieldOfVariable)
+    : [];
+
+function doubtsInValue(variable: string, service: string | undefined, job: ExpandedJob): readonly string[] {
+  const raw = new Set(job.rawVariables);
+  const variables =
+    service === undefined ? job.variables : job.services.find(({ name }) => name === service)?.variables;
+  const value = variables?.[variable];
+  if (value === undefined || (service === undefined && raw.has(variable))) return [];
+  return unsetNames(value, job.variables, raw).map(fieldOfVariable);
+}
 
 export interface PipelineCheck {
   readonly jobs: readonly JobCheck[];

@@ -3,15 +3,10 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { UsageError } from '../../terminal/command.ts';
 import { repositoryOf } from '../pipeline/repository-files.ts';
 
-interface PipelineFile {
-  readonly file: string;
-  /** Its folder, as a path from the root of its repository with `/`; '' if it is that. */
-  readonly folder: string;
-}
-
 const NAME = '.gitlab-ci.yml';
 
-export function pipelineFile(asked: string | undefined, cwd: string): PipelineFile {
+/** @returns with the file its folder, as a path from the root of its repository with `/`; '' if it is that. */
+export function pipelineFile(asked: string | undefined, cwd: string) {
   const path = resolve(cwd, asked ?? '.');
   if (!existsSync(path)) throw new UsageError(`${asked}: no such file or folder`);
   const file = statSync(path).isDirectory() ? join(path, NAME) : path;

@@ -1,31 +1,32 @@
+import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
+import { judgeCanary } from '../../../functions/answers/health/judge-gitlab.ts';
+import { type HealthJudgement, heardAmong } from '../../../functions/answers/health/judged.ts';
+import { type ArmedReport, shadowReport } from '../../../functions/answers/rollout/shadow-report.ts';
 import type { AdminAnswer } from '../../../functions/core/gitlab/admin-calls.ts';
 import {
   type AdminController,
   CANARY_DESCRIPTION,
   createGitLabAdministration,
 } from '../../../functions/core/gitlab/administration.ts';
-import { type ControllerState, readControllerScopes } from '../../../functions/core/gitlab/controller.ts';
+import {
+  type ControllerScopes,
+  type ControllerState,
+  readControllerScopes,
+} from '../../../functions/core/gitlab/controller.ts';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import type { RestCallDeps } from '../../../functions/core/gitlab/rest-call.ts';
-import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { orElse, text, toggle, type ValuesOf } from '../../terminal/flags.ts';
-import { TABLE_FLAGS } from '../ledger-flags.ts';
-import { SPAN_HELP } from '../report/span.ts';
-import { RULES_FLAGS } from '../rules-flags.ts';
-import { agreedTo } from '../truth/confirm.ts';
+import type { RelayBeat } from '../../../functions/core/store/health-items.ts';
+import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command, orElse, print, text, toggle, type ValuesOf } from '../../terminal/define.ts';
+import { paintWhen, printable } from '../../terminal/table.ts';
+import { type LedgerFlags, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
+import { openIfAny, openLedger } from '../open-ledger.ts';
+import { armedRowsText } from '../report/shadow.ts';
+import { armedSentence } from '../report/shadow-words.ts';
+import { readSpan, SPAN_HELP } from '../report/span.ts';
+import { openRulesInForce, RULES_FLAGS, type RulesFlags } from '../rules-flags.ts';
 import { CONTROLLER_FLAG, callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
-import {
-  type ControllerStatus,
-  canaryText,
-  MEANS,
-  readStatus,
-  refusalOf,
-  risksOf,
-  stateText,
-  statusJson,
-  statusText,
-} from './controller-status.ts';
+import { agreedTo, progressOf } from '../truth/progress.ts';
 
 const FLAGS = {
   ...neededGitLab("holds an administrator's token; scope read_api to look, api to change"),
@@ -40,7 +41,6 @@ const STATUS_FLAGS = {
   ...TABLE_FLAGS,
   ...RULES_FLAGS,
 };
-const JSON_HELP = 'the controller as one JSON object';
 const AT = '--gitlab https://gitlab.example.com --token-file admin-token';
 
 const controllerStatus = command({
@@ -50,16 +50,12 @@ runners' jobs it asks (scopes): without a scope it asks about none. Lists the re
 descriptors; GitLab itself knows only whether the token was used within the last hour. Shows which of the last jobs would have
 failed, had it been armed.`,
   flags: STATUS_FLAGS,
-  json: JSON_HELP,
   examples: [`tollgate controller status ${AT} --since 7d`],
   exits: {
     1: 'GitLab or the ledger that was named does not answer',
     3: 'wrong usage or invalid documents',
   },
-  run: async ({ flags }, io) => {
-    const { status } = await read(flags, io);
-    return printStatus(status, flags.json, io);
-  },
+  run: async ({ flags }, io) => printStatus((await read(flags, io)).status, flags.json, io),
 });
 
 const controllerEnable = command({
@@ -75,7 +71,6 @@ Warns if tollgate gitlab canary has not proven both answers, and asks if it foun
     ),
     yes: toggle('does not ask'),
   },
-  json: JSON_HELP,
   examples: [`tollgate controller enable ${AT} --require-canary`],
   exits: {
     0: 'armed',
@@ -120,7 +115,6 @@ const disarming = (name: 'controller dry-run' | 'controller disable', state: 'dr
     name,
     about: `Sets the runner controller to ${state}. ${MEANS[state]}.`,
     flags: FLAGS,
-    json: JSON_HELP,
     examples: [`tollgate ${name} ${AT}`],
     exits: { 1: 'GitLab does not answer' },
     run: async ({ flags }, io) => {
@@ -130,16 +124,9 @@ const disarming = (name: 'controller dry-run' | 'controller disable', state: 'dr
     },
   });
 
-export const commands = [
-  controllerStatus,
-  controllerEnable,
-  disarming('controller dry-run', 'dry_run'),
-  disarming('controller disable', 'disabled'),
-];
-
 async function read(flags: ValuesOf<typeof STATUS_FLAGS>, io: TerminalIo) {
-  const { controllers, controller } = await find(flags, io);
-  return { controllers, status: await readStatus(controller, controllers, flags, io) };
+  const found = await find(flags, io);
+  return { controllers: found.controllers, status: await readStatus(found, flags, io) };
 }
 
 /** The only controller; the temporary one of a running canary is ignored. @throws {UsageError} if there are several, or none */
@@ -151,14 +138,12 @@ async function find({ controller: wanted, ...flags }: ValuesOf<typeof FLAGS>, io
   if (only === undefined) throw new UsageError('GitLab has no runner controller');
   const named = all.map(({ id, description, state }) => `${id} "${description}" ${state}`).join(', ');
   if (others.length > 0) throw new UsageError(`--controller is missing: GitLab has several, ${named}`);
-  // The list does not say whether it is connected.
   return { controllers, controller: await controllers.get(only.id) };
 }
 
 const printStatus = (status: ControllerStatus, json: boolean, io: TerminalIo): ExitCode =>
   print(io, { json }, statusJson(status), () => statusText(status, io.colours, io.columns));
 
-/** One of GitLab's runner controllers; `connected` is undefined in lists and before 18.10. */
 export type RunnerController = AdminController;
 export type RunnerControllers = ReturnType<typeof createRunnerControllers>;
 
@@ -188,3 +173,169 @@ function orFailure<T>(answer: AdminAnswer<T>): T {
   const failure = code === 'unavailable' ? 'gitlab_unavailable' : 'gitlab_unreadable';
   throw new GitLabError(isRefused ? 'gitlab_refused' : failure, `${says}; ${remedy}`);
 }
+
+interface ControllerStatus {
+  readonly controller: RunnerController;
+  readonly scopes: ReadResult<ControllerScopes>;
+  /** Heartbeats in the table, newest first; none may be recent. */
+  readonly beats: ReadResult<readonly RelayBeat[]>;
+  /** Those of the last two minutes: as long as the watchdog would wait. */
+  readonly heard: readonly RelayBeat[];
+  readonly forecast: ReadResult<ArmedReport>;
+  readonly canary: ReadResult<HealthJudgement>;
+  readonly nowMs: number;
+}
+
+const hasScope = ({ instance, runnerIds }: ControllerScopes): boolean => instance || runnerIds.length > 0;
+
+function refusalOf(status: ControllerStatus): 'no_scope' | 'no_relay' | undefined {
+  const { scopes, controller, beats, heard } = status;
+  if (scopes.known && !hasScope(scopes.value)) return 'no_scope';
+  if (heard.length > 0) return undefined;
+  // A token used within the hour proves nothing about a relay whose heartbeats have stopped.
+  const silent = beats.known && beats.value.length > 0;
+  return silent || controller.connected === false ? 'no_relay' : undefined;
+}
+
+const NO_BEATS = 'no relay writes heartbeats to this ledger';
+
+function risksOf({ forecast, scopes, beats, heard, canary }: ControllerStatus): readonly string[] {
+  const isProven = heard.every(({ schema }) => schema?.standing === 'proven' && schema.placeholder !== true);
+  const risks: string[] = [];
+  if (!scopes.known) risks.push(`the scopes are not known (${scopes.why})`);
+  if (heard.length === 0)
+    risks.push(`whether a relay is connected is not known (${beats.known ? NO_BEATS : beats.why})`);
+  if (!isProven) risks.push("a relay's descriptors are not proven by real questions");
+  if (canary.known && canary.value.severity === 'problem') risks.push(canary.value.text);
+  if (!forecast.known) risks.push(`how many jobs would fail is not known (${forecast.why})`);
+  else if (forecast.value.wouldFail > 0)
+    risks.push(`${forecast.value.wouldFail} of the last ${forecast.value.jobs} jobs would have failed`);
+  return risks;
+}
+
+/** Unknown facts are part of the status. @throws {Error} if a ledger was named and does not answer */
+async function readStatus(
+  { controller, controllers }: Awaited<ReturnType<typeof find>>,
+  flags: LedgerFlags & RulesFlags & { readonly since: string },
+  io: TerminalIo,
+): Promise<ControllerStatus> {
+  const span = readSpan(flags.since, undefined, io.nowMs(), rollupZone(io));
+  const scopes = await controllers.scopes(controller.id).then(
+    (value) => ({ known: true, value }) as const,
+    (error: unknown) => {
+      if (error instanceof GitLabError) return { known: false, why: error.message } as const;
+      throw error;
+    },
+  );
+  const gitlabVersion = await controllers.version();
+  const opened = await openIfAny(standIn(io, openLedger), flags, io);
+  const nowMs = io.nowMs();
+  if (!opened.known)
+    return { controller, scopes, beats: opened, heard: [], forecast: opened, canary: opened, nowMs };
+  const { value: ledger } = opened;
+  const lacks = (what: string) => ({ known: false, why: `${ledger.description} has no ${what}` }) as const;
+  const progress = progressOf('jobs replayed', io);
+  try {
+    const all = await ledger.relayBeats?.();
+    const heard = heardAmong(all ?? [], nowMs);
+    const canary = await ledger.canary?.();
+    const rules = await openRulesInForce(flags, ledger, io);
+    const { ifArmed } = await shadowReport(ledger.store, {
+      ...{ span, rules, ledger: ledger.description, gitlabUrl: ledger.gitlabUrl, onJob: progress.step },
+    });
+    return {
+      ...{ controller, scopes, heard, nowMs },
+      beats: all === undefined ? lacks('heartbeats') : { known: true, value: all },
+      forecast: ifArmed.jobs === 0 ? lacks('job of that time') : { known: true, value: ifArmed },
+      canary:
+        ledger.canary === undefined
+          ? lacks('outcome of a canary')
+          : { known: true, value: judgeCanary(canary, heard, gitlabVersion, nowMs) },
+    };
+  } finally {
+    progress.done();
+    await ledger.close();
+  }
+}
+
+const MEANS: Readonly<Record<ControllerState, string>> = {
+  enabled: 'GitLab asks and obeys. Without a relay it fails every job it would ask about',
+  dry_run: 'GitLab asks and follows no answer: every job runs, with or without a relay',
+  disabled: 'GitLab does not ask: every job runs',
+};
+
+function statusJson(status: ControllerStatus): object {
+  const { controller, scopes, beats, heard, forecast, canary } = status;
+  const { id, description, state, connected } = controller;
+  const orNull = <T>(read: ReadResult<T>): T | null => (read.known ? read.value : null);
+  return {
+    ...{ id, description, state, connected: connected ?? null },
+    armed: state === 'enabled' ? (scopes.known ? hasScope(scopes.value) : null) : false,
+    scopes: orNull(scopes),
+    relays: orNull(beats),
+    relaysHeard: beats.known ? heard.length : null,
+    ifArmed: orNull(forecast),
+    canary: orNull(canary),
+    refusal: refusalOf(status) ?? null,
+    doubts: risksOf(status),
+  };
+}
+
+function stateText({ id, description, state }: RunnerController, means = MEANS[state]): string {
+  const named = description === '' ? '' : ` "${printable(description)}"`;
+  return `Runner controller ${id}${named} is ${state}: ${means}.\n`;
+}
+
+const orWhy = <T>(read: ReadResult<T>, text: (value: T) => string): string =>
+  read.known ? text(read.value) : `not known: ${read.why}`;
+
+function statusText(status: ControllerStatus, colours: boolean, columns: number): string {
+  const { controller, scopes, heard, forecast } = status;
+  const scoped = !scopes.known || hasScope(scopes.value);
+  const means = scoped ? undefined : 'it has no scope, so GitLab asks about no job, and every job runs';
+  const schemas = heard.flatMap(({ schema }) => {
+    if (schema === undefined) return [];
+    const proof = schema.placeholder === true ? 'a placeholder: nothing is rejected by it' : schema.standing;
+    return `${printable(schema.source)} ${schema.hash?.slice(0, 12) ?? ''}, ${proof ?? 'not said whether proven'}`;
+  });
+  const rows = [
+    ['scope', orWhy(scopes, scopeText)],
+    ['relays', relaysText(status)],
+    ['schema', [...new Set(schemas)].join('; ') || 'not known: no relay tells'],
+    ['answers', canaryText(status)],
+    ['jobs', orWhy(forecast, armedSentence)],
+  ] as const;
+  const report = forecast.known && forecast.value.rows.length > 0 ? forecast.value : undefined;
+  const failing = report && armedRowsText(report, paintWhen(colours), columns);
+  return `${stateText(controller, means)}${rows.map(([name, text]) => `${name.padEnd(9)}${text}\n`).join('')}${failing ?? ''}`;
+}
+
+function scopeText({ instance, runnerIds }: ControllerScopes): string {
+  if (instance) return 'the whole instance';
+  if (runnerIds.length === 0) return 'none: GitLab asks about no job';
+  return `runners ${runnerIds.join(', ')}; jobs of all others are out of scope`;
+}
+
+const canaryText = ({ canary }: ControllerStatus): string =>
+  orWhy(canary, ({ text, remedy }) => (remedy === undefined ? text : `${text}; ${remedy}`));
+
+function relaysText({ controller: { connected }, beats, heard, nowMs }: ControllerStatus): string {
+  const streams = heard.reduce((sum, { openStreams }) => sum + openStreams, 0);
+  const used =
+    connected === undefined
+      ? 'this GitLab does not say when the token was used'
+      : `its token was ${connected ? '' : 'not '}used within the last hour`;
+  const relays = orWhy(beats, ([last]) => {
+    if (heard.length > 0) return `${heard.length} heard within two minutes, ${streams} streams`;
+    if (last === undefined) return `not known: ${NO_BEATS}`;
+    return `none heard for ${Math.floor((nowMs - last.atMs) / 60_000)} min`;
+  });
+  return `${relays}; ${used}`;
+}
+
+export const commands = [
+  controllerStatus,
+  controllerEnable,
+  disarming('controller dry-run', 'dry_run'),
+  disarming('controller disable', 'disabled'),
+];

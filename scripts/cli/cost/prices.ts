@@ -1,6 +1,4 @@
-/** The price table. Add regions here; each price has its source. */
-
-export interface Price {
+interface Price {
   /** US dollars, without taxes and discounts. */
   readonly usd: number;
   readonly per: number;

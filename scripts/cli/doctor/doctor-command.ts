@@ -1,16 +1,14 @@
-import type { HealthFinding, HealthView } from '../../../functions/answers/health/evidence.ts';
+import type { HealthView } from '../../../functions/answers/health/evidence.ts';
 import { readHealth } from '../../../functions/answers/health/judge-health.ts';
 import { gitlabUnknown, readGitLabHealth } from '../../../functions/answers/health/read-gitlab.ts';
 import { dynamoHealthLook } from '../../../functions/answers/health/read-health.ts';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { EXIT, standIn } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { text } from '../../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { TABLE_FLAGS } from '../ledger-flags.ts';
+import { command, print, text } from '../../terminal/define.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/table.ts';
+import { rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openTableAccess } from '../open-ledger.ts';
-import { rollupZone } from '../rollup-zone.ts';
 import { CONTROLLER_FLAG, callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
 
 const NOT_NOTED = { policyVersion: undefined, descriptorsVersion: undefined };
@@ -34,7 +32,6 @@ npm run doctor is about the other end: what a router sends, before anything is d
       'where webhooks go, as the deployment prints it; needed if groups have a webhook of another Tollgate as well',
     ),
   },
-  json: 'all findings as one JSON object',
   examples: [
     'tollgate doctor --ledger tollgate-ledger',
     'tollgate doctor --ledger tollgate-ledger --gitlab https://gitlab.example.com --token-file token',
@@ -60,7 +57,6 @@ npm run doctor is about the other end: what a router sends, before anything is d
               }),
       });
       const hourly = (await look.read().catch(() => undefined))?.view;
-      // The local ledger already names its instance.
       const where = description.endsWith(instance) ? description : `${description}, for ${instance}`;
       const shown = { instance, ledger: description, ...health, hourly };
       const late = hourlyText(hourly, health.checkedAtMs);
@@ -86,12 +82,7 @@ function hourlyText(view: HealthView | undefined, nowMs: number): string {
 const problemsText = (count: number): string =>
   `${count === 0 ? 'no' : count} problem${count === 1 ? '' : 's'}`;
 
-const PAINTED: Readonly<Record<HealthFinding['severity'], keyof Paint>> = {
-  ok: 'good',
-  warning: 'warn',
-  problem: 'bad',
-  unknown: 'dim',
-};
+const PAINTED = { ok: 'good', warning: 'warn', problem: 'bad', unknown: 'dim' } as const;
 
 function healthText({ findings, problems }: HealthView, where: string, paint: Paint): string {
   const wide = Math.max(...findings.map(({ about }) => about.length));

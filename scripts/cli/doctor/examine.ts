@@ -1,4 +1,3 @@
-import type { DescMessage } from '@bufbuild/protobuf';
 import { sentTimeoutSeconds } from '../../../policies/estimate.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { ACCEPTED_AFTER_MS } from '../../../relay/connection.ts';
@@ -15,15 +14,11 @@ import { VERSION } from '../../../relay/version.ts';
 import { dumpWire, explain } from '../../../relay/wire/inspect.ts';
 import { encodeAnswer, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
 import { UsageError } from '../../terminal/command.ts';
-import { flagLines } from '../../terminal/define-command.ts';
-import { parseInput, required, text, toggle, type ValuesOf } from '../../terminal/flags.ts';
+import { flagLines, parseInput, required, text, toggle, type ValuesOf } from '../../terminal/define.ts';
 import { parseDuration } from '../pipeline/durations.ts';
 
 /** In order; checks that depend on a failed one are skipped. Returns the question's shape, if one came. */
-export async function examine(
-  options: DoctorOptions,
-  found: (finding: DoctorFinding) => void,
-): Promise<string | undefined> {
+export async function examine(options: DoctorOptions, found: (finding: DoctorFinding) => void) {
   const parts = readParts(options, found);
   if (parts === undefined) return undefined;
   for (const finding of checkSchemaFields(parts.schema)) found(finding);
@@ -32,7 +27,6 @@ export async function examine(
 
 type Found = Parameters<typeof examine>[1];
 
-/** Reads everything that needs no network, and reports all errors. */
 function readParts(options: DoctorOptions, found: Found) {
   const { caFile, 'cert-file': certFile, 'key-file': keyFile } = options;
   const tlsFiles = withoutAbsent({ caFile, certFile, keyFile });
@@ -60,7 +54,14 @@ function readParts(options: DoctorOptions, found: Found) {
         ? ok('token', 'read, and it looks like a runner controller token')
         : note('token', 'read, but it has no glrct-', 'is it the token of a runner controller?'),
   );
-  const schema = attempt('schema', () => loadSchema(options.proto), describeSchema);
+  const schema = attempt(
+    'schema',
+    () => loadSchema(options.proto),
+    (read) => {
+      const detail = `${schemaTitle(read)}, ${read.admitJobPath}`;
+      return read.placeholder ? note('schema', detail, SYNC) : ok('schema', detail);
+    },
+  );
   const tls = attempt(
     'tls files',
     () => readTls(tlsFiles),
@@ -76,11 +77,6 @@ function describeTarget(target: RouterTarget, allowPlaintext: boolean): DoctorFi
   return allowPlaintext
     ? note('router', detail)
     : problem('router', detail, `use ${target.tunnel ? 'wss' : 'grpcs'}://, or say --allow-plaintext`);
-}
-
-function describeSchema(schema: WireSchema): DoctorFinding {
-  const detail = `${schemaTitle(schema)}, ${schema.admitJobPath}`;
-  return schema.placeholder ? note('schema', detail, SYNC) : ok('schema', detail);
 }
 
 const WAIT_MS = 60_000;
@@ -221,14 +217,10 @@ const skipped = finding('skipped');
 
 const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto';
 
-function fieldsNeverFilled(question: DescMessage): readonly string[] {
-  const services = resolvePath(question, 'services')?.leaf.fieldKind === 'list' ? [] : ['services'];
-  return [...fieldsWithoutSource(question), ...services];
-}
-
 /** Before any question. A job without a timeout is held for the policy's, and may hold too little for as long as it runs. */
 function checkSchemaFields({ question }: WireSchema): readonly DoctorFinding[] {
-  const never = fieldsNeverFilled(question);
+  const services = resolvePath(question, 'services')?.leaf.fieldKind === 'list' ? [] : ['services'];
+  const never = [...fieldsWithoutSource(question), ...services];
   return [
     never.length === 0
       ? ok('fields', 'every field of an admission request has a source in the schema')
@@ -306,7 +298,6 @@ export type DoctorOptions = ValuesOf<typeof FLAGS> & {
   readonly caFile: string | undefined;
 };
 
-/** @throws {UsageError} naming the option and what would be right. */
 export function readDoctorOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

@@ -7,7 +7,7 @@ import { pricesAt, type RunnerClass } from '../../../policies/price.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';
-import { readChoice, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
+import { readChoice, text, toggle, type ValuesOf, whole } from '../../terminal/define.ts';
 import { parseDuration } from '../pipeline/durations.ts';
 import { notInDirectory } from './unknown-place.ts';
 

@@ -8,8 +8,7 @@ import { reasonLine } from '../../../policies/text/reason-texts.ts';
 import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
 import { variableOfField } from '../../../policies/variables/compared-value.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type Paint, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { type Paint, printable, table } from '../../terminal/table.ts';
 
 export const codedReasonText = (reason: Reason, currency: string): string =>
   `[${reason.code}] ${reasonLine(reason, currency)}`;

@@ -1,6 +1,5 @@
 import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
-import { command } from '../../terminal/define-command.ts';
-import { orElse, required, text, whole } from '../../terminal/flags.ts';
+import { command, orElse, required, text, whole } from '../../terminal/define.ts';
 import { findController, makeToken, readTokens } from './setup-controller.ts';
 import { ADMIN_FLAGS, type Admin, printLines, readAdmin, readHookUrl, SetupLines } from './setup-flags.ts';
 import { giveHooks, newHookKey, readHookKeys, signsHooks, writeHookKeys } from './setup-webhooks.ts';
@@ -14,10 +13,7 @@ const rotateTokenCommand = command({
   name: 'gitlab rotate-token',
   about: `Makes a second token, stores it in the place of the first, waits until GitLab reports its use, and only then revokes the
 first: no relay is ever without a valid token. After an interruption, run the same command again: it continues.`,
-  flags: {
-    wait: waitFlag('how long it waits for the first use, 0 to 60'),
-    ...ADMIN_FLAGS,
-  },
+  flags: { wait: waitFlag('how long it waits for the first use, 0 to 60'), ...ADMIN_FLAGS },
   examples: ['tollgate gitlab rotate-token --gitlab https://gitlab.example.com --token-file admin-token'],
   exits: { ...EXITS, 2: 'not yet: the old token is still valid' },
   run: async ({ flags }, io) => {

@@ -3,22 +3,16 @@ import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { secretMark } from '../../../functions/core/gitlab/group-hooks.ts';
 import { UsageError } from '../../terminal/command.ts';
-import { systemCause } from '../../terminal/system-failure.ts';
-import { readUserFileIfThere } from '../../terminal/user-file.ts';
+import { readUserFileIfThere, systemCause } from '../../terminal/user-file.ts';
 
 export type SecretName = 'router-token' | 'webhook-secrets' | 'webhook-tokens' | `${number}`;
-
-interface SecretText {
-  readonly value: string;
-  /** The stored note: token and controller. Undefined: someone else stored the value. */
-  readonly note: string | undefined;
-}
 
 export interface SecretStore {
   readonly kind: 'folder' | 'parameters';
   /** Name of the file or parameter, the same wherever it is called from. */
   place(name: SecretName): string;
-  read(name: SecretName): Promise<SecretText | undefined>;
+  /** Without a note, someone else stored the value. */
+  read(name: SecretName): Promise<{ readonly value: string; readonly note: string | undefined } | undefined>;
   /** Whole or not at all. @param note - one line without the value. @throws {Error} naming the place. */
   write(name: SecretName, value: string, note: string): Promise<void>;
 }

@@ -1,10 +1,8 @@
-/** `tollgate gitlab setup` and `status`: the same steps, to change GitLab or only to look. */
 import { relative } from 'node:path';
 import { shellWord } from '../../../policies/text/plain-text.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
-import { command } from '../../terminal/define-command.ts';
-import { toggle } from '../../terminal/flags.ts';
-import { paintWhen } from '../../terminal/paint.ts';
+import { command, toggle } from '../../terminal/define.ts';
+import { paintWhen } from '../../terminal/table.ts';
 import { setUpController, setUpScope, setUpToken } from './setup-controller.ts';
 import { exitOf, linesText, readSetup, SETUP_FLAGS, type Setup, SetupLines } from './setup-flags.ts';
 import { isAtLeast, setUpWebhooks, signsHooks } from './setup-webhooks.ts';
@@ -54,7 +52,9 @@ async function runSetup(
       await lines.step(() => setUpToken(setup, controller, lines));
       await lines.step(() => setUpScope(setup, controller, lines));
     });
-    await lines.step(() => setUpWebhooks(setup, signsHooks(facts.version), lines));
+    // Where GitLab refused the controller it only looks, and stores no key.
+    const mayChange = setup.mayChange && controller !== undefined;
+    await lines.step(() => setUpWebhooks({ ...setup, mayChange }, signsHooks(facts.version), lines));
   }
   const body = { gitlab: setup.place.baseUrl, mode, lines: lines.all, ...facts, controller };
   if (flags.json) io.out(`${JSON.stringify(body)}\n`);

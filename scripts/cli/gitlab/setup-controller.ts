@@ -79,12 +79,7 @@ export async function makeToken(
   return made.id;
 }
 
-/** Stores the relays' token where they read it, and checks that GitLab knows it. */
-export async function setUpToken(
-  setup: Setup,
-  controller: AdminController | undefined,
-  lines: SetupLines,
-): Promise<void> {
+export async function setUpToken(setup: Setup, controller: AdminController | undefined, lines: SetupLines) {
   const { mayChange, store } = setup;
   const place = store.place('router-token');
   const missing = () => lines.add('token', 'missing', `there is no token of this controller in ${place}`);
@@ -113,11 +108,7 @@ export async function setUpToken(
 }
 
 /** Adds the controller's scope: without one GitLab asks about no job. It never removes a scope. */
-export async function setUpScope(
-  setup: Setup,
-  controller: AdminController | undefined,
-  lines: SetupLines,
-): Promise<void> {
+export async function setUpScope(setup: Setup, controller: AdminController | undefined, lines: SetupLines) {
   const { gitlab, runnerIds } = setup;
   const wantsInstance = runnerIds.length === 0;
   const wantedText = wantsInstance ? 'the instance' : `runners ${runnerIds.join(', ')}`;
@@ -149,11 +140,7 @@ export async function setUpScope(
   lines.add('scope', 'done', `GitLab asks about jobs of ${wantedText}`);
 }
 
-export const addScope = (
-  gitlab: GitLabAdministration,
-  controllerId: number,
-  scope: number | 'instance',
-): Promise<AdminAnswer<true>> =>
+export const addScope = (gitlab: GitLabAdministration, controllerId: number, scope: number | 'instance') =>
   madeOnce(
     async () =>
       mapped(await gitlab.scopes(controllerId), (scopes) => {

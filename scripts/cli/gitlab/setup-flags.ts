@@ -1,14 +1,13 @@
 import type { AdminAnswer, AdminRefusal } from '../../../functions/core/gitlab/admin-calls.ts';
 import { createGitLabAdministration } from '../../../functions/core/gitlab/administration.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { orElse, readWhole, text, texts, type ValuesOf } from '../../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { orElse, readWhole, text, texts, type ValuesOf } from '../../terminal/define.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/table.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { openSecretStore } from './secret-store.ts';
 
 const TIMES = { timeoutMs: 15_000, deadlineMs: 60_000 };
 
-/** @throws {UsageError} */
 export function readHookUrl(url: string): string {
   if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
   throw new UsageError(`--webhook-url "${url}": expected an address such as https://x.example.com/`);
@@ -41,7 +40,6 @@ export const SETUP_FLAGS = {
 export type Admin = ReturnType<typeof readAdmin>;
 export type Setup = ReturnType<typeof readSetup>;
 
-/** Opens GitLab and the secrets. @throws {UsageError} naming the flag. */
 export function readAdmin(flags: ValuesOf<typeof ADMIN_FLAGS>, io: TerminalIo) {
   const place = readGitLabPlace(flags, io);
   return {
@@ -55,7 +53,6 @@ export function readAdmin(flags: ValuesOf<typeof ADMIN_FLAGS>, io: TerminalIo) {
   };
 }
 
-/** @throws {UsageError} naming the flag. */
 export function readSetup(flags: ValuesOf<typeof SETUP_FLAGS>, mayChange: boolean, io: TerminalIo) {
   const runnerIds = flags.runner.map((id) => readWhole('runner', id, 1, Number.MAX_SAFE_INTEGER));
   return { ...readAdmin(flags, io), mayChange, runnerIds, hookUrl: flags['webhook-url'] };
@@ -70,7 +67,6 @@ export function printLines({ all }: SetupLines, { place }: Admin, json: boolean,
 /** `missing`: set-up would make or repair it. */
 type Standing = 'right' | 'done' | 'missing' | 'wrong' | 'unknown';
 
-/** The state of one part, such as `token` or `scope`, or a change to it. */
 export interface SetupLine {
   readonly part: string;
   readonly standing: Standing;
@@ -95,14 +91,12 @@ export class SetupLines {
     this.all.push({ part, standing, says, ...(remedy !== undefined && { remedy }) });
   }
 
-  /** Returns the answer's value. @throws if GitLab refused: ends the step. */
   need<T>(part: string, answer: AdminAnswer<T>): T {
     if (answer.ok) return answer.value;
     this.all.push({ part, ...refusedLine(answer.refusal) });
     throw new StepStopped();
   }
 
-  /** Adds the last line of a step. Throw the result to end the step. */
   stop(part: string, says: string, remedy: string): Error {
     this.add(part, 'wrong', says, remedy);
     return new StepStopped();
@@ -144,13 +138,7 @@ export async function madeOnce<T>(
   return { ok: false, refusal: { ...refusal, remedy: 'look at it in GitLab' } };
 }
 
-const MARKS: Readonly<Record<Standing, keyof Paint>> = {
-  right: 'good',
-  done: 'good',
-  missing: 'warn',
-  wrong: 'bad',
-  unknown: 'warn',
-};
+const MARKS = { right: 'good', done: 'good', missing: 'warn', wrong: 'bad', unknown: 'warn' } as const;
 
 export const linesText = (lines: readonly SetupLine[], paint: Paint): string =>
   lines

@@ -155,7 +155,6 @@ async function setUpHook(
   return still === undefined ? { standing: 'done', says: 'repaired' } : { standing: 'wrong', says: still };
 }
 
-/** Describes settings that would lose events or signatures. Undefined: none. */
 function differenceOf(hook: GroupHook, setting: HookSetting): string | undefined {
   if (hook.url !== setting.url) return 'it goes to another address';
   if (!hook.job_events) return 'job events are off';

@@ -2,10 +2,9 @@ import { atOnce } from '../../../functions/core/environment/environment.ts';
 import type { AdminRefusal } from '../../../functions/core/gitlab/admin-calls.ts';
 import { groupHookKey, hookDescription, isHookUrl } from '../../../functions/core/gitlab/group-hooks.ts';
 import { EXIT, standIn, UsageError } from '../../terminal/command.ts';
-import { command } from '../../terminal/define-command.ts';
-import { text } from '../../terminal/flags.ts';
-import { printable } from '../../terminal/paint.ts';
-import { askOnTerminal } from '../truth/confirm.ts';
+import { command, text } from '../../terminal/define.ts';
+import { printable } from '../../terminal/table.ts';
+import { askOnTerminal } from '../truth/progress.ts';
 import { namedControllers } from './setup-controller.ts';
 import { ADMIN_FLAGS, type Admin, printLines, readAdmin, readHookUrl, SetupLines } from './setup-flags.ts';
 import { keptLines } from './setup-webhooks.ts';
@@ -89,7 +88,6 @@ async function planTeardown(admin: Admin, hookUrl: string | undefined, lines: Se
   return { controllers, hooks };
 }
 
-/** Disables the controller first, so that nothing fails meanwhile. Each may be gone already. */
 async function tearDown(
   { gitlab, progress }: Admin,
   { controllers, hooks }: Awaited<ReturnType<typeof planTeardown>>,

@@ -8,10 +8,8 @@ import { amountText, durationText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { resolveContainers } from '../../../relay/translate/variables.ts';
 import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { readWhole, text, texts, type ValuesOf, whole } from '../../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { wrapped } from '../../terminal/table.ts';
+import { command, print, readWhole, text, texts, type ValuesOf, whole } from '../../terminal/define.ts';
+import { type Paint, paintWhen, printable, wrapped } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
 import { type BudgetContext, consoleAsked, withApi } from '../api/open-api.ts';
 import { leftSection } from '../check/check-sections.ts';
@@ -31,9 +29,7 @@ import { runnerVariablesOf } from '../pipeline/variables.ts';
 import { RULES_FLAGS, type RulesFlags, readRules } from '../rules-flags.ts';
 
 const ID_MAX = 999_999_999_999_999;
-/** Nothing is written under it. */
 const JOB_ID = 1;
-/** A year: no job runs longer. */
 const MINUTES_MAX = 527_040;
 
 const FLAGS = {
@@ -74,7 +70,6 @@ const canI = command({
 now; without, by the rules and limits of the documents alone, as if nothing was used. Facts without a flag are taken as not
 sent by GitLab. No counter is changed.`,
   flags: FLAGS,
-  json: 'one object with everything',
   examples: [
     'tollgate can-i --project acme/payments/checkout --image node:24 --class large --minutes 20',
     'tollgate can-i --rerun 4711 --ledger local',
@@ -110,7 +105,6 @@ sent by GitLab. No counter is changed.`,
 
 type CanIFlags = ValuesOf<typeof FLAGS>;
 
-/** `rules`: by the documents alone. */
 interface DecidedBy {
   readonly name: 'rules' | 'ledger' | 'console';
   readonly open?: OpenLedger;
@@ -134,7 +128,6 @@ function decidedBy(flags: CanIFlags, io: TerminalIo): DecidedBy {
   };
 }
 
-/** A ledger without limits, groups and counters: the documents stand in for them. */
 const noLedger: OpenLedger = async () => ({
   store: new DynamoStore({
     ...{ table: new MemoryTable(), instance: 'none', clock: systemClock, random: Math.random },
@@ -143,17 +136,10 @@ const noLedger: OpenLedger = async () => ({
 });
 
 /**
- * The job made up from flags, and the names of variables that no rule sees. The documents here say which tags a class has
- * and which variables rules see. A console finds the place itself.
- *
- * @throws {UsageError} for a value that makes no sense.
+ * The documents here say which tags a class has and which variables rules see. A console finds the place itself.
+ * `unseen`: names of variables that no rule sees. @throws {UsageError} for a value that makes no sense
  */
-function madeUp(
-  flags: CanIFlags,
-  nowMs: number,
-  io: TerminalIo,
-  books: BudgetContext | undefined,
-): { readonly json: AskedPipeline; readonly unseen: readonly string[] } {
+function madeUp(flags: CanIFlags, nowMs: number, io: TerminalIo, books: BudgetContext | undefined) {
   const { project, group, minutes, image, job, environment, 'pull-policy': pullPolicies } = flags;
   if (project !== undefined && group !== undefined)
     throw new UsageError('--project and --group: expected one of them, a project names its group');
@@ -176,7 +162,7 @@ function madeUp(
   resolveContainers(request, runnerVariablesOf(variables).resolve);
   const { ref, refProtected, pipelineSource, userId } = request;
   const asked = jobAsked({ ...request, jobName: job ?? 'job' });
-  const json = {
+  const json: AskedPipeline = {
     ...(books === undefined
       ? withoutAbsent({ project: idOrPath(project), group: idOrPath(group) })
       : placeInLedger(flags, books.directory)),
@@ -189,13 +175,12 @@ function madeUp(
 const idOrPath = (word: string | undefined): number | string | undefined =>
   word !== undefined && /^\d{1,15}$/.test(word) ? Number(word) : word;
 
-interface CanIAnswer extends CheckedPipeline {
-  readonly decidedBy: DecidedBy['name'];
-  readonly variablesNotSeen: readonly string[];
-}
-
-/** @param note - says what the decision rests on. */
-function canIText(answer: CanIAnswer, note: string, columns: number, paint: Paint): string {
+function canIText(
+  answer: CheckedPipeline & { readonly variablesNotSeen: readonly string[] },
+  note: string,
+  columns: number,
+  paint: Paint,
+): string {
   const [job] = answer.jobs;
   if (job === undefined) return '';
   const { outcome, costMicros, estimateSeconds, runnerClass, reasons, rules = [], text } = job;

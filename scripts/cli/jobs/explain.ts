@@ -11,15 +11,12 @@ import { BECAME } from '../../../functions/answers/job/retried.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { amountText, durationText } from '../../../policies/unit-texts.ts';
 import { UsageError } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { word } from '../../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { right, table, wrapped } from '../../terminal/table.ts';
+import { command, print, word } from '../../terminal/define.ts';
+import { type Paint, paintWhen, printable, right, table, wrapped } from '../../terminal/table.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import { withApi } from '../api/open-api.ts';
 import { ruleNowLines, violationLine } from '../evaluation/rule-text.ts';
-import { LEDGER_FLAGS, type LedgerFlags } from '../ledger-flags.ts';
-import { rollupZone } from '../rollup-zone.ts';
+import { LEDGER_FLAGS, type LedgerFlags, rollupZone } from '../ledger-flags.ts';
 import { RULES_FLAGS, type RulesFlags } from '../rules-flags.ts';
 
 const explain = command({
@@ -38,7 +35,6 @@ $TOLLGATE_ROLLUP_ZONE, else UTC; --json has Unix milliseconds.`,
   },
   expects: 'one job id (4711) or decision id (d-4711-1)',
   flags: { ...LEDGER_FLAGS, ...RULES_FLAGS },
-  json: 'the whole explanation as one JSON object',
   examples: ['tollgate explain 4711', 'tollgate explain d-4711-1 --json'],
   exits: {
     0: 'found',
@@ -95,11 +91,7 @@ function explanationText(explanation: JobExplanation, layout: Layout): string {
     .join('\n');
 }
 
-const ANSWERED: Readonly<Record<JobExplanation['answered'], string>> = {
-  ledger: 'the ledger',
-  fallback: "the relay's fallback",
-  unknown: 'an unknown program',
-};
+const ANSWERED = { ledger: 'the ledger', fallback: "the relay's fallback", unknown: 'an unknown program' };
 
 function headText(explanation: JobExplanation, { zone, paint, columns }: Layout): string {
   const { jobId, job, outcome, decisionId, currency, atDecision: then, now, unchecked } = explanation;
@@ -165,10 +157,7 @@ function rulesText(rules: readonly ExplainedRuleRow[], { paint, columns }: Layou
   return (rows.length === 0 ? '' : table(titles, rows, columns, paint.dim)) + rest;
 }
 
-function countersText(
-  { counters, countersHidden, currency }: JobExplanation,
-  { columns, paint }: Layout,
-): string {
+function countersText({ counters, countersHidden, currency }: JobExplanation, { columns, paint }: Layout) {
   const hidden =
     countersHidden === 0 ? '' : `  ${countersHidden} more, of groups whose figures are not yours to see.\n`;
   if (counters.length === 0) return hidden || '  none: no limit is on the way of this job\n';

@@ -4,14 +4,13 @@ import type { LimitPointer, LimitTable } from '../../../functions/core/limits/li
 import { readChange, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { SPENT_KINDS } from '../../../policies/unit.ts';
-import { type Paint, printable } from '../../terminal/paint.ts';
+import { type Paint, printable } from '../../terminal/table.ts';
 
 const TIMEOUT_MS = 5_000;
 
 export const livePointer = (table: LimitTable): Promise<LimitPointer | undefined> =>
   table.getPointer({ timeoutMs: TIMEOUT_MS });
 
-/** Undefined: no set was ever live. @throws {LimitsError} */
 export async function readLiveSet(table: LimitTable) {
   const pointer = await livePointer(table);
   return pointer && { pointer, ...(await readLimitSet(pointer.set, table)) };
@@ -54,7 +53,6 @@ export const baseLine = (set: string, edit: number): string =>
 /** The set a document says it is an edit of; undefined: it does not say. */
 export const baseIn = (text: string): string | undefined => /^\uFEFF?# Set (\S+), edit \d+\./.exec(text)?.[1];
 
-/** As people write it. Amounts are kept as texts, so that no float rounds them; where one is a number it needs no quotes. */
 export function limitsYaml(document: LimitsDocument): string {
   const yaml = new Document(document);
   visit(yaml, {
@@ -72,5 +70,4 @@ export function limitsYaml(document: LimitsDocument): string {
 }
 
 const AMOUNTS: ReadonlySet<unknown> = new Set(SPENT_KINDS);
-/** Few enough digits to be a number and come back as the same text. */
 const DECIMAL = /^(?:0|[1-9]\d{0,8})(?:\.\d{1,6})?$/;

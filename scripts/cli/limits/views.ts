@@ -15,15 +15,13 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { DocumentError, limitsIn, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { required, text, toggle, word } from '../../terminal/flags.ts';
-import { paintWhen } from '../../terminal/paint.ts';
+import { command, print, required, text, toggle, word } from '../../terminal/define.ts';
+import { paintWhen } from '../../terminal/table.ts';
 import { answerOfDesk } from '../api/api-in-process.ts';
 import { ACTOR_FLAG, readActor, readReason } from '../budget/arguments.ts';
 import { changeRowsText, printOutcome } from '../budget/change-text.ts';
-import { TABLE_FLAGS } from '../ledger-flags.ts';
+import { rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openToEdit, withOpened } from '../open-ledger.ts';
-import { rollupZone } from '../rollup-zone.ts';
 import { directoryInForce, rulesFiles } from '../rules-flags.ts';
 import {
   baseIn,
@@ -59,7 +57,6 @@ const limitsShow = command({
     ),
     ...TABLE_FLAGS,
   },
-  json: 'one JSON object, with the document',
   examples: ['tollgate limits show --document > limits.yaml'],
   exits: {
     0: 'shown',

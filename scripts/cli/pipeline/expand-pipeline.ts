@@ -12,8 +12,7 @@ import type { ExpandedJob, ExpandedPipeline, LeftOutJob } from './expanded-pipel
 import { sourceReader } from './inputs.ts';
 import { type KnownRun, runVariables } from './known-run.ts';
 import { PipelineError, type WorkBudget, workBudget } from './pipeline-error.ts';
-import { type PipelineWorld, pipelineIn } from './pipeline-world.ts';
-import { stagesOf } from './refusals.ts';
+import { type PipelineWorld, pipelineIn, stagesOf } from './pipeline-world.ts';
 import { repositoryFiles } from './repository-files.ts';
 import { type Exploration, explore, expressionReader } from './rules.ts';
 

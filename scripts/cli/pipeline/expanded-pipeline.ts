@@ -25,11 +25,7 @@ export interface ExpandedJob extends PipelineJob {
   readonly otherForms?: readonly ExpandedJob[];
 }
 
-export interface LeftOutJob {
-  readonly name: string;
-  readonly definedAs: string;
-  readonly place?: FilePlace;
-}
+export type LeftOutJob = Pick<ExpandedJob, 'name' | 'definedAs' | 'place'>;
 
 export interface ContainerOptions {
   readonly pullPolicies?: readonly string[];

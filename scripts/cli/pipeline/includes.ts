@@ -5,8 +5,7 @@ import { knownValuesIn } from './known-run.ts';
 import { PipelineError, refused } from './pipeline-error.ts';
 import { deepMerge } from './references.ts';
 import { repositoryOf } from './repository-files.ts';
-import { possibleOutcomes } from './rule-outcomes.ts';
-import { type Circumstances, outcomeOf } from './rules.ts';
+import { type Circumstances, outcomeOf, possibleOutcomes } from './rules.ts';
 import { expandKnown } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 

@@ -5,8 +5,7 @@ import type { ContainerOptions, ExpandedJob, PipelineService } from './expanded-
 import type { FilePlace } from './includes.ts';
 import { lookUpWith } from './known-run.ts';
 import { PipelineError, withSubject } from './pipeline-error.ts';
-import { onlyExceptLets, possibleOutcomes } from './rule-outcomes.ts';
-import type { Circumstances } from './rules.ts';
+import { type Circumstances, onlyExceptLets, possibleOutcomes } from './rules.ts';
 import {
   expandKnown,
   expandVariables,
@@ -19,7 +18,6 @@ import {
 } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** What the rest of the pipeline gives its jobs. */
 export interface JobSurroundings {
   readonly about: Circumstances;
   readonly defaults: YamlMap;

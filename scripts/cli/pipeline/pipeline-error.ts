@@ -70,7 +70,6 @@ export function workBudget() {
 
 export type UnreadNotes = ReturnType<typeof unreadNotes>;
 
-/** Keeps what entries of the files rest on and check did not read. */
 export function unreadNotes() {
   const notes = new Map<string, Set<string>>();
   const sources = new Map<string, Set<string>>();

@@ -1,5 +1,5 @@
 import { refused, type UnreadNotes, type WorkBudget } from './pipeline-error.ts';
-import type { Missing } from './refusals.ts';
+import type { Missing } from './pipeline-world.ts';
 import { isMap, Reference, type YamlMap } from './yaml-map.ts';
 
 interface Resolving {

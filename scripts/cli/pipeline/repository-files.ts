@@ -2,7 +2,6 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { compileRegex } from '../../../policies/match/regex.ts';
 
-/** The files a repository has, as far as `rules:exists` asks. */
 export interface RepositoryFiles {
   /** `undefined`: there are too many files to say, or the pattern is not understood. */
   has(glob: string): boolean | undefined;

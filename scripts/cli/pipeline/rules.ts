@@ -7,7 +7,6 @@ import type { RepositoryFiles } from './repository-files.ts';
 import { expandKnown, readPipelineVariables, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** What the reading of one pipeline rests on, in one world. */
 export interface Circumstances {
   readonly folder: string;
   readonly file: string;
@@ -28,7 +27,7 @@ export interface RulesOutcome {
   readonly variables: Variables;
 }
 
-export const NEVER: RulesOutcome = { isNever: true, variables: {} };
+const NEVER: RulesOutcome = { isNever: true, variables: {} };
 
 /** @param place - whose rules they are: the entry that is noted as unread if one is not understood. */
 export function outcomeOf(rules: unknown, place: string, about: Circumstances): RulesOutcome {
@@ -44,17 +43,17 @@ export function outcomeOf(rules: unknown, place: string, about: Circumstances): 
 }
 
 /** `!reference` puts lists of rules into lists. */
-export const flattenedRules = (rules: unknown): readonly unknown[] =>
+const flattenedRules = (rules: unknown): readonly unknown[] =>
   Array.isArray(rules) ? rules.flat(Number.POSITIVE_INFINITY) : [rules];
 
-export function ruleHolds(rule: YamlMap, place: string, about: Circumstances): boolean {
+function ruleHolds(rule: YamlMap, place: string, about: Circumstances): boolean {
   about.budget.spend(1, place);
   return (
     ifHolds(rule.if, place, about) && changesHold(rule.changes, about) && existsHolds(rule.exists, about)
   );
 }
 
-export function ifHolds(clause: unknown, place: string, about: Circumstances): boolean {
+function ifHolds(clause: unknown, place: string, about: Circumstances): boolean {
   if (clause === undefined || clause === null) return true;
   const text = String(clause);
   const expression = about.expressions(text);
@@ -66,7 +65,7 @@ export function ifHolds(clause: unknown, place: string, about: Circumstances): b
 const WITH_CHANGES = new Set(['push', 'merge_request_event', 'external_pull_request_event']);
 
 /** Which files changed is not known here, so the world decides; where GitLab does not look, it holds. */
-export function changesHold(changes: unknown, { run, world }: Circumstances): boolean {
+function changesHold(changes: unknown, { run, world }: Circumstances): boolean {
   if (changes === undefined || changes === null) return true;
   const { source, isTag = false } = run;
   const isCompared = isMap(changes) && changes.compare_to !== undefined;
@@ -138,7 +137,7 @@ function matches(left: Value, right: Value, { world }: Asking): boolean {
  * Reads `/^main$/i`; undefined for a text that is no pattern. A pattern that is too large for us, or not RE2's syntax, says
  * undefined of every text: GitLab might see it otherwise.
  */
-export const readPattern = remembering((text): ((text: string) => boolean | undefined) | undefined => {
+const readPattern = remembering((text): ((text: string) => boolean | undefined) | undefined => {
   const [, pattern, flags] = /^\/(.+)\/([ismU]*)$/s.exec(text) ?? [];
   if (pattern === undefined) return undefined;
   const plain = pattern.replaceAll('\\/', '/');
@@ -292,4 +291,129 @@ function worldOf(script: readonly boolean[], around: World | undefined): World {
       values.set(variable, value);
     },
   };
+}
+
+/** Ways looked at one by one, so that rules which exclude each other are seen to. */
+const WAYS_MAX = 32;
+
+/**
+ * Returns all results of `rules:` in the surrounding world, at least one, in the order of the rules. For long
+ * lists each rule is judged alone, which may add a result and never misses one.
+ *
+ * @param lets - an extra condition; if it fails, the result is `never`.
+ */
+export function possibleOutcomes(
+  rules: unknown,
+  place: string,
+  about: Circumstances,
+  lets: (about: Circumstances) => boolean = () => true,
+) {
+  const within = (world: World): Circumstances => ({ ...about, world });
+  const ways = explore(
+    (world) => (lets(within(world)) ? outcomeOf(rules, place, within(world)) : NEVER),
+    WAYS_MAX,
+    about.world,
+  );
+  const conditions = conditionsOf(ways.outcomes);
+  if (!ways.isCut) return { outcomes: distinct(ways.outcomes.map(({ value }) => value)), conditions };
+  const asked = new Set(conditions);
+  const outcomes: RulesOutcome[] = [];
+  if (may(lets).includes(false)) outcomes.push(NEVER);
+  let mayEnd = true;
+  for (const rule of flattenedRules(rules)) {
+    if (!mayEnd || !isMap(rule)) continue;
+    const answers = may((within) => ruleHolds(rule, place, within));
+    if (answers.includes(true))
+      outcomes.push({ isNever: rule.when === 'never', variables: readPipelineVariables(rule.variables) });
+    mayEnd = answers.includes(false);
+  }
+  if (mayEnd) outcomes.push(NEVER);
+  return { outcomes: distinct(outcomes), conditions: [...asked] };
+
+  function may(holds: (within: Circumstances) => boolean): readonly boolean[] {
+    const { outcomes: found, isCut } = explore((world) => holds(within(world)), WAYS_MAX, about.world);
+    for (const condition of conditionsOf(found)) asked.add(condition);
+    return isCut ? [true, false] : found.map(({ value }) => value);
+  }
+}
+
+const conditionsOf = (outcomes: readonly { readonly assumed: ReadonlyMap<string, boolean> }[]) => [
+  ...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()])),
+];
+
+function distinct(outcomes: readonly RulesOutcome[]): readonly RulesOutcome[] {
+  const alike = Map.groupBy(outcomes, ({ isNever, variables }) => isNever || JSON.stringify(variables));
+  return [...alike.values()].flatMap(([first]) => first ?? []);
+}
+
+/** GitLab's default for jobs without `rules`, `only` and `except`: not in merge request pipelines. */
+const DEFAULT_ONLY = ['branches', 'tags'];
+
+/**
+ * All parts of `only` must match, and no part of `except`.
+ *
+ * @param hasWorkflowRules - then a job without `only` runs in every pipeline.
+ * @see https://docs.gitlab.com/ci/yaml/deprecated_keywords/#only--except
+ */
+export function onlyExceptLets(
+  { only, except, rules }: YamlMap,
+  hasWorkflowRules: boolean,
+  place: string,
+  about: Circumstances,
+): boolean {
+  const hasRules = rules !== undefined && rules !== null;
+  const wanted = only ?? (hasRules || hasWorkflowRules ? undefined : DEFAULT_ONLY);
+  return (
+    (wanted === undefined || parts(wanted).every((part) => partHolds(part, place, about))) &&
+    (except === undefined || except === null || !parts(except).some((part) => partHolds(part, place, about)))
+  );
+}
+
+type Part = readonly [key: string, value: unknown];
+
+const parts = (policy: unknown): readonly Part[] =>
+  isMap(policy) ? Object.entries(policy) : [['refs', policy]];
+
+function partHolds([key, value]: Part, place: string, about: Circumstances): boolean {
+  const entries = [value].flat(Number.POSITIVE_INFINITY) as readonly unknown[];
+  switch (key) {
+    case 'refs':
+      return entries.some((entry) => refMatches(String(entry), about));
+    case 'variables':
+      return entries.some((entry) => ifHolds(entry, place, about));
+    case 'changes':
+      return changesHold(value, about);
+    default:
+      return about.world.holds(`${key}: ${entries.join(', ')}`);
+  }
+}
+
+/** Names of sources as `only` writes them, where it is not the source with an `s`. */
+const SOURCES: ReadonlyMap<string, string> = new Map([
+  ['merge_requests', 'merge_request_event'],
+  ['external_pull_requests', 'external_pull_request_event'],
+  ['pushes', 'push'],
+  ...['schedule', 'trigger', 'pipeline'].map((source) => [`${source}s`, source] as const),
+  ...['external', 'chat', 'web', 'api'].map((source) => [source, source] as const),
+]);
+
+function refMatches(entry: string, { run, world }: Circumstances): boolean {
+  // A pattern may hold an `@`, a name of a project may not hold a `/` at its end.
+  const at = entry.startsWith('/') ? entry.indexOf('@', entry.lastIndexOf('/')) : entry.indexOf('@');
+  const [ref, project] = at === -1 ? [entry, undefined] : [entry.slice(0, at), entry.slice(at + 1)];
+  const ask = (): boolean => world.holds(`refs: ${entry}`);
+  if (project !== undefined && project !== run.projectPath) return run.projectPath === undefined && ask();
+  const source = SOURCES.get(ref);
+  if (source !== undefined) return run.source === undefined ? ask() : run.source === source;
+  const { isTag = false } = run;
+  const isMergeRequest = run.source === 'merge_request_event';
+  if (ref === 'tags') return isMergeRequest ? false : run.ref === undefined ? ask() : isTag;
+  if (ref === 'branches') {
+    if (isMergeRequest) return false;
+    // Most jobs have this default; otherwise all would be uncertain.
+    return run.ref === undefined || !isTag;
+  }
+  if (run.ref === undefined) return ask();
+  const pattern = readPattern(ref);
+  return pattern === undefined ? ref === run.ref : (pattern(run.ref) ?? ask());
 }

@@ -7,7 +7,6 @@ export type Variables = Readonly<Record<string, string>>;
 /** Longer than what GitLab lets a variable hold (10 000). Bounds what values upon values can grow to. */
 export const VALUE_CHARACTERS_MAX = 16_384;
 
-/** Reads a `variables:` key: plain values, or mappings with a `value`. */
 export function readPipelineVariables(value: unknown): Variables {
   if (!isMap(value)) return {};
   const variables: Record<string, string> = {};

@@ -4,13 +4,11 @@ import { MODES, type Mode } from '../../../policies/mode.ts';
 import { policyIn } from '../../policy/read-documents.ts';
 import { parseYaml } from '../../policy/yaml-document.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';
-import { command } from '../../terminal/define-command.ts';
-import { choice, text, whole, word } from '../../terminal/flags.ts';
-import { paintWhen, printable } from '../../terminal/paint.ts';
+import { choice, command, text, whole, word } from '../../terminal/define.ts';
+import { paintWhen, printable } from '../../terminal/table.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
-import { comment, quotedText } from '../init/drafts.ts';
-import { type ImportedRule, rulesOfRunner } from './import-rules.ts';
-import { type RunnerSection, readRunnerConfig } from './runner-config.ts';
+import { comment, quotedText } from '../init/init-command.ts';
+import { type ImportedRule, type RunnerSection, readRunnerConfig, rulesOfRunner } from './import-rules.ts';
 
 const policyImport = command({
   name: 'policy import',

@@ -2,13 +2,10 @@ import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { collectProblems, DocumentError } from '../../policy/yaml-document.ts';
 import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { command } from '../../terminal/define-command.ts';
-import { orElse, severalWords, text, whole } from '../../terminal/flags.ts';
-import { writeUserFile } from '../../terminal/user-file.ts';
-import { shortPath } from '../short-path.ts';
+import { command, orElse, severalWords, text, whole } from '../../terminal/define.ts';
+import { shortPath, writeUserFile } from '../../terminal/user-file.ts';
 import { readFixtures } from './fixtures/read-fixtures.ts';
-import { junitXml, runJson, tellRun } from './fixtures/report.ts';
-import { runFixtures } from './fixtures/run-fixtures.ts';
+import { junitXml, runFixtures, runJson, tellRun } from './fixtures/run-fixtures.ts';
 
 /** More files than real fixtures have. */
 const FILES_MAX = 10_000;

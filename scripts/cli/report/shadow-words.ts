@@ -10,7 +10,6 @@ export const shadowCount = (value: number): string => String(value).replace(/\B(
 
 export const money = (micros: number, currency: string): string => `${moneyText(micros)} ${currency}`;
 
-/** `1 Nov 2026 00:00 Europe/Berlin to 21 Nov 2026 13:07 Europe/Berlin` */
 export const spanText = ({ sinceMs, untilMs, zone }: ZonedSpan): string =>
   `${instantText(sinceMs, zone)} to ${instantText(untilMs, zone)}`;
 

@@ -39,7 +39,6 @@ export function groupFilter(text: string | undefined, directory: Directory) {
   return { counts, ...(text !== undefined && { group: label }) };
 }
 
-/** An answer of the API about flags, in their names. */
 export function refusedFlag(
   { status, refused }: { readonly status: number; readonly refused: ApiRefusal },
   group: string | undefined,

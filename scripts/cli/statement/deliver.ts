@@ -1,14 +1,13 @@
 import { resolve } from 'node:path';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { readChoice, text } from '../../terminal/flags.ts';
-import { type Paint, paintWhen } from '../../terminal/paint.ts';
+import { readChoice, text } from '../../terminal/define.ts';
+import { type Paint, paintWhen } from '../../terminal/table.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
 
 export const FORMAT_FLAG = (formats: readonly string[]) =>
   text('<format>', `${formats.join(', ')} (default: terminal)`);
 export const OUT_FLAG = text('<file>', 'writes it there');
 
-/** `--format`, or `json`. @throws {UsageError} for another one, and for both. */
 export function readFormat<Format extends string>(
   { format, json }: { readonly format?: string | undefined; readonly json: boolean },
   formats: readonly ['terminal', ...Format[]],
@@ -25,7 +24,6 @@ export const terminalOf = (
 ): readonly [paint: Paint, columns: number] =>
   out === undefined ? [paintWhen(colours), columns] : [paintWhen(false), Number.POSITIVE_INFINITY];
 
-/** To the terminal, or into a file. @throws {UsageError} if the file cannot be written. */
 export function deliver(written: string, out: string | undefined, io: TerminalIo): void {
   if (out === undefined) io.out(written);
   else {

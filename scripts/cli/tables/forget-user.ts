@@ -4,26 +4,23 @@ import {
   type KeptJob,
   kept,
   nameless,
-  type PseudonymKeys,
   pseudonymOf,
   userIdOf,
   userIdsIn,
   yearOf,
 } from '../../../functions/core/ledger/user-ids.ts';
 import { addSumTo, eachSum, packedSums, type SheetSum } from '../../../functions/core/sheets/sheet-rows.ts';
-import { type Sheet, type SheetStore, USER_SHEET_DAYS } from '../../../functions/core/sheets/sheet-store.ts';
-import type { UserSessions } from '../../../functions/core/signin/dynamo-session-store.ts';
+import { type Sheet, USER_SHEET_DAYS } from '../../../functions/core/sheets/sheet-store.ts';
 import { counterName } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { toggle, word } from '../../terminal/flags.ts';
-import { printable } from '../../terminal/paint.ts';
+import { command, print, toggle, word } from '../../terminal/define.ts';
+import { printable } from '../../terminal/table.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
-import { openToRepair, withOpened } from '../open-ledger.ts';
+import { type LedgerAccess, openToRepair, withOpened } from '../open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
-import { agreedTo } from '../truth/confirm.ts';
+import { agreedTo } from '../truth/progress.ts';
 
 const forgetUserCommand = command({
   name: 'forget user',
@@ -36,7 +33,6 @@ stays: jobs that are not over, and counters of limits on the user. The change lo
     yes: toggle('does not ask'),
     ...TABLE_FLAGS,
   },
-  json: 'the result as one JSON object',
   examples: ['tollgate forget user 4711 --dry-run'],
   exits: {
     1: 'the ledger does not answer, or records changed meanwhile (run it again)',
@@ -86,14 +82,11 @@ function textOf(userId: number, dryRun: boolean, forgotten: ForgetReport): strin
   return `${lines.filter(Boolean).join('\n')}\n`;
 }
 
-interface ForgetDeps {
+type ForgetDeps = Omit<NonNullable<LedgerAccess['names']>, 'rewrite'> & {
   readonly store: Pick<LedgerStore, 'scan' | 'readEntries'> & RewriteStore;
-  readonly keys: PseudonymKeys;
-  readonly sessions: UserSessions;
-  readonly sheets: SheetStore;
   readonly nowMs: number;
   readonly dryRun: boolean;
-}
+};
 
 type ForgetReport = Awaited<ReturnType<typeof forgetUser>>;
 

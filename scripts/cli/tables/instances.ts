@@ -1,23 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import { readWholeDirectory } from '../../../functions/core/directory/directory-part.ts';
+import { type DirectorySyncReport, syncDirectory } from '../../../functions/core/directory/sync.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { createGitLabDirectory } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { REGISTER_TIMEOUT_MS } from '../../../functions/core/ledger/instances.ts';
 import { deleteItem } from '../../../functions/core/store/calls.ts';
 import { INSTANCES_PK } from '../../../functions/core/store/keys.ts';
 import { type InstanceTable, TimeLimit } from '../../../functions/core/store/operation.ts';
 import { answered, unavailable } from '../../../functions/core/store/table-failure.ts';
+import { type Directory, findGroup, findProject } from '../../../policies/directory.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { standIn, UsageError } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { word } from '../../terminal/flags.ts';
-import { table as tableText } from '../../terminal/table.ts';
-import { TABLE_FLAGS } from '../ledger-flags.ts';
-import { openRegister, withOpened } from '../open-ledger.ts';
-import { rollupZone } from '../rollup-zone.ts';
+import { EXIT, type ExitCode, standIn, UsageError } from '../../terminal/command.ts';
+import { command, optionalWord, print, required, toggle, word } from '../../terminal/define.ts';
+import { printable, right, table, table as tableText } from '../../terminal/table.ts';
+import { notInDirectory } from '../evaluation/unknown-place.ts';
+import { rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
+import { openRegister, openToEdit, withOpened } from '../open-ledger.ts';
+import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
 
 const { ledger, region, endpoint } = TABLE_FLAGS;
 const FLAGS = { ledger, region, endpoint };
 const HOST = word('<host>', 'as gitlab.instance of the settings, e.g. gitlab.example.com');
 const HOST_FORM = /^[\w.-]{1,253}$/;
 
-/** @throws {UsageError} */
 function checkHost(host: string): void {
   if (!HOST_FORM.test(host)) throw new UsageError(`"${host}": expected a host, e.g. gitlab.example.com`);
 }
@@ -94,4 +99,138 @@ export const forgetInstance = (instance: string, { table }: Pick<InstanceTable, 
     deleteItem(table, { pk: INSTANCES_PK, sk: instance }, new TimeLimit(REGISTER_TIMEOUT_MS)),
   );
 
-export const commands = [instanceLs, instanceAdd, instanceForget];
+const TIMEOUT_MS = 15_000;
+
+const directoryShow = command({
+  name: 'directory show',
+  about: `Shows the groups and projects that Tollgate knows: how many, and as of when; with an id or a path, the group or project and
+the groups above it.`,
+  words: { place: optionalWord('<id | path>', 'of a group or project') },
+  flags: TABLE_FLAGS,
+  examples: ['tollgate directory show', 'tollgate directory show acme/payments'],
+  exits: {
+    0: 'shown',
+    1: 'the table does not answer, or nothing was synced yet',
+    3: 'wrong usage or an unknown id or path',
+  },
+  run: async ({ flags, words: { place } }, io) => {
+    const whole = await withOpened(openToEdit, flags, io, ({ directory }) =>
+      readWholeDirectory(directory, { timeoutMs: TIMEOUT_MS }),
+    );
+    if (whole === undefined) {
+      io.err(
+        'Groups were not listed to the end yet, jobs go by the packed directory: tollgate directory sync\n',
+      );
+      return EXIT.failed;
+    }
+    if (place === undefined) {
+      const known = figures(whole);
+      return print(io, flags, known, () => figuresText(known));
+    }
+    const found = find(place, whole.directory);
+    if (found.length === 0) {
+      const { groupByPath, projectByPath } = whole.directory;
+      throw notInDirectory(printable(place), place, [...groupByPath.keys(), ...projectByPath.keys()]);
+    }
+    return print(io, flags, { found }, () => foundText(found, io.columns));
+  },
+});
+
+const figures = ({ pointer, directory }: NonNullable<Awaited<ReturnType<typeof readWholeDirectory>>>) => {
+  const personal = [...directory.groupById.values()].filter((group) => group.personal).length;
+  return {
+    edit: pointer.edit,
+    at: new Date(pointer.atMs).toISOString(),
+    groups: directory.groupById.size - personal,
+    personalNamespaces: personal,
+    projects: directory.projectById.size,
+    /** Groups with unknown parents: only their root's limits apply. */
+    groupsWithoutChain: directory.groupById.size - directory.chainById.size,
+  };
+};
+
+const figuresText = (known: ReturnType<typeof figures>): string =>
+  `As of ${known.at}, sync ${known.edit}: ${known.groups} groups, ${known.personalNamespaces} personal namespaces, ${known.projects} projects, ${known.groupsWithoutChain} groups with unknown parents\n`;
+
+function find(word: string, directory: Directory) {
+  const { chainById } = directory;
+  const group = findGroup(word, directory);
+  const project = findProject(word, directory);
+  const chainOf = (groupId: number) =>
+    (chainById.get(groupId) ?? []).map((each) => ({ id: each.id, path: each.path }));
+  return [
+    group && { kind: 'group', id: group.id, path: group.path, above: chainOf(group.id).slice(0, -1) },
+    project && { kind: 'project', id: project.id, path: project.path, above: chainOf(project.groupId) },
+  ].filter((each) => each !== undefined);
+}
+
+const foundText = (found: ReturnType<typeof find>, columns: number): string =>
+  table(
+    ['', right('id'), 'path'],
+    found.flatMap(({ kind, id, path, above }) => [
+      ...above.map((group) => ['above', String(group.id), printable(group.path)]),
+      [kind, String(id), printable(path)],
+    ]),
+    columns,
+  );
+
+export const gitlabAt = ({ baseUrl, token, fetch }: GitLabPlace) => ({
+  gitlab: createGitLabDirectory({ baseUrl, token: async () => token, fetch, clock: systemClock }),
+  clock: systemClock,
+});
+
+const RUNS_MAX = 30;
+
+const directorySync = command({
+  name: 'directory sync',
+  about: `Reads the groups and projects of GitLab now, as the schedule does every five minutes, and continues until a listing that was
+begun is complete. Jobs are decided by it from its first complete listing of groups on.`,
+  flags: {
+    gitlab: required(GITLAB_FLAGS.gitlab),
+    'token-file': required(GITLAB_FLAGS['token-file']),
+    force: toggle('believes GitLab even if it lists far fewer groups or projects than before'),
+    ...TABLE_FLAGS,
+  },
+  examples: ['tollgate directory sync --gitlab https://gitlab.example.com --token-file token'],
+  exits: {
+    0: 'synced',
+    1: 'GitLab or the table does not answer',
+    2: 'GitLab lists far less than before, and nothing was dropped',
+  },
+  run: async ({ flags }, io) => {
+    const place = standIn(io, gitlabAt)(readGitLabPlace(flags, io));
+    const report = await withOpened(openToEdit, flags, io, async ({ directory: table }) => {
+      for (let runs = 1; ; runs += 1) {
+        const runId = randomBytes(6).toString('base64url');
+        const done = await syncDirectory({ ...place, table, force: flags.force, runId });
+        const { calls, groups, projectsListed, groupsListing, projectsGoing, failure } = done;
+        if (io.progress) io.err(`${calls} calls: ${groups} groups, ${projectsListed} projects listed\n`);
+        const goesOn = done.outcome === 'stale' || groupsListing === 'going' || projectsGoing;
+        if (!goesOn || failure !== undefined || runs === RUNS_MAX) return done;
+      }
+    });
+    print(io, flags, report, () => reportText(report));
+    return exitCode(report);
+  },
+});
+
+function exitCode(report: DirectorySyncReport): ExitCode {
+  if (report.failure !== undefined || report.outcome === 'stale') return EXIT.failed;
+  return report.groupsListing === 'refused' || report.projectsRefused > 0 ? EXIT.wouldReject : EXIT.ok;
+}
+
+function reportText(report: DirectorySyncReport): string {
+  const fewer = (count: number, what: string) =>
+    `GitLab lists ${count} ${what} fewer than before. None was dropped: does the token belong to an administrator? If they are gone, run it with --force.`;
+  const lines = [
+    `Groups: ${report.groups}${report.live ? '' : ', not listed to the end yet: jobs go by the packed directory'}`,
+    `Projects: ${report.projectsListed} listed in the last run, ${report.projectsChanged} changed`,
+    report.groupsListing === 'refused' && fewer(report.groupsMissing, 'groups'),
+    report.projectsRefused > 0 && fewer(report.projectsRefused, 'projects'),
+    exitCode(report) === EXIT.failed &&
+      `It did not come to its end (${report.failure ?? 'another sync was faster'}); run it again.`,
+  ];
+  return `${lines.filter(Boolean).join('\n')}\n`;
+}
+
+export const commands = [instanceLs, instanceAdd, instanceForget, directoryShow, directorySync];

@@ -99,7 +99,6 @@ async function listJobs(
   return 'all';
 }
 
-/** All pages of a list, each call as late as GitLab wants. */
 export async function* pagesOf<Page extends { readonly next?: string }>(
   read: (from: { readonly page?: string }) => Promise<Page>,
   options: Calls,

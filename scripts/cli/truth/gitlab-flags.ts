@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import type { RestCallDeps } from '../../../functions/core/gitlab/rest-call.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { type Flag, text, whole } from '../../terminal/flags.ts';
+import { type Flag, text, whole } from '../../terminal/define.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { commandFetch } from '../command-fetch.ts';
 

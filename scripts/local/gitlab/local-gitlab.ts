@@ -1,14 +1,38 @@
+import { type Context, Hono } from 'hono';
 import { isTerminal } from '../../../functions/core/gitlab/gitlab.ts';
 import { machineClock, stoppable, type WallClock } from '../clock.ts';
 import { serveOnLoopback } from '../loopback.ts';
-import { jobHookBody } from './bodies.ts';
-import { ControllerTokenBook, type LocalController } from './controllers.ts';
-import type { InstanceSettings } from './instance.ts';
-import { PlaceBook } from './places.ts';
-import { restApp } from './rest-app.ts';
-import { type LocalCiProject, routerSideOf } from './runners.ts';
-import { type GitLabState, LocalGitLabFaults, type LocalJob, type LocalRunner } from './state.ts';
-import { type GitLabVersion, GroupHookBook, type HookFaultShares } from './webhooks.ts';
+import { jobEntity, jobHookBody, jobOfRunnerEntity } from './bodies.ts';
+import { ControllerTokenBook, controllerRoutes, type LocalController } from './controllers.ts';
+import {
+  DISCOVERY_PATH,
+  type InstanceSettings,
+  instanceRoutes,
+  keysetPage,
+  listPage,
+  notFound,
+  numberedPage,
+  routesBelow,
+} from './instance.ts';
+import { PlaceBook, placeRoutes } from './places.ts';
+import {
+  jobMessageRoute,
+  type LocalCiProject,
+  pipelineRoutes,
+  RUNNER_PATH,
+  routerSideOf,
+  runnerJobRoutes,
+  runnerRoutes,
+} from './runners.ts';
+import {
+  type GitLabState,
+  LocalGitLabFaults,
+  type LocalJob,
+  type LocalRunner,
+  type NewJob,
+  nextId,
+} from './state.ts';
+import { type GitLabVersion, GroupHookBook, groupHookRoutes, type HookFaultShares } from './webhooks.ts';
 
 interface LocalGitLabOptions {
   readonly clock?: WallClock;
@@ -112,3 +136,141 @@ const rejectedOnAbort = (signal: AbortSignal): Promise<never> =>
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
+
+function restApp(state: GitLabState): Hono {
+  const { faults, clock, token, settings, groupTokens } = state;
+  const root = new Hono();
+  const app = root.basePath('/api/v4');
+
+  app.use(async (c, next) => {
+    state.rest.calls += 1;
+    const fault = faults.takeRest();
+    if (fault === 'stall') return new Promise<Response>(() => {});
+    if (fault !== undefined) return refusal(fault.status, fault.retryAfterSeconds);
+    const given = c.req.header('private-token') ?? c.req.header('authorization')?.replace(/^Bearer /i, '');
+    const isExpired = settings.expiresAt && Date.parse(settings.expiresAt) <= clock.nowMs();
+    const isRunners = c.req.path.endsWith(DISCOVERY_PATH) || RUNNER_PATH.test(c.req.path);
+    const isGroups = c.req.path.endsWith('/retry') && groupTokens.has(given ?? '');
+    if (!(given === token && !isExpired) && !isRunners && !isGroups)
+      return c.json({ message: '401 Unauthorized' }, 401);
+    return next();
+  });
+
+  jobRoutes(app, state);
+  instanceRoutes(app, state);
+  controllerRoutes(app, state);
+  runnerRoutes(app, state);
+  groupHookRoutes(app, state);
+  pipelineRoutes(app, state);
+  placeRoutes(app, state);
+  noteRoutes(app, []);
+  runnerJobRoutes(app, state);
+  jobMessageRoute(root, state);
+  root.notFound(notFound);
+  return root;
+}
+
+function jobRoutes(app: Hono, state: GitLabState): void {
+  const { jobs, runners, clock, instanceUrl, groupTokens, create, faults } = state;
+  const entity = (job: LocalJob): object => jobEntity(job, instanceUrl, clock.nowMs());
+  const route = routesBelow(app, '/projects/:projectId/jobs/:jobId', (c) => {
+    const job = jobs.get(Number(c.req.param('jobId')));
+    return job?.projectId === Number(c.req.param('projectId')) ? job : undefined;
+  });
+  route('GET', '', (c, job) => c.json(entity(job)));
+
+  const retried = new Set<number>();
+  route('POST', '/retry', (c, job) => {
+    const path = groupTokens.get(c.req.header('private-token') ?? '');
+    // GitLab answers 404 for a private project that the caller may not see.
+    if (path !== undefined && !job.projectPath.startsWith(`${path}/`)) return notFound(c);
+    if (!isTerminal(job.status) || retried.has(job.id))
+      return c.json({ message: '403 Forbidden - Job is not retryable' }, 403);
+    retried.add(job.id);
+    return c.json(entity(create(retryOf(job, nextId(jobs)))), 201);
+  });
+
+  const listJobs = (c: Context, isListed: (job: LocalJob) => boolean, listed: typeof jobEntity): Response => {
+    const isKeyset = c.req.query('pagination') === 'keyset';
+    if (isKeyset && faults.refuseKeyset)
+      return c.json({ error: 'Keyset pagination is not yet available for this type of request' }, 405);
+    const status = c.req.query('status') ?? c.req.query('scope[]') ?? '';
+    const newestFirst = [...jobs.values()]
+      .filter((job) => isListed(job) && (status === '' || job.status === status))
+      .sort((a, b) => b.id - a.id);
+    const page = (isKeyset ? keysetPage : numberedPage)(newestFirst, new URL(c.req.url));
+    const nowMs = clock.nowMs();
+    return c.json(
+      page.entries.map((job) => listed(job, instanceUrl, nowMs)),
+      200,
+      page.headers,
+    );
+  };
+  app.get('/projects/:projectId/jobs', (c) => {
+    const projectId = Number(c.req.param('projectId'));
+    return listJobs(c, (job) => job.projectId === projectId, jobEntity);
+  });
+  app.get('/runners/:runnerId/jobs', (c) => {
+    const runnerId = Number(c.req.param('runnerId'));
+    if (!runners.has(runnerId)) return notFound(c);
+    return listJobs(c, (job) => job.runner?.id === runnerId, jobOfRunnerEntity);
+  });
+}
+
+function retryOf(job: LocalJob, id: number): NewJob {
+  const { status: _s, createdAtMs: _c, queuedAtMs: _q, startedAtMs: _t, finishedAtMs: _f, ...rest } = job;
+  const { runner: _r, failureReason: _w, failureMessage: _m, trace: _o, ...asked } = rest;
+  return { ...asked, id, retryCount: (job.retryCount ?? 0) + 1 };
+}
+
+/** GitLab sends 429 as text, and 5xx often as a page of the proxy in front: neither is JSON. */
+const refusal = (status: number, retryAfterSeconds: number | undefined): Response =>
+  new Response(status === 429 ? 'Retry later\n' : '<html>something went wrong</html>', {
+    status,
+    headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
+  });
+
+export interface LocalNote {
+  readonly id: number;
+  readonly authorId: number;
+  /** `<project>!<iid>`. */
+  readonly place: string;
+  body: string;
+}
+
+export const NOTE_USER_ID = 1;
+const LIST = '/projects/:projectId/merge_requests/:iid/notes';
+
+export function noteRoutes(app: Hono, notes: LocalNote[]): void {
+  let lastId = 0;
+  const entity = ({ id, body, authorId }: LocalNote): object => ({ id, body, author: { id: authorId } });
+  const placeOf = ({ projectId, iid }: { projectId: string; iid: string }): string => `${projectId}!${iid}`;
+
+  app.get('/user', (c) => c.json({ id: NOTE_USER_ID, username: 'project_42_bot' }));
+
+  app.get(LIST, (c) => {
+    const here = notes.filter(({ place }) => place === placeOf(c.req.param()));
+    return listPage(c, here, entity);
+  });
+
+  app.post(LIST, async (c) => {
+    const { body } = await c.req.json<{ body: string }>();
+    lastId = Math.max(lastId, ...notes.map(({ id }) => id)) + 1;
+    const note = { id: lastId, authorId: NOTE_USER_ID, place: placeOf(c.req.param()), body };
+    notes.push(note);
+    return c.json(entity(note), 201);
+  });
+
+  app.on(['PUT', 'DELETE'], `${LIST}/:noteId`, async (c) => {
+    const at = notes.findIndex(({ id }) => id === Number(c.req.param('noteId')));
+    const note = notes[at];
+    if (note === undefined) return c.json({ message: '404 Note Not Found' }, 404);
+    if (note.authorId !== NOTE_USER_ID) return c.json({ message: '403 Forbidden' }, 403);
+    if (c.req.method === 'DELETE') {
+      notes.splice(at, 1);
+      return c.body(null, 204);
+    }
+    note.body = (await c.req.json<{ body: string }>()).body;
+    return c.json(entity(note));
+  });
+}

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseInput, text, whole } from '../../terminal/flags.ts';
+import { parseInput, text, whole } from '../../terminal/define.ts';
 import { runProgram } from '../../terminal/program.ts';
 import { machineClock } from '../clock.ts';
 import { createRunnerClient, startRoutedGitLab } from './runner-client.ts';

@@ -2,6 +2,7 @@ import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { z } from 'zod';
 import { parseTarget } from '../../../relay/router/target.ts';
 import { seededRandom } from '../random.ts';
+import type { RouterParts } from '../router/admission.ts';
 import { startLocalRouter } from '../router/local-router.ts';
 import { decodeGetJob, encodeGetJob, GET_JOB_PATH } from '../router/messages.ts';
 import type { LocalController } from './controllers.ts';
@@ -10,34 +11,28 @@ import type { LocalCiProject } from './runners.ts';
 import type { LocalRunner } from './state.ts';
 import type { GitLabVersion } from './webhooks.ts';
 
-interface RoutedOptions {
+interface RoutedOptions extends Pick<RouterParts, 'findTimeoutMs' | 'decisionTimeoutMs'> {
   readonly token: string;
   readonly runners: readonly LocalRunner[];
   readonly projects: readonly LocalCiProject[];
   readonly version?: GitLabVersion;
-  readonly findTimeoutMs?: number;
-  readonly decisionTimeoutMs?: number;
   readonly controllers?: readonly Omit<LocalController, 'id'>[];
 }
 
 export async function startRoutedGitLab(options: RoutedOptions) {
   const { token, runners, projects, version = '19.4', controllers = [], ...timeouts } = options;
-  let routerUrl: string | null = null;
+  const administration = { routerUrl: null as string | null };
   const gitlab = createLocalGitLab({
     ...{ random: seededRandom(1), token, version, projects },
     controllers: controllers.map((each, at) => ({ ...each, id: at + 1 })),
-    administration: {
-      get routerUrl() {
-        return routerUrl;
-      },
-    },
+    administration,
   });
   for (const runner of runners) gitlab.addRunner(runner);
   const router = await startLocalRouter({
     ...{ controllers: [], gitlab: gitlab.routerSide, wsPort: 'off' },
     ...timeouts,
   });
-  routerUrl = router.grpcUrl ?? null;
+  administration.routerUrl = router.grpcUrl ?? null;
   return {
     gitlab,
     router,
@@ -54,11 +49,6 @@ interface RunnerOptions {
   readonly fetch: typeof fetch;
   /** `FF_USE_JOB_ROUTER`. @default true */
   readonly usesRouter?: boolean;
-}
-
-interface RunnerOutcome {
-  readonly jobId: number | undefined;
-  readonly way: 'router' | 'gitlab';
 }
 
 /** GitLab Runner's own histogram of GetJob ends here. */
@@ -93,13 +83,13 @@ export function createRunnerClient({ gitlabUrl, token, fetch, usesRouter = true 
     return data && dialRouter(data.server_url, token);
   }
 
-  async function askGitLab(): Promise<RunnerOutcome> {
+  async function askGitLab() {
     const answer = await call('POST', '/jobs/request', JSON.stringify(request));
     if (answer.status === 201) return run(await answer.json(), 'gitlab');
-    return { jobId: undefined, way: 'gitlab' };
+    return { jobId: undefined, way: 'gitlab' as const };
   }
 
-  async function run(payload: unknown, way: RunnerOutcome['way']): Promise<RunnerOutcome> {
+  async function run(payload: unknown, way: 'router' | 'gitlab') {
     const job = Payload.parse(payload);
     const lines = job.steps.flatMap(({ script }) => script);
     const trace = lines.map((line) => `$ ${line}\n`).join('');
@@ -109,7 +99,7 @@ export function createRunnerClient({ gitlabUrl, token, fetch, usesRouter = true 
   }
 
   return {
-    async poll(): Promise<RunnerOutcome> {
+    async poll() {
       router ??= usesRouter ? await findRouter() : undefined;
       if (router === undefined) return askGitLab();
       const payload = await router.getJob(request).catch(() => FAILED);
@@ -118,7 +108,7 @@ export function createRunnerClient({ gitlabUrl, token, fetch, usesRouter = true 
         router = undefined;
         return askGitLab();
       }
-      return payload === undefined ? { jobId: undefined, way: 'router' } : run(payload, 'router');
+      return payload === undefined ? { jobId: undefined, way: 'router' as const } : run(payload, 'router');
     },
     close: (): void => router?.close(),
   };

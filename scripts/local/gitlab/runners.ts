@@ -6,7 +6,14 @@ import type { JobQuestion, JobRequestOutcome, RouterGitLab } from '../router/mes
 import { isoText, jobEntity, managerEntity, runnerDetailEntity, runnerEntity, shaOf } from './bodies.ts';
 import { tokenText } from './controllers.ts';
 import { forbidden, listPage, notFound, routesBelow } from './instance.ts';
-import { type GitLabState, type LocalJob, type LocalRunner, nextId, sortedRunners } from './state.ts';
+import {
+  type GitLabState,
+  type LocalJob,
+  type LocalRunner,
+  type NewJob,
+  nextId,
+  sortedRunners,
+} from './state.ts';
 
 /** Runners authenticate here with their own tokens, or with those of their jobs. */
 export const RUNNER_PATH = /^\/api\/v4\/jobs\//;
@@ -158,7 +165,10 @@ function questionOf(job: LocalJob, runner: LocalRunner): JobQuestion {
     },
     git_info: { ref, ref_type: 'branch', protected: true },
     runner_info: {
-      ...{ timeout: TIMEOUT_SECONDS, uuid: `runner-${runner.id}`, id: runner.id, tags: runner.tags ?? [] },
+      timeout: TIMEOUT_SECONDS,
+      uuid: `runner-${runner.id}`,
+      id: runner.id,
+      tags: runner.tags ?? [],
     },
     variables: [
       { key: 'CI_PROJECT_PATH', value: projectPath, public: true },
@@ -173,14 +183,7 @@ export interface LocalCiProject {
   readonly id: number;
   readonly path: string;
   readonly defaultBranch?: string;
-  readonly jobs: readonly LocalCiJob[];
-}
-
-interface LocalCiJob {
-  readonly name: string;
-  readonly stage?: string;
-  readonly tags?: readonly string[];
-  readonly script?: readonly string[];
+  readonly jobs: readonly Pick<NewJob, 'name' | 'stage' | 'tags' | 'script'>[];
 }
 
 export interface LocalPipeline {

@@ -20,27 +20,11 @@ export interface GitLabUser {
   readonly username: string;
   readonly name: string;
   state?: string;
-  memberships: readonly GitLabMembership[];
+  /** Levels: 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner. */
+  memberships: readonly { readonly groupId: number; readonly path: string; readonly level: number }[];
 }
 
-interface GitLabMembership {
-  readonly groupId: number;
-  readonly path: string;
-  /** 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner. */
-  readonly level: number;
-}
-
-export interface SignInGitLab {
-  readonly url: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly deviceClientId: string;
-  readonly token: string;
-  readonly users: Map<number, GitLabUser>;
-  silent: boolean;
-  readonly calls: string[];
-  stop(): Promise<void>;
-}
+export type SignInGitLab = Awaited<ReturnType<typeof startSignInGitLab>>;
 
 interface SignInGitLabOptions {
   readonly redirectUrl: string;
@@ -64,20 +48,18 @@ const ROUTES = {
  * Listens on loopback. `/interaction/<uid>` lists the users as links; a link signs in as that user without a question, as
  * an application does that GitLab's administrator trusts.
  */
-export async function startSignInGitLab(options: SignInGitLabOptions): Promise<SignInGitLab> {
+export async function startSignInGitLab(options: SignInGitLabOptions) {
   const server = createServer();
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const gitlab: SignInGitLab = {
-    url,
-    clientId: 'tollgate',
-    deviceClientId: 'tollgate-terminal',
+  const gitlab = {
+    ...{ url, clientId: 'tollgate', deviceClientId: 'tollgate-terminal' },
     clientSecret: randomBytes(24).toString('base64url'),
     token: randomBytes(24).toString('base64url'),
     users: new Map(options.users.map((user) => [user.id, user])),
     silent: false,
-    calls: [],
-    async stop() {
+    calls: [] as string[],
+    async stop(): Promise<void> {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
     },
@@ -308,12 +290,12 @@ const MAINTAINER = 40;
 const OWNED_GROUP = 101;
 
 export async function openLocalSignIn(redirectUrl: string, directory: Directory | undefined) {
-  const own = ownedGroup(directory);
+  const own: { readonly id: number; readonly path: string } | undefined = ownedGroup(directory);
   const person = (id: number, name: string, level = 0, group = own): GitLabUser => ({
     ...{ id, name, username: name.toLowerCase().replace(' ', '-') },
     memberships: level === 0 || group === undefined ? [] : [{ groupId: group.id, path: group.path, level }],
   });
-  const people = [
+  const users = [
     person(41, 'Fiona Finance', DEVELOPER, { id: FINANCE, path: 'finance' }),
     person(42, 'Olaf Owner', MAINTAINER),
     person(43, 'Dana Developer', DEVELOPER),
@@ -321,16 +303,14 @@ export async function openLocalSignIn(redirectUrl: string, directory: Directory 
     person(45, 'Sam Stranger'),
   ];
   return {
-    gitlab: await startSignInGitLab({ redirectUrl, users: people, asksEachTime: true }),
+    gitlab: await startSignInGitLab({ redirectUrl, users, asksEachTime: true }),
     roles: { adminGroupId: ADMINS, financeGroupId: FINANCE },
-    people,
+    people: users,
   };
 }
 
 /** Prefers a subgroup: its owner then sees less than everything. */
-function ownedGroup(
-  directory: Directory | undefined,
-): { readonly id: number; readonly path: string } | undefined {
+function ownedGroup(directory: Directory | undefined) {
   const groups = [...(directory?.groupById.values() ?? [])].filter(({ personal }) => !personal);
   return (
     groups.find(({ id }) => id === OWNED_GROUP) ??

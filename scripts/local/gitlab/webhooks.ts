@@ -193,7 +193,7 @@ export class GroupHookBook {
     );
     const status = await this.#world.deliver(request).then(
       async (response) => {
-        await response.body?.cancel();
+        await response.body?.cancel().catch(() => {});
         return String(response.status);
       },
       () => 'internal error',

@@ -1,31 +1,50 @@
-import type { Metadata } from '@grpc/grpc-js';
+import { fromBinary } from '@bufbuild/protobuf';
+import { reflect } from '@bufbuild/protobuf/reflect';
+import {
+  type handleBidiStreamingCall,
+  type handleUnaryCall,
+  type Metadata,
+  Server,
+  type ServerDuplexStream,
+  type ServerErrorResponse,
+  status,
+} from '@grpc/grpc-js';
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { STATUS } from '../../../relay/router/router.ts';
-import type { WireSchema } from '../../../relay/wire/schema.ts';
-import type { RouterClock } from '../clock.ts';
-import type { AdmitStream, Faults } from './admit-stream.ts';
+import { loadSchema, type WireSchema } from '../../../relay/wire/schema.ts';
+import { machineClock, type RouterClock } from '../clock.ts';
 import type { Listener } from './listeners.ts';
-import type { ControllerAnswer, RouterGitLab } from './messages.ts';
+import { answerReader, type ControllerAnswer, GET_JOB_PATH, type RouterGitLab } from './messages.ts';
 
-export interface RouterState {
-  readonly schema: WireSchema;
-  readonly clock: RouterClock;
-  readonly random: () => number;
-  readonly gitlab: RouterGitLab | undefined;
-  readonly controllers: Map<number, RegisteredController>;
-  readonly pools: Map<number, WaitingStreams<AdmitStream>>;
-  readonly listeners: Listener[];
-  readonly registered: Map<bigint, number>;
-  readonly counters: {
-    readonly streams: { opened: number; refused: number; asked: number };
-    readonly connections: { opened: number };
-    readonly violations: string[];
+export interface RouterParts {
+  readonly schema?: WireSchema;
+  readonly controllers: readonly RegisteredController[];
+  readonly gitlab?: RouterGitLab;
+  /** Time that a job waits for an idle stream. @default 20_000, GitLab's last known number */
+  readonly findTimeoutMs?: number;
+  /** Time that a job waits for its answer. @default 10_000; GitLab's number is not public */
+  readonly decisionTimeoutMs?: number;
+  readonly clock?: RouterClock;
+  readonly random?: () => number;
+}
+
+export type RouterState = ReturnType<typeof newRouterState>;
+
+export function newRouterState(parts: RouterParts) {
+  const { schema = loadSchema(), clock = machineClock, random = Math.random, gitlab } = parts;
+  return {
+    ...{ schema, clock, random, gitlab, readAnswer: answerReader(schema) },
+    ...{ faults: new Faults(), conditions: new ConditionWaiters(), listeners: [] as Listener[] },
+    pools: new Map<number, WaitingStreams>(),
+    registered: new Map<bigint, number>(),
+    controllers: new Map(parts.controllers.map((controller) => [controller.id, controller])),
+    counters: {
+      ...{ streams: { opened: 0, refused: 0, asked: 0 }, connections: { opened: 0 } },
+      violations: [] as string[],
+    },
+    findTimeoutMs: parts.findTimeoutMs ?? 20_000,
+    decisionTimeoutMs: parts.decisionTimeoutMs ?? 10_000,
   };
-  readonly faults: Faults;
-  readonly conditions: ConditionWaiters;
-  readonly findTimeoutMs: number;
-  readonly decisionTimeoutMs: number;
-  readonly readAnswer: (bytes: Uint8Array) => ControllerAnswer;
 }
 
 export interface RegisteredController {
@@ -49,8 +68,8 @@ const allControllers = ({ controllers, gitlab }: RouterState): readonly Register
   ...(gitlab?.controllers() ?? []),
 ];
 
-export function poolOf({ pools, clock, random }: RouterState, id: number): WaitingStreams<AdmitStream> {
-  const pool = pools.get(id) ?? new WaitingStreams<AdmitStream>(clock, random);
+export function poolOf({ pools, clock, random }: RouterState, id: number): WaitingStreams {
+  const pool = pools.get(id) ?? new WaitingStreams(clock, random);
   pools.set(id, pool);
   return pool;
 }
@@ -87,9 +106,9 @@ const FINDERS_MAX = 100_000;
  * The idle streams of one controller. A job takes one at random, as GitLab does by walking an unordered map. If no
  * stream is idle, the job waits, and the next stream serves the oldest job.
  */
-export class WaitingStreams<Stream> {
-  readonly #streams: Stream[] = [];
-  readonly #finders = new Set<(stream: Stream | undefined) => void>();
+class WaitingStreams {
+  readonly #streams: AdmitStream[] = [];
+  readonly #finders = new Set<(stream: AdmitStream | undefined) => void>();
   readonly #clock: RouterClock;
   readonly #random: () => number;
 
@@ -102,24 +121,24 @@ export class WaitingStreams<Stream> {
     return this.#streams.length;
   }
 
-  add(stream: Stream): void {
+  add(stream: AdmitStream): void {
     const [finder] = this.#finders;
     if (finder === undefined) this.#streams.push(stream);
     else finder(stream);
   }
 
-  remove(stream: Stream): void {
+  remove(stream: AdmitStream): void {
     const place = this.#streams.indexOf(stream);
     if (place >= 0) this.#streams.splice(place, 1);
   }
 
-  take(timeoutMs: number): Promise<Stream | undefined> {
+  take(timeoutMs: number): Promise<AdmitStream | undefined> {
     const place = Math.floor(this.#random() * this.#streams.length);
     const [stream] = this.#streams.splice(place, 1);
     if (stream !== undefined) return Promise.resolve(stream);
     if (this.#finders.size >= FINDERS_MAX) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-      const finish = (found: Stream | undefined) => {
+      const finish = (found: AdmitStream | undefined) => {
         this.#finders.delete(finish);
         cancelTimeout();
         resolve(found);
@@ -134,14 +153,14 @@ export class WaitingStreams<Stream> {
   }
 }
 
-export interface CallRefusal {
+interface CallRefusal {
   readonly code: number;
   readonly details: string;
 }
 
-export const unauthenticated = (details: string): CallRefusal => ({ code: STATUS.UNAUTHENTICATED, details });
+const unauthenticated = (details: string): CallRefusal => ({ code: STATUS.UNAUTHENTICATED, details });
 
-export function identify(state: RouterState, metadata: Metadata): RegisteredController | CallRefusal {
+function identify(state: RouterState, metadata: Metadata): RegisteredController | CallRefusal {
   if (metadata.get('gitlab-agent-type')[0] !== 'runnerc')
     return unauthenticated('metadata gitlab-agent-type is not "runnerc"');
   const token = bearerToken(metadata);
@@ -150,7 +169,7 @@ export function identify(state: RouterState, metadata: Metadata): RegisteredCont
   return known ?? unauthenticated('the token is unknown or was revoked');
 }
 
-export function bearerToken(metadata: Metadata): string | undefined {
+function bearerToken(metadata: Metadata): string | undefined {
   const [header] = metadata.get('authorization');
   return typeof header === 'string' && header.startsWith('Bearer ')
     ? header.slice('Bearer '.length)
@@ -187,4 +206,251 @@ export class ConditionWaiters {
       this.#pending.add(check);
     });
   }
+}
+
+type Bytes = Uint8Array;
+/** Messages stay bytes on this level: the schema is input. */
+const asBuffer = (bytes: Bytes): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+const asBytes = (buffer: Buffer): Bytes => buffer;
+
+/** @param getJob - the runner's side of the router; undefined: it has none. */
+export function admitService(
+  state: RouterState,
+  getJob: ((runnerToken: string) => Promise<Bytes | undefined>) | undefined,
+  options: Readonly<Record<string, number>>,
+): Server {
+  const { schema, counters, faults, gitlab, conditions } = state;
+  const server = new Server({ 'grpc.enable_channelz': 0, ...options });
+
+  const admit: handleBidiStreamingCall<Bytes, Bytes> = (call) => {
+    const controller = faults.takeRefusal('admit') ?? identify(state, call.metadata);
+    if (isRefusal(controller)) {
+      counters.streams.refused += 1;
+      call.emit('error', asError(controller));
+      return;
+    }
+    counters.streams.opened += 1;
+    gitlab?.tokenUsed(bearerToken(call.metadata) ?? '');
+    poolOf(state, controller.id).add(new AdmitStream(call, state));
+    conditions.look();
+  };
+  server.register(schema.admitJobPath, admit, asBuffer, asBytes, 'bidi');
+
+  const unary = (path: string, handle: handleUnaryCall<Bytes, Bytes>) =>
+    server.register(path, handle, asBuffer, asBytes, 'unary');
+  const registration = (path: string | undefined, record: (instanceId: bigint, id: number) => void): void => {
+    if (path === undefined) return;
+    const readInstanceId = instanceIdReader(schema, path);
+    unary(path, (call, callback) => {
+      const controller = faults.takeRefusal('register') ?? identify(state, call.metadata);
+      if (isRefusal(controller)) {
+        callback(asError(controller));
+        return;
+      }
+      record(readInstanceId(call.request), controller.id);
+      conditions.look();
+      callback(null, new Uint8Array());
+    });
+  };
+  registration(schema.registerPath, (instanceId, id) => void state.registered.set(instanceId, id));
+  registration(schema.unregisterPath, (instanceId) => void state.registered.delete(instanceId));
+
+  if (getJob !== undefined)
+    unary(GET_JOB_PATH, (call, callback) => {
+      const refusal = faults.takeRefusal('get_job');
+      const [type] = call.metadata.get('gitlab-agent-type');
+      if (refusal !== undefined) callback(asError(refusal));
+      else if (type !== 'runner') callback(asError(UNKNOWN_RUNNER));
+      else
+        getJob(bearerToken(call.metadata) ?? '').then(
+          (job) => (job === undefined ? callback(asError(UNKNOWN_RUNNER)) : callback(null, job)),
+          (error: unknown) => callback(asError({ code: status.INTERNAL, details: String(error) })),
+        );
+    });
+  return server;
+}
+
+const UNKNOWN_RUNNER = unauthenticated('no runner has this token');
+
+const isRefusal = (found: RegisteredController | CallRefusal): found is CallRefusal => 'code' in found;
+
+const asError = ({ code, details }: CallRefusal): ServerErrorResponse =>
+  Object.assign(new Error(details), { code, details });
+
+function instanceIdReader(schema: WireSchema, methodPath: string): (bytes: Uint8Array) => bigint {
+  const [, service = '', method = ''] = methodPath.split('/');
+  const methods = schema.registry.getService(service)?.methods;
+  const desc = methods?.find(({ name }) => name === method)?.input;
+  const field = desc?.fields.find(({ name }) => name === 'instance_id');
+  if (desc === undefined || field === undefined) return () => 0n;
+  return (bytes) => BigInt(String(reflect(desc, fromBinary(desc, bytes)).get(field)));
+}
+
+type StreamOutcome =
+  | Exclude<ControllerAnswer, { readonly result: 'invalid' }>
+  | { readonly result: 'lost'; readonly reason: string };
+
+/** A controller must half-close within this time after its answer; then the router ends the stream. */
+const HALF_CLOSE_MS = 1_000;
+
+type State = 'waiting' | 'asked' | 'answered' | 'ended';
+
+class AdmitStream {
+  readonly #call: ServerDuplexStream<Uint8Array, Uint8Array>;
+  readonly #router: RouterState;
+  #state: State = 'waiting';
+  #cancelTimer: (() => void) | undefined;
+  #resolve: ((outcome: StreamOutcome) => void) | undefined;
+
+  constructor(call: ServerDuplexStream<Uint8Array, Uint8Array>, router: RouterState) {
+    this.#call = call;
+    this.#router = router;
+    call.on('data', (bytes: Uint8Array) => this.#onMessage(bytes));
+    call.on('end', () => this.#onHalfClose());
+    call.on('cancelled', () => this.#onCancelled());
+    call.on('error', () => this.#onCancelled());
+  }
+
+  ask(question: Uint8Array): Promise<StreamOutcome> {
+    if (this.#state !== 'waiting')
+      return Promise.resolve({ result: 'lost', reason: 'the stream had just ended' });
+    this.#state = 'asked';
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      if (this.#cut('before_question')) return;
+      const { clock, decisionTimeoutMs } = this.#router;
+      this.#cancelTimer = clock.after(decisionTimeoutMs, () =>
+        this.#fail(STATUS.DEADLINE_EXCEEDED, `no answer within ${decisionTimeoutMs} ms`),
+      );
+      // The callback runs after the bytes have left, so that the cut never overtakes its question.
+      this.#call.write(question, () => this.#cut('after_question'));
+    });
+  }
+
+  #endCleanly(): void {
+    if (this.#state === 'ended') return;
+    this.#leave();
+    this.#call.end();
+  }
+
+  #fail(code: number, details: string): void {
+    this.#settle({ result: 'lost', reason: details });
+    this.#leave();
+    this.#call.emit('error', Object.assign(new Error(details), { code, details }));
+  }
+
+  #onMessage(bytes: Uint8Array): void {
+    switch (this.#state) {
+      case 'waiting':
+        this.#violated('answer_before_question');
+        this.#fail(STATUS.INVALID_ARGUMENT, 'the answer came before the question');
+        return;
+      case 'asked':
+        if (!this.#cut('before_reading')) this.#onAnswer(this.#router.readAnswer(bytes));
+        return;
+      case 'answered':
+        this.#violated('second_answer');
+        return;
+      case 'ended':
+    }
+  }
+
+  #onAnswer(answer: ControllerAnswer): void {
+    if (answer.result === 'invalid') {
+      this.#violated('invalid_answer');
+      this.#fail(STATUS.INVALID_ARGUMENT, answer.problem);
+      return;
+    }
+    this.#settle(answer);
+    if (this.#cut('after_answer')) return;
+    this.#state = 'answered';
+    this.#cancelTimer = this.#router.clock.after(HALF_CLOSE_MS, () => {
+      this.#violated('not_half_closed');
+      this.#endCleanly();
+    });
+  }
+
+  #onHalfClose(): void {
+    if (this.#state === 'asked') {
+      this.#violated('closed_unanswered');
+      this.#fail(STATUS.INVALID_ARGUMENT, 'the stream was half-closed without an answer');
+      return;
+    }
+    this.#endCleanly();
+  }
+
+  #onCancelled(): void {
+    if (this.#state === 'ended') return;
+    this.#settle({ result: 'lost', reason: 'the controller or the network ended the stream' });
+    this.#leave();
+  }
+
+  #cut(point: CutPoint): boolean {
+    if (this.#state === 'ended' || !this.#router.faults.takeCut(point)) return false;
+    for (const listener of this.#router.listeners) listener.reset(this.#call.getPeer());
+    this.#onCancelled();
+    return true;
+  }
+
+  #violated(how: string): void {
+    this.#router.counters.violations.push(how);
+    this.#router.conditions.look();
+  }
+
+  #settle(outcome: StreamOutcome): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#resolve?.(outcome);
+    this.#resolve = undefined;
+  }
+
+  #leave(): void {
+    this.#state = 'ended';
+    this.#cancelTimer?.();
+    for (const pool of this.#router.pools.values()) pool.remove(this);
+    this.#router.conditions.look();
+  }
+}
+
+type CutPoint =
+  | 'before_question'
+  | 'after_question'
+  | 'before_reading'
+  /** The answer counts, but the controller never sees the clean end. */
+  | 'after_answer';
+
+type RouterMethod = 'admit' | 'register' | 'get_job';
+
+class Faults {
+  #cuts: { point: CutPoint; left: number }[] = [];
+  #refusals: { refusal: CallRefusal; method: RouterMethod; left: number }[] = [];
+
+  /** Resets the TCP connections of the next `questions` streams that reach `point`, with every stream on them. */
+  cutStreams(point: CutPoint, { questions = 1 } = {}): void {
+    this.#cuts.push({ point, left: questions });
+  }
+
+  /** Refuses the next `calls` calls with a gRPC status, before any token check. `Infinity` never ends. */
+  refuseCalls(code: number, { method, calls = 1 }: { method: RouterMethod; calls?: number }): void {
+    const refusal = { code, details: `refused on purpose with ${code}` };
+    this.#refusals.push({ refusal, method, left: calls });
+  }
+
+  takeCut(point: CutPoint): boolean {
+    return take(this.#cuts, (cut) => cut.point === point) !== undefined;
+  }
+
+  takeRefusal(method: RouterMethod): CallRefusal | undefined {
+    return take(this.#refusals, (each) => each.method === method)?.refusal;
+  }
+}
+
+function take<Fault extends { left: number }>(faults: Fault[], applies: (fault: Fault) => boolean) {
+  const at = faults.findIndex(applies);
+  const fault = faults[at];
+  if (fault === undefined) return undefined;
+  fault.left -= 1;
+  if (fault.left <= 0) faults.splice(at, 1);
+  return fault;
 }

@@ -1,6 +1,12 @@
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { connect, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcpServer,
+  type Socket,
+  type Server as TcpServer,
+} from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 import { type ConnectionInjector, type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
@@ -10,13 +16,8 @@ import type { RouterState } from './admission.ts';
 interface ListenerOptions {
   readonly host: string;
   readonly port: number;
-  readonly tls: ListenerTlsFiles | undefined;
+  readonly tls: { readonly key: string; readonly cert: string } | undefined;
   readonly maxAgeMs: number | undefined;
-}
-
-export interface ListenerTlsFiles {
-  readonly key: string;
-  readonly cert: string;
 }
 
 export interface Listener {
@@ -35,24 +36,18 @@ const CLOSE_PROTOCOL_ERROR = 1002;
 const CLOSE_UNSUPPORTED = 1003;
 const AGED_GRACE_MS = 2 ** 31 - 1;
 
-export async function grpcListener(
-  server: GrpcServer,
-  state: RouterState,
-  options: ListenerOptions,
-): Promise<Listener> {
+type Listen = (server: GrpcServer, state: RouterState, options: ListenerOptions) => Promise<Listener>;
+
+export const grpcListener: Listen = async (server, state, options) => {
   const onSocket = grpcEntrance(server, state, options);
   const tcp =
     options.tls === undefined
       ? createTcpServer({ noDelay: true }, onSocket)
       : createTlsServer({ ...options.tls, ALPNProtocols: ['h2'], noDelay: true }, onSocket);
   return listen(tcp, options.tls === undefined ? 'grpc' : 'grpcs', new Map(), state, options);
-}
+};
 
-export async function wsListener(
-  server: GrpcServer,
-  state: RouterState,
-  options: ListenerOptions,
-): Promise<Listener> {
+export const wsListener: Listen = async (server, state, options) => {
   const { violations } = state.counters;
   const http = options.tls === undefined ? createHttpServer() : createHttpsServer({ ...options.tls });
   const upgrades = new WebSocketServer({
@@ -67,6 +62,7 @@ export async function wsListener(
   // assertion when the peer resets. So the bytes inside WebSockets take a hop over loopback.
   const hop = createTcpServer({ noDelay: true }, grpcEntrance(server, state, options));
   await listenOn(hop, LOOPBACK, 0);
+  const hopPort = portOf(hop);
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     upgrades.handleUpgrade(request, socket, head, (tunnel) => {
       if (tunnel.protocol !== SUBPROTOCOL) {
@@ -79,7 +75,7 @@ export async function wsListener(
         violations.push('text_frame');
         tunnel.close(CLOSE_UNSUPPORTED, 'only binary messages');
       });
-      const inside = joinTunnel(tunnel, portOf(hop));
+      const inside = joinTunnel(tunnel, hopPort);
       inside.on('connect', () => {
         const peer = `${LOOPBACK}:${inside.localPort}`;
         carriers.set(peer, request.socket);
@@ -95,17 +91,13 @@ export async function wsListener(
       hop.close();
     },
   };
-}
+};
 
-function grpcEntrance(
-  server: GrpcServer,
-  { clock }: RouterState,
-  { maxAgeMs }: ListenerOptions,
-): (socket: Socket) => void {
+function grpcEntrance(server: GrpcServer, { clock }: RouterState, { maxAgeMs }: ListenerOptions) {
   const newInjector = (): ConnectionInjector =>
     server.createConnectionInjector(ServerCredentials.createInsecure());
   const shared = newInjector();
-  return (socket) => {
+  return (socket: Socket): void => {
     socket.on('error', () => {});
     if (maxAgeMs === undefined) {
       shared.injectConnection(socket);
@@ -188,9 +180,6 @@ const listenOn = (server: TcpServer, host: string, port: number): Promise<void> 
     });
   });
 
-function portOf(server: TcpServer): number {
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
+const portOf = (server: TcpServer): number => (server.address() as AddressInfo).port;
 
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress}:${remotePort}`;

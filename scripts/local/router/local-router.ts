@@ -6,46 +6,28 @@
  * Unknown of the real router and chosen here: the decision timeout, the order of controllers (as listed), that a job
  * is not asked again on another stream when its stream is lost.
  */
-import { loadSchema, type WireSchema } from '../../../relay/wire/schema.ts';
-import { machineClock, type RouterClock } from '../clock.ts';
 import {
   type AdmissionResult,
   type AwaitedCondition,
   admitJob,
-  ConditionWaiters,
+  admitService,
+  newRouterState,
   poolOf,
   type RegisteredController,
-  type RouterState,
+  type RouterParts,
 } from './admission.ts';
-import { admitService } from './admit-service.ts';
-import { Faults } from './admit-stream.ts';
-import { grpcListener, type ListenerTlsFiles, wsListener } from './listeners.ts';
-import {
-  answerGetJob,
-  answerReader,
-  type JobQuestion,
-  questionEncoder,
-  type RouterGitLab,
-} from './messages.ts';
+import { grpcListener, wsListener } from './listeners.ts';
+import { answerGetJob, type JobQuestion, questionEncoder } from './messages.ts';
 
-export interface LocalRouterOptions {
-  readonly schema?: WireSchema;
-  readonly controllers: readonly RegisteredController[];
-  readonly gitlab?: RouterGitLab;
+export interface LocalRouterOptions extends RouterParts {
   readonly host?: string;
   /** Port of the gRPC listener, 0 for any free one, `off` for none. @default 0 */
   readonly grpcPort?: number | 'off';
   readonly wsPort?: number | 'off';
-  readonly tls?: ListenerTlsFiles;
-  /** Time that a job waits for an idle stream. @default 20_000, GitLab's last known number */
-  readonly findTimeoutMs?: number;
-  /** Time that a job waits for its answer. @default 10_000; GitLab's number is not public */
-  readonly decisionTimeoutMs?: number;
+  readonly tls?: { readonly key: string; readonly cert: string };
   /** Age at which a connection gets GOAWAY, by the clock; GitLab's is about 24 min. @default never */
   readonly connectionMaxAgeMs?: number;
   readonly callsPerConnectionMax?: number;
-  readonly clock?: RouterClock;
-  readonly random?: () => number;
 }
 
 interface AskOptions {
@@ -57,16 +39,8 @@ interface AskOptions {
 export type LocalRouter = Awaited<ReturnType<typeof startLocalRouter>>;
 
 export async function startLocalRouter(options: LocalRouterOptions) {
-  const { schema = loadSchema(), clock = machineClock, random = Math.random, gitlab } = options;
-  const state: RouterState = {
-    ...{ schema, clock, random, gitlab, pools: new Map(), listeners: [], registered: new Map() },
-    controllers: new Map(options.controllers.map((controller) => [controller.id, controller])),
-    counters: { streams: { opened: 0, refused: 0, asked: 0 }, connections: { opened: 0 }, violations: [] },
-    ...{ faults: new Faults(), conditions: new ConditionWaiters(), readAnswer: answerReader(schema) },
-    findTimeoutMs: options.findTimeoutMs ?? 20_000,
-    decisionTimeoutMs: options.decisionTimeoutMs ?? 10_000,
-  };
-  const { controllers, conditions, pools, listeners, counters } = state;
+  const state = newRouterState(options);
+  const { schema, gitlab, controllers, conditions, pools, listeners, counters } = state;
   const encode = questionEncoder(schema.question, false);
   const admit = async (job: JobQuestion, ask: AskOptions = {}): Promise<AdmissionResult> => {
     const encoded = ask.bytes ?? encode(job);

@@ -65,16 +65,12 @@ function varyMessage(message: DescriptorProto, variant: SchemaVariant): void {
 
 const ADDED_FROM = 900;
 
-export function renumberedField(number: number, message: string): number {
-  if (message === 'AdmitJobResponse') return 3 - number;
-  return 140 - 3 * number;
-}
+export const renumberedField = (number: number, message: string): number =>
+  message === 'AdmitJobResponse' ? 3 - number : 140 - 3 * number;
 
-function renamedType(typeName: string, variant: SchemaVariant): string {
-  for (const [from, to] of Object.entries(variant.packages ?? {})) {
-    if (typeName.startsWith(`.${from}.`)) return `.${to}${typeName.slice(from.length + 1)}`;
-  }
-  return typeName;
+function renamedType(typeName: string, { packages = {} }: SchemaVariant): string {
+  const renamed = Object.entries(packages).find(([from]) => typeName.startsWith(`.${from}.`));
+  return renamed === undefined ? typeName : `.${renamed[1]}${typeName.slice(renamed[0].length + 1)}`;
 }
 
 /**

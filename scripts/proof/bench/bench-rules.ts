@@ -10,14 +10,14 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 const BUDGET = 900_000_000;
 const JOBS_MAX = 1_000_000_000;
 
+export type BenchPlace = ReturnType<typeof benchPlace>;
 export const benchPlace = (root: number) => ({ root: 1000 + root, group: 2000 + root, project: 3000 + root });
 
-export const policyDocument = (moreRules: readonly unknown[] = []) => ({
+const policyDocument = (moreRules: readonly unknown[]) => ({
   currency: 'USD',
   prices: {
-    version: 'bench',
+    ...{ version: 'bench', default_class: 'medium' },
     classes: [{ name: 'medium', tags: ['medium'], rate_per_minute: '0.02' }],
-    default_class: 'medium',
   },
   estimate: { default: '10m' },
   rules: [
@@ -33,22 +33,20 @@ export const policyDocument = (moreRules: readonly unknown[] = []) => ({
  *
  * @param isShared - true if all roots also count on one limit of the instance.
  */
-function documentsOf(roots: number, moreRules: readonly unknown[] = [], isShared = false) {
-  const places = Array.from({ length: roots }, (_, index) => benchPlace(index));
+function documentsOf(places: readonly BenchPlace[], moreRules: readonly unknown[] = [], isShared = false) {
+  const groups = [...new Map(places.map((place) => [place.group, place])).values()];
   const budget = { money: BUDGET, per: 'month', mode: 'enforce' };
   return {
     policy: policyDocument(moreRules),
     limits: {
       limits: [
         ...(isShared ? [{ on: 'instance', ...budget }] : []),
-        ...places.flatMap(({ root, group, project }) => [
-          ...[root, group].map((id) => ({ on: { group: id }, ...budget })),
-          { on: { project }, jobs: JOBS_MAX, mode: 'enforce' },
-        ]),
+        ...groups.flatMap(({ root, group }) => [root, group].map((id) => ({ on: { group: id }, ...budget }))),
+        ...places.map(({ project }) => ({ on: { project }, jobs: JOBS_MAX, mode: 'enforce' })),
       ],
     },
     directory: {
-      groups: places.flatMap(({ root, group }) => [
+      groups: groups.flatMap(({ root, group }) => [
         { id: root, path: `root-${root}` },
         { id: group, parent: root, path: `root-${root}/team-${group}` },
       ]),
@@ -56,10 +54,14 @@ function documentsOf(roots: number, moreRules: readonly unknown[] = [], isShared
   };
 }
 
-export const benchRules = (...of: Parameters<typeof documentsOf>): Rules => rulesFrom(documentsOf(...of));
+const placesOf = (roots: number) => Array.from({ length: roots }, (_, root) => benchPlace(root));
+
+export const placedRules = (places: readonly BenchPlace[]): Rules => rulesFrom(documentsOf(places));
+export const benchRules = (roots: number, moreRules?: readonly unknown[], isShared?: boolean): Rules =>
+  rulesFrom(documentsOf(placesOf(roots), moreRules, isShared));
 
 export function packedBenchRules(roots: number): RulesFile {
-  const { policy, limits, directory } = documentsOf(roots);
+  const { policy, limits, directory } = documentsOf(placesOf(roots));
   const packed = (document: unknown) => ({ version: 'bench', document });
   return { policy: packed(policy), limits: packed(limits), directory };
 }

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { INSTANCES_PK } from '../../../functions/core/store/keys.ts';
@@ -11,7 +13,7 @@ import { versioned } from '../../../functions/core/store/operation.ts';
 import { ENV_GITLAB_INSTANCE, ENV_LEDGER_TABLE, ENV_RULES_FILE } from '../../../functions/names.ts';
 import { bundleAdmit, bundleEntry } from '../../build/bundle.ts';
 import { packRules } from '../../build/pack-rules.ts';
-import { type Figure, ratioFigure, spreadOf } from './figure.ts';
+import { type Figure, inTurns, ratioFigure } from './figure.ts';
 import { cert, key } from './self-signed.ts';
 
 const run = promisify(execFile);
@@ -32,13 +34,7 @@ const FIRST_EVENT = {
   }),
 };
 
-interface Start {
-  readonly importMs: number;
-  readonly firstAnswerMs: number;
-  readonly cpuMs: number;
-}
-
-const NO_START: Start = { importMs: Number.NaN, firstAnswerMs: Number.NaN, cpuMs: Number.NaN };
+type Start = Readonly<Record<'importMs' | 'firstAnswerMs' | 'cpuMs', number>>;
 
 export async function coldStartFigures(): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-cold-'));
@@ -68,22 +64,18 @@ export async function coldStartFigures(): Promise<readonly Figure[]> {
       return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Start;
     };
     await start(client.file);
-    const before = { ...table.counts };
+    Object.assign(table.counts, { calls: 0, connections: 0 });
     await start(admit.file);
     const { calls, connections } = table.counts;
-    const rounds: { readonly ours: Start; readonly floor: Start }[] = [];
-    const bundles = [
-      ['ours', admit.file],
-      ['floor', client.file],
-    ] as const;
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const starts = { ours: NO_START, floor: NO_START };
-      for (const [name, file] of round % 2 === 0 ? bundles : bundles.toReversed())
-        starts[name] = await start(file);
-      rounds.push(starts);
-    }
-    const ratio = (name: string, of: keyof Start, atMost: number, note: string): Figure =>
-      ratioFigure(name, spreadOf(rounds.map(({ ours, floor }) => ours[of] / floor[of])), { atMost }, note);
+    const rounds = await inTurns(
+      ROUNDS,
+      () => start(admit.file),
+      () => start(client.file),
+    );
+    const ratio = (name: string, of: keyof Start, atMost: number, note: string): Figure => {
+      const ratios = rounds.map(([own, floor]) => own[of] / floor[of]);
+      return ratioFigure(name, ratios, { atMost }, note);
+    };
     const sizes = `${(admit.bytes / 1024).toFixed(0)} KB against ${(client.bytes / 1024).toFixed(0)} KB, both minified; ours signs its calls itself, and reads its pattern engine later`;
     return [
       ratio('import of the Lambda bundle ÷ import of the DynamoDB client alone', 'importMs', 1, sizes),
@@ -95,8 +87,8 @@ export async function coldStartFigures(): Promise<readonly Figure[]> {
       ),
       ratio('the same, by CPU time', 'cpuMs', 1.4, 'independent of other work on the machine'),
       // The instance, the job's history, the limits' use and the transaction; the last two in parallel.
-      count('calls of the table before the first answer', calls - before.calls, 4),
-      count('connections to the table before the first answer', connections - before.connections, 2),
+      count('calls of the table before the first answer', calls, 4),
+      count('connections to the table before the first answer', connections, 2),
     ];
   } finally {
     rmSync(folder, { recursive: true });
@@ -122,27 +114,22 @@ process.exit(0);`;
 async function startTable() {
   const counts = { calls: 0, connections: 0 };
   const known = { pk: { S: INSTANCES_PK }, sk: { S: INSTANCE }, ...versioned };
-  const server = createServer({ key, cert }, (request, response) => {
+  const server = createServer({ key, cert }, async (request, response) => {
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
     counts.calls += 1;
-    let asked = '';
-    request.on('data', (part: Buffer) => {
-      asked += part.toString();
-    });
-    request.on('end', () => {
-      const items = asked.includes(INSTANCES_PK) ? [known] : [];
-      const answers: Readonly<Record<string, object>> = {
-        Query: { Items: items, Count: items.length },
-        BatchGetItem: { Responses: { [TABLE]: items }, UnprocessedKeys: {} },
-      };
-      response.setHeader('content-type', 'application/x-amz-json-1.0');
-      setTimeout(() => response.end(JSON.stringify(answers[operation] ?? {})), TABLE_ANSWERS_AFTER_MS);
-    });
+    const asked = await text(request);
+    const items = asked.includes(INSTANCES_PK) ? [known] : [];
+    const answers: Readonly<Record<string, object>> = {
+      Query: { Items: items, Count: items.length },
+      BatchGetItem: { Responses: { [TABLE]: items }, UnprocessedKeys: {} },
+    };
+    response.setHeader('content-type', 'application/x-amz-json-1.0');
+    setTimeout(() => response.end(JSON.stringify(answers[operation] ?? {})), TABLE_ANSWERS_AFTER_MS);
   });
   server.on('secureConnection', () => {
     counts.connections += 1;
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   return { url: `https://127.0.0.1:${port}`, counts, stop: () => void server.close() };
 }

@@ -33,31 +33,22 @@ export const MODELLED_TRANSACTION_MS = 2 * CONTENTION.networkMs + CONTENTION.tra
 
 export type ModelTime = Pick<Clock, 'monotonicMs' | 'sleep'>;
 
-export class ItemBudgets {
-  readonly #time: ModelTime;
-  readonly #budgets = new Map<string, { units: number; atMs: number }>();
-
-  constructor(time: ModelTime) {
-    this.#time = time;
-  }
-
-  has(item: string, units: number): boolean {
-    return this.#refilled(item).units >= units;
-  }
-
-  take(item: string, units: number): void {
-    this.#refilled(item).units -= units;
-  }
-
-  #refilled(item: string) {
-    const perSecond = CONTENTION.itemWriteUnitsPerSecond;
-    const nowMs = this.#time.monotonicMs();
-    const budget = this.#budgets.get(item) ?? { units: perSecond, atMs: nowMs };
-    budget.units = Math.min(perSecond, budget.units + ((nowMs - budget.atMs) * perSecond) / 1000);
-    budget.atMs = nowMs;
-    this.#budgets.set(item, budget);
+export function itemBudgets(time: ModelTime) {
+  const perSecond = CONTENTION.itemWriteUnitsPerSecond;
+  const budgets = new Map<string, { units: number; atMs: number }>();
+  const refilled = (item: string) => {
+    const nowMs = time.monotonicMs();
+    const { units, atMs } = budgets.get(item) ?? { units: perSecond, atMs: nowMs };
+    const budget = { units: Math.min(perSecond, units + ((nowMs - atMs) * perSecond) / 1000), atMs: nowMs };
+    budgets.set(item, budget);
     return budget;
-  }
+  };
+  return {
+    has: (item: string, units: number): boolean => refilled(item).units >= units,
+    take: (item: string, units: number): void => {
+      refilled(item).units -= units;
+    },
+  };
 }
 
 /**
@@ -66,7 +57,7 @@ export class ItemBudgets {
  */
 export function contendedStore(store: LedgerStore, time: ModelTime, random: () => number): LedgerStore {
   const held = new Set<string>();
-  const budgets = new ItemBudgets(time);
+  const budgets = itemBudgets(time);
   const units = CONTENTION.transactionWriteUnitsPerItem;
 
   function refused(items: readonly string[]): TransactOutcome | undefined {

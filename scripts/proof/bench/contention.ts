@@ -1,7 +1,7 @@
 import { RateLimiterDynamo } from 'rate-limiter-flexible';
 import { VirtualTime } from '../../local/clock.ts';
 import { logNormal, seededRandom } from '../../local/random.ts';
-import { CONTENTION, ItemBudgets, MODELLED_TRANSACTION_MS, type ModelTime } from './contention-model.ts';
+import { CONTENTION, itemBudgets, MODELLED_TRANSACTION_MS, type ModelTime } from './contention-model.ts';
 import type { StoreCounts } from './counting-store.ts';
 import type { Figure } from './figure.ts';
 import { type Ask, closedLoop, deployment, type Load, type LoadPoint, measureLoad } from './load.ts';
@@ -148,7 +148,7 @@ interface RivalUpdate {
 
 function modelledUpdates(time: ModelTime, random: () => number, counts: { units: number }) {
   const points = new Map<string, number>();
-  const budgets = new ItemBudgets(time);
+  const budgets = itemBudgets(time);
   const once = async ({ Key, ConditionExpression, ExpressionAttributeValues: given }: RivalUpdate) => {
     await time.sleep(CONTENTION.networkMs + logNormal(CONTENTION.updateMs, CONTENTION.updateSigma, random));
     const known = points.get(Key.key.S);

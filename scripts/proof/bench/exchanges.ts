@@ -11,7 +11,7 @@ import { ENV_GITLAB_INSTANCE, ENV_LEDGER_TABLE, ENV_RULES_FILE } from '../../../
 import * as relayNames from '../../../relay/names.ts';
 import { loopbackPort } from '../../local/loopback.ts';
 import { packedBenchRules } from './bench-rules.ts';
-import { type Figure, median, ratioFigure, spreadOf } from './figure.ts';
+import { type Figure, median, ratioFigure } from './figure.ts';
 import { benchToken, type Role, type RoleProcess, startRole } from './processes.ts';
 
 const IN_FLIGHT = 64;
@@ -25,10 +25,18 @@ interface Course {
   readonly questions: number;
 }
 
-interface Lap {
-  readonly p50Ms: number;
-  readonly perSecond: number;
-  readonly cpuMicros: readonly number[];
+type Lap = Awaited<ReturnType<typeof lap>>;
+
+async function lap(router: RoleProcess, firstJobId: number, course: Course, count = course.questions) {
+  const { controller, processes, inFlight, roots } = course;
+  const cpu = () => Promise.all(processes.map((each) => each.cpuMicros()));
+  const before = await cpu();
+  const streams = Math.min(inFlight, STREAMS_WAITED_FOR);
+  const asked = await router.ask({ controller, count, inFlight, roots, firstJobId, streams });
+  const after = await cpu();
+  if (asked.admitted !== count) throw new Error(`not all admitted: ${JSON.stringify(asked)}`);
+  const cpuMicros = after.map((micros, index) => (micros - (before[index] ?? 0)) / count);
+  return { p50Ms: asked.p50Ms, perSecond: count / asked.seconds, cpuMicros };
 }
 
 async function laps<Name extends string>(
@@ -38,37 +46,29 @@ async function laps<Name extends string>(
 ): Promise<Readonly<Record<Name, readonly Lap[]>>> {
   const names = Object.keys(courses) as Name[];
   const found = Object.fromEntries(names.map((name) => [name, [] as Lap[]])) as Record<Name, Lap[]>;
-  let lastJobId = 0;
-  const lap = async ({ controller, processes, inFlight, roots }: Course, count: number): Promise<Lap> => {
-    const firstJobId = lastJobId + 1;
-    lastJobId += count;
-    const cpu = () => Promise.all(processes.map((each) => each.cpuMicros()));
-    const before = await cpu();
-    const streams = Math.min(inFlight, STREAMS_WAITED_FOR);
-    const asked = await router.ask({ controller, count, inFlight, roots, firstJobId, streams });
-    const after = await cpu();
-    if (asked.admitted !== count) throw new Error(`not all admitted: ${JSON.stringify(asked)}`);
-    const cpuMicros = after.map((micros, index) => (micros - (before[index] ?? 0)) / count);
-    return { p50Ms: asked.p50Ms, perSecond: count / asked.seconds, cpuMicros };
-  };
-  const warm = new Set<number>();
-  for (const name of names) {
-    const course = courses[name];
-    if (!warm.has(course.controller)) await lap(course, warmUp);
-    warm.add(course.controller);
+  let jobId = 1;
+  const controllers = Map.groupBy<number, Course>(Object.values(courses), ({ controller }) => controller);
+  for (const [course] of controllers.values()) {
+    if (course !== undefined) await lap(router, jobId, course, warmUp);
+    jobId += warmUp;
   }
   for (let round = 0; round < rounds; round += 1)
-    for (const name of round % 2 === 0 ? names : names.toReversed())
-      found[name].push(await lap(courses[name], courses[name].questions));
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      found[name].push(await lap(router, jobId, courses[name]));
+      jobId += courses[name].questions;
+    }
   return found;
 }
 
 const perRound = (a: readonly Lap[], b: readonly Lap[], of: (lap: Lap) => number): readonly number[] =>
-  a.map((lap, round) => of(lap) / of(b[round] ?? NO_LAP));
-const NO_LAP: Lap = { perSecond: Number.NaN, p50Ms: Number.NaN, cpuMicros: [Number.NaN] };
+  a.flatMap((lap, round) => b.slice(round, round + 1).map((other) => of(lap) / of(other)));
 const cpuOf = ({ cpuMicros }: Lap): number => cpuMicros.reduce((total, micros) => total + micros, 0);
-const cpuText = (all: readonly Lap[]): string =>
-  `${(all[0]?.cpuMicros ?? []).map((_, index) => median(all.map((lap) => lap.cpuMicros[index] ?? 0)).toFixed(0)).join(' + ')} µs`;
+const cpuText = (all: readonly Lap[]): string => {
+  const parts = (all[0]?.cpuMicros ?? []).map((_, part) =>
+    median(all.map((one) => one.cpuMicros[part] ?? 0)),
+  );
+  return `${parts.map((micros) => micros.toFixed(0)).join(' + ')} µs`;
+};
 
 async function withProcesses(
   measure: (router: RoleProcess, start: typeof startRole) => Promise<readonly Figure[]>,
@@ -114,8 +114,8 @@ export const exchangeFigures = (): Promise<readonly Figure[]> =>
       const cpuNote = `${cpuText(found.own)} of the client's process per exchange against ${cpuText(found.other)}`;
       const note = `${IN_FLIGHT} in flight, ${load.questions} jobs a round`;
       return [
-        ratioFigure(name, spreadOf(rates), { atLeast: atLeast.rate }, note),
-        ratioFigure(`${name}, by CPU time`, spreadOf(cpu), { atLeast: atLeast.cpu }, cpuNote),
+        ratioFigure(name, rates, { atLeast: atLeast.rate }, note),
+        ratioFigure(`${name}, by CPU time`, cpu, { atLeast: atLeast.cpu }, cpuNote),
       ];
     };
     const { grpcUrl, wsUrl } = router;
@@ -171,7 +171,7 @@ export const pathFigures = (): Promise<readonly Figure[]> =>
       const single = { inFlight: 1, roots: 50, questions: 100 };
       const own = { controller: 1, processes: [relay, admit] } as const;
       const floor = { controller: 3, processes: [grpc, floorAdmit] } as const;
-      const found = await laps(
+      const of = await laps(
         router,
         {
           own: { ...own, ...many },
@@ -184,49 +184,46 @@ export const pathFigures = (): Promise<readonly Figure[]> =>
         },
         { rounds: 5, warmUp: 8_000 },
       );
-      return figuresOf(found);
+      // Microseconds depend on the machine, so each figure is a ratio to the same exchange without Tollgate.
+      const byCpu = (roots: string, laps: readonly Lap[], atMost: number): Figure => {
+        const name = `relay + admit CPU per job, 64 in flight, ${roots} ÷ bare grpc-js with a POST and a transaction per job`;
+        const note = `${cpuText(laps)} against ${cpuText(of.floor)}`;
+        return ratioFigure(name, perRound(laps, of.floor, cpuOf), { atMost }, note);
+      };
+      const byP50 = (
+        name: string,
+        [laps, floorLaps]: readonly [readonly Lap[], readonly Lap[]],
+        atMost: number,
+        more = '',
+      ): Figure => {
+        const ratios = perRound(laps, floorLaps, ({ p50Ms }) => p50Ms);
+        const [ours, theirs] = [laps, floorLaps].map((each) =>
+          median(each.map(({ p50Ms }) => p50Ms)).toFixed(1),
+        );
+        return ratioFigure(name, ratios, { atMost }, `${ours} ms against ${theirs} ms${more}`);
+      };
+      const whole = 'whole path p50, 64 in flight, 50 roots ÷ floor: a POST and a transaction per job';
+      const alone = 'single job, 1 in flight, p50 ÷ floor: a POST and a transaction';
+      return [
+        byCpu('one root', of.ownOneRoot, 0.55),
+        byCpu('50 roots', of.own, 0.95),
+        byCpu('1000 roots', of.ownManyRoots, 1.25),
+        ratioFigure(
+          'relay CPU per job, 50 roots ÷ bare grpc-js doing the same exchange',
+          perRound(of.own, of.exchange, ({ cpuMicros: [micros = Number.NaN] }) => micros),
+          // The target is 2.5. Medians of single runs on an idle machine lie between 2.35 and 2.6.
+          { atMost: 2.75 },
+          `${cpuText(of.own)} against ${cpuText(of.exchange)}, which posts nothing`,
+        ),
+        byP50(whole, [of.own, of.floor], 1.1),
+        byP50(
+          alone,
+          [of.ownSingle, of.floorSingle],
+          1.3,
+          `; the table answers after ${TABLE_ANSWERS_AFTER_MS} ms`,
+        ),
+      ];
     } finally {
       rmSync(folder, { recursive: true });
     }
   });
-
-type PathCourse = 'own' | 'ownOneRoot' | 'ownManyRoots' | 'ownSingle' | 'exchange' | 'floor' | 'floorSingle';
-
-function figuresOf(of: Readonly<Record<PathCourse, readonly Lap[]>>): readonly Figure[] {
-  const ratio = (name: string, ratios: readonly number[], atMost: number, note: string): Figure =>
-    ratioFigure(name, spreadOf(ratios), { atMost }, note);
-  // Microseconds depend on the machine, so each figure is a ratio to the same exchange without Tollgate.
-  const byCpu = (roots: string, own: readonly Lap[], atMost: number): Figure =>
-    ratio(
-      `relay + admit CPU per job, 64 in flight, ${roots} ÷ bare grpc-js with a POST and a transaction per job`,
-      perRound(own, of.floor, cpuOf),
-      atMost,
-      `${cpuText(own)} against ${cpuText(of.floor)}`,
-    );
-  const p50 = ({ p50Ms }: Lap): number => p50Ms;
-  const p50Text = (all: readonly Lap[]): string => `${median(all.map(p50)).toFixed(1)} ms`;
-  return [
-    byCpu('one root', of.ownOneRoot, 0.55),
-    byCpu('50 roots', of.own, 0.95),
-    byCpu('1000 roots', of.ownManyRoots, 1.25),
-    ratio(
-      'relay CPU per job, 50 roots ÷ bare grpc-js doing the same exchange',
-      perRound(of.own, of.exchange, ({ cpuMicros: [relay = Number.NaN] }) => relay),
-      // The target is 2.5. Medians of single runs on an idle machine lie between 2.35 and 2.6.
-      2.75,
-      `${cpuText(of.own)} against ${cpuText(of.exchange)}, which posts nothing`,
-    ),
-    ratio(
-      'whole path p50, 64 in flight, 50 roots ÷ floor: a POST and a transaction per job',
-      perRound(of.own, of.floor, p50),
-      1.1,
-      `${p50Text(of.own)} against ${p50Text(of.floor)}`,
-    ),
-    ratio(
-      'single job, 1 in flight, p50 ÷ floor: a POST and a transaction',
-      perRound(of.ownSingle, of.floorSingle, p50),
-      1.3,
-      `${p50Text(of.ownSingle)} against ${p50Text(of.floorSingle)}; the table answers after ${TABLE_ANSWERS_AFTER_MS} ms`,
-    ),
-  ];
-}

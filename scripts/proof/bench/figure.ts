@@ -9,41 +9,28 @@ export interface Figure {
   readonly unit: '×' | 'per job' | 'tx' | 'MB';
   /** Counts repeat exactly on any machine, ratios come from interleaved rounds, models rest on constants. */
   readonly kind: 'ratio' | 'count' | 'modelled';
-  readonly range?: readonly [number, number];
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 export const reached = ({ value, must }: Figure): boolean =>
   'atLeast' in must ? value >= must.atLeast : value <= must.atMost;
 
-export type Spread = ReturnType<typeof spreadOf>;
-
 /**
- * Runs two sides in turn, A B B A A B …, and returns the ratio of their values per round with its median.
- * The order changes every round so that a machine that speeds up or slows down favours neither.
+ * Runs two sides in turn, A B B A A B …, so that a machine that speeds up or slows down favours neither.
+ *
+ * @returns both values of each round.
  */
-export async function ratioOfRounds(
-  rounds: number,
-  fast: () => Promise<number>,
-  base: () => Promise<number>,
-): Promise<Spread> {
-  const ratios: number[] = [];
+export async function inTurns<T>(rounds: number, own: () => Promise<T>, base: () => Promise<T>) {
+  const pairs: (readonly [own: T, base: T])[] = [];
   for (let round = 0; round < rounds; round += 1) {
     if (round % 2 === 0) {
-      const a = await fast();
-      ratios.push(a / (await base()));
+      pairs.push([await own(), await base()]);
     } else {
-      const b = await base();
-      ratios.push((await fast()) / b);
+      const below = await base();
+      pairs.push([await own(), below]);
     }
   }
-  return spreadOf(ratios);
-}
-
-export function spreadOf(ratios: readonly number[]) {
-  const sorted = ratios.toSorted((a, b) => a - b);
-  const range: readonly [number, number] = [sorted[0] ?? Number.NaN, sorted.at(-1) ?? Number.NaN];
-  return { median: median(sorted), range };
+  return pairs;
 }
 
 export const median = (values: readonly number[]): number =>
@@ -52,26 +39,23 @@ export const median = (values: readonly number[]): number =>
     0.5,
   );
 
-export function ratioFigure(
+export const ratioFigure = (
   name: string,
-  { median: value, range }: Spread,
+  ratios: readonly number[],
   must: Figure['must'],
   note?: string,
-): Figure {
-  return { name, value, must, unit: '×', kind: 'ratio', range, ...(note !== undefined && { note }) };
-}
+): Figure => ({ name, value: median(ratios), must, unit: '×', kind: 'ratio', note });
 
 export function renderTable(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => [
     figure.name,
     `${show(figure.value)}${figure.unit === '×' ? '×' : ` ${figure.unit}`}`,
     'atLeast' in figure.must ? `≥ ${figure.must.atLeast}` : `≤ ${figure.must.atMost}`,
-    figure.range === undefined ? '' : `${show(figure.range[0])}–${show(figure.range[1])}`,
     figure.kind,
     reached(figure) ? 'ok' : 'MISSED',
   ]);
   const notes = figures.flatMap(({ name, note }) => (note === undefined ? [] : [`  ${name}: ${note}`]));
-  const titles = ['figure', 'measured', 'must', 'rounds', 'kind', ''];
+  const titles = ['figure', 'measured', 'must', 'kind', ''];
   return [table(titles, rows, Number.POSITIVE_INFINITY).trimEnd(), '', ...notes].join('\n').trimEnd();
 }
 

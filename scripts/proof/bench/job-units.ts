@@ -1,5 +1,4 @@
 import { decide } from '../../../functions/core/admission/decide.ts';
-import type { Rules } from '../../../functions/core/admission/judge.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
@@ -21,7 +20,7 @@ import { DUE_AT, DUE_PK } from '../../../functions/names.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withRuns } from '../../../policies/run-history.ts';
 import { handClock } from '../../local/clock.ts';
-import { benchRequest, policyDocument, rulesFrom } from './bench-rules.ts';
+import { type BenchPlace, benchRequest, placedRules } from './bench-rules.ts';
 import type { Figure } from './figure.ts';
 
 const INSTANCE = 'gitlab.example.com';
@@ -49,7 +48,7 @@ export async function costFigures(): Promise<readonly Figure[]> {
  * @param rollupBatch - records in one call of the rollup.
  */
 export async function measureJob(batch: number, rollupBatch: number) {
-  const rules = sampleRules();
+  const rules = placedRules(Array.from({ length: PROJECTS }, (_, project) => placeAt(project)));
   const clock = handClock(START_MS);
   const random = (): number => 0.5;
   const table = new CountingTable();
@@ -60,15 +59,11 @@ export async function measureJob(batch: number, rollupBatch: number) {
     ...{ jobName: jobName(index), seconds: 180 + ((index * 37) % 120), runnerClass: 'medium' },
     endedAtMs: START_MS,
   }));
+  const estimates = { history: withRuns(new Map(), runs), rev: 0 };
   for (let project = 0; project < PROJECTS; project += 1)
-    await rollup.writeEstimates(
-      idsOf(project).projectId,
-      { history: withRuns(new Map(), runs), rev: 0 },
-      START_MS,
-    );
+    await rollup.writeEstimates(placeAt(project).project, estimates, START_MS);
   const placeOf = placeBy(rules.directory, 'UTC');
-  table.written = [];
-  const countWritten = async (): Promise<void> => {
+  const rollUpWritten = async (): Promise<void> => {
     for (const part of inParts(table.written.splice(0), rollupBatch)) {
       const Records = part.map((item, index) => ({
         eventName: 'MODIFY',
@@ -78,12 +73,11 @@ export async function measureJob(batch: number, rollupBatch: number) {
     }
   };
   const deciding = { ledger, currentRules: async () => rules, clock, log: silentLog };
-  const phases = { hold: 0, settle: 0 };
-  const during = async (phase: keyof typeof phases, work: () => Promise<void>): Promise<void> => {
-    const before = table.ledger.writes;
+  const during = async (phase: 'hold' | 'settle', work: () => Promise<void>): Promise<void> => {
+    table.phase = phase;
     await work();
-    phases[phase] += table.ledger.writes - before;
-    await countWritten();
+    table.phase = 'rollup';
+    await rollUpWritten();
   };
   const batchesEach = Math.ceil(Math.max(batch, rollupBatch) / batch);
   let jobId = 0;
@@ -109,27 +103,20 @@ export async function measureJob(batch: number, rollupBatch: number) {
         );
     });
   };
-  const counts = () => ({ ...phases, ledger: { ...table.ledger }, usage: { ...table.usage } });
   let batches = 0;
-  const runAll = async (): Promise<number> => {
-    const first = batches;
-    for (; batches - first < PROJECTS; batches += batchesEach) await run(batches);
-    return batches - first;
+  const runAll = async (): Promise<void> => {
+    for (const end = batches + PROJECTS; batches < end; batches += batchesEach) await run(batches);
   };
   await runAll();
-  const before = counts();
-  const jobs = (await runAll()) * batch;
-  const after = counts();
-  const each = (of: (count: typeof after) => number): number =>
-    Math.round(((of(after) - of(before)) / jobs) * 1e6) / 1e6;
+  const before = { ...table.counts };
+  const jobsBefore = jobId;
+  await runAll();
+  const each = (name: keyof typeof before): number =>
+    Math.round(((table.counts[name] - before[name]) / (jobId - jobsBefore)) * 1e6) / 1e6;
   const bytesOf = (key: Key): number => itemBytes(table.item(key));
   return {
-    hold: each(({ hold }) => hold),
-    settle: each(({ settle }) => settle),
-    dueIndex: each(({ ledger: { indexWrites } }) => indexWrites),
-    usage: each(({ usage }) => usage.writes),
-    ledgerReads: each(({ ledger: { reads } }) => reads),
-    usageReads: each(({ usage }) => usage.reads),
+    ...{ hold: each('hold'), settle: each('settle'), dueIndex: each('dueIndex'), usage: each('usage') },
+    ...{ ledgerReads: each('ledgerReads'), usageReads: each('usageReads') },
     recordBytes: bytesOf(keys.record(jobId)) + bytesOf(names.contribution(jobId)),
   };
 }
@@ -141,9 +128,9 @@ export async function measureJob(batch: number, rollupBatch: number) {
  */
 class CountingTable implements ItemTable {
   readonly tableName = 'counted';
-  readonly ledger = { reads: 0, writes: 0, indexWrites: 0 };
-  readonly usage = { reads: 0, writes: 0, indexWrites: 0 };
-  written: Item[] = [];
+  readonly counts = { hold: 0, settle: 0, rollup: 0, dueIndex: 0, usage: 0, ledgerReads: 0, usageReads: 0 };
+  phase: 'hold' | 'settle' | 'rollup' = 'rollup';
+  readonly written: Item[] = [];
   /** Prepare and commit double the units of transactional writes. */
   #writeFactor = 1;
   readonly #table = new MemoryTable({
@@ -151,17 +138,14 @@ class CountingTable implements ItemTable {
       for (const { before, after } of changes) {
         const item = after ?? before;
         if (item === undefined) continue;
-        const units = this.#unitsOf(keyOf(item));
-        units.writes += this.#writeFactor * Math.max(writeUnitsOf(before), writeUnitsOf(after));
-        units.indexWrites += indexWrites(before, after);
+        const isUsage = keyOf(item).sk === ROLLUP_SK;
+        const units = Math.max(writeUnitsOf(before), writeUnitsOf(after));
+        this.counts[isUsage ? 'usage' : this.phase] += this.#writeFactor * units;
+        if (!isUsage) this.counts.dueIndex += indexWrites(before, after);
         if (after?.[SK]?.S === RECORD_SK) this.written.push(after);
       }
     },
   });
-
-  #unitsOf({ sk }: Key) {
-    return sk === ROLLUP_SK ? this.usage : this.ledger;
-  }
 
   item(key: Key): Item {
     const found = this.#table.items().find((item) => isAt(item, key));
@@ -178,20 +162,16 @@ class CountingTable implements ItemTable {
 
   #countReads(name: keyof Operations, operation: object, answer: unknown): void {
     const asked = operation as { consistent?: boolean; pk?: string; key?: Key; keys?: readonly Key[] };
-    const add = (at: Key, bytes: number): void => {
-      this.#unitsOf(at).reads += (asked.consistent === true ? 1 : 0.5) * Math.max(1, Math.ceil(bytes / 4096));
-    };
-    if (name === 'Query') {
-      const { items } = answer as Answers['Query'];
+    const add = (sk: string, items: readonly Item[]): void => {
       const bytes = items.reduce((sum, item) => sum + itemBytes(item), 0);
-      add({ pk: asked.pk ?? '', sk: '' }, bytes);
-    }
+      const units = Math.max(1, Math.ceil(bytes / 4096)) * (asked.consistent === true ? 1 : 0.5);
+      this.counts[sk === ROLLUP_SK ? 'usageReads' : 'ledgerReads'] += units;
+    };
+    if (name === 'Query') add('', (answer as Answers['Query']).items);
     if (name !== 'GetItem' && name !== 'BatchGetItem') return;
     const found = name === 'GetItem' ? [answer as Item | undefined] : (answer as { items: Item[] }).items;
-    for (const key of asked.keys ?? (asked.key === undefined ? [] : [asked.key])) {
-      const item = found.find((each) => each !== undefined && isAt(each, key));
-      add(key, item === undefined ? 0 : itemBytes(item));
-    }
+    for (const key of asked.keys ?? (asked.key === undefined ? [] : [asked.key]))
+      add(key.sk, found.filter((item) => item !== undefined && isAt(item, key)) as Item[]);
   }
 }
 
@@ -212,42 +192,20 @@ const inParts = <T>(list: readonly T[], size: number): readonly (readonly T[])[]
     list.slice(index * size, (index + 1) * size),
   );
 
-const idsOf = (batch: number) => ({
-  rootNamespaceId: 1000 + ((batch % PROJECTS) % ROOT_GROUPS),
-  namespaceId: 2000 + ((batch % PROJECTS) % ROOT_GROUPS),
-  projectId: 30_000 + (batch % PROJECTS),
-});
-
-function sampleRules(): Rules {
-  const projects = Array.from({ length: PROJECTS }, (_, index) => idsOf(index));
-  const budget = { money: 900_000_000, per: 'month' };
-  const roots = projects.slice(0, ROOT_GROUPS);
-  return rulesFrom({
-    policy: policyDocument(),
-    limits: {
-      limits: [
-        ...roots.flatMap(({ rootNamespaceId, namespaceId }) =>
-          [rootNamespaceId, namespaceId].map((group) => ({ on: { group }, ...budget })),
-        ),
-        ...projects.map(({ projectId }) => ({ on: { project: projectId }, jobs: 1_000_000_000 })),
-      ],
-    },
-    directory: {
-      groups: roots.flatMap(({ rootNamespaceId: root, namespaceId: group }) => [
-        { id: root, path: `company-${root}` },
-        { id: group, parent: root, path: `company-${root}/payments` },
-      ]),
-    },
-  });
-}
+const placeAt = (batch: number): BenchPlace => {
+  const project = batch % PROJECTS;
+  const root = project % ROOT_GROUPS;
+  return { root: 1000 + root, group: 2000 + root, project: 30_000 + project };
+};
 
 const jobName = (index: number): string => `test:integration ${index % JOB_NAMES}`;
 
 function sampleRequest(jobId: number, project: number): AdmissionRequest {
-  const ids = idsOf(project);
+  const { root, group, project: projectId } = placeAt(project);
   return {
-    ...{ ...benchRequest(jobId, 0), ...ids, jobName: jobName(jobId), pipelineId: 1 + project },
-    projectPath: `company-${ids.rootNamespaceId}/payments/service-${ids.projectId}`,
+    ...{ ...benchRequest(jobId, 0), projectId, namespaceId: group, rootNamespaceId: root },
+    ...{ jobName: jobName(jobId), pipelineId: 1 + project },
+    projectPath: `company-${root}/payments/service-${projectId}`,
     ref: 'feature/cheaper-checkout',
     pipelineSource: 'merge_request_event',
   };

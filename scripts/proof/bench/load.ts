@@ -3,13 +3,16 @@
  * per job.
  */
 import { decide } from '../../../functions/core/admission/decide.ts';
+import type { Rules } from '../../../functions/core/admission/judge.ts';
 import { type LedgerClock, silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { JobEnd } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
+import type { RelayClock } from '../../../relay/exchange.ts';
 import { VirtualTime } from '../../local/clock.ts';
 import { quantile, seededRandom } from '../../local/random.ts';
 import { benchRequest, benchRules } from './bench-rules.ts';
@@ -18,13 +21,35 @@ import { countingStore } from './counting-store.ts';
 
 export type Ask = (request: AdmissionRequest) => Promise<boolean>;
 
-/** @param deadlineMs - longer than the product's: one transaction per job needs its retries to do its best. */
-export function deployment(roots: number, isShared = false, deadlineMs = 5_000) {
+export const INSTANCE = 'bench.example.com';
+/** Longer than the product's: one transaction per job needs its retries to do its best. */
+const PATIENT_MS = 5_000;
+
+export function deployment(roots: number, isShared?: boolean, deadlineMs?: number) {
   const clock = new VirtualTime(Date.UTC(2026, 10, 21));
   const random = seededRandom(1);
-  const instance = 'bench.example.com';
-  const store = countingStore(contendedStore(new MemoryStore({ instance }), clock, random), instance);
+  const contended = contendedStore(new MemoryStore({ instance: INSTANCE }), clock, random);
+  const store = countingStore(contended, INSTANCE);
   const rules = benchRules(roots, [], isShared);
+  return { clock, random, store, asking: askingOf({ store, clock, random, rules, deadlineMs }) };
+}
+
+/** @returns a function that opens the relays, or "naive": one transaction per job without a relay. */
+export function askingOf({
+  store,
+  clock,
+  random,
+  rules,
+  deadlineMs = PATIENT_MS,
+  defer = (run) => void clock.after(0, run),
+}: {
+  readonly store: LedgerStore;
+  readonly clock: LedgerClock & RelayClock;
+  readonly random: () => number;
+  readonly rules: Rules;
+  readonly deadlineMs?: number | undefined;
+  readonly defer?: (run: () => void) => void;
+}) {
   const newFunction = () => {
     const deps = { ledger: createLedger({ store, clock, random }), clock, log: silentLog };
     return (
@@ -37,7 +62,7 @@ export function deployment(roots: number, isShared = false, deadlineMs = 5_000) 
     const decideAll = newFunction();
     const lanes = createLanes(clock);
     return createGroupCommit({
-      ...{ clock, lanes, observe: () => {}, defer: (run) => void clock.after(0, run) },
+      ...{ clock, lanes, defer, observe: () => {} },
       send(jobs, remainingMs) {
         const rootOf = new Map(jobs.map(({ request, root }) => [request.jobId, root]));
         const requests = jobs.map(({ request }) => request);
@@ -48,7 +73,7 @@ export function deployment(roots: number, isShared = false, deadlineMs = 5_000) 
       },
     });
   };
-  const asking = (relays: number | 'naive'): Ask => {
+  return (relays: number | 'naive'): Ask => {
     if (relays === 'naive') {
       const decideAll = newFunction();
       return async (request) => {
@@ -63,7 +88,6 @@ export function deployment(roots: number, isShared = false, deadlineMs = 5_000) 
       return verdict?.outcome === 'admitted';
     };
   };
-  return { clock, random, store, asking };
 }
 
 export type Load = Awaited<ReturnType<typeof closedLoop>>;
@@ -75,12 +99,13 @@ export async function closedLoop(
     readonly forMs: number;
     readonly inFlight: number;
     readonly roots: number;
+    readonly firstJobId?: number;
   },
 ) {
   const { clock, roots } = options;
   const startedMs = clock.monotonicMs();
   const latenciesMs: number[] = [];
-  let jobId = 1;
+  let jobId = options.firstJobId ?? 1;
   let admitted = 0;
   const asker = async (index: number): Promise<void> => {
     while (clock.monotonicMs() - startedMs < options.forMs) {
@@ -92,28 +117,6 @@ export async function closedLoop(
   await Promise.all(Array.from({ length: options.inFlight }, (_, index) => asker(index)));
   const seconds = (clock.monotonicMs() - startedMs) / 1000;
   return { admitted, seconds, latenciesMs: latenciesMs.toSorted((a, b) => a - b) };
-}
-
-/**
- * Asks at random instants of a schedule, whether or not earlier requests are answered. A latency counts from the scheduled
- * instant, so a side that stalls is not asked less meanwhile.
- *
- * @returns latencies in ms, ascending.
- */
-async function openLoop(
-  ask: (index: number) => Promise<void>,
-  { clock, random }: { readonly clock: LedgerClock; readonly random: () => number },
-  perSecond: number,
-): Promise<readonly number[]> {
-  const startedMs = clock.monotonicMs();
-  const asked: Promise<number>[] = [];
-  const gapMs = (): number => (-Math.log(1 - random()) * 1_000) / perSecond;
-  for (let dueMs = gapMs(); dueMs < FOR_MS; dueMs += gapMs()) {
-    const aheadMs = startedMs + dueMs - clock.monotonicMs();
-    if (aheadMs > 0) await clock.sleep(aheadMs);
-    asked.push(ask(asked.length).then(() => clock.monotonicMs() - startedMs - dueMs));
-  }
-  return (await Promise.all(asked)).toSorted((a, b) => a - b);
 }
 
 const BATCH = 100;
@@ -164,20 +167,31 @@ const FOR_MS = 3_000;
 const JOB_MS = 200;
 const SETTLED_WITHIN_MS = 2_000;
 
+/**
+ * Asks at random instants of a schedule, whether or not earlier requests are answered. A latency counts from the scheduled
+ * instant, so a side that stalls is not asked less meanwhile.
+ */
 export async function measureLoad(point: LoadPoint) {
   const { roots, relays, isShared, perSecond } = point;
   const { clock, random, store, asking } = deployment(roots, isShared, DEADLINE_MS);
   const ask = asking(relays);
   let admitted = 0;
   const stream = settlingStream({ store, clock, random }, perSecond);
-  const one = async (index: number): Promise<void> => {
-    const jobId = index + 1;
+  const one = async (jobId: number): Promise<void> => {
     if (!(await ask(benchRequest(jobId, Math.floor(random() * roots))))) return;
     admitted += 1;
     clock.after(JOB_MS, () => stream.push({ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() }));
   };
   const load = async (): Promise<readonly number[]> => {
-    const latencies = await openLoop(one, { clock, random }, perSecond);
+    const startedMs = clock.monotonicMs();
+    const waited: Promise<number>[] = [];
+    const gapMs = (): number => (-Math.log(1 - random()) * 1_000) / perSecond;
+    for (let dueMs = gapMs(); dueMs < FOR_MS; dueMs += gapMs()) {
+      const aheadMs = startedMs + dueMs - clock.monotonicMs();
+      if (aheadMs > 0) await clock.sleep(aheadMs);
+      waited.push(one(waited.length + 1).then(() => clock.monotonicMs() - startedMs - dueMs));
+    }
+    const latencies = (await Promise.all(waited)).toSorted((a, b) => a - b);
     await clock.sleep(SETTLED_WITHIN_MS);
     stream.isStopped = true;
     return latencies;

@@ -9,6 +9,7 @@ const EXCHANGES = 100_000;
 const RECONNECTS = 1_000;
 const WARM_UP = { exchanges: 10_000, reconnects: 100 };
 const STREAMS = 64;
+const ONE = { controller: 1, roots: 1 };
 /** Back-off lasts tenths of seconds; a thousand pauses of full length would take minutes. */
 const HASTE = 50;
 
@@ -39,7 +40,7 @@ export async function memoryFigures(): Promise<readonly Figure[]> {
 async function work(router: RoleProcess, exchanges: number, reconnects: number): Promise<void> {
   const count = Math.ceil(exchanges / reconnects);
   for (let round = 0; round < reconnects; round += 1) {
-    await router.ask({ count, inFlight: STREAMS, streams: 1, firstJobId: round * count + 1 });
+    await router.ask({ count, inFlight: STREAMS, streams: 1, firstJobId: round * count + 1, ...ONE });
     await router.resetConnections();
   }
 }

@@ -61,14 +61,8 @@ export function startProcess(
 export const benchToken = (controller: number): string => `glrct-bench-${controller}`;
 const CONTROLLERS = [1, 2, 3];
 
-interface Ask {
-  readonly count: number;
-  readonly inFlight: number;
-  readonly streams: number;
-  readonly firstJobId: number;
-  readonly controller?: number;
-  readonly roots?: number;
-}
+type Asked = 'count' | 'inFlight' | 'streams' | 'firstJobId' | 'controller' | 'roots';
+type Ask = Readonly<Record<Asked, number>>;
 
 const FILE = fileURLToPath(import.meta.url);
 
@@ -82,11 +76,7 @@ const FILE = fileURLToPath(import.meta.url);
  */
 export type Role = 'router' | 'table' | 'admit' | 'relay' | 'floor-admit' | 'grpc' | 'inline-relay';
 
-interface Urls {
-  readonly url?: string;
-  readonly grpcUrl?: string;
-  readonly wsUrl?: string;
-}
+type Urls = Partial<Record<'url' | 'grpcUrl' | 'wsUrl', string>>;
 
 export type RoleProcess = Awaited<ReturnType<typeof startRole>>;
 
@@ -107,6 +97,8 @@ export const benchRouter = (url: string, schema: WireSchema, token: string = ben
     schema,
     token: literalToken(token),
     userAgent: 'tollgate-bench',
+    // On a busy machine a process may not run for seconds, which is no dead connection.
+    keepaliveTimeoutMs: 120_000,
   });
 
 const CONTEXT_VARIABLES = [
@@ -156,8 +148,8 @@ async function serveRouter(): Promise<Served> {
   return { grpcUrl: router.grpcUrl ?? '', wsUrl: router.wsUrl ?? '', answer };
 }
 
-async function askRouter(router: LocalRouter, { count, inFlight, streams, firstJobId, ...ask }: Ask) {
-  const { controller = 1, roots = 1 } = ask;
+async function askRouter(router: LocalRouter, ask: Ask) {
+  const { count, inFlight, streams, firstJobId, controller, roots } = ask;
   for (const id of CONTROLLERS)
     router.changeController(id, { state: id === controller ? 'enabled' : 'disabled' });
   const questions = Array.from({ length: count }, (_, index) =>

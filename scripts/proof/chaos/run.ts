@@ -67,9 +67,8 @@ export async function runChaos(seed: number, minutes: number, onProgress: (text:
   });
   const client = dynamoClient(scene.endpoint);
   const table = dynamoTable(client, CHAOS_TABLE);
-  const store = new DynamoStore({
-    ...{ table, instance: CHAOS_INSTANCE, clock: systemClock, random: Math.random },
-  });
+  const parts = { instance: CHAOS_INSTANCE, clock: systemClock, random: Math.random };
+  const store = new DynamoStore({ table, ...parts });
   const stream = await readStream(scene);
   try {
     const finishLoad = startLoad(scene, store, seededRandom(seed + 2));
@@ -77,10 +76,9 @@ export async function runChaos(seed: number, minutes: number, onProgress: (text:
     onProgress('no more faults; waiting for the last jobs and the ledger …');
     const asked = await finishLoad();
     await until(async () => {
-      const queued = scene.relays.map(
-        (relay) => relay.running()?.gauge('tollgate_relay_unmetered_queued') ?? 0,
-      );
-      return (await Promise.all(queued)).every((count) => count === 0) && stream.taken() >= asked.length;
+      const gauge = 'tollgate_relay_unmetered_queued';
+      const queued = scene.relays.map((relay) => relay.running()?.gauge(gauge) ?? 0);
+      return (await Promise.all(queued)).every((count) => count === 0) && stream.seen.taken >= asked.length;
     }, QUIET_MS_MAX);
     await pause(1_000);
 
@@ -96,7 +94,8 @@ export async function runChaos(seed: number, minutes: number, onProgress: (text:
 
     const cut = (job: AskedJob): boolean =>
       cuts.some(({ fromMs, toMs }) => job.askedAtMs <= toMs && job.answeredAtMs >= fromMs);
-    const answered = asked.filter(({ result }) => result === 'admitted' || result === 'rejected');
+    const answeredWith = (wanted: string) => asked.filter(({ result }) => result === wanted);
+    const answered = [...answeredWith('admitted'), ...answeredWith('rejected')];
     const missing = answered.filter(({ jobId }) => !records.has(jobId) && !lostJobs.has(jobId));
     // The end of an admitted job is charged as bypass, so only a rejection may be missing.
     const died = ({ jobId, result, answeredAtMs }: AskedJob): boolean =>
@@ -109,14 +108,15 @@ export async function runChaos(seed: number, minutes: number, onProgress: (text:
     const unanswered = asked.filter((job) => !answered.includes(job));
     const named = (jobs: readonly AskedJob[]) => jobs.map(({ jobId, result }) => `job ${jobId}: ${result}`);
     return {
-      ...{ seed, minutes, faults, asked: asked.length, admitted: countOf(asked, 'admitted') },
-      ...{ rejected: countOf(asked, 'rejected'), cut: unanswered.filter(cut).length },
+      ...{ seed, minutes, faults, asked: asked.length },
+      ...{ admitted: answeredWith('admitted').length, rejected: answeredWith('rejected').length },
+      cut: unanswered.filter(cut).length,
       /** Rejections that died with a killed relay: nothing ran, so nothing is charged. */
       diedWithRelay: missing.filter(died).length,
-      ...{ declaredLost: lostJobs.size, commits: stream.commits() },
+      ...{ declaredLost: lostJobs.size, commits: stream.seen.commits },
       promises: {
         'requests without a response': named(unanswered.filter((job) => !cut(job))),
-        'commits at which the ledger itself was over a limit': stream.overLimit(),
+        'commits at which the ledger itself was over a limit': stream.seen.over,
         'requests without a record, not declared lost, and not gone with a killed relay': named(
           missing.filter((job) => !died(job)),
         ),
@@ -235,19 +235,18 @@ async function readStream({ endpoint, settle }: ChaosScene) {
   const done = new AbortController();
   const { signal } = done;
   const keys = ledgerKeys(CHAOS_INSTANCE);
-  const over: string[] = [];
-  let [taken, commits] = [0, 0];
+  const seen = { taken: 0, commits: 0, over: [] as string[] };
   const check = ({ dynamodb }: TableStreamRecord): void => {
     const image = dynamodb?.NewImage;
     if (image?.[SK]?.S !== COUNTER_SK) return;
     const item = decodeItem(image as Item, keys);
     if (item.kind !== 'counter') return;
-    commits += 1;
+    seen.commits += 1;
     const { key, committed, unchecked } = item.counter;
     // Relays admit on their own beyond a limit; the ledger must not.
     const checked = committed - Object.values(unchecked).reduce((sum, amount) => sum + amount, 0);
     const limit = chaosLimitOf(key.subject);
-    if (limit !== undefined && checked > limit) over.push(`${key.subject}: ${checked} of ${limit}`);
+    if (limit !== undefined && checked > limit) seen.over.push(`${key.subject}: ${checked} of ${limit}`);
   };
   const settled = async (batch: readonly TableStreamRecord[]): Promise<number> => {
     const running = settle.running();
@@ -264,22 +263,18 @@ async function readStream({ endpoint, settle }: ChaosScene) {
       let left: readonly TableStreamRecord[] = batch.filter(isInbox);
       while (left.length > 0 && !signal.aborted) {
         const count = await settled(left);
-        taken += count;
+        seen.taken += count;
         left = left.slice(count);
         if (left.length > 0) await pause(200);
       }
     }
   })();
-  return {
-    taken: () => taken,
-    commits: () => commits,
-    overLimit: () => over,
-    async stop(): Promise<void> {
-      done.abort();
-      await reading;
-      client.destroy();
-    },
+  const stop = async (): Promise<void> => {
+    done.abort();
+    await reading;
+    client.destroy();
   };
+  return { seen, stop };
 }
 
 const isInbox = ({ eventName, dynamodb }: TableStreamRecord): boolean =>
@@ -293,9 +288,7 @@ async function recordsIn(store: DynamoStore): Promise<ReadonlyMap<number, JobRec
 }
 
 const liveIn = (records: ReadonlyMap<number, JobRecord>): readonly number[] =>
-  [...records.values()].flatMap(({ jobId, state }) =>
-    state === 'HELD' || state === 'RUNNING' ? [jobId] : [],
-  );
+  [...records.keys()].filter((jobId) => ['HELD', 'RUNNING'].includes(records.get(jobId)?.state ?? ''));
 
 function wrongOf({ jobId, result }: AskedJob, record: JobRecord | undefined): readonly string[] {
   if (record === undefined) return [];
@@ -303,6 +296,3 @@ function wrongOf({ jobId, result }: AskedJob, record: JobRecord | undefined): re
   const right = result === 'admitted' ? state === 'SETTLED' : state === 'REJECTED' || state === 'RELEASED';
   return right ? [] : [`job ${jobId}: ${result}, but its record is ${state}`];
 }
-
-const countOf = (jobs: readonly AskedJob[], wanted: string): number =>
-  jobs.filter(({ result }) => result === wanted).length;

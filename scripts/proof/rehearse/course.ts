@@ -10,7 +10,7 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import * as names from '../../../relay/names.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { cloudFormation } from '../../build/cloudformation.ts';
-import { askWhetherArmed, destroy } from '../../build/destroy-deployment.ts';
+import { askWhetherArmed, destroy } from '../../build/destroy.ts';
 import { createRunnerControllers } from '../../cli/controller/controller-command.ts';
 import { jobHookBody } from '../../local/gitlab/bodies.ts';
 import { startSignInGitLab } from '../../local/gitlab/sign-in-gitlab.ts';
@@ -33,7 +33,6 @@ import {
   serveFunctionUrl,
   startRelayBundle,
 } from './hosted-bundle.ts';
-import { expectEqual, type Step } from './step.ts';
 
 const GITLAB = 'https://gitlab.example.com';
 const LIMIT_PARAMETER = `/tollgate/${STAGE}/limits/101`;
@@ -53,7 +52,13 @@ const QUESTION = {
 };
 const WRITTEN = 'before the update';
 
-export const COURSE: readonly Step<Deployment>[] = [
+interface Step {
+  readonly name: string;
+  /** @returns what was seen. Throws where it is not as it should be. */
+  readonly run: (context: Deployment) => Promise<string>;
+}
+
+const COURSE: readonly Step[] = [
   {
     name: 'cdk bootstrap prepares the account, cdk deploy makes both stacks',
     run: async ({ bootstrap, deploy, dynamo, tableName, output }) => {
@@ -144,7 +149,7 @@ export const COURSE: readonly Step<Deployment>[] = [
     name: 'cdk deploy changes a setting and leaves the books alone',
     run: async ({ deploy, relaysWanted, note }) => {
       const before = await relaysWanted();
-      await deploy('-c', 'relayCount=3');
+      await deploy('-c', 'relay.count=3');
       expectEqual('how many relays are wanted', [before, await relaysWanted()], [2, 3]);
       expectEqual('the note', await note(), WRITTEN);
       return 'from 2 relays to 3';
@@ -179,6 +184,24 @@ export const COURSE: readonly Step<Deployment>[] = [
     },
   },
 ];
+
+/** One after the other; after a failure the rest would only repeat it. @returns true if none failed */
+export async function runCourse(deployment: Deployment): Promise<boolean> {
+  for (const { name, run } of COURSE) {
+    const startedMs = performance.now();
+    const tell = (mark: string, detail: string): void => {
+      const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+      console.log(`${mark} ${name} (${seconds} s)\n    ${detail.split('\n').join('\n    ')}`);
+    };
+    try {
+      tell('✓', await run(deployment));
+    } catch (error) {
+      tell('✗', error instanceof Error ? error.message : String(error));
+      return false;
+    }
+  }
+  return true;
+}
 
 async function destroyWhile({ endpoint, fetchFor, cdk }: Deployment, state: string, withState: boolean) {
   const told: string[] = [];
@@ -312,3 +335,8 @@ const questionOf = (jobId: number, image: string) => ({
   },
   ...{ runner_info: { id: 12, timeout: 600, tags: [] }, image: { name: image }, variables: [] },
 });
+
+function expectEqual(what: string, seen: unknown, expected: unknown): void {
+  const [seenText, expectedText] = [JSON.stringify(seen), JSON.stringify(expected)];
+  if (seenText !== expectedText) throw new Error(`${what} is ${seenText}; expected ${expectedText}`);
+}

@@ -134,9 +134,7 @@ export function deploymentAt({ emulator, folder, descriptors, python }: Rehearsa
   ): Promise<T> {
     const own = await unpackedCode(name);
     const response = await call('lambda', `/2015-03-31/functions/tollgate-${STAGE}-${name}/configuration`);
-    const { Environment } = (await response.json()) as {
-      readonly Environment?: { readonly Variables: Texts };
-    };
+    const { Environment } = (await response.json()) as { Environment?: { Variables: Texts } };
     if (Environment === undefined) throw new Error(`${name} has no environment (HTTP ${response.status})`);
     const unpacked = Object.entries(Environment.Variables).map(([variable, value]) => [
       variable,
@@ -152,17 +150,14 @@ export function deploymentAt({ emulator, folder, descriptors, python }: Rehearsa
   }
 
   async function relayService() {
-    interface Service {
-      readonly desiredCount: number;
-      readonly taskDefinition: string;
-    }
+    type Service = { desiredCount: number; taskDefinition: string };
     const { clusterArns } = await ecs<{ clusterArns: string[] }>('ListClusters', {});
     const cluster = clusterArns[0];
     const { serviceArns } = await ecs<{ serviceArns: string[] }>('ListServices', { cluster });
     const asked = { cluster, services: serviceArns.slice(0, 1) };
-    const { services } = await ecs<{ services: Service[] }>('DescribeServices', asked);
-    if (services[0] === undefined) throw new Error('there is no relay service');
-    return services[0];
+    const [service] = (await ecs<{ services: Service[] }>('DescribeServices', asked)).services;
+    if (service === undefined) throw new Error('there is no relay service');
+    return service;
   }
 
   return {
@@ -183,13 +178,8 @@ export function deploymentAt({ emulator, folder, descriptors, python }: Rehearsa
     relaysWanted: async () => (await relayService()).desiredCount,
     async relayEnvironment(): Promise<Texts> {
       const { taskDefinition } = await relayService();
-      interface Answer {
-        readonly taskDefinition: {
-          readonly containerDefinitions: readonly {
-            readonly environment: readonly { name: string; value: string }[];
-          }[];
-        };
-      }
+      type Container = { environment: { name: string; value: string }[] };
+      type Answer = { taskDefinition: { containerDefinitions: Container[] } };
       const answer = await ecs<Answer>('DescribeTaskDefinition', { taskDefinition });
       const environment = answer.taskDefinition.containerDefinitions[0]?.environment ?? [];
       return Object.fromEntries(environment.map(({ name, value }) => [name, value]));

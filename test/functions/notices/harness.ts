@@ -2,8 +2,7 @@ import { silentLog } from '../../../functions/core/environment/environment.ts';
 import type { LimitEdit } from '../../../functions/core/limits/edit-model.ts';
 import { MemoryNotifier, type Notifier, NotifyError } from '../../../functions/core/notify/message.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
-import { dynamoCursorStore } from '../../../functions/notices/cursor.ts';
-import type { NoticesDeps } from '../../../functions/notices/run.ts';
+import { dynamoCursorStore, type NoticesDeps } from '../../../functions/notices/run.ts';
 import { sendNotices } from '../../../functions/notices/send-notices.ts';
 import { consoleHouse } from '../console/house.ts';
 

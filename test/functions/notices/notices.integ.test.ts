@@ -6,7 +6,7 @@ import { DynamoLimitTable } from '../../../functions/core/limits/limit-table.ts'
 import { MemoryNotifier } from '../../../functions/core/notify/message.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/rollup-store.ts';
-import { dynamoCursorStore } from '../../../functions/notices/cursor.ts';
+import { dynamoCursorStore } from '../../../functions/notices/run.ts';
 import { sendNotices } from '../../../functions/notices/send-notices.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { localTable } from '../../support/ledger/local-table.ts';

@@ -276,3 +276,29 @@ test('a run retries twelve jobs, and the others wait for the next', async () => 
   expect(await run()).toEqual({ waiting: 2, retried: 12, refused: 0 });
   expect(await run()).toEqual({ waiting: 0, retried: 2, refused: 0 });
 });
+
+test('a rejection that is as old as the group allows is read, an older one is not, and none twice', async () => {
+  const { deps, ask, run } = house();
+  await ask(1);
+  await ask(2);
+  await run();
+  const nowMs = clock.nowMs();
+  const jobs = [
+    { jobId: 2, atMs: nowMs },
+    { jobId: 51, atMs: nowMs - 3_600_000 },
+    { jobId: 52, atMs: nowMs - 3_600_001 },
+  ];
+  const read: (readonly number[])[] = [];
+  await requeue({
+    ...deps,
+    usage: { readRejections: async () => [{ subject: 'group/101', jobs }] as never },
+    ledger: {
+      ...deps.ledger,
+      readRecords: (jobIds) => {
+        read.push(jobIds);
+        return deps.ledger.readRecords(jobIds);
+      },
+    },
+  });
+  expect(read).toEqual([[51], [2]]);
+});

@@ -11,7 +11,7 @@ import type { Item } from '../../../functions/core/store/operation.ts';
 import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import { createSettleApp, JOBS_PATH } from '../../../functions/settle/app.ts';
 import { consume } from '../../../functions/settle/consume.ts';
-import type { SweepReport } from '../../../functions/sweep/report.ts';
+import type { SweepReport } from '../../../functions/sweep/run.ts';
 import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
 import { directoryOf } from '../../../policies/directory.ts';

@@ -4,8 +4,7 @@ import { GitLabError, type JobTruth } from '../../../functions/core/gitlab/gitla
 import type { GitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { INBOX_SLOT_MS, inboxSlot } from '../../../functions/core/store/keys.ts';
 import { hintText } from '../../../functions/core/truth/webhook-hints.ts';
-import type { SweepReport } from '../../../functions/sweep/report.ts';
-import type { SweepDeps } from '../../../functions/sweep/run.ts';
+import type { SweepDeps, SweepReport } from '../../../functions/sweep/run.ts';
 import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { house, MINUTE_MS, range } from './house.ts';
 

@@ -4,7 +4,7 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { JobState } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
-import type { SweepReport } from '../../../functions/sweep/report.ts';
+import type { SweepReport } from '../../../functions/sweep/run.ts';
 import { newSweepMemory, type SweepDeps } from '../../../functions/sweep/run.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
 import type { CounterKey } from '../../../policies/claim.ts';

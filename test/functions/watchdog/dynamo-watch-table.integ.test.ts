@@ -4,7 +4,7 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { readRelayBeats } from '../../../functions/core/store/health-items.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
-import { dynamoWatchTable } from '../../../functions/watchdog/watch-table.ts';
+import { dynamoWatchTable } from '../../../functions/watchdog/watch.ts';
 import { heartbeatWriter } from '../../../relay/aws/aws-json.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { signedLocalFetch } from '../../support/relay/signed-local-fetch.ts';

@@ -5,8 +5,7 @@ import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/message.ts';
 import { SILENT_MS, type YetFailedMark } from '../../../functions/core/store/health-items.ts';
 import { LedgerError } from '../../../functions/core/store/table-failure.ts';
-import { PAGE_EVERY_MS, watch } from '../../../functions/watchdog/watch.ts';
-import type { WatchdogMark } from '../../../functions/watchdog/watch-table.ts';
+import { PAGE_EVERY_MS, type WatchdogMark, watch } from '../../../functions/watchdog/watch.ts';
 
 const START_MS = Date.UTC(2026, 10, 21, 9, 0, 0);
 const MINUTE_MS = 60_000;

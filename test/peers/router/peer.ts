@@ -111,16 +111,9 @@ export async function startPeer(program: string, folder: string, { transport, fl
     authority,
     ask: async (load: Load): Promise<LoadTally> =>
       (await command({
-        do: 'ask',
-        count: load.count ?? 0,
-        in_flight: load.inFlight,
-        per_second: load.perSecond ?? 0,
-        first: load.firstJobId,
-        same: load.sameJob ?? false,
-        projects: PEER_PROJECTS,
-        shapes: load.shapes ?? ['plain'],
-        verdicts: load.verdicts,
-        schema: load.schema ?? 'first',
+        ...{ do: 'ask', count: load.count ?? 0, in_flight: load.inFlight, per_second: load.perSecond ?? 0 },
+        ...{ first: load.firstJobId, same: load.sameJob ?? false, projects: PEER_PROJECTS },
+        ...{ shapes: load.shapes ?? ['plain'], verdicts: load.verdicts, schema: load.schema ?? 'first' },
       })) as LoadTally,
     stop: async (): Promise<void> => void (await command({ do: 'stop' })),
     waits: async (streams: number, withinMs = WAIT_MS): Promise<boolean> =>

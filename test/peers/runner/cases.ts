@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the way variables are written in GitLab
-import { readImageReference } from '../../../policies/images/image-reference.ts';
+import { readImageReference } from '../../../policies/images/image-judge.ts';
 import { parseQuantity } from '../../../policies/kubernetes/quantity.ts';
 import { compileRegex } from '../../../policies/match/regex.ts';
 import { compileWildcard } from '../../../policies/match/wildcard.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readLimitThresholds, readThresholds } from '../../../policies/document/parse-limit-period.ts';
+import { readLimitThresholds, readThresholds } from '../../../policies/document/parse-limit.ts';
 import { problemText, Reading } from '../../../policies/document/reading.ts';
 
 const reading = (thresholds: unknown) => Reading.of({ thresholds });

@@ -3,7 +3,7 @@ import {
   type ImageReference,
   meetsTagRule,
   readImageReference,
-} from '../../../policies/images/image-reference.ts';
+} from '../../../policies/images/image-judge.ts';
 
 const SHA256 = `sha256:${'0123456789abcdef'.repeat(4)}`;
 const SHA512 = `sha512:${'0123456789abcdef'.repeat(8)}`;

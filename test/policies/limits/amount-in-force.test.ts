@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { evaluate } from '../../../policies/evaluate.ts';
-import { carriedInto } from '../../../policies/limits/carry-over.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { limitAt } from '../../../policies/limits/limits.ts';
+import { carriedInto, limitAt } from '../../../policies/limits/limits.ts';
 import { aPolicy, NOW_MS, someLimits, using } from '../documents.ts';
 
 const GRANT = { on: { group: 101 }, limit: 'money-month', reason: 'release', ticket: 'FIN-7' };

@@ -105,7 +105,7 @@ describe('jumps', () => {
       const only = aClass({ microsPerMinute });
       return { version: '1', classes: [only], defaultClass: only };
     };
-    expect(priceJumps(list(from), list(to), 5)).toHaveLength(jumps);
+    expect(priceJumps(list(from), list(to))).toHaveLength(jumps);
   });
 });
 

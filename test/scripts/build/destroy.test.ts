@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  askWhetherArmed,
-  destroy,
-  gitLabToken,
-  readDestroyOptions,
-} from '../../../scripts/build/destroy-deployment.ts';
+import { askWhetherArmed, destroy, gitLabToken, readDestroyOptions } from '../../../scripts/build/destroy.ts';
 import { createRunnerControllers } from '../../../scripts/cli/controller/controller-command.ts';
 import { type FakeController, fakeRunnerControllers } from '../../support/fake-runner-controllers.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Deployment } from '../../../cdk/settings/deployment.ts';
 import { readDeployments } from '../../../cdk/settings/read-deployments.ts';
-import { preflight } from '../../../scripts/build/preflight.ts';
+import { preflight } from '../../../scripts/build/deploy.ts';
 import { WATCHED } from '../../cdk/monitored.ts';
 import { DEFAULTS } from '../../cdk/synthesized.ts';
 

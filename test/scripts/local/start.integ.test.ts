@@ -53,6 +53,8 @@ test('Ctrl-C ends a run with a summary and exit 0', async () => {
     if (!isInterrupted && /^50\//m.test(text)) isInterrupted = child.kill('SIGINT');
   }
   const code = child.exitCode ?? (await once(child, 'exit'))[0];
+  expect(isInterrupted).toBe(true);
+  expect(text).toMatch(/^\d{2,3} decisions: /m);
   expect(text).toContain('Nothing is held any more.');
   expect(code).toBe(0);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { UsageError } from '../../../scripts/terminal/command.ts';
-import { optionalWord, parseInput, text, texts, toggle, whole } from '../../../scripts/terminal/flags.ts';
+import { optionalWord, parseInput, text, texts, toggle, whole } from '../../../scripts/terminal/define.ts';
 
 const FLAGS = {
   policy: text('<file>', ''),

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { coloursWanted, printable } from '../../../scripts/terminal/paint.ts';
-import { cutToColumns, table } from '../../../scripts/terminal/table.ts';
+import { coloursWanted, cutToColumns, printable, table } from '../../../scripts/terminal/table.ts';
 
 const WIDE = Number.POSITIVE_INFINITY;
 

@@ -1,4 +1,3 @@
-import { serve } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { onTestFinished } from 'vitest';
 import { createAdmitApp } from '../../../functions/admit/app.ts';
@@ -21,6 +20,7 @@ import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import type { SchemaTrust } from '../../../relay/wire/schema-proof.ts';
+import { serveOnLoopback } from '../../../scripts/local/loopback.ts';
 import { PATIENT_MS, patientRouter } from './patient-router.ts';
 
 export const TOKEN = 'glrct-flow-not-a-secret';
@@ -68,16 +68,9 @@ function valid<T>(parsed: ParseResult<T, DocumentProblem>): T {
 export const question = (jobId: number, projectId = 1001) => ({
   id: jobId,
   job_info: {
-    id: jobId,
-    name: 'unit',
-    stage: 'test',
-    pipeline_id: 5000,
-    project_id: projectId,
+    ...{ id: jobId, name: 'unit', stage: 'test', pipeline_id: 5000, project_id: projectId },
     project_full_path: projectId === 1001 ? 'acme/payments/checkout' : 'acme/payments/ledger',
-    namespace_id: 101,
-    root_namespace_id: 100,
-    user_id: 7,
-    tags: [],
+    ...{ namespace_id: 101, root_namespace_id: 100, user_id: 7, tags: [] },
   },
   runner_info: { id: 12, timeout: 3600, tags: [] },
   image: { name: 'alpine:3.22' },
@@ -97,19 +90,9 @@ export const admitApp = (store: LedgerStore, rules: Rules): { app: Hono; ledger:
   return { app, ledger };
 };
 
-export function listen(app: { fetch: Hono['fetch'] }): Promise<{ url: string; close(): Promise<void> }> {
-  return new Promise((resolve) => {
-    const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) =>
-      resolve({
-        url: `http://127.0.0.1:${port}`,
-        close: () =>
-          new Promise((closed) => {
-            server.close(() => closed());
-            if ('closeAllConnections' in server) server.closeAllConnections();
-          }),
-      }),
-    );
-  });
+export async function listen(app: { fetch: Hono['fetch'] }) {
+  const { url, stop } = await serveOnLoopback(app);
+  return { url, close: stop };
 }
 
 interface RelayOptions {
@@ -138,13 +121,9 @@ export function flowRelay(
       token: literalToken(options.token ?? TOKEN),
       userAgent: 'tollgate-test',
     }),
-    schema,
-    admitUrl,
-    fetch,
-    policy: rules.policy,
+    ...{ schema, admitUrl, fetch, policy: rules.policy, fallback: 'admit' },
     deadlineMs: options.deadlineMs ?? PATIENT_MS,
     ...(options.answerWithinMs !== undefined && { answerWithinMs: options.answerWithinMs }),
-    fallback: 'admit',
     schemaTrust: options.schemaTrust ?? 'given',
     observe: (event) => events.push(event),
     // Routers here are asked nothing while a relay stops.

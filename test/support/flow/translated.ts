@@ -23,23 +23,10 @@ export const shapeWith = (variable: Shape): Shape => ({
 });
 const SHAPE = shapeWith({ ...VARIABLE, raw: 'bool' });
 
-export interface QuestionVariable {
-  readonly key: string;
-  readonly value: string;
-  readonly public?: boolean;
-  readonly masked?: boolean;
-  readonly file?: boolean;
-  readonly raw?: boolean;
-}
-export const set = (
-  key: string,
-  value: string,
-  flags: Omit<QuestionVariable, 'key' | 'value'> = {},
-): QuestionVariable => ({
-  key,
-  value,
-  public: true,
-  ...flags,
+type Flags = Readonly<Partial<Record<'public' | 'masked' | 'file' | 'raw', boolean>>>;
+export type QuestionVariable = Flags & { readonly key: string; readonly value: string };
+export const set = (key: string, value: string, flags: Flags = {}): QuestionVariable => ({
+  ...{ key, value, public: true, ...flags },
 });
 export function translated(
   question: Record<string, unknown>,

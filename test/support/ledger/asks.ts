@@ -3,13 +3,8 @@ import type { CounterKey, CounterSnapshot, LimitClaim } from '../../../policies/
 import type { Reason, Violation } from '../../../policies/reason.ts';
 
 export const someFacts = (facts: Partial<JobFacts> = {}): JobFacts => ({
-  runnerClass: 'small',
-  estimateSeconds: 600,
-  costMicros: 1000,
-  microsPerMinute: 60,
-  priceVersion: 'p1',
-  policyVersion: 'v1',
-  timeoutSeconds: 3600,
+  ...{ runnerClass: 'small', estimateSeconds: 600, timeoutSeconds: 3600, costMicros: 1000 },
+  ...{ microsPerMinute: 60, priceVersion: 'p1', policyVersion: 'v1' },
   ...facts,
 });
 
@@ -30,22 +25,11 @@ export function claim(
   const key = over.counter ?? counter(subject);
   const unit = over.unit ?? 'micros';
   return {
-    counter: key,
-    unit,
-    amount,
-    mode: 'enforce',
+    ...{ counter: key, unit, amount, mode: 'enforce', rule: 'budget', class: 'cost' },
     ...(bound === undefined ? {} : { bound }),
-    rule: 'budget',
-    class: 'cost',
     refusal: (seen: CounterSnapshot) => ({
-      code: 'BUDGET_EXHAUSTED',
-      limit: key.limit,
-      subject: key.subject,
-      subjectLabel: key.subject,
-      unit,
-      limitAmount: bound ?? 0,
-      asked: amount,
-      ...seen,
+      ...{ code: 'BUDGET_EXHAUSTED', limit: key.limit, subject: key.subject, subjectLabel: key.subject },
+      ...{ unit, limitAmount: bound ?? 0, asked: amount, ...seen },
     }),
     ...over,
   };

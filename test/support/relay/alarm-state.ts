@@ -1,4 +1,4 @@
-import type { AlarmSpec } from '../../../cdk/monitoring/alarms/alarm-spec.ts';
+import type { AlarmSpec } from '../../../cdk/monitoring/alarms.ts';
 import {
   SERIES,
   type Series,
@@ -28,7 +28,7 @@ export function isOnAfter(
     const value = resultOf(spec.formula, within(end - spec.periodMinutes, end));
     if (value === undefined ? spec.missing === 'breaching' : breaches(spec, value)) breaching += 1;
   }
-  return breaching >= (spec.breaching ?? spec.periods);
+  return breaching >= spec.breaching;
 }
 
 /** The alarms on the relays' own metrics whose threshold one minute with these values passes. */

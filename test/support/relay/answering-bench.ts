@@ -9,13 +9,10 @@ import { WaitQueue } from '../../../relay/wait-queue.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
-import { turn } from './commit-bench.ts';
+import { passOn } from './commit-bench.ts';
 
 const schema = loadSchema();
-const read = compileReader(schema, {
-  variables: { names: [], prefixes: [] },
-  trustVariables: false,
-});
+const read = compileReader(schema, { variables: { names: [], prefixes: [] }, trustVariables: false });
 
 interface Exchange {
   readonly arrivedAtMs: number;
@@ -40,28 +37,17 @@ export function answeringBench(options: AnsweringOptions) {
   const events: RelayEvent[] = [];
   const observe = (event: RelayEvent): number => events.push(event);
   const commit = createGroupCommit({
-    send: options.send(clock),
-    clock,
-    observe,
-    defer: setImmediate,
+    ...{ send: options.send(clock), clock, observe, defer: setImmediate },
     ...(queuedMax !== undefined && { queuedMax }),
   });
   // The service is never there to be told, so what is queued can be counted.
-  const unmetered = createUnmetered({
-    post: async () => ({ kind: 'unreachable' }),
-    clock,
-    random: () => 0.5,
-    observe,
-  });
+  const post = async () => ({ kind: 'unreachable' }) as const;
+  const unmetered = createUnmetered({ post, clock, random: () => 0.5, observe });
   const proof = createSchemaProof(options.schemaTrust ?? 'given', (standing) =>
     observe({ type: 'schema', standing, source: schema.source, hash: schema.hash, placeholder: false }),
   );
   const { answerWithinMs = deadlineMs } = options;
-  const fallback = createFallback({
-    clock,
-    costAndCapacity: 'admit',
-    newDecisionId: () => 'f-1',
-  });
+  const fallback = createFallback({ clock, costAndCapacity: 'admit', newDecisionId: () => 'f-1' });
   const waiting = new WaitQueue({
     ...{ commit, clock, observe, deadlineMs, answerWithinMs },
     noted: fallback.noted,
@@ -72,10 +58,7 @@ export function answeringBench(options: AnsweringOptions) {
   });
 
   return {
-    clock,
-    commit,
-    unmetered,
-    events,
+    ...{ clock, commit, unmetered, events },
     ask: (bytes: Uint8Array, heard = true): Exchange => {
       const arrivedAtMs = clock.monotonicMs();
       const exchange: Exchange = { arrivedAtMs, deadlineMs, answers: [], answeredAtMs: Number.NaN };
@@ -86,12 +69,7 @@ export function answeringBench(options: AnsweringOptions) {
       });
       return exchange;
     },
-    pass: async (ms: number): Promise<void> => {
-      for (let left = ms; left > 0; left -= 10) {
-        clock.advance(Math.min(10, left));
-        await turn();
-      }
-    },
+    pass: passOn(clock),
     ofType: <T extends RelayEvent['type']>(type: T) =>
       events.filter((event): event is Extract<RelayEvent, { type: T }> => event.type === type),
   };

@@ -16,20 +16,9 @@ export interface Ending {
 
 const OK: Ending = { status: 0 };
 
-/** The names of the variants that were set, and the reason of a rejection. */
-interface Answer {
-  readonly arms: string;
-  readonly reason: string;
-}
+export type BareRouter = Awaited<ReturnType<typeof bareRouter>>;
 
-export interface BareRouter {
-  readonly url: string;
-  /** Asks about a job on a stream that waits, or on the next one. */
-  ask(job: Readonly<Record<string, unknown>>, ending?: Ending): Promise<Answer>;
-  close(): Promise<void>;
-}
-
-export async function bareRouter(): Promise<BareRouter> {
+export async function bareRouter() {
   const waiting: ServerHttp2Stream[] = [];
   const finders: ((stream: ServerHttp2Stream) => void)[] = [];
   const sessions = new Set<Http2Session>();
@@ -62,7 +51,8 @@ export async function bareRouter(): Promise<BareRouter> {
 
   return {
     url: `grpc://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ask: async (job, ending = OK) => {
+    /** Asks about a job on a stream that waits, or on the next one. */
+    ask: async (job: Readonly<Record<string, unknown>>, ending = OK) => {
       // A relay may leave a stream just as it is asked; then another one is.
       for (;;) {
         const stream = await next();
@@ -73,7 +63,7 @@ export async function bareRouter(): Promise<BareRouter> {
         return answer;
       }
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       for (const session of sessions) session.destroy();
       server.close();
       await once(server, 'close');
@@ -95,8 +85,8 @@ function framed(message: Uint8Array): Buffer {
   return Buffer.concat([head, message]);
 }
 
-/** The one answer of a stream, read by the descriptors of this repository; undefined if the relay left without. */
-async function answerOn(stream: ServerHttp2Stream): Promise<Answer | undefined> {
+/** The variants that were set and the reason of a rejection; undefined if the relay left without an answer. */
+async function answerOn(stream: ServerHttp2Stream) {
   let bytes = Buffer.alloc(0);
   while (bytes.length < 5 || bytes.length < 5 + bytes.readUInt32BE(1)) {
     const [data] = await Promise.race([once(stream, 'data'), once(stream, 'close')]);

@@ -35,6 +35,16 @@ interface AskedOf {
 /** Lets everything run that waits for a promise or for `setImmediate`. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** Passes time in steps of 10 ms, after each of which everything runs that can. */
+export const passOn =
+  (clock: HandClock) =>
+  async (ms: number): Promise<void> => {
+    for (let left = ms; left > 0; left -= 10) {
+      clock.advance(Math.min(10, left));
+      await turn();
+    }
+  };
+
 export function commitBench(
   options: { readonly queuedMax?: number; readonly lanes?: Lanes; readonly clock?: HandClock } = {},
 ) {
@@ -79,17 +89,7 @@ export function commitBench(
   }
 
   return {
-    clock,
-    commit,
-    batches,
-    events,
-    ask,
-    pass: async (ms: number): Promise<void> => {
-      for (let left = ms; left > 0; left -= 10) {
-        clock.advance(Math.min(10, left));
-        await turn();
-      }
-    },
+    ...{ clock, commit, batches, events, ask, pass: passOn(clock) },
   };
 }
 

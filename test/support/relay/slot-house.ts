@@ -4,8 +4,8 @@ import { createLanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { LedgerVerdict } from '../../../relay/exchange.ts';
 import { type WaitedVerdict, WaitQueue } from '../../../relay/wait-queue.ts';
-import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
-import { turn } from './commit-bench.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
+import { passOn } from './commit-bench.ts';
 import { admittedOf, quotaViolation, rejectedFor } from './verdicts.ts';
 
 export interface SlotJob {
@@ -23,15 +23,7 @@ interface Said {
   readonly waitedMs: number;
 }
 
-export interface SlotHouse {
-  readonly clock: HandClock;
-  readonly waiting: WaitQueue;
-  readonly events: RelayEvent[];
-  readonly said: Said[];
-  readonly ask: (job: SlotJob) => SlotQuestion;
-  readonly pass: (ms: number) => Promise<void>;
-  readonly end: (jobId: number) => void;
-}
+export type SlotHouse = ReturnType<typeof slotHouse>;
 
 export interface SlotQuestion {
   readonly job: SlotJob;
@@ -47,7 +39,7 @@ export function slotHouse(options: {
   readonly waitMs?: number;
   readonly answerWithinMs?: number;
   readonly weightOf?: (root: string) => number;
-}): SlotHouse {
+}) {
   const { slots, waitMs = 20_000, answerWithinMs = 20_000 } = options;
   const clock = handClock(1_000);
   const events: RelayEvent[] = [];
@@ -90,37 +82,37 @@ export function slotHouse(options: {
       : [{ outcome: 'waiting', leftMs, counters, violations: [violation], text: 'full' }, waitedMs];
   }
 
-  const house: SlotHouse = {
-    ...{ clock, events, said, end },
-    waiting: new WaitQueue({
+  const waiting: WaitQueue = new WaitQueue({
+    lanes,
+    commit: createGroupCommit({
+      clock,
       lanes,
-      commit: createGroupCommit({
-        clock,
-        lanes,
-        observe: (event) => events.push(event),
-        defer: setImmediate,
-        send: (jobs: readonly BatchJob[]) =>
-          new Promise((resolve) => {
-            const sentMs = clock.monotonicMs();
-            const inTurn = house.waiting.inOrder(jobs).map(({ request }) => request.jobId);
-            const terms = house.waiting.terms(inTurn);
-            clock.after(10, () => {
-              const verdicts = new Map(inTurn.map((jobId) => [jobId, verdictOf(jobId, terms)]));
-              for (const [jobId, [{ outcome }, waitedMs]] of verdicts)
-                said.push({ jobId, sentMs, atMs: clock.monotonicMs(), outcome, waitedMs });
-              resolve(
-                jobs.map(
-                  ({ request }) =>
-                    verdicts.get(request.jobId)?.[0] ?? { outcome: 'undecided', cause: 'malformed' },
-                ),
-              );
-            });
-          }),
-      }),
-      ...{ clock, observe: (event) => events.push(event), deadlineMs: 2_000, answerWithinMs },
-      ...(options.weightOf !== undefined && { weightOf: options.weightOf }),
+      observe: (event) => events.push(event),
+      defer: setImmediate,
+      send: (jobs: readonly BatchJob[]) =>
+        new Promise((resolve) => {
+          const sentMs = clock.monotonicMs();
+          const inTurn = waiting.inOrder(jobs).map(({ request }) => request.jobId);
+          const terms = waiting.terms(inTurn);
+          clock.after(10, () => {
+            const verdicts = new Map(inTurn.map((jobId) => [jobId, verdictOf(jobId, terms)]));
+            for (const [jobId, [{ outcome }, waitedMs]] of verdicts)
+              said.push({ jobId, sentMs, atMs: clock.monotonicMs(), outcome, waitedMs });
+            resolve(
+              jobs.map(
+                ({ request }) =>
+                  verdicts.get(request.jobId)?.[0] ?? { outcome: 'undecided', cause: 'malformed' },
+              ),
+            );
+          });
+        }),
     }),
-    ask: (job) => {
+    ...{ clock, observe: (event) => events.push(event), deadlineMs: 2_000, answerWithinMs },
+    ...(options.weightOf !== undefined && { weightOf: options.weightOf }),
+  });
+  return {
+    ...{ clock, events, said, end, waiting },
+    ask: (job: SlotJob) => {
       asked.set(job.jobId, job);
       const arrivedAtMs = clock.monotonicMs();
       const question: SlotQuestion = {
@@ -129,7 +121,7 @@ export function slotHouse(options: {
       };
       const { jobId, root } = job;
       const request = { jobId, projectId: root, rootNamespaceId: root };
-      void house.waiting
+      void waiting
         .decide(request, {
           arrivedAtMs,
           listenForEnd: (gone) => {
@@ -142,12 +134,6 @@ export function slotHouse(options: {
         });
       return question;
     },
-    pass: async (ms) => {
-      for (let left = ms; left > 0; left -= 10) {
-        clock.advance(Math.min(10, left));
-        await turn();
-      }
-    },
+    pass: passOn(clock),
   };
-  return house;
 }

@@ -1,6 +1,6 @@
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
-import type { BacktestAnswer } from '../../../answers/limits/edit-models.ts';
+import type { BacktestAnswer } from '../../../answers/limits/models.ts';
 import { actingUser } from '../../../answers/reading/context.ts';
 import type { ChangeRow, LimitEdit } from '../../../core/limits/edit-model.ts';
 import type { User } from '../../../core/signin/model.ts';
@@ -145,7 +145,7 @@ const wasOf = (values: Values): Values =>
     ),
   );
 
-export interface EditFormView {
+interface EditFormView {
   readonly kind: EditKind;
   readonly form: EditForm;
   readonly values: Values;
@@ -153,7 +153,7 @@ export interface EditFormView {
   readonly others?: readonly string[];
 }
 
-export function editPage(shown: EditFormView, format: PageFormat): Markup {
+function editPage(shown: EditFormView, format: PageFormat): Markup {
   const { kind, form, values, problems = NO_PROBLEMS, others = [] } = shown;
   const { title, standing, fields, more = [] } = form;
   const names = new Set(fieldsOf(form).map(({ name }) => name));
@@ -184,7 +184,7 @@ export function editPage(shown: EditFormView, format: PageFormat): Markup {
   );
 }
 
-export const backOf = ({ kind, subject = '' }: Values): string =>
+const backOf = ({ kind, subject = '' }: Values): string =>
   kind === 'end-breakglass' || kind === 'review-breakglass' ? '/break-glass' : (subjectHref(subject) ?? '/');
 
 interface PreviewShown extends Pick<EditFormView, 'form' | 'values'> {
@@ -193,7 +193,7 @@ interface PreviewShown extends Pick<EditFormView, 'form' | 'values'> {
   readonly unconfirmed?: true;
 }
 
-export const previewPage = (shown: PreviewShown, format: PageFormat): Markup => {
+const previewPage = (shown: PreviewShown, format: PageFormat): Markup => {
   const {
     form: { title },
     values,

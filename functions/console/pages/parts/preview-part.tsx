@@ -5,7 +5,7 @@ import type {
   BacktestSummary,
   EditEffect,
   PreviewAnswer,
-} from '../../../answers/limits/edit-models.ts';
+} from '../../../answers/limits/models.ts';
 import { poolText } from '../../../answers/status/texts.ts';
 import type { HistoryPage, LimitEdit, LogEntry, Oversubscription } from '../../../core/limits/edit-model.ts';
 import type { User } from '../../../core/signin/model.ts';

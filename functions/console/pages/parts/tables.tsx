@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { unitRow } from '../../../../policies/unit.ts';
 import type { GroupRow } from '../../../answers/groups/model.ts';
-import type { RequestRow } from '../../../answers/limits/edit-models.ts';
+import type { RequestRow } from '../../../answers/limits/models.ts';
 import type { ChangeRow } from '../../../core/limits/edit-model.ts';
 import { edge, instant, limitColumns, modeTag, type PageFormat, pageAmount, pageCount } from './amounts.tsx';
 import { hidden, List, type Markup, pathMarkup, soft, subjectHref, subjectLink, Table } from './layout.tsx';

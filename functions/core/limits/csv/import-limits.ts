@@ -52,98 +52,71 @@ function notFrom(from: string, nowMs: number): string | undefined {
     : `'${from}'; expected a day after today, within two years, such as 2027-01-01`;
 }
 
-class FromDay {
-  readonly #from: string;
-  readonly #nowMs: number;
-  readonly #limits = new Map<string, Limit>();
-  /** The entry of each line that is in force on the day. */
-  readonly #onDay = new Map<string, PlacedEntry>();
-
-  constructor(from: string, limits: LimitSet, placed: readonly PlacedEntry[], nowMs: number) {
-    this.#from = from;
-    this.#nowMs = nowMs;
-    for (const [subject, all] of limitsByPlace(limits))
-      for (const limit of all) this.#limits.set(entryKey(subject, limit.id), limit);
-    for (const each of placed) {
-      const limit = this.#limitOf(each);
-      if (limit !== undefined && isValidAt(limit, this.#startMs(limit)))
-        this.#onDay.set(entryKey(each.subject, lineOf(limit)), each);
-    }
-  }
-
-  /**
-   * The limit that a row is about. A row of one that is over by that day is about the limit that took over, unless it has
-   * the end of the old one, or the file has a row of each.
-   */
-  meant(standing: PlacedEntry, { valid_until = '' }: Cells, keys: ReadonlySet<string>): PlacedEntry {
-    const limit = this.#limitOf(standing);
-    const until = readWrittenDay(valid_until);
-    const hasEnd = until.ok && until.text === standing.entry.until;
-    if (limit === undefined || hasEnd || !this.#isOver(limit)) return standing;
-    const then = this.#onDay.get(entryKey(standing.subject, lineOf(limit)));
-    return then === undefined || keys.has(entryKey(then.subject, then.id)) ? standing : then;
-  }
-
-  added(entry: LimitEntry): LimitEntry {
-    return entry.from === undefined ? { ...entry, from: this.#from } : entry;
-  }
-
-  /** A limit that the file does not name, and that goes with the day. Undefined: it never is in force. */
-  ended(standing: PlacedEntry): LimitEntry | undefined {
-    const limit = this.#limitOf(standing);
-    if (limit === undefined || this.#isOver(limit)) return standing.entry;
-    return this.#begins(limit) ? undefined : { ...standing.entry, until: this.#dayBefore() };
-  }
-
-  changed(
-    standing: PlacedEntry,
-    next: LimitEntry,
-    refuse: CellContext['refuse'],
-  ): readonly LimitEntry[] | undefined {
-    const { subject, id, entry } = standing;
-    const limit = this.#limitOf(standing);
-    if (limit === undefined || this.#begins(limit)) return [next];
-    const name = `${id} of ${subject}`;
-    if (this.#isOver(limit))
-      return refuse('limit_id', `${name} has ended before ${this.#from}; leave its row as it was`);
-    const startMs = this.#startMs(limit);
-    const period = limitPeriod(limit, startMs);
-    if (period?.startMs !== startMs || startMs <= this.#nowMs)
-      return refuse(
-        'period',
-        `${name} has no period that begins on ${this.#from} in ${limit.zone}, after now; leave its row as it was, and change it in a file of its own`,
-      );
-    if (PERIOD_KEYS.some((key) => next[key] !== entry[key]) || next.from !== entry.from)
-      return refuse('period', `${name} keeps its period, zone and begin in a file from a day on`);
-    return [
-      { ...entry, until: this.#dayBefore() },
-      { ...next, id: `${lineOf(limit)}-${this.#from}`, from: this.#from },
-    ];
-  }
-
-  #limitOf({ subject, id }: PlacedEntry): Limit | undefined {
-    return this.#limits.get(entryKey(subject, id));
-  }
-
-  #startMs({ zone }: Limit): number {
-    return dayStartMs(zone, dayOfIso(this.#from));
-  }
-
-  #isOver(limit: Limit): boolean {
-    return limit.untilMs !== undefined && limit.untilMs <= this.#startMs(limit);
-  }
-
-  /** It begins on the day or later: nothing of it has to end before. */
-  #begins(limit: Limit): boolean {
-    return limit.fromMs !== undefined && limit.fromMs >= this.#startMs(limit);
-  }
-
-  #dayBefore(): string {
-    return isoDay(calendarDay(dayNumber(dayOfIso(this.#from)) - 1));
-  }
-}
-
 type CellRefusal = CellContext['refuse'];
+
+/** Edits of limits from a day on: each ends the day before, and another one takes over. */
+function limitsFrom(day: string, limits: LimitSet, placed: readonly PlacedEntry[], nowMs: number) {
+  const byKey = new Map(
+    [...limitsByPlace(limits)].flatMap(([subject, all]) =>
+      all.map((limit) => [entryKey(subject, limit.id), limit] as const),
+    ),
+  );
+  const limitOf = ({ subject, id }: PlacedEntry): Limit | undefined => byKey.get(entryKey(subject, id));
+  const startOf = ({ zone }: Limit): number => dayStartMs(zone, dayOfIso(day));
+  const isOver = (limit: Limit): boolean => limit.untilMs !== undefined && limit.untilMs <= startOf(limit);
+  /** On the day or later: nothing of it has to end before. */
+  const begins = (limit: Limit): boolean => limit.fromMs !== undefined && limit.fromMs >= startOf(limit);
+  const dayBefore = isoDay(calendarDay(dayNumber(dayOfIso(day)) - 1));
+  /** The entry of each line that is in force on the day. */
+  const onDay = new Map<string, PlacedEntry>();
+  for (const each of placed) {
+    const limit = limitOf(each);
+    if (limit !== undefined && isValidAt(limit, startOf(limit)))
+      onDay.set(entryKey(each.subject, lineOf(limit)), each);
+  }
+  return {
+    /**
+     * The limit that a row is about. A row of one that is over by that day is about the limit that took over, unless it has
+     * the end of the old one, or the file has a row of each.
+     */
+    meant(standing: PlacedEntry, { valid_until = '' }: Cells, keys: ReadonlySet<string>): PlacedEntry {
+      const limit = limitOf(standing);
+      const until = readWrittenDay(valid_until);
+      const hasEnd = until.ok && until.text === standing.entry.until;
+      if (limit === undefined || hasEnd || !isOver(limit)) return standing;
+      const then = onDay.get(entryKey(standing.subject, lineOf(limit)));
+      return then === undefined || keys.has(entryKey(then.subject, then.id)) ? standing : then;
+    },
+    added: (entry: LimitEntry): LimitEntry => (entry.from === undefined ? { ...entry, from: day } : entry),
+    /** A limit that the file does not name, and that goes with the day. Undefined: it never is in force. */
+    ended(standing: PlacedEntry): LimitEntry | undefined {
+      const limit = limitOf(standing);
+      if (limit === undefined || isOver(limit)) return standing.entry;
+      return begins(limit) ? undefined : { ...standing.entry, until: dayBefore };
+    },
+    changed(standing: PlacedEntry, next: LimitEntry, refuse: CellRefusal): readonly LimitEntry[] | undefined {
+      const { subject, id, entry } = standing;
+      const limit = limitOf(standing);
+      if (limit === undefined || begins(limit)) return [next];
+      const name = `${id} of ${subject}`;
+      if (isOver(limit))
+        return refuse('limit_id', `${name} has ended before ${day}; leave its row as it was`);
+      const startMs = startOf(limit);
+      const period = limitPeriod(limit, startMs);
+      if (period?.startMs !== startMs || startMs <= nowMs)
+        return refuse(
+          'period',
+          `${name} has no period that begins on ${day} in ${limit.zone}, after now; leave its row as it was, and change it in a file of its own`,
+        );
+      if (PERIOD_KEYS.some((key) => next[key] !== entry[key]) || next.from !== entry.from)
+        return refuse('period', `${name} keeps its period, zone and begin in a file from a day on`);
+      return [
+        { ...entry, until: dayBefore },
+        { ...next, id: `${lineOf(limit)}-${day}`, from: day },
+      ];
+    },
+  };
+}
 
 /**
  * @param entry - the limit as it is, or where a new one begins (`on`); `cells` of it.
@@ -251,7 +224,7 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions) {
   const day = from && readWrittenDay(from.day);
   const why = from && (day?.ok ? notFrom(day.text, from.nowMs) : day?.message);
   if (why !== undefined) return refused([{ line: 0, column: 'from', message: why }]);
-  const fromDay = from && day?.ok ? new FromDay(day.text, from.limits, placed, from.nowMs) : undefined;
+  const fromDay = from && day?.ok ? limitsFrom(day.text, from.limits, placed, from.nowMs) : undefined;
   const byKey = new Map(placed.map((each) => [entryKey(each.subject, each.id), each]));
   const named = new Map<PlacedEntry, readonly Line[]>();
   const added: { readonly list: LimitList; readonly line: Line }[] = [];

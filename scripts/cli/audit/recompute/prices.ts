@@ -8,13 +8,11 @@ export type PriceBook = (atMs: number) => readonly AuditedPrices[];
 /** A job is priced when it is admitted, a moment before it starts. */
 const ADMITTED_BEFORE_MS = 5 * 60_000;
 
-/** @param text - YAML; @throws {Error} if it has no prices. */
 export function bookOfDocument(text: string): PriceBook {
   const lists = priceLists('the policy', text);
   return (atMs) => aboutThen(lists, atMs);
 }
 
-/** Stored by deployments: `text` is hashed and has the rest. */
 export interface KeptPrices {
   readonly handoverMs: number;
   readonly changes: readonly { readonly text: string; readonly sha256: string }[];
@@ -103,10 +101,8 @@ const listOf = (list: Fields, classes: readonly Fields[]) => ({
   })),
 });
 
-/** A day begins in UTC; an instant says its own zone. */
 const instantOf = (text: string): number => Date.parse(text.length === 10 ? `${text}T00:00:00Z` : text);
 
-/** An exact decimal with up to six places. */
 function microsIn(text: string): bigint {
   const [whole = '0', places = ''] = Number(text).toFixed(6).split('.');
   return BigInt(whole) * 1_000_000n + BigInt(places);

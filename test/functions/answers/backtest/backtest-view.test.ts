@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compareAll } from '../../../../functions/answers/backtest/count-edit.ts';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
-import type { BacktestSummary } from '../../../../functions/answers/limits/edit-models.ts';
+import type { BacktestSummary } from '../../../../functions/answers/limits/models.ts';
 import type { LimitEdit } from '../../../../functions/core/limits/edit-model.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { BudgetsQuery } from '../../../../functions/answers/limits/budgets-model.ts';
+import type { BudgetsQuery } from '../../../../functions/answers/limits/models.ts';
 import { refusingText } from '../../../../functions/answers/status/texts.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 

@@ -3,7 +3,7 @@ import { type Log, silentLog } from '../../../../functions/core/environment/envi
 import { approvalCheck, approvalPath } from '../../../../functions/core/notify/approval-link.ts';
 import { MemoryNotifier } from '../../../../functions/core/notify/message.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
-import { dynamoCursorStore } from '../../../../functions/notices/cursor.ts';
+import { dynamoCursorStore } from '../../../../functions/notices/run.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';
 import { noticesHarness } from '../../notices/harness.ts';
 import { USERS } from '../house.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createEstimateCache } from '../../../../functions/core/estimates/estimate-cache.ts';
-import type { EstimateSource } from '../../../../functions/core/estimates/estimates-item.ts';
+import { createEstimateCache, type EstimateSource } from '../../../../functions/core/estimates/estimates.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
 import { NO_HISTORY, withRuns } from '../../../../policies/run-history.ts';
 import { VirtualTime } from '../../../../scripts/local/clock.ts';

@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
-import { LimitStore } from '../../../../functions/core/limits/limit-store.ts';
-import type { PreviousCounters } from '../../../../functions/core/limits/period-openings.ts';
+import { LimitStore, type PreviousCounters } from '../../../../functions/core/limits/limit-store.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
 import { directoryOf } from '../../../../policies/directory.ts';
 import { limitAt, limitsOn } from '../../../../policies/limits/limits.ts';

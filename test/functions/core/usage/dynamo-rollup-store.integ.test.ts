@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
-import { dynamoEstimateSource } from '../../../../functions/core/estimates/estimates-item.ts';
+import { dynamoEstimateSource } from '../../../../functions/core/estimates/estimates.ts';
 import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { DynamoRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';

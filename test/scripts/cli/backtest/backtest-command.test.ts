@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { openLedger, readOnly } from '../../../../scripts/cli/open-ledger.ts';
-import type { BacktestResult } from '../../../../scripts/cli/report/backtest.ts';
+import type { BacktestResult } from '../../../../scripts/cli/report/shadow.ts';
 import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SubjectView } from '../../../../functions/answers/groups/model.ts';
-import type { BacktestAnswer } from '../../../../functions/answers/limits/edit-models.ts';
+import type { BacktestAnswer } from '../../../../functions/answers/limits/models.ts';
 import type { LimitRow } from '../../../../functions/answers/status/model.ts';
 import { forecastText } from '../../../../functions/answers/status/texts.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';

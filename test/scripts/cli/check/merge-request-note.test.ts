@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { noteStep } from '../../../../scripts/cli/check/reports.ts';
-import { type LocalNote, NOTE_USER_ID, noteRoutes } from '../../../../scripts/local/gitlab/rest-app.ts';
+import { noteStep } from '../../../../scripts/cli/check/check-command.ts';
+import { type LocalNote, NOTE_USER_ID, noteRoutes } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 
 const TOKEN = 'glpat-a-note-token-nobody-may-see';

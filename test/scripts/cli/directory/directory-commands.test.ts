@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openToEdit } from '../../../../scripts/cli/open-ledger.ts';
-import { gitlabAt } from '../../../../scripts/cli/tables/directory.ts';
+import { gitlabAt } from '../../../../scripts/cli/tables/instances.ts';
 import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { fillPlaces } from '../../../support/fill-places.ts';
 import { syncBench } from '../../../support/sync-bench.ts';

@@ -6,7 +6,7 @@ import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { packJobs } from '../../../../functions/drift/pack-jobs.ts';
 import { type OpenLedger, openToRepair } from '../../../../scripts/cli/open-ledger.ts';
-import { askOnTerminal } from '../../../../scripts/cli/truth/confirm.ts';
+import { askOnTerminal } from '../../../../scripts/cli/truth/progress.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';

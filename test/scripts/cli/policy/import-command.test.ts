@@ -4,7 +4,7 @@ import { parsePolicy } from '../../../../policies/document/parse-policy.ts';
 import { evaluateStateless } from '../../../../policies/evaluate-stateless.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
 import { importRunners, rulesText } from '../../../../scripts/cli/policy/import-command.ts';
-import { readRunnerConfig } from '../../../../scripts/cli/policy/runner-config.ts';
+import { readRunnerConfig } from '../../../../scripts/cli/policy/import-rules.ts';
 import { parseYaml } from '../../../../scripts/policy/yaml-document.ts';
 import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { NOW_MS } from '../../../policies/documents.ts';

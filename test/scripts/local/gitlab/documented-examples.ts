@@ -5,16 +5,8 @@
  */
 
 const listed = {
-  active: true,
-  paused: false,
-  description: 'shared-runner-1',
-  id: 1,
-  ip_address: '',
-  is_shared: true,
-  runner_type: 'instance_type',
-  name: null,
-  online: true,
-  status: 'online',
+  ...{ active: true, paused: false, description: 'shared-runner-1', id: 1, ip_address: '' },
+  ...{ is_shared: true, runner_type: 'instance_type', name: null, online: true, status: 'online' },
   job_execution_status: 'idle',
 };
 
@@ -25,35 +17,19 @@ export const DOCUMENTED_LIST = [
 ];
 
 export const DOCUMENTED_RUNNER = {
-  ...listed,
-  id: 6,
-  is_shared: false,
-  runner_type: 'project_type',
-  architecture: null,
-  contacted_at: '2016-01-25T16:39:48.066Z',
-  maintenance_note: null,
-  platform: null,
+  ...{ ...listed, id: 6, is_shared: false, runner_type: 'project_type', architecture: null },
+  ...{ contacted_at: '2016-01-25T16:39:48.066Z', maintenance_note: null, platform: null },
   projects: [{ id: 1, name: 'Edition', path: 'edition', path_with_namespace: 'org/edition' }],
-  revision: null,
-  tag_list: ['ruby', 'mysql'],
-  version: null,
-  access_level: 'ref_protected',
-  maximum_timeout: 3600,
+  ...{ revision: null, tag_list: ['ruby', 'mysql'], version: null },
+  ...{ access_level: 'ref_protected', maximum_timeout: 3600 },
 };
 
 export const DOCUMENTED_MANAGERS = [
   {
-    id: 1,
-    system_id: 's_89e5e9956577',
-    version: '16.11.1',
-    revision: '535ced5f',
-    platform: 'linux',
-    architecture: 'amd64',
-    created_at: '2024-06-09T11:12:02.507Z',
-    contacted_at: '2024-06-09T06:30:09.355Z',
-    ip_address: '127.0.0.1',
-    status: 'offline',
-    job_execution_status: 'idle',
+    ...{ id: 1, system_id: 's_89e5e9956577', version: '16.11.1', revision: '535ced5f' },
+    ...{ platform: 'linux', architecture: 'amd64', ip_address: '127.0.0.1' },
+    ...{ created_at: '2024-06-09T11:12:02.507Z', contacted_at: '2024-06-09T06:30:09.355Z' },
+    ...{ status: 'offline', job_execution_status: 'idle' },
   },
 ];
 

@@ -5,10 +5,9 @@ import {
   PLAIN_CSV,
   readThresholdsText,
 } from '../../../../../functions/core/limits/csv/columns.ts';
-import { exportLimits } from '../../../../../functions/core/limits/csv/export-limits.ts';
+import { exportLimits, totalChanges } from '../../../../../functions/core/limits/csv/export-limits.ts';
 import { importLimits } from '../../../../../functions/core/limits/csv/import-limits.ts';
 import { CSV_BYTES_MAX, readRows } from '../../../../../functions/core/limits/csv/read-rows.ts';
-import { totalChanges } from '../../../../../functions/core/limits/csv/totals.ts';
 import type { LimitsDocument } from '../../../../../functions/core/limits/limit-set.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../../policies/documents.ts';
 

@@ -1,6 +1,99 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { closest } from '../../policies/document/reading.ts';
-import { UsageError } from './command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from './command.ts';
+import { wrapped } from './table.ts';
+
+/** A command as a row: what it takes, an example, and what it does. Parser, help and completion are made from it. */
+export interface CommandRow<Flags extends FlagTable, Words extends WordTable> {
+  /** Words after `tollgate`. Its summary stands in `commands.ts`. */
+  readonly name: string;
+  /** Description in the help. Lines of a paragraph are joined; those that are indented stay. */
+  readonly about: string;
+  readonly words?: Words;
+  /** The words in error messages: `a group and an amount such as +200`. @default the usage line's words */
+  readonly expects?: string;
+  readonly flags?: Flags;
+  readonly json?: string;
+  /** Whole lines, `tollgate …`; a test parses each. */
+  readonly examples: readonly [string, ...string[]];
+  readonly exits?: Partial<Readonly<Record<ExitCode, string>>>;
+  readonly run: (input: Parsed<Flags, Words>, io: TerminalIo) => Promise<ExitCode>;
+}
+
+const EXITS: Partial<Readonly<Record<ExitCode, string>>> = {
+  [EXIT.ok]: 'done',
+  [EXIT.failed]: 'the table or the console does not answer',
+  [EXIT.invalid]: 'wrong usage',
+};
+const COLUMNS = 110;
+const LABEL_COLUMNS = 23;
+
+export function command<const Flags extends FlagTable, const Words extends WordTable>(
+  row: CommandRow<Flags, Words>,
+): Command {
+  const { name, examples, flags = {} as Flags, words = {} as Words } = row;
+  const shown = Object.values(words).map((word) => word.shown);
+  const expects = row.expects ?? (shown.join(' ') || 'no words');
+  const read = (args: readonly string[]): Parsed<Flags, Words> => parseInput(args, flags, words, expects);
+  return {
+    name,
+    help: helpOf(row),
+    flags,
+    examples,
+    parse: read,
+    run: async (args, io) => row.run(read(args), io),
+  };
+}
+
+export function print(
+  io: Pick<TerminalIo, 'out'>,
+  { json }: { readonly json: boolean },
+  value: unknown,
+  shown: () => string,
+): ExitCode {
+  io.out(json ? `${JSON.stringify(value)}\n` : shown());
+  return EXIT.ok;
+}
+
+export function flagLines(flags: FlagTable): string {
+  return Object.entries(flags)
+    .map(([name, { takes, help }]) => helpLine(`--${name}${takes === '' ? '' : ` ${takes}`}`, help))
+    .join('\n');
+}
+
+function helpOf<Flags extends FlagTable, Words extends WordTable>(row: CommandRow<Flags, Words>): string {
+  const { name, about, examples } = row;
+  const [flags, words]: [FlagTable, WordTable] = [row.flags ?? {}, row.words ?? {}];
+  const needed = Object.entries(flags).flatMap(([flag, { takes, isRequired }]) =>
+    isRequired ? [`--${flag} ${takes}`] : [],
+  );
+  const shown = Object.values(words).map((word) => word.shown);
+  const rows = [
+    ...Object.values(words).map((word) => helpLine(word.shown.replace(/^\[(.*)\]$/, '$1'), word.help)),
+    flagLines({ ...flags, json: { ...JSON_FLAG.json, help: row.json ?? JSON_FLAG.json.help } }),
+  ];
+  const exits = Object.entries({ ...EXITS, ...row.exits }).map(([code, means]) => `${code} ${means}`);
+  return [
+    ['tollgate', name, ...shown, ...needed, '[flags]'].join(' '),
+    paragraphs(about),
+    rows.join('\n'),
+    ['Examples', ...examples.map((example) => `  ${example}`)].join('\n'),
+    wrapped(`Exit codes: ${exits.join(', ')}`, COLUMNS),
+  ].join('\n\n');
+}
+
+function helpLine(label: string, help: string): string {
+  const lines = wrapped(help, COLUMNS - LABEL_COLUMNS).split('\n');
+  const first = `  ${label}`.padEnd(LABEL_COLUMNS - 2);
+  return `${first}  ${lines.join(`\n${' '.repeat(LABEL_COLUMNS)}`)}`;
+}
+
+const paragraphs = (text: string): string =>
+  text
+    .trim()
+    .split(/\n{2,}/)
+    .map((each) => (/^ {2}/m.test(each) ? each : wrapped(each.replaceAll('\n', ' '), COLUMNS)))
+    .join('\n\n');
 
 /** One flag of a command. The parser, the help text and the completion read the same table of flags. */
 export interface Flag<Value = unknown> {
@@ -20,34 +113,23 @@ export type ValuesOf<Table> = {
     : never;
 };
 
-export type Reader<Value> = (text: string, flag: string) => Value;
+type Reader<Value> = (text: string, flag: string) => Value;
+
+const ONCE = { isRepeated: false, isRequired: false } as const;
 
 export const toggle = (help: string): Flag<boolean> => ({
-  takes: '',
-  help,
-  isRepeated: false,
-  isRequired: false,
-  read: (given) => given.length > 0,
+  ...{ ...ONCE, takes: '', help, read: (given) => given.length > 0 },
 });
 
 export function text(takes: string, help: string): Flag<string | undefined>;
 export function text<Value>(takes: string, help: string, read: Reader<Value>): Flag<Value | undefined>;
 export function text(takes: string, help: string, read: Reader<unknown> = (given) => given): Flag {
-  return {
-    takes,
-    help,
-    isRepeated: false,
-    isRequired: false,
-    read: ([given], name) => (given === undefined ? undefined : read(given, name)),
-  };
+  const readOne: Flag['read'] = ([given], name) => (given === undefined ? undefined : read(given, name));
+  return { ...ONCE, takes, help, read: readOne };
 }
 
 export const texts = (takes: string, help: string): Flag<readonly string[]> => ({
-  takes,
-  help,
-  isRepeated: true,
-  isRequired: false,
-  read: (given) => given,
+  ...{ takes, help, isRepeated: true, isRequired: false, read: (given) => given },
 });
 
 export const choice = <const Choice extends string>(
@@ -57,7 +139,6 @@ export const choice = <const Choice extends string>(
 ): Flag<Choice | undefined> =>
   text(takes, `${help}${choices.join(', ')}`, (given, flag) => readChoice(flag, given, choices));
 
-/** The flag must be given; the usage line shows it. */
 export const required = <Value>(flag: Flag<Value>): Flag<Exclude<Value, undefined>> => ({
   ...flag,
   help: `${flag.help} (needed)`,
@@ -78,13 +159,10 @@ export const orElse = <Value>(
   read: (given, name) => (flag.read(given, name) as Exclude<Value, undefined> | undefined) ?? value,
 });
 
-export const whole =
-  (min: number, max: number): Reader<number> =>
-  (given, flag) =>
-    readWhole(flag, given, min, max);
+export const whole = (min: number, max: number) => (given: string, flag: string) =>
+  readWhole(flag, given, min, max);
 
-export interface Word<Value = unknown> {
-  /** In the usage line: `<group>`, `[<edit>]`, `<group> …`. */
+interface Word<Value = unknown> {
   readonly shown: string;
   readonly help: string;
   readonly min: number;
@@ -95,19 +173,11 @@ export interface Word<Value = unknown> {
 export type WordTable = Readonly<Record<string, Word>>;
 
 export const word = (shown: string, help: string): Word<string> => ({
-  shown,
-  help,
-  min: 1,
-  max: 1,
-  read: ([given = '']) => given,
+  ...{ shown, help, min: 1, max: 1, read: ([given = '']) => given },
 });
 
 export const optionalWord = (shown: string, help: string): Word<string | undefined> => ({
-  shown: `[${shown}]`,
-  help,
-  min: 0,
-  max: 1,
-  read: ([given]) => given,
+  ...{ shown: `[${shown}]`, help, min: 0, max: 1, read: ([given]) => given },
 });
 
 export const severalWords = (
@@ -116,7 +186,7 @@ export const severalWords = (
   [min, max]: readonly [min: number, max: number],
 ): Word<readonly string[]> => ({ shown, help, min, max, read: (given) => given });
 
-export const JSON_FLAG = { json: toggle('one JSON object') };
+const JSON_FLAG = { json: toggle('one JSON object') };
 
 export interface Parsed<Flags, Words> {
   readonly flags: ValuesOf<Flags> & { readonly json: boolean };
@@ -145,14 +215,12 @@ export function parseInput<Flags extends FlagTable, Words extends WordTable>(
   return { flags: Object.fromEntries(values), words: read } as Parsed<Flags, Words>;
 }
 
-/** @throws {UsageError} if `text` is no whole number from `min` to `max`. */
 export function readWhole(flag: string, given: string, min: number, max: number): number {
   const number = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
   if (number >= min && number <= max) return number;
   throw new UsageError(`--${flag} "${given}": expected a whole number from ${min} to ${max}`);
 }
 
-/** @throws {UsageError} if `given` is none of `choices`. */
 export function readChoice<Choice extends string>(
   flag: string,
   given: string,
