@@ -1,20 +1,6 @@
 import { HistoryPageSchema } from '../../core/limits/edit-model.ts';
-import {
-  amount,
-  count,
-  day,
-  instantMs,
-  list,
-  maybe,
-  micros,
-  mode,
-  orNone,
-  ruleKind,
-  subject,
-  text,
-  unit,
-  z,
-} from '../../core/schema.ts';
+import * as s from '../../core/schema.ts';
+import { mode, ruleKind, unit, z } from '../../core/schema.ts';
 import {
   DayForecastSchema,
   DayTotalSchema,
@@ -37,25 +23,30 @@ export interface OverviewQuery {
   readonly max?: number;
 }
 
-const usedInMonth = { settledMicros: micros(), heldMicros: micros(), seconds: amount(), jobs: count() };
+const usedInMonth = {
+  settledMicros: s.micros(),
+  heldMicros: s.micros(),
+  seconds: s.amount(),
+  jobs: s.count(),
+};
 
 const MeteredSchema = z
-  .object({ ...usedInMonth, sinceDay: text('First day of the month, as `2026-11-01`.') })
+  .object({ ...usedInMonth, sinceDay: s.text('First day of the month, as `2026-11-01`.') })
   .openapi('Metered');
 
 export type MeteredUsage = z.infer<typeof MeteredSchema>;
 
 const GroupRowSchema = z
   .object({
-    subject: subject(),
-    groupId: maybe(count('Only of groups.')),
-    parentId: maybe(count('Absent: a topmost visible group.')),
+    subject: s.subject(),
+    groupId: s.maybe(s.count('Only of groups.')),
+    parentId: s.maybe(s.count('Absent: a topmost visible group.')),
     personal: z.boolean(),
-    path: text('Full path of a group or project, name of a class; `The whole GitLab` for the instance.'),
-    children: count('Groups directly below it.'),
-    budget: maybe(LimitRowSchema, 'The budget that runs out first; one that rejects jobs leads.'),
+    path: s.text('Full path of a group or project, name of a class; `The whole GitLab` for the instance.'),
+    children: s.count('Groups directly below it.'),
+    budget: s.maybe(LimitRowSchema, 'The budget that runs out first; one that rejects jobs leads.'),
     metered: MeteredSchema,
-    frozen: maybe(FreezeRowSchema),
+    frozen: s.maybe(FreezeRowSchema),
   })
   .openapi('GroupRow');
 
@@ -63,31 +54,34 @@ export type GroupRow = z.infer<typeof GroupRowSchema>;
 
 export const OverviewSchema = z
   .object({
-    set: orNone(text('The set of limits; absent: none was ever live.')),
-    currency: text('ISO 4217.'),
-    nowMs: instantMs(),
-    directoryAtMs: maybe(instantMs('When the group list was last read from GitLab; absent: never.')),
-    rows: list(GroupRowSchema),
-    total: count('Rows that match, on all pages.'),
-    others: count('Part of `total`: projects, runner classes, runners and users with their own limits.'),
-    first: count('1-based number of the first row.'),
-    next: maybe(text('`cursor` of the next page.')),
-    previous: maybe(text('`cursor` of the previous page.')),
-    instance: maybe(GroupRowSchema, 'The whole instance, for callers who see everything.'),
+    set: s.orNone(s.text('The set of limits; absent: none was ever live.')),
+    currency: s.text('ISO 4217.'),
+    nowMs: s.instantMs(),
+    directoryAtMs: s.maybe(s.instantMs('When the group list was last read from GitLab; absent: never.')),
+    rows: s.list(GroupRowSchema),
+    total: s.count('Rows that match, on all pages.'),
+    others: s.count('Part of `total`: projects, runner classes, runners and users with their own limits.'),
+    first: s.count('1-based number of the first row.'),
+    next: s.maybe(s.text('`cursor` of the next page.')),
+    previous: s.maybe(s.text('`cursor` of the previous page.')),
+    instance: s.maybe(GroupRowSchema, 'The whole instance, for callers who see everything.'),
   })
   .openapi('Overview');
 
 export type Overview = z.infer<typeof OverviewSchema>;
 
 export const jobsByRule = (description: string) =>
-  list(z.object({ rule: text('Id of the rule.'), kind: maybe(ruleKind), jobs: count() }), description);
+  s.list(
+    z.object({ rule: s.text('Id of the rule.'), kind: s.maybe(ruleKind), jobs: s.count() }),
+    description,
+  );
 
 const RejectedJobSchema = z
   .object({
-    ...{ jobId: count(), decisionId: text('`d-4711-1`'), atMs: instantMs() },
-    ...{ projectId: maybe(count()), projectPath: maybe(text()), jobName: maybe(text()) },
-    url: maybe(text('Its page in GitLab, if the address is known.')),
-    reasons: list(z.object({ rule: text(), code: text('For programs.'), text: text('For people.') })),
+    ...{ jobId: s.count(), decisionId: s.text('`d-4711-1`'), atMs: s.instantMs() },
+    ...{ projectId: s.maybe(s.count()), projectPath: s.maybe(s.text()), jobName: s.maybe(s.text()) },
+    url: s.maybe(s.text('Its page in GitLab, if the address is known.')),
+    reasons: s.list(z.object({ rule: s.text(), code: s.text('For programs.'), text: s.text('For people.') })),
   })
   .openapi('RejectedJob');
 
@@ -97,31 +91,34 @@ const RejectionsSchema = z
   .object({
     byRule: jobsByRule('Over the same days, most first. A job rejected by several rules counts for each.'),
     watchedByRule: jobsByRule('Jobs that rules in mode shadow or warn would have rejected.'),
-    latest: list(RejectedJobSchema, 'The latest rejected jobs, newest first, at most 20.'),
+    latest: s.list(RejectedJobSchema, 'The latest rejected jobs, newest first, at most 20.'),
   })
   .openapi('Rejections');
 
 export type Rejections = z.infer<typeof RejectionsSchema>;
 
 const counted = {
-  jobs: count(),
-  rejected: count(),
-  ranRejected: count('Part of `rejected`: ran nevertheless. Not in `bypass`.'),
-  unmetered: count('Admitted without the ledger, by the fallback.'),
-  bypass: count('Ran without an admission request.'),
-  exempt: count('Admitted by an exemption or break-glass.'),
-  settledMicros: micros(),
-  heldMicros: micros(),
-  seconds: amount(),
+  jobs: s.count(),
+  rejected: s.count(),
+  ranRejected: s.count('Part of `rejected`: ran nevertheless. Not in `bypass`.'),
+  unmetered: s.count('Admitted without the ledger, by the fallback.'),
+  bypass: s.count('Ran without an admission request.'),
+  exempt: s.count('Admitted by an exemption or break-glass.'),
+  settledMicros: s.micros(),
+  heldMicros: s.micros(),
+  seconds: s.amount(),
 };
 export const COUNTED = Object.keys(counted) as readonly (keyof typeof counted)[];
 
 const UsageViewSchema = z
   .object({
-    ...{ fromDay: day('First day.'), toDay: day('Last day.') },
+    ...{ fromDay: s.day('First day.'), toDay: s.day('Last day.') },
     ...counted,
-    topProjects: list(z.object({ projectId: count(), path: text(), micros: micros() }), 'At most 20.'),
-    otherProjectsMicros: micros('Other projects, and days before the last 92.'),
+    topProjects: s.list(
+      z.object({ projectId: s.count(), path: s.text(), micros: s.micros() }),
+      'At most 20.',
+    ),
+    otherProjectsMicros: s.micros('Other projects, and days before the last 92.'),
     rejections: RejectionsSchema,
   })
   .openapi('Usage');
@@ -130,11 +127,11 @@ export type UsageView = z.infer<typeof UsageViewSchema>;
 
 export const UsageDaysViewSchema = z
   .object({
-    subject: subject(),
-    path: text(),
-    currency: text('ISO 4217.'),
-    zone: text('IANA zone of the days.'),
-    days: list(z.object({ day: day(), admitted: count(), ...counted }).openapi('UsageDay')),
+    subject: s.subject(),
+    path: s.text(),
+    currency: s.text('ISO 4217.'),
+    zone: s.text('IANA zone of the days.'),
+    days: s.list(z.object({ day: s.day(), admitted: s.count(), ...counted }).openapi('UsageDay')),
   })
   .openapi('UsageDays');
 
@@ -149,14 +146,19 @@ export type SubjectRights = z.infer<typeof MaySchema>;
 
 const BurnUpSchema = z
   .object({
-    limit: text('Its id.'),
+    limit: s.text('Its id.'),
     unit,
     period: PeriodRowSchema,
-    amount: maybe(amount('In force now; absent: unlimited.')),
-    softAmount: maybe(amount()),
-    days: list(DayTotalSchema.extend({ used: amount() }), 'Up to today. `total` includes held amounts.'),
-    ahead: list(DayForecastSchema, 'From today to the end of the period; empty: unknown, or it has no end.'),
-    unexplained: amount('What the counter has beyond the days; part of today’s total. Below 0: it has less.'),
+    amount: s.maybe(s.amount('In force now; absent: unlimited.')),
+    softAmount: s.maybe(s.amount()),
+    days: s.list(DayTotalSchema.extend({ used: s.amount() }), 'Up to today. `total` includes held amounts.'),
+    ahead: s.list(
+      DayForecastSchema,
+      'From today to the end of the period; empty: unknown, or it has no end.',
+    ),
+    unexplained: s.amount(
+      'What the counter has beyond the days; part of today’s total. Below 0: it has less.',
+    ),
   })
   .openapi('BurnUp', { description: 'Use day by day against the limit.' });
 
@@ -164,31 +166,31 @@ export type BurnUpChart = z.infer<typeof BurnUpSchema>;
 
 export const SubjectViewSchema = z
   .object({
-    set: orNone(text('The set of limits; absent: none was ever live.')),
-    currency: text('ISO 4217.'),
-    nowMs: instantMs(),
-    zone: text('IANA zone of dates in edits: that of its own limits, else of those above.'),
-    subject: subject(),
+    set: s.orNone(s.text('The set of limits; absent: none was ever live.')),
+    currency: s.text('ISO 4217.'),
+    nowMs: s.instantMs(),
+    zone: s.text('IANA zone of dates in edits: that of its own limits, else of those above.'),
+    subject: s.subject(),
     kind: z.enum(['instance', 'group', 'project', 'runner-class']),
-    path: text('Full path, or name of the class.'),
-    above: list(z.object({ subject: subject(), path: text() }), 'Visible groups above, topmost first.'),
-    limits: list(LimitRowSchema, 'All its limits, own and default, in force or not.'),
-    caps: list(LimitRowSchema, 'Caps on each pipeline, job or user here: `each` says which.'),
-    limitsAbove: list(
+    path: s.text('Full path, or name of the class.'),
+    above: s.list(z.object({ subject: s.subject(), path: s.text() }), 'Visible groups above, topmost first.'),
+    limits: s.list(LimitRowSchema, 'All its limits, own and default, in force or not.'),
+    caps: s.list(LimitRowSchema, 'Caps on each pipeline, job or user here: `each` says which.'),
+    limitsAbove: s.list(
       z.object({
-        ...{ label: text(), unit, amount: amount(), left: amount() },
-        ...{ periodLabel: maybe(text()), contact: maybe(text()) },
+        ...{ label: s.text(), unit, amount: s.amount(), left: s.amount() },
+        ...{ periodLabel: s.maybe(s.text()), contact: s.maybe(s.text()) },
       }),
       'Limits above that the caller does not see, as far as the group’s disclosure allows.',
     ),
-    burnUp: maybe(BurnUpSchema),
+    burnUp: s.maybe(BurnUpSchema),
     usage: UsageViewSchema,
-    grants: list(GrantRowSchema),
-    freezes: list(FreezeRowSchema, 'In force and to come, its own and those from above.'),
-    rollout: maybe(z.object({ cost: maybe(mode), capacity: maybe(mode) }), 'Modes during a rollout.'),
+    grants: s.list(GrantRowSchema),
+    freezes: s.list(FreezeRowSchema, 'In force and to come, its own and those from above.'),
+    rollout: s.maybe(z.object({ cost: s.maybe(mode), capacity: s.maybe(mode) }), 'Modes during a rollout.'),
     history: HistoryPageSchema,
-    children: list(GroupRowSchema, 'By path, at most 25: `GET /groups?under=` lists more.'),
-    childCount: count(),
+    children: s.list(GroupRowSchema, 'By path, at most 25: `GET /groups?under=` lists more.'),
+    childCount: s.count(),
     may: MaySchema,
   })
   .openapi('Subject');
@@ -201,31 +203,31 @@ export interface CoverageQuery extends Pick<OverviewQuery, 'cursor' | 'max'> {
 }
 
 const coveredJobs = {
-  ran: count('Jobs that ran and have ended.'),
-  asked: count('Part of `ran`: with an admission request.'),
-  bypass: count('Part of `ran`: without one, charged afterwards. `asked` and `bypass` add up to `ran`.'),
+  ran: s.count('Jobs that ran and have ended.'),
+  asked: s.count('Part of `ran`: with an admission request.'),
+  bypass: s.count('Part of `ran`: without one, charged afterwards. `asked` and `bypass` add up to `ran`.'),
 };
 
 const coverageCounts = {
   ...coveredJobs,
-  share: maybe(z.number(), '`asked` ÷ `ran`, 0 to 1; absent: no job ran.'),
-  lastBypassDay: maybe(day('Last of these days with a bypassed job.')),
+  share: s.maybe(z.number(), '`asked` ÷ `ran`, 0 to 1; absent: no job ran.'),
+  lastBypassDay: s.maybe(s.day('Last of these days with a bypassed job.')),
 };
-const ranRejected = count('Part of `asked`: rejected, and ran nevertheless.');
+const ranRejected = s.count('Part of `asked`: rejected, and ran nevertheless.');
 
 const CoveredGroupSchema = z
-  .object({ subject: subject(), path: text(), ...coverageCounts, ranRejected })
+  .object({ subject: s.subject(), path: s.text(), ...coverageCounts, ranRejected })
   .openapi('CoveredGroup');
 
 export type CoveredGroup = z.infer<typeof CoveredGroupSchema>;
 
 const CoveredRunnerSchema = z
   .object({
-    runnerId: count('GitLab’s id of the runner.'),
-    description: maybe(text('Absent: unknown.')),
-    version: maybe(text('Of GitLab Runner; absent: unknown.')),
+    runnerId: s.count('GitLab’s id of the runner.'),
+    description: s.maybe(s.text('Absent: unknown.')),
+    version: s.maybe(s.text('Of GitLab Runner; absent: unknown.')),
     ...coverageCounts,
-    remedy: maybe(text('What to do at this runner.')),
+    remedy: s.maybe(s.text('What to do at this runner.')),
   })
   .openapi('CoveredRunner');
 
@@ -233,18 +235,18 @@ export type CoveredRunnerRow = z.infer<typeof CoveredRunnerSchema>;
 
 export const CoverageViewSchema = z
   .object({
-    subject: maybe(subject('The requested group; absent: several groups of the caller together.')),
-    path: text(),
-    fromDay: day('First day.'),
-    toDay: day('Last day, which is today.'),
+    subject: s.maybe(s.subject('The requested group; absent: several groups of the caller together.')),
+    path: s.text(),
+    fromDay: s.day('First day.'),
+    toDay: s.day('Last day, which is today.'),
     total: z.object({ ...coverageCounts, ranRejected }).openapi({ description: 'All jobs of these days.' }),
-    note: maybe(text('A note about all runners.')),
-    groups: list(CoveredGroupSchema, 'Groups one level below, at most 500, most bypassed jobs first.'),
+    note: s.maybe(s.text('A note about all runners.')),
+    groups: s.list(CoveredGroupSchema, 'Groups one level below, at most 500, most bypassed jobs first.'),
     otherGroups: z.object(coveredJobs).openapi({ description: '`total` without `groups`; may be below 0.' }),
-    runners: list(CoveredRunnerSchema, 'Most bypassed jobs first.'),
-    next: maybe(text('`cursor` of the next page of runners.')),
-    runnersTotal: count('Runners with a job.'),
-    runnersBypassing: count('Part of them: with a bypassed job.'),
+    runners: s.list(CoveredRunnerSchema, 'Most bypassed jobs first.'),
+    next: s.maybe(s.text('`cursor` of the next page of runners.')),
+    runnersTotal: s.count('Runners with a job.'),
+    runnersBypassing: s.count('Part of them: with a bypassed job.'),
     unknownRunner: z.object(coveredJobs).openapi({ description: 'Jobs whose runner GitLab did not name.' }),
     otherRunners: z.object(coveredJobs).openapi({ description: 'Beyond a hundred of a group and day.' }),
   })

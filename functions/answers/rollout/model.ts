@@ -1,17 +1,6 @@
 import { ROLLOUT_STEPS } from '../../../policies/rollout-step.ts';
-import {
-  amount,
-  count,
-  day,
-  instantMs,
-  list,
-  maybe,
-  mode,
-  oneOf,
-  subject,
-  text,
-  z,
-} from '../../core/schema.ts';
+import * as s from '../../core/schema.ts';
+import { mode, z } from '../../core/schema.ts';
 import { type CoverageQuery, jobsByRule, type OverviewQuery } from '../groups/model.ts';
 import { countedSpan } from '../limits/models.ts';
 import { LimitRowSchema } from '../status/model.ts';
@@ -24,12 +13,12 @@ const step = z.enum(ROLLOUT_STEPS as ['off', 'shadow', 'reported', 'warn', 'enfo
 export const rolloutClass = z.enum(['cost', 'capacity']);
 
 const RolloutNeedSchema = z.object({
-  code: oneOf(
+  code: s.oneOf(
     ['days', 'report', 'coverage', 'would-fail', 'groups'],
     'Days with jobs on this step; days since the owner’s report; percent of jobs with an admission request; maximum percent of jobs that would have failed; groups without their own step (0 allowed).',
   ),
   met: z.boolean(),
-  has: maybe(z.number(), 'Absent: unknown, or none yet.'),
+  has: s.maybe(z.number(), 'Absent: unknown, or none yet.'),
   wants: z.number(),
 });
 
@@ -38,16 +27,16 @@ const RolloutClassSchema = z
     class: rolloutClass.openapi({ description: 'Cost is money and minutes, capacity jobs at once.' }),
     step: step.openapi({ description: '`reported`: shadow, and the owner has the shadow report.' }),
     mode: mode.openapi({ description: 'Mode of rules of this class for its jobs.' }),
-    from: maybe(subject('Subject whose entry decides. Absent: none (enforced), or not visible.')),
-    fromPath: maybe(text()),
-    sinceMs: maybe(instantMs('Unix ms; absent: not recorded.')),
-    reportedMs: maybe(instantMs('When the owner last got the shadow report, Unix ms.')),
-    next: maybe(step.openapi({ description: 'Absent: it is the last step.' })),
-    days: count('Days with jobs since the step began, at most back to `fromDay`.'),
-    jobs: count('Jobs of these days.'),
-    wouldFail: count('Recorded violations of this class on these days; a job counts for each rule.'),
-    coveragePercent: maybe(z.number(), 'Percent of the jobs of these days with an admission request.'),
-    needs: list(RolloutNeedSchema, 'Requirements of the next step.'),
+    from: s.maybe(s.subject('Subject whose entry decides. Absent: none (enforced), or not visible.')),
+    fromPath: s.maybe(s.text()),
+    sinceMs: s.maybe(s.instantMs('Unix ms; absent: not recorded.')),
+    reportedMs: s.maybe(s.instantMs('When the owner last got the shadow report, Unix ms.')),
+    next: s.maybe(step.openapi({ description: 'Absent: it is the last step.' })),
+    days: s.count('Days with jobs since the step began, at most back to `fromDay`.'),
+    jobs: s.count('Jobs of these days.'),
+    wouldFail: s.count('Recorded violations of this class on these days; a job counts for each rule.'),
+    coveragePercent: s.maybe(z.number(), 'Percent of the jobs of these days with an admission request.'),
+    needs: s.list(RolloutNeedSchema, 'Requirements of the next step.'),
   })
   .openapi('RolloutClass');
 
@@ -55,11 +44,11 @@ export type RolloutClassRow = z.infer<typeof RolloutClassSchema>;
 
 const RolloutRowSchema = z
   .object({
-    subject: subject('`instance` for all without their own step, `group/101`, `project/7`'),
-    path: text(),
-    classes: list(RolloutClassSchema, 'Cost, then capacity.'),
-    owner: text('Recipient of the report.'),
-    contact: maybe(text()),
+    subject: s.subject('`instance` for all without their own step, `group/101`, `project/7`'),
+    path: s.text(),
+    classes: s.list(RolloutClassSchema, 'Cost, then capacity.'),
+    owner: s.text('Recipient of the report.'),
+    contact: s.maybe(s.text()),
   })
   .openapi('RolloutRow');
 
@@ -67,12 +56,12 @@ export type RolloutRow = z.infer<typeof RolloutRowSchema>;
 
 export const RolloutViewSchema = z
   .object({
-    set: maybe(text('The live set of limits; absent: none was ever live.')),
-    nowMs: instantMs(),
-    ...{ fromDay: day('First day.'), toDay: day('Last day.') },
-    rows: list(RolloutRowSchema),
-    next: maybe(text('`cursor` of the next page.')),
-    total: count(),
+    set: s.maybe(s.text('The live set of limits; absent: none was ever live.')),
+    nowMs: s.instantMs(),
+    ...{ fromDay: s.day('First day.'), toDay: s.day('Last day.') },
+    rows: s.list(RolloutRowSchema),
+    next: s.maybe(s.text('`cursor` of the next page.')),
+    total: s.count(),
   })
   .openapi('Rollout');
 
@@ -82,21 +71,21 @@ export const RolloutForecastSchema = z
   .object({
     outcome: z.literal('counted'),
     ...countedSpan,
-    jobs: count('Jobs of these subjects with an admission request.'),
-    wouldFail: count('Part of them: run as it is, and would fail if it were enforced.'),
-    rows: list(
+    jobs: s.count('Jobs of these subjects with an admission request.'),
+    wouldFail: s.count('Part of them: run as it is, and would fail if it were enforced.'),
+    rows: s.list(
       z.object({
-        group: maybe(subject('Absent: unknown.')),
-        path: text(),
-        rule: text(),
-        limit: maybe(text('`group/101 money-month`; absent for rules without a limit.')),
-        limitLabel: maybe(text('The same for people: `acme/payments money-month`.')),
-        code: text('`BUDGET_EXHAUSTED` …'),
-        jobs: count('A job counts in each row with a violation.'),
-        examples: list(
+        group: s.maybe(s.subject('Absent: unknown.')),
+        path: s.text(),
+        rule: s.text(),
+        limit: s.maybe(s.text('`group/101 money-month`; absent for rules without a limit.')),
+        limitLabel: s.maybe(s.text('The same for people: `acme/payments money-month`.')),
+        code: s.text('`BUDGET_EXHAUSTED` …'),
+        jobs: s.count('A job counts in each row with a violation.'),
+        examples: s.list(
           z.object({
-            ...{ jobId: count(), atMs: instantMs(), projectPath: maybe(text()) },
-            url: maybe(text('Its page in GitLab, if the address is known.')),
+            ...{ jobId: s.count(), atMs: s.instantMs(), projectPath: s.maybe(s.text()) },
+            url: s.maybe(s.text('Its page in GitLab, if the address is known.')),
           }),
           'The latest, newest first.',
         ),
@@ -114,8 +103,8 @@ export type RolloutForecastAnswer =
   | { readonly outcome: 'too_often'; readonly retryAfterSeconds: number };
 
 const RolloutStepTakenSchema = z.object({
-  ...{ subject: subject(), path: text(), class: rolloutClass, from: step, to: step },
-  unmet: list(text(), 'Requirements that were missing, and overridden.'),
+  ...{ subject: s.subject(), path: s.text(), class: rolloutClass, from: step, to: step },
+  unmet: s.list(s.text(), 'Requirements that were missing, and overridden.'),
 });
 
 export type RolloutStepRow = z.infer<typeof RolloutStepTakenSchema>;
@@ -123,10 +112,10 @@ export type RolloutStepRow = z.infer<typeof RolloutStepTakenSchema>;
 export const RolloutMovedSchema = z
   .object({
     outcome: z.enum(['live', 'unchanged']),
-    set: maybe(text('The live set.')),
-    edit: maybe(count('Number of this edit.')),
-    moved: list(RolloutStepTakenSchema),
-    held: list(RolloutRowSchema, 'Rows that stay because a requirement is missing.'),
+    set: s.maybe(s.text('The live set.')),
+    edit: s.maybe(s.count('Number of this edit.')),
+    moved: s.list(RolloutStepTakenSchema),
+    held: s.list(RolloutRowSchema, 'Rows that stay because a requirement is missing.'),
   })
   .openapi('RolloutMoved');
 
@@ -134,17 +123,17 @@ export type RolloutMovedView = z.infer<typeof RolloutMovedSchema>;
 
 export const RolloutReportedSchema = z
   .object({
-    reports: list(
+    reports: s.list(
       z.object({
-        ...{ subject: subject(), path: text(), owner: text(), contact: maybe(text()) },
-        outcome: oneOf(
+        ...{ subject: s.subject(), path: s.text(), owner: s.text(), contact: s.maybe(s.text()) },
+        outcome: s.oneOf(
           ['sent', 'told-before', 'told-otherwise', 'no-way'],
           'Sent; already sent within the last hour; informed by the caller; not sent, because no topic for owners is known.',
         ),
-        ...{ title: text(), text: text() },
+        ...{ title: s.text(), text: s.text() },
       }),
     ),
-    edit: maybe(count('The edit that records it; absent: nothing to record.')),
+    edit: s.maybe(s.count('The edit that records it; absent: nothing to record.')),
   })
   .openapi('RolloutReported');
 
@@ -156,20 +145,20 @@ export interface ShadowQuery extends CoverageQuery {
 
 const ShadowRowSchema = z
   .object({
-    subject: subject(),
-    path: text(),
-    jobs: count('All jobs of these days.'),
-    ranRejected: count('Jobs that were rejected and ran nevertheless, in dry run or without a request.'),
+    subject: s.subject(),
+    path: s.text(),
+    jobs: s.count('All jobs of these days.'),
+    ranRejected: s.count('Jobs that were rejected and ran nevertheless, in dry run or without a request.'),
     ranRejectedBy: jobsByRule('The same by rule, most first; a job counts under each rule.'),
     wouldFail: jobsByRule('By rules and limits in mode shadow or warn, most first; a job counts under each.'),
-    limits: list(
+    limits: s.list(
       z.object({
         limit: LimitRowSchema,
-        refusedAmount: amount('The part of this period’s use that enforcement would have refused.'),
+        refusedAmount: s.amount('The part of this period’s use that enforcement would have refused.'),
       }),
       'Its limits in mode shadow or warn.',
     ),
-    ...{ owner: maybe(text()), contact: maybe(text()) },
+    ...{ owner: s.maybe(s.text()), contact: s.maybe(s.text()) },
   })
   .openapi('ShadowRow');
 
@@ -177,12 +166,12 @@ export type ShadowRow = z.infer<typeof ShadowRowSchema>;
 
 export const ShadowViewSchema = z
   .object({
-    currency: text('ISO 4217.'),
-    nowMs: instantMs(),
-    ...{ fromDay: day('First day.'), toDay: day('Last day.') },
-    rows: list(ShadowRowSchema),
-    next: maybe(text('`cursor` of the next page.')),
-    total: count('Subjects on all pages.'),
+    currency: s.text('ISO 4217.'),
+    nowMs: s.instantMs(),
+    ...{ fromDay: s.day('First day.'), toDay: s.day('Last day.') },
+    rows: s.list(ShadowRowSchema),
+    next: s.maybe(s.text('`cursor` of the next page.')),
+    total: s.count('Subjects on all pages.'),
   })
   .openapi('Shadow');
 

@@ -32,20 +32,8 @@ import {
   type PageFormat,
   pageCount,
 } from './parts/amounts.tsx';
-import {
-  address,
-  BudgetTabs,
-  type ChoiceList,
-  type Column,
-  choice,
-  type Markup,
-  PageLinks,
-  pathMarkup,
-  searchField,
-  soft,
-  subjectHref,
-  Table,
-} from './parts/layout.tsx';
+import type { ChoiceList, Column, Markup } from './parts/layout.tsx';
+import * as ui from './parts/layout.tsx';
 import { KIND_TAGS } from './parts/tables.tsx';
 
 /** A line is about one and a half kilobytes: a page stays below 100 KB. */
@@ -95,7 +83,7 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
   const { first, rows, total, next, previous, refusing, usedUp, runsOut } = budgets;
   const { search, kind, unit, trouble, sort } = asked;
   const to = (cursor: string): string =>
-    address('/budgets', { q: search, kind, unit, trouble, sort, cursor });
+    ui.address('/budgets', { q: search, kind, unit, trouble, sort, cursor });
   return (
     <ConsolePage
       title="Every limit"
@@ -103,14 +91,14 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
       user={format.user}
       about={`${pageCount(total, 'limit')}, ${number(refusing)} refusing jobs, ${number(usedUp)} used up, ${number(runsOut)} running out before the period ends.`}
     >
-      <BudgetTabs at="/budgets" />
+      <ui.BudgetTabs at="/budgets" />
       <section class="card" aria-label="Limits">
         <form class="filters" method="get" action="/budgets" role="search" data-at-once>
-          {searchField('Search limits', search, 'Part of a path, name or owner')}
-          {choice('Whose', 'kind', kind, [['', 'Everybody’s'], ...KINDS])}
-          {choice('Counts', 'unit', unit, [['', 'Anything'], ...UNITS])}
-          {choice('Trouble', 'trouble', trouble, TROUBLES)}
-          {choice('Order', 'sort', sort, ORDERS)}
+          {ui.searchField('Search limits', search, 'Part of a path, name or owner')}
+          {ui.choice('Whose', 'kind', kind, [['', 'Everybody’s'], ...KINDS])}
+          {ui.choice('Counts', 'unit', unit, [['', 'Anything'], ...UNITS])}
+          {ui.choice('Trouble', 'trouble', trouble, TROUBLES)}
+          {ui.choice('Order', 'sort', sort, ORDERS)}
           <button>Show</button>
         </form>
         {rows.length === 0 ? (
@@ -120,10 +108,10 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
         ) : (
           <>
             {BAR_KEY}
-            <Table label="Limits" columns={columns(format)} rows={rows} />
-            <PageLinks previous={previous && to(previous)} next={next && to(next)}>
+            <ui.Table label="Limits" columns={columns(format)} rows={rows} />
+            <ui.PageLinks previous={previous && to(previous)} next={next && to(next)}>
               {number(first)}–{number(first + rows.length - 1)} of {number(total)}
-            </PageLinks>
+            </ui.PageLinks>
           </>
         )}
       </section>
@@ -137,7 +125,7 @@ const columns = (format: PageFormat): readonly Column<BudgetRow>[] => [
     {
       mayEdit: mayOpen('GET /edit', format.user.roles),
       limitOf: (row) => (row.each === undefined ? row : undefined),
-      without: (row) => ({ Use: soft('each has its own'), Limit: limitAmountWords(row, format) }),
+      without: (row) => ({ Use: ui.soft('each has its own'), Limit: limitAmountWords(row, format) }),
     },
     format,
   ),
@@ -147,20 +135,20 @@ function nameCell(row: BudgetRow): Markup {
   const { subject, path, id, each } = row;
   const isCap = each !== undefined;
   const kind = isCap ? undefined : KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
-  const href = subjectHref(subject);
+  const href = ui.subjectHref(subject);
   const last = isCap ? undefined : lastAlertOf(row);
   const facts = [
     isCap ? `${limitWords(row)} of ${capWords(each)}` : limitWords(row),
     row.period?.label,
     row.byDefault && 'by default',
   ];
-  const name = isCap ? path : pathMarkup(path);
+  const name = isCap ? path : ui.pathMarkup(path);
   const limit = row.canRunOut && !isCap ? id : undefined;
   return (
     <>
-      {href === undefined ? name : <a href={address(href, { limit })}>{name}</a>}{' '}
+      {href === undefined ? name : <a href={ui.address(href, { limit })}>{name}</a>}{' '}
       {kind !== undefined && <span class="tag">{kind}</span>} {modeTag(row.rolledOutAs ?? row.mode)}
-      {soft(facts.filter(Boolean).join(' · '))}
+      {ui.soft(facts.filter(Boolean).join(' · '))}
       {last && <small class={last.state === 'failed' ? 'warn-text' : 'soft'}>{last.text}</small>}
     </>
   );

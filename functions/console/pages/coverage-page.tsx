@@ -4,20 +4,8 @@ import type { CoverageView, CoveredGroup } from '../../answers/groups/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageRoutes, queryCursor, queryNumber, send } from './page-deps.ts';
 import { daySpan, number, type PageFormat, pageCount } from './parts/amounts.tsx';
-import {
-  address,
-  Card,
-  type Column,
-  DaysForm,
-  Facts,
-  type Markup,
-  Note,
-  PageLinks,
-  Plain,
-  pathMarkup,
-  soft,
-  Table,
-} from './parts/layout.tsx';
+import type { Column, Markup } from './parts/layout.tsx';
+import * as ui from './parts/layout.tsx';
 import { sendUnknown } from './problem-page.tsx';
 
 const SPANS: readonly number[] = [1, 7, 31];
@@ -55,21 +43,21 @@ const coveragePage = (shown: CoverageShown, { user }: PageFormat): Markup => {
       about={
         <>
           Of the jobs that ran, how many GitLab asked Tollgate about. {path === '' ? '' : `${path}, `}
-          {daySpan(view)}. {group !== undefined && <a href={address('/coverage', { days })}>All</a>}
+          {daySpan(view)}. {group !== undefined && <a href={ui.address('/coverage', { days })}>All</a>}
         </>
       }
-      actions={<DaysForm action="/coverage" only={{ group }} choices={SPANS} days={days} />}
+      actions={<ui.DaysForm action="/coverage" only={{ group }} choices={SPANS} days={days} />}
     >
       {total.ran + total.ranRejected === 0 ? (
-        <Plain>
+        <ui.Plain>
           <strong>No job has ended in these days.</strong>
-        </Plain>
+        </ui.Plain>
       ) : (
         <>
           {note !== undefined && (
-            <Note tone="bad" role="status">
+            <ui.Note tone="bad" role="status">
               {note}
-            </Note>
+            </ui.Note>
           )}
           {totalCard(view)}
           {runnersCard(shown)}
@@ -81,8 +69,8 @@ const coveragePage = (shown: CoverageShown, { user }: PageFormat): Markup => {
 };
 
 const totalCard = ({ total }: CoverageView): Markup => (
-  <Card id="total" title="All jobs that ended">
-    <Facts
+  <ui.Card id="total" title="All jobs that ended">
+    <ui.Facts
       style="figures"
       of={[
         ['Asked ÷ ran', coverageShareText(total.share), total.bypass === 0 ? 'good-text' : 'warn-text'],
@@ -93,7 +81,7 @@ const totalCard = ({ total }: CoverageView): Markup => (
       ]}
     />
     <p class="soft">Jobs that passed by ran unchecked and were charged afterwards.</p>
-  </Card>
+  </ui.Card>
 );
 
 function runnersCard({ view, days, group }: CoverageShown): Markup {
@@ -102,16 +90,16 @@ function runnersCard({ view, days, group }: CoverageShown): Markup {
   const apart = unknownRunner.bypass + otherRunners.bypass;
   const more = shown.length === runners.length ? next : undefined;
   return (
-    <Card id="runners" title="Runners that pass by">
+    <ui.Card id="runners" title="Runners that pass by">
       {shown.length > 0 && (
-        <Table
+        <ui.Table
           label="Runners that pass by"
           columns={[
             {
               head: 'Runner',
               cell: ({ runnerId, description = `Runner ${runnerId}`, version }) => [
                 description,
-                soft(version),
+                ui.soft(version),
               ],
             },
             ...countColumns<(typeof shown)[number]>().slice(1),
@@ -121,10 +109,10 @@ function runnersCard({ view, days, group }: CoverageShown): Markup {
         />
       )}
       {apart > 0 && <p>Besides: {pageCount(apart, 'job')} on runners that are not known.</p>}
-      <PageLinks next={more && address('/coverage', { days, group, cursor: more })}>
+      <ui.PageLinks next={more && ui.address('/coverage', { days, group, cursor: more })}>
         {runnersBypassing} of {pageCount(runnersTotal, 'runner')}
-      </PageLinks>
-    </Card>
+      </ui.PageLinks>
+    </ui.Card>
   );
 }
 
@@ -143,15 +131,15 @@ const countColumns = <Row extends Counts>(): readonly Column<Row>[] => [
 ];
 
 const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): Markup => (
-  <Card id="groups" title="Groups">
-    <Table
+  <ui.Card id="groups" title="Groups">
+    <ui.Table
       label="Groups"
       columns={[
         {
           head: 'Group',
           cell: ({ subject, path }) => (
-            <a href={address('/coverage', { days, group: subject.slice('group/'.length) })}>
-              {pathMarkup(path)}
+            <a href={ui.address('/coverage', { days, group: subject.slice('group/'.length) })}>
+              {ui.pathMarkup(path)}
             </a>
           ),
         },
@@ -170,5 +158,5 @@ const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): Markup
           : []
       }
     />
-  </Card>
+  </ui.Card>
 );

@@ -29,16 +29,8 @@ import {
 } from './page-deps.ts';
 import { instant, limitWords, type PageFormat, pageAmount, pageCount } from './parts/amounts.tsx';
 import { field, hiddenFields, type Values } from './parts/form-field.tsx';
-import {
-  button,
-  Card,
-  type Column,
-  type Markup,
-  NotConfirmed,
-  Note,
-  PostForm,
-  Table,
-} from './parts/layout.tsx';
+import type { Column, Markup } from './parts/layout.tsx';
+import * as ui from './parts/layout.tsx';
 import { confirmPart, countedFor, previewPart, SAVE_FORM, type ValidPreview } from './parts/preview-part.tsx';
 import { respondToEdit, type Stale } from './problem-page.tsx';
 
@@ -174,20 +166,20 @@ const importPage = (user: User, problems: readonly CsvProblem[], values: Values)
     about="Download, edit, upload. You see every difference before anything is saved."
   >
     {problems.length > 0 && (
-      <Note tone="bad" role="alert" lines={problems.map(csvProblemText)} max={PROBLEMS_SHOWN}>
+      <ui.Note tone="bad" role="alert" lines={problems.map(csvProblemText)} max={PROBLEMS_SHOWN}>
         <strong>Nothing was changed:</strong> {pageCount(problems.length, 'problem')} in the file.
-      </Note>
+      </ui.Note>
     )}
     <div class="two">
-      <Card id="down" title="1. Download">
+      <ui.Card id="down" title="1. Download">
         <p>All limits in force, one a row, with the last year’s use and the forecast.</p>
         <div class="actions">
-          {button('/export.csv', 'CSV with commas')}
-          {button('/export.csv?dialect=semicolon', 'CSV with semicolons, decimals with a comma')}
+          {ui.button('/export.csv', 'CSV with commas')}
+          {ui.button('/export.csv?dialect=semicolon', 'CSV with semicolons, decimals with a comma')}
         </div>
-      </Card>
-      <Card id="up" title="2. Upload">
-        <PostForm user={user} action="/import" enctype="multipart/form-data">
+      </ui.Card>
+      <ui.Card id="up" title="2. Upload">
+        <ui.PostForm user={user} action="/import" enctype="multipart/form-data">
           <div class="field">
             <label for="f-file">File</label>
             <input id="f-file" type="file" name="file" accept=".csv,text/csv" required />
@@ -205,8 +197,8 @@ const importPage = (user: User, problems: readonly CsvProblem[], values: Values)
             values,
           )}
           <button class="main">See the differences</button>
-        </PostForm>
-      </Card>
+        </ui.PostForm>
+      </ui.Card>
     </div>
   </ConsolePage>
 );
@@ -233,23 +225,23 @@ function importPreviewPage(shown: ImportShown, format: PageFormat): Markup {
       heading={values.name}
       about={`Not saved yet: ${pageCount(preview.rows.length, 'difference')}${values.from ? `, in force from ${values.from}` : ''}. All of them or none.`}
     >
-      {unconfirmed && <NotConfirmed />}
+      {unconfirmed && <ui.NotConfirmed />}
       {notes.length > 0 && (
-        <Note lines={notes} max={NOTES_SHOWN}>
+        <ui.Note lines={notes} max={NOTES_SHOWN}>
           <strong>Read as:</strong>
-        </Note>
+        </ui.Note>
       )}
-      <Card id="totals" title="Totals">
-        <Table label="Totals" columns={totalColumns(format)} rows={totals} />
+      <ui.Card id="totals" title="Totals">
+        <ui.Table label="Totals" columns={totalColumns(format)} rows={totals} />
         {unnamed > 0 && (
           <p>
             {pageCount(unnamed, 'limit')} that the file does not name{' '}
             {values.prune === 'yes' ? 'will be removed' : 'stay as they are'}.
           </p>
         )}
-      </Card>
+      </ui.Card>
       {previewPart(preview, format, exact)}
-      <PostForm user={format.user} class="card" id={SAVE_FORM} action="/import">
+      <ui.PostForm user={format.user} class="card" id={SAVE_FORM} action="/import">
         {hiddenFields(values)}
         {field({ name: 'why', label: 'Why', type: 'textarea', required: true, max: 500 }, {})}
         {confirmPart(preview, format)}
@@ -257,9 +249,9 @@ function importPreviewPage(shown: ImportShown, format: PageFormat): Markup {
           <button class="main" name="step" value="apply" disabled={preview.rows.length === 0}>
             Save all of it
           </button>
-          {button('/import', 'Another file')}
+          {ui.button('/import', 'Another file')}
         </div>
-      </PostForm>
+      </ui.PostForm>
     </ConsolePage>
   );
 }

@@ -23,17 +23,8 @@ import {
   pageCount,
   runsOut,
 } from './parts/amounts.tsx';
-import {
-  address,
-  BudgetTabs,
-  button,
-  Card,
-  choice,
-  type Markup,
-  PageLinks,
-  searchField,
-  subjectHref,
-} from './parts/layout.tsx';
+import type { Markup } from './parts/layout.tsx';
+import * as ui from './parts/layout.tsx';
 import { groupTable } from './parts/tables.tsx';
 import { sendUnknown } from './problem-page.tsx';
 
@@ -85,7 +76,7 @@ function overviewPage({ overview, asked, group }: OverviewShown, format: PageFor
   const { user } = format;
   const { first, rows, total, next, previous } = overview;
   const { search, sort, under, mine } = asked;
-  const to = (cursor: string): string => address('/', { q: search, sort, cursor, mine: mine && 1, under });
+  const to = (cursor: string): string => ui.address('/', { q: search, sort, cursor, mine: mine && 1, under });
   return (
     <ConsolePage
       title={group === undefined ? 'Budgets' : `Groups in ${group.path}`}
@@ -93,14 +84,14 @@ function overviewPage({ overview, asked, group }: OverviewShown, format: PageFor
       user={user}
       about={aboutText(overview, format)}
       crumbs={group && [<a href="/">All budgets</a>]}
-      actions={group && button(subjectHref(group.subject) ?? '/', 'The group itself')}
+      actions={group && ui.button(ui.subjectHref(group.subject) ?? '/', 'The group itself')}
     >
-      {mayOpen('GET /budgets', user.roles) && <BudgetTabs at="/" />}
+      {mayOpen('GET /budgets', user.roles) && <ui.BudgetTabs at="/" />}
       {instanceCard(overview, format)}
       <section class="card" aria-label="Groups">
         <form class="filters" method="get" action="/" role="search" data-at-once>
-          {searchField('Search budgets', search, 'Part of a path or name')}
-          {choice('Order', 'sort', sort ?? 'runs-out-first', SORTS)}
+          {ui.searchField('Search budgets', search, 'Part of a path or name')}
+          {ui.choice('Order', 'sort', sort ?? 'runs-out-first', SORTS)}
           {user.roles.ownedGroupIds.length > 0 && (
             <label class="check">
               <input type="checkbox" name="mine" value="1" checked={mine === true} />
@@ -118,12 +109,12 @@ function overviewPage({ overview, asked, group }: OverviewShown, format: PageFor
           <>
             {BAR_KEY}
             {groupTable(rows, 'Groups and their budgets', format, {
-              tree: (id) => address('/', { under: id, sort }),
+              tree: (id) => ui.address('/', { under: id, sort }),
               mayEdit: mayOpen('GET /edit', user.roles),
             })}
-            <PageLinks previous={previous && to(previous)} next={next && to(next)}>
+            <ui.PageLinks previous={previous && to(previous)} next={next && to(next)}>
               {number(first)}–{number(first + rows.length - 1)} of {number(total)}
-            </PageLinks>
+            </ui.PageLinks>
           </>
         )}
       </section>
@@ -152,7 +143,7 @@ function instanceCard({ instance }: Overview, format: PageFormat): Markup | '' {
   const { budget, metered } = instance;
   const used = (micros: number): string => pageAmount(micros, 'micros', format);
   return (
-    <Card
+    <ui.Card
       id="whole"
       title={<a href="/instance">The whole GitLab</a>}
       aside={budget === undefined ? 'no budget of its own' : budget.period?.label}
@@ -163,6 +154,6 @@ function instanceCard({ instance }: Overview, format: PageFormat): Markup | '' {
           ? `${used(metered.settledMicros)} spent and ${used(metered.heldMicros)} held this month.`
           : [leftOfText(budget, format), '. Runs out: ', runsOut(budget, format.nowMs)]}
       </p>
-    </Card>
+    </ui.Card>
   );
 }

@@ -21,19 +21,8 @@ import {
   sendCsv,
 } from './page-deps.ts';
 import { daySpan, distance, number, type PageFormat, pageAmount } from './parts/amounts.tsx';
-import {
-  address,
-  button,
-  Card,
-  type ChoiceList,
-  choice,
-  Facts,
-  type Markup,
-  Note,
-  Plain,
-  searchField,
-  soft,
-} from './parts/layout.tsx';
+import type { ChoiceList, Markup } from './parts/layout.tsx';
+import * as ui from './parts/layout.tsx';
 import { sendProblem, sendUnknown } from './problem-page.tsx';
 import { KEY_TEXTS, sameQuery, spendTable, wasteCard } from './report-parts.tsx';
 
@@ -113,16 +102,16 @@ const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: PageFormat):
       {reportForm(asked, report?.by, report?.keys ?? SPEND_KEYS)}
       {report && reportParts(asked, report, format)}
       {answer.outcome === 'unreadable' && (
-        <Note tone="bad" role="alert">
+        <ui.Note tone="bad" role="alert">
           <strong>{FIELDS[answer.asked]}</strong>: {answer.sentence}.
-        </Note>
+        </ui.Note>
       )}
       {answer.outcome === 'unknown_group' && (
-        <Plain>
+        <ui.Plain>
           <strong>
             {asked.group === undefined ? 'Name a group.' : `There is no report of ${asked.group} for you.`}
           </strong>
-        </Plain>
+        </ui.Plain>
       )}
     </ConsolePage>
   );
@@ -151,7 +140,7 @@ function reportForm(asked: SpendQuery, by: SpendKey | undefined, keys: readonly 
   const isListed = PERIODS.some(([value]) => value === period);
   return (
     <form class="filters" method="get" action="/reports" role="search">
-      {choice('Period', 'period', period, [...(isListed ? [] : [[period, period] as const]), ...PERIODS])}
+      {ui.choice('Period', 'period', period, [...(isListed ? [] : [[period, period] as const]), ...PERIODS])}
       <label>
         or from
         <input type="date" name="from" value={isoDayOf(asked.from)} />
@@ -161,11 +150,11 @@ function reportForm(asked: SpendQuery, by: SpendKey | undefined, keys: readonly 
         <input type="date" name="to" value={isoDayOf(asked.to)} />
       </label>
       {asked.project === undefined ? (
-        searchField('Group', asked.group, 'company/team', 'group')
+        ui.searchField('Group', asked.group, 'company/team', 'group')
       ) : (
         <input type="hidden" name="project" value={asked.project} />
       )}
-      {choice('By', 'by', asked.by && by, [
+      {ui.choice('By', 'by', asked.by && by, [
         ['', 'the next level'],
         ...keys.map((key) => [key, KEY_TEXTS[key]] as const),
       ])}
@@ -181,7 +170,7 @@ function aboutText(report: SpendReport, { nowMs }: PageFormat): Markup {
       {path}, {daySpan(report)}
       {before !== undefined && `, compared with ${daySpan(before)}`}.{' '}
       {packedAtMs !== undefined && `Counted ${distance(packedAtMs, nowMs)}. `}
-      {subject !== 'instance' && <a href={address('/reports', { from, to })}>All that is yours</a>}
+      {subject !== 'instance' && <a href={ui.address('/reports', { from, to })}>All that is yours</a>}
     </>
   );
 }
@@ -190,28 +179,28 @@ function reportParts(asked: SpendQuery, report: SpendReport, format: PageFormat)
   const { total, notes, by, rows, subject } = report;
   const isEmpty = total.jobs === 0 && (total.before?.jobs ?? 0) === 0;
   const file = (name: string, text: string): Markup =>
-    button(address(`/reports/${name}.csv`, sameQuery(asked)), text);
+    ui.button(ui.address(`/reports/${name}.csv`, sameQuery(asked)), text);
   return (
     <>
       {notes.map((note) => (
-        <Note tone="warn" role="status">
+        <ui.Note tone="warn" role="status">
           {note}
-        </Note>
+        </ui.Note>
       ))}
       {totalCard(report, format)}
       {isEmpty ? (
-        <Plain>
+        <ui.Plain>
           <strong>No job was decided in these days.</strong>
-        </Plain>
+        </ui.Plain>
       ) : (
         <>
-          <Card id="cost" title={`By ${KEY_TEXTS[by]}`} aside={format.currency}>
+          <ui.Card id="cost" title={`By ${KEY_TEXTS[by]}`} aside={format.currency}>
             {spendTable(asked, report)}
             <p class="actions">
               {file('spend', 'These rows as CSV')}
               {!subject.startsWith('project/') && file('groups', 'All groups as CSV')}
             </p>
-          </Card>
+          </ui.Card>
           {rows.length > 0 && wasteCard(report)}
         </>
       )}
@@ -223,16 +212,16 @@ function totalCard({ total }: SpendReport, format: PageFormat): Markup {
   const { before, micros, heldMicros, rejected } = total;
   const money = (amount: number): string => pageAmount(amount, 'micros', format);
   return (
-    <Card id="total" title="All together">
-      <Facts
+    <ui.Card id="total" title="All together">
+      <ui.Facts
         style="figures"
         of={[
           ['Spent', money(micros)],
           ['Held by running jobs', heldMicros !== 0 && money(heldMicros)],
           ['The period before', before && money(before.micros)],
-          ['Jobs', [number(total.jobs), rejected > 0 && soft(`${number(rejected)} rejected`)]],
+          ['Jobs', [number(total.jobs), rejected > 0 && ui.soft(`${number(rejected)} rejected`)]],
         ]}
       />
-    </Card>
+    </ui.Card>
   );
 }

@@ -28,22 +28,8 @@ import {
   problemList,
   type Values,
 } from './parts/form-field.tsx';
-import {
-  button,
-  Card,
-  Done,
-  Facts,
-  hidden,
-  List,
-  type Markup,
-  Note,
-  outside,
-  Plain,
-  PostForm,
-  soft,
-  subjectHref,
-  subjectLink,
-} from './parts/layout.tsx';
+import type { Markup } from './parts/layout.tsx';
+import * as ui from './parts/layout.tsx';
 import { COUNT_STEP, countedFor, LOCKOUT, previewPart, SAVE_FORM } from './parts/preview-part.tsx';
 import { wantedText } from './parts/tables.tsx';
 import { type Problem, REQUESTS, sendProblem, sendUnknown } from './problem-page.tsx';
@@ -54,12 +40,12 @@ const requestFacts = (row: RequestRow, format: PageFormat): Markup => {
   return (
     <>
       <p>{reason}</p>
-      <Facts
+      <ui.Facts
         of={[
           ['Counts', row.from !== undefined && spanText(row)],
           ['Limit', left],
           ['Ticket', ticket],
-          ['From', link !== undefined && outside(link, link)],
+          ['From', link !== undefined && ui.outside(link, link)],
           ['Waits until', instant(expiresAtMs, format)],
         ]}
       />
@@ -89,17 +75,17 @@ function requestsPage(rows: readonly RequestRow[], done: string | undefined, for
       heading="Requests for more"
       about="Ask for more on the page of a group. A request is never decided by the user who made it."
     >
-      <Done text={done} />
-      {waiting.length === 0 && <Plain>No requests are waiting.</Plain>}
+      <ui.Done text={done} />
+      {waiting.length === 0 && <ui.Plain>No requests are waiting.</ui.Plain>}
       {waiting.map((row) => waitingCard(row, format))}
       {over.length > 0 && (
-        <Card id="over" title="Decided">
+        <ui.Card id="over" title="Decided">
           <ol class="timeline">
             {over.slice(0, OVER_SHOWN).map((row) => (
               <li>{overText(row, format)}</li>
             ))}
           </ol>
-        </Card>
+        </ui.Card>
       )}
     </ConsolePage>
   );
@@ -111,15 +97,15 @@ function waitingCard(row: RequestRow, format: PageFormat): Markup {
     <article class="card" aria-labelledby={`r-${id}`}>
       <h2 id={`r-${id}`}>
         <span>
-          {wantedText(row, format)} for {subjectLink(subject, path)}
+          {wantedText(row, format)} for {ui.subjectLink(subject, path)}
         </span>
-        {soft(`${row.requestedBy}, ${distance(row.requestedAtMs, format.nowMs)}`)}
+        {ui.soft(`${row.requestedBy}, ${distance(row.requestedAtMs, format.nowMs)}`)}
       </h2>
       {requestFacts(row, format)}
       {mayDecide ? (
         <div class="actions">
           <a class="button main" href={`/requests/${id}`}>
-            Look at it and decide{hidden(` for ${path}`)}
+            Look at it and decide{ui.hidden(` for ${path}`)}
           </a>
         </div>
       ) : (
@@ -137,14 +123,14 @@ function overText(row: RequestRow, format: PageFormat): Markup {
   return (
     <>
       <span class={`tag ${state === 'approved' ? 'good' : ''}`}>{row.granted ? 'granted' : outcome}</span>{' '}
-      <strong>{wantedText(row, format)}</strong> for {subjectLink(row.subject, row.path)}: {row.reason}
+      <strong>{wantedText(row, format)}</strong> for {ui.subjectLink(row.subject, row.path)}: {row.reason}
       <p class="soft">
         asked by {row.requestedBy}
         {decidedBy !== undefined && `, decided by ${decidedBy}`}
         {decidedAtMs !== undefined && ` ${distance(decidedAtMs, format.nowMs)}`}
         {note !== undefined && `: ${note}`}
         {state === 'approved' && row.link !== undefined && (
-          <> · {outside(row.link, 'Retry the job in GitLab')}</>
+          <> · {ui.outside(row.link, 'Retry the job in GitLab')}</>
         )}
       </p>
     </>
@@ -160,24 +146,24 @@ function askPage(
 ): Markup {
   const link = { name: 'link', label: 'The job it is about', type: 'url', max: 500 } as const;
   const fields = [...grantFormFields(limits, zone), { ...link, hint: 'Its address in GitLab.' }];
-  const back = subjectHref(subject) ?? '/';
+  const back = ui.subjectHref(subject) ?? '/';
   return (
     <ConsolePage title={`Ask for more for ${path}`} at="/requests" user={format.user}>
       {problemList(problems, others, fields)}
       {limits.every((limit) => limit.amount === 'unlimited') ? (
-        <Plain>
-          It has no limit of its own to add to; ask for those above it there. {button(back, 'Back')}
-        </Plain>
+        <ui.Plain>
+          It has no limit of its own to add to; ask for those above it there. {ui.button(back, 'Back')}
+        </ui.Plain>
       ) : (
-        <PostForm user={format.user} class="card" action="/ask">
-          <List of={limits.map((limit) => `${limitWords(limit)}: ${leftOfText(limit, format)}`)} />
+        <ui.PostForm user={format.user} class="card" action="/ask">
+          <ui.List of={limits.map((limit) => `${limitWords(limit)}: ${leftOfText(limit, format)}`)} />
           {hiddenFields({ subject })}
           {fields.map((each) => field(each, values, problems))}
           <div class="actions">
             <button class="main">Send the request</button>
-            {button(back, 'Cancel')}
+            {ui.button(back, 'Cancel')}
           </div>
-        </PostForm>
+        </ui.PostForm>
       )}
     </ConsolePage>
   );
@@ -239,24 +225,24 @@ function decidePage(
       crumbs={[<a href="/requests">Requests</a>]}
       about={`Asked for by ${row.requestedBy}. Look at what it does, then decide.`}
     >
-      <Card id="asked" title="Request">
+      <ui.Card id="asked" title="Request">
         {requestFacts(row, format)}
-      </Card>
+      </ui.Card>
       {preview.outcome === 'valid' ? (
         <>
           {previewPart({ ...preview, needsApproval: [] }, format, exact)}
           {preview.lockout.length > 0 && (
-            <Note tone="bad" lines={preview.lockout}>
+            <ui.Note tone="bad" lines={preview.lockout}>
               <strong>{LOCKOUT}</strong>
-            </Note>
+            </ui.Note>
           )}
         </>
       ) : (
-        <Note tone="bad" role="alert" lines={preview.problems.map(({ message }) => message)}>
+        <ui.Note tone="bad" role="alert" lines={preview.problems.map(({ message }) => message)}>
           <strong>It no longer fits the limits.</strong>
-        </Note>
+        </ui.Note>
       )}
-      <PostForm user={format.user} class="card" id={SAVE_FORM} action={`/requests/${row.id}`}>
+      <ui.PostForm user={format.user} class="card" id={SAVE_FORM} action={`/requests/${row.id}`}>
         {values.link !== undefined && hiddenFields({ link: values.link })}
         {field({ name: 'note', label: 'Note', max: 500, hint: 'Required to decline.' }, values)}
         <div class="actions">
@@ -266,9 +252,9 @@ function decidePage(
           <button class="danger" name="verdict" value="decline">
             Decline
           </button>
-          {button('/requests', 'Cancel')}
+          {ui.button('/requests', 'Cancel')}
         </div>
-      </PostForm>
+      </ui.PostForm>
     </ConsolePage>
   );
 }

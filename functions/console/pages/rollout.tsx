@@ -26,22 +26,8 @@ import {
 } from './page-deps.ts';
 import { distance, number, type PageFormat, pageCount } from './parts/amounts.tsx';
 import { hiddenFields } from './parts/form-field.tsx';
-import {
-  address,
-  button,
-  Card,
-  contactLink,
-  DO,
-  Done,
-  List,
-  type Markup,
-  PageLinks,
-  Plain,
-  PostForm,
-  soft,
-  subjectLink,
-  Table,
-} from './parts/layout.tsx';
+import type { Markup } from './parts/layout.tsx';
+import * as ui from './parts/layout.tsx';
 import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
 
 const ROWS = 50;
@@ -96,7 +82,7 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
     const { applied } = sent;
     if (applied !== undefined && applied.outcome !== 'live' && applied.outcome !== 'unchanged')
       return responded(c, applied);
-    const to = back === 'shadow' ? address('/shadow', { days, done }) : address('/rollout', { done });
+    const to = back === 'shadow' ? ui.address('/shadow', { days, done }) : ui.address('/rollout', { done });
     return c.redirect(to, 303);
   });
 
@@ -140,7 +126,7 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
   const { user } = format;
   const stepOf = (row: RolloutRow, name: RolloutClassRow['class']): Child => {
     const found = row.classes.find((each) => each.class === name);
-    return found && [stepTag(found.step), ' ', soft(sinceText(found, row.subject, format))];
+    return found && [stepTag(found.step), ' ', ui.soft(sinceText(found, row.subject, format))];
   };
   return (
     <ConsolePage
@@ -149,30 +135,30 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
       user={user}
       about="From watching to enforcing: shadow, report to the owner, warn, enforce. A group without a step follows the one above it."
     >
-      <Done text={done} />
+      <ui.Done text={done} />
       {view.rows.length === 0 ? (
-        <Plain>No group of yours has a step.</Plain>
+        <ui.Plain>No group of yours has a step.</ui.Plain>
       ) : (
         <div class="card">
-          <Table
+          <ui.Table
             label="Steps"
             columns={[
-              { head: 'Group', cell: ({ subject, path }) => subjectLink(subject, path) },
+              { head: 'Group', cell: ({ subject, path }) => ui.subjectLink(subject, path) },
               { head: 'Cost', cell: (row) => stepOf(row, 'cost') },
               { head: 'Capacity', cell: (row) => stepOf(row, 'capacity') },
               { head: 'For the next step', style: 'full', cell: ({ classes }) => missingText(classes) },
               {
-                ...{ head: DO, style: 'full' },
+                ...{ head: ui.DO, style: 'full' },
                 cell: ({ subject, path }) =>
                   mayOpen('GET /rollout/step', user.roles) &&
-                  button(address('/rollout/step', { subject }), 'Look', ` at ${path}`),
+                  ui.button(ui.address('/rollout/step', { subject }), 'Look', ` at ${path}`),
               },
             ]}
             rows={view.rows}
           />
-          <PageLinks next={view.next && address('/rollout', { cursor: view.next })}>
+          <ui.PageLinks next={view.next && ui.address('/rollout', { cursor: view.next })}>
             {pageCount(view.total, 'row')}
-          </PageLinks>
+          </ui.PageLinks>
         </div>
       )}
     </ConsolePage>
@@ -222,8 +208,8 @@ function rolloutStepPage(shown: StepShown, format: PageFormat): Markup {
       crumbs={[<a href="/rollout">Rollout</a>]}
       about={
         <>
-          {subjectLink(subject, 'Its limits')}. The owner is {owner}
-          {contact !== undefined && <>, {contactLink(contact)}</>}.
+          {ui.subjectLink(subject, 'Its limits')}. The owner is {owner}
+          {contact !== undefined && <>, {ui.contactLink(contact)}</>}.
         </>
       }
     >
@@ -235,7 +221,7 @@ function rolloutStepPage(shown: StepShown, format: PageFormat): Markup {
 }
 
 const classCard = (row: RolloutClassRow, subject: string, format: PageFormat): Markup => (
-  <Card
+  <ui.Card
     id={`c-${row.class}`}
     title={
       <>
@@ -254,7 +240,7 @@ const classCard = (row: RolloutClassRow, subject: string, format: PageFormat): M
           The next step is <strong>{row.next}</strong>
           {row.needs.length === 0 ? ', and needs nothing.' : ':'}
         </p>
-        <List
+        <ui.List
           of={row.needs.map((need) => (
             <>
               <span class={need.met ? 'tag good' : 'tag warn'}>{need.met ? 'met' : 'missing'}</span>{' '}
@@ -264,19 +250,19 @@ const classCard = (row: RolloutClassRow, subject: string, format: PageFormat): M
         />
       </>
     )}
-  </Card>
+  </ui.Card>
 );
 
 function forecastCard(forecast: RolloutForecastAnswer, subject: string): Markup {
   if (forecast.outcome !== 'counted')
     return (
-      <Card id="forecast" title="If enforced now">
+      <ui.Card id="forecast" title="If enforced now">
         <p>Counted too often within a minute: load the page again in a moment.</p>
-      </Card>
+      </ui.Card>
     );
   const { jobs, wouldFail, days, daysCounted, rows, next } = forecast;
   return (
-    <Card id="forecast" title="If enforced now">
+    <ui.Card id="forecast" title="If enforced now">
       <p>
         Of {pageCount(jobs, 'job')} of the last {days} days,{' '}
         <strong class={wouldFail > 0 ? 'warn-text' : 'good-text'}>
@@ -287,15 +273,15 @@ function forecastCard(forecast: RolloutForecastAnswer, subject: string): Markup 
           <>
             {' '}
             {daysCounted} of {days} days counted:{' '}
-            <a href={address('/rollout/step', { subject, cursor: next })}>count the rest</a>.
+            <a href={ui.address('/rollout/step', { subject, cursor: next })}>count the rest</a>.
           </>
         )}
       </p>
-      <List
+      <ui.List
         of={rows.map(({ group, path, rule, code, limitLabel, jobs: count, examples: [example] }) => (
           <>
-            {group === undefined ? path : subjectLink(group, path)}: {pageCount(count, 'job')} by{' '}
-            <code>{rule}</code>, {code} {soft(limitLabel)}
+            {group === undefined ? path : ui.subjectLink(group, path)}: {pageCount(count, 'job')} by{' '}
+            <code>{rule}</code>, {code} {ui.soft(limitLabel)}
             {example && (
               <>
                 {' '}
@@ -305,7 +291,7 @@ function forecastCard(forecast: RolloutForecastAnswer, subject: string): Markup 
           </>
         ))}
       />
-    </Card>
+    </ui.Card>
   );
 }
 
@@ -313,7 +299,7 @@ function stepForms({ view, row, canTell }: StepShown, { user }: PageFormat): Mar
   const { subject, classes, owner } = row;
   const isReady = classes.every(({ needs }) => needs.every(({ met }) => met));
   const moveForm = (direction: 'next' | 'back', title: string, rest: Child): Markup => (
-    <PostForm user={user} class="card" action="/rollout/move">
+    <ui.PostForm user={user} class="card" action="/rollout/move">
       <h2>{title}</h2>
       {hiddenFields({ subject, base: view.set ?? NO_SET, direction })}
       <div class="field">
@@ -321,16 +307,16 @@ function stepForms({ view, row, canTell }: StepShown, { user }: PageFormat): Mar
         <input id={`f-${direction}`} name="why" required maxlength={300} autocomplete="off" />
       </div>
       {rest}
-    </PostForm>
+    </ui.PostForm>
   );
   return (
     <>
-      <PostForm user={user} class="card" action="/rollout/report">
+      <ui.PostForm user={user} class="card" action="/rollout/report">
         <h2>Report to the owner</h2>
         {hiddenFields({ subject, ...(!canTell && { told: 'yes' }) })}
         {!canTell && <p>No topic of owners is set up: tell {owner} yourself, and say so.</p>}
         <button>{canTell ? 'Send the shadow report' : 'The owner is notified'}</button>
-      </PostForm>
+      </ui.PostForm>
       {mayOpen('POST /rollout/move', user.roles) &&
         classes.some(({ next }) => next !== undefined) &&
         moveForm(

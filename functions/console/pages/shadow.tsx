@@ -21,20 +21,8 @@ import {
   pageCount,
 } from './parts/amounts.tsx';
 import { hiddenFields } from './parts/form-field.tsx';
-import {
-  address,
-  contactLink,
-  DaysForm,
-  Done,
-  hidden,
-  List,
-  type Markup,
-  PageLinks,
-  Plain,
-  PostForm,
-  soft,
-  subjectLink,
-} from './parts/layout.tsx';
+import type { Markup } from './parts/layout.tsx';
+import * as ui from './parts/layout.tsx';
 import { REPORT_DONE } from './rollout.tsx';
 
 const SPANS: readonly number[] = [7, 14, 30, 62];
@@ -69,21 +57,23 @@ function shadowPage(shown: ShadowShown, done: string | undefined, format: PageFo
       at="/shadow"
       user={format.user}
       about={`What would have failed, had the limits and rules that only watch been enforced. ${daySpan(view)}.`}
-      actions={<DaysForm action="/shadow" only={only} choices={SPANS} days={days} />}
+      actions={<ui.DaysForm action="/shadow" only={only} choices={SPANS} days={days} />}
     >
-      <Done text={done} />
+      <ui.Done text={done} />
       {view.rows.length === 0 ? (
-        <Plain>
+        <ui.Plain>
           <strong>Nothing watches here.</strong> A limit in mode <code>shadow</code> or <code>warn</code>{' '}
           shows here what it would have rejected.
-        </Plain>
+        </ui.Plain>
       ) : (
         <>
           {view.rows.map((row) => card(row, shown, format))}
-          <PageLinks next={view.next && address('/shadow', { days, group: only.group, cursor: view.next })}>
+          <ui.PageLinks
+            next={view.next && ui.address('/shadow', { days, group: only.group, cursor: view.next })}
+          >
             {pageCount(view.total, only.project === undefined ? 'group' : 'project')} with something that
             watches
-          </PageLinks>
+          </ui.PageLinks>
         </>
       )}
     </ConsolePage>
@@ -106,8 +96,8 @@ function card(row: ShadowRow, { days, canTell }: ShadowShown, format: PageFormat
   return (
     <article class="card" aria-labelledby={id}>
       <h2 id={id}>
-        <span>{subjectLink(subject, path)}</span>
-        {soft(pageCount(jobs, 'job'))}
+        <span>{ui.subjectLink(subject, path)}</span>
+        {ui.soft(pageCount(jobs, 'job'))}
       </h2>
       {ranRejected > 0 && (
         <>
@@ -115,7 +105,7 @@ function card(row: ShadowRow, { days, canTell }: ShadowShown, format: PageFormat
             <strong class="warn-text">{pageCount(ranRejected, 'job')}</strong> ran although rejected: GitLab
             follows no answer while the controller is in <code>dry_run</code>.
           </p>
-          <List of={ruleLines(ranRejectedBy)} />
+          <ui.List of={ruleLines(ranRejectedBy)} />
         </>
       )}
       <p>
@@ -125,8 +115,8 @@ function card(row: ShadowRow, { days, canTell }: ShadowShown, format: PageFormat
         </strong>{' '}
         would have failed by what only watches.
       </p>
-      <List of={ruleLines(wouldFail)} />
-      <List
+      <ui.List of={ruleLines(wouldFail)} />
+      <ui.List
         of={limits.map(
           ({ limit, refusedAmount }) =>
             `${limitWords(limit)}, ${limitAmountWords(limit, format)} (${limit.mode}): ${pageAmount(refusedAmount, limit.unit, format)} would not have been let in`,
@@ -134,14 +124,14 @@ function card(row: ShadowRow, { days, canTell }: ShadowShown, format: PageFormat
       />
       <div class="actions">
         {canSend && (
-          <PostForm user={user} action="/rollout/report">
+          <ui.PostForm user={user} action="/rollout/report">
             {hiddenFields({ subject, days: String(days), back: 'shadow' })}
-            <button>Send to owner{hidden(` of ${path}`)}</button>
-          </PostForm>
+            <button>Send to owner{ui.hidden(` of ${path}`)}</button>
+          </ui.PostForm>
         )}
         <span class="soft">
           Owner: {owner ?? 'not known'}
-          {contact !== undefined && <>, {contactLink(contact)}</>}
+          {contact !== undefined && <>, {ui.contactLink(contact)}</>}
         </span>
       </div>
     </article>

@@ -5,19 +5,8 @@ import type { User } from '../../core/signin/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageContext, type PageRoutes, query, send, sendCsv } from './page-deps.ts';
 import { number as count, type PageFormat, pageAmount } from './parts/amounts.tsx';
-import {
-  address,
-  button,
-  Card,
-  Facts,
-  type Markup,
-  Note,
-  Plain,
-  searchField,
-  statementHref,
-  subjectLink,
-  Table,
-} from './parts/layout.tsx';
+import type { Markup } from './parts/layout.tsx';
+import * as ui from './parts/layout.tsx';
 import { sendUnknown } from './problem-page.tsx';
 
 const FILES: Readonly<Record<string, typeof closedCsv>> = {
@@ -95,21 +84,21 @@ const statementsPage = (
     about="A month closes automatically five days after its end, and a closed statement never changes."
     actions={
       <form class="filters" method="get" action="/statements" role="search">
-        {searchField('Group', asked, 'company/team', 'group')}
+        {ui.searchField('Group', asked, 'company/team', 'group')}
         <button>Show</button>
       </form>
     }
   >
     {months === undefined ? (
-      <Plain>
+      <ui.Plain>
         {asked === undefined ? 'Name a group.' : `There are no statements of ${asked} for you.`} Months are
         closed for each top-level group and for the whole GitLab.
-      </Plain>
+      </ui.Plain>
     ) : (
-      <Card id="months" title={months.group === 'instance' ? WHOLE : months.group}>
+      <ui.Card id="months" title={months.group === 'instance' ? WHOLE : months.group}>
         {chainNote(months)}
         {months.statements.length > 0 && monthsTable(months, format)}
-      </Card>
+      </ui.Card>
     )}
   </ConsolePage>
 );
@@ -120,21 +109,21 @@ function chainNote({ statements, broken }: ClosedMonths): Markup {
   if (broken === undefined)
     return <p class="soft">All {statements.length} statements are as they were written.</p>;
   return (
-    <Note tone="bad" role="alert">
+    <ui.Note tone="bad" role="alert">
       Statement {broken.number} of {monthText(broken.month)}{' '}
       {broken.cause === 'text' ? 'was changed after it was closed' : 'does not follow the month before it'}.
       Ask the platform team.
-    </Note>
+    </ui.Note>
   );
 }
 
 const monthsTable = ({ statements }: ClosedMonths, format: PageFormat): Markup => (
-  <Table
+  <ui.Table
     label="Closed months"
     columns={[
       {
         head: 'Month',
-        cell: ({ subject, month }) => <a href={statementHref(subject, month)}>{monthText(month)}</a>,
+        cell: ({ subject, month }) => <a href={ui.statementHref(subject, month)}>{monthText(month)}</a>,
       },
       { head: 'Number', style: 'n', cell: ({ number }) => number },
       { head: 'Jobs', style: 'n', cell: ({ totals }) => count(totals.jobs) },
@@ -165,21 +154,21 @@ function closedStatementPage(statement: ClosedStatement, isWhole: boolean, forma
       user={format.user}
       about={`Statement ${number}, closed on ${dayLabel(dayIn(zone, closedAtMs))}`}
       crumbs={[
-        <a href={address('/statements', { group: subject.replace(/^group\//, '') })}>Statements</a>,
-        subjectLink(subject, name),
+        <a href={ui.address('/statements', { group: subject.replace(/^group\//, '') })}>Statements</a>,
+        ui.subjectLink(subject, name),
       ]}
       actions={[
-        button(statementHref(subject, month, '/statement.csv'), 'CSV'),
-        button(statementHref(subject, month, '/focus.csv'), 'FOCUS'),
+        ui.button(ui.statementHref(subject, month, '/statement.csv'), 'CSV'),
+        ui.button(ui.statementHref(subject, month, '/focus.csv'), 'FOCUS'),
       ]}
     >
       {!isWhole && (
-        <Note tone="bad" role="alert">
+        <ui.Note tone="bad" role="alert">
           This statement or an earlier one was changed after it was written. Ask the platform team.
-        </Note>
+        </ui.Note>
       )}
-      <Card id="due" title={`Due: ${money(totals.dueMicros)}`}>
-        <Table
+      <ui.Card id="due" title={`Due: ${money(totals.dueMicros)}`}>
+        <ui.Table
           label="Lines of the statement"
           columns={[
             {
@@ -193,9 +182,9 @@ function closedStatementPage(statement: ClosedStatement, isWhole: boolean, forma
           ]}
           rows={closedRows(statement)}
         />
-      </Card>
-      <Card id="proof" title="Verification">
-        <Facts
+      </ui.Card>
+      <ui.Card id="proof" title="Verification">
+        <ui.Facts
           of={[
             ['Checksum', <code>{sha256}</code>],
             ['Month before', previousSha256 === '' ? 'None' : <code>{previousSha256}</code>],
@@ -206,7 +195,7 @@ function closedStatementPage(statement: ClosedStatement, isWhole: boolean, forma
           Each statement has the checksum of the month before it. <code>tollgate statement verify</code>{' '}
           checks all of them.
         </p>
-      </Card>
+      </ui.Card>
     </ConsolePage>
   );
 }

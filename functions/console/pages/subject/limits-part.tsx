@@ -14,23 +14,14 @@ import {
   type PageFormat,
   pageAmount,
 } from '../parts/amounts.tsx';
-import {
-  address,
-  contactLink,
-  DO,
-  hidden,
-  joined,
-  List,
-  type Markup,
-  soft,
-  Table,
-} from '../parts/layout.tsx';
+import type { Markup } from '../parts/layout.tsx';
+import * as ui from '../parts/layout.tsx';
 
 export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, format: PageFormat): Markup {
   const editLink = (limit: LimitRow): Child =>
     (may.tighten || may.loosen) && (
-      <a href={address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
-        Edit{hidden(` ${nameOf(limit)}`)}
+      <a href={ui.address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
+        Edit{ui.hidden(` ${nameOf(limit)}`)}
       </a>
     );
   return (
@@ -38,7 +29,7 @@ export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, form
       {limits.length === 0 ? (
         <p>It has no limit of its own.</p>
       ) : (
-        <Table
+        <ui.Table
           label="Limits"
           columns={[
             {
@@ -46,32 +37,32 @@ export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, form
               cell: (limit) => (
                 <>
                   {nameOf(limit)} {modeTag(limit.rolledOutAs ?? limit.mode)}
-                  {soft(factsText(limit, format))}
+                  {ui.soft(factsText(limit, format))}
                 </>
               ),
             },
             ...limitColumns<LimitRow>({ limitOf: (limit) => limit, mayEdit: false }, format),
-            { head: DO, cell: editLink },
+            { head: ui.DO, cell: editLink },
           ]}
           rows={limits}
         />
       )}
       {caps.length > 0 && <h3>Caps per pipeline or user</h3>}
-      <List
+      <ui.List
         of={caps.map((limit) => (
           <>
             {nameOf(limit)}: {limitAmountWords(limit, format)} {modeTag(limit.rolledOutAs ?? limit.mode)}{' '}
-            {soft(factsText(limit, format))} {editLink(limit)}
+            {ui.soft(factsText(limit, format))} {editLink(limit)}
           </>
         ))}
       />
       {limitsAbove.length > 0 && <h3>Limits above that also count</h3>}
-      <List
+      <ui.List
         of={limitsAbove.map(({ label, left, amount, unit, periodLabel, contact }) => (
           <>
             {label}: {pageAmount(left, unit, format)} left of {pageAmount(amount, unit, format)}
             {periodLabel !== undefined && ` for ${periodLabel}`}
-            {contact !== undefined && <>; contact {contactLink(contact)}</>}
+            {contact !== undefined && <>; contact {ui.contactLink(contact)}</>}
           </>
         ))}
       />
@@ -102,5 +93,5 @@ function factsText(limit: LimitRow, format: PageFormat): Markup[] {
     fromMs !== undefined && ['from ', edge(fromMs, 'start', limit)],
     untilMs !== undefined && ['until ', edge(untilMs, 'end', limit)],
   ];
-  return joined(parts.filter(Boolean), ' · ');
+  return ui.joined(parts.filter(Boolean), ' · ');
 }

@@ -20,25 +20,8 @@ import {
   pageCount,
   runsOut,
 } from '../parts/amounts.tsx';
-import {
-  address,
-  button,
-  Card,
-  contactLink,
-  DO,
-  Done,
-  Facts,
-  hidden,
-  joined,
-  lastOf,
-  type Markup,
-  Note,
-  soft,
-  subjectHref,
-  subjectLink,
-  subjectOfPath,
-  Table,
-} from '../parts/layout.tsx';
+import type { Markup } from '../parts/layout.tsx';
+import * as ui from '../parts/layout.tsx';
 import { historyPart } from '../parts/preview-part.tsx';
 import { groupTable } from '../parts/tables.tsx';
 import { sendUnknown } from '../problem-page.tsx';
@@ -52,7 +35,7 @@ export const subjectRoutes: PageRoutes = (app, deps) => {
   };
   app.get('/instance', (c) => show(c, 'instance'));
   app.get('/:folder{groups|projects|runner-classes}/:name', (c) =>
-    show(c, subjectOfPath(c.req.param('folder'), c.req.param('name'))),
+    show(c, ui.subjectOfPath(c.req.param('folder'), c.req.param('name'))),
   );
 };
 
@@ -75,43 +58,49 @@ function subjectPage(view: SubjectView, done: string | undefined, format: PageFo
       title={path}
       at="/"
       user={format.user}
-      crumbs={[<a href="/">Budgets</a>, ...above.map((each) => subjectLink(each.subject, lastOf(each.path)))]}
+      crumbs={[
+        <a href="/">Budgets</a>,
+        ...above.map((each) => ui.subjectLink(each.subject, ui.lastOf(each.path))),
+      ]}
       about={
         <>
           {KIND_LABEL[kind]}
-          {isClosed && [' · ', <a href={address('/statements', { group: under ?? subject })}>Statements</a>]}
+          {isClosed && [
+            ' · ',
+            <a href={ui.address('/statements', { group: under ?? subject })}>Statements</a>,
+          ]}
         </>
       }
       actions={actions(view)}
     >
-      <Done text={done} />
+      <ui.Done text={done} />
       {view.freezes.map((freeze) => freezeNote(freeze, view, format))}
       {main !== undefined && mainLimitCard(main, view, format)}
-      <Card id="limits" title="Limits">
+      <ui.Card id="limits" title="Limits">
         {limitsPart(view, format)}
-      </Card>
-      <Card id="grants" title="Grants">
+      </ui.Card>
+      <ui.Card id="grants" title="Grants">
         {grantsPart(view, format)}
-      </Card>
-      <Card id="rejected" title="Rejected jobs">
+      </ui.Card>
+      <ui.Card id="rejected" title="Rejected jobs">
         <p class="soft">{usageSentence(usage, format)}</p>
         {rejectionsPart(usage.rejections, format)}
-      </Card>
+      </ui.Card>
       {kind !== 'project' && usagePart(view, format)}
       {childCount > 0 && (
-        <Card id="children" title={`${pageCount(childCount, 'group')} right below`}>
+        <ui.Card id="children" title={`${pageCount(childCount, 'group')} right below`}>
           {BAR_KEY}
           {groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups right below', format)}
           {childCount > Math.min(children.length, CHILDREN_SHOWN) && (
             <p>
-              <a href={address('/', { under })}>All {pageCount(childCount, 'group')}</a>
+              <a href={ui.address('/', { under })}>All {pageCount(childCount, 'group')}</a>
             </p>
           )}
-        </Card>
+        </ui.Card>
       )}
-      <Card id="history" title="History of edits">
+      <ui.Card id="history" title="History of edits">
         {historyPart(view.history, subject, format)}
-      </Card>
+      </ui.Card>
     </ConsolePage>
   );
 }
@@ -120,12 +109,12 @@ function actions({ kind, subject, may, childCount, limits }: SubjectView): Child
   // Unlimited amounts cannot grow.
   const canGrow = limits.some(({ amount }) => amount !== 'unlimited');
   const link = (isOffered: boolean, text: string, kindOfEdit: string): Child =>
-    isOffered && button(address('/edit', { subject, kind: kindOfEdit }), text);
+    isOffered && ui.button(ui.address('/edit', { subject, kind: kindOfEdit }), text);
   return [
     link(may.loosen && (kind === 'instance' || childCount > 0), 'Change all by a share', 'scale'),
     link(may.loosen, 'New limit', 'set'),
     link(may.grant && canGrow, 'Grant more', 'grant'),
-    may.ask && !may.grant && canGrow && button(address('/ask', { subject }), 'Ask for more'),
+    may.ask && !may.grant && canGrow && ui.button(ui.address('/ask', { subject }), 'Ask for more'),
     link(may.freeze, 'Freeze', 'freeze'),
     link(may.breakGlass && kind !== 'runner-class', 'Break glass', 'breakglass'),
     link(may.rollOut && kind === 'group', 'Roll out', 'rollout'),
@@ -138,7 +127,7 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
   const amount = (whole: number): string => pageAmount(whole, unit, format);
   const isCounted = settled !== undefined && limit.amount !== 'unlimited';
   return (
-    <Card
+    <ui.Card
       id="budget"
       title={
         <>
@@ -147,11 +136,11 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
       }
       aside={limit.period?.label}
     >
-      <Facts
+      <ui.Facts
         style="figures"
         of={[
           ['Spent', settled === undefined ? NOT_COUNTED : amount(settled)],
-          ['Held', [settled === undefined ? '–' : amount(held), soft('by jobs that run or wait')]],
+          ['Held', [settled === undefined ? '–' : amount(held), ui.soft('by jobs that run or wait')]],
           ['Limit', limitAmountWords(limit, format)],
           ['Granted', granted > 0 && amount(granted)],
           ['Carried over', carried !== 0 && amount(carried)],
@@ -165,29 +154,31 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
       {others.length > 0 && (
         <p class="soft">
           Chart of:{' '}
-          {joined(
+          {ui.joined(
             others.map((other) => (
-              <a href={address(subjectHref(view.subject) ?? '/', { limit: other.id })}>{limitWords(other)}</a>
+              <a href={ui.address(ui.subjectHref(view.subject) ?? '/', { limit: other.id })}>
+                {limitWords(other)}
+              </a>
             )),
           )}
         </p>
       )}
-      <Facts
+      <ui.Facts
         of={[
           ['Owner', owner],
-          ['Contact', contact && contactLink(contact)],
+          ['Contact', contact && ui.contactLink(contact)],
           ['Cost centre', costCenter],
           ['Why', reason],
         ]}
       />
-    </Card>
+    </ui.Card>
   );
 }
 
 function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): Markup {
   if (grants.length === 0) return <p class="soft">Nothing was granted on top.</p>;
   return (
-    <Table
+    <ui.Table
       label="Grants"
       columns={[
         {
@@ -195,18 +186,18 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
           cell: ({ reason, limit, ticket }) => [
             reason,
             ' ',
-            soft(<code>{limit}</code>, ticket && ` · ${ticket}`),
+            ui.soft(<code>{limit}</code>, ticket && ` · ${ticket}`),
           ],
         },
         { head: 'Amount', style: 'n', cell: ({ amount, unit }) => `+${pageAmount(amount, unit, format)}` },
         { head: 'Counts', cell: (grant) => grantState(grant, format) },
         {
-          head: DO,
+          head: ui.DO,
           cell: ({ id, reason }) =>
             id !== undefined &&
             may.tighten && (
-              <a href={address('/edit', { kind: 'revoke', grant: id, subject })}>
-                Revoke{hidden(` ${reason}`)}
+              <a href={ui.address('/edit', { kind: 'revoke', grant: id, subject })}>
+                Revoke{ui.hidden(` ${reason}`)}
               </a>
             ),
         },
@@ -220,19 +211,19 @@ const grantState = ({ state, fromMs, untilMs, zone }: GrantRow, { nowMs }: PageF
   state === 'to_come' ? (
     <>
       <span class="tag">to come</span> begins {distance(fromMs, nowMs)}{' '}
-      {soft(edge(fromMs, 'start', { zone }))}
+      {ui.soft(edge(fromMs, 'start', { zone }))}
     </>
   ) : (
     <>
       <span class="tag good">in force</span> ends {distance(untilMs, nowMs)}{' '}
-      {soft(edge(untilMs, 'end', { zone }))}
+      {ui.soft(edge(untilMs, 'end', { zone }))}
     </>
   );
 
 function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }: PageFormat): Markup {
   const { fromMs = 0, untilMs, above, reason, owner, id } = freeze;
   return (
-    <Note tone="bad">
+    <ui.Note tone="bad">
       <strong>
         Frozen
         {above !== undefined && ` with ${above}`}:
@@ -242,8 +233,8 @@ function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }:
       {untilMs === undefined ? ' until it is lifted' : <> until {edge(untilMs, 'end', freeze)}</>}. Running
       jobs finish.{owner !== undefined && ` Ask ${owner}.`}{' '}
       {may.freeze && above === undefined && (
-        <a href={address('/edit', { kind: 'unfreeze', freeze: id, subject })}>Lift it</a>
+        <a href={ui.address('/edit', { kind: 'unfreeze', freeze: id, subject })}>Lift it</a>
       )}
-    </Note>
+    </ui.Note>
   );
 }
