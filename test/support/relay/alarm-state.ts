@@ -28,7 +28,7 @@ export function isOnAfter(
     const value = resultOf(spec.formula, within(end - spec.periodMinutes, end));
     if (value === undefined ? spec.missing === 'breaching' : breaches(spec, value)) breaching += 1;
   }
-  return breaching >= (spec.breaching);
+  return breaching >= spec.breaching;
 }
 
 /** The alarms on the relays' own metrics whose threshold one minute with these values passes. */
