@@ -81,7 +81,7 @@ export class NodeLambda extends Construct {
     this.role.addToPolicy(statement(Effect.DENY, ...rights));
   }
 
-  /** Lambda needs all of them, because interfaces have no name before they are created. */
+  /** Lambda needs all, because interfaces have no name before they are created. */
   #allowNetworkInterfaces(): void {
     this.allow(
       ['ec2:CreateNetworkInterface', 'ec2:DescribeNetworkInterfaces', 'ec2:DeleteNetworkInterface'],

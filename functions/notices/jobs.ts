@@ -125,7 +125,7 @@ async function findRejectedJobs(
 
 /**
  * Lists the groups whose limits name an owner, and the top-level groups of the latest rejected jobs that are in no such group.
- * Their counts are exact, and say which of them have new jobs.
+ * Their counts are exact, and say which have new jobs.
  */
 async function findGroups(
   sinceMs: number,

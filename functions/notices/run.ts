@@ -157,7 +157,7 @@ export const noticeHash = ({ id, to }: Notice): string =>
     .digest('base64url')
     .slice(0, HASH_CHARACTERS);
 
-/** The cursor after a run that sent only some of its notices: the next run finds all of them again. */
+/** The cursor after a run that sent only some of its notices: the next run finds them again. */
 export const advancePartly = (cursor: Cursor, sent: readonly Notice[]): Cursor => ({
   ...cursor,
   sent: [...(cursor.sent ?? []), ...sent.map(noticeHash)].slice(-HASHES_MAX),

@@ -191,7 +191,7 @@ async function recordAlerts(
   }
 }
 
-/** The longest texts of so many fit what SNS takes. The console has all of them. */
+/** The longest texts of so many fit what SNS takes. The console has all. */
 export const NOTICES_PER_MESSAGE_MAX = 20;
 const NOTICES_PER_CHAT_MAX = 10;
 

@@ -44,7 +44,7 @@ const DISTINCT_BYTES_MIN = 8;
 const isGuessable = (secret: Buffer): boolean =>
   secret.length < SECRET_BYTES_MIN || new Set(secret).size < DISTINCT_BYTES_MIN;
 
-/** Compares digests of equal length, and always all of them. @param secrets of the deployment */
+/** Compares digests of equal length, and always all. @param secrets of the deployment */
 export function hasWebhookToken(
   { token }: SignedHeaders,
   secrets: readonly string[],

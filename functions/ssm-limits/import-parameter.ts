@@ -8,7 +8,7 @@
  *     - { jobs: 20 }
  *
  * `path` is the group's path as GitLab shows it now: a typo in the id must not give another group money. An entry of `limits`
- * has the fields of limits.yaml without `on`. `limits: []` removes all of them. `confirm: true` is needed where the console
+ * has the fields of limits.yaml without `on`. `limits: []` removes all. `confirm: true` is needed where the console
  * asks twice, such as for more than three times the amount before.
  */
 import { parse } from 'yaml';

@@ -82,7 +82,7 @@ export type GitLabDirectory = ReturnType<typeof createGitLabDirectory>;
  */
 export function createGitLabDirectory(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
-  // Few fields: a tenth of them, and the visibility and the namespace are among them.
+  // A tenth of the fields, and the visibility and the namespace are among them.
   const projectsPage = (asked: Readonly<Record<string, string>>, page?: string) =>
     readPage('projects', '/projects', pageQuery({ simple: 'true', ...asked }, page), RestProject, deps);
 

@@ -171,7 +171,7 @@ export async function replaceUserIds(
   return { replaced, left };
 }
 
-/** Returns the record, with its entries if any of them may name a user. */
+/** Returns the record, with its entries if any may name a user. */
 export async function kept(record: JobRecord, store: Pick<LedgerStore, 'readEntries'>): Promise<KeptJob> {
   const { userId: _, ...facts } = record.facts;
   const inClaims = userIdsIn({ ...record, facts }).length > 0;

@@ -1,5 +1,5 @@
 /**
- * - `too_large`: more work than any real pipeline; GitLab refuses most of them too.
+ * - `too_large`: more work than any real pipeline; GitLab refuses most too.
  * - `refused`: GitLab creates no pipeline from these files.
  * - `not_told`: GitLab may create one, but these files do not define it.
  */

@@ -99,7 +99,7 @@ without counters.`,
 
 export const commands = [policyDiff];
 
-/** Jumps of the prices in force, unless the new version of them says `allow_jump: true`. */
+/** Jumps of the prices in force, unless their new version says `allow_jump: true`. */
 function jumpsBetween(from: Policy, to: Policy, written: unknown, nowMs: number) {
   const inForce = pricesAt(to.prices, nowMs);
   const isMeant = entriesAt(written, 'prices').some(

@@ -344,7 +344,7 @@ const MORE: Readonly<Partial<Record<EditKind, More>>> = {
   rollout: ({ cost, capacity }) => ({ cost: modeOf(cost), capacity: modeOf(capacity) }),
 };
 
-/** No form has all of them; those it does not have do not change. */
+/** No form has all; fields that it lacks do not change. */
 const SET_FIELDS: readonly string[] = ['unit', 'amount', ...limitFields.map(({ name }) => name)];
 
 /**
