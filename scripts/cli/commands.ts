@@ -76,6 +76,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     'budget remove': 'Removes a limit; those above it still count',
     'budget scale': 'Changes all limits of a group and below it by a share, as one edit',
     'budget undo': 'Takes the last edit of the limits back',
+  }),
+  ...rows(() => import('./budget/csv.ts'), {
     'budget export': 'Writes the live limits as CSV, for a spreadsheet and back',
     'budget import': 'Reads limits back from CSV: checked as a whole, shown with totals, all or nothing',
   }),
@@ -122,7 +124,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...rows(() => import('./policy/test-command.ts'), {
     'policy test': 'Checks that the policies decide as their fixtures expect',
   }),
-  ...rows(() => import('./cost/estimate.ts'), {
+  ...rows(() => import('./cost/cost-command.ts'), {
     cost: 'Estimates the cost of this deployment at AWS: every line, idle and per job',
   }),
   ...rows(() => import('./doctor/doctor-command.ts'), {

@@ -13,16 +13,10 @@ import {
   dynamoCanaryOutcomes,
 } from '../../../functions/core/ledger/controller.ts';
 import { LedgerError } from '../../../functions/core/store/table-failure.ts';
-import type { RelayClock, RouterAnswer } from '../../../relay/exchange.ts';
-import { createStreamPool } from '../../../relay/pool.ts';
+import type { RouterAnswer } from '../../../relay/exchange.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
 import type { Router } from '../../../relay/router/router.ts';
-import { createRouter } from '../../../relay/router/router-client.ts';
-import { parseTarget } from '../../../relay/router/target.ts';
-import { literalToken } from '../../../relay/token.ts';
-import { compileReader } from '../../../relay/translate/question-reader.ts';
-import { VERSION } from '../../../relay/version.ts';
-import { encodeAnswer, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
+import { loadSchema, schemaTitle } from '../../../relay/wire/schema.ts';
 import { machineClock } from '../../local/clock.ts';
 import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, orElse, required, text, type ValuesOf, whole } from '../../terminal/define.ts';
@@ -31,6 +25,7 @@ import { commandAuthority } from '../command-fetch.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { openIfAny, openTableAccess } from '../open-ledger.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { canaryRouter, openCanaryStreams } from './canary-streams.ts';
 import { addScope } from './setup-controller.ts';
 import { exitOf, linesText, madeOnce, mapped, SetupLines } from './setup-flags.ts';
 
@@ -109,19 +104,7 @@ function readCanary(flags: ValuesOf<typeof FLAGS>, io: TerminalIo) {
     runnerTag: flags['runner-tag'],
     routerUrl: flags.router,
     schema,
-    routerAt: (url: string, token: string): Router => {
-      const target = parseTarget(url);
-      if (!target.secure && !/^(localhost|127\..*|::1)$/.test(target.host))
-        throw new RelayError(
-          'config_invalid',
-          `${target.url} would send the token unencrypted; use grpcs:// or wss://`,
-        );
-      return createRouter({
-        ...{ target, schema, token: literalToken(token), version: VERSION },
-        userAgent: `tollgate-canary/${VERSION}`,
-        ...(authority !== undefined && { tls: { caPem: authority } }),
-      });
-    },
+    routerAt: (url: string, token: string): Router => canaryRouter(url, token, schema, authority),
     waitMs: flags.wait * 1_000,
     clock: { ...standIn(io, machineClock), nowMs: io.nowMs },
     stop: standIn(io, stopOnSignal)(),
@@ -255,65 +238,10 @@ function routerFor({ routerAt }: Canary, url: string, token: string, lines: Setu
   }
 }
 
-/** One runner, two jobs: two streams wait, and a third replaces the one that was asked. */
-const SIZES = { start: 2, max: 4, openMax: 8 };
-/** A runner may be faster than the list of the jobs it takes. */
-const KNOW_MS_MAX = 5_000;
 const POLL_MS = 2_000;
 const RUNS = 'tollgate-canary-runs';
 const FAILS = 'tollgate-canary-fails';
 const CANARY_JOBS: readonly string[] = [FAILS, RUNS];
-
-function openCanaryStreams(router: Router, schema: WireSchema, clock: RelayClock) {
-  const read = compileReader(schema, { variables: { names: [], prefixes: [] }, trustVariables: false });
-  const known = Promise.withResolvers<ReadonlyMap<number, RouterAnswer>>();
-  const taken = Promise.withResolvers<true>();
-  const [asked, received] = [new Set<number>(), new Set<number>()];
-  let unreadable = 0;
-  let failure = 'the router does not answer';
-  const within = async <T>(ms: number, promise: Promise<T>): Promise<T | undefined> => {
-    const late = Promise.withResolvers<undefined>();
-    const cancel = clock.after(ms, () => late.resolve(undefined));
-    return Promise.race([promise, late.promise]).finally(cancel);
-  };
-  const pool = createStreamPool({
-    ...{ router, clock, random: Math.random, sizes: SIZES, leaveWaitingMs: 0 },
-    encode: (given) => encodeAnswer(schema, given),
-    async answer({ bytes }) {
-      const question = read(bytes);
-      if (!question.ok) unreadable += 1;
-      const jobId = question.ok ? question.request.jobId : 0;
-      const answer = question.ok && (await within(KNOW_MS_MAX, known.promise))?.get(jobId);
-      if (!answer) return { answer: { outcome: 'admitted' }, delivered: () => {} };
-      asked.add(jobId);
-      return {
-        answer,
-        delivered: (isReceived) => {
-          if (isReceived) received.add(jobId);
-        },
-      };
-    },
-    observe(event) {
-      if (event.type === 'connected') taken.resolve(true);
-      if (event.type === 'stream_ended' && event.code !== 0)
-        failure = `status ${event.code}: ${event.details}`;
-    },
-  });
-  pool.start();
-  return {
-    asked,
-    received,
-    unreadable: () => unreadable,
-    expect: known.resolve,
-    /** Undefined: the router has taken a stream. Else why none within `timeoutMs`. */
-    opened: async (timeoutMs: number): Promise<string | undefined> =>
-      (await within(timeoutMs, taken.promise)) === true ? undefined : failure,
-    close: async (): Promise<void> => {
-      await pool.drain();
-      router.close();
-    },
-  };
-}
 
 /** Runs the two jobs, answers for them, and judges both. Undefined: they prove nothing, which does not contradict an earlier proof. */
 async function runJobs(

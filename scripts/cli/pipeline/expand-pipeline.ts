@@ -8,13 +8,13 @@
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { type Exploration, explore, expressionReader } from './conditions.ts';
 import type { ExpandedJob, ExpandedPipeline, LeftOutJob } from './expanded-pipeline.ts';
 import { sourceReader } from './inputs.ts';
 import { type KnownRun, runVariables } from './known-run.ts';
 import { PipelineError, type WorkBudget, workBudget } from './pipeline-error.ts';
 import { type PipelineWorld, pipelineIn, stagesOf } from './pipeline-world.ts';
 import { repositoryFiles } from './repository-files.ts';
-import { type Exploration, explore, expressionReader } from './rules.ts';
 
 const FILE = '.gitlab-ci.yml';
 /** Includes and workflow rules of real pipelines leave two or three ways open. */

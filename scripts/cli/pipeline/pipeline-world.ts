@@ -1,9 +1,10 @@
+import type { World } from './conditions.ts';
 import { type LoadedConfig, loadConfig } from './includes.ts';
 import { expandParallel, formsOf, type JobForms, type JobSurroundings } from './job.ts';
 import { givenValues, type KnownRun, knownPredefined, lookUpWith } from './known-run.ts';
 import { refused, unreadNotes, withSubject } from './pipeline-error.ts';
 import { resolveExtends, resolveReferences } from './references.ts';
-import { type Circumstances, possibleOutcomes, type RulesOutcome, type World } from './rules.ts';
+import { type Circumstances, possibleOutcomes, type RulesOutcome } from './rules.ts';
 import { PLACEHOLDERS, rawNames, readPipelineVariables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 

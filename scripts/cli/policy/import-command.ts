@@ -7,7 +7,7 @@ import { EXIT, UsageError } from '../../terminal/command.ts';
 import { choice, command, text, whole, word } from '../../terminal/define.ts';
 import { paintWhen, printable } from '../../terminal/table.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
-import { comment, quotedText } from '../init/init-command.ts';
+import { comment, quotedText } from '../init/drafts.ts';
 import { type ImportedRule, type RunnerSection, readRunnerConfig, rulesOfRunner } from './import-rules.ts';
 
 const policyImport = command({

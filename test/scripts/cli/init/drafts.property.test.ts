@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runnerClassOf } from '../../../../policies/price.ts';
-import { draftLimits, draftPolicy } from '../../../../scripts/cli/init/init-command.ts';
+import { draftLimits, draftPolicy } from '../../../../scripts/cli/init/drafts.ts';
 import { limitsIn, policyIn } from '../../../../scripts/policy/read-documents.ts';
 import { parseYaml } from '../../../../scripts/policy/yaml-document.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
