@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CsvDialect } from '../core/limits/csv/columns.ts';
 import { importLimits } from '../core/limits/csv/import-limits.ts';
 import type { CsvRow } from '../core/limits/csv/read-rows.ts';
-import type { ApplyOutcome, Asker, LiveLimits } from '../core/limits/edit-model.ts';
+import type { ApplyOutcome, Asker, LiveLimits } from '../core/limits/edit-outcomes.ts';
 import type { PagesDeps } from './pages/page-deps.ts';
 
 type StaleOutcome = Extract<ApplyOutcome, { outcome: 'stale' }>;

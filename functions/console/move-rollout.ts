@@ -7,7 +7,8 @@ import type { RolloutReportedView, RolloutRow } from '../answers/rollout/model.t
 import { planMoves, type RolloutMove } from '../answers/rollout/rollout-moves.ts';
 import { type OwnerMessage, ownerMessage } from '../answers/rollout/shadow.ts';
 import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
-import type { ApplyOutcome, EditAuthor, LimitEdit } from '../core/limits/edit-model.ts';
+import type { LimitEdit } from '../core/limits/edit-model.ts';
+import type { ApplyOutcome, EditAuthor } from '../core/limits/edit-outcomes.ts';
 import type { User } from '../core/signin/model.ts';
 import type { ReportSender } from './api/tell-owner.ts';
 

@@ -22,7 +22,7 @@ import { DynamoDirectoryTable } from './directory/directory-table.ts';
 import { directoryHandOut } from './directory/hand-out.ts';
 import type { LedgerClock, Log } from './environment/environment.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import type { LiveLimits } from './limits/edit-model.ts';
+import type { LiveLimits } from './limits/edit-outcomes.ts';
 import { LimitStore } from './limits/limit-store.ts';
 import { DynamoLimitTable, type DynamoLimitTableOptions, type LimitTable } from './limits/limit-table.ts';
 

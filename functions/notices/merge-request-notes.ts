@@ -9,7 +9,7 @@ import { NOWHERE } from '../answers/reading/scope.ts';
 import { GitLabError } from '../core/gitlab/gitlab.ts';
 import { keepNote } from '../core/gitlab/keep-note.ts';
 import type { JobRecord } from '../core/ledger/ledger.ts';
-import type { LimitRequest } from '../core/limits/edit-model.ts';
+import type { LimitRequest } from '../core/limits/edit-outcomes.ts';
 import { isDecided } from '../core/limits/requests.ts';
 import { jobPagePath, linkTo } from '../core/notify/console-links.ts';
 import type { Cursor, NoticeContext, NoticesDeps, Run } from './run.ts';

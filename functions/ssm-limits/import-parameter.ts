@@ -19,7 +19,7 @@ import type { Policy } from '../../policies/policy.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { LedgerClock, Log } from '../core/environment/environment.ts';
 import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
-import type { ApplyOutcome } from '../core/limits/edit-model.ts';
+import type { ApplyOutcome } from '../core/limits/edit-outcomes.ts';
 import type { LimitsDocument } from '../core/limits/limit-set.ts';
 import { idOf, kindOf } from '../core/limits/subject-text.ts';
 import type { Metrics } from '../core/metrics.ts';

@@ -13,9 +13,9 @@ import type {
   HistoryPage,
   HistoryQuery,
   LimitEdit,
-  LimitRequest,
   LogEntry,
 } from '../../core/limits/edit-model.ts';
+import type { LimitRequest } from '../../core/limits/edit-outcomes.ts';
 import { exportedLimits } from '../../core/limits/limit-reads.ts';
 import { isOwn, requesterOf } from '../../core/limits/requests.ts';
 import { mayApprove, mayBeSame } from '../../core/limits/rights.ts';

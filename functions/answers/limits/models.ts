@@ -6,12 +6,10 @@ import type { WrittenTotal } from '../../core/limits/csv/export-limits.ts';
 import {
   type ChangeRow,
   ChangeRowSchema,
-  EditRequestSchema,
-  GrantRequestSchema,
-  type LimitRequest,
   type LogEntry,
   OversubscriptionSchema,
 } from '../../core/limits/edit-model.ts';
+import { EditRequestSchema, GrantRequestSchema, type LimitRequest } from '../../core/limits/edit-outcomes.ts';
 import {
   count,
   day,

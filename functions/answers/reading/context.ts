@@ -7,7 +7,7 @@ import type { RecountOutcomes } from '../../core/ledger/checkpoints.ts';
 import type { Ledger } from '../../core/ledger/ledger.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
 import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
-import type { Asker, Rights, Role, RoleName } from '../../core/limits/edit-model.ts';
+import type { Asker, Rights, Role, RoleName } from '../../core/limits/edit-outcomes.ts';
 import type { LimitTable } from '../../core/limits/limit-table.ts';
 import type { RequeueLists } from '../../core/requeue-list.ts';
 import type { SheetStore } from '../../core/sheets/sheet-store.ts';

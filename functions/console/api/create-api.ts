@@ -19,8 +19,9 @@ import {
 import { unreadableStatus } from '../unreadable-request.ts';
 import { type ApiDeps, apiError, invalidHook, UNREADABLE } from './api-parts.ts';
 import { forbidden } from './edits.ts';
-import { limitRoutes, requestRoutes, rolloutRoutes } from './limit-routes.ts';
+import { limitRoutes, requestRoutes } from './limit-routes.ts';
 import { readRoutes } from './read-routes.ts';
+import { rolloutRoutes } from './rollout-routes.ts';
 
 export const API_PATH = '/api/v1';
 const DOCUMENT_PATH = '/openapi.json';

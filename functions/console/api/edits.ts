@@ -3,21 +3,26 @@ import { roleName } from '../../answers/groups/me.ts';
 import { actingUser } from '../../answers/reading/context.ts';
 import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
 import {
-  type ApplyOutcome,
   type ChangeRow,
   ChangeRowSchema,
-  type EditAuthor,
   type LimitEdit,
+  type SentEdit,
+} from '../../core/limits/edit-model.ts';
+import {
+  type ApplyOutcome,
+  type EditAuthor,
   LimitRequestSchema,
   type LiveLimits,
   type RoleName,
-  type SentEdit,
-} from '../../core/limits/edit-model.ts';
+} from '../../core/limits/edit-outcomes.ts';
 import { lastEdit, NO_SET } from '../../core/limits/limit-reads.ts';
 import { actText, whoMayText } from '../../core/limits/rights.ts';
 import { count, instantMs, list, maybe, orNone, text, z } from '../../core/schema.ts';
 import type { User } from '../../core/signin/model.ts';
 import { type ApiContext, type ApiError, apiError, NO_BASE, NOT_THERE, withProblems } from './api-parts.ts';
+
+/** Statuses of routes that change limits, besides success. */
+export const CHANGES = [403, 404, 409, 412, 422, 428] as const;
 
 const IF_MATCH = /^"([^"]{1,80})"$/;
 

@@ -16,7 +16,7 @@ import { type PageRoutes, type PagesDeps, send } from './page-deps.ts';
 import type { Reader } from './parts/layout.tsx';
 import { closedPage, sendProblem, sendUnknown } from './problem-page.tsx';
 import { reportPageRoutes } from './report-page.tsx';
-import { requestPageRoutes } from './request-pages.tsx';
+import { requestPageRoutes } from './request-routes.ts';
 import { rolloutPageRoutes } from './rollout.tsx';
 import { shadowRoutes } from './shadow.tsx';
 import { statementPageRoutes } from './statements.tsx';

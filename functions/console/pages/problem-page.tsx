@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { DocumentProblem } from '../../../policies/document/reading.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { ApplyOutcome, Denial } from '../../core/limits/edit-model.ts';
+import type { ApplyOutcome, Denial } from '../../core/limits/edit-outcomes.ts';
 import { actText, whoMayText } from '../../core/limits/rights.ts';
 import type { User } from '../../core/signin/model.ts';
 import type { RenderNotice } from '../../core/signin/require-user.ts';

@@ -8,7 +8,7 @@ import type {
   RolloutView,
 } from '../../answers/rollout/model.ts';
 import { rolloutNeedText } from '../../answers/rollout/rollout-moves.ts';
-import type { ApplyOutcome } from '../../core/limits/edit-model.ts';
+import type { ApplyOutcome } from '../../core/limits/edit-outcomes.ts';
 import { NO_SET } from '../../core/limits/limit-reads.ts';
 import { moveRollout, reportRollout } from '../move-rollout.ts';
 import { ConsolePage } from './frame.tsx';

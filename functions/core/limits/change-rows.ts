@@ -110,19 +110,13 @@ const edges = ({ fromMs, untilMs }: { readonly fromMs?: number; readonly untilMs
   until: writtenInstant(untilMs),
 });
 
-const signed = (
-  by: Partial<
-    Pick<Grant, 'by' | 'requestedBy' | 'approvedBy' | 'byUser' | 'requestedByUser' | 'approvedByUser'>
-  >,
-) => ({
+const signed = (by: Partial<Grant>) => ({
   ...{ by: by.by, requested_by: by.requestedBy, approved_by: by.approvedBy },
   ...{ by_user: by.byUser, requested_by_user: by.requestedByUser, approved_by_user: by.approvedByUser },
 });
 
-function fields(values: Readonly<Record<string, FieldValue | undefined>>): Fields {
-  const there = Object.entries(values).filter((each): each is [string, number | string] => each[1] != null);
-  return new Map(there);
-}
+const fields = (values: Readonly<Record<string, FieldValue | undefined>>): Fields =>
+  new Map(Object.entries(values).filter((each): each is [string, number | string] => each[1] != null));
 
 export function subjectPath(subject: string, directory: Directory | undefined): string | undefined {
   const cap = capOf(subject);
@@ -350,18 +344,10 @@ export function defaultsInstead(
 }
 
 const isTighter = (ones: readonly Limit[], others: readonly Limit[]): boolean =>
-  ones.some(binds) &&
-  others
-    .filter(binds)
-    .every((other) =>
-      ones.some(
-        (one) =>
-          binds(one) &&
-          one.id === other.id &&
-          one.per === other.per &&
-          limitReachOf(one) <= limitReachOf(other),
-      ),
-    );
+  ones.some(binds) && others.filter(binds).every((other) => ones.some((one) => isWithin(one, other)));
+
+const isWithin = (one: Limit, other: Limit): boolean =>
+  binds(one) && one.id === other.id && one.per === other.per && limitReachOf(one) <= limitReachOf(other);
 
 const limitThing = (subject: string, limit: Limit): Thing => ({
   ...{ about: 'limit', subject, limit: limit.id, unit: limit.unit, zone: limit.zone },

@@ -6,47 +6,20 @@
  * in edits and rows two more: `personal` (every personal namespace) and a pattern of group paths,
  * `groups/acme/team-?` (the default of all that match).
  */
-import type { DocumentProblem } from '../../../policies/document/reading.ts';
 import { breakGlassCounter } from '../../../policies/limits/break-glass.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { applyEdits, fileRequest } from './apply-edits.ts';
 import { toApprove } from './approval.ts';
 import { subjectPath } from './change-rows.ts';
-import type { EditContext } from './edit-document.ts';
-import type {
-  ApplyOutcome,
-  Asker,
-  BreakGlassState,
-  ChangeRow,
-  DecideOutcome,
-  EditAuthor,
-  GrantAsk,
-  GrantRequest,
-  HistoryQuery,
-  LimitEdit,
-  LimitRequest,
-  LiveLimits,
-  Person,
-  RequestOutcome,
-  RequestVerdict,
-} from './edit-model.ts';
+import type { BreakGlassState, GrantAsk, HistoryQuery, LimitEdit, RequestVerdict } from './edit-model.ts';
+import type { Asker, DecideOutcome, EditAuthor, GrantRequest, LimitRequest } from './edit-outcomes.ts';
 import { LimitReads, type LimitsDeskDeps, readEntry, readHistory } from './limit-reads.ts';
 import type { LimitPointer, LimitTable } from './limit-table.ts';
+import { oversubscriptionOf, plan, touchedBy, visibleRows } from './plan-edits.ts';
+import { loggedChangeOf, TIMEOUT_MS } from './publish-limits.ts';
 import {
-  oversubscriptionOf,
-  type Plan,
-  plan,
-  type ReadLimitSet,
-  touchedBy,
-  visibleRows,
-} from './plan-edits.ts';
-import { loggedChangeOf, publishLimits, TIMEOUT_MS } from './publish-limits.ts';
-import {
-  type ApprovalNeed,
-  filedBy,
-  fileEdits,
   fingerprintOf,
-  fullOf,
   isDecided,
   isOwn,
   readEdits,
@@ -55,7 +28,7 @@ import {
   type StoredRequest,
   writeRequest,
 } from './requests.ts';
-import { approversOf, deniedOf, mayApprove, mayBeSame, mayDo, rolesFor } from './rights.ts';
+import { approversOf, mayApprove, mayBeSame, mayDo } from './rights.ts';
 
 const PREVIEWER = 'you';
 
@@ -139,152 +112,6 @@ async function breakGlassStates(reads: LimitReads): Promise<readonly BreakGlassS
   });
   return states.sort((a, b) => b.fromMs - a.fromMs);
 }
-
-const LENGTHS_MAX = { actor: 200, why: 500, source: 200 } as const;
-
-/**
- * Publishes edits, all or none:
- *
- * 1. Plan them on the set they were made on. If another set is live, show both changes.
- * 2. Check the author's rights on every changed row, and that the author has seen what must be confirmed.
- * 3. If an increase needs two people, file a request instead.
- * 4. Publish the new document.
- */
-async function applyEdits(
-  edits: readonly LimitEdit[],
-  by: EditAuthor,
-  reads: LimitReads,
-  /** An approved request. The right of `by.actor` to approve it was checked. */
-  asked?: EditContext['asked'],
-): Promise<ApplyOutcome> {
-  const { deps } = reads;
-  const { policy, table } = deps;
-  const wrong = Object.entries(LENGTHS_MAX).flatMap(([field, max]) => textProblem(field, max, by));
-  if (wrong.length > 0) return { outcome: 'invalid', problems: wrong };
-  const { live, directory } = await reads.inForce();
-  const nowMs = deps.clock.nowMs();
-  const context = { ...personOf(by), nowMs, ...withoutAbsent({ asked, writtenAtMs: asked?.edits?.atMs }) };
-  const planOf = (read: ReadLimitSet): Plan => plan(edits, read, { deps, directory, by: context });
-  const stale = async (now: LiveLimits | undefined): Promise<ApplyOutcome> => {
-    const before = await reads.baseIfThere(by.base);
-    const planned = before && planOf(before);
-    if (before === undefined || !planned?.ok) return { outcome: 'stale', live: now };
-    const mine = planned.rows;
-    const theirs = visibleRows(mine, { before, live: now, directory, nowMs });
-    return { outcome: 'stale', live: now, mine, theirs };
-  };
-  if (live?.pointer.set !== by.base) return stale(live);
-
-  const planned = planOf(await reads.base(by.base));
-  if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
-  const { before, after, rows, lockout } = planned;
-  if (rows.length === 0) return { outcome: 'unchanged', pointer: live?.pointer };
-  if (asked?.edits !== undefined && asked.edits.fingerprint !== fingerprintOf(rows))
-    return { outcome: 'stale', live, mine: rows };
-  const rightsContext = { limits: before.limits, directory, nowMs };
-  if (asked === undefined) {
-    const forged = forgedNames(rows, by);
-    if (forged.length > 0) return { outcome: 'invalid', problems: forged };
-    const [denied, ...more] = deniedOf(rows, by, rightsContext);
-    if (denied !== undefined) return { outcome: 'forbidden', denied: [denied, ...more] };
-  }
-  if (by.confirmed !== true && planned.toConfirm.length + lockout.length > 0)
-    return { outcome: 'needs_confirmation', rows: planned.toConfirm, lockout };
-  const between = { from: before.limits, to: after.limits, directory, nowMs };
-  const two = asked === undefined ? await toApprove(rows, between, deps) : [];
-  const [first] = two;
-  if (first !== undefined) {
-    const need = { rows, toApprove: two, nowMs };
-    const request = by.filing === 'never' ? undefined : await file(edits, by, need, reads);
-    // Edits of several subjects need rights on all.
-    const subject = request?.subject ?? first.subject;
-    const approvers = rolesFor('approve', subject, { ...rightsContext, unit: first.unit });
-    return { outcome: 'needs_approval', rows: two, by: approvers, ...withoutAbsent({ request }) };
-  }
-
-  const { why, source, base } = by;
-  const published = await publishLimits(
-    after.document,
-    { ...personOf(by), why, source, atMs: nowMs, ...withoutAbsent({ base, request: asked?.id }) },
-    {
-      table,
-      policy,
-      ...withoutAbsent({ directory, packed: base === undefined ? before.limits : undefined }),
-    },
-  );
-  if (published.outcome === 'live') return { outcome: 'live', pointer: published.pointer, rows };
-  return published.outcome === 'invalid' ? published : stale(await reads.live());
-}
-
-async function file(
-  edits: readonly LimitEdit[],
-  by: EditAuthor,
-  need: ApprovalNeed,
-  reads: LimitReads,
-): Promise<LimitRequest | undefined> {
-  const [edit] = edits;
-  if (edits.length > 1 || edit?.kind !== 'grant') return fileEdits(edits, by, need, reads.deps);
-  const { kind: _, ...asked } = edit;
-  // A user who may grant may also request.
-  const filed = await fileRequest(asked, { ...personOf(by), rights: [{ role: 'finance' }] }, reads);
-  return filed.outcome === 'filed' ? filed.request : undefined;
-}
-
-const LINK_CHARACTERS_MAX = 500;
-
-async function fileRequest(asked: GrantAsk, by: Asker, reads: LimitReads): Promise<RequestOutcome> {
-  const { deps } = reads;
-  const { table, clock, newId } = deps;
-  const { actor, rights } = by;
-  const nowMs = clock.nowMs();
-  const { directory, read } = await reads.inForce();
-  if (!mayDo('ask', asked.subject, rights, { limits: read.limits, directory, nowMs }))
-    return { outcome: 'forbidden', act: 'ask', needs: rolesFor('ask', asked.subject) };
-  const { link = '', ...grant } = asked;
-  const isLinkLong = link.length > LINK_CHARACTERS_MAX;
-  if (isLinkLong || actor.trim() === '' || actor.length > LENGTHS_MAX.actor)
-    return {
-      outcome: 'invalid',
-      problems: [{ path: [isLinkLong ? 'link' : 'actor'], message: 'missing or too long' }],
-    };
-  const planned = plan([{ kind: 'grant', ...grant }], read, { deps, directory, by: { actor, nowMs } });
-  if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
-  const full = await fullOf(by, table, nowMs);
-  if (full !== undefined) return { outcome: 'too_many', ...full };
-  const request: LimitRequest = { ...asked, ...filedBy(by, nowMs, newId()) };
-  await writeRequest({ rev: 1, request }, table);
-  return { outcome: 'filed', request };
-}
-
-function textProblem(field: string, max: number, by: EditAuthor): readonly DocumentProblem[] {
-  const text = by[field as keyof typeof LENGTHS_MAX];
-  const isMissing = text.trim() === '';
-  if (!isMissing && text.length <= max) return [];
-  const stands = isMissing ? 'missing' : `${text.length} characters`;
-  return [{ path: [field], message: `${stands}; expected a text of at most ${max} characters` }];
-}
-
-const AUTHOR_FIELD = /^(by|requested_by|approved_by|reviewed)(_by)?(_user)?$/;
-
-/** Only admins may import other names, to restore an export. */
-function forgedNames(
-  rows: readonly ChangeRow[],
-  { actor, userId, rights }: EditAuthor,
-): readonly DocumentProblem[] {
-  if (rights.some(({ role }) => role === 'admin')) return [];
-  return rows.flatMap(({ about, limit, subject, id, field, to, whole }): readonly DocumentProblem[] => {
-    if (about === 'limit' || !AUTHOR_FIELD.test(field) || whole === 'removed') return [];
-    const isOwnId = ['by_user', 'reviewed_by_user'].includes(field) && userId !== undefined && to === userId;
-    const isOwnName =
-      (field === 'by' && to === actor) ||
-      (field === 'reviewed' && (to === actor || String(to).startsWith(`${actor}: `)));
-    if (isOwnId || isOwnName) return [];
-    const message = `'${to}' on ${id ?? limit}; Tollgate writes the authors: leave it as it was, or out`;
-    return [{ path: [subject, field], message }];
-  });
-}
-
-const personOf = ({ actor, userId }: Person): Person => ({ actor, ...withoutAbsent({ userId }) });
 
 const TRIES_MAX = 5;
 const TEXT_CHARACTERS_MAX = 500;

@@ -8,15 +8,8 @@ import { limitFields } from '../../../policies/limits/limit-fields.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import { LIMIT_KINDS, type LimitKind, writtenUnits } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type {
-  GiveGrant,
-  LimitEdit,
-  LimitFields,
-  LimitRequest,
-  Person,
-  ScaleLimits,
-  SetLimit,
-} from './edit-model.ts';
+import type { GiveGrant, LimitEdit, LimitFields, ScaleLimits, SetLimit } from './edit-model.ts';
+import type { LimitRequest, Person } from './edit-outcomes.ts';
 import type { LimitsDocument } from './limit-set.ts';
 import { rolledOutSubject, writtenSecond } from './publish-limits.ts';
 import {

@@ -14,7 +14,8 @@ import { selfLockout } from '../../../policies/self-lockout.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { changeRows, NO_LIMITS, rolledOutMode, subjectPath } from './change-rows.ts';
 import { type EditContext, editDocument } from './edit-document.ts';
-import type { ChangeRow, LimitEdit, LiveLimits, Oversubscription } from './edit-model.ts';
+import type { ChangeRow, LimitEdit, Oversubscription } from './edit-model.ts';
+import type { LiveLimits } from './edit-outcomes.ts';
 import { type LimitsDocument, parsedLimits } from './limit-set.ts';
 import { groupsAround } from './subject-text.ts';
 

@@ -5,7 +5,8 @@ import { isValidAt } from '../../../policies/limits/period.ts';
 import { joinedText } from '../../../policies/text/plain-text.ts';
 import type { Unit } from '../../../policies/unit.ts';
 import { binds } from './change-rows.ts';
-import type { Act, ChangeRow, Denial, LimitRequest, Person, Rights, Role, RoleName } from './edit-model.ts';
+import type { ChangeRow } from './edit-model.ts';
+import type { Act, Denial, LimitRequest, Person, Rights, Role, RoleName } from './edit-outcomes.ts';
 import { groupsAround } from './subject-text.ts';
 
 /**

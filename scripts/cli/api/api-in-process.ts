@@ -7,7 +7,7 @@ import { apiClient } from '../../../functions/console/api/client.ts';
 import { API_PATH, createApi } from '../../../functions/console/api/create-api.ts';
 import { etagOf, outcomeAnswer } from '../../../functions/console/api/edits.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
-import type { ApplyOutcome } from '../../../functions/core/limits/edit-model.ts';
+import type { ApplyOutcome } from '../../../functions/core/limits/edit-outcomes.ts';
 import type { Roles, SignInEnv, User } from '../../../functions/core/signin/model.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type SetView, setShown } from '../limits/live-set.ts';

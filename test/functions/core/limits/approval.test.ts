@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Asker, LimitEdit } from '../../../../functions/core/limits/edit-model.ts';
+import type { LimitEdit } from '../../../../functions/core/limits/edit-model.ts';
+import type { Asker } from '../../../../functions/core/limits/edit-outcomes.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { ADMIN, aDesk, aLiveDesk, FINANCE, ownerOf, type TestDesk } from './desk.ts';
 

@@ -1,5 +1,5 @@
 import { createLimitsDesk, type LimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
-import type { EditAuthor, Rights } from '../../../../functions/core/limits/edit-model.ts';
+import type { EditAuthor, Rights } from '../../../../functions/core/limits/edit-outcomes.ts';
 import type { LimitsDeskDeps } from '../../../../functions/core/limits/limit-reads.ts';
 import type { LimitTable } from '../../../../functions/core/limits/limit-table.ts';
 import { aDirectory, aPolicy, NOW_MS } from '../../../policies/documents.ts';

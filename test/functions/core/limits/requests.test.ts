@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Asker, GrantAsk } from '../../../../functions/core/limits/edit-model.ts';
+import type { GrantAsk } from '../../../../functions/core/limits/edit-model.ts';
+import type { Asker } from '../../../../functions/core/limits/edit-outcomes.ts';
 import { aLiveDesk, FINANCE, type TestDesk } from './desk.ts';
 
 const DAY_MS = 86_400_000;

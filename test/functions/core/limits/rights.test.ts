@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { LimitEdit, Rights, SetLimit } from '../../../../functions/core/limits/edit-model.ts';
+import type { LimitEdit, SetLimit } from '../../../../functions/core/limits/edit-model.ts';
+import type { Rights } from '../../../../functions/core/limits/edit-outcomes.ts';
 import { ROLES } from '../../../../functions/core/limits/rights.ts';
 import { ADMIN, aLiveDesk, FINANCE, ownerOf } from './desk.ts';
 
