@@ -1,5 +1,5 @@
 /**
- * The deployments of `cdk deploy`. Edit this file. `settings/deployment.ts` lists every setting with its default, and
+ * The deployments of `cdk deploy`. Edit this file. `settings/settings.ts` lists every setting with its default, and
  * mistakes are reported before any deployment. For one run, a setting can also be given as `-c relay.image=…`.
  *
  * One entry is one Tollgate for one GitLab instance. Several entries may serve stages or instances, also in one

@@ -140,114 +140,74 @@ export const ENV_DEPLOYMENT = 'TOLLGATE_DEPLOYMENT';
 export const METRIC_NAMESPACE = 'Tollgate';
 export const METRIC_DIMENSION = 'deployment';
 
-/** With their most useful statistic. Metrics "only when" an event occurred have no value otherwise. */
-export const METRIC_UNKNOWN_GROUPS = {
-  name: 'UnknownGroups',
-  unit: 'Count',
-  statistic: 'Sum',
-  says: 'Admissions whose group is not in the directory, so only some of its limits applied; only when there are any.',
-} as const;
-export const METRIC_LEDGER_RETRIES = {
-  name: 'LedgerRetries',
-  unit: 'Count',
-  statistic: 'Sum',
-  says: 'Transactions that met a conflict, a throttle or silence and had to be tried again; only when there are any.',
-} as const;
-export const METRIC_IMPOSSIBLE_ENDS = {
-  name: 'ImpossibleEnds',
-  unit: 'Count',
-  statistic: 'Sum',
-  says: 'Ends of jobs that cannot be: longer than the timeout allows, so charged up to that; or reported by a webhook for a job of another group or at a wrong time, so not applied. Only when there are any.',
-} as const;
+// Metrics, with their most useful statistic. Those "only if any" have no value otherwise.
+
+/** Admissions whose group is not in the directory, so only some of its limits applied. Only if any. */
+export const METRIC_UNKNOWN_GROUPS = { name: 'UnknownGroups', unit: 'Count', statistic: 'Sum' } as const;
+/** Transactions tried again after a conflict, a throttle or no answer. Only if any. */
+export const METRIC_LEDGER_RETRIES = { name: 'LedgerRetries', unit: 'Count', statistic: 'Sum' } as const;
+/**
+ * Ends of jobs that are longer than the timeout, charged up to it, or that a webhook reported for another group or at a wrong
+ * time, not applied. Only if any.
+ */
+export const METRIC_IMPOSSIBLE_ENDS = { name: 'ImpossibleEnds', unit: 'Count', statistic: 'Sum' } as const;
+/** The last valid limits stay. Only if any. */
 export const METRIC_LIMITS_UNREADABLE = {
   name: 'LimitsUnreadable',
   unit: 'Count',
   statistic: 'Sum',
-  says: 'Times the live limits could not be read or parsed: the last valid ones stay; only when there are any.',
 } as const;
-export const METRIC_JOB_EVENTS = {
-  name: 'JobEvents',
-  unit: 'Count',
-  statistic: 'Sum',
-  says: 'Ends of known jobs that webhooks reported. None while jobs run: the webhooks are silent.',
-} as const;
+/** Ends of known jobs that webhooks reported. */
+export const METRIC_JOB_EVENTS = { name: 'JobEvents', unit: 'Count', statistic: 'Sum' } as const;
+/** From a job's end, by GitLab, to its charge. */
 export const METRIC_SETTLEMENT_LAG_SECONDS = {
   name: 'SettlementLagSeconds',
   unit: 'Seconds',
   statistic: 'p99',
-  says: 'From the end of a job, by GitLab, to the moment it was charged.',
 } as const;
-export const METRIC_LIVE_HOLDS = {
-  name: 'LiveHolds',
-  unit: 'Count',
-  statistic: 'Maximum',
-  says: 'Jobs that hold something, at most as many as one sweep looks at.',
-} as const;
+/** At most as many as one sweep looks at. */
+export const METRIC_LIVE_HOLDS = { name: 'LiveHolds', unit: 'Count', statistic: 'Maximum' } as const;
+/** The oldest hold that ought to have ended: since it was due. */
 export const METRIC_OLDEST_DUE_AGE_SECONDS = {
   name: 'OldestDueAgeSeconds',
   unit: 'Seconds',
   statistic: 'Maximum',
-  says: 'How long the oldest hold that ought to have ended has been due.',
 } as const;
-export const METRIC_GITLAB_SILENT = {
-  name: 'GitLabSilent',
-  unit: 'Count',
-  statistic: 'Maximum',
-  says: '1: a sweep ended early because GitLab did not answer; nothing was freed for it.',
-} as const;
-export const METRIC_HEALED_BY_SWEEP = {
-  name: 'HealedBySweep',
-  unit: 'Count',
-  statistic: 'Sum',
-  says: 'Holds that a sweep ended because no webhook had.',
-} as const;
+/** 1: a sweep ended early because GitLab did not answer. It freed nothing. */
+export const METRIC_GITLAB_SILENT = { name: 'GitLabSilent', unit: 'Count', statistic: 'Maximum' } as const;
+/** Holds that a sweep ended because no webhook had. */
+export const METRIC_HEALED_BY_SWEEP = { name: 'HealedBySweep', unit: 'Count', statistic: 'Sum' } as const;
+/** Jobs that the job router failed after they were admitted here, each once. Their holds were given back. */
 export const METRIC_ADMITTED_YET_FAILED = {
   name: 'AdmittedYetFailed',
   unit: 'Count',
   statistic: 'Sum',
-  says: 'Jobs that were admitted here and that the job router failed all the same, each once; their holds were given back.',
 } as const;
-export const METRIC_BYPASS_JOBS = {
-  name: 'BypassJobs',
-  unit: 'Count',
-  statistic: 'Sum',
-  says: 'Jobs met by the sweep that ran without an admission. Its share of RanJobs passes Tollgate by.',
-} as const;
-export const METRIC_OUT_OF_SCOPE_JOBS = {
-  name: 'OutOfScopeJobs',
-  unit: 'Count',
-  statistic: 'Sum',
-  says: 'Jobs met by the sweep on runners that GitLab asks nobody about: charged nothing, and no part of RanJobs.',
-} as const;
-export const METRIC_RAN_JOBS = {
-  name: 'RanJobs',
-  unit: 'Count',
-  statistic: 'Sum',
-  says: 'Jobs the sweep met that ran or run, each about once.',
-} as const;
+/** Jobs found by the sweep that ran without an admission: a share of RanJobs. */
+export const METRIC_BYPASS_JOBS = { name: 'BypassJobs', unit: 'Count', statistic: 'Sum' } as const;
+/** Jobs on runners without a controller: charged nothing, and no part of RanJobs. */
+export const METRIC_OUT_OF_SCOPE_JOBS = { name: 'OutOfScopeJobs', unit: 'Count', statistic: 'Sum' } as const;
+/** Jobs found by the sweep that ran or run, each about once. */
+export const METRIC_RAN_JOBS = { name: 'RanJobs', unit: 'Count', statistic: 'Sum' } as const;
+/** Counters that differ from their records, at the end of a round of the recount. */
 export const METRIC_DRIFTED_COUNTERS = {
   name: 'DriftedCounters',
   unit: 'Count',
   statistic: 'Maximum',
-  says: 'Counters that do not show what their records make, at the end of a round of the recount.',
 } as const;
+/** Findings of the hourly look that no other alarm reports: tokens, licence, webhooks, clocks, scope, old descriptors. */
 export const METRIC_HEALTH_PROBLEMS = {
   name: 'HealthProblems',
   unit: 'Count',
   statistic: 'Maximum',
-  says: 'What the hourly look found that no other alarm tells of: tokens, licence, webhooks, clocks, scope, descriptors after an upgrade.',
 } as const;
-export const METRIC_ROLLUP_LEFT_OUT = {
-  name: 'RollupLeftOut',
-  unit: 'Count',
-  statistic: 'Maximum',
-  says: 'Items of the stream that nobody can read or that found no place outside the table, and counters whose owners could not be told; only when there are any.',
-} as const;
+/** Items of the stream that are unreadable or could not be exported, and counters whose owners got no alert. Only if any. */
+export const METRIC_ROLLUP_LEFT_OUT = { name: 'RollupLeftOut', unit: 'Count', statistic: 'Maximum' } as const;
+/** Since all groups were last listed completely. */
 export const METRIC_DIRECTORY_AGE_SECONDS = {
   name: 'DirectoryAgeSeconds',
   unit: 'Seconds',
   statistic: 'Maximum',
-  says: 'How long ago all groups were last listed to their end.',
 } as const;
 
 export const FUNCTION_METRICS = [

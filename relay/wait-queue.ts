@@ -223,7 +223,7 @@ export class WaitQueue {
     if (mayWait) {
       this.#join(job);
       this.#pause(counters, nowMs);
-      this.#observeSize();
+      this.#options.observe({ type: 'waiting', jobs: this.size });
     }
     return job;
   }
@@ -318,7 +318,7 @@ export class WaitQueue {
       this.#waiting.splice(this.#waiting.indexOf(job), 1);
       if (!this.#waiting.some(({ root }) => root === job.root)) this.#lastOrders.delete(job.root);
       this.#forgetPauses(job.counters);
-      this.#observeSize();
+      this.#options.observe({ type: 'waiting', jobs: this.size });
     }
     const waitedMs = this.#nowMs() - job.sinceMs;
     for (const resolve of job.resolvers) resolve({ verdict, ...(hasWaited && { waitedMs }) });
@@ -338,23 +338,16 @@ export class WaitQueue {
       if (!this.#waiting.some((other) => other.counters.includes(name))) this.#pauses.delete(name);
   }
 
-  #observeSize(): void {
-    this.#options.observe({ type: 'waiting', jobs: this.size });
-  }
-
-  #weight(root: string): number {
-    return this.#options.weightOf?.(root) ?? 1;
-  }
-
   #nowMs(): number {
     return this.#options.clock.monotonicMs();
   }
 
   /** Orders the job behind its root's last one, by `1 / weight`. A root without waiting jobs starts where the first job is. */
   #join(job: WaitingJob): void {
+    const { weightOf = () => 1 } = this.#options;
     const [first] = this.#waiting;
-    const now = first?.order === undefined ? 0 : first.order - 1 / this.#weight(first.root);
-    const order = Math.max(now, this.#lastOrders.get(job.root) ?? 0) + 1 / this.#weight(job.root);
+    const now = first?.order === undefined ? 0 : first.order - 1 / weightOf(first.root);
+    const order = Math.max(now, this.#lastOrders.get(job.root) ?? 0) + 1 / weightOf(job.root);
     job.order = order;
     this.#lastOrders.set(job.root, order);
     const after = this.#waiting.findIndex((other) => (other.order ?? 0) > order);

@@ -2,7 +2,8 @@ import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../functions/names.ts';
-import { type AlarmSpec, COMPOSITE } from './alarms.ts';
+import { COMPOSITE } from './admission-alarms.ts';
+import type { AlarmSpec } from './alarms.ts';
 import { runbookPlace } from './runbook.ts';
 import { type MetricSubject, SERIES, type Series, type SeriesName, seriesIn } from './series.ts';
 

@@ -1,4 +1,11 @@
-import * as alarms from './alarms.ts';
+import {
+  type AlarmInput,
+  type AlarmRow,
+  answerAlarms,
+  readingAlarms,
+  ruleAlarms,
+} from './admission-alarms.ts';
+import { deskAlarms, endsOfJobsAlarms, truthAlarms } from './alarms.ts';
 
 export type GraphLines = Readonly<Record<string, string>>;
 
@@ -50,13 +57,13 @@ const graph = (title: string, more: Omit<Graph, 'kind' | 'title'>): Graph => ({
 const topTen = (title: string, ...query: readonly string[]): TopTen => ({ kind: 'top-ten', title, query });
 
 /** Alarms with their own graph, as their specs declare. */
-const ownGraphs = (own: readonly alarms.AlarmRow[]): readonly Graph[] =>
+const ownGraphs = (own: readonly AlarmRow[]): readonly Graph[] =>
   own.flatMap(({ name, label, graph: title }) =>
     title === undefined ? [] : [graph(title === true ? label : title, { alarm: name })],
   );
 
 /** Rows in order of urgency: on-call reads from the top and stops at the first red one. */
-export const rowsFor = (watched: alarms.AlarmInput): readonly Row[] => [
+export const rowsFor = (watched: AlarmInput): readonly Row[] => [
   {
     title: 'Answers',
     says: 'What GitLab asked and what it was told.',
@@ -88,7 +95,7 @@ export const rowsFor = (watched: alarms.AlarmInput): readonly Row[] => [
         ...{ alarm: 'RelayDisconnected', right: { reconnects: 'Reconnects' } },
         lines: { streamsOpen: 'Streams of the relay with the fewest' },
       }),
-      ...ownGraphs(alarms.answerAlarms(watched)),
+      ...ownGraphs(answerAlarms(watched)),
       graph('Jobs per batch', { lines: { batchJobs: 'Average', batchJobsMost: 'Largest' } }),
       graph('Busiest relay, %', { lines: { relayCpu: 'CPU', relayMemory: 'Memory' } }),
     ],
@@ -97,7 +104,7 @@ export const rowsFor = (watched: alarms.AlarmInput): readonly Row[] => [
     title: 'Reading',
     says: 'Whether the relays understand what GitLab asks. Where they do not, nothing is rejected.',
     panels: [
-      ...ownGraphs(alarms.readingAlarms),
+      ...ownGraphs(readingAlarms),
       graph('Questions that could not be read', {
         ...{ alarm: 'UnreadableQuestions', right: { unreadableQuestions: 'Questions' } },
       }),
@@ -136,7 +143,7 @@ export const rowsFor = (watched: alarms.AlarmInput): readonly Row[] => [
       graph('Settlement lag and readers of the stream', {
         ...{ alarm: 'StreamBehind', lines: { settlementLagSeconds: 'From end to charge, p99' } },
       }),
-      ...ownGraphs(alarms.endsOfJobsAlarms),
+      ...ownGraphs(endsOfJobsAlarms),
       graph('Errors of the other functions', {
         ...{ stacked: true, periodMinutes: 15 },
         lines: {
@@ -160,19 +167,19 @@ export const rowsFor = (watched: alarms.AlarmInput): readonly Row[] => [
         alarm: 'UnadmittedShare',
         right: { bypassJobs: 'Jobs without an admission', outOfScopeJobs: 'Out of scope, not charged' },
       }),
-      ...ownGraphs(alarms.truthAlarms(watched)),
+      ...ownGraphs(truthAlarms(watched)),
     ],
   },
   {
     title: 'Rules and directory',
     says: 'What decisions rest on.',
-    panels: ownGraphs(alarms.ruleAlarms),
+    panels: ownGraphs(ruleAlarms),
   },
   {
     title: 'Desk',
     says: 'Where people see and change limits.',
     panels: [
-      ...ownGraphs(alarms.deskAlarms(watched)),
+      ...ownGraphs(deskAlarms(watched)),
       graph('Console: requests', {
         lines: { consoleCalls: 'Requests' },
         right: { consoleRefused: 'Refused', consoleThrottles: 'Throttled' },

@@ -1,8 +1,9 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Settings } from '../settings/deployment.ts';
+import { COMPOSITE } from './admission-alarms.ts';
 import type { DeploymentMetrics } from './alarm-set.ts';
-import { type AlarmSpec, COMPOSITE } from './alarms.ts';
+import type { AlarmSpec } from './alarms.ts';
 import type { Graph, GraphLines, Panel, Row } from './dashboard-rows.ts';
 import { RUNBOOK_FILE, runbookLink } from './runbook.ts';
 

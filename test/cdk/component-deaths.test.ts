@@ -1,6 +1,7 @@
 /** Whoever dies, somebody is told, and once: each part of a deployment is ended or slowed, and the alarms are asked by their own formulas. */
 import { describe, expect, test } from 'vitest';
-import { alarmsFor, COMPOSITE } from '../../cdk/monitoring/alarms.ts';
+import { COMPOSITE } from '../../cdk/monitoring/admission-alarms.ts';
+import { alarmsFor } from '../../cdk/monitoring/alarms.ts';
 import { ALL_ALARMS, EVERY_PART } from '../support/all-alarms.ts';
 import { isOnAfter } from '../support/relay/alarm-state.ts';
 import { SimulatedSite, type Trouble } from './simulated-site.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { COMPOSITE, monitoringCounts } from '../../cdk/monitoring/alarms.ts';
+import { COMPOSITE } from '../../cdk/monitoring/admission-alarms.ts';
+import { monitoringCounts } from '../../cdk/monitoring/alarms.ts';
 import { METRIC_NAMESPACE } from '../../functions/names.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
 import { alarmsOf, PAGER, RUNBOOK_URL, UNMEASURED, WATCHED } from './monitored.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { DEADLINE_MS, WAITING_MS } from '../../cdk/settings/deployment.ts';
 import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
+import { DEADLINE_MS, WAITING_MS } from '../../cdk/settings/settings.ts';
 import { ANSWER_WITHIN_MS, RELAY_DEADLINE_MS } from '../../relay/config.ts';
 import { DESCRIPTORS } from './descriptors.ts';
 import { DEFAULTS, PRIVATE, SEVERAL } from './synthesized.ts';

@@ -1,4 +1,5 @@
-import { type AlarmInput, type AlarmSpec, alarmsFor } from '../../cdk/monitoring/alarms.ts';
+import type { AlarmInput } from '../../cdk/monitoring/admission-alarms.ts';
+import { type AlarmSpec, alarmsFor } from '../../cdk/monitoring/alarms.ts';
 
 export const EVERY_PART: AlarmInput = {
   ...{ relays: 2, deadlineMs: 2_000, failurePolicy: 'admit', noticesMinutes: 60 },

@@ -10,12 +10,12 @@ import {
   type AdmissionResult,
   type AwaitedCondition,
   admitJob,
-  admitService,
   newRouterState,
   poolOf,
   type RegisteredController,
   type RouterParts,
 } from './admission.ts';
+import { admitService } from './admit-service.ts';
 import { grpcListener, wsListener } from './listeners.ts';
 import { answerGetJob, type JobQuestion, questionEncoder } from './messages.ts';
 

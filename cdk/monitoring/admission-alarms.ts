@@ -1,0 +1,248 @@
+/** An alarm's form, and the alarms of admissions: answers, the rules they rest on, the ledger, and the questions read. */
+export interface AlarmRow {
+  /** Heading of its section in cdk/RUNBOOK.md. */
+  readonly name: string;
+  /** `page` alerts on-call; `ticket` can wait for the next morning. @default `page` if the composite sends it, else `ticket` */
+  readonly severity?: 'page' | 'ticket';
+  readonly says: string;
+  /** Arithmetic on series, as CloudWatch writes it. */
+  readonly formula: string;
+  readonly label: string;
+  /** @default 5 */
+  readonly periodMinutes?: number;
+  readonly breach?: readonly ['above' | 'below', number];
+  /** Number of periods to look at, all of which must breach, or the number that must of how many. @default 1 */
+  readonly periods?: number | readonly [breaching: number, of: number];
+  /**
+   * Treatment of a period without a value. Most metrics are written only when something happens, or by relays and sweeps, whose
+   * silence RelayDisconnected and SweepFailing report. @default 'notBreaching'
+   */
+  readonly missing?: 'breaching' | 'notBreaching';
+  /** Sent by the composite only, so that one outage is one page. */
+  readonly toldBy?: typeof COMPOSITE.name;
+  /**
+   * Title of its own graph, in the row of the alarms it is listed with; true: its label. Absent: it shares a graph of
+   * dashboard-rows.ts.
+   */
+  readonly graph?: string | true;
+}
+
+export interface AlarmInput {
+  readonly relays: number;
+  readonly deadlineMs: number;
+  readonly failurePolicy: 'admit' | 'reject';
+  readonly watchdog: boolean;
+  readonly console: boolean;
+  readonly requeue?: boolean;
+  /** Minutes between notices to owners; 0: none. */
+  readonly noticesMinutes: number;
+  readonly metrics: boolean;
+}
+
+/** The page: whichever of its alarms is on. */
+export const COMPOSITE = {
+  name: 'AdmissionsNotAnswered',
+  severity: 'page',
+  says: 'Nobody answers GitLab, or nobody who can read and count: jobs fail, or run without a limit.',
+} as const;
+
+/** A share of the deadline: what takes longer leaves no room for one bad moment. */
+const LATENCY_SHARE_MAX = 0.75;
+/** Per cent. One cold start a minute stays below it, a ledger that is down does not. */
+const FALLBACK_SHARE_MAX = 10;
+
+const relayMissing = (relays: number): AlarmRow => ({
+  name: 'RelayMissing',
+  says: `Fewer than ${relays} relays hold streams: the next one that fails takes admissions with it.`,
+  // A relay without a stream is none, however alive. One value a relay and minute, so five for each in a period.
+  // None with a stream anywhere is RelayDisconnected alone.
+  formula: `IF(streamsMost < 1, ${relays}, IF(streamsOpen < 1, relayMinutes / 5 - 1, relayMinutes / 5))`,
+  label: 'Relays with streams',
+  graph: true,
+  // A minute's value may fall into the next period; half a relay is no relay too few.
+  breach: ['below', relays - 0.5],
+  periods: 3,
+});
+
+export const answerAlarms = ({ relays, deadlineMs, failurePolicy }: AlarmInput): readonly AlarmRow[] => [
+  {
+    name: 'RelayDisconnected',
+    says: 'No relay has a stream at the job router: GitLab fails every job it would ask about while the controller is enabled.',
+    formula: 'streamsMost',
+    label: 'Streams of the relay with the most',
+    periodMinutes: 1,
+    breach: ['below', 1],
+    periods: 3,
+    // Every relay says how many it has each minute: one that says nothing is one that is gone.
+    missing: 'breaching',
+    toldBy: COMPOSITE.name,
+  },
+  {
+    name: 'FallbackShare',
+    says:
+      failurePolicy === 'admit'
+        ? `More than ${FALLBACK_SHARE_MAX} % of the answers came without the ledger: jobs run past their limits.`
+        : `More than ${FALLBACK_SHARE_MAX} % of the answers came without the ledger: jobs fail by our own fault.`,
+    formula: 'IF(questions > 0, 100 * fallbackAnswers / questions, 0)',
+    label: 'Answers without the ledger, % of questions',
+    periodMinutes: 1,
+    breach: ['above', FALLBACK_SHARE_MAX],
+    periods: [3, 5],
+    toldBy: COMPOSITE.name,
+  },
+  ...(relays > 1 ? [relayMissing(relays)] : []),
+  {
+    name: 'LatencyNearDeadline',
+    says: `One answer in a hundred takes more than ${LATENCY_SHARE_MAX * 100} % of the ${deadlineMs} ms it may take.`,
+    formula: 'answerLatencyMs',
+    label: 'p99',
+    breach: ['above', deadlineMs * LATENCY_SHARE_MAX],
+    periods: 3,
+  },
+  {
+    name: 'FallbackAnswersLost',
+    says: 'Answers that a relay gave without the ledger never reached it: those jobs are charged only when they end, as bypass.',
+    formula: 'unmeteredDropped',
+    label: 'Fallback answers lost',
+  },
+];
+
+export const ruleAlarms: readonly AlarmRow[] = [
+  {
+    name: 'LimitsUnreadable',
+    says: 'Limits cannot be read, or a parameter with limits is invalid: the last valid ones stay in force.',
+    formula: 'limitsUnreadable',
+    label: 'Times the limits could not be read',
+    graph: 'Limits',
+    periods: [2, 3],
+  },
+  {
+    name: 'RejectedShare',
+    severity: 'page',
+    says: 'More than half of all jobs were rejected for a quarter of an hour: an edit of limits, policy or rollout may be wrong.',
+    formula: 'IF(questions >= 20, 100 * rejected / questions, 0)',
+    label: 'Rejected jobs, % of questions',
+    graph: 'Rejected share',
+    periodMinutes: 15,
+    breach: ['above', 50],
+  },
+  {
+    name: 'UnknownGroups',
+    says: 'Jobs come from groups that are not in the directory: only some of their limits apply.',
+    formula: 'unknownGroups',
+    label: 'Admissions of unknown groups',
+    graph: 'Groups not in the directory',
+    periodMinutes: 60,
+    // A new group is unknown until the next sync, a few minutes.
+    breach: ['above', 20],
+    periods: 2,
+  },
+  {
+    name: 'DirectoryStale',
+    says: 'The groups of GitLab have not been listed to their end for two hours: groups that moved keep their old limits.',
+    // A GitLab that answered no sweep for an hour lists no groups, either: that is SweepFailing alone.
+    formula: 'IF(FILL(gitlabSilentThroughout, 0) > 0, 0, directoryAgeSeconds)',
+    label: 'Since all groups were listed, seconds',
+    graph: 'Age of the directory',
+    periodMinutes: 60,
+    breach: ['above', 7_200],
+    // Every run says how old it is, from the first complete listing on: no value is no run, or never a listing.
+    missing: 'breaching',
+  },
+  {
+    name: 'RelayDirectoryStale',
+    says: 'A relay has not received the list of groups for half an hour: after an hour its fallback cannot tell rules by group.',
+    // A relay's directory is never newer than the table's; DirectoryStale reports an old table.
+    formula: 'IF(FILL(directoryAgeSeconds, 3600) > 1800, 0, relayDirectoryAgeSeconds)',
+    label: 'Age of the oldest list of groups in a relay, seconds',
+    graph: 'Age of the directory in relays',
+    // Two listings in it, so that the clock's own jitter leaves none empty.
+    periodMinutes: 10,
+    breach: ['above', 1_800],
+    periods: 2,
+  },
+];
+
+/** The admit function and its table, by AWS's own metrics: they cost nothing and are there when ours are not. */
+export const ledgerAlarms: readonly AlarmRow[] = [
+  {
+    name: 'AdmitErrors',
+    says: 'The admit function fails or is throttled; relays answer such batches by themselves.',
+    // A function that is only throttled has no errors to count.
+    formula: 'FILL(admitErrors, 0) + FILL(admitThrottles, 0)',
+    label: 'Errors and throttles of the admit function',
+    breach: ['above', 4],
+    periods: [2, 3],
+  },
+  {
+    name: 'TableThrottled',
+    says: 'DynamoDB throttles the table: admissions are tried again and take longer.',
+    // Each is written only while it happens, so either may be absent.
+    formula: 'FILL(readThrottles, 0) + FILL(writeThrottles, 0)',
+    label: 'Throttled reads and writes',
+    // A table that grows throttles for a moment, and the ledger tries again; this is one a second.
+    breach: ['above', 300],
+    periods: [2, 3],
+  },
+];
+
+/** Per cent. An odd job stays below it; a field that GitLab moved does not. */
+const UNREADABLE_SHARE_MAX = 5;
+/** Fewer per hour are exceptions, whatever their share, on a site with few requests. */
+const UNREADABLE_MIN = 3;
+
+export const readingAlarms: readonly AlarmRow[] = [
+  {
+    name: 'SchemaSuspect',
+    says: 'The job router seems to speak another schema than the descriptors of the relays: nothing is rejected.',
+    formula: 'schemaSuspect',
+    label: 'Schema is suspect, 1 or 0',
+    graph: 'Schema',
+    periodMinutes: 1,
+    periods: 2,
+    toldBy: COMPOSITE.name,
+  },
+  {
+    name: 'OwnFaults',
+    says: 'A part of a relay fails by its own mistake: the jobs it concerns run past their limits.',
+    formula: 'ownFaults',
+    label: 'Mistakes of the relays themselves',
+    graph: true,
+    toldBy: COMPOSITE.name,
+  },
+  {
+    name: 'UnreadableQuestions',
+    says: `More than ${UNREADABLE_SHARE_MAX} % of the questions of an hour could not be read: their jobs run unjudged and unrecorded.`,
+    // SchemaSuspect already reports a bad schema, which makes most requests unreadable.
+    formula: `IF(schemaSuspect < 1 && unreadableQuestions >= ${UNREADABLE_MIN}, 100 * unreadableQuestions / questions, 0)`,
+    label: `Unreadable questions, %, from ${UNREADABLE_MIN} on`,
+    periodMinutes: 60,
+    breach: ['above', UNREADABLE_SHARE_MAX],
+  },
+  {
+    name: 'RejectionsWithheld',
+    says: 'For longer than a start takes, jobs are admitted that would be rejected if the schema of the relays were proven.',
+    // SchemaSuspect already reports a bad schema, which withholds all rejections.
+    formula: 'IF(schemaSuspect > 0, 0, rejectionsWithheld)',
+    label: 'Rejections withheld',
+    graph: true,
+    periodMinutes: 15,
+    periods: 2,
+  },
+  {
+    name: 'AnswersRefused',
+    says: 'The job router does not accept decisions of the relays: what becomes of these jobs is GitLab’s own choice.',
+    formula: 'answersRefused',
+    label: 'Decisions not accepted',
+    graph: true,
+    periodMinutes: 15,
+  },
+  {
+    name: 'FieldsMissing',
+    says: 'Rules need fields that GitLab does not send, or not any more: they follow their on_missing for every job.',
+    formula: 'fieldsMissing',
+    label: 'Fields that rules need and that do not come',
+    graph: true,
+    periodMinutes: 15,
+  },
+];
