@@ -131,7 +131,7 @@ export class Stream implements AdmitCallListener {
         if (this.#send(this.#owner.encode(answer))) this.answered = answer.outcome;
         else delivered(false);
       })
-      // `answer` never rejects. If it does, the router must not wait for it.
+      // `answer` never throws. If it does, the router must not wait for it.
       .catch((error: unknown) => {
         this.#owner.observe(ownFault('stream', error));
         this.cancel();

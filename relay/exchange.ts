@@ -16,7 +16,7 @@ export interface Question {
 }
 
 /**
- * Answers one question. Always resolves in time, never rejects. `delivered` runs once, when the stream has ended. `heard` is
+ * Answers one question. Always resolves in time, never throws. `delivered` runs once, when the stream has ended. `heard` is
  * true only if the router is known to have the answer. `refusal` is the router's text if it does not accept the answer.
  */
 export type AnswerQuestion = (question: Question) => Promise<{

@@ -288,7 +288,7 @@ export class WaitQueue {
     const wasLast = job.asked === 'last' || job.order === undefined;
     const isAdmitted = verdict.outcome === 'admitted';
     job.asked = undefined;
-    this.#takeSlot(job, isAdmitted);
+    this.#releaseSlot(job, isAdmitted);
     if (isAdmitted && job.order !== undefined)
       for (const name of job.counters) this.#pauses.set(name, { endMs: this.#nowMs(), left: 0 });
     if (verdict.outcome !== 'waiting') this.#end(job, verdict);
@@ -314,7 +314,7 @@ export class WaitQueue {
     this.#jobs.delete(job.request.jobId);
     const hasWaited = job.order !== undefined;
     if (hasWaited) {
-      this.#takeSlot(job, false);
+      this.#releaseSlot(job, false);
       this.#waiting.splice(this.#waiting.indexOf(job), 1);
       if (!this.#waiting.some(({ root }) => root === job.root)) this.#lastOrders.delete(job.root);
       this.#forgetPauses(job.counters);
@@ -376,7 +376,7 @@ export class WaitQueue {
     );
   }
 
-  #takeSlot(job: WaitingJob, isAdmitted: boolean): void {
+  #releaseSlot(job: WaitingJob, isAdmitted: boolean): void {
     for (const other of job.passing ?? []) {
       other.pending -= 1;
       if (isAdmitted) other.passed += 1;

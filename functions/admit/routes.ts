@@ -8,7 +8,7 @@ import {
   BODY_BYTES_MAX,
   CONTENDED_MAX,
   type ContendedCounter,
-  DIRECTORY_NAMES_MAX,
+  DIRECTORY_PARTS_MAX,
   DIRECTORY_PATH,
   type DirectoryRequest,
   type DirectoryResponse,
@@ -95,7 +95,7 @@ export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<Admi
         const { have } = parseJson(text);
         return isHave(have)
           ? { status: 200, body: await deps.handOutDirectory(have) }
-          : refused(400, `have: expected hashes by part, of at most ${DIRECTORY_NAMES_MAX} parts`);
+          : refused(400, `have: expected hashes by part, of at most ${DIRECTORY_PARTS_MAX} parts`);
       }
       default:
         return refused(404, 'no such route');
@@ -129,7 +129,7 @@ function parseJson(text: string): Envelope {
 
 const isHave = (have: unknown): have is DirectoryRequest['have'] =>
   isRecord(have) &&
-  Object.keys(have).length <= DIRECTORY_NAMES_MAX &&
+  Object.keys(have).length <= DIRECTORY_PARTS_MAX &&
   Object.values(have).every((hash) => typeof hash === 'string');
 
 /** A local run on a crowded machine waits long. A deployed relay waits 10 s at most, and Lambda ends its function earlier. */

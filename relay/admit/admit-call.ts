@@ -36,7 +36,7 @@ export type CallFailure = Exclude<AdmitAnswer, { kind: 'answered' }>;
 /** 96 rejections with the longest possible text stay below. A longer response is from another service. */
 export const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** POSTs JSON and reads JSON, within `timeoutMs` even if `fetch` ignores its signal. Never rejects. */
+/** POSTs JSON and reads JSON, within `timeoutMs` even if `fetch` ignores its signal. Never throws. */
 export async function callAdmit(
   service: AdmitService,
   path: string,

@@ -107,7 +107,7 @@ export function createForwarder(options: ForwarderOptions) {
     return verdicts;
   }
 
-  /** Posts decisions about different jobs. Never rejects. @param now - posts even if the breaker is open. */
+  /** Posts decisions about different jobs. Never throws. @param now - posts even if the breaker is open. */
   const postUnmetered = async (
     answers: readonly UnmeteredPost[],
     { timeoutMs, now = false }: { readonly timeoutMs: number; readonly now?: boolean },

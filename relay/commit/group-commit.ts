@@ -83,7 +83,7 @@ export const SECOND_BATCH_MS = 250;
 const IN_FLIGHT_MAX = 2;
 
 /**
- * Returns one verdict per job, in order. Never rejects.
+ * Returns one verdict per job, in order. Never throws.
  *
  * @param remainingMs - time until the last deadline.
  * @param batch - its id in the logs of relay and function.

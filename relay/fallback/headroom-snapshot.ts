@@ -149,7 +149,7 @@ export function createHeadroomSnapshots(options: {
   }
 
   return {
-    restore: () => headroom.restore(leastOf(options.left)),
+    restore: () => headroom.restore(mergeSnapshots(options.left)),
     taken(): void {
       isBehind = true;
       plan(WRITE_AFTER_MS);
@@ -168,7 +168,7 @@ export function createHeadroomSnapshots(options: {
  * A relay cannot know which one it replaces. So each limit is as the newest snapshot has it, less the most that any relay gave in
  * that period: all relays together then give at most what those snapshots left.
  */
-function leastOf(left: readonly KeptHeadrooms[]): KeptHeadrooms {
+function mergeSnapshots(left: readonly KeptHeadrooms[]): KeptHeadrooms {
   const rooms = left.flatMap((kept) => kept.rooms).sort((a, b) => b.toldAtMs - a.toldAtMs);
   const newest = new Map<string, KeptHeadroom>();
   for (const room of rooms) {

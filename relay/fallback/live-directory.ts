@@ -1,6 +1,6 @@
 import {
-  DIRECTORY_NAMES_MAX,
   DIRECTORY_PARTS_MAX,
+  DIRECTORY_PARTS_PER_RESPONSE_MAX,
   DIRECTORY_PATH,
   type DirectoryRow,
 } from '../../functions/core/contract/admissions.ts';
@@ -15,7 +15,7 @@ const RETRY_MS = 15_000;
 const TIMEOUT_MS = 10_000;
 /** An hour covers an outage, and a listing of a large instance that takes several runs. Older parents may be wrong. */
 export const DIRECTORY_AGE_MS_MAX = 60 * 60_000;
-const ROUNDS_MAX = 2 * Math.ceil(DIRECTORY_NAMES_MAX / DIRECTORY_PARTS_MAX);
+const ROUNDS_MAX = 2 * Math.ceil(DIRECTORY_PARTS_MAX / DIRECTORY_PARTS_PER_RESPONSE_MAX);
 
 /** The groups of GitLab as the admit function knows them, for the time when it does not answer. */
 export function createLiveDirectory(
@@ -108,7 +108,7 @@ function parseParts(body: unknown): DirectoryParts | 'not_live' | undefined {
   if (live !== true || !isRecord(parts) || !isRecord(changed)) return undefined;
   if (typeof ageMs !== 'number' || !Number.isFinite(ageMs) || ageMs < 0) return undefined;
   const hashes = new Map(Object.entries(parts));
-  const areHashes = hashes.size <= DIRECTORY_NAMES_MAX && [...hashes.values()].every(isHash);
+  const areHashes = hashes.size <= DIRECTORY_PARTS_MAX && [...hashes.values()].every(isHash);
   const rows = new Map(Object.entries(changed));
   const areRows = [...rows].every(([name, some]) => hashes.has(name) && areDirectoryRows(some));
   return areHashes && areRows ? ({ ageMs, hashes, changed: rows } as DirectoryParts) : undefined;

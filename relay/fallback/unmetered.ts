@@ -125,7 +125,7 @@ export function createUnmetered(options: {
     });
   }
 
-  /** Batch after batch, until the queue is empty or a delivery makes no progress. Never rejects. */
+  /** Batch after batch, until the queue is empty or a delivery makes no progress. Never throws. */
   async function deliverAll(): Promise<void> {
     let makesProgress = true;
     while (makesProgress && queue.length > 0) {

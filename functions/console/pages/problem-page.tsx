@@ -75,7 +75,9 @@ const forbiddenProblem = (user: User, denied: readonly Denial[], back: string): 
   ),
   remedy: (
     <>
-      Ask a user who is, or <a href="/ask">ask for more</a>: then it is put before them. {RIGHTS}
+      Ask a user who is, or{' '}
+      <a href={`/ask?subject=${encodeURIComponent(denied[0]?.row.subject ?? 'instance')}`}>ask for more</a>:
+      the request is sent to them. {RIGHTS}
     </>
   ),
   link: [back, 'Back'],

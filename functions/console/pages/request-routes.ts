@@ -109,7 +109,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
       const { problems, others } = byField(outcome.problems, grantFormFields(view.limits, view.zone));
       return again(problems, others);
     }
-    return sendProblem(c, notFiled(outcome), outcome.outcome === 'forbidden' ? 403 : 429);
+    return sendProblem(c, notFiled(outcome), outcome.outcome === 'forbidden' ? 403 : 409);
   });
 
   app.get('/requests', async (c) => {

@@ -126,9 +126,9 @@ export interface DirectoryRequest {
 }
 
 /** Parts in one answer at the most, so that no answer is large: with more the caller asks again. */
-export const DIRECTORY_PARTS_MAX = 64;
+export const DIRECTORY_PARTS_PER_RESPONSE_MAX = 64;
 /** Parts of a directory at the most: two million projects. */
-export const DIRECTORY_NAMES_MAX = 4_096;
+export const DIRECTORY_PARTS_MAX = 4_096;
 
 export type DirectoryResponse =
   | { readonly live: false }

@@ -3,8 +3,8 @@
 import type { Directory } from '../../../policies/directory.ts';
 import type { HandOutDirectory } from '../admission/judge.ts';
 import {
-  DIRECTORY_NAMES_MAX,
   DIRECTORY_PARTS_MAX,
+  DIRECTORY_PARTS_PER_RESPONSE_MAX,
   type DirectoryResponse,
   type DirectoryRow,
 } from '../contract/admissions.ts';
@@ -57,11 +57,13 @@ export function directoryHandOut(deps: {
     if (known?.pointer.edit !== pointer.edit) known = await read(pointer);
     const { manifest, listedAtMs } = known;
     const names = Object.keys(manifest.chunks).filter((name) => name !== INDEX);
-    if (names.length > DIRECTORY_NAMES_MAX) {
+    if (names.length > DIRECTORY_PARTS_MAX) {
       throw new DirectoryError('directory_unreadable', `${names.length} chunks are more than are handed out`);
     }
     const parts = Object.fromEntries(names.map((name) => [name, manifest.chunks[name]?.hash ?? '']));
-    const changed = names.filter((name) => have[name] !== parts[name]).slice(0, DIRECTORY_PARTS_MAX);
+    const changed = names
+      .filter((name) => have[name] !== parts[name])
+      .slice(0, DIRECTORY_PARTS_PER_RESPONSE_MAX);
     return {
       live: true,
       ageMs: Math.max(0, clock.nowMs() - listedAtMs),

@@ -1,4 +1,4 @@
-/** Moves of one job that ask no bound: settle, release, expire, charge unchecked, correct. Pure: record in, writes out. */
+/** Moves of one job that ask no bound: settle, release, expire, charge unchecked, correct. Plans the writes, and makes them. */
 import { counterName } from '../../../policies/claim.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
 import { packs } from './counter.ts';

@@ -24,6 +24,12 @@ export const readNumber = (item: Item, name: string): number => Number(item[name
 export const readLines = (item: Item, name: string): string[] =>
   (item[name]?.L ?? []).map((line) => line.S ?? '');
 
+/** Names in items for all facts of one type: `tsc` finds a fact that no table has, and that a record would lose. */
+type FactNames<Value> = {
+  readonly [Name in keyof JobFacts as Exclude<JobFacts[Name], undefined> extends Value
+    ? Name
+    : never]-?: string;
+};
 const FACT_TEXTS = {
   jobName: 'jn',
   projectPath: 'pp',
@@ -33,7 +39,7 @@ const FACT_TEXTS = {
   userPseudonym: 'up',
   round: 'rd',
   outcome: 'oc',
-} as const;
+} as const satisfies FactNames<string>;
 const FACT_NUMBERS = {
   projectId: 'pi',
   rootId: 'ri',
@@ -47,7 +53,7 @@ const FACT_NUMBERS = {
   runnerId: 'rn',
   retryCount: 'ry',
   queuedSeconds: 'qu',
-} as const;
+} as const satisfies FactNames<number>;
 const FACT_TEXT_NAMES = Object.entries(FACT_TEXTS) as [keyof typeof FACT_TEXTS, string][];
 const FACT_NUMBER_NAMES = Object.entries(FACT_NUMBERS) as [keyof typeof FACT_NUMBERS, string][];
 

@@ -1,4 +1,4 @@
-/** The end of a job's claims. Pure: the record and what happened, in; the record and the counters after, out. */
+/** The end of a job's claims: the record and what happened, in; the record and the counters after, out. */
 
 import { chargeable, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { isInFlight, unitRow } from '../../../policies/unit.ts';

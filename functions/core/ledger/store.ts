@@ -1,4 +1,4 @@
-/** The ledger's interface to a table. DynamoDB and the in-memory table implement it; every call may throw `ledger_unavailable`. */
+/** The ledger's interface to a table. `DynamoStore` implements it over any table; every call may throw `ledger_unavailable`. */
 import type { CounterKey } from '../../../policies/claim.ts';
 import type { ItemsOutcome, PageEnd, ScanSegment } from '../store/operation.ts';
 import type {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeRequest, encodeRequest } from '../../../functions/core/ledger/record.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
+import { CONDITION_FIELDS } from '../../../policies/match/conditions.ts';
 import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
@@ -120,6 +121,20 @@ test('a recorded question asked again finds what the first one found', () => {
     }),
     { numRuns: propertyRuns(500) },
   );
+});
+
+test('every field that a condition compares comes back from a record', () => {
+  const request: AdmissionRequest = {
+    ...{ jobId: 1, jobName: 'unit', projectId: 1, namespaceId: 101, userId: 7, runnerId: 12 },
+    ...{ runnerTags: ['large'], ref: 'main', refProtected: true, pipelineSource: 'push' },
+    ...{ environment: 'production', variables: {} },
+  };
+  const { facts } = evaluate(request, using(POLICY, LIMITS));
+  const again = requestOfRecord(1, facts, decodeRequest(encodeRequest(facts.asked ?? {})) ?? {});
+  for (const field of Object.values(CONDITION_FIELDS)) {
+    expect(request, field).toHaveProperty(field);
+    expect({ [field]: again[field] }).toEqual({ [field]: request[field] });
+  }
 });
 
 test('no value and no name of a variable is recorded, only that there were some', () => {
