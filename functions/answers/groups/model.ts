@@ -169,7 +169,7 @@ export const SubjectViewSchema = z
     set: s.orNone(s.text('The set of limits; absent: none was ever live.')),
     currency: s.text('ISO 4217.'),
     nowMs: s.instantMs(),
-    zone: s.text('IANA zone of dates in edits: that of its own limits, else of those above.'),
+    zone: s.text('IANA zone of the deployment, for dates in edits.'),
     subject: s.subject(),
     kind: z.enum(['instance', 'group', 'project', 'runner-class']),
     path: s.text('Full path, or name of the class.'),

@@ -1,5 +1,5 @@
 /**
- * Limit editing: the single way to edit limits, for the command line, CSV and SSM imports, the API and the console. Every
+ * Limit editing: the way to edit limits for the command line (but `limits publish`), CSV and SSM imports, the API and the console. Every
  * edit is checked as a whole against its author's rights, and is published completely or not at all.
  *
  * Subjects are texts: `instance`, `group/101`, `project/7`, `runner-class/large`, `runner/41`, `user/5`, and
