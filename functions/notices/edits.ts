@@ -1,8 +1,9 @@
 import { DAY_MS } from '../../policies/limits/calendar.ts';
+import { placeOfSubject } from '../../policies/limits/cap.ts';
 import { limitsOn } from '../../policies/limits/limits.ts';
 import { isValidAt } from '../../policies/limits/period.ts';
 import { instantText } from '../../policies/text/edge-text.ts';
-import { isMoney } from '../../policies/unit.ts';
+import { isMoney, type Unit } from '../../policies/unit.ts';
 import { limitName, limitNameFirst } from '../../policies/unit-texts.ts';
 import { binds } from '../core/limits/change-rows.ts';
 import type { ChangeRow, Effect, FieldValue } from '../core/limits/edit-model.ts';
@@ -10,6 +11,7 @@ import type { EditRequest, LimitRequest } from '../core/limits/edit-outcomes.ts'
 import { LimitsError } from '../core/limits/limit-table.ts';
 import { type LoggedChange, loggedChangeOf, rowsOf } from '../core/limits/publish-limits.ts';
 import { isDecided, isPending } from '../core/limits/requests.ts';
+import { unitsOf } from '../core/limits/rights.ts';
 import { BREAK_GLASS_PAGE, historyPagePath, subjectPagePath } from '../core/notify/console-links.ts';
 import {
   FINANCE,
@@ -290,16 +292,19 @@ function editText({ rows, count }: EditRequest['edit'], context: NoticeContext):
  * Finds the closest owner above who may approve: an enforced limit of the same unit, there or above, must bound the increase.
  * A requester never approves their own request. Else finance.
  */
-function findApprover({ subject, limit: id, requestedBy }: LimitRequest, context: NoticeContext): Recipient {
+function findApprover(request: LimitRequest, context: NoticeContext): Recipient {
+  const { subject, requestedBy } = request;
   const { limits, directory, nowMs } = context;
-  const unit = limitsOn(limits, subject).find((limit) => limit.id === id)?.unit;
-  const above = groupsAround(subject, directory).filter((group) => group !== subject);
-  const isBound = (group: string): boolean =>
+  const units = unitsOf(request, context);
+  // A group's owner may raise neither its own limits nor its caps.
+  const above = groupsAround(subject, directory).filter((group) => group !== placeOfSubject(subject));
+  const isBound = (group: string, unit: Unit | undefined): boolean =>
     limitsOn(limits, group).some((limit) => limit.unit === unit && binds(limit) && isValidAt(limit, nowMs));
   for (const [index, group] of above.entries()) {
     const owner = findOwnRecipient(group, context);
     if (owner === undefined || owner.owner.toLowerCase() === requestedBy.toLowerCase()) continue;
-    if (above.slice(index).some(isBound)) return owner;
+    const bounding = above.slice(index);
+    if (units.every((unit) => bounding.some((each) => isBound(each, unit)))) return owner;
   }
   return FINANCE;
 }

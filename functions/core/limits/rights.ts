@@ -175,7 +175,10 @@ export const approversOf = (request: LimitRequest, context: RightsContext): read
   rolesFor('approve', request.subject, { ...context, unit: unitsOf(request, context)[0] });
 
 /** Units of the raised limits; an owner needs a limit of each above. */
-function unitsOf(request: LimitRequest, { limits }: RightsContext): readonly (Unit | undefined)[] {
+export function unitsOf(
+  request: LimitRequest,
+  { limits }: Pick<RightsContext, 'limits'>,
+): readonly (Unit | undefined)[] {
   const { edit, subject, limit } = request;
   return edit === undefined || edit.units.length === 0
     ? [limitsOn(limits, subject).find(({ id }) => id === limit)?.unit]

@@ -170,6 +170,14 @@ describe('requests', () => {
     expect(await news()).toEqual([]);
   });
 
+  test('about a cap of a group go past its owner, who may not raise it', async () => {
+    const cap = { subject: 'group/101/each/pipeline', limit: 'money-once' };
+    const limits = [...OWNED, { kind: 'set', ...cap, unit: 'money', amount: 2, per: 'once' } as const];
+    const { request, news } = await noticesHarness({ limits });
+    await request({ ...cap, amount: 1 });
+    expect(await news()).toEqual([`acme-leads request-waiting ${cap.subject}`]);
+  });
+
   test('decided: the owner gets the decision once, without a notice of the grant', async () => {
     const { request, desk, news, lastText } = await noticesHarness();
     const id = await request();
