@@ -208,7 +208,7 @@ export async function findRequestNotices(run: Run): Promise<Findings> {
     if (isPending(stored) && (before === undefined || nowMs - before.atMs >= REMIND_AFTER_MS)) {
       notices.push(...waitingNotices(request, asked + 1, await run.context(), run.decisionPage));
       requests[request.id] = { asked: asked + 1, atMs: nowMs, decided: false };
-    } else if (isDecided(stored) && before?.decided !== true) {
+    } else if (isDecided(request) && before?.decided !== true) {
       if (!run.isFirst) notices.push(decidedNotice(request, await run.context()));
       requests[request.id] = { asked, atMs: nowMs, decided: true };
     } else if (before !== undefined) requests[request.id] = before;

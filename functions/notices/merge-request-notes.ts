@@ -31,7 +31,7 @@ export async function keepRequestNotes(run: Run, written: Cursor['notes'] = {}):
   const { policy, clock, ledger, log, notes } = deps;
   const agreed = policy.requestNotes ?? [];
   const due = requests
-    .filter((each) => isDecided(each) && each.request.link !== undefined)
+    .filter((each) => isDecided(each.request) && each.request.link !== undefined)
     .map(({ request }) => request)
     .filter(({ id, decidedAtMs = 0 }) => nowMs - decidedAtMs < FRESH_MS && written[id] === undefined)
     .toSorted((a, b) => (a.decidedAtMs ?? 0) - (b.decidedAtMs ?? 0))

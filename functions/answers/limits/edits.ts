@@ -17,7 +17,7 @@ import type {
 } from '../../core/limits/edit-model.ts';
 import type { LimitRequest } from '../../core/limits/edit-outcomes.ts';
 import { exportedLimits } from '../../core/limits/limit-reads.ts';
-import { isOwn, requesterOf } from '../../core/limits/requests.ts';
+import { isDecided, isOwn, requesterOf } from '../../core/limits/requests.ts';
 import { mayApprove, mayBeSame } from '../../core/limits/rights.ts';
 import { idOf, subjectOf } from '../../core/limits/subject-text.ts';
 import {
@@ -187,8 +187,8 @@ export const waitingOf =
   };
 
 function mayDecide(request: LimitRequest, by: ReturnType<typeof actingUser>, view: CallerView): boolean {
-  const { state, expiresAtMs } = request;
-  if (state !== 'pending' || view.nowMs >= expiresAtMs || mayBeSame(requesterOf(request), by)) return false;
+  if (isDecided(request) || view.nowMs >= request.expiresAtMs || mayBeSame(requesterOf(request), by))
+    return false;
   return mayApprove(request, by.rights, view);
 }
 

@@ -4,6 +4,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { SubjectView } from '../../answers/groups/model.ts';
 import type { BacktestAnswer, PreviewAnswer, RequestRow } from '../../answers/limits/models.ts';
 import type { LimitEdit } from '../../core/limits/edit-model.ts';
+import { isDecided } from '../../core/limits/requests.ts';
 import { grantFormFields } from './edit/forms.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageContext, type PagesDeps, send } from './page-deps.ts';
@@ -57,7 +58,7 @@ export function requestsPage(
   done: string | undefined,
   format: PageFormat,
 ): Markup {
-  const waiting = rows.filter(({ state, expiresAtMs }) => state === 'pending' && expiresAtMs > format.nowMs);
+  const waiting = rows.filter((row) => !isDecided(row) && row.expiresAtMs > format.nowMs);
   const over = rows.filter((row) => !waiting.includes(row));
   return (
     <ConsolePage
@@ -94,6 +95,9 @@ function waitingCard(row: RequestRow, format: PageFormat): Markup {
         {ui.soft(`${row.requestedBy}, ${distance(row.requestedAtMs, format.nowMs)}`)}
       </h2>
       {requestFacts(row, format)}
+      {row.state === 'approved' && (
+        <p>Approved by {row.decidedBy}, but not yet in force: approve it again.</p>
+      )}
       {mayDecide ? (
         <div class="actions">
           <a class="button main" href={`/requests/${id}`}>

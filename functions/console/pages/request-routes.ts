@@ -4,6 +4,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { RequestRow } from '../../answers/limits/models.ts';
 import { actingUser } from '../../answers/reading/context.ts';
 import type { DecideOutcome, RequestOutcome } from '../../core/limits/edit-outcomes.ts';
+import { isDecided } from '../../core/limits/requests.ts';
 import { whoMayText } from '../../core/limits/rights.ts';
 import type { User } from '../../core/signin/model.ts';
 import { byField, grantFormFields, REQUIRED, writtenValues } from './edit/forms.ts';
@@ -65,7 +66,7 @@ async function faultOf(
     const read = await checkApproval(link, request);
     if (read.outcome !== 'valid') return read.outcome;
     if (read.role === 'finance' && !roles.finance && !roles.admin) return 'another';
-    return row !== undefined && row.state !== 'pending' ? 'used' : undefined;
+    return row !== undefined && isDecided(row) ? 'used' : undefined;
   } catch (error) {
     log.error('approval key not read', { error: error instanceof Error ? error.name : '' });
     return 'unchecked';

@@ -137,7 +137,7 @@ async function decideRequest(
   const needs = approversOf(request, context);
   if (!mayApprove(request, by.rights, context)) return { outcome: 'forbidden', act: 'approve', needs };
   if (mayBeSame(requesterOf(request), by)) return { outcome: 'forbidden', act: 'approve', needs, own: true };
-  if (isDecided(stored)) return { outcome: 'decided', request };
+  if (isDecided(request)) return { outcome: 'decided', request };
   const { note } = verdict;
   const isMissing = verdict.verdict === 'decline' && verdict.note.trim() === '';
   if (isMissing || (note ?? '').length > TEXT_CHARACTERS_MAX) {

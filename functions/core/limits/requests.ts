@@ -55,7 +55,7 @@ export const writeRequest = ({ rev, request }: StoredRequest, table: LimitTable)
 export const isPending = ({ request }: StoredRequest): boolean => request.state === 'pending';
 
 /** An approved request without its grant is not final: approving it again continues. */
-export const isDecided = ({ request: { state, granted } }: StoredRequest): boolean =>
+export const isDecided = ({ state, granted }: Pick<LimitRequest, 'state' | 'granted'>): boolean =>
   state === 'declined' || (state === 'approved' && granted);
 
 export const requesterOf = ({ requestedBy: actor, requestedByUser: userId }: LimitRequest): Person => ({

@@ -112,6 +112,7 @@ export function consoleHouse(
     /** In force as long as no set is live. @default nothing */
     readonly packed?: LimitsDocument;
     readonly approval?: ApprovalSettings;
+    readonly limitTable?: ReturnType<typeof memoryLimitTable>;
     /** Where the pages read usage. @default the one the jobs of this house go to */
     readonly usage?: RollupStore;
     /** @default what reads many items reads each */
@@ -125,7 +126,7 @@ export function consoleHouse(
   const store = new MemoryStore({ instance: INSTANCE, clock, onCommit: feed.onCommit });
   const ledger = createLedger({ store, clock });
   const usage = new MemoryRollupStore({ instance: INSTANCE });
-  const limitTable = memoryLimitTable();
+  const limitTable = parts.limitTable ?? memoryLimitTable();
   const chain = dynamoStatementChain({ table: new MemoryTable(), instance: INSTANCE });
   const prices = dynamoPriceEditions({ table: new MemoryTable(), instance: INSTANCE });
   const requeue = dynamoRequeueLists({ table: new MemoryTable(), instance: INSTANCE });

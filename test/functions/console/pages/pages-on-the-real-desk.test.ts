@@ -3,6 +3,7 @@ import { renderNotice } from '../../../../functions/console/pages/problem-page.t
 import type { LimitEdit } from '../../../../functions/core/limits/edit-model.ts';
 import { LimitsError } from '../../../../functions/core/limits/limit-table.ts';
 import { closeMonths } from '../../../support/statements/closed-months.ts';
+import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../house.ts';
 import { fieldsOf, signedInConsole, type Who } from '../signed-in.ts';
 
@@ -16,10 +17,11 @@ const MONEY = { kind: 'set', subject: 'group/101', limit: 'money-month' } as con
 /** Pages on the desk and read models as they are, in memory. */
 async function house({
   broken = () => ({}),
-}: {
+  ...given
+}: Pick<NonNullable<Parameters<typeof consoleHouse>[0]>, 'limitTable'> & {
   readonly broken?: (real: House) => { readonly read?: Partial<Read>; readonly desk?: Partial<Desk> };
 } = {}) {
-  const real = consoleHouse();
+  const real = consoleHouse(given);
   await real.apply(LIMITS);
   const told: string[] = [];
   const { read, desk } = broken(real);
@@ -208,6 +210,24 @@ test('what a viewer asks for is granted by finance, and counted on every page un
   const approved = await post(`/requests/${id}`, { verdict: 'approve' });
   expect(approved).toMatchObject({ status: 303, to: '/requests?done=approved' });
   expect((await get('/')).text).toContain('>Requests</a>');
+  expect((await read.subject('group/101', {}, USERS.finance))?.grants).toHaveLength(1);
+});
+
+test('a request that was approved but not made live is offered again, and granted once', async () => {
+  let isLost = false;
+  const limitTable = memoryLimitTable((operation) =>
+    isLost && operation === 'flip' ? 'lost-before' : undefined,
+  );
+  const { get, post, as, read } = await house({ limitTable });
+  await as('viewer').post('/ask', ASKED);
+  const id = /href="\/requests\/([^"]+)"/.exec((await get('/requests')).text)?.[1];
+  isLost = true;
+  expect((await post(`/requests/${id}`, { verdict: 'approve' })).status).toBe(503);
+  isLost = false;
+  const { text } = await get('/requests');
+  expect(text).toContain('not yet in force: approve it again');
+  expect((await get(`/requests/${id}`)).status).toBe(200);
+  expect((await post(`/requests/${id}`, { verdict: 'approve' })).status).toBe(303);
   expect((await read.subject('group/101', {}, USERS.finance))?.grants).toHaveLength(1);
 });
 
