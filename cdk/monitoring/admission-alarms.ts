@@ -11,7 +11,7 @@ export interface AlarmRow {
   /** @default 5 */
   readonly periodMinutes?: number;
   readonly breach?: readonly ['above' | 'below', number];
-  /** Number of periods to look at, all of which must breach, or the number that must of how many. @default 1 */
+  /** Periods that must breach, all in a row, or so many of so many. @default 1 */
   readonly periods?: number | readonly [breaching: number, of: number];
   /**
    * Treatment of a period without a value. Most metrics are written only when something happens, or by relays and sweeps, whose

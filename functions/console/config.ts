@@ -23,7 +23,7 @@ export function readConsoleConfig(env: Environment) {
     signIn,
     /** ARN of the topic that owners listen to; absent: a report is mailed from the reader's own program. */
     ownersTopicArn: env[names.ENV_THRESHOLDS_TOPIC] || undefined,
-    /** Of the proxies whose word is taken for where a visitor comes from. */
+    /** Addresses of proxies that are believed about a visitor's address. */
     trustedProxies,
     /** SSM parameter with the keys of signed links to requests. Absent: none is taken. */
     approvalKeyParameter: env[names.ENV_APPROVAL_KEY_PARAMETER] || undefined,

@@ -102,7 +102,7 @@ async function packDay(
   { directory, classNames, withPersonal }: PackedSubjects & { readonly withPersonal: boolean },
   { sheets, usage }: PackSheetsDeps,
 ): Promise<void> {
-  // What was in it before is looked at again, wherever it has moved since.
+  // Rows that were in it before are looked at again, on the sheets they have moved to since.
   const known = await sheets.read(
     KINDS.map((kind) => ({ kind, span: day })),
     'first',

@@ -1,17 +1,15 @@
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import { placeOfSubject } from '../../policies/limits/cap.ts';
 import { limitsOn } from '../../policies/limits/limits.ts';
-import { isValidAt } from '../../policies/limits/period.ts';
 import { instantText } from '../../policies/text/edge-text.ts';
-import { isMoney, type Unit } from '../../policies/unit.ts';
+import { isMoney } from '../../policies/unit.ts';
 import { limitName, limitNameFirst } from '../../policies/unit-texts.ts';
-import { binds } from '../core/limits/change-rows.ts';
 import type { ChangeRow, Effect, FieldValue } from '../core/limits/edit-model.ts';
 import type { EditRequest, LimitRequest } from '../core/limits/edit-outcomes.ts';
 import { LimitsError } from '../core/limits/limit-table.ts';
 import { type LoggedChange, loggedChangeOf, rowsOf } from '../core/limits/publish-limits.ts';
 import { isDecided, isPending } from '../core/limits/requests.ts';
-import { unitsOf } from '../core/limits/rights.ts';
+import { holds, unitsOf } from '../core/limits/rights.ts';
 import { BREAK_GLASS_PAGE, historyPagePath, subjectPagePath } from '../core/notify/console-links.ts';
 import {
   FINANCE,
@@ -164,7 +162,7 @@ const EFFECTS = {
 const totalEffect = (rows: readonly ChangeRow[]): Effect =>
   (['loosens', 'tightens'] as const).find((effect) => rows.some((row) => row.effect === effect)) ?? 'neutral';
 
-/** Of a new one, and of any other change. */
+/** Kinds of notice by topic: of a new entry, and of any other change. */
 const KINDS_BY_TOPIC: Readonly<Partial<Record<ChangeRow['about'], readonly [NoticeKind, NoticeKind]>>> = {
   grant: ['grant-given', 'grant-changed'],
   freeze: ['freeze-set', 'freeze-changed'],
@@ -294,17 +292,14 @@ function editText({ rows, count }: EditRequest['edit'], context: NoticeContext):
  */
 function findApprover(request: LimitRequest, context: NoticeContext): Recipient {
   const { subject, requestedBy } = request;
-  const { limits, directory, nowMs } = context;
   const units = unitsOf(request, context);
   // A group's owner may raise neither its own limits nor its caps.
-  const above = groupsAround(subject, directory).filter((group) => group !== placeOfSubject(subject));
-  const isBound = (group: string, unit: Unit | undefined): boolean =>
-    limitsOn(limits, group).some((limit) => limit.unit === unit && binds(limit) && isValidAt(limit, nowMs));
+  const above = groupsAround(subject, context.directory).filter((group) => group !== placeOfSubject(subject));
   for (const [index, group] of above.entries()) {
     const owner = findOwnRecipient(group, context);
     if (owner === undefined || owner.owner.toLowerCase() === requestedBy.toLowerCase()) continue;
     const bounding = above.slice(index);
-    if (units.every((unit) => bounding.some((each) => isBound(each, unit)))) return owner;
+    if (units.every((unit) => bounding.some((each) => holds(each, unit, context)))) return owner;
   }
   return FINANCE;
 }

@@ -15,7 +15,7 @@ import { relativeText, untilText } from './edge-text.ts';
 import { cutLine, fitted, oneLine, plain, shortened } from './plain-text.ts';
 import type { AdviceContext, Disclosure, HeadlineContext, ReasonText } from './reason-text.ts';
 
-/** Of limits, break-glasses and the system itself; those of rules are with their kinds. */
+/** Texts about limits, break-glasses and the system itself; those of rules are with their kinds. */
 const OWN_TEXTS: {
   readonly [Code in Exclude<Reason['code'], keyof typeof STATELESS_TEXTS>]: ReasonText<CodedReason<Code>>;
 } = {

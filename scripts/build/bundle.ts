@@ -156,7 +156,7 @@ async function bundleInto(
   return bytes;
 }
 
-/** Of a file or folder, else of every deployment. @throws {Error} naming the file. @throws {SettingsError} */
+/** Reads the descriptors of a file or folder, else of every deployment. @throws {Error} naming the file. @throws {SettingsError} */
 async function bundledDescriptors(path: string | undefined): Promise<readonly DeployableDescriptors[]> {
   if (path === undefined) {
     // Only here is cdk/ needed: the image is built without it.

@@ -36,7 +36,7 @@ export async function startFaultProxy(targetPort: number) {
     get connections() {
       return connections;
     },
-    /** From now on every byte vanishes, both ways, and nobody is told: a half-open connection. */
+    /** Drops every byte from now on, both ways and without an error: a half-open connection. */
     blackHole(): void {
       swallowing = true;
     },

@@ -136,7 +136,7 @@ async function shownRunners(
 
 const mostBypassFirst = (a: JobCounts, b: JobCounts): number => b.bypass - a.bypass || b.ran - a.ran;
 
-/** What to do at a runner whose jobs bypass Tollgate. GitLab reports no cause. Undefined: all had an admission request. */
+/** Returns the remedy for a runner whose jobs bypass Tollgate; GitLab reports no cause. Undefined: all had an admission request. */
 export function bypassRemedy(
   { asked, bypass }: Pick<CoveredRunnerRow, 'asked' | 'bypass'>,
   { version }: RunnerDetail,

@@ -16,7 +16,7 @@ export const HOOK_EVENTS = { push_events: false, job_events: true, enable_ssl_ve
 export const groupHookUrl = (webhookUrl: string, groupId: number): string =>
   `${webhookUrl.replace(/\/+$/, '')}/${groupId}`;
 
-/** Who learns it can report about that group alone. A secret with `whsec_` makes a signing token, any other a secret token. */
+/** Derives a group's key, which is good for reports about that group alone. A secret with `whsec_` makes a signing token, any other a secret token. */
 export function groupHookKey(secret: string, groupId: number): string {
   const text = secret.replace(/^whsec_/, '');
   const key = createHmac('sha256', text).update(`webhook:${groupId}`).digest();

@@ -202,7 +202,7 @@ export async function readOne<S extends z.ZodType>(
   throw new GitLabError('gitlab_unreadable', `GET ${path}: not as documented: ${fields}`);
 }
 
-/** What a change made, as the answer says it. @throws {GitLabError} It may or may not have been made. */
+/** Makes a change and returns its object as GitLab answers it. @throws {GitLabError} It may or may not have been made. */
 export async function changed<S extends z.ZodType>(
   method: 'POST' | 'PUT',
   path: string,

@@ -79,7 +79,7 @@ async function preview(edits: readonly LimitEdit[], base: string | undefined, re
     outcome: 'valid' as const,
     /** The set these are edits of is not live (any more): `apply` would refuse. */
     stale,
-    /** What others did since, to the same subjects. */
+    /** Edits of others since, to the same subjects. */
     ...(stale && { theirs: visibleRows(rows, { before, live, directory, nowMs }) }),
     ...{ ...after, rows, needsConfirmation, lockout },
     oversubscription: touchedBy(oversubscriptionOf(after.limits, directory, nowMs), subjects, directory),

@@ -345,10 +345,10 @@ export function editDocument(document: LimitsDocument, edits: readonly LimitEdit
   }
   if (draft.problems.length > 0)
     return { ok: false, problems: draft.problems as readonly DocumentProblem[] } as const;
-  /** `told` maps a problem of the document to its edit: `edits[3].amount`. */
   return {
     ok: true,
     document: draft.document,
+    /** Moves a problem of the document to the edit that caused it: `edits[3].amount`. */
     told: (problem: DocumentProblem) => draft.told(problem),
   } as const;
 }

@@ -1,5 +1,5 @@
 /**
- * Who may edit limits, and what comes of an edit. Like those of edits, the schemas are also those of the API, and programs without
+ * Rights of editors, and outcomes of edits. Like those of edits, the schemas are also those of the API, and programs without
  * an API import types only.
  */
 import type { DocumentProblem } from '../../../policies/document/reading.ts';

@@ -79,7 +79,7 @@ interface DeskReads {
   readonly at: LimitReads['baseIfThere'];
 }
 
-/** What takes back the last edit: the document that it was an edit of. Only the last edit is taken back. */
+/** Returns the edits that take the limits back to the document before the last edit, or why there are none. */
 export async function lastEdit(edit: number, desk: DeskReads) {
   const live = await desk.live();
   if (live === undefined) return { outcome: 'nothing_live' as const };

@@ -124,7 +124,7 @@ export const rolesFor = (
     if (!/^(?:group|project)\//.test(subject)) return false;
     if (reach === 'subtree' || held === undefined) return true;
     const { unit } = held;
-    return unit !== undefined && groupsAbove(subject, held.directory).some((id) => holds(id, unit, held));
+    return groupsAbove(subject, held.directory).some((id) => holds(`group/${id}`, unit, held));
   });
 
 function reaches(
@@ -143,7 +143,7 @@ function reaches(
   if (reach === 'subtree')
     return above.some((id) => groups.includes(id)) || (own !== undefined && groups.includes(own));
   const top = above.findIndex((id) => groups.includes(id));
-  return top >= 0 && unit !== undefined && above.slice(0, top + 1).some((id) => holds(id, unit, context));
+  return top >= 0 && above.slice(0, top + 1).some((id) => holds(`group/${id}`, unit, context));
 }
 
 const groupsAbove = (subject: string, directory: Directory | undefined): readonly number[] =>
@@ -151,10 +151,13 @@ const groupsAbove = (subject: string, directory: Directory | undefined): readonl
     .slice(0, subject.startsWith('group/') ? -1 : undefined)
     .map(({ id }) => id);
 
-const holds = (group: number, unit: Unit, { limits, nowMs }: RightsContext): boolean =>
-  limits.bySubject
-    .get(`group/${group}`)
-    ?.some((limit) => limit.unit === unit && binds(limit) && isValidAt(limit, nowMs)) === true;
+/** Returns true if an enforced limit of the group bounds this unit. An unknown unit is bounded by none. */
+export const holds = (
+  group: string,
+  unit: Unit | undefined,
+  { limits, nowMs }: Pick<RightsContext, 'limits' | 'nowMs'>,
+): boolean =>
+  limitsOn(limits, group).some((limit) => limit.unit === unit && binds(limit) && isValidAt(limit, nowMs));
 
 function liftsOwnFreeze(
   { about, subject, limit }: ChangeRow,

@@ -101,7 +101,7 @@ const oneOf = (created: readonly RulesOutcome[], world: World): RulesOutcome | u
     .find(({ variables }) => world.holds(`workflow:rules sets ${JSON.stringify(variables)}`)) ??
   created.at(-1);
 
-/** Variables that GitLab predefines, known for expansion, and the names of those that it does not set. */
+/** Variables that GitLab predefines, known for expansion, and names that it does not set. */
 function predefinedIn(run: KnownRun): Pick<JobSurroundings, 'predefined' | 'notSet'> {
   const predefined: Record<string, string> = { ...(run.standIns ?? PLACEHOLDERS) };
   const notSet = new Set<string>();

@@ -1,4 +1,4 @@
-/** The router's side of AdmitJob and of what belongs to it: identifies callers, and opens streams for controllers. */
+/** The router's side of AdmitJob and its registration: identifies callers, and opens streams for controllers. */
 import { fromBinary } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
 import {

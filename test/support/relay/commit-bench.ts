@@ -35,7 +35,7 @@ interface AskedOf {
 /** Lets everything run that waits for a promise or for `setImmediate`. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Passes time in steps of 10 ms, after each of which everything runs that can. */
+/** Passes time in steps of 10 ms, and lets everything run that can after each. */
 export const passOn =
   (clock: HandClock) =>
   async (ms: number): Promise<void> => {

@@ -288,7 +288,7 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions) {
       ],
     ]),
   );
-  /** What the rows do not change is as it was, grants, freezes and rollouts included. */
+  /** Keeps everything that the rows do not change, with grants, freezes and rollouts. */
   const next: Record<string, unknown> = { ...document };
   for (const [list, entries] of lines)
     if (entries.length > 0 || next[list] !== undefined) next[list] = entries.map(({ entry }) => entry);

@@ -113,7 +113,7 @@ test.each(['eventual', 'consistent'] as const)(
     await ledger.hold([ask(1), ask(2)], 2_000);
     const scanned = scannedBy(memory, async function* (consistency = 'consistent') {
       for await (const item of memory.scan()) {
-        // Job 2's record, in a form that nobody here can read; its charge looks like drift to whoever does not count it.
+        // Job 2's record, in a form that this version cannot read; its charge looks like drift where it is not counted.
         const isOfTwo = item.kind === 'record' && item.record.jobId === 2;
         if (isOfTwo && consistency === newerIn) yield { kind: 'unknown', sk: 'record' };
         else if (!isOfTwo) yield item;
