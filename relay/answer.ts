@@ -1,7 +1,7 @@
 /**
- * Answers one question of the router.
+ * Answers one request of the router.
  *
- * 1. Read the bytes, and note what they say about the schema. An unreadable question goes to the fallback.
+ * 1. Read the bytes, and note what they say about the schema. An unreadable request goes to the fallback.
  * 2. Ask the ledger, in a batch with others. The job may wait for headroom. If the ledger does not decide, the fallback does.
  * 3. Send a rejection only under a proven schema, else admit.
  * 4. When the stream has ended, report the answer to log, metrics and, if the fallback decided, to the ledger.
@@ -9,17 +9,17 @@
 import type { Decision } from '../policies/decision.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import { type FaultPlace, ownFault, type RelayObserver } from './events.ts';
-import type { AnswerQuestion, FallbackCause, Question, RelayClock, RouterAnswer } from './exchange.ts';
+import type { AnswerRequest, FallbackCause, RelayClock, RouterMessage, RouterResponse } from './exchange.ts';
 import type { Fallback, FallbackAnswer } from './fallback/fallback.ts';
 import type { UnmeteredAnswers } from './fallback/unmetered.ts';
 import type { NeededFields } from './translate/needed-fields.ts';
-import type { JudgePlausibility, ReadQuestion } from './translate/question-reader.ts';
+import type { JudgePlausibility, ReadRequest } from './translate/request-reader.ts';
 import type { WaitQueue } from './wait-queue.ts';
 import { wireReason } from './wire/reason.ts';
 import type { SchemaProof } from './wire/schema-proof.ts';
 
-interface Settled {
-  readonly answer: RouterAnswer;
+interface Reply {
+  readonly answer: RouterResponse;
   readonly request?: AdmissionRequest;
   readonly explained?: boolean;
   readonly decision?: Decision;
@@ -29,7 +29,7 @@ interface Settled {
 }
 
 export function createAnswering(options: {
-  readonly read: ReadQuestion;
+  readonly read: ReadRequest;
   readonly judge: JudgePlausibility;
   readonly fields?: Pick<NeededFields, 'note'>;
   readonly waiting: Pick<WaitQueue, 'decide'>;
@@ -38,21 +38,21 @@ export function createAnswering(options: {
   readonly unmetered: UnmeteredAnswers;
   readonly clock: RelayClock;
   readonly observe: RelayObserver;
-}): AnswerQuestion {
+}): AnswerRequest {
   const { clock, observe, fallback, proof } = options;
   let shortUntilMs = Number.NEGATIVE_INFINITY;
 
-  return async (question) => {
-    const settled = sendable(await settle(question));
-    const { answer } = settled;
+  return async (message) => {
+    const reply = sendable(await decideMessage(message));
+    const { answer } = reply;
     // A router may leave answered calls open. After a refusal only an answer that the router took counts.
-    if (proof.standing === 'unproven') noteExplained(settled);
-    const given = { atMs: clock.nowMs(), latencyMs: clock.monotonicMs() - question.arrivedAtMs };
+    if (proof.standing === 'unproven') noteExplained(reply);
+    const given = { atMs: clock.nowMs(), latencyMs: clock.monotonicMs() - message.arrivedAtMs };
     const delivered = (heard: boolean, refusal?: string): void => {
       guarded('tell', () => {
-        report(settled, given, heard);
+        report(reply, given, heard);
         if (refusal !== undefined) onRefused(answer, refusal);
-        else if (heard) noteExplained(settled);
+        else if (heard) noteExplained(reply);
       });
     };
     return { answer, delivered };
@@ -78,8 +78,8 @@ export function createAnswering(options: {
     return { ok: true, request, explained: plausibility === 'plausible' } as const;
   }
 
-  async function settle(question: Question): Promise<Settled> {
-    const found = guarded('read', () => read(question.bytes));
+  async function decideMessage(message: RouterMessage): Promise<Reply> {
+    const found = guarded('read', () => read(message.bytes));
     if (found === undefined) return { ...fallback.operatorsChoice('error'), cause: 'error' };
     if (!found.ok) {
       const { ids, cause } = found;
@@ -87,38 +87,38 @@ export function createAnswering(options: {
       return fromFallback(given, cause, ids);
     }
     try {
-      return { ...(await decide(found.request, question)), explained: found.explained };
+      return { ...(await decide(found.request, message)), explained: found.explained };
     } catch (error) {
       observe(ownFault('decide', error));
       return instead(found.request, 'error');
     }
   }
 
-  async function decide(request: AdmissionRequest, question: Question): Promise<Settled> {
+  async function decide(request: AdmissionRequest, message: RouterMessage): Promise<Reply> {
     let batch: string | undefined;
-    const { verdict, waitedMs } = await options.waiting.decide(request, {
-      arrivedAtMs: question.arrivedAtMs,
+    const { decision, waitedMs } = await options.waiting.decide(request, {
+      arrivedAtMs: message.arrivedAtMs,
       sent: (id) => {
         batch = id;
       },
       listenForEnd: (gone) => {
-        question.onGone = gone;
+        message.onGone = gone;
       },
     });
-    fallback.noted(request, verdict);
-    switch (verdict.outcome) {
+    fallback.noted(request, decision);
+    switch (decision.outcome) {
       case 'admitted':
-        return { answer: { outcome: 'admitted' }, request, decision: verdict, batch, waitedMs };
+        return { answer: { outcome: 'admitted' }, request, decision, batch, waitedMs };
       case 'rejected': {
-        const answer = { outcome: 'rejected', reason: wireReason(verdict.text) } as const;
-        return { answer, request, decision: verdict, batch, waitedMs };
+        const answer = { outcome: 'rejected', reason: wireReason(decision.text) } as const;
+        return { answer, request, decision, batch, waitedMs };
       }
       case 'undecided':
-        return { ...instead(request, verdict.cause), batch, waitedMs };
+        return { ...instead(request, decision.cause), batch, waitedMs };
     }
   }
 
-  function instead(request: AdmissionRequest, cause: FallbackCause): Settled {
+  function instead(request: AdmissionRequest, cause: FallbackCause): Reply {
     // No router hears an abandoned answer, so it spends no headroom.
     const given =
       cause === 'abandoned' ? undefined : guarded('fallback', () => fallback.answer(request, cause));
@@ -129,7 +129,7 @@ export function createAnswering(options: {
     given: FallbackAnswer | undefined,
     cause: FallbackCause,
     request: AdmissionRequest | undefined,
-  ): Settled {
+  ): Reply {
     return {
       ...(given ?? fallback.operatorsChoice(cause)),
       cause,
@@ -138,26 +138,26 @@ export function createAnswering(options: {
   }
 
   /** A rejection fails the job for good, and under an unproven schema it may hit the wrong job. */
-  function sendable(settled: Settled): Settled {
-    if (settled.answer.outcome === 'admitted') return settled;
+  function sendable(reply: Reply): Reply {
+    if (reply.answer.outcome === 'admitted') return reply;
     const { standing } = proof;
     if (standing === 'proven')
-      return clock.monotonicMs() < shortUntilMs ? { ...settled, answer: SHORT_REJECTION } : settled;
-    const { decision } = settled;
+      return clock.monotonicMs() < shortUntilMs ? { ...reply, answer: SHORT_REJECTION } : reply;
+    const { decision } = reply;
     const code = decision?.outcome === 'rejected' ? decision.violations[0].reason.code : undefined;
     observe({ type: 'rejection_withheld', standing, ...(code !== undefined && { code }) });
-    return { ...settled, answer: { outcome: 'admitted' }, cause: 'schema_unproven' };
+    return { ...reply, answer: { outcome: 'admitted' }, cause: 'schema_unproven' };
   }
 
   /** The text of a rejection holds what authors write and may be at fault alone. Any other refusal is about the schema. */
-  function onRefused(answer: RouterAnswer, refusal: string): void {
+  function onRefused(answer: RouterResponse, refusal: string): void {
     const { outcome } = answer;
     observe({ type: 'answer_refused', outcome, refusal });
     if (outcome === 'rejected' && answer !== SHORT_REJECTION) shortUntilMs = clock.monotonicMs() + SHORT_MS;
     else proof.note({ kind: 'refused' });
   }
 
-  function noteExplained({ request, explained = false }: Settled): void {
+  function noteExplained({ request, explained = false }: Reply): void {
     if (request === undefined || !explained) return;
     const { jobId, projectId, projectPath } = request;
     const project = projectId === undefined ? projectPath : String(projectId);
@@ -165,11 +165,11 @@ export function createAnswering(options: {
   }
 
   function report(
-    settled: Settled,
+    reply: Reply,
     given: { readonly atMs: number; readonly latencyMs: number },
     heard: boolean,
   ): void {
-    const { answer, request, decision, cause, batch, waitedMs } = settled;
+    const { answer, request, decision, cause, batch, waitedMs } = reply;
     const isUnwritten = decision?.outcome === 'rejected' && decision.unwritten === true;
     const unbooked = cause ?? (isUnwritten ? 'unwritten' : undefined);
     // If the router may not have the answer, it asks again or the job fails. Settlement finds a job that runs anyway.
@@ -203,7 +203,7 @@ export function createAnswering(options: {
 
 /** Long enough that the texts of one author cost few rejections, short enough that reasons come back. */
 const SHORT_MS = 10 * 60_000;
-const SHORT_REJECTION: RouterAnswer = {
+const SHORT_REJECTION: RouterResponse = {
   outcome: 'rejected',
   reason: 'Rejected by Tollgate. "tollgate explain" and the console say why.',
 };

@@ -14,7 +14,7 @@
  * therefore backs off only when no stream is left, or when more streams in a row were refused than are left.
  */
 import { ownFault, type RelayObserver } from './events.ts';
-import type { AnswerQuestion, Question, RelayClock, RouterAnswer } from './exchange.ts';
+import type { AnswerRequest, RelayClock, RouterMessage, RouterResponse } from './exchange.ts';
 import {
   type AdmitCall,
   type AdmitCallListener,
@@ -24,8 +24,8 @@ import {
 } from './router/router.ts';
 
 export interface StreamOwner {
-  readonly answer: AnswerQuestion;
-  readonly encode: (answer: RouterAnswer) => Uint8Array;
+  readonly answer: AnswerRequest;
+  readonly encode: (answer: RouterResponse) => Uint8Array;
   readonly observe: RelayObserver;
   nowMs(): number;
   /** Runs with every transition of the stream, before the other notifications. */
@@ -37,13 +37,13 @@ export interface StreamOwner {
 
 /**
  * `opening`: the call exists, but maybe no connection yet. `waiting`: the router may pick it. `deciding`: it carried its
- * question, and has no answer yet. `answered`: the router has yet to end it.
+ * request, and has no answer yet. `answered`: the router has yet to end it.
  */
 export type StreamState = 'opening' | 'waiting' | 'deciding' | 'answered' | 'ended';
 
-/** Any other step does not fit, such as a second question or an answer after the end. */
+/** Any other step does not fit, such as a second request or an answer after the end. */
 const NEXT: Readonly<Record<StreamState, readonly StreamState[]>> = {
-  // A question may arrive before the notification that the connection is up.
+  // A request may arrive before the notification that the connection is up.
   opening: ['waiting', 'deciding', 'ended'],
   waiting: ['deciding', 'ended'],
   deciding: ['answered', 'ended'],
@@ -63,7 +63,7 @@ const LONGEST_MS: Readonly<Partial<Record<StreamState, number>>> = {
 };
 
 /**
- * `served`: it had its question; `aged`: a clean end without one, normal after a while; `brief`: a clean end right after it
+ * `served`: it had its request; `aged`: a clean end without one, normal after a while; `brief`: a clean end right after it
  * was opened, harmless unless it repeats; `refused`: ended with an error before it counted as accepted; `failed`: later.
  */
 export type EndKind = 'served' | 'aged' | 'brief' | 'refused' | 'failed';
@@ -71,8 +71,8 @@ export type EndKind = 'served' | 'aged' | 'brief' | 'refused' | 'failed';
 /** A router that ends younger streams has no room for them or is broken. One that is silent longer accepts them. */
 export const ACCEPTED_AFTER_MS = 1_000;
 
-/** The router gave up this question or refused its answer. Other streams are not affected. */
-const OF_THE_QUESTION: ReadonlySet<number> = new Set([
+/** The router gave up this request or refused its answer. Other streams are not affected. */
+const OF_THE_REQUEST: ReadonlySet<number> = new Set([
   STATUS.OK,
   STATUS.CANCELLED,
   STATUS.INVALID_ARGUMENT,
@@ -86,11 +86,11 @@ export class Stream implements AdmitCallListener {
   #sinceMs: number;
   #call: AdmitCall | undefined;
   #cancelled = false;
-  #question: Question | undefined;
+  #message: RouterMessage | undefined;
   #delivered: ((heard: boolean, refusal?: string) => void) | undefined;
   wasAsked = false;
   tooLarge = false;
-  answered: RouterAnswer['outcome'] | undefined;
+  answered: RouterResponse['outcome'] | undefined;
 
   constructor(owner: StreamOwner) {
     this.#owner = owner;
@@ -118,14 +118,14 @@ export class Stream implements AdmitCallListener {
     if (this.#step('waiting')) this.#owner.accepted(this);
   }
 
-  onQuestion(bytes: Uint8Array): void {
+  onRequest(bytes: Uint8Array): void {
     if (this.#cancelled || !this.#step('deciding')) return;
     this.wasAsked = true;
     this.#owner.asked(this);
-    const question: Question = { bytes, arrivedAtMs: this.#sinceMs };
-    this.#question = question;
+    const message: RouterMessage = { bytes, arrivedAtMs: this.#sinceMs };
+    this.#message = message;
     this.#owner
-      .answer(question)
+      .answer(message)
       .then(({ answer, delivered }) => {
         this.#delivered = delivered;
         if (this.#send(this.#owner.encode(answer))) this.answered = answer.outcome;
@@ -147,7 +147,7 @@ export class Stream implements AdmitCallListener {
     const last = this.#state;
     const kind = this.#endKind(code);
     if (!this.#step('ended')) return;
-    if (last === 'deciding') this.#question?.onGone?.();
+    if (last === 'deciding') this.#message?.onGone?.();
     // Some routers leave answered calls open until we cancel them.
     const isHeard = code === STATUS.OK || (this.#cancelled && code === STATUS.CANCELLED);
     if (last === 'answered') this.#delivered?.(isHeard, refusalOf(code, details));
@@ -169,9 +169,9 @@ export class Stream implements AdmitCallListener {
   }
 
   #endKind(code: number): EndKind {
-    // The limit is our own, but many such questions must still slow the pool down.
+    // The limit is our own, but many such requests must still slow the pool down.
     if (this.tooLarge) return 'brief';
-    if (this.wasAsked) return OF_THE_QUESTION.has(code) ? 'served' : 'failed';
+    if (this.wasAsked) return OF_THE_REQUEST.has(code) ? 'served' : 'failed';
     const accepted = this.#state === 'waiting' && this.#owner.nowMs() - this.#sinceMs >= ACCEPTED_AFTER_MS;
     if (code === STATUS.OK) return accepted ? 'aged' : 'brief';
     return accepted ? 'failed' : 'refused';
@@ -264,7 +264,7 @@ export class Connection {
     if (this.#state === 'open') this.#connected();
   }
 
-  onQuestion(stream: Stream): void {
+  onRequest(stream: Stream): void {
     this.#refusedInRow = 0;
     if (stream === this.probe) this.#accepted(true);
   }
@@ -310,7 +310,7 @@ export class Connection {
     });
   }
 
-  /** @param asked - a question is proof; silence is not, so the next failure continues the count of attempts. */
+  /** @param asked - a request is proof; silence is not, so the next failure continues the count of attempts. */
   #accepted(asked: boolean): void {
     if (this.#state !== 'probing') return;
     this.#timers.cancel('acceptance');

@@ -4,7 +4,7 @@
  */
 import type { Decision, NoticeOrder } from '../policies/decision.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
-import type { RouterAnswer } from './exchange.ts';
+import type { RouterResponse } from './exchange.ts';
 import type { RouterFailure } from './router/router.ts';
 import type { WireSchema } from './wire/schema.ts';
 import type { SchemaState } from './wire/schema-proof.ts';
@@ -16,14 +16,14 @@ export type RelayEvent =
       readonly asked: boolean;
       /** The router refused the stream or lost it. @default false */
       readonly failed?: boolean;
-      readonly answered?: RouterAnswer['outcome'];
+      readonly answered?: RouterResponse['outcome'];
     })
   | (RouterFailure & { readonly type: 'backing_off'; readonly attempt: number; readonly delayMs: number })
   /** `again`: after a loss of all streams, not at the start. */
   | { readonly type: 'connected'; readonly downMs: number; readonly again: boolean }
   | { readonly type: 'registered' }
   | (RouterFailure & { readonly type: 'registration_failed' })
-  | { readonly type: 'question' }
+  | { readonly type: 'request' }
   /** Fields that the schema does not explain, e.g. `job_info.21:varint`. */
   | { readonly type: 'unknown_fields'; readonly fields: readonly string[] }
   | { readonly type: 'unreadable'; readonly problem: string; readonly sizeBytes: number }
@@ -39,7 +39,7 @@ export type RelayEvent =
   | { readonly type: 'waiting'; readonly jobs: number }
   | {
       readonly type: 'answered';
-      readonly answer: RouterAnswer;
+      readonly answer: RouterResponse;
       readonly via: 'ledger' | 'fallback';
       readonly cause?: string;
       readonly batch?: string;
@@ -61,7 +61,7 @@ export type RelayEvent =
       readonly standing: SchemaState;
     })
   | { readonly type: 'rejection_withheld'; readonly standing: SchemaState; readonly code?: string }
-  | { readonly type: 'answer_refused'; readonly outcome: RouterAnswer['outcome']; readonly refusal: string }
+  | { readonly type: 'answer_refused'; readonly outcome: RouterResponse['outcome']; readonly refusal: string }
   /** Fields that rules need and GitLab does not send any more, at the start and at every change. */
   | { readonly type: 'fields'; readonly missing: readonly string[] }
   | {

@@ -3,24 +3,24 @@ import type { WaitingAnswer } from '../functions/core/contract/admissions.ts';
 import type { Decision, UndecidedCause } from '../policies/decision.ts';
 
 /** `reason` is plain text and never empty. */
-export type RouterAnswer =
+export type RouterResponse =
   | { readonly outcome: 'admitted' }
   | { readonly outcome: 'rejected'; readonly reason: string };
 
-export interface Question {
+export interface RouterMessage {
   /** Undecoded, so a malformed message harms its own stream only. */
   readonly bytes: Uint8Array;
   readonly arrivedAtMs: number;
-  /** Runs once if the router goes before it has an answer. Set by the code that keeps a question open. */
+  /** Runs once if the router goes before it has an answer. Set by the code that keeps a request open. */
   onGone?: () => void;
 }
 
 /**
- * Answers one question. Always resolves in time, never throws. `delivered` runs once, when the stream has ended. `heard` is
+ * Answers one request. Always resolves in time, never throws. `delivered` runs once, when the stream has ended. `heard` is
  * true only if the router is known to have the answer. `refusal` is the router's text if it does not accept the answer.
  */
-export type AnswerQuestion = (question: Question) => Promise<{
-  readonly answer: RouterAnswer;
+export type AnswerRequest = (message: RouterMessage) => Promise<{
+  readonly answer: RouterResponse;
   readonly delivered: (heard: boolean, refusal?: string) => void;
 }>;
 
@@ -47,10 +47,10 @@ export type FallbackCause =
   /** The decision was a rejection, but the schema is not proven, so the relay may have misread the request. */
   | 'schema_unproven';
 
-export type FinalVerdict =
+export type FinalDecision =
   | Exclude<Decision, { readonly outcome: 'undecided' }>
   | { readonly outcome: 'undecided'; readonly cause: FallbackCause };
 
-export type LedgerVerdict = FinalVerdict | WaitingAnswer;
+export type LedgerDecision = FinalDecision | WaitingAnswer;
 
-export const undecided = (cause: FallbackCause): FinalVerdict => ({ outcome: 'undecided', cause });
+export const undecided = (cause: FallbackCause): FinalDecision => ({ outcome: 'undecided', cause });

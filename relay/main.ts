@@ -92,7 +92,7 @@ async function main(config: RelayConfig): Promise<void> {
       schema: schema.source,
       schemaHash: schema.hash,
       ...(schema.placeholder && { placeholder: true }),
-      withoutSource: fieldsWithoutSource(schema.question, policy),
+      withoutSource: fieldsWithoutSource(schema.request, policy),
       policy: policy?.version,
       healthPort: health.port,
     },

@@ -28,7 +28,7 @@ export const ENV_ADMIT_URL = 'TOLLGATE_ADMIT_URL';
 /** `yes` lets the jobs travel unencrypted to a service on another host. */
 export const ENV_ALLOW_PLAINTEXT_ADMIT = 'TOLLGATE_ALLOW_PLAINTEXT_ADMIT';
 export const ENV_DEADLINE_MS = 'TOLLGATE_DEADLINE_MS';
-/** From question to answer for a job that waits for headroom, milliseconds. Unset: the deadline of all questions. */
+/** From request to answer for a job that waits for headroom, milliseconds. Unset: the deadline of all requests. */
 export const ENV_ANSWER_WITHIN_MS = 'TOLLGATE_ANSWER_WITHIN_MS';
 /** The decision of cost and capacity rules while the ledger is out of reach: `admit` or `reject`. */
 export const ENV_FALLBACK = 'TOLLGATE_FALLBACK';
@@ -67,13 +67,13 @@ const most = <const Name extends string>(name: Name) => metric(name, 'Count', 'M
  * no data means that no relay lives. Latencies, waits and batch sizes are left out in a minute without any.
  */
 export const RELAY_METRIC = {
-  questions: sum('Questions'),
+  requests: sum('Requests'),
   admitted: sum('Admitted'),
   rejected: sum('Rejected'),
   /** Given without the ledger. */
   fallbackAnswers: sum('FallbackAnswers'),
-  unreadableQuestions: sum('UnreadableQuestions'),
-  /** 1: a relay rejects nothing, because recent questions contradict its descriptors, or they are the placeholder. */
+  unreadableRequests: sum('UnreadableRequests'),
+  /** 1: a relay rejects nothing, because recent requests contradict its descriptors, or they are the placeholder. */
   schemaSuspect: most('SchemaSuspect'),
   /** Jobs admitted that a proven schema would have rejected. */
   rejectionsWithheld: sum('RejectionsWithheld'),

@@ -1,9 +1,9 @@
 /**
- * Keeps AdmitJob streams waiting at the router, one question each, and opens the next one when a stream is taken.
+ * Keeps AdmitJob streams waiting at the router, one request each, and opens the next one when a stream is taken.
  *
  * 1. connection.ts decides when streams may be opened; this file decides how many.
  * 2. A refill opens what is missing, once for all that happens in one moment.
- * 3. A drain opens no stream, leaves the waiting ones to the router for 3 s, and lets every question be answered.
+ * 3. A drain opens no stream, leaves the waiting ones to the router for 3 s, and lets every request be answered.
  */
 
 import {
@@ -20,17 +20,17 @@ import type { Router, RouterFailure } from './router/router.ts';
 export interface PoolSizes {
   readonly start: number;
   readonly max: number;
-  /** Streams at most that wait or carry a question. It bounds the jobs that one relay decides at the same time. */
+  /** Streams at most that wait or carry a request. It bounds the jobs that one relay decides at the same time. */
   readonly openMax: number;
 }
 
 /**
- * Start 8: GitLab advises a handful. Max 256: one relay answers some 1000 questions a second, a quarter of them
+ * Start 8: GitLab advises a handful. Max 256: one relay answers some 1000 requests a second, a quarter of them
  * within one round trip. Beyond 1024 the router's own queue (20 s) is the better place to wait.
  */
 const POOL_SIZES: PoolSizes = { start: 8, max: 256, openMax: 1_024 };
 
-/** Questions that come a while apart must not undo in a moment what a burst has shown. */
+/** Requests that come a while apart must not undo in a moment what a burst has shown. */
 const SHRINK_EVERY_MS = 30_000;
 const SWEEP_EVERY_MS = 1_000;
 /** Spreads the reopening of streams that ended together. A person does not notice 50 ms. */
@@ -40,7 +40,7 @@ const REOPEN_FAILED_MS = 100;
 /** An answered stream that the router has yet to end takes a quarter of a place: cheap, but not free. */
 const LINGERING_PER_PLACE = 4;
 
-/** A drain leaves waiting streams to the router this long. Cancelling one whose question is on its way fails a job. */
+/** A drain leaves waiting streams to the router this long. Cancelling one whose request is on its way fails a job. */
 const LEAVE_WAITING_MS = 3_000;
 /** A container has 10 s to stop; this leaves room to flush what follows. */
 const CUT_MS = 7_000;
@@ -52,10 +52,10 @@ export interface StreamPoolOptions extends Pick<StreamOwner, 'answer' | 'encode'
   readonly clock: RelayClock;
   readonly random: () => number;
   readonly sizes?: PoolSizes;
-  /** Questions whose jobs wait for headroom. They come on top of all bounds. @default none */
+  /** Requests whose jobs wait for headroom. They come on top of all bounds. @default none */
   readonly parked?: () => number;
   readonly leaveWaitingMs?: number;
-  /** Runs once the questions of one packet are all in. @default setImmediate */
+  /** Runs once the requests of one packet are all in. @default setImmediate */
   readonly defer?: (run: () => void) => void;
 }
 
@@ -72,7 +72,7 @@ class Pool implements StreamOwner {
   readonly #streams = new Set<Stream>();
   readonly #in: Record<StreamState, number> = { opening: 0, waiting: 0, deciding: 0, answered: 0, ended: 0 };
   #wanted: number;
-  /** Questions since the last refill. Only these show that the pool is too small; streams that ended do not. */
+  /** Requests since the last refill. Only these show that the pool is too small; streams that ended do not. */
   #taken = 0;
   #refillDue = false;
   #deferred = false;
@@ -106,7 +106,7 @@ class Pool implements StreamOwner {
   }
 
   /**
-   * Opens no more streams, leaves those that wait to the router for 3 s, then cancels them; lets questions in progress be
+   * Opens no more streams, leaves those that wait to the router for 3 s, then cancels them; lets requests in progress be
    * answered. Resolves when all have ended, after 7.25 s at the latest.
    */
   drain(): Promise<void> {
@@ -116,7 +116,7 @@ class Pool implements StreamOwner {
     this.#timers.cancelAll();
     this.#sweep();
     const { leaveWaitingMs = LEAVE_WAITING_MS } = this.#options;
-    // Questions of the current network read come first.
+    // Requests of the current network read come first.
     this.#timers.after('leave', leaveWaitingMs, () =>
       this.#defer(() => this.#cancel(({ state }) => state === 'opening' || state === 'waiting')),
     );
@@ -130,7 +130,7 @@ class Pool implements StreamOwner {
   }
 
   status() {
-    // A probe has yet to show that a question can reach it.
+    // A probe has yet to show that a request can reach it.
     const unproven = this.#connection.probe?.state === 'waiting' ? 1 : 0;
     const waiting = this.#in.waiting - unproven;
     const { state, downSinceMs, everConnected } = this.#connection;
@@ -159,8 +159,8 @@ class Pool implements StreamOwner {
 
   asked(stream: Stream): void {
     this.#taken += 1;
-    this.observe({ type: 'question' });
-    this.#connection.onQuestion(stream);
+    this.observe({ type: 'request' });
+    this.#connection.onRequest(stream);
     this.#refillSoon();
   }
 

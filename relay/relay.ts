@@ -20,15 +20,15 @@ import { type Registration, startRegistration } from './router/registration.ts';
 import type { Router } from './router/router.ts';
 import { fieldsWithoutSource } from './translate/alias-sources.ts';
 import { watchNeededFields } from './translate/needed-fields.ts';
-import { compileReader, plausibilityJudge } from './translate/question-reader.ts';
+import { compileReader, plausibilityJudge } from './translate/request-reader.ts';
 import { WaitQueue } from './wait-queue.ts';
-import { encodeAnswer, type WireSchema } from './wire/schema.ts';
+import { encodeResponse, type WireSchema } from './wire/schema.ts';
 import { createSchemaProof, type SchemaState, type SchemaTrust } from './wire/schema-proof.ts';
 
 export type Relay = ReturnType<typeof createRelay>;
 
 /**
- * A container has 10 s to stop. The router may ask for 3 s more. Those questions are decided by 6 s, else by the fallback.
+ * A container has 10 s to stop. The router may ask for 3 s more. Those requests are decided by 6 s, else by the fallback.
  * Streams are cut at 7 s, and 2 s are for delivering fallback decisions.
  */
 const DECIDE_MS_MAX = 6_000;
@@ -107,7 +107,7 @@ export function createRelay(options: {
   const proof = createSchemaProof(options.schemaTrust ?? 'earned', observeSchema);
   const fields = watchNeededFields({
     policy,
-    withoutSource: new Set(fieldsWithoutSource(schema.question, policy)),
+    withoutSource: new Set(fieldsWithoutSource(schema.request, policy)),
     nowMs: clock.nowMs(),
     changed: (missing) => observe({ type: 'fields', missing }),
   });
@@ -142,11 +142,11 @@ export function createRelay(options: {
     judge: plausibilityJudge(directory.current),
     ...{ proof, fields, waiting, fallback, unmetered, clock, observe },
   });
-  const admitted = encodeAnswer(schema, { outcome: 'admitted' });
+  const admitted = encodeResponse(schema, { outcome: 'admitted' });
   const pool = createStreamPool({
     router,
     answer,
-    encode: (given) => (given.outcome === 'admitted' ? admitted : encodeAnswer(schema, given)),
+    encode: (given) => (given.outcome === 'admitted' ? admitted : encodeResponse(schema, given)),
     ...{ clock, random, observe },
     parked: () => waiting.size,
     ...(options.poolSizes !== undefined && { sizes: options.poolSizes }),
@@ -176,7 +176,7 @@ export function createRelay(options: {
       registration = startRegistration({ router, clock, random, observe });
       pool.start();
     },
-    /** Opens no more streams, answers open questions and delivers fallback decisions. Takes at most 10 s. */
+    /** Opens no more streams, answers open requests and delivers fallback decisions. Takes at most 10 s. */
     stop: (): Promise<void> => {
       stopped ??= stop();
       return stopped;

@@ -1,5 +1,5 @@
 /**
- * Every job passes through here. Those that the ledger lets wait keep their question open and are asked about again.
+ * Every job passes through here. Those that the ledger lets wait keep their request open and are asked about again.
  *
  * 1. The ledger answers `waiting` if only limits with a `wait` refuse a job. The job joins the wait queue of each counter that
  *    the answer names.
@@ -25,7 +25,7 @@ import { type BatchJob, requestRootOf, SEND_MS_MIN, type SentListener } from './
 import type { GroupCommit } from './commit/group-commit.ts';
 import type { Lanes } from './commit/lanes.ts';
 import type { RelayObserver } from './events.ts';
-import { type FinalVerdict, type LedgerVerdict, type RelayClock, undecided } from './exchange.ts';
+import { type FinalDecision, type LedgerDecision, type RelayClock, undecided } from './exchange.ts';
 
 /** Each waiting job keeps a stream open. Beyond these, of all roots and of one, jobs are rejected immediately. */
 export const WAITING_MAX = 256;
@@ -45,7 +45,7 @@ export interface WaitQueueOptions {
   readonly clock: RelayClock;
   readonly observe: RelayObserver;
   readonly deadlineMs: number;
-  /** From question to answer for a job that waits: the timeout of the router. */
+  /** From request to answer for a job that waits: the timeout of the router. */
   readonly answerWithinMs: number;
   readonly weightOf?: (root: string) => number;
   /** Returns false if a rejection would not be sent, so no job has to wait. @default always true */
@@ -61,8 +61,8 @@ interface Waiter {
   readonly listenForEnd: (gone: () => void) => void;
 }
 
-export interface WaitedVerdict {
-  readonly verdict: FinalVerdict;
+export interface WaitedDecision {
+  readonly decision: FinalDecision;
   readonly waitedMs?: number;
 }
 
@@ -82,7 +82,7 @@ interface WaitingJob {
   /** Backfills that passed it, and those that may pass it now. */
   passed: number;
   pending: number;
-  readonly resolvers: ((waited: WaitedVerdict) => void)[];
+  readonly resolvers: ((waited: WaitedDecision) => void)[];
   listeners: number;
 }
 
@@ -107,13 +107,13 @@ export class WaitQueue {
     return this.#waiting.length;
   }
 
-  /** Decides one job. Always resolves, at most `answerWithinMs` after the question arrived. */
-  async decide(request: AdmissionRequest, waiter: Waiter): Promise<WaitedVerdict> {
+  /** Decides one job. Always resolves, at most `answerWithinMs` after the request arrived. */
+  async decide(request: AdmissionRequest, waiter: Waiter): Promise<WaitedDecision> {
     const { commit, deadlineMs, noted } = this.#options;
-    const verdict = await commit.decide(request, waiter.arrivedAtMs + deadlineMs, waiter.sent);
-    if (verdict.outcome !== 'waiting') return { verdict };
-    noted?.(request, verdict);
-    return this.#wait(request, verdict, waiter);
+    const decision = await commit.decide(request, waiter.arrivedAtMs + deadlineMs, waiter.sent);
+    if (decision.outcome !== 'waiting') return { decision };
+    noted?.(request, decision);
+    return this.#wait(request, decision, waiter);
   }
 
   terms(jobIds: readonly number[]): WaitingTerms {
@@ -193,7 +193,7 @@ export class WaitQueue {
     return this.#isStopping || this.size >= WAITING_MAX || this.#options.isRejecting?.() === false;
   }
 
-  #wait(request: AdmissionRequest, answer: WaitingAnswer, waiter: Waiter): Promise<WaitedVerdict> {
+  #wait(request: AdmissionRequest, answer: WaitingAnswer, waiter: Waiter): Promise<WaitedDecision> {
     return new Promise((resolve) => {
       const job = this.#jobs.get(request.jobId) ?? this.#begin(request, answer, waiter);
       job.resolvers.push(resolve);
@@ -281,19 +281,19 @@ export class WaitQueue {
     }
     void commit
       .decide(job.request, Math.min(job.untilMs, this.#nowMs() + deadlineMs))
-      .then((verdict) => this.#onVerdict(job, verdict));
+      .then((decision) => this.#onDecision(job, decision));
   }
 
-  #onVerdict(job: WaitingJob, verdict: LedgerVerdict): void {
+  #onDecision(job: WaitingJob, decision: LedgerDecision): void {
     const wasLast = job.asked === 'last' || job.order === undefined;
-    const isAdmitted = verdict.outcome === 'admitted';
+    const isAdmitted = decision.outcome === 'admitted';
     job.asked = undefined;
     this.#releaseSlot(job, isAdmitted);
     if (isAdmitted && job.order !== undefined)
       for (const name of job.counters) this.#pauses.set(name, { endMs: this.#nowMs(), left: 0 });
-    if (verdict.outcome !== 'waiting') this.#end(job, verdict);
+    if (decision.outcome !== 'waiting') this.#end(job, decision);
     else if (wasLast) this.#end(job, undecided('malformed'));
-    else this.#goOn(job, verdict);
+    else this.#goOn(job, decision);
   }
 
   #goOn(job: WaitingJob, answer: WaitingAnswer): void {
@@ -309,7 +309,7 @@ export class WaitQueue {
     else this.#planRound();
   }
 
-  #end(job: WaitingJob, verdict: FinalVerdict): void {
+  #end(job: WaitingJob, decision: FinalDecision): void {
     if (this.#jobs.get(job.request.jobId) !== job) return;
     this.#jobs.delete(job.request.jobId);
     const hasWaited = job.order !== undefined;
@@ -321,7 +321,7 @@ export class WaitQueue {
       this.#options.observe({ type: 'waiting', jobs: this.size });
     }
     const waitedMs = this.#nowMs() - job.sinceMs;
-    for (const resolve of job.resolvers) resolve({ verdict, ...(hasWaited && { waitedMs }) });
+    for (const resolve of job.resolvers) resolve({ decision, ...(hasWaited && { waitedMs }) });
     this.#planRound();
   }
 

@@ -1,4 +1,4 @@
-/** An alarm's form, and the alarms of admissions: answers, the rules they rest on, the ledger, and the questions read. */
+/** An alarm's form, and the alarms of admissions: answers, the rules they rest on, the ledger, and the requests read. */
 export interface AlarmRow {
   /** Heading of its section in cdk/RUNBOOK.md. */
   readonly name: string;
@@ -83,8 +83,8 @@ export const answerAlarms = ({ relays, deadlineMs, failurePolicy }: AlarmInput):
       failurePolicy === 'admit'
         ? `More than ${FALLBACK_SHARE_MAX} % of the answers came without the ledger: jobs run past their limits.`
         : `More than ${FALLBACK_SHARE_MAX} % of the answers came without the ledger: jobs fail by our own fault.`,
-    formula: 'IF(questions > 0, 100 * fallbackAnswers / questions, 0)',
-    label: 'Answers without the ledger, % of questions',
+    formula: 'IF(requests > 0, 100 * fallbackAnswers / requests, 0)',
+    label: 'Answers without the ledger, % of requests',
     periodMinutes: 1,
     breach: ['above', FALLBACK_SHARE_MAX],
     periods: [3, 5],
@@ -120,8 +120,8 @@ export const ruleAlarms: readonly AlarmRow[] = [
     name: 'RejectedShare',
     severity: 'page',
     says: 'More than half of all jobs were rejected for a quarter of an hour: an edit of limits, policy or rollout may be wrong.',
-    formula: 'IF(questions >= 20, 100 * rejected / questions, 0)',
-    label: 'Rejected jobs, % of questions',
+    formula: 'IF(requests >= 20, 100 * rejected / requests, 0)',
+    label: 'Rejected jobs, % of requests',
     graph: 'Rejected share',
     periodMinutes: 15,
     breach: ['above', 50],
@@ -211,11 +211,11 @@ export const readingAlarms: readonly AlarmRow[] = [
     toldBy: COMPOSITE.name,
   },
   {
-    name: 'UnreadableQuestions',
-    says: `More than ${UNREADABLE_SHARE_MAX} % of the questions of an hour could not be read: their jobs run unjudged and unrecorded.`,
+    name: 'UnreadableRequests',
+    says: `More than ${UNREADABLE_SHARE_MAX} % of the requests of an hour could not be read: their jobs run unjudged and unrecorded.`,
     // SchemaSuspect already reports a bad schema, which makes most requests unreadable.
-    formula: `IF(schemaSuspect < 1 && unreadableQuestions >= ${UNREADABLE_MIN}, 100 * unreadableQuestions / questions, 0)`,
-    label: `Unreadable questions, %, from ${UNREADABLE_MIN} on`,
+    formula: `IF(schemaSuspect < 1 && unreadableRequests >= ${UNREADABLE_MIN}, 100 * unreadableRequests / requests, 0)`,
+    label: `Unreadable requests, %, from ${UNREADABLE_MIN} on`,
     periodMinutes: 60,
     breach: ['above', UNREADABLE_SHARE_MAX],
   },

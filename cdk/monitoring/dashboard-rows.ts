@@ -70,9 +70,9 @@ export const rowsFor = (watched: AlarmInput): readonly Row[] => [
     panels: [
       graph('Admissions by outcome', {
         ...{ stacked: true, periodMinutes: 1, lines: { admitted: 'Admitted', rejected: 'Rejected' } },
-        right: { questions: 'Questions' },
+        right: { requests: 'Requests' },
       }),
-      graph('From question to answer, ms', {
+      graph('From request to response, ms', {
         ...{ alarm: 'LatencyNearDeadline', lines: { latencyMedian: 'p50' } },
         marks: [{ value: watched.deadlineMs, label: 'Deadline: the fallback answers' }],
       }),
@@ -105,8 +105,8 @@ export const rowsFor = (watched: AlarmInput): readonly Row[] => [
     says: 'Whether the relays understand what GitLab asks. Where they do not, nothing is rejected.',
     panels: [
       ...ownGraphs(readingAlarms),
-      graph('Questions that could not be read', {
-        ...{ alarm: 'UnreadableQuestions', right: { unreadableQuestions: 'Questions' } },
+      graph('Requests that could not be read', {
+        ...{ alarm: 'UnreadableRequests', right: { unreadableRequests: 'Requests' } },
       }),
     ],
   },

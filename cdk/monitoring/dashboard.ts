@@ -14,7 +14,7 @@ interface GlanceProps {
 }
 
 const NUMBERS: GraphLines = {
-  ...{ streamsMost: 'Streams', questions: 'Questions', rejected: 'Rejected' },
+  ...{ streamsMost: 'Streams', requests: 'Requests', rejected: 'Rejected' },
   ...{ fallbackAnswers: 'Without the ledger', answerLatencyMs: 'p99, ms', liveHolds: 'Live holds' },
 };
 

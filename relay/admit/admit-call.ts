@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers';
 import type { RelayClock } from '../exchange.ts';
 import { RelayError } from '../relay-error.ts';
 
-export type Fetch = (url: string, init: RequestInit) => Promise<FetchAnswer>;
+export type Fetch = (url: string, init: RequestInit) => Promise<FetchResponse>;
 
-export interface FetchAnswer {
+export interface FetchResponse {
   readonly status: number;
   readonly headers: Pick<Headers, 'get' | 'has'>;
   readonly body: (AsyncIterable<Uint8Array> & { cancel(): Promise<void> }) | null;
@@ -19,7 +19,7 @@ export interface AdmitService {
   readonly clock: RelayClock;
 }
 
-export type AdmitAnswer =
+export type AdmitResult =
   | { readonly kind: 'answered'; readonly body: unknown }
   /** Network error, no answer in time, 408, 5xx, or a response that breaks the contract. */
   | {
@@ -31,7 +31,7 @@ export type AdmitAnswer =
   /** 3xx or 4xx: a retry gets the same answer. */
   | { readonly kind: 'refused'; readonly status: number; readonly error: RelayError };
 
-export type CallFailure = Exclude<AdmitAnswer, { kind: 'answered' }>;
+export type CallFailure = Exclude<AdmitResult, { kind: 'answered' }>;
 
 /** 96 rejections with the longest possible text stay below. A longer response is from another service. */
 export const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
@@ -42,10 +42,10 @@ export async function callAdmit(
   path: string,
   body: string,
   timeoutMs: number,
-): Promise<AdmitAnswer> {
+): Promise<AdmitResult> {
   const abort = new AbortController();
   let cancelTimer = (): void => {};
-  const timedOut = new Promise<AdmitAnswer>((resolve) => {
+  const timedOut = new Promise<AdmitResult>((resolve) => {
     cancelTimer = service.clock.after(timeoutMs, () => {
       const error = unreachable(`${path} gave no answer in ${Math.round(timeoutMs)} ms`);
       resolve({ kind: 'unreachable', cause: 'deadline', error });
@@ -64,7 +64,7 @@ async function post(
   path: string,
   body: string,
   signal: AbortSignal,
-): Promise<AdmitAnswer> {
+): Promise<AdmitResult> {
   try {
     const headers = { 'content-type': 'application/json' };
     // A redirect would send the jobs to a host that the response names.
@@ -88,7 +88,7 @@ async function post(
   }
 }
 
-async function readJson(response: FetchAnswer, path: string): Promise<AdmitAnswer> {
+async function readJson(response: FetchResponse, path: string): Promise<AdmitResult> {
   const text = await readResponseText(response, RESPONSE_BYTES_MAX);
   if (text !== undefined) {
     try {
@@ -120,7 +120,10 @@ function networkProblem(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown failure';
 }
 
-export async function readResponseText(response: FetchAnswer, bytesMax: number): Promise<string | undefined> {
+export async function readResponseText(
+  response: FetchResponse,
+  bytesMax: number,
+): Promise<string | undefined> {
   // The length of a compressed response is not that of its text: `fetch` decompresses it.
   const { headers } = response;
   const length = headers.has('content-encoding')

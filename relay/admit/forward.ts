@@ -16,11 +16,11 @@ import {
 import { type BatchJob, SEND_MS_MIN } from '../commit/fair-queue.ts';
 import type { Lanes } from '../commit/lanes.ts';
 import type { RelayObserver } from '../events.ts';
-import { type FallbackCause, type LedgerVerdict, undecided } from '../exchange.ts';
+import { type FallbackCause, type LedgerDecision, undecided } from '../exchange.ts';
 import type { WaitQueue } from '../wait-queue.ts';
 import { type AdmitService, type CallFailure, callAdmit, malformed } from './admit-call.ts';
 import type { Breaker, Permit } from './breaker.ts';
-import { readContended, readHeadroom, readResults, readVerdicts } from './response.ts';
+import { readContended, readDecisions, readHeadroom, readResults } from './response.ts';
 
 /** The pauses between this many tries fill a deadline of two seconds. A longer outage opens the breaker. */
 export const TRIES_MAX = 8;
@@ -57,8 +57,8 @@ export function createForwarder(options: ForwarderOptions) {
     jobs: readonly BatchJob[],
     remainingMs: number,
     batch?: string,
-  ): Promise<readonly LedgerVerdict[]> {
-    const all = (cause: FallbackCause): readonly LedgerVerdict[] => jobs.map(() => undecided(cause));
+  ): Promise<readonly LedgerDecision[]> {
+    const all = (cause: FallbackCause): readonly LedgerDecision[] => jobs.map(() => undecided(cause));
     const deadlineMs = clock.monotonicMs() + remainingMs;
     const requests = (waiting?.inOrder(jobs) ?? jobs).map((job) => job.json).join(',');
     const named = batch === undefined ? '' : `"batch":${JSON.stringify(batch)},`;
@@ -70,7 +70,7 @@ export function createForwarder(options: ForwarderOptions) {
       const terms = waiting && `,"waiting":${JSON.stringify(waiting.terms(jobIds))}`;
       const body = `{${named}"requests":[${requests}],"remainingMs":${leftMs}${terms ?? ''}}`;
       const answer = await call(permit, ADMISSIONS_PATH, body, leftMs, (parsed) =>
-        verdictsIn(parsed, batch, jobs, jobIds),
+        decisionsIn(parsed, batch, jobs, jobIds),
       );
       if (answer.kind === 'parsed') return answer.value;
       const cause = answer.kind === 'unreachable' ? answer.cause : CAUSES[answer.kind];
@@ -81,15 +81,15 @@ export function createForwarder(options: ForwarderOptions) {
     }
   }
 
-  function verdictsIn(
+  function decisionsIn(
     body: unknown,
     batch: string | undefined,
     jobs: readonly BatchJob[],
     jobIds: readonly number[],
-  ): readonly LedgerVerdict[] | undefined {
-    const read = readVerdicts(body, { batch, jobIds });
+  ): readonly LedgerDecision[] | undefined {
+    const read = readDecisions(body, { batch, jobIds });
     if (read === undefined) return undefined;
-    const { verdicts, unmatched } = read;
+    const { decisions, unmatched } = read;
     for (const { counter, jobIds: contending } of readContended(body, jobIds)) {
       const roots = jobs.flatMap(({ request, root }) => (contending.includes(request.jobId) ? [root] : []));
       options.lanes?.noteContended(counter, [...new Set(roots)]);
@@ -104,7 +104,7 @@ export function createForwarder(options: ForwarderOptions) {
     const headroom = readHeadroom(body);
     waiting?.onHeadroom(headroom);
     options.onHeadroom?.(headroom);
-    return verdicts;
+    return decisions;
   }
 
   /** Posts decisions about different jobs. Never throws. @param now - posts even if the breaker is open. */

@@ -14,15 +14,15 @@ import { isRecord } from '../../policies/document/reading.ts';
 import { MODES } from '../../policies/mode.ts';
 import type { Violation } from '../../policies/reason.ts';
 import { ALL_UNITS } from '../../policies/unit.ts';
-import { type FallbackCause, type LedgerVerdict, undecided } from '../exchange.ts';
+import { type FallbackCause, type LedgerDecision, undecided } from '../exchange.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
 /**
- * Reads `{batch?, decisions: [{jobId, …}]}`. Returns undefined for another form, or another batch; else one verdict per requested
+ * Reads `{batch?, decisions: [{jobId, …}]}`. Returns undefined for another form, or another batch; else one decision per requested
  * job, in the same order, and how many had no decision of their own.
  */
-export function readVerdicts(
+export function readDecisions(
   body: unknown,
   requested: { readonly batch?: string | undefined; readonly jobIds: readonly number[] },
 ) {
@@ -30,12 +30,12 @@ export function readVerdicts(
   if (entries === undefined) return undefined;
   const byJob = byJobId(entries);
   let unmatched = 0;
-  const verdicts = requested.jobIds.map((jobId): LedgerVerdict => {
+  const decisions = requested.jobIds.map((jobId): LedgerDecision => {
     const decision = byJob.get(jobId);
     if (decision === undefined) unmatched += 1;
-    return decision !== undefined && isVerdict(decision) ? decision : undecided('malformed');
+    return decision !== undefined && isDecision(decision) ? decision : undecided('malformed');
   });
-  return { verdicts, unmatched };
+  return { decisions, unmatched };
 }
 
 /** Reads `{results: [{jobId, outcome}]}` by job id, without unclear results. Returns undefined for another form. */
@@ -104,7 +104,7 @@ const UNDECIDED_CAUSES: ReadonlySet<unknown> = new Set<FallbackCause>([
   'error',
 ]);
 
-function isVerdict(value: Entry): value is Entry & LedgerVerdict {
+function isDecision(value: Entry): value is Entry & LedgerDecision {
   switch (value.outcome) {
     case 'admitted':
       return isDecided(value);

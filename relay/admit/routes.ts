@@ -4,7 +4,7 @@ import { isRecord } from '../../policies/document/reading.ts';
 import { errorName } from '../aws/aws-json.ts';
 import { RelayError } from '../relay-error.ts';
 import { VERSION } from '../version.ts';
-import { type Fetch, type FetchAnswer, readResponseText } from './admit-call.ts';
+import { type Fetch, type FetchResponse, readResponseText } from './admit-call.ts';
 
 /**
  * Calls the Function URL. The function itself never answers 403: AWS refused the signature or the right. The function has not
@@ -115,7 +115,7 @@ function responseOf(payload: string): Response | undefined {
   }
 }
 
-function errorNameIn({ headers }: FetchAnswer): string {
+function errorNameIn({ headers }: FetchResponse): string {
   const name = errorName(headers.get('x-amzn-errortype'));
   return name === undefined ? '' : ` ${name}`;
 }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Beat } from '../../functions/core/contract/admissions.ts';
 import * as names from '../../functions/names.ts';
 import { isRecord } from '../../policies/document/reading.ts';
-import { type Fetch, type FetchAnswer, readResponseText } from '../admit/admit-call.ts';
+import { type Fetch, type FetchResponse, readResponseText } from '../admit/admit-call.ts';
 
 export type AwsService = 'dynamodb' | 'lambda' | 'ssm';
 
@@ -56,7 +56,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function awsError(target: string, { status, headers }: FetchAnswer, body: unknown): Error {
+function awsError(target: string, { status, headers }: FetchResponse, body: unknown): Error {
   const name =
     errorName(isRecord(body) ? body.__type : undefined) ?? errorName(headers.get('x-amzn-errortype'));
   const reason = name === undefined ? '' : ` (${name})`;

@@ -1,6 +1,6 @@
 import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../functions/core/contract/admissions.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import type { LedgerVerdict } from '../exchange.ts';
+import type { LedgerDecision } from '../exchange.ts';
 
 export interface BatchJob {
   readonly request: AdmissionRequest;
@@ -14,7 +14,7 @@ export interface BatchJob {
 
 export interface Waiter {
   readonly deadlineMs: number;
-  readonly resolve: (verdict: LedgerVerdict) => void;
+  readonly resolve: (decision: LedgerDecision) => void;
   readonly sent?: SentListener | undefined;
 }
 

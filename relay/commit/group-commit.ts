@@ -3,13 +3,13 @@
  * transactions instead of forty that compete for the same counters.
  *
  * 1. A job joins the queue, and its root joins a lane. A job that is asked about twice is sent once.
- * 2. A lane with waiting jobs and no batch in flight starts one, once all questions of the current network read are in.
+ * 2. A lane with waiting jobs and no batch in flight starts one, once all requests of the current network read are in.
  * 3. One cold start or hung connection must not stall a company: a second batch may start 250 ms after the first.
  * 4. Past its deadline a caller gets `undecided`.
  */
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { ownFault, type RelayObserver } from '../events.ts';
-import { type LedgerVerdict, type RelayClock, undecided } from '../exchange.ts';
+import { type LedgerDecision, type RelayClock, undecided } from '../exchange.ts';
 import {
   type BatchJob,
   createBatchJob,
@@ -83,7 +83,7 @@ export const SECOND_BATCH_MS = 250;
 const IN_FLIGHT_MAX = 2;
 
 /**
- * Returns one verdict per job, in order. Never throws.
+ * Returns one decision per job, in order. Never throws.
  *
  * @param remainingMs - time until the last deadline.
  * @param batch - its id in the logs of relay and function.
@@ -92,7 +92,7 @@ export type SendBatch = (
   jobs: readonly BatchJob[],
   remainingMs: number,
   batch?: string,
-) => Promise<readonly LedgerVerdict[]>;
+) => Promise<readonly LedgerDecision[]>;
 
 export type GroupCommit = ReturnType<typeof createGroupCommit>;
 
@@ -116,7 +116,7 @@ export function createGroupCommit(options: {
   readonly clock: RelayClock;
   readonly observe: RelayObserver;
   readonly lanes?: Lanes;
-  /** Runs after the current network read, so its questions share a batch: `setImmediate`. */
+  /** Runs after the current network read, so its requests share a batch: `setImmediate`. */
   readonly defer: (run: () => void) => void;
   readonly queuedMax?: number;
   readonly newBatchId?: () => string;
@@ -132,7 +132,7 @@ export function createGroupCommit(options: {
     request: AdmissionRequest,
     deadlineMs: number,
     sent?: SentListener,
-  ): Promise<LedgerVerdict> {
+  ): Promise<LedgerDecision> {
     return new Promise((resolve) => {
       const known = jobs.get(request.jobId);
       const job = known ?? createBatchJob(request);
@@ -150,9 +150,9 @@ export function createGroupCommit(options: {
     const waiter: Waiter = {
       deadlineMs,
       sent,
-      resolve: (verdict) => {
+      resolve: (decision) => {
         forget();
-        resolve(verdict);
+        resolve(decision);
       },
     };
     const forget = deadlines.at(deadlineMs, () => {
@@ -241,7 +241,7 @@ export function createGroupCommit(options: {
     const named = id !== undefined && { id };
     options.observe({ type: 'batch', ...named, lane: lane.name, jobs: sent.length, waiters });
     options.send(sent, latestMs - startedAtMs, id).then(
-      (verdicts) => end(lane, batch, verdicts),
+      (decisions) => end(lane, batch, decisions),
       (error: unknown) => {
         options.observe(ownFault('batch', error));
         const failed = sent.map(() => undecided('error'));
@@ -250,18 +250,18 @@ export function createGroupCommit(options: {
     );
   }
 
-  function end(lane: Lane, batch: Batch, verdicts: readonly LedgerVerdict[]): void {
+  function end(lane: Lane, batch: Batch, decisions: readonly LedgerDecision[]): void {
     // After the deadline all callers have the answer of the fallback, and the ledger has its own record.
     if (!lane.inFlight.delete(batch)) return;
     batch.forgetDeadline();
     moveRoots();
-    for (const [index, job] of batch.jobs.entries()) answer(job, verdicts[index] ?? undecided('deadline'));
+    for (const [index, job] of batch.jobs.entries()) answer(job, decisions[index] ?? undecided('deadline'));
     start(lane);
   }
 
-  function answer(job: BatchJob, verdict: LedgerVerdict): void {
+  function answer(job: BatchJob, decision: LedgerDecision): void {
     jobs.delete(job.request.jobId);
-    for (const waiter of job.waiters) waiter.resolve(verdict);
+    for (const waiter of job.waiters) waiter.resolve(decision);
     job.waiters.clear();
   }
 

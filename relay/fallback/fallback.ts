@@ -18,7 +18,7 @@ import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { Rule } from '../../policies/rule.ts';
 import { footerOf, rejectionText } from '../../policies/text/rejection-text.ts';
 import { projectOf } from '../commit/fair-queue.ts';
-import type { FallbackCause, LedgerVerdict, RelayClock, RouterAnswer } from '../exchange.ts';
+import type { FallbackCause, LedgerDecision, RelayClock, RouterResponse } from '../exchange.ts';
 import { wireReason } from '../wire/reason.ts';
 import type { Headroom } from './headroom.ts';
 
@@ -30,7 +30,7 @@ const failedClosed = (rule: Rule, cause: string): Violation => ({
 });
 
 export interface FallbackAnswer {
-  readonly answer: RouterAnswer;
+  readonly answer: RouterResponse;
   readonly decision?: Decision;
 }
 
@@ -103,7 +103,7 @@ export function createFallback(options: {
    */
   function answerUnread(projectId: number | undefined, cause: FallbackCause): FallbackAnswer {
     if (projectId === undefined) return operatorsChoice(cause);
-    const [first, ...rest] = closed.map((rule) => failedClosed(rule, 'the question could not be read'));
+    const [first, ...rest] = closed.map((rule) => failedClosed(rule, 'the request could not be read'));
     if (first !== undefined) return controllerError(cause, first.rule, [first, ...rest]);
     if (!isAllowed(String(projectId))) return controllerError(cause, 'unreadable-allowance');
     return operatorsChoice(cause);
@@ -205,14 +205,14 @@ function createRecentRejections(monotonicMs: () => number, directory: () => Dire
     ];
   }
 
-  function note(request: AdmissionRequest, verdict: LedgerVerdict): void {
-    if (verdict.outcome === 'undecided') return;
-    if (verdict.outcome === 'admitted') {
-      if (bySubject.size === 0 || verdict.shadow.some(isUnchecked)) return;
+  function note(request: AdmissionRequest, decision: LedgerDecision): void {
+    if (decision.outcome === 'undecided') return;
+    if (decision.outcome === 'admitted') {
+      if (bySubject.size === 0 || decision.shadow.some(isUnchecked)) return;
       for (const subject of subjectsOf(request)) bySubject.delete(subject);
       return;
     }
-    const { text, violations } = verdict;
+    const { text, violations } = decision;
     const subjects = subjectsOf(request);
     for (const violation of violations) {
       if (!isUsedUp(violation)) continue;

@@ -61,11 +61,11 @@ const row = <Type extends RelayEvent['type']>(
 ): Row => ({ type, metric, read: read as Row['read'] });
 
 const SUMS = [
-  row('question', names.RELAY_METRIC.questions),
+  row('request', names.RELAY_METRIC.requests),
   row('answered', names.RELAY_METRIC.admitted, ({ answer }) => Number(answer.outcome === 'admitted')),
   row('answered', names.RELAY_METRIC.rejected, ({ answer }) => Number(answer.outcome === 'rejected')),
   row('answered', names.RELAY_METRIC.fallbackAnswers, ({ via }) => Number(via === 'fallback')),
-  row('unreadable', names.RELAY_METRIC.unreadableQuestions),
+  row('unreadable', names.RELAY_METRIC.unreadableRequests),
   row('rejection_withheld', names.RELAY_METRIC.rejectionsWithheld),
   row('answer_refused', names.RELAY_METRIC.answersRefused),
   row('own_fault', names.RELAY_METRIC.ownFaults),

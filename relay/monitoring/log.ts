@@ -22,10 +22,10 @@ const REFUSAL_LENGTH_MAX = 200;
 const NAMED_MAX = 10;
 
 const SCHEMA_MESSAGE: Readonly<Record<SchemaState, string>> = {
-  unproven: 'nothing is rejected before the schema is proven by questions of several projects',
+  unproven: 'nothing is rejected before the schema is proven by requests of several projects',
   proven: 'the schema is proven',
   suspect:
-    'NOTHING IS REJECTED: recent questions contradict the schema, or the router refused an answer; does GitLab speak another version?',
+    'NOTHING IS REJECTED: recent requests contradict the schema, or the router refused an answer; does GitLab speak another version?',
   placeholder:
     'NOTHING IS EVER REJECTED: the descriptors are the placeholder, whose field numbers are guesses; give GitLab’s own',
 };
@@ -36,8 +36,8 @@ type Writers = { readonly [Type in RelayEvent['type']]?: (event: EventOf<Type>) 
 /** Writes events with named fields only: never a variable, a token, a rejection's text or undecoded bytes. */
 export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
   const throttle = () => logThrottle(() => clock.monotonicMs());
-  // Questions bring any number of kinds. Throttled apart, they cannot silence other problems.
-  const [once, onceOfQuestions, onceOfFields] = [throttle(), throttle(), throttle()];
+  // Requests bring any number of kinds. Throttled apart, they cannot silence other problems.
+  const [once, onceOfRequests, onceOfFields] = [throttle(), throttle(), throttle()];
   const warnOnce = (kind: string, message: string, fields: object, of = once): void => {
     const suppressed = of(kind);
     if (suppressed !== undefined) log.warn(suppressed === 0 ? fields : { ...fields, suppressed }, message);
@@ -58,7 +58,7 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
     stream_ended: ({ code, details, remedy, asked, failed }) => {
       if (failed === true) {
         const fields = { code, details, remedy, asked };
-        warnOnce(`stream ${code} ${details}`, 'a stream failed', fields, onceOfQuestions);
+        warnOnce(`stream ${code} ${details}`, 'a stream failed', fields, onceOfRequests);
       } else if (code !== 0) log.debug({ code, details, asked }, 'stream ended');
     },
     unknown_fields: ({ fields }) => {
@@ -66,9 +66,9 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
         warnOnce(field, 'the schema lacks a field that came', { field }, onceOfFields);
     },
     unreadable: ({ problem, sizeBytes }) =>
-      warnOnce(problem, 'a question could not be read', { problem, sizeBytes }, onceOfQuestions),
+      warnOnce(problem, 'an admission request could not be read', { problem, sizeBytes }, onceOfRequests),
     implausible: ({ jobId, why }) =>
-      warnOnce(`implausible ${why}`, 'a question cannot be true as it was read', { jobId, why }),
+      warnOnce(`implausible ${why}`, 'an admission request cannot be true as it was read', { jobId, why }),
     suspicious: ({ jobId, fields }) => log.warn({ jobId, fields }, 'variables contradict GitLab'),
     schema: ({ standing, source, hash: schemaHash, placeholder }) => {
       const isLoud = standing === 'suspect' || standing === 'placeholder';

@@ -76,11 +76,11 @@ const schemaInfo: Row = (registers) => {
 
 const ROWS: readonly Row[] = [
   gauge('streams_open', 'AdmitJob streams open at the router.', 'streams', (e) => e.open),
-  gauge('streams_waiting', 'Of those, without a question yet.', 'streams', (e) => e.waiting),
+  gauge('streams_waiting', 'Streams without a request yet.', 'streams', (e) => e.waiting),
   counter('reconnects_total', 'Times a stream opened after a loss of all.', 'connected', (e) =>
     Number(e.again),
   ),
-  counter('questions_total', 'Questions the router asked.', 'question'),
+  counter('requests_total', 'Admission requests from the router.', 'request'),
   labelled('decisions_total', 'Answers, by outcome and who decided.', 'answered', ['outcome', 'via'], (e) => [
     e.answer.outcome,
     e.via,
@@ -106,10 +106,10 @@ const ROWS: readonly Row[] = [
     (e) => e.waitedMs && e.waitedMs / 1_000,
   ),
   histogram('batch_jobs', 'Jobs per batch.', 'batch', BATCH_JOBS, (e) => e.jobs),
-  counter('unknown_fields_total', 'Questions with a field the schema lacks.', 'unknown_fields'),
-  counter('unreadable_total', 'Questions that could not be read.', 'unreadable'),
-  counter('suspicious_total', 'Questions whose variables contradict GitLab.', 'suspicious'),
-  counter('implausible_total', 'Questions that cannot be true as they were read.', 'implausible'),
+  counter('unknown_fields_total', 'Requests with a field the schema lacks.', 'unknown_fields'),
+  counter('unreadable_total', 'Requests that could not be read.', 'unreadable'),
+  counter('suspicious_total', 'Requests whose variables contradict GitLab.', 'suspicious'),
+  counter('implausible_total', 'Requests that cannot be true as they were read.', 'implausible'),
   schemaInfo,
   gauge('schema_proven', '0: the schema is unproven, and no job is rejected.', 'schema', (e) =>
     Number(e.standing === 'proven'),

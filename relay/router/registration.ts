@@ -1,4 +1,4 @@
-/** Registers this controller at the router. The router routes questions by open streams, so a failure never stops admission. */
+/** Registers this controller at the router. The router routes requests by open streams, so a failure never stops admission. */
 import { randomBytes } from 'node:crypto';
 import type { RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';

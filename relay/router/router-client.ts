@@ -24,10 +24,10 @@ import { openTunnel, type Tunnel } from './tunnel.ts';
 
 /** "matches kas limit" says GitLab Runner. */
 const ROUTER_MESSAGE_BYTES_MAX = 10 * 1024 * 1024;
-/** A dead connection is noticed by the next ping, and brings no question until then. */
+/** A dead connection is noticed by the next ping, and brings no request until then. */
 const KEEPALIVE_MS = 25_000;
 const KEEPALIVE_TIMEOUT_MS = 5_000;
-/** HTTP/2's 64 KB hold some thirty questions. A larger burst would wait for acknowledgements. */
+/** HTTP/2's 64 KB hold some thirty requests. A larger burst would wait for acknowledgements. */
 const FLOW_CONTROL_BYTES = 1024 * 1024;
 const RECONNECT_MS_MIN = 100;
 /** Short, because calls fail while the channel waits. The pool has a longer backoff. */
@@ -299,12 +299,12 @@ class GrpcAdmitCall implements AdmitCall {
   }
 
   readonly #message = (bytes: Buffer): void => {
-    if (!this.#ended) this.#listener.onQuestion(bytes);
+    if (!this.#ended) this.#listener.onRequest(bytes);
   };
 
   readonly #status = (status: StatusObject): void => {
     if (this.#ended) return;
-    // A question in the same packet as the end comes first. read() emits it.
+    // A request in the same packet as the end comes first. read() emits it.
     if (this.#stream.readableLength > 0) this.#stream.read();
     this.#ended = true;
     const oversized = status.code === STATUS.RESOURCE_EXHAUSTED ? OVERSIZED.exec(status.details) : null;

@@ -23,10 +23,10 @@ export interface AdmitCall {
 export interface AdmitCallListener {
   /**
    * The call is on a live connection, where the router may pick it. May run before `admitJob` returns. The router may still
-   * refuse the call: a server may send nothing before its question.
+   * refuse the call: a server may send nothing before its request.
    */
   onWaiting(): void;
-  onQuestion(bytes: Uint8Array): void;
+  onRequest(bytes: Uint8Array): void;
   onOversized(sizeBytes: number): void;
   onEnd(code: number, details: string, remedy?: string): void;
 }

@@ -40,7 +40,7 @@ export function describeAliases(desc: DescMessage, options: { readonly trustVari
   };
   return [...fields, variables].map((each) => ({
     ...each,
-    /** No question can have the field. A source may still be empty. */
+    /** No request can have the field. A source may still be empty. */
     never: each.paths.length + each.variables.length === 0,
   }));
 }

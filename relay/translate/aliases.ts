@@ -40,7 +40,7 @@ interface VariableAlias {
 export interface Alias {
   readonly field: Exclude<keyof AdmissionRequest, 'variables' | 'suspicious'>;
   readonly kind: AliasKind;
-  /** Paths in the question, compared without underscores and case: `job_info.project_id` finds `jobInfo.projectId`. */
+  /** Paths in the request, compared without underscores and case: `job_info.project_id` finds `jobInfo.projectId`. */
   readonly paths: readonly string[];
   readonly variables: readonly VariableAlias[];
 }
@@ -73,7 +73,7 @@ const ofImage = (paths: readonly string[]): string => paths.map((path) => `image
  * `text` that is too long is unknown, a `label` is cut.
  */
 export const ALIASES: readonly Alias[] = [
-  // The `id` of the question is last, because another service may number its questions.
+  // The `id` of the request is last, because another service may number its requests.
   alias('jobId', 'id', 'job_info.id job.id job_id id', identity('CI_JOB_ID')),
   alias('jobName', 'label', 'job_info.name job_name', context('CI_JOB_NAME')),
   alias('jobStage', 'label', 'job_info.stage job_stage', context('CI_JOB_STAGE')),

@@ -45,7 +45,7 @@ const fieldsOf = (desc: DescMessage) =>
 export function compileTranslator(
   desc: DescMessage,
   options: TranslatorOptions,
-): (question: MessageObject) => Translation {
+): (message: MessageObject) => Translation {
   const fields = fieldsOf(desc);
   const variables = findVariables(desc);
   const fateOf = variableAllowlist(options.variables);
@@ -53,16 +53,16 @@ export function compileTranslator(
   const runnerTags = typedRunnerTags(fields);
   const aliasedNames = new Set(ALIASES.flatMap((alias) => alias.variables.map((variable) => variable.name)));
 
-  return (question) => {
-    const resolution = resolutionOf(variables, question);
+  return (message) => {
+    const resolution = resolutionOf(variables, message);
     const seen =
-      variables && readJobVariables(variables, question, fateOf, aliasedNames, resolution.valueForPod);
+      variables && readJobVariables(variables, message, fateOf, aliasedNames, resolution.valueForPod);
     const problems: string[] = [];
     const suspicious: string[] = [];
     const unknown: string[] = [];
     const request: Draft = {};
     for (const field of fields) {
-      const typed = readTyped(field, question, problems);
+      const typed = readTyped(field, message, problems);
       if (typed === UNKNOWN) continue;
       if (seen !== undefined) compareWithVariables(field, typed, seen, suspicious);
       const value = typed ?? (seen && readFromVariables(field, seen, options.trustVariables, unknown));
@@ -70,7 +70,7 @@ export function compileTranslator(
     }
     resolveContainers(request, resolution.resolve);
     // Newer GitLab sends both lists. If the runner's tags came, an empty list of job tags means "untagged".
-    if (request.jobTags === undefined && runnerTags?.(question) === true) request.jobTags = [];
+    if (request.jobTags === undefined && runnerTags?.(message) === true) request.jobTags = [];
     if (seen !== undefined) {
       const { kept, contested } = seen;
       const all = withCompared(kept, compared, resolution.received, fateOf, contested);
@@ -85,20 +85,20 @@ export function compileTranslator(
   };
 }
 
-function typedRunnerTags(fields: readonly Field[]): ((question: MessageObject) => boolean) | undefined {
+function typedRunnerTags(fields: readonly Field[]): ((message: MessageObject) => boolean) | undefined {
   const jobTags = fields.find((field) => field.name === 'jobTags');
   const runnerTags = fields.find((field) => field.name === 'runnerTags');
   if (!jobTags?.sources.length || !runnerTags?.sources.length) return undefined;
-  return (question) => readTyped(runnerTags, question, []) !== undefined;
+  return (message) => readTyped(runnerTags, message, []) !== undefined;
 }
 
 export function readTyped(
   { sources }: Pick<Field, 'sources'>,
-  question: MessageObject,
+  message: MessageObject,
   problems: string[],
 ): unknown {
   for (const source of sources) {
-    const value = source.read(source.get(question), problems);
+    const value = source.read(source.get(message), problems);
     if (value !== undefined) return value;
   }
   return undefined;

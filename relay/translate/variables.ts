@@ -223,12 +223,12 @@ const spelling = (name: string): string => name.replaceAll('_', '').toLowerCase(
  * Expands references in a job as the runner will, with the job's own variables. These stay in the relay. They are read on the first
  * reference, because most jobs have none.
  */
-export function resolutionOf(field: VariablesField | undefined, question: MessageObject) {
+export function resolutionOf(field: VariablesField | undefined, message: MessageObject) {
   type Received = ReturnType<typeof receivedVariables>;
   let read: { readonly variables: Received; readonly runner: RunnerVariables } | undefined;
   const known = () => {
     if (read === undefined) {
-      const variables: Received = field === undefined ? new Map() : receivedVariables(field, question);
+      const variables: Received = field === undefined ? new Map() : receivedVariables(field, message);
       read = { variables, runner: runnerVariables((name) => variables.get(name)?.variable()) };
     }
     return read;
@@ -250,9 +250,9 @@ export function resolutionOf(field: VariablesField | undefined, question: Messag
 }
 
 /** The last variable of a name wins, as in the runner. Hidden values are unknown. */
-function receivedVariables(field: VariablesField, question: MessageObject) {
+function receivedVariables(field: VariablesField, message: MessageObject) {
   const variables = new Map<string, { flags: VariableFlags; variable: () => RunnerVariable }>();
-  const entries = field.list(question);
+  const entries = field.list(message);
   for (const entry of Array.isArray(entries) ? (entries as readonly MessageObject[]) : []) {
     const name = field.key(entry);
     if (typeof name !== 'string') continue;

@@ -1,5 +1,5 @@
 /**
- * Descriptors for a deployment must be those of its own GitLab. With other field numbers a relay misreads questions, and may send
+ * Descriptors for a deployment must be those of its own GitLab. With other field numbers a relay misreads requests, and may send
  * "admitted" for "rejected". `npm run proto:sync` writes a lock file next to descriptors with their hash and source, and a
  * deployment refuses a file that does not match its lock.
  */

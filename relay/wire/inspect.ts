@@ -1,6 +1,6 @@
 /**
- * Two views of a question for `doctor`: what the schema explains of it, and its fields without a schema. Values are never shown,
- * because questions carry job variables, which carry secrets.
+ * Two views of a request for `doctor`: what the schema explains of it, and its fields without a schema. Values are never shown,
+ * because requests carry job variables, which carry secrets.
  */
 import type { DescMessage } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
@@ -10,7 +10,7 @@ import { explainingPlan } from './plan.ts';
 /**
  * Compares all parts of a message with the schema, including those that translation skips.
  *
- * @throws if the bytes are not a protobuf message, or exceed the bounds of a question.
+ * @throws if the bytes are not a protobuf message, or exceed the bounds of a request.
  */
 export function explain(desc: DescMessage, bytes: Uint8Array) {
   const pass = new Pass(bytes, new ReadingBudget());

@@ -1,5 +1,5 @@
 /**
- * Reads the bytes of a question in one pass: decodes wanted fields, skips the others, and notes fields that the schema lacks or
+ * Reads the bytes of a request in one pass: decodes wanted fields, skips the others, and notes fields that the schema lacks or
  * that contradict it. The result has the shape of a protobuf-es message with fewer fields.
  */
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
@@ -12,7 +12,7 @@ export type ReadingBounds = typeof READING_BOUNDS;
  * the largest group, and allows 8000 per project (`project_ci_variables`). Each has at most seven tags: 9000 variables have 63 000
  * tags and some 300 KB of names. Few values are decoded, so they may be as large as the message allows.
  *
- * The counts keep a question to some milliseconds. The CPU time is for a machine that needs longer.
+ * The counts keep a request to some milliseconds. The CPU time is for a machine that needs longer.
  *
  * @see https://gitlab.com/gitlab-org/gitlab/-/issues/362227 and its merge request 109861 for the figures
  */
@@ -36,7 +36,7 @@ const threadCpuMs: CpuMs = () => {
   return (user + system) / 1_000;
 };
 
-/** Counts what one question has taken. Every `take…` throws beyond a bound, and `spent` names it. */
+/** Counts what one request has taken. Every `take…` throws beyond a bound, and `spent` names it. */
 export class ReadingBudget {
   readonly bounds: ReadingBounds;
   readonly #cpuMs: CpuMs;
@@ -78,7 +78,7 @@ export class ReadingBudget {
       this.#refuse(`more than ${this.bounds.textBytes} bytes of text to read`);
   }
 
-  /** The clock starts at the first check. Most questions have fewer tags and never read it. */
+  /** The clock starts at the first check. Most requests have fewer tags and never read it. */
   #check(): void {
     const { tags, cpuMs } = this.bounds;
     if (this.#tags > tags) this.#refuse(`more than ${tags} fields`);
@@ -117,7 +117,7 @@ export class WireText {
     if (reader.pos > reader.len) throw new RangeError(CUT_OFF);
   }
 
-  /** @throws {TypeError} if it is not UTF-8. @throws {RangeError} if the question's budget is spent. */
+  /** @throws {TypeError} if it is not UTF-8. @throws {RangeError} if the request's budget is spent. */
   text(): string {
     this.#budget.takeText(this.sizeBytes);
     this.#reader.pos = this.#at;
@@ -245,7 +245,7 @@ export class Pass {
     const sizeBytes = reader.uint32();
     this.#budget.takeText(sizeBytes);
     if (this.invalidText !== undefined) {
-      // The question is unreadable already, and an exception per text would cost more than the rest of the pass.
+      // The request is unreadable already, and an exception per text would cost more than the rest of the pass.
       reader.pos += sizeBytes;
       if (reader.pos > reader.len) throw new RangeError(CUT_OFF);
       return '';

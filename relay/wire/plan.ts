@@ -1,6 +1,6 @@
 /**
  * A plan says by field number if a field is decoded or skipped. It is compiled once per schema. A plan is a tree, so each part
- * knows its path from the top of the question.
+ * knows its path from the top of the request.
  */
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire';

@@ -4,10 +4,10 @@
  */
 
 export type SchemaState =
-  /** It has explained too few questions. */
+  /** It has explained too few requests. */
   | 'unproven'
   | 'proven'
-  /** Most recent questions contradict it, or the router refused an admission. */
+  /** Most recent requests contradict it, or the router refused an admission. */
   | 'suspect'
   /** The guesses of this repository, at another router than its local one. Never proven. */
   | 'placeholder';
@@ -17,7 +17,7 @@ export type SchemaState =
  * switch off rejections.
  */
 export type Evidence =
-  /** The question was plausible, and the router took the answer. Without a project GitLab sent none. */
+  /** The request was plausible, and the router took the answer. Without a project GitLab sent none. */
   | { readonly kind: 'explained'; readonly jobId: number; readonly project: string | undefined }
   /** A field of another form, an impossible id, a job in two pipelines. */
   | { readonly kind: 'contradicted' }

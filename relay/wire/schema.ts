@@ -20,7 +20,7 @@ import {
 import { reflect } from '@bufbuild/protobuf/reflect';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { shellWord } from '../../policies/text/plain-text.ts';
-import type { RouterAnswer } from '../exchange.ts';
+import type { RouterResponse } from '../exchange.ts';
 import { RelayError } from '../relay-error.ts';
 
 const REMEDY =
@@ -32,7 +32,7 @@ interface AnswerSchema {
 }
 
 /** @throws {RelayError} `schema_invalid` naming message, field and remedy, if the answer message has no place for it. */
-export function encodeAnswer(schema: AnswerSchema, given: RouterAnswer): Uint8Array {
+export function encodeResponse(schema: AnswerSchema, given: RouterResponse): Uint8Array {
   const { outcome } = given;
   const { fields, typeName } = schema.answer;
   const field = fields.find(({ name }) => name === outcome);
@@ -103,7 +103,7 @@ export function parseSchema(bytes: Uint8Array, source: string) {
     admitJobPath: methodPath(admitJob),
     registerPath: register && methodPath(register),
     unregisterPath: unregister && methodPath(unregister),
-    question: admitJob.output,
+    request: admitJob.output,
     answer: admitJob.input,
     registerRequest: register?.input,
     registerResponse: register?.output,
@@ -114,8 +114,8 @@ export function parseSchema(bytes: Uint8Array, source: string) {
     registry,
   };
   // A schema that cannot carry one of them is found now, and not with the first job that needs it.
-  encodeAnswer(schema, { outcome: 'admitted' });
-  encodeAnswer(schema, { outcome: 'rejected', reason: 'a reason' });
+  encodeResponse(schema, { outcome: 'admitted' });
+  encodeResponse(schema, { outcome: 'rejected', reason: 'a reason' });
   return schema;
 }
 

@@ -56,7 +56,7 @@ function main(args: readonly string[]): void {
     fs.writeFileSync(`${built}.lock`, `${JSON.stringify(lock, undefined, 2)}\n`);
     fs.renameSync(`${built}.lock`, lockOf(out));
     fs.renameSync(built, out);
-    const { typeName, fields } = schema.question;
+    const { typeName, fields } = schema.request;
     console.log(
       `${schemaTitle(schema)}\n  ${schema.admitJobPath}\n  ${typeName} with ${fields.length} fields`,
     );

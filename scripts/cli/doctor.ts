@@ -13,7 +13,9 @@ async function main(): Promise<number> {
   const say = (text: string): void => {
     if (!options.json) console.log(text);
   };
-  say('! The doctor answers one real question with "admitted". Set the controller to dry_run first.\n');
+  say(
+    '! The doctor answers one real admission request with "admitted". Set the controller to dry_run first.\n',
+  );
   const findings: DoctorFinding[] = [];
   const shape = await examine(options, (finding) => {
     findings.push(finding);

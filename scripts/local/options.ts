@@ -8,14 +8,14 @@ export type StartOptions = Exclude<ReturnType<typeof parseOptions>, 'help'>;
 export const HELP = `Tollgate on this machine: ledger, admit, settle and sweep, a job router with its relay, a GitLab, and a real pipeline.
 
 Usage
-  npm start                                  run a pipeline's jobs from the question to their end, exit 0
+  npm start                                  run a pipeline's jobs from admission request to end, exit 0
   npm start -- --router wss://kas.example.com --gitlab https://gitlab.example.com --token-file ./token
                                              the pilot: the same, against a real GitLab (put the controller in dry_run first)
 
 Replay
   --pipeline <dir | .gitlab-ci.yml>   whose jobs to replay (default: scripts/local/pipelines/web-shop)
   --jobs <n>                          how many jobs (default: the pipeline once, or again until 160)
-  --rate <n>                          questions a second (default 20)
+  --rate <n>                          admission requests a second (default 20)
   --console                           keep the console up after the jobs, until interrupted. Without it the console is
                                       there while the jobs run. It begins with a month of made-up jobs, which count
                                       in the limits; with --json there is neither

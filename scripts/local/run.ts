@@ -169,7 +169,7 @@ function localFacts({
     sweep: `every ${SWEEP_EVERY_MS / 1000} s`,
     time: `${SPEED} times as fast for jobs, limits and holds: a minute is ${60_000 / SPEED} ms`,
     ...router.facts,
-    deadline: `${LOCAL_DEADLINE_MS / 1000} s a question, then the fallback`,
+    deadline: `${LOCAL_DEADLINE_MS / 1000} s per admission request, then the fallback`,
   };
 }
 
@@ -252,12 +252,12 @@ function troubleText(event: RelayEvent): string | undefined {
     case 'registration_failed':
       return `registration failed: ${remedied(event)}; admission goes on without it`;
     case 'unreadable':
-      return `a question could not be read: ${event.problem}`;
+      return `an admission request could not be read: ${event.problem}`;
     case 'schema':
       if (event.standing === 'placeholder')
         return 'nothing is ever rejected: these descriptors are the placeholder; give GitLab’s own with --proto';
       return event.standing === 'suspect'
-        ? 'nothing is rejected: most recent questions contradict the schema'
+        ? 'nothing is rejected: most recent requests contradict the schema'
         : undefined;
     case 'rejection_withheld':
       return `a rejection was withheld: the schema is ${event.standing}`;

@@ -137,11 +137,11 @@ export class SimulatedSite {
     for (let relay = 0; relay < alive; relay += 1) {
       const own = (metric: string, value: number): void => this.#write('tollgate', metric, value);
       own('StreamsOpen', relays === 'no stream' ? 0 : 8);
-      own('Questions', asked);
+      own('Requests', asked);
       own('Admitted', asked * (1 - rejected));
       own('Rejected', asked * rejected);
       own('FallbackAnswers', asked * failed);
-      own('UnreadableQuestions', suspect ? asked / 2 : 0);
+      own('UnreadableRequests', suspect ? asked / 2 : 0);
       own('SchemaSuspect', suspect ? 1 : 0);
       own('RejectionsWithheld', suspect ? 2 : 0);
       own('OwnFaults', relays === 'own faults' ? 1 : 0);

@@ -65,7 +65,7 @@ test('whatever one legal question is full of, it costs its neighbours little, an
   await askTypical(150);
   const typicalMicros = (await costOf(() => askTypical(150))) / 150;
 
-  for (const [full, bytes] of Object.entries(hostileQuestionBytes(router.schema.question))) {
+  for (const [full, bytes] of Object.entries(hostileQuestionBytes(router.schema.request))) {
     const micros = await costOf(async () => {
       const worst = router.admit({}, { bytes });
       await askTypical(2);

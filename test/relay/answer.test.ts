@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Violation } from '../../policies/reason.ts';
 import { SECOND_BATCH_MS, type SendBatch } from '../../relay/commit/group-commit.ts';
-import { type LedgerVerdict, undecided } from '../../relay/exchange.ts';
+import { type LedgerDecision, undecided } from '../../relay/exchange.ts';
 import { UNREADABLE_PER_HOUR } from '../../relay/fallback/fallback.ts';
 import { READING_BOUNDS } from '../../relay/wire/pass.ts';
 import type { HandClock } from '../../scripts/local/clock.ts';
@@ -184,7 +184,7 @@ describe('any load', () => {
   const bytesOf = (jobId: number, readable: boolean): Uint8Array =>
     readable ? questionOf(jobId, { project: (jobId % 5) + 1, root: (jobId % 2) + 1 }) : new Uint8Array([8]);
 
-  function verdictOf(kind: LedgerVerdict['outcome'], jobId: number): LedgerVerdict {
+  function verdictOf(kind: LedgerDecision['outcome'], jobId: number): LedgerDecision {
     if (kind === 'admitted') return admittedOf({ jobId });
     if (kind === 'waiting') {
       const counters = [`group/${jobId % 3}|jobs-now|now`];

@@ -100,7 +100,7 @@ test('a relay answers what the service says, is healthy, counts, logs, tells no 
   expect(measuredOf(lines[0] ?? '')).toMatchObject({
     deployment: 'production',
     values: {
-      Questions: [PROVING_JOBS + 3],
+      Requests: [PROVING_JOBS + 3],
       Admitted: [PROVING_JOBS + 1],
       Rejected: [2],
       FallbackAnswers: [0],

@@ -54,7 +54,7 @@ test('a stop leaves no question without an answer, however patient the deadline 
   const { relay, clock, calls, events, settle, posts } = stuckRelay();
   relay.start();
   const [asked] = calls;
-  asked?.listener.onQuestion(questionOf(1));
+  asked?.listener.onRequest(questionOf(1));
   await settle();
   expect(posts(), 'the question is at the service').toBe(1);
 

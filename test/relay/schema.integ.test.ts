@@ -71,11 +71,11 @@ test('after the router moved a field none of 200 jobs of many projects is reject
   const { log, values } = await stopped();
   expect(log.filter(({ standing }) => standing === 'suspect')).toMatchObject([{ level: 'error' }]);
   expect(values).toMatchObject({
-    ...{ UnreadableQuestions: [200], SchemaSuspect: [1], Rejected: [1], OwnFaults: [0] },
+    ...{ UnreadableRequests: [200], SchemaSuspect: [1], Rejected: [1], OwnFaults: [0] },
   });
   // One alarm pages, so no ticket about the same cause comes with it.
   expect(breachesOn(values)).toContain('SchemaSuspect');
-  for (const other of ['UnreadableQuestions', 'RejectionsWithheld', 'OwnFaults'])
+  for (const other of ['UnreadableRequests', 'RejectionsWithheld', 'OwnFaults'])
     expect(breachesOn(values)).not.toContain(other);
 });
 

@@ -18,7 +18,7 @@ const one = (
   runMs: of.runMs ?? FOREVER_MS,
 });
 
-const outcomeOf = ({ answers }: SlotQuestion): string | undefined => answers[0]?.verdict.outcome;
+const outcomeOf = ({ answers }: SlotQuestion): string | undefined => answers[0]?.decision.outcome;
 const askedOf = ({ said }: SlotHouse, jobId: number): number =>
   said.filter((each) => each.jobId === jobId).length;
 
@@ -35,7 +35,7 @@ test('a job that waits is admitted soon after a slot is free, and says how long 
   ]);
   expect(house.waiting.longestLines()[0]?.longestMs).toBeGreaterThan(2_400);
   await house.pass(3_000);
-  expect(waiter.answers).toMatchObject([{ verdict: { outcome: 'admitted' } }]);
+  expect(waiter.answers).toMatchObject([{ decision: { outcome: 'admitted' } }]);
   expect(waiter.answers[0]?.waitedMs).toBeGreaterThan(2_800);
   expect(house.events.filter(({ type }) => type === 'waiting')).toEqual([
     { type: 'waiting', jobs: 1 },
@@ -59,7 +59,7 @@ test('patience ends with a rejection of the function, which hears how long the j
   const house = slotHouse({ slots: { a: 0 }, waitMs: 20_000, answerWithinMs: 8_000 });
   const waiter = house.ask(one(1));
   await house.pass(8_000);
-  expect(waiter.answers).toMatchObject([{ verdict: { outcome: 'rejected' } }]);
+  expect(waiter.answers).toMatchObject([{ decision: { outcome: 'rejected' } }]);
   expect(waiter.answeredAtMs - waiter.arrivedAtMs).toBeLessThanOrEqual(8_000);
   expect(house.said.at(-1)).toMatchObject({ outcome: 'rejected' });
   expect(house.said.at(-1)?.waitedMs).toBeGreaterThan(6_900);
@@ -90,7 +90,7 @@ test('a question that the router gives up waits no longer, and takes no slot', a
   left.gone();
   await house.pass(4_000);
   expect(askedOf(house, 2)).toBe(before);
-  expect(left.answers).toMatchObject([{ verdict: { outcome: 'undecided', cause: 'abandoned' } }]);
+  expect(left.answers).toMatchObject([{ decision: { outcome: 'undecided', cause: 'abandoned' } }]);
   expect(outcomeOf(stays)).toBe('admitted');
   expect(house.said.filter(({ jobId, outcome }) => jobId === 2 && outcome === 'admitted')).toEqual([]);
 });
@@ -251,7 +251,7 @@ describe('any load', () => {
         for (const { answers, answeredAtMs, arrivedAtMs } of questions) {
           expect(answers).toHaveLength(1);
           expect(answeredAtMs - arrivedAtMs).toBeLessThanOrEqual(ANSWER_WITHIN_MS);
-          expect(['admitted', 'rejected']).toContain(answers[0]?.verdict.outcome);
+          expect(['admitted', 'rejected']).toContain(answers[0]?.decision.outcome);
         }
         const counts = passes(house, all);
         expect(Math.max(...counts)).toBeLessThanOrEqual(BACKFILLS_MAX);
@@ -277,7 +277,7 @@ describe('any load', () => {
     const one = flood(1, WAITING_OF_ROOT_MAX + 30, 1_000);
     await house.pass(100);
     expect(house.waiting.size).toBe(WAITING_OF_ROOT_MAX);
-    expect(one.filter(({ answers }) => answers[0]?.verdict.outcome === 'rejected')).toHaveLength(30);
+    expect(one.filter(({ answers }) => answers[0]?.decision.outcome === 'rejected')).toHaveLength(30);
     for (let root = 2; root < 10; root += 1) flood(root, WAITING_OF_ROOT_MAX, root * 1_000);
     await house.pass(100);
     expect(house.waiting.size).toBe(WAITING_MAX);

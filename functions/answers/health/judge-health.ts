@@ -71,14 +71,14 @@ const RELAY_CHECKS: HealthChecks = {
     const suspect = heard.filter(({ schema }) => schema?.standing === 'suspect');
     if (suspect.length > 0)
       return problem(
-        `${namesOf(suspect)}: recent questions contradict the descriptors, so nothing is rejected`,
+        `${namesOf(suspect)}: recent requests contradict the descriptors, so nothing is rejected`,
         'runbook: Upgrading GitLab',
         'SchemaSuspect',
       );
     if (new Set(heard.map(({ schema }) => schema?.hash)).size > 1)
-      return warning('the relays read questions with different descriptors', DEPLOYING);
+      return warning('the relays read requests with different descriptors', DEPLOYING);
     return heard.every(({ schema }) => schema?.standing === 'proven')
-      ? ok('proven by real questions')
+      ? ok('proven by real admission requests')
       : warning(
           'not proven yet: nothing is rejected until six jobs of three projects, or twenty of fewer, were read',
           'wait for jobs, or run some; npm run doctor shows what arrives',

@@ -205,7 +205,7 @@ function risksOf({ forecast, scopes, beats, heard, canary }: ControllerStatus): 
   if (!scopes.known) risks.push(`the scopes are not known (${scopes.why})`);
   if (heard.length === 0)
     risks.push(`whether a relay is connected is not known (${beats.known ? NO_BEATS : beats.why})`);
-  if (!isProven) risks.push("a relay's descriptors are not proven by real questions");
+  if (!isProven) risks.push("a relay's descriptors are not proven by real admission requests");
   if (canary.known && canary.value.severity === 'problem') risks.push(canary.value.text);
   if (!forecast.known) risks.push(`how many jobs would fail is not known (${forecast.why})`);
   else if (forecast.value.wouldFail > 0)

@@ -8,16 +8,16 @@ import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget, type RouterTarget, readTls } from '../../../relay/router/target.ts';
 import { fileToken } from '../../../relay/token.ts';
 import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
-import { compileReader } from '../../../relay/translate/question-reader.ts';
+import { compileReader } from '../../../relay/translate/request-reader.ts';
 import { resolvePath } from '../../../relay/translate/variables.ts';
 import { VERSION } from '../../../relay/version.ts';
 import { dumpWire, explain } from '../../../relay/wire/inspect.ts';
-import { encodeAnswer, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
+import { encodeResponse, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { flagLines, parseInput, required, text, toggle, type ValuesOf } from '../../terminal/define.ts';
 import { parseDuration } from '../pipeline/durations.ts';
 
-/** In order; checks that depend on a failed one are skipped. Returns the question's shape, if one came. */
+/** In order; checks that depend on a failed one are skipped. Returns the request's shape, if one came. */
 export async function examine(options: DoctorOptions, found: (finding: DoctorFinding) => void) {
   const parts = readParts(options, found);
   if (parts === undefined) return undefined;
@@ -93,7 +93,7 @@ async function speak(
   try {
     if (!(await checkRegister(router, found))) return undefined;
     const { wait: waitMs = WAIT_MS } = options;
-    const admission = await waitForQuestion(router, waitMs);
+    const admission = await waitForRequest(router, waitMs);
     if (admission.kind === 'refused') {
       found(problem('admit job', `status ${admission.code}: ${admission.details}`, admission.remedy));
       return undefined;
@@ -101,13 +101,13 @@ async function speak(
     found(ok('admit job', 'the router lets a stream wait'));
     if (admission.kind === 'accepted') {
       const remedy = 'start a pipeline on a runner in the scope of this controller, and use a longer --wait';
-      const none = note('question', `none within ${waitMs / 1_000} s`, remedy);
-      found(waitMs === 0 ? skipped('question', 'not waited for') : none);
+      const none = note('request', `none within ${waitMs / 1_000} s`, remedy);
+      found(waitMs === 0 ? skipped('request', 'not waited for') : none);
       return undefined;
     }
-    found(ok('question', `${admission.bytes.length} bytes`));
-    for (const finding of checkQuestion(schema, admission.bytes)) found(finding);
-    const code = await admission.answer(encodeAnswer(schema, { outcome: 'admitted' }));
+    found(ok('request', `${admission.bytes.length} bytes`));
+    for (const finding of checkRequest(schema, admission.bytes)) found(finding);
+    const code = await admission.answer(encodeResponse(schema, { outcome: 'admitted' }));
     found(
       code === STATUS.OK
         ? ok('answer', 'sent as admitted, and the router ended the stream well')
@@ -141,7 +141,7 @@ async function checkRegister(router: Router, found: Found): Promise<boolean> {
 }
 
 type Admission =
-  | { readonly kind: 'question'; readonly bytes: Uint8Array; answer(bytes: Uint8Array): Promise<number> }
+  | { readonly kind: 'request'; readonly bytes: Uint8Array; answer(bytes: Uint8Array): Promise<number> }
   | { readonly kind: 'accepted' }
   | {
       readonly kind: 'refused';
@@ -152,8 +152,8 @@ type Admission =
 
 const REOPEN_MS = 100;
 
-/** Opens AdmitJob and waits for a question; a stream that comes of age meanwhile is opened again. */
-async function waitForQuestion(router: Router, waitMs: number): Promise<Admission> {
+/** Opens AdmitJob and waits for a request; a stream that comes of age meanwhile is opened again. */
+async function waitForRequest(router: Router, waitMs: number): Promise<Admission> {
   const untilMs = performance.now() + Math.max(waitMs, ACCEPTED_AFTER_MS);
   for (;;) {
     const admission = await openOnce(router, untilMs - performance.now());
@@ -171,16 +171,16 @@ function openOnce(router: Router, waitMs: number): Promise<Admission> {
     onWaiting() {
       late = { kind: 'accepted' };
     },
-    onQuestion(bytes) {
+    onRequest(bytes) {
       clearTimeout(timer);
       const answer = (response: Uint8Array) => {
         call.answer(response);
         return ended.promise;
       };
-      resolve({ kind: 'question', bytes, answer });
+      resolve({ kind: 'request', bytes, answer });
     },
     onOversized(sizeBytes) {
-      const details = `a question of ${sizeBytes} bytes`;
+      const details = `an admission request of ${sizeBytes} bytes`;
       resolve({ kind: 'refused', code: STATUS.RESOURCE_EXHAUSTED, details });
     },
     onEnd(code, details, remedy) {
@@ -217,10 +217,10 @@ const skipped = finding('skipped');
 
 const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto';
 
-/** Before any question. A job without a timeout is held for the policy's, and may hold too little for as long as it runs. */
-function checkSchemaFields({ question }: WireSchema): readonly DoctorFinding[] {
-  const services = resolvePath(question, 'services')?.leaf.fieldKind === 'list' ? [] : ['services'];
-  const never = [...fieldsWithoutSource(question), ...services];
+/** Before any request. A job without a timeout is held for the policy's, and may hold too little for as long as it runs. */
+function checkSchemaFields({ request }: WireSchema): readonly DoctorFinding[] {
+  const services = resolvePath(request, 'services')?.leaf.fieldKind === 'list' ? [] : ['services'];
+  const never = [...fieldsWithoutSource(request), ...services];
   return [
     never.length === 0
       ? ok('fields', 'every field of an admission request has a source in the schema')
@@ -231,13 +231,13 @@ function checkSchemaFields({ question }: WireSchema): readonly DoctorFinding[] {
   ];
 }
 
-function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly DoctorFinding[] {
+function checkRequest(schema: WireSchema, bytes: Uint8Array): readonly DoctorFinding[] {
   const explained = checkExplained(schema, bytes);
   const options = { variables: { names: [], prefixes: [] }, trustVariables: false };
   const read = compileReader(schema, options)(bytes);
   if (!read.ok) return [explained, problem('decoded', read.problem, SYNC)];
   const { request } = read;
-  const fields = describeAliases(schema.question, { trustVariables: false }).map((source) => source.field);
+  const fields = describeAliases(schema.request, { trustVariables: false }).map((source) => source.field);
   const absent = fields.filter((field) => request[field] === undefined);
   return [
     explained,
@@ -259,7 +259,7 @@ function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly DoctorFi
 
 function checkExplained(schema: WireSchema, bytes: Uint8Array): DoctorFinding {
   try {
-    const { unknown, contradicted, knownBytes, totalBytes } = explain(schema.question, bytes);
+    const { unknown, contradicted, knownBytes, totalBytes } = explain(schema.request, bytes);
     const detail = `${knownBytes} of ${totalBytes} bytes are known`;
     if (contradicted.length > 0) return problem('explained', `${detail}; ${contradicted.join('; ')}`, SYNC);
     if (unknown.length === 0) return ok('explained', detail);
@@ -277,7 +277,11 @@ const FLAGS = {
   proto: text('<file>', "descriptor set of your GitLab's version (npm run proto:sync)"),
   'cert-file': text('<file>', 'PEM of a client certificate'),
   'key-file': text('<file>', `its key. ${ENV_CA_FILE} names the PEM file of a private authority`),
-  wait: text('<time>', 'how long to wait for a question: 5m, 0s for not at all (default: 60s)', readTime),
+  wait: text(
+    '<time>',
+    'how long to wait for an admission request: 5m, 0s for not at all (default: 60s)',
+    readTime,
+  ),
   'allow-plaintext': toggle(
     'lets the token and the jobs travel unencrypted (grpc://, ws://) to another host',
   ),
@@ -285,8 +289,8 @@ const FLAGS = {
 
 export const USAGE = `npm run doctor -- --router <url> --token-file <file> [options]
 
-Checks the way to GitLab's job router step by step, then waits for one question and says whether the schema explains it.
-It answers that one question with "admitted": set the controller to dry_run first.
+Checks the path to GitLab's job router step by step, then waits for one admission request and says whether the schema explains it.
+It answers that one request with "admitted": set the controller to dry_run first.
 
 ${flagLines(FLAGS)}
   --json               one JSON document instead of lines

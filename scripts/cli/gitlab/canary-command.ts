@@ -13,7 +13,7 @@ import {
   dynamoCanaryOutcomes,
 } from '../../../functions/core/ledger/controller.ts';
 import { LedgerError } from '../../../functions/core/store/table-failure.ts';
-import type { RouterAnswer } from '../../../relay/exchange.ts';
+import type { RouterResponse } from '../../../relay/exchange.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
 import type { Router } from '../../../relay/router/router.ts';
 import { loadSchema, schemaTitle } from '../../../relay/wire/schema.ts';
@@ -267,7 +267,7 @@ async function runJobs(
   }
   const reason = `tollgate canary ${Date.now().toString(16)}: this job was to be rejected`;
   streams.expect(
-    new Map<number, RouterAnswer>([
+    new Map<number, RouterResponse>([
       [runs.id, { outcome: 'admitted' }],
       [fails.id, { outcome: 'rejected', reason }],
     ]),

@@ -1,14 +1,14 @@
 /** The canary's streams to the job router, with the code that relays use. */
-import type { RelayClock, RouterAnswer } from '../../../relay/exchange.ts';
+import type { RelayClock, RouterResponse } from '../../../relay/exchange.ts';
 import { createStreamPool } from '../../../relay/pool.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
 import type { Router } from '../../../relay/router/router.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
-import { compileReader } from '../../../relay/translate/question-reader.ts';
+import { compileReader } from '../../../relay/translate/request-reader.ts';
 import { VERSION } from '../../../relay/version.ts';
-import { encodeAnswer, type WireSchema } from '../../../relay/wire/schema.ts';
+import { encodeResponse, type WireSchema } from '../../../relay/wire/schema.ts';
 
 /** @throws {RelayError} for an address that is wrong or unencrypted. */
 export function canaryRouter(
@@ -37,7 +37,7 @@ const KNOW_MS_MAX = 5_000;
 
 export function openCanaryStreams(router: Router, schema: WireSchema, clock: RelayClock) {
   const read = compileReader(schema, { variables: { names: [], prefixes: [] }, trustVariables: false });
-  const known = Promise.withResolvers<ReadonlyMap<number, RouterAnswer>>();
+  const known = Promise.withResolvers<ReadonlyMap<number, RouterResponse>>();
   const taken = Promise.withResolvers<true>();
   const [asked, received] = [new Set<number>(), new Set<number>()];
   let unreadable = 0;
@@ -49,7 +49,7 @@ export function openCanaryStreams(router: Router, schema: WireSchema, clock: Rel
   };
   const pool = createStreamPool({
     ...{ router, clock, random: Math.random, sizes: SIZES, leaveWaitingMs: 0 },
-    encode: (given) => encodeAnswer(schema, given),
+    encode: (given) => encodeResponse(schema, given),
     async answer({ bytes }) {
       const question = read(bytes);
       if (!question.ok) unreadable += 1;

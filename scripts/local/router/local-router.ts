@@ -41,7 +41,7 @@ export type LocalRouter = Awaited<ReturnType<typeof startLocalRouter>>;
 export async function startLocalRouter(options: LocalRouterOptions) {
   const state = newRouterState(options);
   const { schema, gitlab, controllers, conditions, pools, listeners, counters } = state;
-  const encode = questionEncoder(schema.question, false);
+  const encode = questionEncoder(schema.request, false);
   const admit = async (job: JobQuestion, ask: AskOptions = {}): Promise<AdmissionResult> => {
     const encoded = ask.bytes ?? encode(job);
     const question = ask.append === undefined ? encoded : Buffer.concat([encoded, ask.append]);

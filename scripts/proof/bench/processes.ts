@@ -11,7 +11,7 @@ import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
-import { encodeAnswer, loadSchema, type WireSchema } from '../../../relay/wire/schema.ts';
+import { encodeResponse, loadSchema, type WireSchema } from '../../../relay/wire/schema.ts';
 import type { LocalRouter } from '../../local/router/local-router.ts';
 import { benchPlace, benchRules } from './bench-rules.ts';
 import { median } from './figure.ts';
@@ -298,7 +298,7 @@ function startBareClient(): Served {
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${token}`);
   metadata.set('gitlab-agent-type', 'runnerc');
-  const admitted = Buffer.from(encodeAnswer(schema, { outcome: 'admitted' }));
+  const admitted = Buffer.from(encodeResponse(schema, { outcome: 'admitted' }));
   const bytes = (buffer: Buffer): Buffer => buffer;
   const open = (): void => {
     const call = client.makeBidiStreamRequest<Buffer, Buffer>(schema.admitJobPath, bytes, bytes, metadata);

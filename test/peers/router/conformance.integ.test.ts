@@ -94,6 +94,6 @@ phase(`loses no job while ${DRAINS} relays are replaced one after the other`, as
   const written = relays.map((each) => each.written());
   const sum = (count: keyof (typeof written)[number]): number =>
     written.reduce((total, each) => total + each[count], 0);
-  expect([sum('questions'), sum('admitted'), sum('rejected')]).toEqual([questions, admitted, rejected]);
+  expect([sum('requests'), sum('admitted'), sum('rejected')]).toEqual([questions, admitted, rejected]);
   expect([sum('fallback'), sum('unreadable')]).toEqual([0, 0]);
 });

@@ -43,7 +43,7 @@ phase('counts responses as unheard if the connection is reset before they are re
   const { questions = 0, waiting = 0 } = await router.report();
   await router.act('deaf');
   const unread = router.ask({ count: waiting, inFlight: waiting, firstJobId: 1000, verdicts: ['admit'] });
-  expect(await until(async () => (await relay.counts()).questions >= questions + waiting)).toBe(true);
+  expect(await until(async () => (await relay.counts()).requests >= questions + waiting)).toBe(true);
   expect(await until(async () => (await relay.health()).openJobs === 0)).toBe(true);
   await router.act('reset');
   expect(lostIn(await unread)).toBe(waiting);

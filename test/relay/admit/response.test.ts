@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readContended, readResults, readVerdicts } from '../../../relay/admit/response.ts';
+import { readContended, readDecisions, readResults } from '../../../relay/admit/response.ts';
 
 const violation = {
   rule: 'budgets',
@@ -36,8 +36,8 @@ test.each([
   },
   { decisions: [about(1), about(undefined), about(3)], order: 'without an id', jobs: [1, undefined, 3] },
 ])('decisions $order count only for the jobs that they name', ({ decisions, jobs }) => {
-  const read = readVerdicts({ batch: 'b1', decisions }, requested);
-  expect(read?.verdicts).toEqual(jobs.map((jobId) => (jobId === undefined ? malformed : about(jobId))));
+  const read = readDecisions({ batch: 'b1', decisions }, requested);
+  expect(read?.decisions).toEqual(jobs.map((jobId) => (jobId === undefined ? malformed : about(jobId))));
   expect(read?.unmatched).toBe(jobs.filter((job) => job === undefined).length);
 });
 
@@ -47,11 +47,11 @@ test.each([
   { body: { batch: 'b1' }, flaw: 'no decisions' },
   { body: null, flaw: 'nothing' },
 ])('fault 5: a response with $flaw decides no job', ({ body }) => {
-  expect(readVerdicts(body, requested)).toBeUndefined();
+  expect(readDecisions(body, requested)).toBeUndefined();
 });
 
 const read = (...decisions: readonly object[]) =>
-  readVerdicts({ decisions, later: true }, { jobIds: [1, 2, 3].slice(0, decisions.length) })?.verdicts;
+  readDecisions({ decisions, later: true }, { jobIds: [1, 2, 3].slice(0, decisions.length) })?.decisions;
 
 const other = about(2);
 const refused = { ...rejected, ...{ jobId: 2, decisionId: 'd-2' } };

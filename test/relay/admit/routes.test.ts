@@ -2,7 +2,7 @@ import { handle } from 'hono/aws-lambda';
 import { describe, expect, test } from 'vitest';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import {
-  type AdmitAnswer,
+  type AdmitResult,
   callAdmit,
   type Fetch,
   RESPONSE_BYTES_MAX,
@@ -13,11 +13,11 @@ import { admitApp, flowRules } from '../../support/flow/flow.ts';
 
 const BASE_URL = `http://127.0.0.1:8787`;
 
-async function call(fetch: Fetch, clock = handClock(1_000), timeoutMs = 2_000): Promise<AdmitAnswer> {
+async function call(fetch: Fetch, clock = handClock(1_000), timeoutMs = 2_000): Promise<AdmitResult> {
   return callAdmit({ baseUrl: BASE_URL, fetch, clock }, '/v1/admissions', '{"requests":[]}', timeoutMs);
 }
 
-function failure(answer: AdmitAnswer): { code: string; text: string; cause: string | undefined } {
+function failure(answer: AdmitResult): { code: string; text: string; cause: string | undefined } {
   if (answer.kind === 'answered') throw new Error('answered');
   const { error } = answer;
   return { code: error.code, text: error.message, cause: 'cause' in answer ? answer.cause : undefined };

@@ -19,11 +19,11 @@ describe('one minute', () => {
   }
 
   const QUIET = {
-    Questions: [0],
+    Requests: [0],
     Admitted: [0],
     Rejected: [0],
     FallbackAnswers: [0],
-    UnreadableQuestions: [0],
+    UnreadableRequests: [0],
     SchemaSuspect: [0],
     AnswersRefused: [0],
     FieldsMissing: [0],

@@ -57,11 +57,11 @@ test.each([
 
 test('GET /metrics is the page Prometheus reads, also when the relay is not well', async () => {
   const metrics = createMetrics();
-  metrics.observe({ type: 'question' });
+  metrics.observe({ type: 'request' });
   const response = await appOf({ ...LOST, downMs: 60_000 }, metrics.render).request('/metrics');
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-  expect(await response.text()).toContain(`\ntollgate_relay_questions_total 1\n`);
+  expect(await response.text()).toContain(`\ntollgate_relay_requests_total 1\n`);
 });
 
 test('it listens where it is told, and says which port is taken', async () => {

@@ -154,7 +154,7 @@ describe('log', () => {
     unreadable('invalid UTF-8');
     unreadable('premature EOF');
     expect(lines().slice(2)).toMatchObject([
-      { level: 'warn', message: 'a question could not be read', problem: 'invalid UTF-8', suppressed: 100 },
+      { level: 'warn', message: 'an admission request could not be read', problem: 'invalid UTF-8', suppressed: 100 },
       { problem: 'premature EOF' },
     ]);
     expect(lines()[3]).not.toHaveProperty('suppressed');
@@ -224,15 +224,15 @@ describe('Prometheus metrics', () => {
   test('answers are counted by outcome and who decided, the fallback by cause, latency in seconds', async () => {
     const reason = 'BUDGET_EXHAUSTED';
     const samples = await samplesAfter([
-      { type: 'question' },
-      { type: 'question' },
-      { type: 'question' },
+      { type: 'request' },
+      { type: 'request' },
+      { type: 'request' },
       answered(),
       answered({ answer: { outcome: 'rejected', reason }, latencyMs: 4 }),
       answered({ via: 'fallback', cause: 'deadline', latencyMs: 2_000, heard: false }),
     ]);
     expect(Object.fromEntries(samples)).toMatchObject({
-      tollgate_relay_questions_total: 3,
+      tollgate_relay_requests_total: 3,
       'tollgate_relay_decisions_total{outcome="admitted",via="ledger"}': 1,
       'tollgate_relay_decisions_total{outcome="rejected",via="ledger"}': 1,
       'tollgate_relay_decisions_total{outcome="admitted",via="fallback"}': 1,

@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { expect, test } from 'vitest';
-import { compileReader } from '../../../relay/translate/question-reader.ts';
+import { compileReader } from '../../../relay/translate/request-reader.ts';
 import { READING_BOUNDS, type ReadingBounds, ReadingBudget } from '../../../relay/wire/pass.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { hostileQuestionBytes } from '../../support/relay/hostile-questions.ts';
@@ -10,16 +10,16 @@ const schema = loadSchema();
 const OPTIONS = { variables: { names: ['COST_CENTER'], prefixes: [] }, trustVariables: false };
 
 /** Reads with the relay's bounds, or other ones, and tells what that took. */
-function readCounting(bytes: Uint8Array, bounds: Partial<ReadingBounds> = {}, desc = schema.question) {
+function readCounting(bytes: Uint8Array, bounds: Partial<ReadingBounds> = {}, desc = schema.request) {
   const budget = new ReadingBudget({ ...READING_BOUNDS, ...bounds }, () => 0);
   const read = compileReader(
-    { question: desc, source: 'test' },
+    { request: desc, source: 'test' },
     { ...OPTIONS, newBudget: () => budget },
   )(bytes);
   return { read, taken: budget.taken };
 }
 
-const corpus = Object.entries(hostileQuestionBytes(schema.question));
+const corpus = Object.entries(hostileQuestionBytes(schema.request));
 
 /** These cost bytes that are skipped, or translation refuses them before it comes to that. */
 const WITHIN_BOUNDS = new Set(['one variable that is large', 'references in many services']);
@@ -52,7 +52,7 @@ test('an oversized question still names its job and its project, so that it is b
     problem: 'more than 9216 variables and services',
     ids: { jobId: 7, projectId: 42 },
   });
-  const large = Buffer.concat([encodeKnown(schema.question, JOB), value('APP_CONFIG', 5_000_000)]);
+  const large = Buffer.concat([encodeKnown(schema.request, JOB), value('APP_CONFIG', 5_000_000)]);
   expect(readCounting(large).read).toMatchObject({
     cause: 'oversized',
     problem: 'more than 4194304 bytes',
@@ -70,7 +70,7 @@ test('the fullest job that GitLab can send is read, with room to spare', () => {
     masked: true,
     raw: true,
   }));
-  const { read, taken } = readCounting(encodeKnown(schema.question, { ...JOB, variables }));
+  const { read, taken } = readCounting(encodeKnown(schema.request, { ...JOB, variables }));
   expect(read).toMatchObject({ ok: true, request: { jobId: 7, variables: {} } });
   expect(taken.tags).toBeLessThan(READING_BOUNDS.tags);
   expect(taken.textBytes).toBeLessThan(READING_BOUNDS.textBytes / 2);
@@ -82,7 +82,7 @@ test('values that nobody may look at are never decoded', () => {
     value: 'x'.repeat(1_000),
     masked: key !== 'APP_CONFIG',
   }));
-  const { taken } = readCounting(encodeKnown(schema.question, { id: 7n, variables }));
+  const { taken } = readCounting(encodeKnown(schema.request, { id: 7n, variables }));
   expect(taken.textBytes).toBe(
     'APP_CONFIG'.length + 'CI_JOB_TOKEN'.length + 'KUBERNETES_BEARER_TOKEN'.length,
   );
@@ -94,7 +94,7 @@ test.each([
   ['text', { textBytes: 30 }, 'more than 30 bytes of text to read'],
 ])('a question with one more than its bound of %s is oversized', (_, bounds, problem) => {
   const variables = Array.from({ length: 11 }, () => ({ key: 'ABC', value: '' }));
-  const { read } = readCounting(encodeKnown(schema.question, { id: 7n, variables }), bounds);
+  const { read } = readCounting(encodeKnown(schema.request, { id: 7n, variables }), bounds);
   expect(read).toMatchObject({ ok: false, cause: 'oversized', problem });
 });
 
@@ -113,7 +113,7 @@ test('on a machine on which counting does not help, the time ends it', () => {
 const JOB = { id: 7n, job_info: { id: 7n, project_id: 42n } };
 
 const value = (key: string, sizeBytes: number): Uint8Array =>
-  encodeKnown(schema.question, { variables: [{ key, value: 'x'.repeat(sizeBytes) }] as never });
+  encodeKnown(schema.request, { variables: [{ key, value: 'x'.repeat(sizeBytes) }] as never });
 
 function packed(): Uint8Array {
   return new BinaryWriter()

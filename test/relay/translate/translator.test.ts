@@ -177,7 +177,7 @@ test('a variable that came twice with different values makes the subject unknown
 });
 
 test('a question in our own schema fills every field it has', () => {
-  const { question } = loadSchema();
+  const { request: question } = loadSchema();
   const message = messageFrom(question, {
     jobInfo: {
       id: '7',

@@ -110,7 +110,7 @@ describe('the allowlist', () => {
 
 describe('secrets', () => {
   const schema = loadSchema();
-  const translate = compileTranslator(schema.question, {
+  const translate = compileTranslator(schema.request, {
     variables: { names: ['COST_CENTER', '__proto__', 'constructor'], prefixes: ['TEAM_', '_'] },
     trustVariables: true,
   });
@@ -140,7 +140,7 @@ describe('secrets', () => {
     fc.assert(
       fc.property(fc.array(variable, { maxLength: 20 }), (variables) => {
         const secret = (index: number): string => `s3cr3t-${index}-end`;
-        const message = messageFrom(schema.question, {
+        const message = messageFrom(schema.request, {
           id: '7',
           variables: variables.map(({ name: key, ...flags }, index) => ({
             key,
@@ -158,7 +158,7 @@ describe('secrets', () => {
   });
 
   test('variables named like properties of every object neither vanish into one nor harm it', () => {
-    const message = messageFrom(schema.question, {
+    const message = messageFrom(schema.request, {
       id: '7',
       variables: ['__proto__', 'constructor'].map((key) => ({ key, value: 'polluted', public: true })),
     });

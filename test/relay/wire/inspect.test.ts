@@ -10,7 +10,7 @@ import { ODD_SCHEMA } from '../../support/relay/odd-schemas.ts';
 
 describe('dump', () => {
   const schema = loadSchema();
-  const bytes = encodeKnown(schema.question, {
+  const bytes = encodeKnown(schema.request, {
     id: 123_456n,
     job_info: { id: 123_456n, name: 'unit tests', project_full_path: 'acme/app' },
     image: { name: 'registry.example.com/node:24' },
@@ -56,7 +56,7 @@ describe('dump', () => {
 });
 
 describe('explanation', () => {
-  const { question } = loadSchema();
+  const { request: question } = loadSchema();
   const bytes = encodeKnown(question, { id: 42n, image: { name: 'node:24' } });
 
   test('the share of known bytes counts unknown fields with their tags', () => {

@@ -13,7 +13,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { lockedVersion, lockOf } from '../../../relay/wire/deployable-descriptors.ts';
 import {
   descriptorsHash,
-  encodeAnswer,
+  encodeResponse,
   loadSchema,
   PLACEHOLDER_HASH,
   parseSchema,
@@ -101,11 +101,11 @@ describe('encoding', () => {
   test('answers are encoded as the schema says, whatever their numbers', () => {
     const theirs = parseSchema(renamedAndRenumbered(), 'theirs');
     expect(
-      fromBinary(theirs.answer, encodeAnswer(theirs, { outcome: 'rejected', reason: 'no budget' })),
+      fromBinary(theirs.answer, encodeResponse(theirs, { outcome: 'rejected', reason: 'no budget' })),
     ).toMatchObject({
       admissionResponse: { case: 'rejected', value: { reason: 'no budget' } },
     });
-    expect(fromBinary(theirs.answer, encodeAnswer(theirs, { outcome: 'admitted' }))).toMatchObject({
+    expect(fromBinary(theirs.answer, encodeResponse(theirs, { outcome: 'admitted' }))).toMatchObject({
       admissionResponse: { case: 'admitted' },
     });
   });

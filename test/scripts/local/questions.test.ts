@@ -47,7 +47,7 @@ test('every key is in the wire schema, also of pull policies, users and a servic
     services: [{ name: 'db', kubernetesUser: '999', variables: { KUBERNETES_SERVICE_CPU_LIMIT: '2' } }],
   };
   const questions = [...pipelineQuestions([job, ...jobs], projects, 6, 1)];
-  const encode = questionEncoder(loadSchema().question, true);
+  const encode = questionEncoder(loadSchema().request, true);
   for (const question of questions) expect(() => encode(question)).not.toThrow();
   expect(questions[0]).toMatchObject({
     image: {

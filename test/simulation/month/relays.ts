@@ -5,7 +5,7 @@
 import type { UnmeteredAnswer, WaitingTerms } from '../../../functions/core/contract/admissions.ts';
 import type { HoldOutcome } from '../../../functions/core/ledger/ledger.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { type FallbackCause, type LedgerVerdict, undecided } from '../../../relay/exchange.ts';
+import { type FallbackCause, type LedgerDecision, undecided } from '../../../relay/exchange.ts';
 import type { WaitQueue } from '../../../relay/wait-queue.ts';
 import { Agenda } from '../agenda.ts';
 import type { TrueJob } from '../gitlab.ts';
@@ -47,7 +47,7 @@ class Relay {
   #unsent: {
     readonly request: AdmissionRequest;
     readonly deadlineMs: number;
-    readonly answer: (verdict: LedgerVerdict) => void;
+    readonly answer: (decision: LedgerDecision) => void;
   }[] = [];
   #answers: RelayAnswer[] = [];
 
@@ -90,12 +90,12 @@ class Relay {
         arrivedAtMs,
         listenForEnd: (gone: () => void) => void this.#open.set(question, gone),
       };
-      void this.#queue.decide(gitlab.requestOf(question.job), asker).then(({ verdict }) => {
+      void this.#queue.decide(gitlab.requestOf(question.job), asker).then(({ decision }) => {
         if (!this.#open.delete(question)) return;
         const last = this.#outcomes.get(jobId);
-        const isLeft = verdict.outcome === 'undecided' && last?.outcome !== 'undecided';
+        const isLeft = decision.outcome === 'undecided' && last?.outcome !== 'undecided';
         const outcome = last === undefined || isLeft ? UNANSWERED : last;
-        this.#answers.push({ question, outcome, ...(isLeft && { leftBy: verdict.cause }) });
+        this.#answers.push({ question, outcome, ...(isLeft && { leftBy: decision.cause }) });
       });
     }
     return this.#sendAll();
@@ -147,7 +147,7 @@ class Relay {
   }
 }
 
-function verdictOf(outcome: HoldOutcome, jobId: number): LedgerVerdict {
+function verdictOf(outcome: HoldOutcome, jobId: number): LedgerDecision {
   switch (outcome.outcome) {
     case 'admitted':
       return { outcome: 'admitted', decisionId: `d-${jobId}`, shadow: outcome.shadow };

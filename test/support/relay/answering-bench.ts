@@ -1,10 +1,10 @@
 import { createAnswering } from '../../../relay/answer.ts';
 import { createGroupCommit, type SendBatch } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import type { RouterAnswer } from '../../../relay/exchange.ts';
+import type { RouterResponse } from '../../../relay/exchange.ts';
 import { createFallback } from '../../../relay/fallback/fallback.ts';
 import { createUnmetered } from '../../../relay/fallback/unmetered.ts';
-import { compileReader, plausibilityJudge } from '../../../relay/translate/question-reader.ts';
+import { compileReader, plausibilityJudge } from '../../../relay/translate/request-reader.ts';
 import { WaitQueue } from '../../../relay/wait-queue.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';
@@ -17,7 +17,7 @@ const read = compileReader(schema, { variables: { names: [], prefixes: [] }, tru
 interface Exchange {
   readonly arrivedAtMs: number;
   readonly deadlineMs: number;
-  readonly answers: RouterAnswer[];
+  readonly answers: RouterResponse[];
   answeredAtMs: number;
 }
 
@@ -79,7 +79,7 @@ export const questionOf = (
   jobId: number,
   { project = 1, root = 1 }: { readonly project?: number; readonly root?: number } = {},
 ): Uint8Array =>
-  encodeKnown(schema.question, {
+  encodeKnown(schema.request, {
     id: BigInt(jobId),
     job_info: { id: BigInt(jobId), project_id: BigInt(project), root_namespace_id: BigInt(root) },
     image: { name: 'node:24' },

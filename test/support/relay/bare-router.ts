@@ -56,7 +56,7 @@ export async function bareRouter() {
       // A relay may leave a stream just as it is asked; then another one is.
       for (;;) {
         const stream = await next();
-        stream.write(framed(encodeKnown(schema.question, job)));
+        stream.write(framed(encodeKnown(schema.request, job)));
         const answer = await answerOn(stream);
         if (answer === undefined) continue;
         end(stream, ending);

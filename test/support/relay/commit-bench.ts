@@ -2,7 +2,7 @@ import type { BatchJob } from '../../../relay/commit/fair-queue.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { Lanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import type { LedgerVerdict } from '../../../relay/exchange.ts';
+import type { LedgerDecision } from '../../../relay/exchange.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { admittedOf } from './verdicts.ts';
 
@@ -14,13 +14,13 @@ export interface SentBatch {
   readonly atMs: number;
   readonly remainingMs: number;
   /** Resolves what `send` gave; without verdicts every job is admitted. */
-  readonly answer: (verdicts?: readonly LedgerVerdict[]) => Promise<void>;
+  readonly answer: (verdicts?: readonly LedgerDecision[]) => Promise<void>;
   readonly fail: () => Promise<void>;
 }
 
 export interface Asked {
   readonly jobId: number;
-  verdict: LedgerVerdict | undefined;
+  verdict: LedgerDecision | undefined;
   answeredAtMs: number | undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { RelayEvent } from '../../../relay/events.ts';
-import type { RouterAnswer } from '../../../relay/exchange.ts';
+import type { RouterResponse } from '../../../relay/exchange.ts';
 import { createStreamPool, type StreamPoolOptions } from '../../../relay/pool.ts';
 import type { AdmitCall, AdmitCallListener, Router } from '../../../relay/router/router.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
@@ -15,7 +15,7 @@ export class FakeCall implements AdmitCall {
   }
 
   ask(text = 'question'): void {
-    this.listener.onQuestion(Buffer.from(text));
+    this.listener.onRequest(Buffer.from(text));
   }
 
   end(code = 0, details = ''): void {
@@ -35,7 +35,7 @@ export class FakeCall implements AdmitCall {
   }
 }
 
-type Deliver = (answer?: RouterAnswer) => Promise<void>;
+type Deliver = (answer?: RouterResponse) => Promise<void>;
 
 /**
  * A pool before a router that does what the test says. `settle` lets deferred work and promises run; nothing here waits

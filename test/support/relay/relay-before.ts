@@ -1,11 +1,11 @@
 import type { RelayEvent } from '../../../relay/events.ts';
-import type { AnswerQuestion } from '../../../relay/exchange.ts';
+import type { AnswerRequest } from '../../../relay/exchange.ts';
 import { createStreamPool, type PoolSizes } from '../../../relay/pool.ts';
 import { systemRelayClock } from '../../../relay/relay.ts';
 import { createRouter, type RouterOptions } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
-import { encodeAnswer, loadSchema } from '../../../relay/wire/schema.ts';
+import { encodeResponse, loadSchema } from '../../../relay/wire/schema.ts';
 import type { HandClock } from '../../../scripts/local/clock.ts';
 import { ConditionWaiters } from '../../../scripts/local/router/admission.ts';
 
@@ -15,7 +15,7 @@ export const TOKEN = 'glrct-test';
 export function relayBefore(
   url: string,
   options: Partial<RouterOptions> & {
-    readonly answer?: AnswerQuestion;
+    readonly answer?: AnswerRequest;
     readonly sizes?: PoolSizes;
     /** The pool's time. @default the machine's */
     readonly clock?: HandClock;
@@ -45,7 +45,7 @@ export function relayBefore(
       events.push(event);
       conditions.look();
     },
-    encode: (given) => encodeAnswer(schema, given),
+    encode: (given) => encodeResponse(schema, given),
     answer:
       options.answer ??
       (() =>
@@ -83,7 +83,7 @@ export function callOnce(router: ReturnType<typeof createRouter>) {
   }>();
   const call = router.admitJob({
     onWaiting: () => {},
-    onQuestion: () => {},
+    onRequest: () => {},
     onOversized: () => {},
     onEnd: (code, details, remedy) => resolve({ code, details, remedy }),
   });

@@ -2,8 +2,8 @@ import type { BatchJob } from '../../../relay/commit/fair-queue.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import type { LedgerVerdict } from '../../../relay/exchange.ts';
-import { type WaitedVerdict, WaitQueue } from '../../../relay/wait-queue.ts';
+import type { LedgerDecision } from '../../../relay/exchange.ts';
+import { type WaitedDecision, WaitQueue } from '../../../relay/wait-queue.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { passOn } from './commit-bench.ts';
 import { admittedOf, quotaViolation, rejectedFor } from './verdicts.ts';
@@ -19,7 +19,7 @@ interface Said {
   readonly jobId: number;
   readonly sentMs: number;
   readonly atMs: number;
-  readonly outcome: LedgerVerdict['outcome'];
+  readonly outcome: LedgerDecision['outcome'];
   readonly waitedMs: number;
 }
 
@@ -28,7 +28,7 @@ export type SlotHouse = ReturnType<typeof slotHouse>;
 export interface SlotQuestion {
   readonly job: SlotJob;
   readonly arrivedAtMs: number;
-  readonly answers: WaitedVerdict[];
+  readonly answers: WaitedDecision[];
   answeredAtMs: number;
   gone: () => void;
 }
@@ -55,7 +55,7 @@ export function slotHouse(options: {
     for (const [name, amount] of Object.entries(job.takes)) taken.set(name, (taken.get(name) ?? 0) - amount);
   }
 
-  function verdictOf(jobId: number, terms: ReturnType<WaitQueue['terms']>): readonly [LedgerVerdict, number] {
+  function verdictOf(jobId: number, terms: ReturnType<WaitQueue['terms']>): readonly [LedgerDecision, number] {
     const job = asked.get(jobId);
     const {
       waitedMs = 0,

@@ -2,9 +2,9 @@ import type { LimitRoom } from '../../../functions/core/contract/admissions.ts';
 import type { Reason, Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Unit } from '../../../policies/unit.ts';
-import type { LedgerVerdict } from '../../../relay/exchange.ts';
+import type { LedgerDecision } from '../../../relay/exchange.ts';
 
-export const admittedOf = ({ jobId }: Pick<AdmissionRequest, 'jobId'>): LedgerVerdict => ({
+export const admittedOf = ({ jobId }: Pick<AdmissionRequest, 'jobId'>): LedgerDecision => ({
   outcome: 'admitted',
   decisionId: `d-${jobId}`,
   shadow: [],
@@ -49,7 +49,7 @@ export const budgetRoom = (leftEur: number, subject = 'group/100'): LimitRoom =>
 export const rejectedFor = (
   violation: Violation,
   text = 'The budget of acme is used up.',
-): Extract<LedgerVerdict, { outcome: 'rejected' }> => ({
+): Extract<LedgerDecision, { outcome: 'rejected' }> => ({
   outcome: 'rejected',
   decisionId: 'd-rejected',
   violations: [violation],

@@ -1,7 +1,7 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileReader, type QuestionResult } from '../../../relay/translate/question-reader.ts';
+import { compileReader, type RequestReading } from '../../../relay/translate/request-reader.ts';
 import type { TranslatorOptions } from '../../../relay/translate/translator.ts';
 import { explain } from '../../../relay/wire/inspect.ts';
 import { FIELDS_MAX } from '../../../relay/wire/pass.ts';
@@ -11,11 +11,11 @@ import { extended, renamedAndRenumbered, withoutTags } from '../../support/relay
 import { legalWire } from './legal-wire.ts';
 import { compileTwoPasses, type TwoPassReader } from './two-passes.ts';
 
-const ours = loadSchema().question;
+const ours = loadSchema().request;
 const SCHEMAS: readonly (readonly [string, DescMessage])[] = [
   ['ours', ours],
-  ['renumbered', parseSchema(renamedAndRenumbered(), 'theirs').question],
-  ['without tags', parseSchema(withoutTags(), 'older').question],
+  ['renumbered', parseSchema(renamedAndRenumbered(), 'theirs').request],
+  ['without tags', parseSchema(withoutTags(), 'older').request],
   ['odd', ODD_SCHEMA],
 ];
 const RUNS = 200;
@@ -27,7 +27,7 @@ const TRUST: readonly TranslatorOptions[] = [true, false].map((trustVariables) =
 }));
 
 /** What both ways of reading say, without the wording of problems in the bytes themselves. */
-const said = (read: QuestionResult | ReturnType<TwoPassReader>): object =>
+const said = (read: RequestReading | ReturnType<TwoPassReader>): object =>
   read.ok
     ? { request: read.request, suspicious: read.suspicious }
     : { problem: read.problem, projectId: 'projectId' in read ? read.projectId : undefined };
@@ -42,7 +42,7 @@ const questions = (desc: DescMessage): fc.Arbitrary<Uint8Array> => {
 
 describe.each(SCHEMAS)('one pass over questions of the schema: %s', (_, desc) => {
   test.each(TRUST)('reads what the whole message says, variables trusted: $trustVariables', (options) => {
-    const one = compileReader({ question: desc, source: 'test' }, options);
+    const one = compileReader({ request: desc, source: 'test' }, options);
     const two = compileTwoPasses(desc, options);
     let readable = 0;
     fc.assert(
@@ -61,9 +61,9 @@ describe.each(SCHEMAS)('one pass over questions of the schema: %s', (_, desc) =>
 });
 
 test('every part of our schema is read, so every unknown field is told, those of a newer router too', () => {
-  const newer = parseSchema(extended(), 'newer').question;
+  const newer = parseSchema(extended(), 'newer').request;
   const [options] = TRUST as [TranslatorOptions];
-  const one = compileReader({ question: ours, source: 'test' }, options);
+  const one = compileReader({ request: ours, source: 'test' }, options);
   const two = compileTwoPasses(ours, options);
   fc.assert(
     fc.property(legalWire(newer), (bytes) => {
@@ -75,7 +75,7 @@ test('every part of our schema is read, so every unknown field is told, those of
 
 describe.each(SCHEMAS)('bytes that no router sends, against the schema: %s', (_, desc) => {
   const [options] = TRUST as [TranslatorOptions];
-  const one = compileReader({ question: desc, source: 'test' }, options);
+  const one = compileReader({ request: desc, source: 'test' }, options);
   const two = compileTwoPasses(desc, options);
 
   test('are a request or a problem, never an exception', () => {

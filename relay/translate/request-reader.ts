@@ -10,12 +10,12 @@ import { ALIASES } from './aliases.ts';
 import { compileTranslator, readTyped, type TranslatorOptions } from './translator.ts';
 import { findVariables } from './variables.ts';
 
-export type QuestionResult = { readonly unknown: readonly string[] } & (
+export type RequestReading = { readonly unknown: readonly string[] } & (
   | { readonly ok: true; readonly request: AdmissionRequest; readonly suspicious: readonly string[] }
   | {
       readonly ok: false;
       readonly cause: 'unreadable' | 'oversized';
-      /** The problem, without a value from the question. There are few distinct texts. */
+      /** The problem, without a value from the request. There are few distinct texts. */
       readonly problem: string;
       /** `schema`: no job can cause it, so the schema is of another version. `job`: too many or too large. */
       readonly blame: 'schema' | 'job';
@@ -23,47 +23,47 @@ export type QuestionResult = { readonly unknown: readonly string[] } & (
     }
 );
 
-type Blame = Extract<QuestionResult, { readonly ok: false }>['blame'];
+type Blame = Extract<RequestReading, { readonly ok: false }>['blame'];
 
-export type ReadQuestion = (bytes: Uint8Array) => QuestionResult;
+export type ReadRequest = (bytes: Uint8Array) => RequestReading;
 
 /**
- * Compiles a function that reads a question's bytes into a request, in one pass that decodes only what translation needs. It never
- * throws. Malformed bytes, fields that contradict the schema, texts that are not UTF-8 and oversized questions are results.
+ * Compiles a function that reads the router's bytes into an `AdmissionRequest`, in one pass that decodes only the fields it needs. It never
+ * throws. Malformed bytes, fields that contradict the schema, texts that are not UTF-8 and oversized requests are results.
  */
 export function compileReader(
-  schema: Pick<WireSchema, 'question' | 'source'>,
+  schema: Pick<WireSchema, 'request' | 'source'>,
   options: TranslatorOptions & { readonly newBudget?: () => ReadingBudget },
-): ReadQuestion {
+): ReadRequest {
   const { newBudget = () => new ReadingBudget() } = options;
-  const translate = compileTranslator(schema.question, options);
-  const plan = readingPlan(schema.question, wantedOf(schema.question));
-  const idsOf = idsReader(schema.question);
+  const translate = compileTranslator(schema.request, options);
+  const plan = readingPlan(schema.request, wantedOf(schema.request));
+  const idsOf = idsReader(schema.request);
 
   return (bytes) => {
     const budget = newBudget();
-    const question: MessageDraft = {};
+    const message: MessageDraft = {};
     const pass = new Pass(bytes, budget);
-    const unread = (cause: 'unreadable' | 'oversized', problem: string, blame: Blame): QuestionResult => ({
+    const unread = (cause: 'unreadable' | 'oversized', problem: string, blame: Blame): RequestReading => ({
       ok: false,
       cause,
       problem,
       blame,
       unknown: pass.unknown.toSorted(),
       // Under a schema of another version an id may be any other value.
-      ...(pass.contradicted.length === 0 && idsOf(question)),
+      ...(pass.contradicted.length === 0 && idsOf(message)),
     });
-    // The pass reads ids from an oversized question too. Its bounds limit the cost.
+    // The pass reads ids from an oversized request too. Its bounds limit the cost.
     const large = bytes.length > budget.bounds.bytes;
     try {
-      pass.read(plan, question);
+      pass.read(plan, message);
       if (!large) return translated();
     } catch (error) {
       if (!large && budget.spent === undefined) return unread('unreadable', problemOf(error), 'schema');
     }
     return unread('oversized', budget.spent ?? `more than ${budget.bounds.bytes} bytes`, 'job');
 
-    function translated(): QuestionResult {
+    function translated(): RequestReading {
       const [contradiction] = pass.contradicted.toSorted();
       if (contradiction !== undefined) {
         const problem = `${contradiction}; the schema (${schema.source}) is of another version`;
@@ -71,7 +71,7 @@ export function compileReader(
       }
       if (pass.invalidText !== undefined)
         return unread('unreadable', `${pass.invalidText} is not valid UTF-8`, 'schema');
-      const translation = translate(question);
+      const translation = translate(message);
       return translation.ok
         ? { ...translation, unknown: pass.unknown.toSorted() }
         : unread('unreadable', translation.problem, translation.blame);
@@ -87,16 +87,16 @@ function wantedOf(desc: DescMessage): readonly WantedField[] {
   ];
 }
 
-/** Reads ids from typed fields, even of a question that was read in part. Returns none without a job id. */
-function idsReader(desc: DescMessage): (question: MessageDraft) => { readonly ids?: AdmissionRequest } {
+/** Reads ids from typed fields, even of a request that was read in part. Returns none without a job id. */
+function idsReader(desc: DescMessage): (message: MessageDraft) => { readonly ids?: AdmissionRequest } {
   const fields = ALIASES.filter(({ kind }) => kind === 'id').map((alias) => ({
     field: alias.field,
     sources: aliasSources(desc, alias),
   }));
-  return (question) => {
+  return (message) => {
     const ids = Object.fromEntries(
       fields.flatMap(({ field, sources }) => {
-        const id = readTyped({ sources }, question, []);
+        const id = readTyped({ sources }, message, []);
         return typeof id === 'number' ? [[field, id]] : [];
       }),
     );
@@ -111,7 +111,7 @@ function problemOf(error: unknown): string {
   return message.startsWith('illegal tag') ? 'an illegal tag' : message;
 }
 
-// A schema of another version may decode a question into wrong fields. Values that are impossible for any job show it. Two
+// A schema of another version may decode a request into wrong fields. Values that are impossible for any job show it. Two
 // swapped texts, e.g. image and job name, do not.
 
 const JOBS_REMEMBERED = 1_000;

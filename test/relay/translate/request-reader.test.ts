@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { directoryOf } from '../../../policies/directory.ts';
 import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
 import { JOBS_MIN, watchNeededFields } from '../../../relay/translate/needed-fields.ts';
-import { compileReader, plausibilityJudge } from '../../../relay/translate/question-reader.ts';
+import { compileReader, plausibilityJudge } from '../../../relay/translate/request-reader.ts';
 import { encodeKnown, loadSchema, parseSchema } from '../../../relay/wire/schema.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { range } from '../../support/relay/commit-bench.ts';
@@ -23,7 +23,7 @@ const read = compileReader(ours, {
 
 test('fields of a newer router are told by place and form', () => {
   const newer = parseSchema(extended(), 'newer');
-  const bytes = encodeKnown(newer.question, {
+  const bytes = encodeKnown(newer.request, {
     ...job,
     admission_nonce: 'n',
     job_info: { ...job.job_info, region: 'eu' },
