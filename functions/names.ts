@@ -36,7 +36,7 @@ export const HEARTBEAT_STREAMS = 'os';
 /** The relay's descriptors, if reported: source, hash, and status. */
 export const HEARTBEAT_SCHEMA = 'sc';
 export const HEARTBEAT_SCHEMA_HASH = 'sh';
-export const HEARTBEAT_SCHEMA_STANDING = 'ss';
+export const HEARTBEAT_SCHEMA_STATE = 'ss';
 export const HEARTBEAT_SCHEMA_PLACEHOLDER = 'sp';
 /** Age of the relay's directory, ms: since all groups were listed. */
 export const HEARTBEAT_DIRECTORY_AGE = 'da';

@@ -46,10 +46,10 @@ export function createAnswering(options: {
     const reply = sendable(await decideMessage(message));
     const { answer } = reply;
     // A router may leave answered calls open. After a refusal only an answer that the router took counts.
-    if (proof.standing === 'unproven') noteExplained(reply);
+    if (proof.state === 'unproven') noteExplained(reply);
     const given = { atMs: clock.nowMs(), latencyMs: clock.monotonicMs() - message.arrivedAtMs };
     const delivered = (heard: boolean, refusal?: string): void => {
-      guarded('tell', () => {
+      guarded('report', () => {
         report(reply, given, heard);
         if (refusal !== undefined) onRefused(answer, refusal);
         else if (heard) noteExplained(reply);
@@ -140,12 +140,12 @@ export function createAnswering(options: {
   /** A rejection fails the job for good, and under an unproven schema it may hit the wrong job. */
   function sendable(reply: Reply): Reply {
     if (reply.answer.outcome === 'admitted') return reply;
-    const { standing } = proof;
-    if (standing === 'proven')
+    const { state } = proof;
+    if (state === 'proven')
       return clock.monotonicMs() < shortUntilMs ? { ...reply, answer: SHORT_REJECTION } : reply;
     const { decision } = reply;
     const code = decision?.outcome === 'rejected' ? decision.violations[0].reason.code : undefined;
-    observe({ type: 'rejection_withheld', standing, ...(code !== undefined && { code }) });
+    observe({ type: 'rejection_withheld', state, ...(code !== undefined && { code }) });
     return { ...reply, answer: { outcome: 'admitted' }, cause: 'schema_unproven' };
   }
 

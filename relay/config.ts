@@ -171,7 +171,7 @@ const NOWHERE = parseTarget('grpcs://nowhere.invalid');
 function checkPlaintext(read: EnvReader, name: string, url: string, allow: string, scheme: string): void {
   if (read.choice(allow, ['yes', 'no'], 'no') === 'yes') return;
   read.problems.push(
-    `${name} is "${url}": without TLS everybody on the way can read what is sent and answer it; use ${scheme}://, or set ${allow}=yes if the network in between is yours alone`,
+    `${name} is "${url}": without TLS any host on the path can read and forge the traffic; use ${scheme}://, or set ${allow}=yes on a private network`,
   );
 }
 

@@ -58,9 +58,9 @@ export type RelayEvent =
     }
   | (Pick<WireSchema, 'source' | 'hash' | 'placeholder'> & {
       readonly type: 'schema';
-      readonly standing: SchemaState;
+      readonly state: SchemaState;
     })
-  | { readonly type: 'rejection_withheld'; readonly standing: SchemaState; readonly code?: string }
+  | { readonly type: 'rejection_withheld'; readonly state: SchemaState; readonly code?: string }
   | { readonly type: 'answer_refused'; readonly outcome: RouterResponse['outcome']; readonly refusal: string }
   /** Fields that rules need and GitLab does not send any more, at the start and at every change. */
   | { readonly type: 'fields'; readonly missing: readonly string[] }
@@ -95,7 +95,7 @@ export type FaultPlace =
   | 'fallback'
   | 'stream'
   /** After the answer: request accounting, log and metrics. */
-  | 'tell'
+  | 'report'
   | 'batch';
 
 const FRAMES_MAX = 8;

@@ -45,7 +45,7 @@ async function main(config: RelayConfig): Promise<void> {
   const [{ token, tls, proxyCredentials }, left = []] = await Promise.all([
     openSecrets(config, reading),
     aws.headroom?.read().catch((error: unknown) => {
-      log.warn({ error: nameOf(error) }, 'what other relays knew to be left of limits could not be read');
+      log.warn({ error: nameOf(error) }, 'the headroom snapshots of other relays could not be read');
     }),
   ]);
   // Both grpc-js and the tunnel read the proxy from here.

@@ -102,8 +102,8 @@ export function createRelay(options: {
     newBatchId: () => randomBytes(9).toString('base64url'),
   });
   const { source, hash, placeholder } = schema;
-  const observeSchema = (standing: SchemaState): void =>
-    observe({ type: 'schema', standing, source, hash, placeholder });
+  const observeSchema = (state: SchemaState): void =>
+    observe({ type: 'schema', state, source, hash, placeholder });
   const proof = createSchemaProof(options.schemaTrust ?? 'earned', observeSchema);
   const fields = watchNeededFields({
     policy,
@@ -131,7 +131,7 @@ export function createRelay(options: {
   const waiting = new WaitQueue({
     ...{ commit, lanes, clock, observe, deadlineMs, answerWithinMs },
     weightOf: (root) => policy?.waitWeights?.get(Number(root)) ?? 1,
-    isRejecting: () => proof.standing === 'proven',
+    isRejecting: () => proof.state === 'proven',
     noted: fallback.noted,
   });
   const answer = createAnswering({
@@ -169,7 +169,7 @@ export function createRelay(options: {
 
   return {
     start: (): void => {
-      observeSchema(proof.standing);
+      observeSchema(proof.state);
       observe({ type: 'fields', missing: fields.missing });
       directory.start();
       snapshots?.restore();
@@ -192,7 +192,7 @@ export function createRelay(options: {
         downMs: streams.downSinceMs === undefined ? undefined : Math.round(nowMs - streams.downSinceMs),
         everConnected: streams.everConnected,
         lastAnswerAgeMs: lastAnswerAtMs === undefined ? undefined : Math.round(nowMs - lastAnswerAtMs),
-        schema: { source, hash, placeholder, standing: proof.standing },
+        schema: { source, hash, placeholder, state: proof.state },
         breaker: breaker.state,
         openJobs: commit.open,
         waitingJobs: waiting.size,

@@ -133,7 +133,7 @@ export function heartbeatWriter(heartbeat: RelayTable & { readonly relayId: stri
       [names.HEARTBEAT_STREAMS]: beat.openStreams,
       [names.HEARTBEAT_SCHEMA]: schema?.source,
       [names.HEARTBEAT_SCHEMA_HASH]: schema?.hash,
-      [names.HEARTBEAT_SCHEMA_STANDING]: schema?.standing,
+      [names.HEARTBEAT_SCHEMA_STATE]: schema?.state,
       [names.HEARTBEAT_SCHEMA_PLACEHOLDER]: schema?.placeholder || undefined,
       [names.HEARTBEAT_DIRECTORY_AGE]: beat.directoryAgeMs,
       [names.HEARTBEAT_BREAKER]: beat.breaker,

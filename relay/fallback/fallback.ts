@@ -79,7 +79,7 @@ export function createFallback(options: {
       const ageS = Math.max(1, Math.round((clock.monotonicMs() - earlier.atMs) / 1_000));
       return rejected(
         earlier.violations,
-        `${earlier.text}\n(Decided ${ageS} s ago for an earlier job: the ledger cannot be asked right now.)`,
+        `${earlier.text}\n(Decided ${ageS} s ago for an earlier job: the ledger is unreachable now.)`,
       );
     }
     const project = request.projectId ?? request.projectPath?.toLowerCase();
@@ -91,7 +91,7 @@ export function createFallback(options: {
     const [{ reason }] = refusal.violations;
     const lines = [
       refusal.text,
-      `[${reason.code}] Nothing is wrong with your code. Retry the job later: once the limit can be asked, it is decided anew.`,
+      `[${reason.code}] Your code is not the cause. Retry the job when the ledger is reachable again.`,
       `Decision ${decisionId}`,
     ];
     return rejected(refusal.violations, lines.join('\n'), decisionId);
@@ -137,7 +137,7 @@ export function createFallback(options: {
     const decisionId = options.newDecisionId();
     const lines = [
       `CONTROLLER_ERROR: Tollgate could not decide about this job (${cause.replaceAll('_', ' ')}).`,
-      'This is not the fault of the job. Retry it later; if it fails again, tell whoever runs Tollgate.',
+      'Your job is not the cause. Retry it later. If it fails again, contact the Tollgate team.',
       `Decision ${decisionId}`,
     ];
     return rejected(violations, lines.join('\n'), decisionId);

@@ -179,12 +179,12 @@ function violationOf({ limit, asked }: HeadroomClaim): Violation {
 function refusalText(limit: KeptHeadroom, currency: string | undefined, nowMs: number): string {
   const reason = reasonOf(limit);
   const name = currency === undefined ? 'A CI limit' : `${limitNameFirst(reason)} of ${reason.subjectLabel}`;
-  const begin = `${name} cannot be asked right now`;
-  if (limit.room.policy === 'reject') return `${begin}, and lets no job start in that time.`;
+  const begin = `${name} cannot be checked now`;
+  if (limit.room.policy === 'reject') return `${begin}, and starts no job until then.`;
   const ageS = Math.max(1, Math.round((nowMs - limit.toldAtMs) / 1_000));
   const known =
     currency === undefined
-      ? 'of what was last known to be left'
-      : `of the ${amountText(limit.left, reason.unit, currency)} last known to be left`;
-  return `${begin}: ${known} ${ageS} s ago, not enough remains for this job.`;
+      ? 'of its last known remaining amount'
+      : `of the last known remaining ${amountText(limit.left, reason.unit, currency)}`;
+  return `${begin}: ${known} (${ageS} s ago), too little remains for this job.`;
 }

@@ -75,8 +75,8 @@ const SUMS = [
 
 /** The largest value of the minute, which begins with the last value of the minute before. */
 const LEVELS = [
-  row('schema', names.RELAY_METRIC.schemaSuspect, ({ standing }) =>
-    Number(standing === 'suspect' || standing === 'placeholder'),
+  row('schema', names.RELAY_METRIC.schemaSuspect, ({ state }) =>
+    Number(state === 'suspect' || state === 'placeholder'),
   ),
   row('fields', names.RELAY_METRIC.fieldsMissing, ({ missing }) => missing.length),
   row('waiting', names.RELAY_METRIC.waiting, ({ jobs }) => jobs),

@@ -70,15 +70,18 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
     implausible: ({ jobId, why }) =>
       warnOnce(`implausible ${why}`, 'an admission request cannot be true as it was read', { jobId, why }),
     suspicious: ({ jobId, fields }) => log.warn({ jobId, fields }, 'variables contradict GitLab'),
-    schema: ({ standing, source, hash: schemaHash, placeholder }) => {
-      const isLoud = standing === 'suspect' || standing === 'placeholder';
+    schema: ({ state, source, hash: schemaHash, placeholder }) => {
+      const isLoud = state === 'suspect' || state === 'placeholder';
       log[isLoud ? 'error' : 'info'](
-        { standing, schema: source, schemaHash, placeholder },
-        SCHEMA_MESSAGE[standing],
+        { schemaState: state, schema: source, schemaHash, placeholder },
+        SCHEMA_MESSAGE[state],
       );
     },
-    rejection_withheld: ({ standing, code }) =>
-      warnOnce(`withheld ${standing}`, `rejections withheld: the schema is ${standing}`, { standing, code }),
+    rejection_withheld: ({ state, code }) =>
+      warnOnce(`withheld ${state}`, `rejections withheld: the schema is ${state}`, {
+        schemaState: state,
+        code,
+      }),
     answer_refused: ({ outcome, refusal }) => {
       const fields = { outcome, refusal: oneLine(refusal).slice(0, REFUSAL_LENGTH_MAX) };
       warnOnce(`refused ${outcome}`, 'THE ROUTER DOES NOT ACCEPT OUR ANSWERS', fields);

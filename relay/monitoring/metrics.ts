@@ -112,10 +112,10 @@ const ROWS: readonly Row[] = [
   counter('implausible_total', 'Requests that cannot be true as they were read.', 'implausible'),
   schemaInfo,
   gauge('schema_proven', '0: the schema is unproven, and no job is rejected.', 'schema', (e) =>
-    Number(e.standing === 'proven'),
+    Number(e.state === 'proven'),
   ),
   labelled('rejections_withheld_total', 'Admitted under an unproven schema.', 'rejection_withheld', [
-    'standing',
+    'state',
   ]),
   labelled('answers_refused_total', 'Not accepted by the router.', 'answer_refused', ['outcome']),
   gauge('fields_missing', 'Fields that rules need and GitLab omits.', 'fields', (e) => e.missing.length),

@@ -20,7 +20,7 @@ const EXPLAIN = 'Full reason: tollgate explain';
  */
 export function wireReason(text: string): string {
   const plain = plainLines(text.slice(0, LOOKED_AT_MAX)).trim();
-  if (plain === '') return 'Rejected by Tollgate without a reason; ask whoever runs it.';
+  if (plain === '') return 'Rejected by Tollgate without a reason. Contact the Tollgate team.';
   if (Buffer.byteLength(plain) <= REASON_BYTES_MAX) return plain;
   const [first = '', ...lines] = plain.split('\n');
   const pointers = lines.filter((line) => POINTER.test(line)).slice(-2);

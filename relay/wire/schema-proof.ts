@@ -25,7 +25,7 @@ export type Evidence =
   | { readonly kind: 'refused' };
 
 interface ProofState {
-  readonly standing: SchemaState;
+  readonly state: SchemaState;
   /** Different jobs explained since the last contradiction, up to {@link JOBS_MIN_ALONE}. */
   readonly jobs: ReadonlySet<number>;
   readonly projects: ReadonlySet<string>;
@@ -42,8 +42,8 @@ export const JOBS_MIN_ALONE = 20;
 const RECENT = 10;
 export const SUSPECT_AT = 6;
 
-const start = (standing: SchemaState): ProofState => ({
-  standing,
+const start = (state: SchemaState): ProofState => ({
+  state,
   jobs: new Set(),
   projects: new Set(),
   recent: [],
@@ -63,16 +63,16 @@ export const trustIn = (schema: { readonly placeholder: boolean }, routerIsLoopb
   schema.placeholder && !routerIsLoopback ? 'placeholder' : 'earned';
 
 function noted(state: ProofState, evidence: Evidence): ProofState {
-  if (state.standing === 'placeholder') return state;
+  if (state.state === 'placeholder') return state;
   if (evidence.kind === 'refused') return start('suspect');
-  if (state.standing !== 'proven') return proving(state, evidence);
+  if (state.state !== 'proven') return proving(state, evidence);
   const recent = [...state.recent, evidence].slice(-RECENT);
   const contradicted = recent.filter(({ kind }) => kind === 'contradicted').length;
   return contradicted >= SUSPECT_AT ? start('suspect') : { ...state, recent };
 }
 
 function proving(state: ProofState, evidence: Evidence): ProofState {
-  if (evidence.kind !== 'explained') return start(state.standing);
+  if (evidence.kind !== 'explained') return start(state.state);
   const jobs = new Set([...state.jobs, evidence.jobId]);
   const projects =
     evidence.project === undefined || state.projects.size >= PROJECTS_MIN
@@ -84,16 +84,16 @@ function proving(state: ProofState, evidence: Evidence): ProofState {
 
 export type SchemaProof = ReturnType<typeof createSchemaProof>;
 
-export function createSchemaProof(trust: SchemaTrust, changed: (standing: SchemaState) => void) {
+export function createSchemaProof(trust: SchemaTrust, changed: (state: SchemaState) => void) {
   let state = INITIAL[trust];
   return {
     note: (evidence: Evidence): void => {
-      const before = state.standing;
+      const before = state.state;
       state = noted(state, evidence);
-      if (state.standing !== before) changed(state.standing);
+      if (state.state !== before) changed(state.state);
     },
-    get standing(): SchemaState {
-      return state.standing;
+    get state(): SchemaState {
+      return state.state;
     },
   };
 }

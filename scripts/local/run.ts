@@ -254,13 +254,13 @@ function troubleText(event: RelayEvent): string | undefined {
     case 'unreadable':
       return `an admission request could not be read: ${event.problem}`;
     case 'schema':
-      if (event.standing === 'placeholder')
+      if (event.state === 'placeholder')
         return 'nothing is ever rejected: these descriptors are the placeholder; give GitLab’s own with --proto';
-      return event.standing === 'suspect'
+      return event.state === 'suspect'
         ? 'nothing is rejected: most recent requests contradict the schema'
         : undefined;
     case 'rejection_withheld':
-      return `a rejection was withheld: the schema is ${event.standing}`;
+      return `a rejection was withheld: the schema is ${event.state}`;
     case 'own_fault':
       return `a part of the relay failed: ${event.place}, ${event.error}`;
     case 'suspicious':

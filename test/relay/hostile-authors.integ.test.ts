@@ -82,6 +82,6 @@ test('three hostile projects cost no other project a rejection, and their own jo
     await Promise.all([...attacks, other]);
   }
   expect(admitted).toEqual({ others: 0, own: 0 });
-  expect(relay.status().schema.standing).toBe('proven');
+  expect(relay.status().schema.state).toBe('proven');
   expect(answers(events).filter(({ via }) => via === 'fallback')).toEqual([]);
 });

@@ -60,7 +60,7 @@ test('a relay answers what the service says, is healthy, counts, logs, tells no 
   expect(healthz.status).toBe(200);
   const schema = { source: 'built-in descriptors', hash: PLACEHOLDER_HASH, placeholder: true };
   expect(await healthz.json()).toMatchObject({
-    ...{ status: 'ok', schema: { ...schema, standing: 'proven' }, breaker: 'closed', unmeteredQueued: 0 },
+    ...{ status: 'ok', schema: { ...schema, state: 'proven' }, breaker: 'closed', unmeteredQueued: 0 },
   });
   const metrics = await (await fetch(`${relay.health}/metrics`)).text();
   for (const line of [

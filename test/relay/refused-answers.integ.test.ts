@@ -27,8 +27,7 @@ async function relayBefore(text = 'IMAGE_NOT_ALLOWED: no.') {
     untilTrue(() =>
       events.some(
         (event) =>
-          event.type === type &&
-          (standing === undefined || ('standing' in event && event.standing === standing)),
+          event.type === type && (standing === undefined || ('state' in event && event.state === standing)),
       ),
     );
   return { router, events, told };

@@ -66,10 +66,10 @@ test('after the router moved a field none of 200 jobs of many projects is reject
   for (let jobId = 1_000; jobId < 1_200; jobId += 1)
     results.push((await after.admit(question(jobId, 5_000 + (jobId % 40)))).result);
   expect(results.filter((result) => result !== 'admitted')).toEqual([]);
-  expect(relay.status().schema.standing).toBe('suspect');
+  expect(relay.status().schema.state).toBe('suspect');
 
   const { log, values } = await stopped();
-  expect(log.filter(({ standing }) => standing === 'suspect')).toMatchObject([{ level: 'error' }]);
+  expect(log.filter(({ schemaState }) => schemaState === 'suspect')).toMatchObject([{ level: 'error' }]);
   expect(values).toMatchObject({
     ...{ UnreadableRequests: [200], SchemaSuspect: [1], Rejected: [1], OwnFaults: [0] },
   });

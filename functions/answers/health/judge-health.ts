@@ -68,7 +68,7 @@ const RELAY_CHECKS: HealthChecks = {
         "npm run proto:sync -- --ref v<version of GitLab's agent server>, then deploy",
         'RejectionsWithheld',
       );
-    const suspect = heard.filter(({ schema }) => schema?.standing === 'suspect');
+    const suspect = heard.filter(({ schema }) => schema?.state === 'suspect');
     if (suspect.length > 0)
       return problem(
         `${namesOf(suspect)}: recent requests contradict the descriptors, so nothing is rejected`,
@@ -77,7 +77,7 @@ const RELAY_CHECKS: HealthChecks = {
       );
     if (new Set(heard.map(({ schema }) => schema?.hash)).size > 1)
       return warning('the relays read requests with different descriptors', DEPLOYING);
-    return heard.every(({ schema }) => schema?.standing === 'proven')
+    return heard.every(({ schema }) => schema?.state === 'proven')
       ? ok('proven by real admission requests')
       : warning(
           'not proven yet: nothing is rejected until six jobs of three projects, or twenty of fewer, were read',

@@ -169,7 +169,7 @@ export interface Beat {
     /** Those that come along with Tollgate: no GitLab has their field numbers. */
     readonly placeholder?: boolean;
     /** The schema's status: `proven`, or another word of the relay. */
-    readonly standing?: string;
+    readonly state?: string;
   };
   /** Since all groups of GitLab were listed, as this relay knows them; before it has a directory, since its start. */
   readonly directoryAgeMs?: number;

@@ -47,7 +47,7 @@ function beatOf(item: Item): RelayBeat {
         source,
         ...withoutAbsent({
           hash: item[names.HEARTBEAT_SCHEMA_HASH]?.S,
-          standing: item[names.HEARTBEAT_SCHEMA_STANDING]?.S,
+          state: item[names.HEARTBEAT_SCHEMA_STATE]?.S,
           placeholder: item[names.HEARTBEAT_SCHEMA_PLACEHOLDER]?.BOOL || undefined,
         }),
       },

@@ -200,7 +200,7 @@ function refusalOf(status: ControllerStatus): 'no_scope' | 'no_relay' | undefine
 const NO_BEATS = 'no relay writes heartbeats to this ledger';
 
 function risksOf({ forecast, scopes, beats, heard, canary }: ControllerStatus): readonly string[] {
-  const isProven = heard.every(({ schema }) => schema?.standing === 'proven' && schema.placeholder !== true);
+  const isProven = heard.every(({ schema }) => schema?.state === 'proven' && schema.placeholder !== true);
   const risks: string[] = [];
   if (!scopes.known) risks.push(`the scopes are not known (${scopes.why})`);
   if (heard.length === 0)
@@ -295,7 +295,7 @@ function statusText(status: ControllerStatus, colours: boolean, columns: number)
   const means = scoped ? undefined : 'it has no scope, so GitLab asks about no job, and every job runs';
   const schemas = heard.flatMap(({ schema }) => {
     if (schema === undefined) return [];
-    const proof = schema.placeholder === true ? 'a placeholder: nothing is rejected by it' : schema.standing;
+    const proof = schema.placeholder === true ? 'a placeholder: nothing is rejected by it' : schema.state;
     return `${printable(schema.source)} ${schema.hash?.slice(0, 12) ?? ''}, ${proof ?? 'not said whether proven'}`;
   });
   const rows = [

@@ -65,7 +65,7 @@ test.each([...OUR_FAULTS, ...THEIRS])('with `reject`, %s rejects and says it is 
   const { fallback } = fallbackOf({ costAndCapacity: 'reject' });
   const given = fallback.answer(job, cause);
   expect(said(given)).toBe('CONTROLLER_ERROR fallback');
-  expect(given.answer).toMatchObject({ reason: expect.stringContaining('not the fault of the job') });
+  expect(given.answer).toMatchObject({ reason: expect.stringContaining('Your job is not the cause') });
   expect(given.answer).toMatchObject({ reason: expect.stringContaining('f-1') });
 });
 

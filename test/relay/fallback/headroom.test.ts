@@ -161,9 +161,7 @@ test('a window that is over begins anew with the whole limit, again and again', 
 test('a limit that says reject lets nobody start, and one of 0 stays blocked', async () => {
   const rejecting = aHouse({ limits: [money(10, { when_unreachable: 'reject' })] });
   await rejecting.ask(aJob(1));
-  expect(textOf(rejecting.fallbacks[0], aJob(2))).toMatch(
-    /lets no job start in that time\.\n\[CONTROLLER_ERROR\]/,
-  );
+  expect(textOf(rejecting.fallbacks[0], aJob(2))).toMatch(/starts no job until then\.\n\[CONTROLLER_ERROR\]/);
   const blocked = aHouse({ limits: [money(0)] });
   await blocked.ask(aJob(1));
   expect(admits(blocked.fallbacks[0], aJob(2))).toBe(false);

@@ -19,7 +19,7 @@ const WELL: RelayStatus = {
   downMs: undefined,
   everConnected: true,
   lastAnswerAgeMs: 40,
-  schema: { source: 'gitlab.binpb', hash: '0123456789ab', placeholder: false, standing: 'proven' },
+  schema: { source: 'gitlab.binpb', hash: '0123456789ab', placeholder: false, state: 'proven' },
   breaker: 'closed',
   openJobs: 1,
   waitingJobs: 0,

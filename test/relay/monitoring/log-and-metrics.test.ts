@@ -154,7 +154,12 @@ describe('log', () => {
     unreadable('invalid UTF-8');
     unreadable('premature EOF');
     expect(lines().slice(2)).toMatchObject([
-      { level: 'warn', message: 'an admission request could not be read', problem: 'invalid UTF-8', suppressed: 100 },
+      {
+        level: 'warn',
+        message: 'an admission request could not be read',
+        problem: 'invalid UTF-8',
+        suppressed: 100,
+      },
       { problem: 'premature EOF' },
     ]);
     expect(lines()[3]).not.toHaveProperty('suppressed');

@@ -124,7 +124,7 @@ describe('proof', () => {
   function standingAfter(trust: SchemaTrust, evidence: readonly Evidence[]): SchemaState {
     const proof = createSchemaProof(trust, () => {});
     for (const each of evidence) proof.note(each);
-    return proof.standing;
+    return proof.state;
   }
 
   test.each<[string, SchemaTrust, readonly Evidence[], SchemaState]>([

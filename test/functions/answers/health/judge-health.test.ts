@@ -19,7 +19,7 @@ const beat = (relayId: string, change: Partial<RelayBeat> = {}): RelayBeat => ({
   openStreams: 8,
   directoryAgeMs: 4 * MINUTE,
   breaker: 'closed',
-  schema: { source: 'gitlab.binpb', hash: 'aa', standing: 'proven' },
+  schema: { source: 'gitlab.binpb', hash: 'aa', state: 'proven' },
   policyVersion: 'p1',
   ...change,
 });
@@ -27,7 +27,7 @@ const beats = (...all: readonly RelayBeat[]): Partial<HealthEvidence> => ({ beat
 const schema = (change: object): Partial<HealthEvidence> =>
   beats(
     beat('a'),
-    beat('b', { schema: { source: 'gitlab.binpb', hash: 'aa', standing: 'proven', ...change } }),
+    beat('b', { schema: { source: 'gitlab.binpb', hash: 'aa', state: 'proven', ...change } }),
   );
 
 const PROVEN: CanaryOutcome = {
@@ -88,8 +88,8 @@ const FOUND: readonly (readonly [Partial<HealthEvidence>, string, RegExp])[] = [
   [beats(beat('a')), 'relays warning', /^1 relay, 8 streams: no other takes over/],
   [beats(beat('a'), beat('b', { breaker: 'open' })), 'relays problem', /without the admit function.*: b/],
   [schema({ placeholder: true }), 'descriptors problem', /^b: the descriptors are the placeholder/],
-  [schema({ standing: 'suspect' }), 'descriptors problem', /^b: recent questions contradict/],
-  [schema({ standing: 'unproven' }), 'descriptors warning', /not proven yet/],
+  [schema({ state: 'suspect' }), 'descriptors problem', /^b: recent requests contradict/],
+  [schema({ state: 'unproven' }), 'descriptors warning', /not proven yet/],
   [schema({ hash: 'bb' }), 'descriptors warning', /different descriptors/],
   [
     beats(beat('a'), beat('b', { atMs: NOW + 5 * MINUTE })),

@@ -82,7 +82,7 @@ export async function aSetUp(administration: InstanceSettings = {}, version: Git
         [names.HEARTBEAT_DIRECTORY_AGE]: { N: '60000' },
         [names.HEARTBEAT_SCHEMA]: { S: 'gitlab.binpb' },
         [names.HEARTBEAT_SCHEMA_HASH]: { S: 'aa' },
-        [names.HEARTBEAT_SCHEMA_STANDING]: { S: 'proven' },
+        [names.HEARTBEAT_SCHEMA_STATE]: { S: 'proven' },
         [names.HEARTBEAT_POLICY]: { S: 'p1' },
         ...change,
       };

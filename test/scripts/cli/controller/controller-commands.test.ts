@@ -70,7 +70,7 @@ async function books(beats: readonly Partial<RelayBeat>[] = [], jobs = 14) {
   return { open, root: `${bench.folder}/`, nowMs: bench.clock.nowMs, flags: bench.flags };
 }
 
-const PROVEN = { schema: { source: 'gitlab.binpb', hash: 'aa', standing: 'proven' } };
+const PROVEN = { schema: { source: 'gitlab.binpb', hash: 'aa', state: 'proven' } };
 
 test.each([
   ['dry-run', 'enabled', 'dry_run'],
