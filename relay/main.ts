@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { withProxyCredentials } from '../functions/core/contract/network.ts';
-import { keptFetch } from './admit/admit-call.ts';
+import { nodeFetch } from './admit/admit-call.ts';
 import { awsServices } from './aws/aws-services.ts';
 import { awsCredentials } from './aws/signed-fetch.ts';
 import { isLoopback, type RelayConfig, readPolicyFile, readRelayConfig } from './config.ts';
@@ -33,7 +33,7 @@ async function main(config: RelayConfig): Promise<void> {
   const schema = loadSchema(config.protoFile);
   const policy = config.policyFile === undefined ? undefined : readPolicyFile(config.policyFile);
   if (policy === undefined) log.warn('no policy file: the fallback knows no security rules');
-  const aws = awsServices(config, { fetch: keptFetch, credentials: awsCredentials(), nowMs: clock.nowMs });
+  const aws = awsServices(config, { fetch: nodeFetch, credentials: awsCredentials(), nowMs: clock.nowMs });
   const failed =
     (message: string) =>
     (error: unknown): void =>

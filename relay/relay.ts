@@ -11,7 +11,7 @@ import { createLanes, eventLoopShare } from './commit/lanes.ts';
 import { nameOf, type RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { createFallback } from './fallback/fallback.ts';
-import { Headroom, type KeptHeadrooms } from './fallback/headroom.ts';
+import { Headroom, type HeadroomSnapshot } from './fallback/headroom.ts';
 import { createHeadroomSnapshots } from './fallback/headroom-snapshot.ts';
 import { createLiveDirectory } from './fallback/live-directory.ts';
 import { createUnmetered } from './fallback/unmetered.ts';
@@ -51,7 +51,10 @@ export function createRelay(options: {
   readonly writeJournal?: WriteJournal | undefined;
   /** Snapshots that other relays left, and how this one writes its own. Absent: a relay that starts knows of no limits. */
   readonly headroom?:
-    | { readonly left: readonly KeptHeadrooms[]; readonly write: (kept: KeptHeadrooms) => Promise<void> }
+    | {
+        readonly left: readonly HeadroomSnapshot[];
+        readonly write: (kept: HeadroomSnapshot) => Promise<void>;
+      }
     | undefined;
   readonly clock?: RelayClock;
   readonly random?: () => number;

@@ -144,7 +144,7 @@ export async function readResponseText(
  * A `fetch` at half its CPU, for AWS and the admit function. It keeps connections and uses the environment's proxy as Node
  * does. It follows no redirect, decompresses nothing and makes no web streams.
  */
-export const keptFetch: Fetch = (url, { method = 'GET', headers, body, signal }) =>
+export const nodeFetch: Fetch = (url, { method = 'GET', headers, body, signal }) =>
   new Promise((resolve, reject) => {
     if (body !== undefined && body !== null && typeof body !== 'string')
       throw new TypeError('only text can be sent');

@@ -12,7 +12,7 @@ import { isRecord } from '../../policies/document/reading.ts';
 import { readHeadroom } from '../admit/response.ts';
 import { awsJson, putItem, type RelayTable } from '../aws/aws-json.ts';
 import type { RelayClock } from '../exchange.ts';
-import { type Headroom, type KeptHeadroom, type KeptHeadrooms, reasonOf } from './headroom.ts';
+import { type Headroom, type HeadroomSnapshot, type LimitHeadroom, reasonOf } from './headroom.ts';
 
 const gzip = promisify(gzipInto);
 const gunzip = promisify(gunzipInto);
@@ -39,7 +39,7 @@ export function headroomTable(
   const pk = `${instance}${names.ROOMS_PK_SUFFIX}`;
   const sk = `${new Date(nowMs()).toISOString()}#${relayId}`;
 
-  async function read(): Promise<readonly KeptHeadrooms[]> {
+  async function read(): Promise<readonly HeadroomSnapshot[]> {
     const response = await awsJson(options, {
       target: 'DynamoDB_20120810.Query',
       version: '1.0',
@@ -56,7 +56,7 @@ export function headroomTable(
     return Promise.all(items.map((item) => unpacked(item, nowMs() + SKEW_MS_MAX)));
   }
 
-  async function write(kept: KeptHeadrooms): Promise<void> {
+  async function write(kept: HeadroomSnapshot): Promise<void> {
     const item = {
       [names.PK]: { S: pk },
       [names.SK]: { S: sk },
@@ -69,7 +69,7 @@ export function headroomTable(
   return { read, write };
 }
 
-async function packed(kept: KeptHeadrooms): Promise<Buffer> {
+async function packed(kept: HeadroomSnapshot): Promise<Buffer> {
   for (let { rooms, given } = kept; ; ) {
     const bytes = await gzip(JSON.stringify({ version: TEXT_VERSION, rooms, given }));
     if (bytes.length <= ITEM_BYTES_MAX) return bytes;
@@ -78,15 +78,15 @@ async function packed(kept: KeptHeadrooms): Promise<Buffer> {
   }
 }
 
-const NONE: KeptHeadrooms = { rooms: [], given: [] };
+const NONE: HeadroomSnapshot = { rooms: [], given: [] };
 
 /** Returns nothing for an item of another form: the others still count. */
-async function unpacked(item: unknown, nowMs: number): Promise<KeptHeadrooms> {
+async function unpacked(item: unknown, nowMs: number): Promise<HeadroomSnapshot> {
   const kept = isRecord(item) && isOurs(item) ? item[names.ROOMS_KEPT] : undefined;
   if (!isRecord(kept) || typeof kept.B !== 'string') return NONE;
   try {
     const text = await gunzip(Buffer.from(kept.B, 'base64'), { maxOutputLength: TEXT_BYTES_MAX });
-    return keptIn(JSON.parse(text.toString('utf8')), nowMs);
+    return parseSnapshot(JSON.parse(text.toString('utf8')), nowMs);
   } catch {
     return NONE;
   }
@@ -96,28 +96,30 @@ async function unpacked(item: unknown, nowMs: number): Promise<KeptHeadrooms> {
 const isOurs = ({ [names.VERSION_ATTRIBUTE]: version }: Readonly<Record<string, unknown>>): boolean =>
   version === undefined || (isRecord(version) && version.N === names.ITEM_VERSION);
 
-function keptIn(text: unknown, nowMs: number): KeptHeadrooms {
+function parseSnapshot(text: unknown, nowMs: number): HeadroomSnapshot {
   if (!isRecord(text) || text.version !== TEXT_VERSION) return NONE;
   const { rooms, given } = text;
   return {
     rooms: Array.isArray(rooms)
-      ? rooms.filter(isKept).filter(({ toldAtMs }) => toldAtMs <= nowMs && nowMs - toldAtMs <= AGE_MS_MAX)
+      ? rooms
+          .filter(isLimitHeadroom)
+          .filter(({ toldAtMs }) => toldAtMs <= nowMs && nowMs - toldAtMs <= AGE_MS_MAX)
       : [],
     given: Array.isArray(given) ? given.filter((jobId) => Number.isSafeInteger(jobId)) : [],
   };
 }
 
-const isKept = (value: unknown): value is KeptHeadroom =>
+const isLimitHeadroom = (value: unknown): value is LimitHeadroom =>
   isRecord(value) &&
   readHeadroom({ room: [value.room] }).length === 1 &&
   [value.toldAtMs, value.left, value.spent].every(Number.isFinite) &&
   (value.resetsAtMs === undefined || Number.isFinite(value.resetsAtMs));
 
 export function createHeadroomSnapshots(options: {
-  readonly left: readonly KeptHeadrooms[];
-  readonly write: (kept: KeptHeadrooms) => Promise<void>;
+  readonly left: readonly HeadroomSnapshot[];
+  readonly write: (kept: HeadroomSnapshot) => Promise<void>;
   readonly clock: Pick<RelayClock, 'after'>;
-  readonly headroom: Pick<Headroom, 'keep' | 'restore'>;
+  readonly headroom: Pick<Headroom, 'snapshot' | 'restore'>;
   readonly failed: (error: unknown) => void;
 }) {
   const { headroom } = options;
@@ -138,7 +140,7 @@ export function createHeadroomSnapshots(options: {
     isBehind = false;
     let nextMs = WRITE_AFTER_MS;
     try {
-      await options.write(headroom.keep());
+      await options.write(headroom.snapshot());
     } catch (error) {
       isBehind = true;
       nextMs = RETRY_AFTER_MS;
@@ -168,9 +170,9 @@ export function createHeadroomSnapshots(options: {
  * A relay cannot know which one it replaces. So each limit is as the newest snapshot has it, less the most that any relay gave in
  * that period: all relays together then give at most what those snapshots left.
  */
-function mergeSnapshots(left: readonly KeptHeadrooms[]): KeptHeadrooms {
+function mergeSnapshots(left: readonly HeadroomSnapshot[]): HeadroomSnapshot {
   const rooms = left.flatMap((kept) => kept.rooms).sort((a, b) => b.toldAtMs - a.toldAtMs);
-  const newest = new Map<string, KeptHeadroom>();
+  const newest = new Map<string, LimitHeadroom>();
   for (const room of rooms) {
     const { subject, limit } = reasonOf(room);
     const name = `${subject}\n${limit}`;

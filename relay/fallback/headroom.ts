@@ -23,7 +23,7 @@ import { amountText, limitNameFirst } from '../../policies/unit-texts.ts';
 import type { RelayClock } from '../exchange.ts';
 
 /** The headroom of one limit, as snapshots in the table hold it: the names are those of items that exist. */
-export interface KeptHeadroom {
+export interface LimitHeadroom {
   readonly room: LimitRoom;
   readonly toldAtMs: number;
   left: number;
@@ -32,13 +32,13 @@ export interface KeptHeadroom {
   spent: number;
 }
 
-export interface KeptHeadrooms {
-  readonly rooms: readonly KeptHeadroom[];
+export interface HeadroomSnapshot {
+  readonly rooms: readonly LimitHeadroom[];
   readonly given: readonly number[];
 }
 
 interface HeadroomClaim {
-  readonly limit: KeptHeadroom;
+  readonly limit: LimitHeadroom;
   readonly asked: number;
 }
 
@@ -62,7 +62,7 @@ interface HeadroomOptions {
 
 export class Headroom {
   readonly #options: HeadroomOptions;
-  readonly #bySubject = new Map<string, Map<string, KeptHeadroom>>();
+  readonly #bySubject = new Map<string, Map<string, LimitHeadroom>>();
   readonly #given = new Map<number, true>();
 
   constructor(options: HeadroomOptions) {
@@ -84,7 +84,7 @@ export class Headroom {
     }
   }
 
-  keep(): KeptHeadrooms {
+  snapshot(): HeadroomSnapshot {
     const limits = [...this.#bySubject.values()].flatMap((ofSubject) => [...ofSubject.values()]);
     return {
       rooms: limits.slice(-KEPT_MAX).map((limit) => ({ ...limit })),
@@ -92,7 +92,7 @@ export class Headroom {
     };
   }
 
-  restore({ rooms, given }: KeptHeadrooms): void {
+  restore({ rooms, given }: HeadroomSnapshot): void {
     if (this.#options.policy === undefined) return;
     for (const jobId of given) keepLatest(this.#given, jobId, true, GIVEN_MAX);
     for (const kept of rooms) if (this.#same(kept) === undefined) this.#know({ ...kept });
@@ -126,14 +126,14 @@ export class Headroom {
     };
   }
 
-  #same(limit: Pick<KeptHeadroom, 'room'>): KeptHeadroom | undefined {
+  #same(limit: Pick<LimitHeadroom, 'room'>): LimitHeadroom | undefined {
     const reason = reasonOf(limit);
     return this.#bySubject.get(reason.subject)?.get(reason.limit);
   }
 
-  #know(headroom: KeptHeadroom): void {
+  #know(headroom: LimitHeadroom): void {
     const { subject, limit } = reasonOf(headroom);
-    const limits = this.#bySubject.get(subject) ?? new Map<string, KeptHeadroom>();
+    const limits = this.#bySubject.get(subject) ?? new Map<string, LimitHeadroom>();
     keepLatest(limits, limit, headroom, LIMITS_MAX);
     keepLatest(this.#bySubject, subject, limits, SUBJECTS_MAX);
   }
@@ -153,10 +153,10 @@ export class Headroom {
   }
 }
 
-export const reasonOf = ({ room }: Pick<KeptHeadroom, 'room'>): CodedReason<'BUDGET_EXHAUSTED'> =>
+export const reasonOf = ({ room }: Pick<LimitHeadroom, 'room'>): CodedReason<'BUDGET_EXHAUSTED'> =>
   room.refusal.reason as CodedReason<'BUDGET_EXHAUSTED'>;
 
-function renew(limit: KeptHeadroom, nowMs: number): void {
+function renew(limit: LimitHeadroom, nowMs: number): void {
   const { room, resetsAtMs = Number.POSITIVE_INFINITY } = limit;
   if (nowMs < resetsAtMs) return;
   Object.assign(limit, { left: reasonOf(limit).limitAmount, spent: 0 });
@@ -176,7 +176,7 @@ function violationOf({ limit, asked }: HeadroomClaim): Violation {
 }
 
 /** @param currency - undefined if the group may not see its limits. */
-function refusalText(limit: KeptHeadroom, currency: string | undefined, nowMs: number): string {
+function refusalText(limit: LimitHeadroom, currency: string | undefined, nowMs: number): string {
   const reason = reasonOf(limit);
   const name = currency === undefined ? 'A CI limit' : `${limitNameFirst(reason)} of ${reason.subjectLabel}`;
   const begin = `${name} cannot be checked now`;

@@ -60,14 +60,14 @@ export function createUnmetered(options: {
   let state: 'open' | 'leaving' | 'closed' = 'open';
   let queue: Undelivered[] = [];
   let queueBytes = 0;
-  let onTheWay: Batch = [];
+  let sending: Batch = [];
   let cancelNext: (() => void) | undefined;
   let whenIdle = (): void => {};
   let stopWaiting = (): void => {};
   let failures = 0;
   let batchMax = REQUESTS_MAX;
 
-  const queued = (): number => queue.length + onTheWay.length;
+  const queued = (): number => queue.length + sending.length;
 
   function add(answer: UnmeteredAnswer): void {
     const json = JSON.stringify(answer);
@@ -118,7 +118,7 @@ export function createUnmetered(options: {
   }
 
   function plan(delayMs: number): void {
-    if (cancelNext !== undefined || onTheWay.length > 0 || state === 'closed') return;
+    if (cancelNext !== undefined || sending.length > 0 || state === 'closed') return;
     cancelNext = clock.after(delayMs, () => {
       cancelNext = undefined;
       void deliverAll();
@@ -130,11 +130,11 @@ export function createUnmetered(options: {
     let makesProgress = true;
     while (makesProgress && queue.length > 0) {
       const batch = take();
-      onTheWay = batch;
+      sending = batch;
       const outcome = await send(batch);
       if (state === 'closed') return;
-      onTheWay = [];
-      makesProgress = settle(batch, outcome);
+      sending = [];
+      makesProgress = onOutcome(batch, outcome);
     }
     if (queue.length === 0) whenIdle();
     else plan(backoffMs());
@@ -143,18 +143,18 @@ export function createUnmetered(options: {
   async function send(batch: Batch): Promise<UnmeteredOutcome | { readonly kind: 'journaled' }> {
     const leaving = state === 'leaving';
     // The table is quicker than the function.
-    if (leaving && (await isJournaled(batch))) return { kind: 'journaled' };
+    if (leaving && (await writeToJournal(batch))) return { kind: 'journaled' };
     const timeoutMs = leaving ? LEAVING.timeoutMs : POST_TIMEOUT_MS;
     // A relay that stops has less time than a post that hangs.
     const left = new Promise<UnmeteredOutcome>((resolve) => {
       stopWaiting = () => resolve({ kind: 'unreachable' });
     });
     const outcome = await Promise.race([options.post(batch, { timeoutMs, now: leaving }), left]);
-    const isAway = outcome.kind === 'unreachable' || (outcome.kind === 'refused' && !outcome.content);
-    return isAway && !leaving && (await isJournaled(batch)) ? { kind: 'journaled' } : outcome;
+    const isUnavailable = outcome.kind === 'unreachable' || (outcome.kind === 'refused' && !outcome.content);
+    return isUnavailable && !leaving && (await writeToJournal(batch)) ? { kind: 'journaled' } : outcome;
   }
 
-  async function isJournaled(batch: Batch): Promise<boolean> {
+  async function writeToJournal(batch: Batch): Promise<boolean> {
     if (options.writeJournal === undefined) return false;
     try {
       await options.writeJournal(`{"answers":[${batch.map(({ json }) => json).join(',')}]}`);
@@ -165,7 +165,7 @@ export function createUnmetered(options: {
     }
   }
 
-  function settle(batch: Batch, outcome: Awaited<ReturnType<typeof send>>): boolean {
+  function onOutcome(batch: Batch, outcome: Awaited<ReturnType<typeof send>>): boolean {
     if (outcome.kind === 'journaled') {
       failures = 0;
       count({ journaled: batch.length });
@@ -242,8 +242,8 @@ export function createUnmetered(options: {
     state = 'closed';
     cancelNext?.();
     // It will not be known if those on their way arrived.
-    const rest = [...onTheWay, ...queue];
-    onTheWay = [];
+    const rest = [...sending, ...queue];
+    sending = [];
     queue = [];
     lose(rest, 'stopping');
   }

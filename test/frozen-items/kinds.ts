@@ -34,7 +34,7 @@ import { dynamoImportedVersions } from '../../functions/ssm-limits/imported-vers
 import { dynamoWatchTable } from '../../functions/watchdog/watch.ts';
 import { directoryOf } from '../../policies/directory.ts';
 import { heartbeatWriter, journalWriter } from '../../relay/aws/aws-json.ts';
-import type { KeptHeadroom } from '../../relay/fallback/headroom.ts';
+import type { LimitHeadroom } from '../../relay/fallback/headroom.ts';
 import { headroomTable } from '../../relay/fallback/headroom-snapshot.ts';
 import type { HandClock } from '../../scripts/local/clock.ts';
 import { aPolicy, someLimits } from '../policies/documents.ts';
@@ -579,7 +579,7 @@ const byRelay = (place: Place) => ({
   nowMs: () => FAR_MS,
 });
 
-const A_ROOM: KeptHeadroom = {
+const A_ROOM: LimitHeadroom = {
   room: {
     policy: 'room',
     refusal: {

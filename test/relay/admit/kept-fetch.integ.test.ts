@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { keptFetch } from '../../../relay/admit/admit-call.ts';
+import { nodeFetch } from '../../../relay/admit/admit-call.ts';
 
 let server: Server | undefined;
 afterEach(() => {
@@ -23,7 +23,7 @@ test('a redirect is an answer, and a body that nobody wants is refused', async (
     response.writeHead(302, { location: 'http://127.0.0.1:1/' });
     response.write('more than anybody waits for');
   });
-  const answer = await keptFetch(url, { method: 'POST', body: 'é' });
+  const answer = await nodeFetch(url, { method: 'POST', body: 'é' });
   expect(answer.status).toBe(302);
   await answer.body?.cancel();
   await expect.poll(() => connections[0]?.destroyed).toBe(true);

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Item } from '../../../functions/core/store/operation.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { Headroom, type KeptHeadroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
+import { Headroom, type HeadroomSnapshot, type LimitHeadroom } from '../../../relay/fallback/headroom.ts';
 import { createHeadroomSnapshots, headroomTable } from '../../../relay/fallback/headroom-snapshot.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy } from '../../policies/documents.ts';
@@ -17,16 +17,16 @@ const aJob = (jobId: number, root = 100): AdmissionRequest => ({
 });
 
 /** A relay, and the table's part of what it knows. */
-function aRelay(left: readonly KeptHeadrooms[] = []) {
+function aRelay(left: readonly HeadroomSnapshot[] = []) {
   const clock = handClock();
-  const writes: KeptHeadrooms[] = [];
+  const writes: HeadroomSnapshot[] = [];
   const failures: unknown[] = [];
   const table = { isGone: false };
   const room = new Headroom({
     ...{ clock, isDelivered: () => true, policy: aPolicy(), relays: 1, directory: () => undefined },
     taken: () => snapshots.taken(),
   });
-  const write = async (kept: KeptHeadrooms): Promise<void> => {
+  const write = async (kept: HeadroomSnapshot): Promise<void> => {
     if (table.isGone) throw new Error('gone');
     writes.push(kept);
   };
@@ -66,9 +66,9 @@ test('a table that takes nothing is tried every ten seconds, and gets what is kn
 
 const kept = (
   leftEur: number,
-  part: Partial<KeptHeadroom> = {},
+  part: Partial<LimitHeadroom> = {},
   given: readonly number[] = [],
-): KeptHeadrooms => ({
+): HeadroomSnapshot => ({
   rooms: [
     { room: budgetRoom(leftEur), left: leftEur * 1_000_000, toldAtMs: NOW_MS - 1_000, spent: 0, ...part },
   ],
@@ -89,7 +89,7 @@ test('of what others wrote the newest counts, less the most that any of them gav
 const AT_MS = Date.UTC(2026, 10, 21, 12);
 const DAY_MS = 24 * HOUR_MS;
 
-const aRoom = (subject: string, toldAtMs = AT_MS): KeptHeadroom => ({
+const aRoom = (subject: string, toldAtMs = AT_MS): LimitHeadroom => ({
   ...{ room: budgetRoom(8, subject), toldAtMs, left: 8, spent: 1 },
 });
 
@@ -117,7 +117,7 @@ const packed = (kept: unknown): string => gzipSync(JSON.stringify(kept)).toStrin
 const item = (text: string, version = '1') => ({ v: { N: version }, kr: { B: text } });
 
 test('what is read is what was written, of the relays started last, and not of a day ago', async () => {
-  const kept: KeptHeadrooms = { rooms: [aRoom('group/1')], given: [7] };
+  const kept: HeadroomSnapshot = { rooms: [aRoom('group/1')], given: [7] };
   const old = { rooms: [aRoom('group/2', AT_MS - DAY_MS - 1)], given: [8] };
   const { table, calls } = aTable([
     item(packed({ version: 1, ...kept })),
@@ -142,7 +142,7 @@ test.each([
     item(gzipSync(Buffer.alloc(9 * 1024 * 1024)).toString('base64')),
   ],
 ])('%s is nothing, and the others count', async (_, foreign) => {
-  const kept: KeptHeadrooms = { rooms: [aRoom('group/1')], given: [7] };
+  const kept: HeadroomSnapshot = { rooms: [aRoom('group/1')], given: [7] };
   const { table } = aTable([foreign, item(packed({ version: 1, ...kept }))]);
   expect(await table.read()).toEqual([{ rooms: [], given: [] }, kept]);
 });

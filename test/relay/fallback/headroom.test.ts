@@ -9,7 +9,7 @@ import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { readHeadroom } from '../../../relay/admit/response.ts';
 import { createFallback, type Fallback } from '../../../relay/fallback/fallback.ts';
-import { Headroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
+import { Headroom, type HeadroomSnapshot } from '../../../relay/fallback/headroom.ts';
 import { createHeadroomSnapshots } from '../../../relay/fallback/headroom-snapshot.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
@@ -203,7 +203,7 @@ describe('restarts in an outage', () => {
   test('however often relays die in an outage, they give what is left, and again only what the dead had not written down', () => {
     fc.assert(
       fc.property(...relaysInAnOutage, (relays, left, steps) => {
-        const written: KeptHeadrooms[] = [];
+        const written: HeadroomSnapshot[] = [];
         const started = () => {
           const room = newRoom(relays);
           createHeadroomSnapshots({
@@ -214,7 +214,7 @@ describe('restarts in an outage', () => {
         const now = range(1, relays).map(started);
         for (const { room, place } of now) {
           room.report([budgetRoom(left)]);
-          written[place] = room.keep();
+          written[place] = room.snapshot();
         }
         let admitted = 0;
         let lost = 0;
@@ -226,7 +226,7 @@ describe('restarts in an outage', () => {
             lost += one.unwritten;
             now[at] = started();
           } else if (does === 'writes') {
-            written[one.place] = one.room.keep();
+            written[one.place] = one.room.snapshot();
             one.unwritten = 0;
           } else if (one.room.take(aJob(jobId)) === undefined) {
             admitted += 1;

@@ -44,7 +44,13 @@ export function answeringBench(options: AnsweringOptions) {
   const post = async () => ({ kind: 'unreachable' }) as const;
   const unmetered = createUnmetered({ post, clock, random: () => 0.5, observe });
   const proof = createSchemaProof(options.schemaTrust ?? 'given', (standing) =>
-    observe({ type: 'schema', state: standing, source: schema.source, hash: schema.hash, placeholder: false }),
+    observe({
+      type: 'schema',
+      state: standing,
+      source: schema.source,
+      hash: schema.hash,
+      placeholder: false,
+    }),
   );
   const { answerWithinMs = deadlineMs } = options;
   const fallback = createFallback({ clock, costAndCapacity: 'admit', newDecisionId: () => 'f-1' });

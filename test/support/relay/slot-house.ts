@@ -55,7 +55,10 @@ export function slotHouse(options: {
     for (const [name, amount] of Object.entries(job.takes)) taken.set(name, (taken.get(name) ?? 0) - amount);
   }
 
-  function verdictOf(jobId: number, terms: ReturnType<WaitQueue['terms']>): readonly [LedgerDecision, number] {
+  function verdictOf(
+    jobId: number,
+    terms: ReturnType<WaitQueue['terms']>,
+  ): readonly [LedgerDecision, number] {
     const job = asked.get(jobId);
     const {
       waitedMs = 0,
