@@ -14,7 +14,6 @@ import type { DueJob, Ledger } from '../core/ledger/ledger.ts';
 import type { ClosedPeriods } from '../core/ledger/rebuild.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { type ChargeBypass, newConcludeTally, type VerdictWriter } from '../core/truth/conclude.ts';
-import { tellAdmittedYetFailed } from '../core/truth/settle-truths.ts';
 import { errorMs } from '../core/truth/verdict.ts';
 import * as names from '../names.ts';
 
@@ -217,8 +216,15 @@ export const newTally = () => ({
   cutShort: false,
 });
 
+const JOBS_SHOWN_MAX = 50;
+
 export function logSweepReport({ errors, admittedYetFailed, ...numbers }: SweepReport, log: Log): void {
-  tellAdmittedYetFailed(admittedYetFailed, log);
+  // Failed with `job_router_failure`: the decision arrived wrong or too late, or another controller refused the job.
+  if (admittedYetFailed.length > 0)
+    log.warn('admitted, yet failed by the job router', {
+      jobs: admittedYetFailed.length,
+      jobIds: admittedYetFailed.slice(0, JOBS_SHOWN_MAX).map(String),
+    });
   const fields = { ...numbers, admittedYetFailed: admittedYetFailed.length, ...errors };
   if (numbers.gitlabSilent) log.warn('sweep: GitLab does not answer, holds stay as they are', fields);
   else if (numbers.cutShort) log.warn('sweep: cut short, the next run goes on', fields);

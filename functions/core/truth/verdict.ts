@@ -165,12 +165,3 @@ export function secondsOf({ durationSeconds, startedAtMs, finishedAtMs }: JobTru
   if (startedAtMs === undefined || finishedAtMs === undefined) return undefined;
   return Math.max(0, finishedAtMs - startedAtMs) / 1000;
 }
-
-const RANK = { open: 0, gone: 1, unclear: 2, ran: 3 } as const;
-
-/** In any order of arrival: a run wins over no run, as in the ledger; then the later end, then the longer duration. */
-export function outdoes(one: EndOfJob, other: EndOfJob): boolean {
-  if (one.kind !== 'ran' || other.kind !== 'ran') return RANK[one.kind] > RANK[other.kind];
-  const laterMs = one.end.endedAtMs - other.end.endedAtMs;
-  return laterMs !== 0 ? laterMs > 0 : one.end.durationSeconds > other.end.durationSeconds;
-}

@@ -19,7 +19,7 @@ import { JOB_STATUSES, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitla
 import { isId } from '../gitlab/job-reader.ts';
 import type { DueJob, EndOutcome, GoneJob, JobEnd, JobRecord, Ledger } from '../ledger/ledger.ts';
 import { isLive } from '../ledger/settle.ts';
-import { type EndedOutcome, together } from './settle-truths.ts';
+import { type EndedOutcome, endEach } from './charge-bypass.ts';
 import { endOfJob } from './verdict.ts';
 
 export interface WebhookHint {
@@ -108,7 +108,7 @@ async function applyWhere(
   ): Promise<void> => {
     const some = changes.filter((change) => change.call === call);
     const jobs = some.map(({ job }) => job as Job);
-    const made = await together(jobs, write, log);
+    const made = await endEach(jobs, write, log);
     some.forEach(({ hint }, index) => {
       outcomes.set(hint, made[index] ?? 'undecided');
     });
