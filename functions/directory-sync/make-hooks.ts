@@ -11,7 +11,7 @@ interface HookMaker {
   readonly url: string;
   readonly reading: RestCallDeps;
   readonly making: RestCallDeps;
-  readonly secret: () => Promise<string | undefined>;
+  readonly secrets: () => Promise<readonly string[]>;
   readonly nowMs: number;
   readonly log: Log;
 }
@@ -33,7 +33,7 @@ export async function makeHooks(rootIds: readonly number[], maker: HookMaker): P
       const path = `/groups/${groupId}/hooks`;
       const { hooks } = await readPage('hooks', path, pageQuery({}, undefined), HookUrl, reading);
       if (hooks.some((hook) => isHookUrl(hook.url, url))) continue;
-      const secret = await maker.secret();
+      const [secret] = await maker.secrets();
       if (secret === undefined) return;
       const setting = { ...hookSetting(NAME, url, secret, groupId), ...HOOK_EVENTS };
       await changed('POST', path, setting, z.unknown(), making);
@@ -57,8 +57,8 @@ function inTurn(rootIds: readonly number[], nowMs: number): readonly number[] {
 }
 
 export function logDirectoryReport(report: DirectorySyncReport, log: Log): void {
-  const { rootIds, ...told } = report;
-  log.info('directory synced', { ...told, roots: rootIds.length });
+  const { rootIds, ...counts } = report;
+  log.info('directory synced', { ...counts, roots: rootIds.length });
   if (report.groupsListing === 'refused') {
     log.error('directory: GitLab lists far fewer groups than before; nothing is dropped', {
       groups: report.groups,

@@ -119,8 +119,5 @@ function measure(
   metrics.flush();
 }
 
-function countsOf(outcomes: readonly HintOutcome[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
-  return counts;
-}
+const countsOf = (outcomes: readonly HintOutcome[]): Readonly<Record<string, number>> =>
+  Object.fromEntries([...Map.groupBy(outcomes, (each) => each)].map(([name, { length }]) => [name, length]));

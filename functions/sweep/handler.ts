@@ -1,7 +1,6 @@
 import { consoleLog, systemClock } from '../core/environment/environment.ts';
-import { secretLines, ssmText } from '../core/environment/secrets.ts';
 import { readSweepConfig } from '../core/environment/settings.ts';
-import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
+import { deployedCalls } from '../core/gitlab/gitlab-fetch.ts';
 import { createGitLab } from '../core/gitlab/rest-gitlab.ts';
 import { dynamoReportedEnds, dynamoSweepMarks } from '../core/ledger/checkpoints.ts';
 import { dynamoControllerScope } from '../core/ledger/controller.ts';
@@ -32,20 +31,11 @@ const ledger = createLedger({
   onClampedDuration: () => metrics.add(METRIC_IMPOSSIBLE_ENDS, 1),
 });
 const rules = deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog });
-const tokens = secretLines({
-  load: () => ssmText(config.gitlabTokenParameter),
-  clock: systemClock,
-  log: consoleLog,
-});
-const rest = {
-  baseUrl: config.gitlabUrl,
-  token: async () => (await tokens())[0] ?? '',
-  fetch: deployedFetch(process.env, { clock: systemClock, log: consoleLog }),
-  clock: systemClock,
-  deadlineMs: CALL_DEADLINE_MS,
-};
-const gitlab = createGitLab(rest);
-const settling = { ledger, currentRules: rules.rulesFor, clock: systemClock, log: consoleLog };
+const { gitlabUrl, gitlabTokenParameter: tokenParameter } = config;
+const programDeps = { clock: systemClock, log: consoleLog };
+const calls = deployedCalls({ gitlabUrl, tokenParameter }, process.env, programDeps);
+const gitlab = createGitLab({ ...calls, deadlineMs: CALL_DEADLINE_MS });
+const charging = { ledger, currentRules: rules.rulesFor, ...programDeps };
 const memory = newSweepMemory();
 const closePeriods = createClosing({ ...table, store });
 const currentScope =
@@ -53,16 +43,15 @@ const currentScope =
     ? async () => undefined
     : scopeKeeper({
         controllerId: config.controllerId,
-        gitlab: { ...rest, deadlineMs: SCOPE_DEADLINE_MS },
+        gitlab: { ...calls, deadlineMs: SCOPE_DEADLINE_MS },
         store: dynamoControllerScope(table),
-        clock: systemClock,
-        log: consoleLog,
+        ...programDeps,
       });
 let remembered: Promise<void> | undefined;
 const rememberName = (): Promise<void> =>
   dynamoInstanceRegister(table).remember({
     instance: config.gitlabInstance,
-    gitlabUrl: config.gitlabUrl,
+    gitlabUrl,
     openedAtMs: systemClock.nowMs(),
   });
 
@@ -78,7 +67,7 @@ export const handler = onOwnBooks(table, async (): Promise<SweepReport> => {
     marks: dynamoSweepMarks(table),
     reported: dynamoReportedEnds(table),
     scope,
-    chargeBypass: (truths) => chargeBypass(truths, { ...settling, scope: async () => scope }),
+    chargeBypass: (truths) => chargeBypass(truths, { ...charging, scope: async () => scope }),
     closePeriods,
     memory,
     clock: systemClock,

@@ -21,25 +21,16 @@ const RUNNING_PAGES_MAX = 20;
 /** Among the wanted jobs a page must show two, or asking for them one by one is as cheap; one bad page may be chance. */
 const POOR_PAGES_MAX = 2;
 
-export async function listRunning<Job>(
+export async function listRunning(
   list: JobList,
-  wanted: Map<number, Job>,
   asking: SweepGitLab,
-  found: FoundHandler<Job>,
-  onOther: (truth: JobTruth) => void,
+  onJob: (job: JobTruth) => void,
 ): Promise<void> {
   let page: string | undefined;
   for (let pages = 1; pages <= RUNNING_PAGES_MAX; pages += 1) {
     const answer = await asking.listJobs(list, { status: 'running', page });
     if (answer.kind !== 'said') return;
-    for (const truth of answer.value.jobs) {
-      const hold = wanted.get(truth.jobId);
-      if (hold === undefined) onOther(truth);
-      else {
-        wanted.delete(truth.jobId);
-        await found(hold, { kind: 'said', value: truth });
-      }
-    }
+    for (const job of answer.value.jobs) onJob(job);
     page = answer.value.next;
     if (page === undefined) return;
   }

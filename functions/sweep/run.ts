@@ -47,36 +47,27 @@ export interface SweepRun extends SweepDeps {
   readonly untracked: Map<number, JobTruth>;
 }
 
-/** State that a process keeps between sweeps. It only saves calls: a new process learns it again. */
-export interface SweepMemory {
-  /** Runners that had live holds when last seen: one list of each shows most running jobs. */
-  readonly runners: Set<number>;
-  /** When GitLab last said that a live job is not over; who waits longest is asked about first. */
-  readonly lookedAtMs: Map<number, number>;
-  readonly runnerOf: Map<number, number>;
-  readonly visits: Map<number, number>;
-  /** Jobs the search need not look at again, and since when: they were admitted, or are over and charged. */
-  readonly seenAtMs: Map<number, number>;
-  quietUntilMs: number;
-  closedAtMs: number;
-  /** Progress in one half hour of reported ends: ids of compared jobs, and the pages with which GitLab's lists go on. */
-  confirming: { readonly slot: number; readonly done: Set<number>; readonly pages: Map<JobList, string> };
-}
-
 /** Installations with a runner per job would fill it; others are asked individually. */
 const RUNNERS_MAX = 2_000;
 /** Some hours of a large instance, a few megabytes; what does not fit is read from the ledger once more. */
 const SEEN_MAX = 50_000;
 
-export const newSweepMemory = (): SweepMemory => ({
-  runners: new Set(),
-  lookedAtMs: new Map(),
-  runnerOf: new Map(),
-  visits: new Map(),
-  seenAtMs: new Map(),
+export type SweepMemory = ReturnType<typeof newSweepMemory>;
+
+/** State that a process keeps between sweeps. It only saves calls: a new process learns it again. */
+export const newSweepMemory = () => ({
+  /** Runners that had live holds when last seen: one list of each shows most running jobs. */
+  runners: new Set<number>(),
+  /** When GitLab last answered that a live job still runs, by job; the job that waits longest is asked about first. */
+  lookedAtMs: new Map<number, number>(),
+  runnerOf: new Map<number, number>(),
+  visits: new Map<number, number>(),
+  /** Jobs that the search skips, and since when: they were admitted, or are over and charged. */
+  seenAtMs: new Map<number, number>(),
   quietUntilMs: 0,
   closedAtMs: Number.NEGATIVE_INFINITY,
-  confirming: { slot: 0, done: new Set(), pages: new Map() },
+  /** Progress in one half hour of reported ends: ids of compared jobs, and the pages with which GitLab's lists go on. */
+  confirming: { slot: 0, done: new Set<number>(), pages: new Map<JobList, string>() },
 });
 
 export function rememberRunner(memory: SweepMemory, jobId: number, runnerId: number | undefined): void {

@@ -1,6 +1,6 @@
 import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/directory.ts';
 import { atOnce } from '../environment/environment.ts';
-import type { GitLabGroup } from '../gitlab/gitlab.ts';
+import type { GitLabGroup } from '../gitlab/rest-gitlab.ts';
 import { packText } from '../limits/limit-table.ts';
 import { readInParts } from '../store/parts.ts';
 import {
@@ -12,17 +12,16 @@ import {
   type IndexChunk,
   MANIFEST,
   type Manifest,
-  manifestAt,
   NOT_BEGUN,
   NOTHING,
+  ownChunks,
   PROGRESS,
-  progressAt,
   readLiveChunks,
   readManifest,
+  readProgress,
   type StoredChunk,
   type StoredGroupRow,
   type SyncProgress,
-  unpackedChunk,
   visibilityCode,
 } from './chunks.ts';
 import type { ChunkAddress, DirectoryPointer, DirectoryTable } from './directory-table.ts';
@@ -78,11 +77,11 @@ export class DirectoryDraft {
     const { table } = options;
     const pointer = await table.getPointer(WAIT);
     if (pointer === undefined) return new DirectoryDraft(options, undefined, NOTHING, NOT_BEGUN);
-    const [manifest, [progress]] = await Promise.all([
+    const [manifest, progress] = await Promise.all([
       readManifest(pointer, table, WAIT),
-      table.readChunks([progressAt(pointer)], WAIT),
+      readProgress(pointer, table, WAIT),
     ]);
-    return new DirectoryDraft(options, pointer, manifest, unpackedChunk<SyncProgress>(PROGRESS, progress));
+    return new DirectoryDraft(options, pointer, manifest, progress);
   }
 
   get live(): boolean {
@@ -135,8 +134,8 @@ export class DirectoryDraft {
       ...this.progress.retired.slice(RETIRED_MAX),
       ...replacedIn(this.#live),
       ...replacedIn(this.#aside),
-      ...(pointer === undefined ? [] : [progressAt(pointer)]),
-      ...(pointer === undefined || !changed ? [] : [manifestAt(pointer)]),
+      ...(pointer === undefined ? [] : [ownChunks(pointer).progress]),
+      ...(pointer === undefined || !changed ? [] : [ownChunks(pointer).manifest]),
     ];
     await this.#put(PROGRESS, JSON.stringify({ ...progress, chunks: this.#aside.now, retired }));
     if (changed) await this.#put(MANIFEST, JSON.stringify({ chunks: this.#live.now }));

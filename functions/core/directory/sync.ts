@@ -1,8 +1,8 @@
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LedgerClock } from '../environment/environment.ts';
-import { GitLabError, type GitLabProject } from '../gitlab/gitlab.ts';
-import type { GitLabDirectory } from '../gitlab/rest-gitlab.ts';
+import { GitLabError } from '../gitlab/gitlab.ts';
+import type { GitLabDirectory, GitLabProject } from '../gitlab/rest-gitlab.ts';
 import {
   beforeProjectChunk,
   type GroupChunk,

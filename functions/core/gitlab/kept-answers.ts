@@ -9,12 +9,12 @@ import { byVersion, type FleetGitLab } from './runners.ts';
 interface AskingOptions {
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
   readonly log: Pick<Log, 'warn'>;
-  /** Longest wait for answers, ms: a user waits for the page. Later answers serve the next call. @default 1500 */
-  readonly askMs?: number;
-  /** Most ids asked per call; the rest is learned later. @default 100 */
-  readonly askedMax?: number;
 }
 
+/** A user waits for the page. Later answers serve the next call. */
+const WAIT_MS = 1_500;
+/** Per call; the rest is learned later. */
+const IDS_MAX = 100;
 const FRESH_MS = 10 * 60_000;
 const QUIET_MS = 60_000;
 const CALLS_AT_ONCE = 8;
@@ -28,16 +28,16 @@ function keptAnswers<Answer>(
   what: string,
   ask: (id: number) => Promise<Answer>,
   unreadable: Answer,
-  { clock, log, askMs = 1_500, askedMax = 100 }: AskingOptions,
+  { clock, log }: AskingOptions,
 ): (ids: readonly number[]) => Promise<ReadonlyMap<number, Answer>> {
   const known = new Map<number, { readonly answer: Answer; readonly atMs: number }>();
   let quietUntilMs = Number.NEGATIVE_INFINITY;
   return async (ids) => {
     const nowMs = clock.nowMs();
-    const untilMs = clock.monotonicMs() + askMs;
+    const untilMs = clock.monotonicMs() + WAIT_MS;
     const isFresh = (id: number): boolean =>
       nowMs - (known.get(id)?.atMs ?? Number.NEGATIVE_INFINITY) < FRESH_MS;
-    const toAsk = nowMs < quietUntilMs ? [] : ids.filter((id) => !isFresh(id)).slice(0, askedMax);
+    const toAsk = nowMs < quietUntilMs ? [] : ids.filter((id) => !isFresh(id)).slice(0, IDS_MAX);
     await atOnce(toAsk, CALLS_AT_ONCE, async (id) => {
       if (clock.monotonicMs() >= untilMs || nowMs < quietUntilMs) return;
       const keep = (answer: Answer): void => keepLatest(known, id, { answer, atMs: nowMs }, KEPT_MAX);

@@ -1,15 +1,6 @@
 import { z } from 'zod';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import {
-  GitLabError,
-  type GitLabGroup,
-  type GitLabProject,
-  type JobList,
-  type JobsPage,
-  type JobTruth,
-  type Page,
-  type RunnersPage,
-} from './gitlab.ts';
+import { GitLabError, type JobList, type JobsPage, type JobTruth, type RunnersPage } from './gitlab.ts';
 import { isId, isLabel, parseRestJob } from './job-reader.ts';
 import {
   checkBaseUrl,
@@ -88,7 +79,7 @@ export function createGitLabDirectory(deps: RestCallDeps) {
 
   return {
     /** By id, in numbered pages: a group that is deleted meanwhile moves another one past the reader. */
-    groups({ page }: { readonly page?: string | undefined }): Promise<Page<'groups', GitLabGroup>> {
+    groups({ page }: { readonly page?: string | undefined }) {
       const asked = { all_available: 'true', order_by: 'id', sort: 'asc' };
       return readPage('groups', '/groups', pageQuery(asked, page), RestGroup, deps);
     },
@@ -101,8 +92,7 @@ export function createGitLabDirectory(deps: RestCallDeps) {
       const updated_after = new Date(sinceMs).toISOString();
       return projectsPage({ updated_after, order_by: 'updated_at', sort: 'desc' }, page);
     },
-    project: (id: number): Promise<GitLabProject | undefined> =>
-      readOne(`/projects/${id}`, RestProject, deps),
+    project: (id: number) => readOne(`/projects/${id}`, RestProject, deps),
   };
 }
 
@@ -114,10 +104,11 @@ const visibility = z.enum(['private', 'internal', 'public']).optional().catch(un
 /** @see https://docs.gitlab.com/api/groups/#list-groups */
 const RestGroup = z
   .object({ id: requiredId, full_path: requiredLabel, parent_id: optionalId, visibility })
-  .transform((group): GitLabGroup => {
-    const { id, full_path: path, parent_id: parentId } = group;
-    return { id, path, ...withoutAbsent({ parentId, visibility: group.visibility }) };
-  });
+  .transform(({ id, full_path: path, parent_id: parentId, visibility }) => ({
+    ...{ id, path, ...withoutAbsent({ parentId, visibility }) },
+  }));
+
+export type GitLabGroup = z.output<typeof RestGroup>;
 
 /** Older versions answer `simple=true` without the visibility. @see https://docs.gitlab.com/api/projects/#list-all-projects */
 const RestProject = z
@@ -127,19 +118,12 @@ const RestProject = z
     namespace: z.object({ id: requiredId, full_path: requiredLabel, kind: z.unknown().optional() }),
     visibility,
   })
-  .transform(
-    ({
-      id,
-      path: slug,
-      namespace: { id: namespaceId, full_path: path, kind },
-      visibility,
-    }): GitLabProject => ({
-      id,
-      slug,
-      namespace: { id: namespaceId, path, personal: kind === 'user' },
-      ...withoutAbsent({ visibility }),
-    }),
-  );
+  .transform(({ id, path: slug, namespace: { id: namespaceId, full_path: path, kind }, visibility }) => ({
+    ...{ id, slug, ...withoutAbsent({ visibility }) },
+    namespace: { id: namespaceId, path, personal: kind === 'user' },
+  }));
+
+export type GitLabProject = z.output<typeof RestProject>;
 
 export type RetryOutcome =
   | { readonly outcome: 'retried'; readonly newJobId: number }

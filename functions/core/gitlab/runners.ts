@@ -115,8 +115,10 @@ export type NewRunner = Pick<
   readonly ownerId?: number;
 };
 
-/** @see https://docs.gitlab.com/api/runners/ @throws {Error} if `baseUrl` is not a plain http or https address */
-export function createFleetReader(deps: RestCallDeps) {
+export type FleetGitLab = ReturnType<typeof createFleet>;
+
+/** Changes need an administrator's token. @see https://docs.gitlab.com/api/runners/ @throws {Error} if `baseUrl` is not a plain http or https address */
+export function createFleet(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
   return {
     /** `GET /runners/all`, in numbered pages, without tags: see `runner`. @throws {GitLabError} */
@@ -129,25 +131,18 @@ export function createFleetReader(deps: RestCallDeps) {
     /** `GET /runners/:id/managers`, which has no pages. @throws {GitLabError} */
     managers: (runnerId: number) =>
       readPage('managers', `/runners/${runnerId}/managers`, new URLSearchParams(), ManagerAnswer, deps),
+
+    /** GitLab returns the token only once. @throws {GitLabError} It may or may not exist. */
+    create: (runner: NewRunner) =>
+      changed('POST', '/user/runners', creationOf(runner), CreatedAnswer, deps, CHANGE_TIMEOUT_MS),
+
+    /** It takes no new job. @throws {GitLabError} It may or may not be paused. */
+    async pause(runnerId: number): Promise<void> {
+      const paused = z.object({ paused: z.literal(true) });
+      await changed('PUT', `/runners/${runnerId}`, { paused: true }, paused, deps, CHANGE_TIMEOUT_MS);
+    },
   };
 }
-
-export type FleetGitLab = ReturnType<typeof createFleet>;
-
-/** The reader, and the two changes. Needs an administrator's token. @throws as {@link createFleetReader} */
-export const createFleet = (deps: RestCallDeps) => ({
-  ...createFleetReader(deps),
-
-  /** GitLab returns the token only once. @throws {GitLabError} It may or may not exist. */
-  create: (runner: NewRunner) =>
-    changed('POST', '/user/runners', creationOf(runner), CreatedAnswer, deps, CHANGE_TIMEOUT_MS),
-
-  /** It takes no new job. @throws {GitLabError} It may or may not be paused. */
-  async pause(runnerId: number): Promise<void> {
-    const paused = z.object({ paused: z.literal(true) });
-    await changed('PUT', `/runners/${runnerId}`, { paused: true }, paused, deps, CHANGE_TIMEOUT_MS);
-  },
-});
 
 /** @see https://docs.gitlab.com/api/users/#create-a-runner-linked-to-a-user */
 const creationOf = (runner: NewRunner): object => ({

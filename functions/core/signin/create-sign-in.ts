@@ -5,9 +5,10 @@ import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import { z } from 'zod';
 import type { Log } from '../environment/environment.ts';
 import { CALLBACK_PATH, ownAddress } from './config.ts';
+import type { SessionStore } from './dynamo-session-store.ts';
 import { deviceSignIn, gitlabSignIn } from './gitlab-sign-in.ts';
 import { jobTokenReader } from './job-tokens.ts';
-import { type RoleSource, type SessionStore, type SignInEnv, SignInError } from './model.ts';
+import { type RoleSource, type SignInEnv, SignInError } from './model.ts';
 import {
   bearerOf,
   idCookie,
@@ -29,9 +30,8 @@ import {
 } from './sessions.ts';
 
 /** `state` ties GitLab's answer to our question; the verifier (PKCE) proves that the code returns from the same browser. */
-const PendingSchema = z.object({
-  ...{ state: z.string(), nonce: z.string(), codeVerifier: z.string(), returnTo: z.string() },
-});
+const text = z.string();
+const PendingSchema = z.object({ state: text, nonce: text, codeVerifier: text, returnTo: text });
 type PendingSignIn = z.infer<typeof PendingSchema>;
 
 const PENDING_SECONDS = 10 * 60;

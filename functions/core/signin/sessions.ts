@@ -1,13 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
-import {
-  type Account,
-  type RoleSource,
-  type Session,
-  type SessionChange,
-  type SessionStore,
-  SignInError,
-  type User,
-} from './model.ts';
+import type { SessionChange, SessionStore } from './dynamo-session-store.ts';
+import { type Account, type RoleSource, type Session, SignInError, type User } from './model.ts';
 
 export type RandomBytes = (count: number) => Uint8Array;
 
