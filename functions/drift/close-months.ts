@@ -69,10 +69,7 @@ export async function closeMonths(deadlineMs: number, deps: CloseMonthsDeps) {
 }
 
 /** By subject, the first day of the first month with its jobs. Sheets name every group that had jobs, wherever it is now. */
-async function firstDays(
-  nowMs: number,
-  { sheets, directory, zone }: CloseMonthsDeps,
-): Promise<ReadonlyMap<string, number>> {
+async function firstDays(nowMs: number, { sheets, directory, zone }: CloseMonthsDeps) {
   const { year, month } = calendarDay(today(zone, nowMs));
   const months = Array.from({ length: LOOKED_BACK_MONTHS + 2 }, (_, back) =>
     dayNumber({ year, month: month - back, day: 1 }),
@@ -103,12 +100,7 @@ const nextMonth = (
 ): StatementMonth =>
   last === undefined ? monthOfDay(firstDay, fiscalStart) : monthAfter(closedDays(last).to, fiscalStart);
 
-async function closeGroup(
-  subject: string,
-  firstDay: number,
-  nowMs: number,
-  deps: CloseMonthsDeps,
-): Promise<number> {
+async function closeGroup(subject: string, firstDay: number, nowMs: number, deps: CloseMonthsDeps) {
   const { chain } = deps;
   let closed = 0;
   let begin = firstDay;
@@ -134,11 +126,7 @@ async function closeGroup(
   return closed;
 }
 
-const labelOf = (
-  subject: string,
-  before: readonly ClosedStatement[],
-  { directory }: CloseMonthsDeps,
-): string =>
+const labelOf = (subject: string, before: readonly ClosedStatement[], { directory }: CloseMonthsDeps) =>
   subject === 'instance'
     ? 'all groups'
     : (directory.groupById.get(Number(subject.slice('group/'.length)))?.path ??

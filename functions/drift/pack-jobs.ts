@@ -17,7 +17,7 @@ import {
   scheduleRowKey,
 } from '../core/sheets/sheet-store.ts';
 import { contributionOf, placeBy } from '../core/usage/contribution.ts';
-import { type NamedSums, namedSheet, sumsOfSheets } from './pack-sheets.ts';
+import { namedSheet, sumsOfSheets } from './pack-sheets.ts';
 
 interface PackJobsDeps extends RecordReader {
   readonly sheets: SheetStore;
@@ -80,12 +80,7 @@ const nightOf = (atMs: number): number => Math.floor((atMs - NIGHT_AT_MS) / DAY_
 
 const monthOf = (day: string): string => day.slice(0, '2026-11'.length);
 
-async function packMonth(
-  month: string,
-  packed: readonly string[],
-  nowMs: number,
-  sheets: SheetStore,
-): Promise<void> {
+async function packMonth(month: string, packed: readonly string[], nowMs: number, sheets: SheetStore) {
   // The sheet that marks a finished night comes last.
   for (const kind of JOB_SHEET_KINDS.toSorted((a, b) => Number(a === 'job') - Number(b === 'job'))) {
     const [head] = await sheets.read([{ kind, span: month }], 'first');
@@ -99,11 +94,7 @@ async function packMonth(
   }
 }
 
-function sumsOfJobs(
-  records: readonly JobRecord[],
-  days: ReadonlySet<string>,
-  zone: string,
-): ReadonlyMap<string, ReadonlyMap<JobSheetKind, NamedSums>> {
+function sumsOfJobs(records: readonly JobRecord[], days: ReadonlySet<string>, zone: string) {
   const placeOf = placeBy(undefined, zone);
   const sums = new Map<string, Map<JobSheetKind, Map<string, SheetSum>>>();
   for (const record of records) {
@@ -121,10 +112,7 @@ function sumsOfJobs(
   return sums;
 }
 
-function rowsOf(
-  { facts, decidedAtMs }: JobRecord,
-  zone: string,
-): readonly (readonly [JobSheetKind, string])[] {
+function rowsOf({ facts, decidedAtMs }: JobRecord, zone: string) {
   const { asked = {}, jobName, projectId, groupIds, rootId, userId } = facts;
   const keys: Readonly<Record<Exclude<JobKey, 'hour'>, string | undefined>> = {
     branch: asked.ref,
@@ -144,10 +132,7 @@ function rowsOf(
   return [...ofProject, ...[...places].map((id) => ['hour', jobRowName(id, hour)] as const)];
 }
 
-const classRows = (
-  subjects: readonly string[],
-  { facts }: JobRecord,
-): readonly (readonly [JobSheetKind, string])[] =>
+const classRows = (subjects: readonly string[], { facts }: JobRecord) =>
   subjects
     .filter((subject) => /^(group|project)\//.test(subject))
     .map((subject) => ['subject-class', classRowName(subject, facts.runnerClass)] as const);

@@ -88,10 +88,7 @@ export async function requeue(deps: RequeueDeps) {
 const isOpen = ({ state }: RequeueEntry): boolean => state === 'waiting' || state === 'retrying';
 
 /** The group's list with what was rejected since, and without those whose time is over. */
-async function withRejected(
-  settings: RequeueSettings,
-  { agreed, lists, usage, ledger, clock }: RequeueDeps,
-): Promise<RequeueList> {
+async function withRejected(settings: RequeueSettings, { agreed, lists, usage, ledger, clock }: RequeueDeps) {
   const nowMs = clock.nowMs();
   const sinceMs = nowMs - settings.withinSeconds * 1000;
   const [list, [rejections]] = await Promise.all([
@@ -115,11 +112,8 @@ async function withRejected(
 }
 
 /** Returns what each waiting job needs room for. A job without a record needs nothing: GitLab says what became of it. */
-async function claimsByJob(
-  waiting: readonly WaitingEntry[],
-  { ledger, rulesFor, clock }: RequeueDeps,
-): Promise<ReadonlyMap<number, readonly LimitClaim[]>> {
-  if (waiting.length === 0) return new Map();
+async function claimsByJob(waiting: readonly WaitingEntry[], { ledger, rulesFor, clock }: RequeueDeps) {
+  if (waiting.length === 0) return new Map<number, readonly LimitClaim[]>();
   const read = await ledger.readRecords(waiting.map(({ jobId }) => jobId));
   const records = read.filter((record) => record !== undefined);
   const rules = await rulesFor(

@@ -154,12 +154,7 @@ function isDeepDue(runnerId: number, deepMs: number, nowMs: number): boolean {
   return round(nowMs) > round(deepMs);
 }
 
-const isVisitDue = (
-  runnerId: number,
-  mark: RunnerMark | undefined,
-  visitedAtMs: number,
-  nowMs: number,
-): boolean =>
+const isVisitDue = (runnerId: number, mark: RunnerMark | undefined, visitedAtMs: number, nowMs: number) =>
   mark === undefined ||
   mark.going !== undefined ||
   nowMs - visitedAtMs >= VISIT_EVERY_MS ||

@@ -21,11 +21,7 @@ const RUNNING_PAGES_MAX = 20;
 /** Among the wanted jobs a page must show two, or asking for them one by one is as cheap; one bad page may be chance. */
 const POOR_PAGES_MAX = 2;
 
-export async function listRunning(
-  list: JobList,
-  asking: SweepGitLab,
-  onJob: (job: JobTruth) => void,
-): Promise<void> {
+export async function listRunning(list: JobList, asking: SweepGitLab, onJob: (job: JobTruth) => void) {
   let page: string | undefined;
   for (let pages = 1; pages <= RUNNING_PAGES_MAX; pages += 1) {
     const answer = await asking.listJobs(list, { status: 'running', page });

@@ -115,10 +115,7 @@ const EVERY_MS = 10 * 60_000;
 const PAGES_MAX = 10;
 
 /** Closes nothing while GitLab is silent or the table left an end open. */
-async function closeOver(
-  deadlineMs: number,
-  { closePeriods, clock, memory, tally }: SweepRun,
-): Promise<void> {
+async function closeOver(deadlineMs: number, { closePeriods, clock, memory, tally }: SweepRun) {
   if (closePeriods === undefined || tally.gitlabSilent || tally.undecided > 0) return;
   if (clock.nowMs() - memory.closedAtMs < EVERY_MS) return;
   memory.closedAtMs = clock.nowMs();

@@ -13,7 +13,7 @@ import {
   readLiveChunks,
   readManifest,
 } from './chunks.ts';
-import { GrowingDirectory, groupPart, projectPart } from './directory-part.ts';
+import { GrowingDirectory } from './directory-part.ts';
 import { DirectoryError, type DirectoryPointer, type DirectoryTable } from './directory-table.ts';
 
 export type PlaceAsk = Pick<
@@ -100,18 +100,16 @@ class LoadedDirectory {
     }
   }
 
-  /** Groups before projects: these take their paths from them. */
   #join(names: readonly string[]): void {
     const bodies = names.flatMap((name) => this.#bodies.get(name) ?? []);
     for (const body of bodies) {
-      if ('groups' in body) this.directory.add(groupPart(body));
+      if ('groups' in body) this.directory.addChunk(body);
       else if ('roots' in body) {
         this.#roots = new Map(body.roots);
         this.#paths = new Map(body.paths);
       }
     }
-    const groupPath = (groupId: number): string | undefined => this.directory.groupById.get(groupId)?.path;
-    for (const body of bodies) if ('projects' in body) this.directory.add(projectPart(body, groupPath));
+    for (const body of bodies) if ('projects' in body) this.directory.addChunk(body);
   }
 }
 

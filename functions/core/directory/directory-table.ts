@@ -66,10 +66,7 @@ export class DynamoDirectoryTable {
     });
   }
 
-  readChunks(
-    at: readonly ChunkAddress[],
-    options: ReadOptions,
-  ): Promise<readonly (Uint8Array | undefined)[]> {
+  readChunks(at: readonly ChunkAddress[], options: ReadOptions) {
     return Promise.all(
       at.map((address) =>
         this.#answered('read a chunk of', options, async (limit) =>

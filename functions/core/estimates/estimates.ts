@@ -14,9 +14,9 @@ import {
   type ProjectHistory,
 } from '../../../policies/run-history.ts';
 import type { LedgerClock } from '../environment/environment.ts';
-import { type BatchGetDeps, batchGet } from '../store/calls.ts';
+import { type BatchGetDeps, batchGet, itemAt } from '../store/calls.ts';
 import { type Key, ROLLUP_SK } from '../store/keys.ts';
-import { type Item, PK, SK, TTL_ATTRIBUTE, versioned } from '../store/operation.ts';
+import { type Item, TTL_ATTRIBUTE } from '../store/operation.ts';
 
 /** A job's p90 does not change within a minute. */
 const FRESH_MS = 60_000;
@@ -105,16 +105,12 @@ const HISTORY = 'h';
 export const ESTIMATES_REV = 'r';
 const UNUSED_DAYS = 120;
 
-export function encodeEstimates(key: Key, { history, rev }: StoredEstimates, nowMs: number): Item {
-  return {
-    [PK]: { S: key.pk },
-    [SK]: { S: key.sk },
-    ...versioned,
+export const encodeEstimates = (key: Key, { history, rev }: StoredEstimates, nowMs: number): Item =>
+  itemAt(key, {
     [HISTORY]: { S: encodeHistory(history) },
     [ESTIMATES_REV]: { N: String(rev) },
     [TTL_ATTRIBUTE]: { N: String(Math.ceil(nowMs / 1000) + UNUSED_DAYS * 86_400) },
-  };
-}
+  });
 
 export const decodeEstimates = (item: Item): StoredEstimates => ({
   history: decodeHistory(item[HISTORY]?.S ?? ''),
@@ -125,10 +121,7 @@ export type EstimateSource = ReturnType<typeof dynamoEstimateSource>;
 
 /** One batch read; projects without a history are left out. */
 export const dynamoEstimateSource = (deps: BatchGetDeps & { readonly instance: string }) => ({
-  async read(
-    projectIds: readonly number[],
-    { timeoutMs }: { readonly timeoutMs: number },
-  ): Promise<ReadonlyMap<number, ProjectHistory>> {
+  async read(projectIds: readonly number[], { timeoutMs }: { readonly timeoutMs: number }) {
     const keys = projectIds.map((projectId) => estimatesKey(deps.instance, projectId));
     const items = await batchGet(keys, timeoutMs, deps, { consistent: false });
     return new Map(

@@ -9,11 +9,7 @@ export type ControllerState = z.output<typeof StateSchema>['state'];
 
 const pathOf = (controllerId: number): string => `/runner_controllers/${controllerId}`;
 
-async function readController<S extends z.ZodType>(
-  path: string,
-  schema: S,
-  deps: RestCallDeps,
-): Promise<z.output<S>> {
+async function readController<S extends z.ZodType>(path: string, schema: S, deps: RestCallDeps) {
   const found = await readOne(path, schema, deps);
   if (found !== undefined) return found;
   const says = "GitLab has no such controller; check the controller's id, GitLab's URL and licence";

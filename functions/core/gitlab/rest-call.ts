@@ -34,11 +34,7 @@ const BACKOFF_MS_MAX = 4_000;
 const TRY_MS_MIN = 100;
 
 /** Tries 5xx, 408 and silence again inside the deadline; returns 404 and 405. @param path - below `/api/v4` @throws {GitLabError} */
-export async function restCall(
-  path: string,
-  query: URLSearchParams,
-  deps: RestCallDeps,
-): Promise<RestAnswer> {
+export async function restCall(path: string, query: URLSearchParams, deps: RestCallDeps) {
   const { clock, random = Math.random } = deps;
   const endMs = clock.monotonicMs() + (deps.deadlineMs ?? DEADLINE_MS);
   const ask = (): Promise<RestAnswer | GitLabError> => {
@@ -165,10 +161,7 @@ export function nextPage(headers: Headers): string | undefined {
   return query ?? (/^\d+$/.test(number) ? `page=${number}` : undefined);
 }
 
-export function pageQuery(
-  asked: Readonly<Record<string, string>>,
-  page: string | undefined,
-): URLSearchParams {
+export function pageQuery(asked: Readonly<Record<string, string>>, page: string | undefined) {
   const query = new URLSearchParams(page);
   for (const [name, value] of Object.entries(asked)) query.set(name, value);
   query.set('per_page', String(PER_PAGE));
@@ -189,11 +182,7 @@ export const unreadFields = ({ issues }: z.ZodError): string =>
   [...new Set(issues.map(({ path }) => path.join('.') || 'the answer'))].slice(0, 3).join(', ');
 
 /** The answer to `GET path`; undefined if GitLab says 404. @throws {GitLabError} */
-export async function readOne<S extends z.ZodType>(
-  path: string,
-  schema: S,
-  deps: RestCallDeps,
-): Promise<z.output<S> | undefined> {
+export async function readOne<S extends z.ZodType>(path: string, schema: S, deps: RestCallDeps) {
   const answer = await restCall(path, new URLSearchParams(), deps);
   if (answer.status === 404) return undefined;
   const read = schema.safeParse(readFound(path, answer));

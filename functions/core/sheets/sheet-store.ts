@@ -103,10 +103,7 @@ export function dynamoSheetStore({
     });
   return {
     /** In their order; undefined: it is not there, or not whole. @param what - `first` leaves out `later` */
-    async read(
-      names: readonly SheetName[],
-      what: 'all' | 'first' = 'all',
-    ): Promise<readonly (Sheet | undefined)[]> {
+    async read(names: readonly SheetName[], what: 'all' | 'first' = 'all') {
       const heads = await get(names.map((name) => ({ name, part: 0 })));
       const wanted = names.flatMap((name, index) =>
         partNumbers(heads[index], what === 'all').map((part) => ({ name, index, part })),

@@ -54,9 +54,8 @@ export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): Rol
 
   const read = async (userId: number): Promise<Account | undefined> => {
     const user = await readOne(`/users/${userId}`, UserAnswer, deps);
-    if (user === undefined) return undefined;
-    const { username, name, state } = user;
-    if (state !== 'active') return undefined;
+    if (user?.state !== 'active') return undefined;
+    const { username, name } = user;
     const roles = rolesBy(await membershipsOf(userId), settings);
     return { username, name: name ?? username, roles };
   };

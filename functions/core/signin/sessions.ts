@@ -41,11 +41,7 @@ export function createSessions(
   const refreshing = new Map<string, Promise<Session | undefined>>();
   let quietUntilMs = Number.NEGATIVE_INFINITY;
 
-  const change = async (
-    idHash: string,
-    session: Session,
-    changed: SessionChange,
-  ): Promise<Session | undefined> =>
+  const change = async (idHash: string, session: Session, changed: SessionChange) =>
     (await store.change(idHash, changed)) ? { ...session, ...changed } : undefined;
 
   async function refresh(idHash: string, session: Session, nowMs: number): Promise<Session | undefined> {
@@ -80,11 +76,7 @@ export function createSessions(
 
   return {
     /** A new id each time, so that one planted before the sign-in is useless. @throws {SignInError} */
-    async open(
-      userId: number,
-      formerId: string | undefined,
-      where: Pick<Session, 'terminal'> = {},
-    ): Promise<string> {
+    async open(userId: number, formerId: string | undefined, where: Pick<Session, 'terminal'> = {}) {
       const askedAtMs = clock.nowMs();
       const account = await roles.read(userId);
       if (account === undefined)

@@ -120,11 +120,7 @@ function admissionRequest(truth: JobTruth): AdmissionRequest {
 }
 
 /** A job belongs to the period of its admission, which would have been just before its start. */
-function admittedAtMs(
-  { startedAtMs }: JobTruth,
-  { endedAtMs, durationSeconds }: JobEnd,
-  nowMs: number,
-): number {
+function admittedAtMs({ startedAtMs }: JobTruth, { endedAtMs, durationSeconds }: JobEnd, nowMs: number) {
   const atMs = startedAtMs ?? endedAtMs - durationSeconds * 1000;
   return atMs > nowMs || nowMs - atMs > LATE_MS ? nowMs : atMs;
 }

@@ -72,11 +72,7 @@ function runningCharges(record: JobRecord, entries: readonly CorrectionEntry[]):
 }
 
 /** Undefined: the job counts in no limit of this unit. Claims of one unit are all charged the same. */
-function sumsOf(
-  record: JobRecord,
-  entries: readonly CorrectionEntry[],
-  unit: 'micros' | 'seconds',
-): readonly number[] | undefined {
+function sumsOf(record: JobRecord, entries: readonly CorrectionEntry[], unit: 'micros' | 'seconds') {
   const claim = record.claims.find((each) => each.unit === unit);
   if (claim === undefined) return undefined;
   const { subject, limit, period } = claim.counter;

@@ -48,10 +48,7 @@ type HintedChange = { readonly hint: WebhookHint } & (
 );
 
 /** One outcome per hint, same order. `undecided`: the table gave no answer; apply it again. */
-export async function applyHints(
-  hints: readonly WebhookHint[],
-  deps: HintDeps,
-): Promise<readonly HintOutcome[]> {
+export async function applyHints(hints: readonly WebhookHint[], deps: HintDeps) {
   const nowMs = deps.clock.nowMs();
   const outcomes = new Map<WebhookHint, HintOutcome>();
   const changes = hints.flatMap((hint) => changeOf(hint, nowMs) ?? []);

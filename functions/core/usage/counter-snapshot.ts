@@ -212,10 +212,7 @@ const emptySnapshot = (sinceMs: number, atMs: number): CounterSnapshot => ({
 
 const isOld = ({ atMs }: CounterSnapshot, nowMs: number): boolean => nowMs - atMs > UNFOLDED_MS_MAX;
 
-function withCounters(
-  before: ReadonlyMap<string, Counter>,
-  read: readonly Counter[],
-): ReadonlyMap<string, Counter> {
+function withCounters(before: ReadonlyMap<string, Counter>, read: readonly Counter[]) {
   const all = new Map(before);
   const periods = new Map<string, CounterKey[]>();
   for (const counter of read) {
