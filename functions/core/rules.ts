@@ -66,7 +66,7 @@ export function rulesInForce(
     /** @throws {LimitsError} */
     rulesFor: async (jobs: readonly PlacedJob[]): Promise<Rules> => {
       const directory = await directoryFor(jobs);
-      const limits = await store.limitsFor(subjectsOf(jobs, directory));
+      const limits = await store.limitsFor(listSubjects(jobs, directory));
       const limitsAreCurrent = async (timeoutMs: number): Promise<boolean> => {
         const isStale = store.recheck(limits.version);
         return !(await Promise.race([isStale, clock.sleep(timeoutMs).then(() => false)]));
@@ -77,7 +77,7 @@ export function rulesInForce(
 }
 
 /** Root, groups in between, own group and project of each job, as far as they are known. */
-function subjectsOf(jobs: readonly PlacedJob[], directory: Directory | undefined): ReadonlySet<string> {
+function listSubjects(jobs: readonly PlacedJob[], directory: Directory | undefined): ReadonlySet<string> {
   const subjects = new Set<string>();
   for (const job of jobs) {
     const { ancestors, groupId, projectId } = placementOf(job, directory);

@@ -105,12 +105,12 @@ async function closeGroup(subject: string, firstDay: number, nowMs: number, deps
   let closed = 0;
   let begin = firstDay;
   for (let tries = 0; tries < TRIES_MAX; ) {
-    const kept = await chain.of(subject);
-    const before = kept.map(({ statement }) => statement);
+    const chained = await chain.of(subject);
+    const before = chained.map(({ statement }) => statement);
     const month = nextMonth(before.at(-1), begin, deps);
     if (!isClosable(month, deps.zone, nowMs)) return closed;
     const draft = await monthDraft(
-      { subject, group: labelOf(subject, before, deps), month, before, nowMs },
+      { subject, group: groupLabel(subject, before, deps), month, before, nowMs },
       deps,
     );
     if (draft === undefined) {
@@ -119,14 +119,14 @@ async function closeGroup(subject: string, firstDay: number, nowMs: number, deps
       continue;
     }
     const { last: number } = await chain.register();
-    const statement = { number: number + 1, ...draft, previousSha256: kept.at(-1)?.sha256 ?? '' };
+    const statement = { number: number + 1, ...draft, previousSha256: chained.at(-1)?.sha256 ?? '' };
     if ((await chain.append(sealed(statement))) === 'written') closed += 1;
     else tries += 1;
   }
   return closed;
 }
 
-const labelOf = (subject: string, before: readonly ClosedStatement[], { directory }: CloseMonthsDeps) =>
+const groupLabel = (subject: string, before: readonly ClosedStatement[], { directory }: CloseMonthsDeps) =>
   subject === 'instance'
     ? 'all groups'
     : (directory.groupById.get(Number(subject.slice('group/'.length)))?.path ??

@@ -34,19 +34,20 @@ export async function compareLive(run: SweepRun): Promise<void> {
   const suspects = await readLiveHolds(longestNotLookedAt, run);
   const nowMs = clock.nowMs();
   const old = suspects.filter(({ decidedAtMs }) => nowMs - decidedAtMs > AGE_MS_MIN);
-  await lookUp(old, asking, newFound(run));
+  await lookUp(old, asking, foundHandler(run));
   await run.concluding.flush();
 }
 
-const newFound =
+const foundHandler =
   (run: SweepRun): FoundHandler<LiveHold> =>
   async (hold, answer) => {
     const { clock, concluding, memory, tally, looked } = run;
-    if (answer.kind === 'said' && answer.value?.status === 'running') return noteRunning(answer.value, run);
+    if (answer.kind === 'answered' && answer.value?.status === 'running')
+      return noteRunning(answer.value, run);
     // A failure writes nothing: the hold is not due yet, and the next minute asks again, after all others.
     memory.lookedAtMs.set(hold.jobId, clock.nowMs());
     looked.add(hold.jobId);
-    if (answer.kind !== 'said') return;
+    if (answer.kind !== 'answered') return;
     tally.verified += 1;
     const verdict = verdictOf(hold, answer.value, clock.nowMs());
     // Due since this run began: the next run asks if the token sees enough to believe a 404.

@@ -79,7 +79,7 @@ export const handler = onOwnBooks(table, async (): Promise<SweepReport> => {
   return report;
 });
 
-/** Stores the last of them for the watchdog. Their ends are already settled, so a failure here is ignored. */
+/** Stores the job for the watchdog. Its end is already settled, so a failure here is ignored. */
 async function noteYetFailed(jobId: number | undefined): Promise<void> {
   if (jobId === undefined) return;
   const mark = { jobId, atMs: systemClock.nowMs() };

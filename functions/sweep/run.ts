@@ -98,11 +98,11 @@ export function forgetSeen({ seenAtMs }: SweepMemory, beforeMs: number): void {
 // GitLab with bounds on calls and time, and silence when it wants to be left alone. Errors become values.
 
 export type GitLabAnswer<T> =
-  | { readonly kind: 'said'; readonly value: T }
+  | { readonly kind: 'answered'; readonly value: T }
   /** GitLab did not say; `againMs`: how long to leave this question alone. */
   | { readonly kind: 'failed'; readonly code: GitLabErrorCode; readonly againMs: number }
   /** Never asked: out of time, out of calls, or GitLab is silent. */
-  | { readonly kind: 'unasked' };
+  | { readonly kind: 'unsent' };
 
 /** One odd job fails alone; this many failures with no answer between them are GitLab itself, its URL or our token. */
 const FAILURES_MAX = 5;
@@ -110,7 +110,7 @@ const FAILURES_MAX = 5;
 /** In one run. GitLab allows a user 600 calls a minute for lists of projects' jobs; other programs use the token, too. */
 const PROJECT_PAGES_MAX = 400;
 
-const UNASKED = { kind: 'unasked' } as const;
+const UNSENT = { kind: 'unsent' } as const;
 
 export type SweepGitLab = ReturnType<typeof createSweepGitLab>;
 
@@ -132,13 +132,13 @@ export function createSweepGitLab(
   };
 
   async function ask<T>(call: () => Promise<T>): Promise<GitLabAnswer<T>> {
-    if (!mayAsk()) return UNASKED;
+    if (!mayAsk()) return UNSENT;
     callsLeft -= 1;
     tally.calls += 1;
     try {
       const value = await call();
       failures = 0;
-      return { kind: 'said', value };
+      return { kind: 'answered', value };
     } catch (error) {
       if (!(error instanceof GitLabError)) throw error;
       tally.errors[error.code] += 1;
@@ -160,11 +160,11 @@ export function createSweepGitLab(
       if (list.startsWith('projects/')) projectPages += 1;
       if (list.startsWith('projects/') && projectPages > PROJECT_PAGES_MAX) {
         tally.cutShort = true;
-        return UNASKED;
+        return UNSENT;
       }
       const answer = await ask(() => gitlab.listJobs(list, options));
       // Unreadable jobs are missing in a list; their holders ask individually.
-      if (answer.kind === 'said') tally.errors.gitlab_unreadable += answer.value.unreadable ?? 0;
+      if (answer.kind === 'answered') tally.errors.gitlab_unreadable += answer.value.unreadable ?? 0;
       return answer;
     },
     runners: (page: string | undefined) => ask(() => gitlab.runners({ page })),

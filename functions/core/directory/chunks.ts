@@ -61,12 +61,12 @@ const VISIBILITIES: readonly (string | undefined)[] = [undefined, 'private', 'in
 
 export const visibilityCode = (visibility: string | undefined): number =>
   Math.max(0, VISIBILITIES.indexOf(visibility));
-export const visibilityOf = (code: number): string | undefined => VISIBILITIES[code];
+export const visibilityName = (code: number): string | undefined => VISIBILITIES[code];
 
 const CHUNK_CHARACTERS_MAX = 256 * 1024 * 1024;
 const HASH_CHARACTERS = 16;
 
-export const chunkHashOf = (text: string): string =>
+export const hashChunk = (text: string): string =>
   createHash('sha256').update(text).digest('base64url').slice(0, HASH_CHARACTERS);
 
 /** Its hash proves that this folder wrote it: its shape needs no second look. @throws {DirectoryError} `directory_unreadable` */
@@ -80,7 +80,7 @@ function unpackedChunk<Body>(name: string, bytes: Uint8Array | undefined, hash?:
   } catch {
     throw unreadable(name, 'is damaged');
   }
-  if (!isRecord(body) || (hash !== undefined && chunkHashOf(text) !== hash))
+  if (!isRecord(body) || (hash !== undefined && hashChunk(text) !== hash))
     throw unreadable(name, 'is not what was written');
   return body as Body;
 }

@@ -14,7 +14,7 @@ import {
   readLiveChunks,
   readManifest,
   type StoredGroupRow,
-  visibilityOf,
+  visibilityName,
 } from './chunks.ts';
 import type { DirectoryTable, ReadOptions } from './directory-table.ts';
 
@@ -29,12 +29,12 @@ function groupPart({ groups }: GroupChunk): DirectoryPart {
   // The last of a path has it.
   const rows = [...groups].sort((a, b) => b[4] - a[4] || a[0] - b[0]);
   return {
-    directory: directoryOf(rows.map(groupOf)),
+    directory: directoryOf(rows.map(toGroup)),
     missed: new Set(rows.filter(([, , , , missed]) => missed > 0).map(([id]) => id)),
   };
 }
 
-const groupOf = ([id, parentId, path, code]: StoredGroupRow): DirectoryGroup => ({
+const toGroup = ([id, parentId, path, code]: StoredGroupRow): DirectoryGroup => ({
   id,
   path,
   personal: false,
@@ -60,7 +60,7 @@ function projectPart({ namespaces, projects }: ProjectChunk, known: Directory): 
 }
 
 const withVisibility = (code: number): { readonly visibility?: string } =>
-  withoutAbsent({ visibility: visibilityOf(code) });
+  withoutAbsent({ visibility: visibilityName(code) });
 
 /** A directory that grows by whole parts; those who hold it see more, never something else. */
 export class GrowingDirectory implements Directory {

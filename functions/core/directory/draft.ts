@@ -4,10 +4,10 @@ import type { GitLabGroup } from '../gitlab/rest-gitlab.ts';
 import { packText } from '../limits/limit-table.ts';
 import { readInParts } from '../store/parts.ts';
 import {
-  chunkHashOf,
   GROUP_CHUNK_NAMES,
   type GroupChunk,
   groupChunk,
+  hashChunk,
   INDEX,
   type IndexChunk,
   MANIFEST,
@@ -48,7 +48,7 @@ interface Layer {
 
 type Where = 'live' | 'aside';
 
-const layerOf = (before: Chunks): Layer => ({ before, now: { ...before } });
+const newLayer = (before: Chunks): Layer => ({ before, now: { ...before } });
 
 export class DirectoryDraft {
   readonly #options: DraftOptions;
@@ -67,8 +67,8 @@ export class DirectoryDraft {
   ) {
     this.#options = options;
     this.#pointer = pointer;
-    this.#live = layerOf(manifest.chunks);
-    this.#aside = layerOf(progress.chunks);
+    this.#live = newLayer(manifest.chunks);
+    this.#aside = newLayer(progress.chunks);
     this.#version = `${(pointer?.edit ?? 0) + 1}-${options.runId}`;
     this.progress = progress;
   }
@@ -102,7 +102,7 @@ export class DirectoryDraft {
   async write(name: string, body: object, where: Where = 'live'): Promise<void> {
     const { before, now } = this.#layer(where);
     const text = JSON.stringify(body);
-    const hash = chunkHashOf(text);
+    const hash = hashChunk(text);
     if (now[name]?.hash === hash) return;
     const was = before[name];
     if (was?.hash !== hash) await this.#put(name, text);
@@ -167,7 +167,7 @@ const sameChunks = ({ before, now }: Layer): boolean =>
 
 export type GroupTree = Map<number, StoredGroupRow>;
 
-export const rowOf = ({ id, parentId = 0, path, visibility }: GitLabGroup): StoredGroupRow => [
+export const groupRow = ({ id, parentId = 0, path, visibility }: GitLabGroup): StoredGroupRow => [
   id,
   parentId,
   path,
@@ -175,7 +175,7 @@ export const rowOf = ({ id, parentId = 0, path, visibility }: GitLabGroup): Stor
   0,
 ];
 
-function topGroupOf(groupId: number, groups: ReadonlyMap<number, StoredGroupRow>): number {
+function findRoot(groupId: number, groups: ReadonlyMap<number, StoredGroupRow>): number {
   let id = groupId;
   for (let level = 1; level < GROUP_LEVELS_MAX; level += 1) {
     const parentId = groups.get(id)?.[1] ?? 0;
@@ -197,7 +197,7 @@ export async function writeGroups(groups: GroupTree, draft: DirectoryDraft): Pro
   const paths: [string, number][] = [];
   for (const row of rows) {
     const [id, , path] = row;
-    const rootId = topGroupOf(id, groups);
+    const rootId = findRoot(id, groups);
     chunks.get(groupChunk(rootId))?.push(row);
     if (rootId === id) paths.push([pathKey(path), id]);
     else roots.push([id, rootId]);

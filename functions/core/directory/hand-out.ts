@@ -8,8 +8,8 @@ import {
   type DirectoryRow,
 } from '../contract/admissions.ts';
 import {
-  chunkHashOf,
   type GroupChunk,
+  hashChunk,
   INDEX,
   type Manifest,
   type ProjectChunk,
@@ -86,7 +86,7 @@ export function handOutKnown(directory: Directory): HandOutDirectory {
       ...([personal ? 1 : 0, 0] as const),
     ],
   );
-  const hash = chunkHashOf(JSON.stringify(rows));
+  const hash = hashChunk(JSON.stringify(rows));
   return async (have) => ({
     ...{ live: true, ageMs: 0, parts: { groups: hash } },
     changed: have.groups === hash ? {} : { groups: rows },

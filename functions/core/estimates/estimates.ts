@@ -40,24 +40,24 @@ export function createEstimateCache({
   const reading = new Map<number, Promise<void>>();
   const estimator = historyEstimator((projectId) => cached.get(projectId)?.history);
 
-  const keep = (projectId: number, history: ProjectHistory, forMs: number): void => {
+  const cache = (projectId: number, history: ProjectHistory, forMs: number): void => {
     keepLatest(cached, projectId, { history, freshUntilMs: clock.monotonicMs() + forMs }, PROJECTS_MAX);
   };
 
   const read = async (projectIds: readonly number[]): Promise<void> => {
     try {
       const found = await source.read(projectIds, { timeoutMs: READ_TIMEOUT_MS });
-      for (const projectId of projectIds) keep(projectId, found.get(projectId) ?? NO_HISTORY, FRESH_MS);
+      for (const projectId of projectIds) cache(projectId, found.get(projectId) ?? NO_HISTORY, FRESH_MS);
     } catch {
       // A history of a minute ago is better than the default.
       for (const projectId of projectIds)
-        keep(projectId, cached.get(projectId)?.history ?? NO_HISTORY, FAILED_MS);
+        cache(projectId, cached.get(projectId)?.history ?? NO_HISTORY, FAILED_MS);
     } finally {
       for (const projectId of projectIds) reading.delete(projectId);
     }
   };
 
-  const missingOf = (requests: readonly AdmissionRequest[]): readonly number[] => {
+  const findMissing = (requests: readonly AdmissionRequest[]): readonly number[] => {
     const nowMs = clock.monotonicMs();
     const missing = new Set<number>();
     for (const { projectId } of requests) {
@@ -75,7 +75,7 @@ export function createEstimateCache({
       deadlineMs: number,
     ): Promise<Estimator> {
       if (settings.mode !== undefined && settings.mode !== 'history') return timeoutEstimator;
-      const missing = missingOf(requests);
+      const missing = findMissing(requests);
       if (missing.length === 0) return estimator;
       const unread = missing.filter((projectId) => !reading.has(projectId));
       if (unread.length > 0) {

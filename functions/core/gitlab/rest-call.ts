@@ -85,7 +85,7 @@ export async function restOnce(
     });
   const { status } = response;
   const body = status === 200 || status === 201 ? parsedJson(text) : undefined;
-  const failure = failureOf(response, body, method === 'GET', baseUrl);
+  const failure = classifyFailure(response, body, method === 'GET', baseUrl);
   if (failure === undefined) return { baseUrl, status, headers: response.headers, body };
   const [code, remedy] = failure;
   const retryAfterMs =
@@ -96,7 +96,7 @@ export async function restOnce(
 }
 
 /** Undefined: an answer for the caller to judge. */
-function failureOf(
+function classifyFailure(
   { status, headers }: Response,
   body: unknown,
   isRead: boolean,
@@ -161,9 +161,9 @@ export function nextPage(headers: Headers): string | undefined {
   return query ?? (/^\d+$/.test(number) ? `page=${number}` : undefined);
 }
 
-export function pageQuery(asked: Readonly<Record<string, string>>, page: string | undefined) {
+export function pageQuery(fields: Readonly<Record<string, string>>, page: string | undefined) {
   const query = new URLSearchParams(page);
-  for (const [name, value] of Object.entries(asked)) query.set(name, value);
+  for (const [name, value] of Object.entries(fields)) query.set(name, value);
   query.set('per_page', String(PER_PAGE));
   return query;
 }
@@ -236,14 +236,14 @@ export function pageOf<Name extends string, S extends z.ZodType>(
 /** All entries of a list that can be read; undefined if it has more than `pagesMax` pages. @throws {GitLabError} */
 export async function readWhole<S extends z.ZodType>(
   path: string,
-  asked: Readonly<Record<string, string>>,
+  fields: Readonly<Record<string, string>>,
   schema: S,
   deps: RestCallDeps & { readonly pagesMax: number },
 ): Promise<readonly z.output<S>[] | undefined> {
   const entries: z.output<S>[] = [];
   let page: string | undefined;
   for (let pages = 0; pages < deps.pagesMax; pages += 1) {
-    const found = await readPage('entries', path, pageQuery(asked, page), schema, deps);
+    const found = await readPage('entries', path, pageQuery(fields, page), schema, deps);
     entries.push(...found.entries);
     page = found.next;
     if (page === undefined) return entries;

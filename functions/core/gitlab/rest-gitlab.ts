@@ -16,9 +16,9 @@ import {
 const WithId = z.object({ id: z.int().positive() });
 const ListedId = WithId.transform(({ id }) => id);
 
-const restJob = (asked: Parameters<typeof parseRestJob>[1]) =>
+const restJob = (fields: Parameters<typeof parseRestJob>[1]) =>
   z.unknown().transform((body, context): JobTruth => {
-    const job = parseRestJob(body, asked);
+    const job = parseRestJob(body, fields);
     if (!('problems' in job)) return job;
     for (const problem of job.problems) context.addIssue({ code: 'custom', path: problem.split(' ', 1) });
     return z.NEVER;
@@ -44,16 +44,16 @@ export function createGitLab(deps: RestCallDeps) {
       const path = `/${list}/jobs`;
       const [kind, id] = list.split('/');
       const [filter, idName] = kind === 'runners' ? ['status', 'runnerId'] : ['scope[]', 'projectId'];
-      const asked = { order_by: 'id', sort: 'desc', ...(status !== undefined && { [filter]: status }) };
+      const fields = { order_by: 'id', sort: 'desc', ...(status !== undefined && { [filter]: status }) };
       const byId = page === undefined && keyset;
       let answer = await restCall(
         path,
-        pageQuery(byId ? { ...asked, pagination: 'keyset' } : asked, page),
+        pageQuery(byId ? { ...fields, pagination: 'keyset' } : fields, page),
         deps,
       );
       if (answer.status === 405 && byId) {
         keyset = false;
-        answer = await restCall(path, pageQuery(asked, page), deps);
+        answer = await restCall(path, pageQuery(fields, page), deps);
       }
       // The runner or project was deleted. Its jobs are found one by one, or not at all.
       if (answer.status === 404) return { jobs: [] };
@@ -74,14 +74,14 @@ export type GitLabDirectory = ReturnType<typeof createGitLabDirectory>;
 export function createGitLabDirectory(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
   // A tenth of the fields, and the visibility and the namespace are among them.
-  const projectsPage = (asked: Readonly<Record<string, string>>, page?: string) =>
-    readPage('projects', '/projects', pageQuery({ simple: 'true', ...asked }, page), RestProject, deps);
+  const projectsPage = (fields: Readonly<Record<string, string>>, page?: string) =>
+    readPage('projects', '/projects', pageQuery({ simple: 'true', ...fields }, page), RestProject, deps);
 
   return {
     /** By id, in numbered pages: a group that is deleted meanwhile moves another one past the reader. */
     groups({ page }: { readonly page?: string | undefined }) {
-      const asked = { all_available: 'true', order_by: 'id', sort: 'asc' };
-      return readPage('groups', '/groups', pageQuery(asked, page), RestGroup, deps);
+      const fields = { all_available: 'true', order_by: 'id', sort: 'asc' };
+      return readPage('groups', '/groups', pageQuery(fields, page), RestGroup, deps);
     },
     projects({ afterId, page }: { readonly afterId: number; readonly page?: string | undefined }) {
       const keyset = { pagination: 'keyset', order_by: 'id', sort: 'asc' };

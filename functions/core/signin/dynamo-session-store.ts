@@ -59,7 +59,7 @@ export function dynamoSessionStore({ table, instance }: InstanceTable) {
   const keys = ledgerKeys(instance);
   return {
     create: (idHash: string, session: Session) =>
-      tried('write', async (limit) => {
+      attempt('write', async (limit) => {
         const ttl = { N: String(Math.ceil(session.endsAtMs / 1_000) + TTL_GRACE_SECONDS) };
         const { userId, endsAtMs } = session;
         const entry = { ...encode({ userId, endsAtMs }), [TTL_ATTRIBUTE]: ttl };
@@ -69,20 +69,20 @@ export function dynamoSessionStore({ table, instance }: InstanceTable) {
         await putItem(table, item, limit);
       }),
     read: (idHash: string) =>
-      tried('read', async (limit) => {
+      attempt('read', async (limit) => {
         const item = await getItem(table, keys.session(idHash), limit);
         return item && decode(item);
       }),
     /** Returns false if the session is gone; it does not come back. */
     change: (idHash: string, change: SessionChange) =>
-      tried('change', (limit) => changeItem(table, keys.session(idHash), encode(change), limit)),
-    remove: (idHash: string) => tried('remove', (limit) => deleteItem(table, keys.session(idHash), limit)),
+      attempt('change', (limit) => changeItem(table, keys.session(idHash), encode(change), limit)),
+    remove: (idHash: string) => attempt('remove', (limit) => deleteItem(table, keys.session(idHash), limit)),
     /** The last hundred; some may have ended. */
     ofUser: (userId: number) =>
-      tried('read', async (limit) => {
+      attempt('read', async (limit) => {
         const { pk } = keys.sessionOfUser(userId, '');
-        const noted = await queryAll(table, { pk, consistent: true }, limit);
-        const latest = [...noted].sort((a, b) => endOf(b) - endOf(a)).slice(0, OF_USER_MAX);
+        const entries = await queryAll(table, { pk, consistent: true }, limit);
+        const latest = [...entries].sort((a, b) => readEnd(b) - readEnd(a)).slice(0, OF_USER_MAX);
         const found = await Promise.all(
           latest.map(async (item) => {
             const { sk: idHash } = keyOf(item);
@@ -95,9 +95,9 @@ export function dynamoSessionStore({ table, instance }: InstanceTable) {
   };
 }
 
-const endOf = (item: Item): number => Number(item[ENDS_AT]?.N ?? 0);
+const readEnd = (item: Item): number => Number(item[ENDS_AT]?.N ?? 0);
 
-const tried = <T>(doing: string, call: (limit: TimeLimit) => Promise<T>): Promise<T> =>
+const attempt = <T>(doing: string, call: (limit: TimeLimit) => Promise<T>): Promise<T> =>
   answered(doing, failure, () => call(new TimeLimit(TIMEOUT_MS)));
 
 /** People read it: why it failed goes on by its name alone. */
@@ -119,12 +119,12 @@ export const dynamoUserSessions = ({ table, instance }: InstanceTable) => ({
       const keys = ledgerKeys(instance);
       const limit = new TimeLimit(FORGET_TIMEOUT_MS);
       const { pk } = keys.sessionOfUser(userId, '');
-      const noted = (await queryAll(table, { pk, consistent: true }, limit)).map(keyOf);
+      const entries = (await queryAll(table, { pk, consistent: true }, limit)).map(keyOf);
       // The index entry names the user, so it goes as well, and last.
-      for (const key of dryRun ? [] : noted) {
+      for (const key of dryRun ? [] : entries) {
         await deleteItem(table, keys.session(key.sk), limit);
         await deleteItem(table, key, limit);
       }
-      return noted.length;
+      return entries.length;
     }),
 });

@@ -46,7 +46,7 @@ export function verdictOn(
   truth: JobTruth | undefined,
   nowMs: number,
 ): JobVerdict {
-  const hold = liveHoldOf(record);
+  const hold = toLiveHold(record);
   if (hold !== undefined) return verdictOf(hold, truth, nowMs);
   const keep = { do: 'keep', jobId: record?.jobId ?? truth?.jobId ?? 0 } as const;
   const end = truth && endCharged(truth, record, nowMs);
@@ -68,7 +68,7 @@ const unclearEnd = (truth: JobTruth, durationSeconds: number, nowMs: number): Jo
   jobId: truth.jobId,
   durationSeconds,
   endedAtMs: truth.finishedAtMs ?? nowMs,
-  ...startOf(truth),
+  ...startFields(truth),
 });
 
 function nextDueMs(hold: LiveHold, { status, startedAtMs }: JobTruth, nowMs: number): number {
@@ -90,7 +90,7 @@ export interface LiveHold {
 }
 
 /** Undefined: the job ended, was never held, or is yet to be asked about. */
-export function liveHoldOf(record: JobRecord | undefined): LiveHold | undefined {
+export function toLiveHold(record: JobRecord | undefined): LiveHold | undefined {
   if (record?.dueAtMs === undefined || !isLive(record)) return undefined;
   const { jobId, decidedAtMs, dueAtMs, facts } = record;
   const runnerId = facts.asked?.runnerId;
@@ -137,7 +137,7 @@ export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
   if (status === 'failed' && failureReason === REJECTED_BY_ROUTER) {
     return { kind: 'gone', cause: REJECTED_BY_ROUTER };
   }
-  const durationSeconds = secondsOf(truth);
+  const durationSeconds = jobSeconds(truth);
   if (startedAtMs === undefined && !(durationSeconds !== undefined && durationSeconds > 0)) {
     return status === 'success' ? { kind: 'unclear' } : { kind: 'gone', cause: status };
   }
@@ -147,20 +147,20 @@ export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
   return {
     kind: 'ran',
     end: {
-      ...{ jobId, durationSeconds, endedAtMs, ...startOf(truth) },
+      ...{ jobId, durationSeconds, endedAtMs, ...startFields(truth) },
       ...(status !== 'skipped' && { outcome: status }),
     },
   };
 }
 
-const startOf = ({ runnerId, retryCount, queuedSeconds }: JobTruth) =>
+const startFields = ({ runnerId, retryCount, queuedSeconds }: JobTruth) =>
   withoutAbsent({
     ...{ runnerId, retryCount },
     queuedSeconds: queuedSeconds === undefined ? undefined : Math.round(queuedSeconds),
   });
 
 /** GitLab's count, else from start to finish; a clock that went backwards makes 0 of it. Undefined while it runs. */
-export function secondsOf({ durationSeconds, startedAtMs, finishedAtMs }: JobTruth): number | undefined {
+export function jobSeconds({ durationSeconds, startedAtMs, finishedAtMs }: JobTruth): number | undefined {
   if (durationSeconds !== undefined) return Math.max(0, durationSeconds);
   if (startedAtMs === undefined || finishedAtMs === undefined) return undefined;
   return Math.max(0, finishedAtMs - startedAtMs) / 1000;

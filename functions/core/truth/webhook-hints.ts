@@ -51,8 +51,8 @@ type HintedChange = { readonly hint: WebhookHint } & (
 export async function applyHints(hints: readonly WebhookHint[], deps: HintDeps) {
   const nowMs = deps.clock.nowMs();
   const outcomes = new Map<WebhookHint, HintOutcome>();
-  const changes = hints.flatMap((hint) => changeOf(hint, nowMs) ?? []);
-  const isOfGroup = (record: JobRecord, { groupId }: WebhookHint): boolean => rootOf(record) === groupId;
+  const changes = hints.flatMap((hint) => toChange(hint, nowMs) ?? []);
+  const isOfGroup = (record: JobRecord, { groupId }: WebhookHint): boolean => rootGroupId(record) === groupId;
   const foreign = await applyWhere(isOfGroup, changes, outcomes, deps);
   if (foreign.size > 0) {
     const projects = [...foreign.values()].map((projectId) => ({ projectId }));
@@ -66,7 +66,7 @@ export async function applyHints(hints: readonly WebhookHint[], deps: HintDeps) 
 }
 
 /** Undefined: it has not ended, or how long it ran is not said. */
-function changeOf(hint: WebhookHint, nowMs: number): HintedChange | undefined {
+function toChange(hint: WebhookHint, nowMs: number): HintedChange | undefined {
   const { jobId } = hint.truth;
   const what = endOfJob(hint.truth, nowMs);
   if (what.kind === 'ran') return { hint, call: 'settle', job: what.end };
@@ -118,7 +118,7 @@ async function applyWhere(
 }
 
 /** Absent: the admission did not know it, and the sweep alone ends the job. */
-export const rootOf = ({ facts: { rootId, groupIds } }: JobRecord): number | undefined =>
+export const rootGroupId = ({ facts: { rootId, groupIds } }: JobRecord): number | undefined =>
   rootId ?? groupIds?.[0];
 
 /** Not in the future, not before the admission, and not longer than since the admission. */
