@@ -42,12 +42,9 @@ export async function exportImages(event: TableStreamEvent, deps: ExportDeps): P
     const why = error instanceof Error ? error.message : 'unknown failure';
     const young = deps.clock.nowMs() - RETRY_FOR_MS;
     const again = images.filter(({ writtenAtMs }) => writtenAtMs > young).map(({ sequence }) => sequence);
-    deps.log.error('images not exported', {
-      images: images.length,
-      givenUp: images.length - again.length,
-      why,
-    });
-    return { again, lost: images.length - again.length };
+    const lost = images.length - again.length;
+    deps.log.error('images not exported', { images: images.length, givenUp: lost, why });
+    return { again, lost };
   }
 }
 
@@ -118,19 +115,14 @@ export function s3Objects({ bucket, region, endpoint, credentials }: S3ObjectsOp
   const base = new URL(endpoint ?? `https://${bucket}.s3.${region}.amazonaws.com`);
   const path = endpoint === undefined ? '' : `/${bucket}`;
   const signer = new SignatureV4({
-    credentials: credentials ?? defaultProvider(),
-    region,
-    service: 's3',
-    sha256: NodeSha256,
+    ...{ credentials: credentials ?? defaultProvider(), region, service: 's3', sha256: NodeSha256 },
     // S3 signs the path as it is sent.
     uriEscapePath: false,
   });
   const put = async (name: string, bytes: Uint8Array): Promise<void> => {
     const { protocol, hostname, port, host } = base;
     const { headers } = await signer.sign({
-      method: 'PUT',
-      protocol,
-      hostname,
+      ...{ method: 'PUT', protocol, hostname },
       ...(port !== '' && { port: Number(port) }),
       path: `${path}/${name}`,
       headers: { host, 'content-type': 'application/gzip' },

@@ -56,6 +56,9 @@ function inTurn(rootIds: readonly number[], nowMs: number): readonly number[] {
   return [...newestFirst.slice(0, NEWEST), ...others.slice(slice * IN_TURN, (slice + 1) * IN_TURN)];
 }
 
+const FORCE_REMEDY =
+  'does the token belong to an administrator? If they are gone: tollgate directory sync --force';
+
 export function logDirectoryReport(report: DirectorySyncReport, log: Log): void {
   const { rootIds, ...counts } = report;
   log.info('directory synced', { ...counts, roots: rootIds.length });
@@ -63,13 +66,13 @@ export function logDirectoryReport(report: DirectorySyncReport, log: Log): void 
     log.error('directory: GitLab lists far fewer groups than before; nothing is dropped', {
       groups: report.groups,
       groupsMissing: report.groupsMissing,
-      remedy: 'does the token belong to an administrator? If they are gone: tollgate directory sync --force',
+      remedy: FORCE_REMEDY,
     });
   }
   if (report.projectsRefused > 0) {
     log.error('directory: GitLab lists far fewer projects than before; none is dropped', {
       projectsMissing: report.projectsRefused,
-      remedy: 'does the token belong to an administrator? If they are gone: tollgate directory sync --force',
+      remedy: FORCE_REMEDY,
     });
   }
   if (report.failure !== undefined) {

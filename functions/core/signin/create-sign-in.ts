@@ -173,7 +173,12 @@ export function createSignIn(options: SignInOptions) {
   routes.get(CALLBACK_PATH, async (c) => {
     const state = c.req.query('state');
     const pending = state === undefined ? undefined : await pendings.of(c, state);
-    if (pending === undefined) throw expired();
+    if (pending === undefined)
+      throw new SignInError(
+        'sign_in_expired',
+        'This sign-in was begun more than ten minutes ago, in another browser, or is already over.',
+        'Sign in again; the browser has to accept cookies from here.',
+      );
     const userId = await gitlab.finish(new URL(c.req.url).searchParams, pending);
     const id = await sessions.open(userId, sessionCookie.read(c));
     pendings.forget(c, pending.state);
@@ -196,10 +201,3 @@ export function createSignIn(options: SignInOptions) {
 
   return { routes, requireUser: guard };
 }
-
-const expired = (): SignInError =>
-  new SignInError(
-    'sign_in_expired',
-    'This sign-in was begun more than ten minutes ago, in another browser, or is already over.',
-    'Sign in again; the browser has to accept cookies from here.',
-  );

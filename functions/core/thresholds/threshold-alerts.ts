@@ -143,9 +143,8 @@ async function explain(
   }
 }
 
-async function inParallel<From, To>(all: readonly From[], work: (from: From) => Promise<To>) {
-  return readInParts(all, (some) => Promise.all(some.map(work)), PARALLEL_MAX);
-}
+const inParallel = <From, To>(all: readonly From[], work: (from: From) => Promise<To>) =>
+  readInParts(all, (some) => Promise.all(some.map(work)), PARALLEL_MAX);
 
 type AlertFormat = Pick<ThresholdAlertDeps, 'currency' | 'consoleUrl'> & { readonly nowMs: number };
 

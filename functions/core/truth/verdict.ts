@@ -41,6 +41,16 @@ export function verdictOf(hold: LiveHold, truth: JobTruth | undefined, nowMs: nu
   }
 }
 
+/**
+ * | GitLab says | record | becomes |
+ * | --- | --- | --- |
+ * | not ended yet (also `running`) | any | unchanged |
+ * | ended, ran | HELD, RUNNING | SETTLED at GitLab's duration |
+ * | | SETTLED, RELEASED, EXPIRED | SETTLED by a correction entry, if the charge differs |
+ * | | REJECTED | SETTLED, unchecked `bypass`, flagged |
+ * | | none | SETTLED, unchecked `bypass`, on the counters of today's rules |
+ * | rejected by the router, or never ran | HELD, RUNNING | RELEASED; reported if by the router |
+ */
 export function verdictOn(
   record: JobRecord | undefined,
   truth: JobTruth | undefined,

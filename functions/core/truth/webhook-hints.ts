@@ -147,10 +147,8 @@ export function parseHintText(text: string): WebhookHint | undefined {
   const value = parsedJson(text);
   if (!isRecord(value)) return undefined;
   const { groupId, ...truth } = value;
-  return isId(groupId) && isTruth(truth) ? { groupId, truth: truth as unknown as JobTruth } : undefined;
-}
-
-function isTruth(value: Readonly<Record<string, unknown>>): boolean {
-  const { jobId, projectId, status } = value;
-  return isId(jobId) && isId(projectId) && JOB_STATUSES.some((each) => each === status);
+  const { jobId, projectId, status } = truth;
+  if (!isId(groupId) || !isId(jobId) || !isId(projectId)) return undefined;
+  if (!JOB_STATUSES.some((each) => each === status)) return undefined;
+  return { groupId, truth: truth as unknown as JobTruth };
 }
