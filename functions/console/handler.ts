@@ -7,7 +7,7 @@ import { systemClock as clock, consoleLog as log } from '../core/environment/env
 import { secretLines, ssmText } from '../core/environment/secrets.ts';
 import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
 import { runnerDetails, userNames } from '../core/gitlab/kept-answers.ts';
-import { createFleetReader } from '../core/gitlab/runners.ts';
+import { createFleet } from '../core/gitlab/runners.ts';
 import { dynamoRecountOutcomes, dynamoSweepMarks } from '../core/ledger/checkpoints.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
@@ -97,7 +97,7 @@ const read = createConsoleRead({
   zone,
   clock,
   recentJobIds,
-  runnerDetails: runnerDetails({ fleet: createFleetReader(quickly), clock, log }),
+  runnerDetails: runnerDetails({ fleet: createFleet(quickly), clock, log }),
   userNames: userNames({ gitlab: quickly, clock, log }),
   gitlabUrl,
   consoleUrl: origin,

@@ -25,7 +25,7 @@ export interface ExportResult {
 }
 
 /** A bucket that does not answer holds usage up no longer than this; after that what is missing is counted. */
-const PATIENCE_MS = 10 * 60_000;
+const RETRY_FOR_MS = 10 * 60_000;
 const NOTHING: ExportResult = { again: [], lost: 0 };
 const compressed = promisify(gzip);
 
@@ -36,23 +36,20 @@ export async function exportImages(event: TableStreamEvent, deps: ExportDeps): P
   if (first === undefined) return NOTHING;
   try {
     const bytes = await compressed(images.map(({ line }) => `${line}\n`).join(''));
-    await deps.objects.put(nameOf(images, first), bytes);
+    await deps.objects.put(objectName(images, first), bytes);
     return NOTHING;
   } catch (error) {
     const why = error instanceof Error ? error.message : 'unknown failure';
-    const young = deps.clock.nowMs() - PATIENCE_MS;
+    const young = deps.clock.nowMs() - RETRY_FOR_MS;
     const again = images.filter(({ writtenAtMs }) => writtenAtMs > young).map(({ sequence }) => sequence);
-    deps.log.error('images not exported', {
-      images: images.length,
-      givenUp: images.length - again.length,
-      why,
-    });
-    return { again, lost: images.length - again.length };
+    const lost = images.length - again.length;
+    deps.log.error('images not exported', { images: images.length, givenUp: lost, why });
+    return { again, lost };
   }
 }
 
 /** `v1/2026/11/21/12/<first>-<last>.jsonl.gz`, by the hour of the first: names sort by time. */
-function nameOf(images: readonly ExportedImage[], first: ExportedImage): string {
+function objectName(images: readonly ExportedImage[], first: ExportedImage): string {
   const [day = '', time = ''] = new Date(first.writtenAtMs).toISOString().split('T');
   const last = images.at(-1) ?? first;
   return `v1/${day.replaceAll('-', '/')}/${time.slice(0, 2)}/${first.sequence}-${last.sequence}.jsonl.gz`;
@@ -70,7 +67,7 @@ interface ExportedImage {
 }
 
 /** Recorded request fields: texts of images and services may contain values of variables. */
-const ASKED = 'rq';
+const REQUEST_FIELDS = 'rq';
 
 function isExported(item: Item, instance: string): boolean {
   const pk = item[PK]?.S ?? '';
@@ -85,7 +82,7 @@ function isExported(item: Item, instance: string): boolean {
 function exportedImages({ Records }: TableStreamEvent, instance: string): readonly ExportedImage[] {
   return Records.flatMap(({ dynamodb }) => {
     if (dynamodb?.NewImage === undefined) return [];
-    const { [ASKED]: _asked, ...item } = dynamodb.NewImage;
+    const { [REQUEST_FIELDS]: _fields, ...item } = dynamodb.NewImage;
     if (!isExported(item, instance)) return [];
     const { ApproximateCreationDateTime: at, SequenceNumber: sequence = '' } = dynamodb;
     const writtenAtMs = typeof at === 'number' ? at * 1000 : 0;
@@ -118,19 +115,14 @@ export function s3Objects({ bucket, region, endpoint, credentials }: S3ObjectsOp
   const base = new URL(endpoint ?? `https://${bucket}.s3.${region}.amazonaws.com`);
   const path = endpoint === undefined ? '' : `/${bucket}`;
   const signer = new SignatureV4({
-    credentials: credentials ?? defaultProvider(),
-    region,
-    service: 's3',
-    sha256: NodeSha256,
+    ...{ credentials: credentials ?? defaultProvider(), region, service: 's3', sha256: NodeSha256 },
     // S3 signs the path as it is sent.
     uriEscapePath: false,
   });
   const put = async (name: string, bytes: Uint8Array): Promise<void> => {
     const { protocol, hostname, port, host } = base;
     const { headers } = await signer.sign({
-      method: 'PUT',
-      protocol,
-      hostname,
+      ...{ method: 'PUT', protocol, hostname },
       ...(port !== '' && { port: Number(port) }),
       path: `${path}/${name}`,
       headers: { host, 'content-type': 'application/gzip' },

@@ -107,9 +107,9 @@ export function retryClaims(
   { jobId, facts, violations }: JobRecord,
   rules: EvaluationContext,
 ): readonly LimitClaim[] {
-  const asked = new Map(missingRoom(violations)?.map((reason) => [reason.unit, reason.asked]));
+  const missing = new Map(missingRoom(violations)?.map((reason) => [reason.unit, reason.asked]));
   const request = requestOfRecord(jobId, facts, facts.asked ?? {});
-  const [millicpu, bytes] = [asked.get('millicpu'), asked.get('bytes')];
+  const [millicpu, bytes] = [missing.get('millicpu'), missing.get('bytes')];
   const variables = {
     ...(millicpu !== undefined && { [resourceVariableName('build', 'cpu', 'request')]: `${millicpu}m` }),
     ...(bytes !== undefined && { [resourceVariableName('build', 'memory', 'request')]: `${bytes}` }),
@@ -119,7 +119,7 @@ export function retryClaims(
     .map((claim) => ({
       ...claim,
       // A class may cap what one container requests, and the job may have more than one.
-      amount: asked.get(claim.unit) ?? claim.amount,
+      amount: missing.get(claim.unit) ?? claim.amount,
       refusal: (seen) => claim.refusal(seen),
     }));
 }

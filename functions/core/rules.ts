@@ -66,7 +66,7 @@ export function rulesInForce(
     /** @throws {LimitsError} */
     rulesFor: async (jobs: readonly PlacedJob[]): Promise<Rules> => {
       const directory = await directoryFor(jobs);
-      const limits = await store.limitsFor(subjectsOf(jobs, directory));
+      const limits = await store.limitsFor(listSubjects(jobs, directory));
       const limitsAreCurrent = async (timeoutMs: number): Promise<boolean> => {
         const isStale = store.recheck(limits.version);
         return !(await Promise.race([isStale, clock.sleep(timeoutMs).then(() => false)]));
@@ -77,7 +77,7 @@ export function rulesInForce(
 }
 
 /** Root, groups in between, own group and project of each job, as far as they are known. */
-function subjectsOf(jobs: readonly PlacedJob[], directory: Directory | undefined): ReadonlySet<string> {
+function listSubjects(jobs: readonly PlacedJob[], directory: Directory | undefined): ReadonlySet<string> {
   const subjects = new Set<string>();
   for (const job of jobs) {
     const { ancestors, groupId, projectId } = placementOf(job, directory);
@@ -89,14 +89,9 @@ function subjectsOf(jobs: readonly PlacedJob[], directory: Directory | undefined
 }
 
 /** A document with the short hash of its content, as the build wrote it. */
-interface Versioned {
-  readonly version: string;
-  readonly document: unknown;
-}
+type Versioned = { readonly version: string; readonly document: unknown };
 
-export interface RulesFile {
-  readonly policy: Versioned;
-  readonly limits: Versioned;
+export interface RulesFile extends Readonly<Record<'policy' | 'limits', Versioned>> {
   readonly directory?: unknown;
   /** The clocks of every zone that the documents name. @default they are looked up when they are needed */
   readonly zones?: Readonly<Record<string, ZoneTable>>;
@@ -145,12 +140,9 @@ export function deployedRules({
   ledger,
   log,
   onUnreadable,
-}: {
+}: Pick<RulesInForceDeps, 'ledger' | 'log' | 'onUnreadable'> & {
   readonly rulesFile: string;
   readonly table: DynamoLimitTableOptions;
-  readonly ledger: Pick<Ledger, 'readCounters'>;
-  readonly log: Log;
-  readonly onUnreadable?: () => void;
 }): RulesInForce & { readonly handOutDirectory: HandOutDirectory } {
   const packed = readRulesFile(rulesFile);
   const directoryTable = new DynamoDirectoryTable(table);

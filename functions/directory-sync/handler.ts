@@ -4,8 +4,7 @@ import { type DirectorySyncReport, syncDirectory } from '../core/directory/sync.
 import { consoleLog, systemClock } from '../core/environment/environment.ts';
 import { secretLines, ssmText } from '../core/environment/secrets.ts';
 import { readDirectoryConfig } from '../core/environment/settings.ts';
-import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
-import type { RestCallDeps } from '../core/gitlab/rest-call.ts';
+import { deployedCalls } from '../core/gitlab/gitlab-fetch.ts';
 import { createGitLabDirectory } from '../core/gitlab/rest-gitlab.ts';
 import { onOwnBooks } from '../core/ledger/instances.ts';
 import { deployedMetrics } from '../core/metrics.ts';
@@ -20,22 +19,16 @@ const place = {
   instance: config.gitlabInstance,
 };
 const table = new DynamoDirectoryTable(place);
-const fetch = deployedFetch(process.env, { clock: systemClock, log: consoleLog });
-const firstLine = (parameter: string): (() => Promise<string | undefined>) => {
-  const lines = secretLines({ load: () => ssmText(parameter), clock: systemClock, log: consoleLog });
-  return async () => (await lines())[0];
-};
-const callsWith = (parameter: string): RestCallDeps => {
-  const token = firstLine(parameter);
-  return { baseUrl: config.gitlabUrl, token: async () => (await token()) ?? '', fetch, clock: systemClock };
-};
+const { gitlabUrl, hooks } = config;
+const programDeps = { clock: systemClock, log: consoleLog };
+const callsWith = (tokenParameter: string) =>
+  deployedCalls({ gitlabUrl, tokenParameter }, process.env, programDeps);
 const reading = callsWith(config.gitlabTokenParameter);
 const gitlab = createGitLabDirectory(reading);
-const { hooks } = config;
 const making = hooks && {
   url: hooks.url,
   making: callsWith(hooks.tokenParameter),
-  secret: firstLine(hooks.secretsParameter),
+  secrets: secretLines({ load: () => ssmText(hooks.secretsParameter), ...programDeps }),
 };
 
 /** Lambda's entry point for the schedule of every five minutes. Give it 240 s: the run asks for 150 and writes after that. */

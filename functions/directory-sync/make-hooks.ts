@@ -11,7 +11,7 @@ interface HookMaker {
   readonly url: string;
   readonly reading: RestCallDeps;
   readonly making: RestCallDeps;
-  readonly secret: () => Promise<string | undefined>;
+  readonly secrets: () => Promise<readonly string[]>;
   readonly nowMs: number;
   readonly log: Log;
 }
@@ -33,7 +33,7 @@ export async function makeHooks(rootIds: readonly number[], maker: HookMaker): P
       const path = `/groups/${groupId}/hooks`;
       const { hooks } = await readPage('hooks', path, pageQuery({}, undefined), HookUrl, reading);
       if (hooks.some((hook) => isHookUrl(hook.url, url))) continue;
-      const secret = await maker.secret();
+      const [secret] = await maker.secrets();
       if (secret === undefined) return;
       const setting = { ...hookSetting(NAME, url, secret, groupId), ...HOOK_EVENTS };
       await changed('POST', path, setting, z.unknown(), making);
@@ -56,20 +56,23 @@ function inTurn(rootIds: readonly number[], nowMs: number): readonly number[] {
   return [...newestFirst.slice(0, NEWEST), ...others.slice(slice * IN_TURN, (slice + 1) * IN_TURN)];
 }
 
+const FORCE_REMEDY =
+  'does the token belong to an administrator? If they are gone: tollgate directory sync --force';
+
 export function logDirectoryReport(report: DirectorySyncReport, log: Log): void {
-  const { rootIds, ...told } = report;
-  log.info('directory synced', { ...told, roots: rootIds.length });
+  const { rootIds, ...counts } = report;
+  log.info('directory synced', { ...counts, roots: rootIds.length });
   if (report.groupsListing === 'refused') {
     log.error('directory: GitLab lists far fewer groups than before; nothing is dropped', {
       groups: report.groups,
       groupsMissing: report.groupsMissing,
-      remedy: 'does the token belong to an administrator? If they are gone: tollgate directory sync --force',
+      remedy: FORCE_REMEDY,
     });
   }
   if (report.projectsRefused > 0) {
     log.error('directory: GitLab lists far fewer projects than before; none is dropped', {
       projectsMissing: report.projectsRefused,
-      remedy: 'does the token belong to an administrator? If they are gone: tollgate directory sync --force',
+      remedy: FORCE_REMEDY,
     });
   }
   if (report.failure !== undefined) {

@@ -69,10 +69,7 @@ export async function closeMonths(deadlineMs: number, deps: CloseMonthsDeps) {
 }
 
 /** By subject, the first day of the first month with its jobs. Sheets name every group that had jobs, wherever it is now. */
-async function firstDays(
-  nowMs: number,
-  { sheets, directory, zone }: CloseMonthsDeps,
-): Promise<ReadonlyMap<string, number>> {
+async function firstDays(nowMs: number, { sheets, directory, zone }: CloseMonthsDeps) {
   const { year, month } = calendarDay(today(zone, nowMs));
   const months = Array.from({ length: LOOKED_BACK_MONTHS + 2 }, (_, back) =>
     dayNumber({ year, month: month - back, day: 1 }),
@@ -103,22 +100,17 @@ const nextMonth = (
 ): StatementMonth =>
   last === undefined ? monthOfDay(firstDay, fiscalStart) : monthAfter(closedDays(last).to, fiscalStart);
 
-async function closeGroup(
-  subject: string,
-  firstDay: number,
-  nowMs: number,
-  deps: CloseMonthsDeps,
-): Promise<number> {
+async function closeGroup(subject: string, firstDay: number, nowMs: number, deps: CloseMonthsDeps) {
   const { chain } = deps;
   let closed = 0;
   let begin = firstDay;
   for (let tries = 0; tries < TRIES_MAX; ) {
-    const kept = await chain.of(subject);
-    const before = kept.map(({ statement }) => statement);
+    const chained = await chain.of(subject);
+    const before = chained.map(({ statement }) => statement);
     const month = nextMonth(before.at(-1), begin, deps);
     if (!isClosable(month, deps.zone, nowMs)) return closed;
     const draft = await monthDraft(
-      { subject, group: labelOf(subject, before, deps), month, before, nowMs },
+      { subject, group: groupLabel(subject, before, deps), month, before, nowMs },
       deps,
     );
     if (draft === undefined) {
@@ -127,18 +119,14 @@ async function closeGroup(
       continue;
     }
     const { last: number } = await chain.register();
-    const statement = { number: number + 1, ...draft, previousSha256: kept.at(-1)?.sha256 ?? '' };
+    const statement = { number: number + 1, ...draft, previousSha256: chained.at(-1)?.sha256 ?? '' };
     if ((await chain.append(sealed(statement))) === 'written') closed += 1;
     else tries += 1;
   }
   return closed;
 }
 
-const labelOf = (
-  subject: string,
-  before: readonly ClosedStatement[],
-  { directory }: CloseMonthsDeps,
-): string =>
+const groupLabel = (subject: string, before: readonly ClosedStatement[], { directory }: CloseMonthsDeps) =>
   subject === 'instance'
     ? 'all groups'
     : (directory.groupById.get(Number(subject.slice('group/'.length)))?.path ??

@@ -78,7 +78,16 @@ async function recount(startMs: number): Promise<string> {
   const visit = recordVisit(
     { sinceMs, nowMs },
     {
-      mend: async (records) => mendUsage(records, await mendDeps()),
+      mend: async (records) =>
+        mendUsage(records, {
+          ...{
+            store: new DynamoRollupStore(table),
+            clock: systemClock,
+            random: Math.random,
+            log: consoleLog,
+          },
+          placeOf: placeBy((await readGroups())?.directory, config.zone),
+        }),
       replaceUserIds: async (jobIds) => {
         const names = await replaceUserIds(jobIds, startMs + NAMES_UNTIL_MS, {
           ...{ store, clock: systemClock },
@@ -154,14 +163,3 @@ async function fiscalStartInForce(packed: LimitSet): Promise<FiscalStart> {
 
 const readGroups = () =>
   readWholeDirectory(new DynamoDirectoryTable(table), { timeoutMs: DIRECTORY_TIMEOUT_MS });
-
-async function mendDeps() {
-  const known = await readGroups();
-  return {
-    store: new DynamoRollupStore(table),
-    clock: systemClock,
-    random: Math.random,
-    placeOf: placeBy(known?.directory, config.zone),
-    log: consoleLog,
-  };
-}

@@ -17,7 +17,7 @@ import {
   scheduleRowKey,
 } from '../core/sheets/sheet-store.ts';
 import { contributionOf, placeBy } from '../core/usage/contribution.ts';
-import { type NamedSums, namedSheet, sumsOfSheets } from './pack-sheets.ts';
+import { namedSheet, sumsOfSheets } from './pack-sheets.ts';
 
 interface PackJobsDeps extends RecordReader {
   readonly sheets: SheetStore;
@@ -42,9 +42,9 @@ export async function packJobs(
   const nowMs = clock.nowMs();
   const now = today(zone, nowMs);
   const last = dayText(now - 1);
-  const [head] = await sheets.read([{ kind: 'job', span: monthOf(last) }], 'first');
+  const [head] = await sheets.read([{ kind: 'job', span: monthKey(last) }], 'first');
   const known = head?.days?.get(last);
-  if (known !== undefined && nightOf(known.atMs) >= nightOf(nowMs)) return { days: 0, records: 0 };
+  if (known !== undefined && nightNumber(known.atMs) >= nightNumber(nowMs)) return { days: 0, records: 0 };
   const startOf = (day: number): number => dayStartMs(zone, calendarDay(day));
   const { records, fromMs } = await readRecentRecords(
     { readRecords, recentJobIds },
@@ -55,7 +55,7 @@ export async function packJobs(
   const numbers = Array.from({ length: daysBack }, (_, index) => now - daysBack + index);
   // With too many records, a partial yesterday is better than none.
   const days = numbers.filter((day) => day === now - 1 || startOf(day) >= fromMs).map(dayText);
-  const sums = sumsOfJobs(records, new Set(days), zone);
+  const sums = sumJobs(records, new Set(days), zone);
   for (const day of days)
     for (const kind of JOB_SHEET_KINDS)
       await sheets.write({
@@ -63,10 +63,10 @@ export async function packJobs(
         span: day,
         ...namedSheet(sums.get(day)?.get(kind) ?? new Map(), DAY_ROWS_MAX),
       });
-  for (const month of new Set(days.map(monthOf)))
+  for (const month of new Set(days.map(monthKey)))
     await packMonth(
       month,
-      days.filter((day) => monthOf(day) === month),
+      days.filter((day) => monthKey(day) === month),
       nowMs,
       sheets,
     );
@@ -76,16 +76,11 @@ export async function packJobs(
 /** 02:20 UTC: away from midnight, when periods end and most schedules start. */
 const NIGHT_AT_MS = (2 * 60 + 20) * 60_000;
 
-const nightOf = (atMs: number): number => Math.floor((atMs - NIGHT_AT_MS) / DAY_MS);
+const nightNumber = (atMs: number): number => Math.floor((atMs - NIGHT_AT_MS) / DAY_MS);
 
-const monthOf = (day: string): string => day.slice(0, '2026-11'.length);
+const monthKey = (day: string): string => day.slice(0, '2026-11'.length);
 
-async function packMonth(
-  month: string,
-  packed: readonly string[],
-  nowMs: number,
-  sheets: SheetStore,
-): Promise<void> {
+async function packMonth(month: string, packed: readonly string[], nowMs: number, sheets: SheetStore) {
   // The sheet that marks a finished night comes last.
   for (const kind of JOB_SHEET_KINDS.toSorted((a, b) => Number(a === 'job') - Number(b === 'job'))) {
     const [head] = await sheets.read([{ kind, span: month }], 'first');
@@ -99,11 +94,7 @@ async function packMonth(
   }
 }
 
-function sumsOfJobs(
-  records: readonly JobRecord[],
-  days: ReadonlySet<string>,
-  zone: string,
-): ReadonlyMap<string, ReadonlyMap<JobSheetKind, NamedSums>> {
+function sumJobs(records: readonly JobRecord[], days: ReadonlySet<string>, zone: string) {
   const placeOf = placeBy(undefined, zone);
   const sums = new Map<string, Map<JobSheetKind, Map<string, SheetSum>>>();
   for (const record of records) {
@@ -112,7 +103,7 @@ function sumsOfJobs(
     const sum = sumOfTally(tally);
     const ofDay = sums.get(day) ?? new Map<JobSheetKind, Map<string, SheetSum>>();
     sums.set(day, ofDay);
-    for (const [kind, name] of [...rowsOf(record, zone), ...classRows(subjects, record)]) {
+    for (const [kind, name] of [...jobRows(record, zone), ...classRows(subjects, record)]) {
       const ofKind = ofDay.get(kind) ?? new Map<string, SheetSum>();
       ofDay.set(kind, ofKind);
       addSumTo(ofKind, name, sum);
@@ -121,10 +112,7 @@ function sumsOfJobs(
   return sums;
 }
 
-function rowsOf(
-  { facts, decidedAtMs }: JobRecord,
-  zone: string,
-): readonly (readonly [JobSheetKind, string])[] {
+function jobRows({ facts, decidedAtMs }: JobRecord, zone: string) {
   const { asked = {}, jobName, projectId, groupIds, rootId, userId } = facts;
   const keys: Readonly<Record<Exclude<JobKey, 'hour'>, string | undefined>> = {
     branch: asked.ref,
@@ -144,10 +132,7 @@ function rowsOf(
   return [...ofProject, ...[...places].map((id) => ['hour', jobRowName(id, hour)] as const)];
 }
 
-const classRows = (
-  subjects: readonly string[],
-  { facts }: JobRecord,
-): readonly (readonly [JobSheetKind, string])[] =>
+const classRows = (subjects: readonly string[], { facts }: JobRecord) =>
   subjects
     .filter((subject) => /^(group|project)\//.test(subject))
     .map((subject) => ['subject-class', classRowName(subject, facts.runnerClass)] as const);

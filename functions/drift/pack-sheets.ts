@@ -87,7 +87,7 @@ async function dueDays(
 ): Promise<readonly { readonly day: string; readonly digest: string }[]> {
   const tallies = (await readTallies(['instance'], { from: first, to: last }, usage)).get('instance') ?? [];
   return tallies
-    .map(({ number, day, tally }) => ({ number, day, digest: digestOf(tally) }))
+    .map(({ number, day, tally }) => ({ number, day, digest: digestTally(tally) }))
     .filter(({ number, day, digest }) => {
       const known = days.get(day);
       const pauseMs = now - number < FRESH_DAYS ? FRESH_MS : STALE_MS;
@@ -123,7 +123,7 @@ async function packDay(
   const groups = await read(new Map([[WHOLE, 'instance']]));
   const seen = new Set<number>([WHOLE]);
   let next = [
-    ...rowsOf(known, 'group'),
+    ...rowIds(known, 'group'),
     ...formerRootsIn(groups.get(WHOLE) ?? new Map()),
     ...(below.get(WHOLE) ?? []).filter(({ personal }) => withPersonal || !personal).map(({ id }) => id),
   ].filter((id) => !seen.has(id));
@@ -134,10 +134,10 @@ async function packDay(
     const children = [...found.keys()].flatMap((id) => (below.get(id) ?? []).map((group) => group.id));
     next = [...new Set(children)].filter((id) => !seen.has(id));
   }
-  const projectIds = new Set(rowsOf(known, 'project'));
+  const projectIds = new Set(rowIds(known, 'project'));
   for (const { id, groupId } of directory.projectById.values()) if (groups.has(groupId)) projectIds.add(id);
   const projects = await read(new Map([...projectIds].map((id) => [id, `project/${id}`])));
-  const names = [...new Set([...classNames, ...namesOf(known), ''])];
+  const names = [...new Set([...classNames, ...classNamesIn(known), ''])];
   const classes = await read(new Map(names.map((name, id) => [id, `runner-class/${name}`])));
   const used = {
     group: packedTallies(groups),
@@ -166,7 +166,7 @@ function summed(sheets: readonly Sheet[]): Pick<Sheet, 'bytes' | 'later' | 'name
   return packedSums(sums);
 }
 
-const digestOf = (tally: UsageTally): string =>
+const digestTally = (tally: UsageTally): string =>
   tally.size === 0
     ? ''
     : createHash('sha256')
@@ -179,13 +179,13 @@ const DIGEST_CHARACTERS = 16;
 const packedTallies = (tallies: ReadonlyMap<number, UsageTally>) =>
   packedSums(new Map([...tallies].map(([id, tally]) => [id, sumOfTally(tally)])));
 
-function rowsOf(known: readonly (Sheet | undefined)[], of: SheetKind): readonly number[] {
+function rowIds(known: readonly (Sheet | undefined)[], of: SheetKind): readonly number[] {
   const ids: number[] = [];
   for (const sheet of known) if (sheet?.kind === of) eachRow(sheet.bytes, (id) => ids.push(id));
   return ids;
 }
 
-const namesOf = (known: readonly (Sheet | undefined)[]): readonly string[] =>
+const classNamesIn = (known: readonly (Sheet | undefined)[]): readonly string[] =>
   known.flatMap((sheet) => (sheet?.kind === 'class' ? (sheet.names ?? []) : []));
 
 export type NamedSums = ReadonlyMap<string, SheetSum>;

@@ -30,7 +30,7 @@ export interface RequeueDeps {
 
 const RETRIES_PER_RUN_MAX = 12;
 /** Reservation of a retried job without an admission request; then other jobs may use the slot. */
-const KEPT_MS = 5 * 60_000;
+const RESERVED_MS = 5 * 60_000;
 const AGAIN_MS = 2 * 60_000;
 
 export async function requeue(deps: RequeueDeps) {
@@ -43,7 +43,7 @@ export async function requeue(deps: RequeueDeps) {
       .filter((entry) => isOpen(entry) && (entry.againAtMs ?? 0) <= clock.nowMs())
       .map((entry): WaitingEntry => ({ ...entry, groupId, priority })),
   );
-  const claimsOf = await claimsByJob(waiting, deps);
+  const claimsByJobId = await claimsByJob(waiting, deps);
   /** Claims that found no room in this run: other jobs mostly have the same. */
   const full = new Set<string>();
   const report = { waiting: 0, retried: 0, refused: 0 };
@@ -51,7 +51,7 @@ export async function requeue(deps: RequeueDeps) {
   for (const { groupId, priority: _, ...entry } of inTurn(waiting)) {
     const list = lists.get(groupId);
     const { jobId } = entry;
-    const claims = claimsOf.get(jobId) ?? [];
+    const claims = claimsByJobId.get(jobId) ?? [];
     const need = claims.map(({ counter, amount }) => `${counterName(counter)} ${amount}`).join();
     // A run that died may have left room kept for it, which counts as taken.
     const isFull = entry.state !== 'retrying' && full.has(need);
@@ -60,22 +60,22 @@ export async function requeue(deps: RequeueDeps) {
       continue;
     }
     // Before GitLab is asked: from its answer on the new job may be asked about, and others may at any time.
-    const kept = await deps.ledger.reserve({ jobId, claims, untilMs: clock.nowMs() + KEPT_MS });
-    if (kept === 'full' || kept === 'undecided') {
+    const reserved = await deps.ledger.reserve({ jobId, claims, untilMs: clock.nowMs() + RESERVED_MS });
+    if (reserved === 'full' || reserved === 'undecided') {
       full.add(need);
       // A table that does not answer leaves no time for others.
-      if (kept === 'undecided') left = 0;
+      if (reserved === 'undecided') left = 0;
       report.waiting += 1;
       continue;
     }
     left -= 1;
     // Written down before GitLab is asked: a run that dies in between leaves a trace.
-    const asking = await replaced(list, { ...entry, state: 'retrying' }, deps);
+    const asking = await replaceEntry(list, { ...entry, state: 'retrying' }, deps);
     const outcome = await deps.retry(groupId, entry.projectId, jobId);
     if (outcome.outcome === 'retried') await deps.ledger.handOver(jobId, outcome.newJobId);
     else await deps.ledger.endReservations([jobId]);
-    const after = outcomeOf(entry, outcome, clock.nowMs());
-    lists.set(groupId, await replaced(asking, after, deps));
+    const after = nextEntry(entry, outcome, clock.nowMs());
+    lists.set(groupId, await replaceEntry(asking, after, deps));
     if (outcome.outcome === 'retried') report.retried += 1;
     if (outcome.outcome === 'refused') report.refused += 1;
     const { newJobId, why } = after;
@@ -88,10 +88,7 @@ export async function requeue(deps: RequeueDeps) {
 const isOpen = ({ state }: RequeueEntry): boolean => state === 'waiting' || state === 'retrying';
 
 /** The group's list with what was rejected since, and without those whose time is over. */
-async function withRejected(
-  settings: RequeueSettings,
-  { agreed, lists, usage, ledger, clock }: RequeueDeps,
-): Promise<RequeueList> {
+async function withRejected(settings: RequeueSettings, { agreed, lists, usage, ledger, clock }: RequeueDeps) {
   const nowMs = clock.nowMs();
   const sinceMs = nowMs - settings.withinSeconds * 1000;
   const [list, [rejections]] = await Promise.all([
@@ -111,15 +108,12 @@ async function withRejected(
     return { ...entry, state: 'over', why };
   });
   const changed = entries.some((entry, at) => entry !== list.entries[at]);
-  return changed ? written({ ...list, entries }, lists) : list;
+  return changed ? save({ ...list, entries }, lists) : list;
 }
 
 /** Returns what each waiting job needs room for. A job without a record needs nothing: GitLab says what became of it. */
-async function claimsByJob(
-  waiting: readonly WaitingEntry[],
-  { ledger, rulesFor, clock }: RequeueDeps,
-): Promise<ReadonlyMap<number, readonly LimitClaim[]>> {
-  if (waiting.length === 0) return new Map();
+async function claimsByJob(waiting: readonly WaitingEntry[], { ledger, rulesFor, clock }: RequeueDeps) {
+  if (waiting.length === 0) return new Map<number, readonly LimitClaim[]>();
   const read = await ledger.readRecords(waiting.map(({ jobId }) => jobId));
   const records = read.filter((record) => record !== undefined);
   const rules = await rulesFor(
@@ -129,7 +123,7 @@ async function claimsByJob(
   return new Map(records.map((record) => [record.jobId, retryClaims(record, context)]));
 }
 
-function outcomeOf(entry: RequeueEntry, outcome: RetryOutcome, nowMs: number): RequeueEntry {
+function nextEntry(entry: RequeueEntry, outcome: RetryOutcome, nowMs: number): RequeueEntry {
   switch (outcome.outcome) {
     case 'retried':
       return {
@@ -145,13 +139,10 @@ function outcomeOf(entry: RequeueEntry, outcome: RetryOutcome, nowMs: number): R
   }
 }
 
-const replaced = (list: RequeueList, entry: RequeueEntry, { lists }: RequeueDeps): Promise<RequeueList> =>
-  written(
-    { ...list, entries: list.entries.map((each) => (each.jobId === entry.jobId ? entry : each)) },
-    lists,
-  );
+const replaceEntry = (list: RequeueList, entry: RequeueEntry, { lists }: RequeueDeps): Promise<RequeueList> =>
+  save({ ...list, entries: list.entries.map((each) => (each.jobId === entry.jobId ? entry : each)) }, lists);
 
-async function written(list: RequeueList, lists: RequeueLists): Promise<RequeueList> {
+async function save(list: RequeueList, lists: RequeueLists): Promise<RequeueList> {
   const after = await lists.write(list);
   if (after === undefined)
     throw new Error(`the retries of group ${list.groupId} are worked off by two runs at once`);

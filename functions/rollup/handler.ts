@@ -37,7 +37,7 @@ const store = new DynamoRollupStore(table);
 let { directory } = packed;
 
 /** For the path of a counter's group; a project's is known where its jobs are counted in the same batch. */
-const directoryOf = ({ subject }: CounterKey) => {
+const readDirectory = ({ subject }: CounterKey) => {
   const [kind, id] = subject.split('/');
   return kind === 'group' ? directoryFor([{ namespaceId: Number(id) }]) : directoryFor([]);
 };
@@ -46,7 +46,7 @@ const directoryOf = ({ subject }: CounterKey) => {
 const alertsTo = (topicArn: string) =>
   thresholdAlerts({
     findLimit: async (key) =>
-      findLimit(key, await limitsFor([key.subject]), await directoryOf(key), systemClock.nowMs()),
+      findLimit(key, await limitsFor([key.subject]), await readDirectory(key), systemClock.nowMs()),
     notify: snsNotifier({ topicArn }),
     clock: systemClock,
     records: dynamoAlertRecords(table),

@@ -10,7 +10,7 @@ import { JOB_HOOK_EVENT, parseJobHook } from '../core/gitlab/job-reader.ts';
 import type { InboxItem, InboxStore } from '../core/ledger/store.ts';
 import { doubling, LedgerError, retried } from '../core/store/table-failure.ts';
 import { hintText } from '../core/truth/webhook-hints.ts';
-import { hasWebhookToken, isSigned, type SignedHeaders } from './webhook-signature.ts';
+import { isSigned, isToken } from './webhook-signature.ts';
 
 export interface SettleAppDeps {
   readonly inbox: InboxStore;
@@ -46,12 +46,12 @@ export function createSettleApp(deps: SettleAppDeps): Hono {
   app.post(`${JOBS_PATH}/:groupId{[1-9][0-9]{0,14}}`, async (c) => {
     const groupId = Number(c.req.param('groupId'));
     const body = await c.req.text();
-    const sender = await senderOf(groupId, body, headersOf(c), deps);
-    if (sender === 'unknown') return respond(c, 'refused', 401);
-    if (sender === 'unchecked') return respond(c, 'failed', 503);
-    if (!arrived.has(sender)) deps.log.info('job events arrive', { proof: sender });
-    arrived.add(sender);
-    c.header(PROOF_HEADER, sender);
+    const proof = await findProof(groupId, body, c.req.header(), deps);
+    if (proof === 'unknown') return respond(c, 'refused', 401);
+    if (proof === 'unchecked') return respond(c, 'failed', 503);
+    if (!arrived.has(proof)) deps.log.info('job events arrive', { proof });
+    arrived.add(proof);
+    c.header(PROOF_HEADER, proof);
 
     if (c.req.header('x-gitlab-event') !== JOB_HOOK_EVENT) return respond(c, 'dropped', 200);
     const truth = parseJobHook(parsedJson(body));
@@ -84,18 +84,13 @@ async function receivedOnce(
   { inbox, clock, random }: Pick<SettleAppDeps, 'inbox' | 'clock' | 'random'>,
 ): Promise<boolean> {
   const untilMs = clock.monotonicMs() + RECEIVE_MS_MAX;
-  const attempt = async (): Promise<boolean | LedgerError> => {
-    try {
-      return await inbox.receive(item, { timeoutMs: ATTEMPT_TIMEOUT_MS });
-    } catch (error) {
+  const attempt = (): Promise<boolean | LedgerError> =>
+    inbox.receive(item, { timeoutMs: ATTEMPT_TIMEOUT_MS }).catch((error: unknown) => {
       if (error instanceof LedgerError && error.retryable) return error;
       throw error;
-    }
-  };
+    });
   const answer = await retried(attempt, (each) => each instanceof LedgerError, {
-    clock,
-    random,
-    triesMax: ATTEMPTS_MAX,
+    ...{ clock, random, triesMax: ATTEMPTS_MAX },
     pauseMsMax: doubling(50, 1_000),
     isTimeFor: (pauseMs) => clock.monotonicMs() + pauseMs + ATTEMPT_TIMEOUT_MS <= untilMs,
   });
@@ -109,25 +104,19 @@ type JobsOutcome = 'received' | 'repeated' | 'dropped' | 'refused' | 'too_large'
 const respond = (c: Context, outcome: JobsOutcome, status: 200 | 401 | 413 | 500 | 503): Response =>
   c.json({ outcome }, status);
 
-const headersOf = (c: Context): SignedHeaders => ({
-  id: c.req.header('webhook-id'),
-  timestamp: c.req.header('webhook-timestamp'),
-  signature: c.req.header('webhook-signature'),
-  token: c.req.header('x-gitlab-token'),
-});
-
 /** A signature must verify, even next to a valid token; without one, the token is compared. */
-async function senderOf(
+async function findProof(
   groupId: number,
   body: string,
-  headers: SignedHeaders,
+  headers: Readonly<Record<string, string>>,
   { secrets, legacyTokens, log }: SettleAppDeps,
 ): Promise<DeliveryProof | 'unknown' | 'unchecked'> {
   try {
-    if (headers.signature !== undefined)
+    if (headers['webhook-signature'] !== undefined)
       return isSigned(body, headers, await secrets(), groupId, log) ? 'signature' : 'unknown';
-    if (legacyTokens === undefined || headers.token === undefined) return 'unknown';
-    return hasWebhookToken(headers, await legacyTokens(), groupId, log) ? 'token' : 'unknown';
+    const token = headers['x-gitlab-token'];
+    if (legacyTokens === undefined || token === undefined) return 'unknown';
+    return isToken(token, await legacyTokens(), groupId, log) ? 'token' : 'unknown';
   } catch (error) {
     log.error('webhook secrets unreadable', { error: errorName(error) });
     return 'unchecked';

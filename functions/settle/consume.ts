@@ -50,13 +50,13 @@ export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promi
     else arrived.push({ sequence, hint });
   }
   // Before the ends, which may be those of the same jobs.
-  const unbooked = await bookJournal(written, deps);
-  if (arrived.length === 0) return { batchItemFailures: unbooked };
+  const unstored = await storeJournal(written, deps);
+  if (arrived.length === 0) return { batchItemFailures: unstored };
 
   const hints = arrived.map(({ hint }) => hint);
   const outcomes = await applyHints(hints, deps);
   const { metrics, clock, log } = deps;
-  log.info('reported ends applied', countsOf(outcomes));
+  log.info('reported ends applied', countOutcomes(outcomes));
   const refused = hints.filter((_, index) => outcomes[index] === 'refused');
   if (refused.length > 0)
     log.warn('webhooks reported what cannot be', {
@@ -66,7 +66,7 @@ export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promi
   if (metrics !== undefined) measure(hints, outcomes, clock.nowMs(), metrics);
   return {
     batchItemFailures: [
-      ...unbooked,
+      ...unstored,
       ...arrived.flatMap(({ sequence }, index) =>
         outcomes[index] === 'undecided' ? [{ itemIdentifier: sequence }] : [],
       ),
@@ -75,11 +75,11 @@ export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promi
 }
 
 /** Processes items in sequence: each is a batch. @returns those not completely stored. */
-async function bookJournal(
+async function storeJournal(
   written: readonly { readonly sequence: string; readonly body: string }[],
   { recordJournal, log }: ConsumeDeps,
 ): Promise<TableStreamResponse['batchItemFailures']> {
-  const unbooked: { readonly itemIdentifier: string }[] = [];
+  const unstored: { readonly itemIdentifier: string }[] = [];
   for (const { sequence, body } of written) {
     const answers = answersIn(body);
     if (answers === undefined || recordJournal === undefined) {
@@ -91,9 +91,9 @@ async function bookJournal(
       results.filter(({ outcome }) => outcome === wanted).length;
     const undecided = count('undecided');
     log.info('journal booked', { recorded: count('recorded'), undecided, invalid: count('invalid') });
-    if (undecided > 0) unbooked.push({ itemIdentifier: sequence });
+    if (undecided > 0) unstored.push({ itemIdentifier: sequence });
   }
-  return unbooked;
+  return unstored;
 }
 
 function answersIn(body: string): readonly unknown[] | undefined {
@@ -119,8 +119,5 @@ function measure(
   metrics.flush();
 }
 
-function countsOf(outcomes: readonly HintOutcome[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
-  return counts;
-}
+const countOutcomes = (outcomes: readonly HintOutcome[]): Readonly<Record<string, number>> =>
+  Object.fromEntries([...Map.groupBy(outcomes, (each) => each)].map(([name, { length }]) => [name, length]));

@@ -86,7 +86,7 @@ async function importParameter(group: number, directory: Directory, deps: Import
       confirmed: wanted?.confirmed ?? true,
     });
     if (outcome.outcome === 'stale') return 'stale' as const;
-    const problems = problemsOf(outcome);
+    const problems = describeProblems(outcome);
     if (problems !== undefined) return refusedFor(problems);
     await imported.write(group, parameter && { ...parameter, limits: wanted?.ids ?? [] });
     return { outcome: 'imported' } as const;
@@ -130,7 +130,9 @@ function replaceLimits(
   return { ...document, limits: [...limits, ...added], ...(document.grants !== undefined && { grants }) };
 }
 
-function problemsOf(outcome: Exclude<ApplyOutcome, { outcome: 'stale' }>): readonly string[] | undefined {
+function describeProblems(
+  outcome: Exclude<ApplyOutcome, { outcome: 'stale' }>,
+): readonly string[] | undefined {
   switch (outcome.outcome) {
     case 'live':
     case 'unchanged':
@@ -145,8 +147,8 @@ function problemsOf(outcome: Exclude<ApplyOutcome, { outcome: 'stale' }>): reado
       const rows = outcome.rows.map(
         ({ limit, from, to, unit = '' }) => `${limit}: ${from} becomes ${to} ${unit}`,
       );
-      const said = [...rows, ...outcome.lockout].slice(0, PROBLEMS_MAX).join('; ');
-      return [`needs to be confirmed: write confirm: true into the value (${said})`];
+      const details = [...rows, ...outcome.lockout].slice(0, PROBLEMS_MAX).join('; ');
+      return [`needs to be confirmed: write confirm: true into the value (${details})`];
     }
     case 'needs_approval':
       return [
@@ -269,22 +271,22 @@ async function toImport(event: unknown, { path, parameters, imported }: ImportDe
   const detail = isRecord(event) && event.source === 'aws.ssm' && isRecord(event.detail) ? event.detail : {};
   const changed = typeof detail.name === 'string' ? detail.name : '';
   if (changed.startsWith(`${path}/`)) {
-    const group = groupOf(changed, path);
+    const group = parseGroupId(changed, path);
     return group === undefined ? { groups: [], misnamed: [changed] } : { groups: [group], misnamed: [] };
   }
   const [listed, known] = await Promise.all([parameters.list(path), imported.readAll()]);
-  const byGroup = new Map(listed.map((each) => [groupOf(each.name, path), each]));
+  const byGroup = new Map(listed.map((each) => [parseGroupId(each.name, path), each]));
   const groups = new Set([...byGroup.keys(), ...known.keys()]);
   return {
     groups: [...groups].flatMap((group) =>
       group === undefined || isSameVersion(byGroup.get(group), known.get(group)) ? [] : group,
     ),
-    misnamed: listed.flatMap(({ name }) => (groupOf(name, path) === undefined ? name : [])),
+    misnamed: listed.flatMap(({ name }) => (parseGroupId(name, path) === undefined ? name : [])),
   };
 }
 
 /** `/tollgate/prod/limits/101`: 101. GitLab's ids begin with 1 and have no zeros before them. */
-function groupOf(name: string, path: string): number | undefined {
+function parseGroupId(name: string, path: string): number | undefined {
   const last = name.slice(path.length + 1);
   const group = Number(last);
   return /^[1-9]\d{0,15}$/.test(last) && Number.isSafeInteger(group) ? group : undefined;

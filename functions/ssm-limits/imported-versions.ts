@@ -32,12 +32,12 @@ export function dynamoImportedVersions({ table, instance, clock }: Deps) {
     readAll: (): Promise<ReadonlyMap<number, ImportedVersion>> =>
       answered('read imported parameters', failure, async () => {
         const sk = { begins: IMPORTED_PARAMETER_SK_PREFIX };
-        const asked = { pk: importedParameter(0).pk, sk, consistent: true };
-        const items = await queryAll(table, asked, new TimeLimit(READ_ALL_TIMEOUT_MS));
+        const query = { pk: importedParameter(0).pk, sk, consistent: true };
+        const items = await queryAll(table, query, new TimeLimit(READ_ALL_TIMEOUT_MS));
         return new Map(
           items.flatMap((item) => {
             const group = Number(item[SK]?.S?.slice(IMPORTED_PARAMETER_SK_PREFIX.length));
-            const imported = importedIn(item);
+            const imported = decode(item);
             return imported === undefined ? [] : [[group, imported] as const];
           }),
         );
@@ -45,7 +45,7 @@ export function dynamoImportedVersions({ table, instance, clock }: Deps) {
     read: (group: number): Promise<ImportedVersion | undefined> =>
       answered('read an imported parameter', failure, async () => {
         const item = await getItem(table, importedParameter(group), new TimeLimit(TIMEOUT_MS));
-        return item && importedIn(item);
+        return item && decode(item);
       }),
     async write(group: number, imported: ImportedVersion | undefined): Promise<void> {
       const expires = Math.ceil(clock.nowMs() / 1000) + EMPTIED_KEPT_SECONDS;
@@ -64,7 +64,7 @@ export function dynamoImportedVersions({ table, instance, clock }: Deps) {
   };
 }
 
-function importedIn({ ve, at, li }: Item): ImportedVersion | undefined {
+function decode({ ve, at, li }: Item): ImportedVersion | undefined {
   if (ve?.N === undefined) return undefined;
   const limits: unknown = JSON.parse(li?.S ?? '[]');
   return {

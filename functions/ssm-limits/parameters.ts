@@ -34,9 +34,9 @@ export function ssmParameters(endpoint?: string) {
     list: (path: string): Promise<readonly ParameterVersion[]> =>
       answered(`list ${path}`, async (options) => {
         const { client, ssm } = await loaded();
-        const asked = { Path: path, Recursive: false, WithDecryption: false };
+        const input = { Path: path, Recursive: false, WithDecryption: false };
         const found: ParameterVersion[] = [];
-        const pages = ssm.paginateGetParametersByPath({ client, pageSize: PAGE }, asked, options);
+        const pages = ssm.paginateGetParametersByPath({ client, pageSize: PAGE }, input, options);
         for await (const { Parameters = [] } of pages)
           for (const { Name: name, Version: version, LastModifiedDate } of Parameters)
             if (name !== undefined && version !== undefined)
@@ -47,10 +47,10 @@ export function ssmParameters(endpoint?: string) {
       answered(`read ${name}`, async (options) => {
         const { client, ssm } = await loaded();
         // The history has the value and its author; the parameter itself has only the value.
-        const asked = { Name: name, WithDecryption: false };
+        const input = { Name: name, WithDecryption: false };
         let newest: StoredParameter | undefined;
         try {
-          const pages = ssm.paginateGetParameterHistory({ client, pageSize: HISTORY_PAGE }, asked, options);
+          const pages = ssm.paginateGetParameterHistory({ client, pageSize: HISTORY_PAGE }, input, options);
           for await (const { Parameters = [] } of pages)
             for (const { Version = 0, Type, Value, LastModifiedDate, LastModifiedUser } of Parameters)
               if (Version > (newest?.version ?? 0))

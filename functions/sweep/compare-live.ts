@@ -4,6 +4,7 @@
  */
 
 import { atOnce } from '../core/environment/environment.ts';
+import type { JobTruth } from '../core/gitlab/gitlab.ts';
 import { type LiveHold, verdictOf } from '../core/truth/verdict.ts';
 import { CALLS_AT_ONCE, type FoundHandler, listRunning, lookUp, readLiveHolds } from './look-up.ts';
 import { keepLive, rememberRunner, type SweepRun } from './run.ts';
@@ -17,13 +18,13 @@ export async function compareLive(run: SweepRun): Promise<void> {
   for (const jobId of looked) if (liveIds.has(jobId)) memory.lookedAtMs.set(jobId, clock.nowMs());
   if (!asking.mayAsk()) return;
 
-  const found = newFound(run);
-  const unseen = new Map(live.filter(({ jobId }) => !looked.has(jobId)).map((job) => [job.jobId, bare(job)]));
+  const unseen = new Map(live.filter(({ jobId }) => !looked.has(jobId)).map((job) => [job.jobId, job]));
   await atOnce([...memory.runners], CALLS_AT_ONCE, async (runnerId) => {
     if (!asking.mayAsk()) return;
     const before = unseen.size;
-    await listRunning(`runners/${runnerId}`, unseen, asking, found, (truth) => {
-      if (!liveIds.has(truth.jobId)) untracked.set(truth.jobId, truth);
+    await listRunning(`runners/${runnerId}`, asking, (truth) => {
+      if (unseen.delete(truth.jobId)) noteRunning(truth, run);
+      else if (!liveIds.has(truth.jobId)) untracked.set(truth.jobId, truth);
     });
     if (asking.mayAsk() && unseen.size === before) memory.runners.delete(runnerId);
   });
@@ -33,32 +34,29 @@ export async function compareLive(run: SweepRun): Promise<void> {
   const suspects = await readLiveHolds(longestNotLookedAt, run);
   const nowMs = clock.nowMs();
   const old = suspects.filter(({ decidedAtMs }) => nowMs - decidedAtMs > AGE_MS_MIN);
-  await lookUp(old, asking, found);
+  await lookUp(old, asking, foundHandler(run));
   await run.concluding.flush();
 }
 
-const newFound =
-  ({ clock, concluding, memory, tally, looked }: SweepRun): FoundHandler<LiveHold> =>
+const foundHandler =
+  (run: SweepRun): FoundHandler<LiveHold> =>
   async (hold, answer) => {
+    const { clock, concluding, memory, tally, looked } = run;
+    if (answer.kind === 'answered' && answer.value?.status === 'running')
+      return noteRunning(answer.value, run);
     // A failure writes nothing: the hold is not due yet, and the next minute asks again, after all others.
     memory.lookedAtMs.set(hold.jobId, clock.nowMs());
     looked.add(hold.jobId);
-    if (answer.kind !== 'said') return;
+    if (answer.kind !== 'answered') return;
     tally.verified += 1;
-    if (answer.value?.status === 'running') {
-      rememberRunner(memory, hold.jobId, answer.value.runnerId);
-      return;
-    }
     const verdict = verdictOf(hold, answer.value, clock.nowMs());
-    // Due since this run began: whether the token sees enough to believe a 404 is asked where holds are due, in the next run.
+    // Due since this run began: the next run asks if the token sees enough to believe a 404.
     if (verdict.do !== 'expire') await concluding.take(verdict);
   };
 
-/** A running list answers for a job before its record was read; what a running job needs of its hold is nothing. */
-const bare = ({ jobId, dueAtMs }: { readonly jobId: number; readonly dueAtMs: number }): LiveHold => ({
-  jobId,
-  dueAtMs,
-  decidedAtMs: 0,
-  timeoutSeconds: 0,
-  estimateSeconds: 0,
-});
+function noteRunning({ jobId, runnerId }: JobTruth, { clock, memory, tally, looked }: SweepRun): void {
+  memory.lookedAtMs.set(jobId, clock.nowMs());
+  looked.add(jobId);
+  tally.verified += 1;
+  rememberRunner(memory, jobId, runnerId);
+}

@@ -14,7 +14,7 @@ import { isLive } from '../core/ledger/settle.ts';
 import { INBOX_SLOT_MS, inboxSlot } from '../core/store/keys.ts';
 import { concludeAll } from '../core/truth/conclude.ts';
 import { endOfJob, verdictOn } from '../core/truth/verdict.ts';
-import { parseHintText, rootOf, type WebhookHint } from '../core/truth/webhook-hints.ts';
+import { parseHintText, rootGroupId, type WebhookHint } from '../core/truth/webhook-hints.ts';
 import { type AskableJob, lookUp } from './look-up.ts';
 import type { SweepRun } from './run.ts';
 import { isUnderWay } from './untracked-jobs.ts';
@@ -59,11 +59,11 @@ async function confirmJobs(jobs: readonly ReportedJob[], run: SweepRun): Promise
   const { done, pages } = memory.confirming;
   const records = await ledger.readRecords(jobs.map(([jobId]) => jobId));
   const untrackedByGroup = new Map<number, number>();
-  const asked: AskedJob[] = [];
+  const wanted: WantedJob[] = [];
   for (const [index, [jobId, hints]] of jobs.entries()) {
-    const job = askedJob(hints, records[index], untrackedByGroup);
+    const job = findWanted(hints, records[index], untrackedByGroup);
     if (job === undefined) done.add(jobId);
-    else asked.push(job);
+    else wanted.push(job);
   }
   let answered: { readonly record: JobRecord | undefined; readonly truth: JobTruth }[] = [];
   const conclude = async (): Promise<void> => {
@@ -75,7 +75,7 @@ async function confirmJobs(jobs: readonly ReportedJob[], run: SweepRun): Promise
   };
   const failed: number[] = [];
   await lookUp(
-    asked,
+    wanted,
     asking,
     async ({ jobId, record }, answer) => {
       if (answer.kind === 'failed') failed.push(jobId);
@@ -94,24 +94,24 @@ async function confirmJobs(jobs: readonly ReportedJob[], run: SweepRun): Promise
   );
   await conclude();
   // No job decides this call: if GitLab answers it, the jobs at which it failed must not stop the others.
-  if (failed.length > 0 && (await asking.runners(undefined)).kind === 'said')
+  if (failed.length > 0 && (await asking.runners(undefined)).kind === 'answered')
     for (const jobId of failed) done.add(jobId);
-  return asked.every(({ jobId }) => done.has(jobId));
+  return wanted.every(({ jobId }) => done.has(jobId));
 }
 
-interface AskedJob extends AskableJob {
+interface WantedJob extends AskableJob {
   readonly record: JobRecord | undefined;
 }
 
 /** Undefined: there is nothing to confirm, or its group has had its share. */
-function askedJob(
+function findWanted(
   hints: readonly WebhookHint[],
   record: JobRecord | undefined,
   untrackedByGroup: Map<number, number>,
-): AskedJob | undefined {
+): WantedJob | undefined {
   // Live holds are compared every minute.
   if (record !== undefined && isLive(record)) return undefined;
-  const own = hints.find(({ groupId }) => record !== undefined && rootOf(record) === groupId);
+  const own = hints.find(({ groupId }) => record !== undefined && rootGroupId(record) === groupId);
   const hint = own ?? hints[0];
   if (hint === undefined) return undefined;
   const isCharged = record !== undefined && record.state !== 'REJECTED';

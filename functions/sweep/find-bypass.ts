@@ -69,7 +69,7 @@ async function searchRunner(runnerId: number, mark: RunnerMark, search: Search):
   memory.visits.set(runnerId, nowMs);
   for (let pages = 1; ; pages += 1) {
     const answer = await asking.listJobs(`runners/${runnerId}`, { page });
-    if (answer.kind !== 'said') {
+    if (answer.kind !== 'answered') {
       // A page that GitLab does not know any more would never be answered: begin at the newest again.
       const lost = answer.kind === 'failed' && answer.code === 'gitlab_unreadable';
       return lost || page === undefined ? whole : { ...whole, going: { ...pass, top, page } };
@@ -120,7 +120,7 @@ async function knownRunners({ asking, memory }: SweepRun, marked: Iterable<numbe
   let page: string | undefined;
   for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
     const answer = await asking.runners(page);
-    if (answer.kind !== 'said') break;
+    if (answer.kind !== 'answered') break;
     for (const runnerId of answer.value.runnerIds) runnerIds.add(runnerId);
     page = answer.value.next;
     if (page === undefined) return { runnerIds: [...runnerIds], complete: true };
@@ -154,12 +154,7 @@ function isDeepDue(runnerId: number, deepMs: number, nowMs: number): boolean {
   return round(nowMs) > round(deepMs);
 }
 
-const isVisitDue = (
-  runnerId: number,
-  mark: RunnerMark | undefined,
-  visitedAtMs: number,
-  nowMs: number,
-): boolean =>
+const isVisitDue = (runnerId: number, mark: RunnerMark | undefined, visitedAtMs: number, nowMs: number) =>
   mark === undefined ||
   mark.going !== undefined ||
   nowMs - visitedAtMs >= VISIT_EVERY_MS ||

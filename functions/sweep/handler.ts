@@ -1,7 +1,6 @@
 import { consoleLog, systemClock } from '../core/environment/environment.ts';
-import { secretLines, ssmText } from '../core/environment/secrets.ts';
 import { readSweepConfig } from '../core/environment/settings.ts';
-import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
+import { deployedCalls } from '../core/gitlab/gitlab-fetch.ts';
 import { createGitLab } from '../core/gitlab/rest-gitlab.ts';
 import { dynamoReportedEnds, dynamoSweepMarks } from '../core/ledger/checkpoints.ts';
 import { dynamoControllerScope } from '../core/ledger/controller.ts';
@@ -12,7 +11,7 @@ import { createClosing } from '../core/ledger/rebuild.ts';
 import { deployedMetrics } from '../core/metrics.ts';
 import { deployedRules } from '../core/rules.ts';
 import { dynamoYetFailed } from '../core/store/health-items.ts';
-import { noteAdmittedYetFailed, settleTruths } from '../core/truth/settle-truths.ts';
+import { chargeBypass } from '../core/truth/charge-bypass.ts';
 import { ENV_DEPLOYMENT, METRIC_IMPOSSIBLE_ENDS, METRIC_LEDGER_RETRIES } from '../names.ts';
 import { scopeKeeper } from './keep-scope.ts';
 import { logSweepReport, measureSweepReport, newSweepMemory, type SweepReport } from './run.ts';
@@ -32,20 +31,11 @@ const ledger = createLedger({
   onClampedDuration: () => metrics.add(METRIC_IMPOSSIBLE_ENDS, 1),
 });
 const rules = deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog });
-const tokens = secretLines({
-  load: () => ssmText(config.gitlabTokenParameter),
-  clock: systemClock,
-  log: consoleLog,
-});
-const rest = {
-  baseUrl: config.gitlabUrl,
-  token: async () => (await tokens())[0] ?? '',
-  fetch: deployedFetch(process.env, { clock: systemClock, log: consoleLog }),
-  clock: systemClock,
-  deadlineMs: CALL_DEADLINE_MS,
-};
-const gitlab = createGitLab(rest);
-const settling = { ledger, currentRules: rules.rulesFor, clock: systemClock, log: consoleLog };
+const { gitlabUrl, gitlabTokenParameter: tokenParameter } = config;
+const programDeps = { clock: systemClock, log: consoleLog };
+const calls = deployedCalls({ gitlabUrl, tokenParameter }, process.env, programDeps);
+const gitlab = createGitLab({ ...calls, deadlineMs: CALL_DEADLINE_MS });
+const charging = { ledger, currentRules: rules.rulesFor, ...programDeps };
 const memory = newSweepMemory();
 const closePeriods = createClosing({ ...table, store });
 const currentScope =
@@ -53,16 +43,15 @@ const currentScope =
     ? async () => undefined
     : scopeKeeper({
         controllerId: config.controllerId,
-        gitlab: { ...rest, deadlineMs: SCOPE_DEADLINE_MS },
+        gitlab: { ...calls, deadlineMs: SCOPE_DEADLINE_MS },
         store: dynamoControllerScope(table),
-        clock: systemClock,
-        log: consoleLog,
+        ...programDeps,
       });
 let remembered: Promise<void> | undefined;
 const rememberName = (): Promise<void> =>
   dynamoInstanceRegister(table).remember({
     instance: config.gitlabInstance,
-    gitlabUrl: config.gitlabUrl,
+    gitlabUrl,
     openedAtMs: systemClock.nowMs(),
   });
 
@@ -78,7 +67,7 @@ export const handler = onOwnBooks(table, async (): Promise<SweepReport> => {
     marks: dynamoSweepMarks(table),
     reported: dynamoReportedEnds(table),
     scope,
-    chargeBypass: (truths) => settleTruths(truths, { ...settling, scope: async () => scope }),
+    chargeBypass: (truths) => chargeBypass(truths, { ...charging, scope: async () => scope }),
     closePeriods,
     memory,
     clock: systemClock,
@@ -86,7 +75,19 @@ export const handler = onOwnBooks(table, async (): Promise<SweepReport> => {
   });
   logSweepReport(report, consoleLog);
   measureSweepReport(report, metrics);
-  const noting = { yetFailed: dynamoYetFailed(table), clock: systemClock, log: consoleLog };
-  await noteAdmittedYetFailed(report.admittedYetFailed, noting);
+  await noteYetFailed(report.admittedYetFailed.at(-1));
   return report;
 });
+
+/** Stores the job for the watchdog. Its end is already settled, so a failure here is ignored. */
+async function noteYetFailed(jobId: number | undefined): Promise<void> {
+  if (jobId === undefined) return;
+  const mark = { jobId, atMs: systemClock.nowMs() };
+  await dynamoYetFailed(table)
+    .write(mark)
+    .catch((error: unknown) =>
+      consoleLog.error('a job that failed although admitted is not noted: the watchdog does not hear of it', {
+        error: String(error),
+      }),
+    );
+}

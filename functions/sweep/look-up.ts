@@ -2,7 +2,7 @@
 import { atOnce } from '../core/environment/environment.ts';
 import type { JobList, JobTruth } from '../core/gitlab/gitlab.ts';
 import { readInParts } from '../core/store/parts.ts';
-import { type LiveHold, liveHoldOf } from '../core/truth/verdict.ts';
+import { type LiveHold, toLiveHold } from '../core/truth/verdict.ts';
 import type { GitLabAnswer, SweepGitLab, SweepRun } from './run.ts';
 
 export interface AskableJob {
@@ -13,7 +13,7 @@ export interface AskableJob {
 
 export type FoundHandler<Job> = (
   job: Job,
-  answer: Exclude<GitLabAnswer<JobTruth | undefined>, { kind: 'unasked' }>,
+  answer: Exclude<GitLabAnswer<JobTruth | undefined>, { kind: 'unsent' }>,
 ) => Promise<void>;
 
 /** A list of running jobs this long belongs to no one runner; what is beyond it is looked for in other ways. */
@@ -21,25 +21,12 @@ const RUNNING_PAGES_MAX = 20;
 /** Among the wanted jobs a page must show two, or asking for them one by one is as cheap; one bad page may be chance. */
 const POOR_PAGES_MAX = 2;
 
-export async function listRunning<Job>(
-  list: JobList,
-  wanted: Map<number, Job>,
-  asking: SweepGitLab,
-  found: FoundHandler<Job>,
-  onOther: (truth: JobTruth) => void,
-): Promise<void> {
+export async function listRunning(list: JobList, asking: SweepGitLab, onJob: (job: JobTruth) => void) {
   let page: string | undefined;
   for (let pages = 1; pages <= RUNNING_PAGES_MAX; pages += 1) {
     const answer = await asking.listJobs(list, { status: 'running', page });
-    if (answer.kind !== 'said') return;
-    for (const truth of answer.value.jobs) {
-      const hold = wanted.get(truth.jobId);
-      if (hold === undefined) onOther(truth);
-      else {
-        wanted.delete(truth.jobId);
-        await found(hold, { kind: 'said', value: truth });
-      }
-    }
+    if (answer.kind !== 'answered') return;
+    for (const job of answer.value.jobs) onJob(job);
     page = answer.value.next;
     if (page === undefined) return;
   }
@@ -63,7 +50,7 @@ async function listRecent<Job>(
   pages.delete(list);
   for (let count = 1; count <= pagesMax && wanted.size > 0 && poor < POOR_PAGES_MAX; count += 1) {
     const answer = await asking.listJobs(list, { page });
-    if (answer.kind === 'unasked') {
+    if (answer.kind === 'unsent') {
       if (page !== undefined) pages.set(list, page);
       return false;
     }
@@ -75,7 +62,7 @@ async function listRecent<Job>(
       const job = wanted.get(truth.jobId);
       if (job === undefined) continue;
       wanted.delete(truth.jobId);
-      await found(job, { kind: 'said', value: truth });
+      await found(job, { kind: 'answered', value: truth });
     }
     // Pages of jobs newer than any wanted one are only the way there.
     if (before - wanted.size < 2 && lowest <= newest) poor += 1;
@@ -109,7 +96,7 @@ export async function lookUp<Job extends AskableJob>(
   await atOnce(single, CALLS_AT_ONCE, async (job) => {
     if (job.projectId === undefined) return;
     const answer = await asking.job(job.projectId, job.jobId);
-    if (answer.kind !== 'unasked') await taken(job, answer);
+    if (answer.kind !== 'unsent') await taken(job, answer);
   });
   return [...left.values()];
 }
@@ -117,20 +104,20 @@ export async function lookUp<Job extends AskableJob>(
 /** Each job under the list that has more of the jobs, its runner's or its project's: most jobs a page. */
 function byLongestList<Job extends AskableJob>(jobs: readonly Job[]): Map<JobList, Map<number, Job>> {
   const counts = new Map<JobList, number>();
-  const countOf = (list: JobList): number => counts.get(list) ?? 0;
-  for (const list of jobs.flatMap(listsOf)) counts.set(list, countOf(list) + weightOf(list));
+  const count = (list: JobList): number => counts.get(list) ?? 0;
+  for (const list of jobs.flatMap(jobLists)) counts.set(list, count(list) + listWeight(list));
   const groups = new Map<JobList, Map<number, Job>>();
   for (const job of jobs) {
-    const [list] = listsOf(job).sort((a, b) => countOf(b) - countOf(a));
+    const [list] = jobLists(job).sort((a, b) => count(b) - count(a));
     if (list !== undefined) groups.set(list, (groups.get(list) ?? new Map()).set(job.jobId, job));
   }
   return groups;
 }
 
 /** If both have about as many, all jobs are looked for under runners. To look under both would read twice as many lists. */
-const weightOf = (list: JobList): number => (list.startsWith('runners/') ? 2 : 1);
+const listWeight = (list: JobList): number => (list.startsWith('runners/') ? 2 : 1);
 
-const listsOf = ({ runnerId, projectId }: AskableJob): JobList[] => [
+const jobLists = ({ runnerId, projectId }: AskableJob): JobList[] => [
   ...(projectId === undefined ? [] : [`projects/${projectId}` as const]),
   ...(runnerId === undefined ? [] : [`runners/${runnerId}` as const]),
 ];
@@ -140,7 +127,7 @@ export async function readLiveHolds(
   jobIds: readonly number[],
   { ledger, memory }: Pick<SweepRun, 'ledger' | 'memory'>,
 ): Promise<readonly LiveHold[]> {
-  const holds = await readInParts(jobIds, async (some) => (await ledger.readRecords(some)).map(liveHoldOf));
+  const holds = await readInParts(jobIds, async (some) => (await ledger.readRecords(some)).map(toLiveHold));
   return holds.flatMap((hold) => {
     if (hold === undefined) return [];
     const runnerId = hold.runnerId ?? memory.runnerOf.get(hold.jobId);

@@ -14,7 +14,6 @@ import type { DueJob, Ledger } from '../core/ledger/ledger.ts';
 import type { ClosedPeriods } from '../core/ledger/rebuild.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { type ChargeBypass, newConcludeTally, type VerdictWriter } from '../core/truth/conclude.ts';
-import { tellAdmittedYetFailed } from '../core/truth/settle-truths.ts';
 import { errorMs } from '../core/truth/verdict.ts';
 import * as names from '../names.ts';
 
@@ -48,36 +47,27 @@ export interface SweepRun extends SweepDeps {
   readonly untracked: Map<number, JobTruth>;
 }
 
-/** State that a process keeps between sweeps. It only saves calls: a new process learns it again. */
-export interface SweepMemory {
-  /** Runners that had live holds when last seen: one list of each shows most running jobs. */
-  readonly runners: Set<number>;
-  /** When GitLab last said that a live job is not over; who waits longest is asked about first. */
-  readonly lookedAtMs: Map<number, number>;
-  readonly runnerOf: Map<number, number>;
-  readonly visits: Map<number, number>;
-  /** Jobs the search need not look at again, and since when: they were admitted, or are over and charged. */
-  readonly seenAtMs: Map<number, number>;
-  quietUntilMs: number;
-  closedAtMs: number;
-  /** Progress in one half hour of reported ends: ids of compared jobs, and the pages with which GitLab's lists go on. */
-  confirming: { readonly slot: number; readonly done: Set<number>; readonly pages: Map<JobList, string> };
-}
-
 /** Installations with a runner per job would fill it; others are asked individually. */
 const RUNNERS_MAX = 2_000;
 /** Some hours of a large instance, a few megabytes; what does not fit is read from the ledger once more. */
 const SEEN_MAX = 50_000;
 
-export const newSweepMemory = (): SweepMemory => ({
-  runners: new Set(),
-  lookedAtMs: new Map(),
-  runnerOf: new Map(),
-  visits: new Map(),
-  seenAtMs: new Map(),
+export type SweepMemory = ReturnType<typeof newSweepMemory>;
+
+/** State that a process keeps between sweeps. It only saves calls: a new process learns it again. */
+export const newSweepMemory = () => ({
+  /** Runners that had live holds when last seen: one list of each shows most running jobs. */
+  runners: new Set<number>(),
+  /** When GitLab last answered that a live job still runs, by job; the job that waits longest is asked about first. */
+  lookedAtMs: new Map<number, number>(),
+  runnerOf: new Map<number, number>(),
+  visits: new Map<number, number>(),
+  /** Jobs that the search skips, and since when: they were admitted, or are over and charged. */
+  seenAtMs: new Map<number, number>(),
   quietUntilMs: 0,
   closedAtMs: Number.NEGATIVE_INFINITY,
-  confirming: { slot: 0, done: new Set(), pages: new Map() },
+  /** Progress in one half hour of reported ends: ids of compared jobs, and the pages with which GitLab's lists go on. */
+  confirming: { slot: 0, done: new Set<number>(), pages: new Map<JobList, string>() },
 });
 
 export function rememberRunner(memory: SweepMemory, jobId: number, runnerId: number | undefined): void {
@@ -108,11 +98,11 @@ export function forgetSeen({ seenAtMs }: SweepMemory, beforeMs: number): void {
 // GitLab with bounds on calls and time, and silence when it wants to be left alone. Errors become values.
 
 export type GitLabAnswer<T> =
-  | { readonly kind: 'said'; readonly value: T }
+  | { readonly kind: 'answered'; readonly value: T }
   /** GitLab did not say; `againMs`: how long to leave this question alone. */
   | { readonly kind: 'failed'; readonly code: GitLabErrorCode; readonly againMs: number }
   /** Never asked: out of time, out of calls, or GitLab is silent. */
-  | { readonly kind: 'unasked' };
+  | { readonly kind: 'unsent' };
 
 /** One odd job fails alone; this many failures with no answer between them are GitLab itself, its URL or our token. */
 const FAILURES_MAX = 5;
@@ -120,7 +110,7 @@ const FAILURES_MAX = 5;
 /** In one run. GitLab allows a user 600 calls a minute for lists of projects' jobs; other programs use the token, too. */
 const PROJECT_PAGES_MAX = 400;
 
-const UNASKED = { kind: 'unasked' } as const;
+const UNSENT = { kind: 'unsent' } as const;
 
 export type SweepGitLab = ReturnType<typeof createSweepGitLab>;
 
@@ -142,13 +132,13 @@ export function createSweepGitLab(
   };
 
   async function ask<T>(call: () => Promise<T>): Promise<GitLabAnswer<T>> {
-    if (!mayAsk()) return UNASKED;
+    if (!mayAsk()) return UNSENT;
     callsLeft -= 1;
     tally.calls += 1;
     try {
       const value = await call();
       failures = 0;
-      return { kind: 'said', value };
+      return { kind: 'answered', value };
     } catch (error) {
       if (!(error instanceof GitLabError)) throw error;
       tally.errors[error.code] += 1;
@@ -170,11 +160,11 @@ export function createSweepGitLab(
       if (list.startsWith('projects/')) projectPages += 1;
       if (list.startsWith('projects/') && projectPages > PROJECT_PAGES_MAX) {
         tally.cutShort = true;
-        return UNASKED;
+        return UNSENT;
       }
       const answer = await ask(() => gitlab.listJobs(list, options));
       // Unreadable jobs are missing in a list; their holders ask individually.
-      if (answer.kind === 'said') tally.errors.gitlab_unreadable += answer.value.unreadable ?? 0;
+      if (answer.kind === 'answered') tally.errors.gitlab_unreadable += answer.value.unreadable ?? 0;
       return answer;
     },
     runners: (page: string | undefined) => ask(() => gitlab.runners({ page })),
@@ -217,8 +207,15 @@ export const newTally = () => ({
   cutShort: false,
 });
 
+const JOBS_SHOWN_MAX = 50;
+
 export function logSweepReport({ errors, admittedYetFailed, ...numbers }: SweepReport, log: Log): void {
-  tellAdmittedYetFailed(admittedYetFailed, log);
+  // Failed with `job_router_failure`: the decision arrived wrong or too late, or another controller refused the job.
+  if (admittedYetFailed.length > 0)
+    log.warn('admitted, yet failed by the job router', {
+      jobs: admittedYetFailed.length,
+      jobIds: admittedYetFailed.slice(0, JOBS_SHOWN_MAX).map(String),
+    });
   const fields = { ...numbers, admittedYetFailed: admittedYetFailed.length, ...errors };
   if (numbers.gitlabSilent) log.warn('sweep: GitLab does not answer, holds stay as they are', fields);
   else if (numbers.cutShort) log.warn('sweep: cut short, the next run goes on', fields);

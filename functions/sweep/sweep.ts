@@ -59,7 +59,7 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
 
 /** A weekend of lost webhooks on a busy day; the keys of more would be read for nothing, as no minute is enough for them. */
 const DUE_MAX = 10_000;
-/** A hold without the ids to ask GitLab has its own alarm; many of them must not block the others. */
+/** A hold without the ids to ask GitLab has its own alarm; many such holds must not block the others. */
 const UNASKABLE_MS = 60 * 60_000;
 
 /** Each asked hold ends or gets a later due time, so the due order is the cursor. */
@@ -82,7 +82,7 @@ async function verifyDue(run: SweepRun): Promise<void> {
   let seeing: Promise<boolean> | undefined;
   // A token that is no administrator's sees a 404 where a job lives in a project it may not read.
   const seesEverything = (): Promise<boolean> => {
-    seeing ??= asking.runners(undefined).then(({ kind }) => kind === 'said');
+    seeing ??= asking.runners(undefined).then(({ kind }) => kind === 'answered');
     return seeing;
   };
   const unasked = await lookUp(
@@ -92,7 +92,7 @@ async function verifyDue(run: SweepRun): Promise<void> {
     async (hold, answer) => {
       looked.add(hold.jobId);
       const { jobId } = hold;
-      if (answer.kind !== 'said')
+      if (answer.kind !== 'answered')
         return concluding.take({ do: 'postpone', jobId, dueAtMs: clock.nowMs() + answer.againMs });
       tally.verified += 1;
       const verdict = verdictOf(hold, answer.value, clock.nowMs());
@@ -115,10 +115,7 @@ const EVERY_MS = 10 * 60_000;
 const PAGES_MAX = 10;
 
 /** Closes nothing while GitLab is silent or the table left an end open. */
-async function closeOver(
-  deadlineMs: number,
-  { closePeriods, clock, memory, tally }: SweepRun,
-): Promise<void> {
+async function closeOver(deadlineMs: number, { closePeriods, clock, memory, tally }: SweepRun) {
   if (closePeriods === undefined || tally.gitlabSilent || tally.undecided > 0) return;
   if (clock.nowMs() - memory.closedAtMs < EVERY_MS) return;
   memory.closedAtMs = clock.nowMs();

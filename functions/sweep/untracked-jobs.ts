@@ -21,21 +21,21 @@ export async function judgePage(
   const nowMs = clock.nowMs();
   const held = truths.filter((truth) => isUnderWay(truth) && liveIds.has(truth.jobId));
   // A job that never ran is not a bypass; its hold is found with the live holds.
-  const asked = truths.filter((truth) =>
+  const unknown = truths.filter((truth) =>
     isUnderWay(truth) ? !liveIds.has(truth.jobId) : endOfJob(truth, nowMs).kind === 'ran',
   );
-  const records = asked.length === 0 ? [] : await ledger.readRecords(asked.map(({ jobId }) => jobId));
+  const records = unknown.length === 0 ? [] : await ledger.readRecords(unknown.map(({ jobId }) => jobId));
 
   const untracked: JobTruth[] = [];
   const over: { readonly truth: JobTruth; readonly verdict: JobVerdict; readonly runClass: RunClass }[] = [];
-  asked.forEach((truth, index) => {
+  unknown.forEach((truth, index) => {
     const record = records[index];
     if (record === undefined && isOutOfScope(truth, scope, nowMs)) {
       // Counted once, and never charged: neither while it runs nor at its end.
       rememberSeen(memory, truth.jobId, nowMs);
       tally.outOfScope += 1;
     } else if (isTerminal(truth.status)) {
-      over.push({ truth, verdict: verdictOn(record, truth, nowMs), runClass: classOf(record, scope) });
+      over.push({ truth, verdict: verdictOn(record, truth, nowMs), runClass: classify(record, scope) });
     } else if (record !== undefined && isLive(record)) held.push(truth);
     else untracked.push(truth);
   });
@@ -62,7 +62,7 @@ export const isUnderWay = ({ status }: JobTruth): boolean => status === 'running
 type RunClass = 'admitted' | 'ranRejected' | 'unadmitted';
 
 /** Classifies a running job's record; later fallback decisions count. In dry run no decision counts. */
-function classOf(record: JobRecord | undefined, scope: ControllerScope | undefined): RunClass {
+function classify(record: JobRecord | undefined, scope: ControllerScope | undefined): RunClass {
   if (record === undefined) return 'unadmitted';
   if (wasRejected(record)) return followsNoAnswer(scope) ? 'ranRejected' : 'unadmitted';
   return record.unchecked === 'bypass' ? 'unadmitted' : 'admitted';
@@ -130,11 +130,11 @@ export class UntrackedJobs {
     const over: JobTruth[] = [];
     await atOnce(unshown.slice(0, ASKED_MAX), CALLS_AT_ONCE, async ([jobId, projectId]) => {
       const answer = await run.asking.job(projectId, jobId);
-      if (answer.kind === 'unasked') return;
-      const truth = answer.kind === 'said' ? answer.value : undefined;
+      if (answer.kind === 'unsent') return;
+      const truth = answer.kind === 'answered' ? answer.value : undefined;
       if (truth !== undefined && isTerminal(truth.status)) over.push(truth);
       // Its project is deleted and cannot be charged; a job that waits again will start again.
-      else if (answer.kind === 'said' && (truth === undefined ? seesEverything : !isUnderWay(truth)))
+      else if (answer.kind === 'answered' && (truth === undefined ? seesEverything : !isUnderWay(truth)))
         this.remove(jobId);
       else this.#putLast(jobId, projectId);
     });

@@ -1,8 +1,7 @@
 import { consoleLog, systemClock } from '../core/environment/environment.ts';
-import { secretLines, ssmText } from '../core/environment/secrets.ts';
 import { readWatchdogConfig } from '../core/environment/settings.ts';
 import { createController } from '../core/gitlab/controller.ts';
-import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
+import { deployedCalls } from '../core/gitlab/gitlab-fetch.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
 import { signedTable } from '../core/store/signed-table.ts';
 import { dynamoWatchTable, tokenProof, type WatchOutcome, watch } from './watch.ts';
@@ -11,19 +10,10 @@ import { dynamoWatchTable, tokenProof, type WatchOutcome, watch } from './watch.
 const GITLAB_DEADLINE_MS = 12_000;
 
 const config = readWatchdogConfig(process.env);
-const tokens = secretLines({
-  load: () => ssmText(config.controllerTokenParameter),
-  clock: systemClock,
-  log: consoleLog,
-});
-const controller = createController({
-  baseUrl: config.gitlabUrl,
-  controllerId: config.controllerId,
-  token: async () => (await tokens())[0] ?? '',
-  fetch: deployedFetch(process.env, { clock: systemClock, log: consoleLog }),
-  clock: systemClock,
-  deadlineMs: GITLAB_DEADLINE_MS,
-});
+const { gitlabUrl, controllerId, controllerTokenParameter: tokenParameter } = config;
+const programDeps = { clock: systemClock, log: consoleLog };
+const calls = deployedCalls({ gitlabUrl, tokenParameter }, process.env, programDeps);
+const controller = createController({ ...calls, controllerId, deadlineMs: GITLAB_DEADLINE_MS });
 const deps = {
   table: dynamoWatchTable({
     table: signedTable(config.ledgerTable, process.env, config.dynamodbEndpoint),
@@ -31,10 +21,9 @@ const deps = {
     disarmsAfterFailedJob: config.disarmsAfterFailedJob,
   }),
   controller,
-  proveToken: tokenProof({ controller, clock: systemClock, log: consoleLog }),
+  proveToken: tokenProof({ controller, ...programDeps }),
   notify: snsNotifier({ topicArn: config.pageTopic }),
-  clock: systemClock,
-  log: consoleLog,
+  ...programDeps,
   instance: config.gitlabInstance,
 };
 

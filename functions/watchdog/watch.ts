@@ -147,7 +147,7 @@ const PAGES = {
   ],
 } as const;
 
-/** @throws {NotifyError} if the topic does not take it: the function's own alarm tells of it. */
+/** @throws {NotifyError} if the topic does not take it: the function's own alarm reports it. */
 async function page(
   what: keyof typeof PAGES,
   key: string,

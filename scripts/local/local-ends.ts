@@ -15,7 +15,7 @@ import { inboxBody } from '../../functions/core/ledger/items.ts';
 import type { JobEnd, Ledger } from '../../functions/core/ledger/ledger.ts';
 import type { InboxStore } from '../../functions/core/ledger/store.ts';
 import type { RulesInForce } from '../../functions/core/rules.ts';
-import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
+import { chargeBypass } from '../../functions/core/truth/charge-bypass.ts';
 import { createSettleApp, JOBS_PATH } from '../../functions/settle/app.ts';
 import { type ConsumeDeps, consume, type TableStreamRecord } from '../../functions/settle/consume.ts';
 import type { SweepReport } from '../../functions/sweep/run.ts';
@@ -94,7 +94,7 @@ export async function openLocalEnds(
     () =>
       sweep({
         ...{ gitlab, ledger: sweeping.ledger, marks, reported, memory, clock, chargeUnknown: 'nothing' },
-        chargeBypass: (truths) => settleTruths(truths, sweeping),
+        chargeBypass: (truths) => chargeBypass(truths, sweeping),
       }),
     onTrouble,
   );

@@ -7,7 +7,7 @@ import type { RunnerDetail } from '../../functions/core/gitlab/kept-answers.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { recordItem } from '../../functions/core/ledger/items.ts';
 import type { RulesInForce } from '../../functions/core/rules.ts';
-import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
+import { chargeBypass } from '../../functions/core/truth/charge-bypass.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
 import { rollUp } from '../../functions/core/usage/roll-up.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
@@ -113,7 +113,7 @@ async function liveWave(
       finishedAtMs: atMs + Math.ceil(runsSeconds * 1_000),
     };
   });
-  await settleTruths(truths, { ...deps, currentRules: () => rulesFor(planned.map((job) => job.request)) });
+  await chargeBypass(truths, { ...deps, currentRules: () => rulesFor(planned.map((job) => job.request)) });
 }
 
 interface CountUsageDeps {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { STYLE_HREF } from '../../functions/console/pages/assets.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
-import { csrfTokenOf, secretHashOf } from '../../functions/core/signin/sessions.ts';
+import { hashSecret, makeCsrfToken } from '../../functions/core/signin/sessions.ts';
 import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
@@ -61,7 +61,7 @@ beforeAll(async () => {
   });
   const nowMs = Date.now();
   await dynamoSessionStore({ table: dynamoTable(client, rig.table), instance: INSTANCE }).create(
-    secretHashOf(SESSION_ID),
+    hashSecret(SESSION_ID),
     {
       userId: 7,
       username: 'fritz',
@@ -145,7 +145,7 @@ describe('the deployed console', () => {
     const asked = { path: '/api/v1/limits/edits', body };
     const forged = await send({ ...asked, headers }, SIGNED_IN);
     expect(forged.statusCode).toBe(403);
-    const token = { 'x-csrf-token': csrfTokenOf(SESSION_ID) };
+    const token = { 'x-csrf-token': makeCsrfToken(SESSION_ID) };
     const made = await send({ ...asked, headers: { ...headers, ...token }, base64: true }, SIGNED_IN);
     expect([made.statusCode, made.body]).toEqual([200, expect.any(String)]);
     // The function's own timeouts are short, and the page of a slow table says so.

@@ -16,7 +16,7 @@ import type { InboxItem } from '../../functions/core/ledger/store.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../functions/core/store/memory-table.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
-import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
+import { chargeBypass } from '../../functions/core/truth/charge-bypass.ts';
 import type { SweepReport } from '../../functions/sweep/run.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
 import { type Estimator, historyEstimator, timeoutEstimator } from '../../policies/estimate.ts';
@@ -253,7 +253,7 @@ export class World {
     return sweep({
       ...{ ledger: process.ledger, memory: process.sweepMemory, clock: process.clock, marks: this.#marks },
       ...{ gitlab: this.gitlab.api(() => process.step()), chargeUnknown: this.#options.chargeUnknown },
-      chargeBypass: (truths) => settleTruths(truths, settling),
+      chargeBypass: (truths) => chargeBypass(truths, settling),
     }).catch(onlyUnavailable);
   }
 

@@ -61,16 +61,16 @@ const VISIBILITIES: readonly (string | undefined)[] = [undefined, 'private', 'in
 
 export const visibilityCode = (visibility: string | undefined): number =>
   Math.max(0, VISIBILITIES.indexOf(visibility));
-export const visibilityOf = (code: number): string | undefined => VISIBILITIES[code];
+export const visibilityName = (code: number): string | undefined => VISIBILITIES[code];
 
 const CHUNK_CHARACTERS_MAX = 256 * 1024 * 1024;
 const HASH_CHARACTERS = 16;
 
-export const chunkHashOf = (text: string): string =>
+export const hashChunk = (text: string): string =>
   createHash('sha256').update(text).digest('base64url').slice(0, HASH_CHARACTERS);
 
 /** Its hash proves that this folder wrote it: its shape needs no second look. @throws {DirectoryError} `directory_unreadable` */
-export function unpackedChunk<Body>(name: string, bytes: Uint8Array | undefined, hash?: string): Body {
+function unpackedChunk<Body>(name: string, bytes: Uint8Array | undefined, hash?: string): Body {
   if (bytes === undefined) throw unreadable(name, 'is not there');
   let text: string;
   let body: unknown;
@@ -80,7 +80,7 @@ export function unpackedChunk<Body>(name: string, bytes: Uint8Array | undefined,
   } catch {
     throw unreadable(name, 'is damaged');
   }
-  if (!isRecord(body) || (hash !== undefined && chunkHashOf(text) !== hash))
+  if (!isRecord(body) || (hash !== undefined && hashChunk(text) !== hash))
     throw unreadable(name, 'is not what was written');
   return body as Body;
 }
@@ -121,23 +121,22 @@ export const NOT_BEGUN: SyncProgress = { chunks: {}, retired: [] };
 export const MANIFEST = 'manifest';
 export const PROGRESS = 'progress';
 
-export const manifestAt = ({ manifest }: DirectoryPointer): ChunkAddress => ({
-  version: manifest,
-  name: MANIFEST,
-});
-export const progressAt = ({ progress }: DirectoryPointer): ChunkAddress => ({
-  version: progress,
-  name: PROGRESS,
+/** The manifest and the progress of a version. */
+export const ownChunks = ({ manifest, progress }: DirectoryPointer) => ({
+  manifest: { version: manifest, name: MANIFEST },
+  progress: { version: progress, name: PROGRESS },
 });
 
-export async function readManifest(
-  pointer: DirectoryPointer,
-  table: DirectoryTable,
-  options: ReadOptions,
-): Promise<Manifest> {
-  const [bytes] = await table.readChunks([manifestAt(pointer)], options);
-  return unpackedChunk<Manifest>(MANIFEST, bytes);
-}
+const readerOf =
+  <Body>(which: 'manifest' | 'progress') =>
+  async (pointer: DirectoryPointer, table: DirectoryTable, options: ReadOptions): Promise<Body> => {
+    const at = ownChunks(pointer)[which];
+    const [bytes] = await table.readChunks([at], options);
+    return unpackedChunk<Body>(at.name, bytes);
+  };
+
+export const readManifest = readerOf<Manifest>('manifest');
+export const readProgress = readerOf<SyncProgress>('progress');
 
 /** Bodies of live chunks, one per name, same order; undefined: the manifest has none of that name. @throws {DirectoryError} either code */
 export async function readLiveChunks<Body>(

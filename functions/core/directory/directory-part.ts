@@ -14,27 +14,27 @@ import {
   readLiveChunks,
   readManifest,
   type StoredGroupRow,
-  visibilityOf,
+  visibilityName,
 } from './chunks.ts';
-import type { DirectoryPointer, DirectoryTable, ReadOptions } from './directory-table.ts';
+import type { DirectoryTable, ReadOptions } from './directory-table.ts';
 
-export interface DirectoryPart {
+interface DirectoryPart {
   readonly directory: Directory;
   /** Groups that the last listing did not have: who has their path by now goes before them. */
   readonly missed: ReadonlySet<number>;
 }
 
 /** Chains are whole: a chunk has every group of a root. */
-export function groupPart({ groups }: GroupChunk): DirectoryPart {
+function groupPart({ groups }: GroupChunk): DirectoryPart {
   // The last of a path has it.
   const rows = [...groups].sort((a, b) => b[4] - a[4] || a[0] - b[0]);
   return {
-    directory: directoryOf(rows.map(groupOf)),
+    directory: directoryOf(rows.map(toGroup)),
     missed: new Set(rows.filter(([, , , , missed]) => missed > 0).map(([id]) => id)),
   };
 }
 
-const groupOf = ([id, parentId, path, code]: StoredGroupRow): DirectoryGroup => ({
+const toGroup = ([id, parentId, path, code]: StoredGroupRow): DirectoryGroup => ({
   id,
   path,
   personal: false,
@@ -42,11 +42,8 @@ const groupOf = ([id, parentId, path, code]: StoredGroupRow): DirectoryGroup => 
   ...withVisibility(code),
 });
 
-/** @param groupPath - paths of groups that are known better: a project's own is only as new as its last change. */
-export function projectPart(
-  { namespaces, projects }: ProjectChunk,
-  groupPath: (groupId: number) => string | undefined,
-): DirectoryPart {
+/** @param known - has better paths of groups: a project's own is only as new as its last change. */
+function projectPart({ namespaces, projects }: ProjectChunk, known: Directory): DirectoryPart {
   const paths = new Map(namespaces.map(([id, path]) => [id, path]));
   const personal = namespaces.flatMap(([id, path, isPersonal]): DirectoryGroup[] =>
     isPersonal ? [{ id, path, personal: true }] : [],
@@ -55,7 +52,7 @@ export function projectPart(
     ([id, groupId, slug, code]): DirectoryProject => ({
       id,
       groupId,
-      path: `${groupPath(groupId) ?? paths.get(groupId) ?? ''}/${slug}`,
+      path: `${known.groupById.get(groupId)?.path ?? paths.get(groupId) ?? ''}/${slug}`,
       ...withVisibility(code),
     }),
   );
@@ -63,7 +60,7 @@ export function projectPart(
 }
 
 const withVisibility = (code: number): { readonly visibility?: string } =>
-  withoutAbsent({ visibility: visibilityOf(code) });
+  withoutAbsent({ visibility: visibilityName(code) });
 
 /** A directory that grows by whole parts; those who hold it see more, never something else. */
 export class GrowingDirectory implements Directory {
@@ -73,7 +70,9 @@ export class GrowingDirectory implements Directory {
   readonly projectByPath = new Map<string, DirectoryProject>();
   readonly chainById = new Map<number, readonly DirectoryGroup[]>();
 
-  add({ directory, missed }: DirectoryPart): void {
+  /** Add groups before projects: these take their paths from them. */
+  addChunk(chunk: GroupChunk | ProjectChunk): void {
+    const { directory, missed } = 'groups' in chunk ? groupPart(chunk) : projectPart(chunk, this);
     for (const [id, group] of directory.groupById) this.groupById.set(id, group);
     for (const [id, chain] of directory.chainById) this.chainById.set(id, chain);
     for (const [path, group] of directory.groupByPath) {
@@ -90,23 +89,17 @@ export class GrowingDirectory implements Directory {
 const AT_ONCE = 16;
 
 /** For reports and edits: 100 000 projects are 200 reads and 30 MB. Undefined until all groups were listed once. @throws {DirectoryError} */
-export async function readWholeDirectory(
-  table: DirectoryTable,
-  options: ReadOptions,
-): Promise<{ readonly pointer: DirectoryPointer; readonly directory: Directory } | undefined> {
+export async function readWholeDirectory(table: DirectoryTable, options: ReadOptions) {
   const pointer = await table.getPointer(options);
   if (pointer === undefined || !pointer.live) return undefined;
   const manifest = await readManifest(pointer, table, options);
   const directory = new GrowingDirectory();
   const names = Object.keys(manifest.chunks).filter((name) => name !== INDEX);
   const isProjects = (name: string): boolean => projectChunkNumberOf(name) !== undefined;
-  const groupPath = (groupId: number): string | undefined => directory.groupById.get(groupId)?.path;
-  // Groups first: projects take their paths from them.
   const inOrder = [...names.filter((name) => !isProjects(name)), ...names.filter(isProjects)];
   for (const some of inParts(inOrder, AT_ONCE)) {
     const bodies = await readLiveChunks<GroupChunk | ProjectChunk>(some, manifest, table, options);
-    for (const body of bodies.filter((each) => each !== undefined))
-      directory.add('groups' in body ? groupPart(body) : projectPart(body, groupPath));
+    for (const body of bodies) if (body !== undefined) directory.addChunk(body);
   }
   return { pointer, directory };
 }

@@ -13,7 +13,7 @@ import {
   readLiveChunks,
   readManifest,
 } from './chunks.ts';
-import { GrowingDirectory, groupPart, projectPart } from './directory-part.ts';
+import { GrowingDirectory } from './directory-part.ts';
 import { DirectoryError, type DirectoryPointer, type DirectoryTable } from './directory-table.ts';
 
 export type PlaceAsk = Pick<
@@ -62,19 +62,19 @@ class LoadedDirectory {
   }
 
   /** Everything that is known of where these stand. @throws {DirectoryError} either code */
-  async need(asks: readonly PlaceAsk[]): Promise<void> {
+  async need(jobs: readonly PlaceAsk[]): Promise<void> {
     const first = new Set<string>();
-    for (const { projectId, rootNamespaceId } of asks) {
+    for (const { projectId, rootNamespaceId } of jobs) {
       if (projectId !== undefined) first.add(projectChunk(projectId));
       first.add(rootNamespaceId === undefined ? INDEX : groupChunk(rootNamespaceId));
     }
     await this.#loadAndJoin([...first]);
-    const rootless = asks.filter(({ rootNamespaceId }) => rootNamespaceId === undefined);
+    const rootless = jobs.filter(({ rootNamespaceId }) => rootNamespaceId === undefined);
     if (rootless.length > 0)
-      await this.#loadAndJoin(rootless.flatMap((ask) => this.#groupChunkOf(ask) ?? []));
+      await this.#loadAndJoin(rootless.flatMap((job) => this.#findGroupChunk(job) ?? []));
   }
 
-  #groupChunkOf({ projectId, namespaceId, projectPath }: PlaceAsk): string | undefined {
+  #findGroupChunk({ projectId, namespaceId, projectPath }: PlaceAsk): string | undefined {
     const project = projectId === undefined ? undefined : this.directory.projectById.get(projectId);
     const groupId = namespaceId ?? project?.groupId;
     const [top] = projectPath === undefined ? [] : pathKey(projectPath).split('/');
@@ -100,18 +100,16 @@ class LoadedDirectory {
     }
   }
 
-  /** Groups before projects: these take their paths from them. */
   #join(names: readonly string[]): void {
     const bodies = names.flatMap((name) => this.#bodies.get(name) ?? []);
     for (const body of bodies) {
-      if ('groups' in body) this.directory.add(groupPart(body));
+      if ('groups' in body) this.directory.addChunk(body);
       else if ('roots' in body) {
         this.#roots = new Map(body.roots);
         this.#paths = new Map(body.paths);
       }
     }
-    const groupPath = (groupId: number): string | undefined => this.directory.groupById.get(groupId)?.path;
-    for (const body of bodies) if ('projects' in body) this.directory.add(projectPart(body, groupPath));
+    for (const body of bodies) if ('projects' in body) this.directory.addChunk(body);
   }
 }
 
@@ -135,48 +133,48 @@ export class DirectoryStore {
   readonly #deps: DirectoryStoreDeps;
   #pointer: DirectoryPointer | undefined;
   #loaded: LoadedDirectory | undefined;
-  #lookAgainAtMs = Number.NEGATIVE_INFINITY;
-  #readAgainAtMs = Number.NEGATIVE_INFINITY;
-  #looking: Promise<void> | undefined;
+  #refreshAtMs = Number.NEGATIVE_INFINITY;
+  #retryAtMs = Number.NEGATIVE_INFINITY;
+  #refreshing: Promise<void> | undefined;
 
   constructor(deps: DirectoryStoreDeps) {
     this.#deps = deps;
   }
 
   /** Returns the directory with the groups of these jobs, as far as they are listed. Never throws. */
-  async directoryFor(asks: readonly PlaceAsk[]): Promise<Directory | undefined> {
+  async directoryFor(jobs: readonly PlaceAsk[]): Promise<Directory | undefined> {
     const { clock, packed } = this.#deps;
-    if (clock.monotonicMs() >= this.#lookAgainAtMs) {
-      this.#looking ??= this.#look().finally(() => {
-        this.#looking = undefined;
+    if (clock.monotonicMs() >= this.#refreshAtMs) {
+      this.#refreshing ??= this.#refresh().finally(() => {
+        this.#refreshing = undefined;
       });
-      await this.#looking;
+      await this.#refreshing;
     }
     if (this.#loaded === undefined) return packed;
     if (this.#loaded.isFull) this.#loaded = new LoadedDirectory(this.#loaded.manifest, this.#read);
     const loaded = this.#loaded;
-    if (clock.monotonicMs() < this.#readAgainAtMs) return loaded.directory;
+    if (clock.monotonicMs() < this.#retryAtMs) return loaded.directory;
     try {
-      await loaded.need(asks);
+      await loaded.need(jobs);
     } catch (error) {
       this.#report('part of the directory not read', error);
-      this.#readAgainAtMs = clock.monotonicMs() + QUIET_MS;
+      this.#retryAtMs = clock.monotonicMs() + QUIET_MS;
       // Chunks of a version that was replaced an hour ago are gone: a newer one may be there.
-      this.#lookAgainAtMs = Math.min(this.#lookAgainAtMs, this.#readAgainAtMs);
+      this.#refreshAtMs = Math.min(this.#refreshAtMs, this.#retryAtMs);
     }
     return loaded.directory;
   }
 
-  async #look(): Promise<void> {
+  async #refresh(): Promise<void> {
     const { table, clock } = this.#deps;
     const startedMs = clock.monotonicMs();
     try {
       const pointer = await table.getPointer({ timeoutMs: TIMEOUT_MS });
       if (pointer?.live === true && pointer.manifest !== this.#pointer?.manifest) await this.#adopt(pointer);
-      this.#lookAgainAtMs = startedMs + POINTER_AGE_MS_MAX;
+      this.#refreshAtMs = startedMs + POINTER_AGE_MS_MAX;
     } catch (error) {
       this.#report('directory not read', error);
-      this.#lookAgainAtMs = startedMs + QUIET_MS;
+      this.#refreshAtMs = startedMs + QUIET_MS;
     }
   }
 

@@ -56,7 +56,7 @@ export class DynamoDirectoryTable {
     const item = await this.#answered('read the pointer of', options, (limit) =>
       getItem(this.#table, this.#keys.directoryPointer, limit),
     );
-    return item && pointerOf(item);
+    return item && toPointer(item);
   }
 
   async putChunk({ version, name }: ChunkAddress, bytes: Uint8Array, options: ReadOptions): Promise<void> {
@@ -66,10 +66,7 @@ export class DynamoDirectoryTable {
     });
   }
 
-  readChunks(
-    at: readonly ChunkAddress[],
-    options: ReadOptions,
-  ): Promise<readonly (Uint8Array | undefined)[]> {
+  readChunks(at: readonly ChunkAddress[], options: ReadOptions) {
     return Promise.all(
       at.map((address) =>
         this.#answered('read a chunk of', options, async (limit) =>
@@ -133,7 +130,7 @@ export class DynamoDirectoryTable {
   }
 }
 
-const pointerOf = (item: Item): DirectoryPointer => ({
+const toPointer = (item: Item): DirectoryPointer => ({
   edit: Number(item.ed?.N),
   manifest: item.ma?.S ?? '',
   progress: item.pr?.S ?? '',

@@ -1,28 +1,27 @@
 import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/directory.ts';
 import { atOnce } from '../environment/environment.ts';
-import type { GitLabGroup } from '../gitlab/gitlab.ts';
+import type { GitLabGroup } from '../gitlab/rest-gitlab.ts';
 import { packText } from '../limits/limit-table.ts';
 import { readInParts } from '../store/parts.ts';
 import {
-  chunkHashOf,
   GROUP_CHUNK_NAMES,
   type GroupChunk,
   groupChunk,
+  hashChunk,
   INDEX,
   type IndexChunk,
   MANIFEST,
   type Manifest,
-  manifestAt,
   NOT_BEGUN,
   NOTHING,
+  ownChunks,
   PROGRESS,
-  progressAt,
   readLiveChunks,
   readManifest,
+  readProgress,
   type StoredChunk,
   type StoredGroupRow,
   type SyncProgress,
-  unpackedChunk,
   visibilityCode,
 } from './chunks.ts';
 import type { ChunkAddress, DirectoryPointer, DirectoryTable } from './directory-table.ts';
@@ -49,7 +48,7 @@ interface Layer {
 
 type Where = 'live' | 'aside';
 
-const layerOf = (before: Chunks): Layer => ({ before, now: { ...before } });
+const newLayer = (before: Chunks): Layer => ({ before, now: { ...before } });
 
 export class DirectoryDraft {
   readonly #options: DraftOptions;
@@ -68,8 +67,8 @@ export class DirectoryDraft {
   ) {
     this.#options = options;
     this.#pointer = pointer;
-    this.#live = layerOf(manifest.chunks);
-    this.#aside = layerOf(progress.chunks);
+    this.#live = newLayer(manifest.chunks);
+    this.#aside = newLayer(progress.chunks);
     this.#version = `${(pointer?.edit ?? 0) + 1}-${options.runId}`;
     this.progress = progress;
   }
@@ -78,11 +77,11 @@ export class DirectoryDraft {
     const { table } = options;
     const pointer = await table.getPointer(WAIT);
     if (pointer === undefined) return new DirectoryDraft(options, undefined, NOTHING, NOT_BEGUN);
-    const [manifest, [progress]] = await Promise.all([
+    const [manifest, progress] = await Promise.all([
       readManifest(pointer, table, WAIT),
-      table.readChunks([progressAt(pointer)], WAIT),
+      readProgress(pointer, table, WAIT),
     ]);
-    return new DirectoryDraft(options, pointer, manifest, unpackedChunk<SyncProgress>(PROGRESS, progress));
+    return new DirectoryDraft(options, pointer, manifest, progress);
   }
 
   get live(): boolean {
@@ -103,7 +102,7 @@ export class DirectoryDraft {
   async write(name: string, body: object, where: Where = 'live'): Promise<void> {
     const { before, now } = this.#layer(where);
     const text = JSON.stringify(body);
-    const hash = chunkHashOf(text);
+    const hash = hashChunk(text);
     if (now[name]?.hash === hash) return;
     const was = before[name];
     if (was?.hash !== hash) await this.#put(name, text);
@@ -135,8 +134,8 @@ export class DirectoryDraft {
       ...this.progress.retired.slice(RETIRED_MAX),
       ...replacedIn(this.#live),
       ...replacedIn(this.#aside),
-      ...(pointer === undefined ? [] : [progressAt(pointer)]),
-      ...(pointer === undefined || !changed ? [] : [manifestAt(pointer)]),
+      ...(pointer === undefined ? [] : [ownChunks(pointer).progress]),
+      ...(pointer === undefined || !changed ? [] : [ownChunks(pointer).manifest]),
     ];
     await this.#put(PROGRESS, JSON.stringify({ ...progress, chunks: this.#aside.now, retired }));
     if (changed) await this.#put(MANIFEST, JSON.stringify({ chunks: this.#live.now }));
@@ -168,7 +167,7 @@ const sameChunks = ({ before, now }: Layer): boolean =>
 
 export type GroupTree = Map<number, StoredGroupRow>;
 
-export const rowOf = ({ id, parentId = 0, path, visibility }: GitLabGroup): StoredGroupRow => [
+export const groupRow = ({ id, parentId = 0, path, visibility }: GitLabGroup): StoredGroupRow => [
   id,
   parentId,
   path,
@@ -176,7 +175,7 @@ export const rowOf = ({ id, parentId = 0, path, visibility }: GitLabGroup): Stor
   0,
 ];
 
-function topGroupOf(groupId: number, groups: ReadonlyMap<number, StoredGroupRow>): number {
+function findRoot(groupId: number, groups: ReadonlyMap<number, StoredGroupRow>): number {
   let id = groupId;
   for (let level = 1; level < GROUP_LEVELS_MAX; level += 1) {
     const parentId = groups.get(id)?.[1] ?? 0;
@@ -198,7 +197,7 @@ export async function writeGroups(groups: GroupTree, draft: DirectoryDraft): Pro
   const paths: [string, number][] = [];
   for (const row of rows) {
     const [id, , path] = row;
-    const rootId = topGroupOf(id, groups);
+    const rootId = findRoot(id, groups);
     chunks.get(groupChunk(rootId))?.push(row);
     if (rootId === id) paths.push([pathKey(path), id]);
     else roots.push([id, rootId]);

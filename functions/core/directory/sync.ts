@@ -1,8 +1,8 @@
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LedgerClock } from '../environment/environment.ts';
-import { GitLabError, type GitLabProject } from '../gitlab/gitlab.ts';
-import type { GitLabDirectory } from '../gitlab/rest-gitlab.ts';
+import { GitLabError } from '../gitlab/gitlab.ts';
+import type { GitLabDirectory, GitLabProject } from '../gitlab/rest-gitlab.ts';
 import {
   beforeProjectChunk,
   type GroupChunk,
@@ -18,7 +18,7 @@ import {
   visibilityCode,
 } from './chunks.ts';
 import type { DirectoryTable } from './directory-table.ts';
-import { DirectoryDraft, type GroupTree, readGroups, rowOf, writeGroups } from './draft.ts';
+import { DirectoryDraft, type GroupTree, groupRow, readGroups, writeGroups } from './draft.ts';
 
 export interface SyncDeps {
   readonly gitlab: GitLabDirectory;
@@ -112,7 +112,7 @@ class RunBudget {
 const DROPPED_SHARE_MAX = 0.2;
 const DROPPED_MIN = 3;
 
-const answeredShort = (dropped: number, known: number): boolean =>
+const isTruncated = (dropped: number, known: number): boolean =>
   dropped === known ? known > 0 : dropped >= DROPPED_MIN && dropped > known * DROPPED_SHARE_MAX;
 
 type ChangedProjects = Map<number, GitLabProject>;
@@ -135,7 +135,7 @@ async function writeListed(
   const ids = new Set(projects.map(({ id }) => id));
   const known = before?.projects.length ?? 0;
   const missing = before?.projects.filter(([id]) => !ids.has(id)).length ?? 0;
-  const isRefused = !force && answeredShort(missing, known);
+  const isRefused = !force && isTruncated(missing, known);
   if (projects.length === 0 && !isRefused) draft.remove(name);
   else await draft.write(name, merged(isRefused ? before : undefined, projects));
   return isRefused ? { removed: 0, refused: missing } : { removed: missing, refused: 0 };
@@ -155,7 +155,7 @@ function merged(before: ProjectChunk | undefined, projects: readonly GitLabProje
   };
 }
 
-const chunkNumberOfLast = (projects: readonly GitLabProject[]): number =>
+const lastChunkNumber = (projects: readonly GitLabProject[]): number =>
   projectChunkNumber(projects.reduce((last, { id }) => Math.max(last, id), 0));
 
 interface ListingDeps {
@@ -184,7 +184,7 @@ async function listGroups(groups: GroupTree, { gitlab, draft, budget, force }: L
       const pass = await setAside(page, rows, draft);
       return { outcome: 'going' as const, pass, missing: 0, unreadable };
     }
-    rows.push(...got.answer.groups.map(rowOf));
+    rows.push(...got.answer.groups.map(groupRow));
     unreadable += got.answer.unreadable ?? 0;
     page = got.answer.next;
     if (page === undefined) break;
@@ -219,7 +219,7 @@ function believe(listed: ReadonlyMap<number, StoredGroupRow>, groups: GroupTree,
   const missing = [...groups.values()].filter(([id]) => !listed.has(id));
   // Those that were missing before and were believed then count no second time.
   const newly = missing.filter(([, , , , missed]) => missed === 0).length;
-  const refused = !force && (listed.size === 0 || answeredShort(newly, groups.size));
+  const refused = !force && (listed.size === 0 || isTruncated(newly, groups.size));
   for (const row of listed.values()) groups.set(row[0], row);
   if (refused) return { outcome: 'refused' as const, missing: missing.length };
   for (const [id, parentId, path, visibility, missed] of missing) {
@@ -243,7 +243,7 @@ async function listChanged(
   changed: ChangedProjects,
   { gitlab, budget, draft, nowMs }: ListingDeps,
 ): Promise<Marks> {
-  const marks = marksOf(draft.progress, nowMs);
+  const marks = nextMarks(draft.progress, nowMs);
   const sinceMs = draft.progress.projectsSinceMs;
   if (sinceMs === undefined) return marks;
   let page: string | undefined;
@@ -259,7 +259,7 @@ async function listChanged(
 }
 
 /** Decides if a full listing is due, so that its changes are requested from its start on. */
-function marksOf({ projectsPass, ...progress }: SyncProgress, nowMs: number): Marks {
+function nextMarks({ projectsPass, ...progress }: SyncProgress, nowMs: number): Marks {
   const { projectsListedAtMs, projectsSinceMs = nowMs - OVERLAP_MS } = progress;
   const isDue = projectsListedAtMs === undefined || nowMs - projectsListedAtMs >= LIST_AGAIN_MS;
   return projectsPass === undefined && isDue
@@ -302,7 +302,7 @@ async function listProjects(
     sum.unreadable += got.answer.unreadable ?? 0;
     page = got.answer.next;
     if (page === undefined) break;
-    const last = chunkNumberOfLast(got.answer.projects);
+    const last = lastChunkNumber(got.answer.projects);
     if (last > chunk) await writeUpTo(last);
   }
   await writeUpTo(Number.POSITIVE_INFINITY);

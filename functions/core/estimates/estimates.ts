@@ -14,9 +14,9 @@ import {
   type ProjectHistory,
 } from '../../../policies/run-history.ts';
 import type { LedgerClock } from '../environment/environment.ts';
-import { type BatchGetDeps, batchGet } from '../store/calls.ts';
+import { type BatchGetDeps, batchGet, itemAt } from '../store/calls.ts';
 import { type Key, ROLLUP_SK } from '../store/keys.ts';
-import { type Item, PK, SK, TTL_ATTRIBUTE, versioned } from '../store/operation.ts';
+import { type Item, TTL_ATTRIBUTE } from '../store/operation.ts';
 
 /** A job's p90 does not change within a minute. */
 const FRESH_MS = 60_000;
@@ -40,24 +40,24 @@ export function createEstimateCache({
   const reading = new Map<number, Promise<void>>();
   const estimator = historyEstimator((projectId) => cached.get(projectId)?.history);
 
-  const keep = (projectId: number, history: ProjectHistory, forMs: number): void => {
+  const cache = (projectId: number, history: ProjectHistory, forMs: number): void => {
     keepLatest(cached, projectId, { history, freshUntilMs: clock.monotonicMs() + forMs }, PROJECTS_MAX);
   };
 
   const read = async (projectIds: readonly number[]): Promise<void> => {
     try {
       const found = await source.read(projectIds, { timeoutMs: READ_TIMEOUT_MS });
-      for (const projectId of projectIds) keep(projectId, found.get(projectId) ?? NO_HISTORY, FRESH_MS);
+      for (const projectId of projectIds) cache(projectId, found.get(projectId) ?? NO_HISTORY, FRESH_MS);
     } catch {
       // A history of a minute ago is better than the default.
       for (const projectId of projectIds)
-        keep(projectId, cached.get(projectId)?.history ?? NO_HISTORY, FAILED_MS);
+        cache(projectId, cached.get(projectId)?.history ?? NO_HISTORY, FAILED_MS);
     } finally {
       for (const projectId of projectIds) reading.delete(projectId);
     }
   };
 
-  const missingOf = (requests: readonly AdmissionRequest[]): readonly number[] => {
+  const findMissing = (requests: readonly AdmissionRequest[]): readonly number[] => {
     const nowMs = clock.monotonicMs();
     const missing = new Set<number>();
     for (const { projectId } of requests) {
@@ -75,7 +75,7 @@ export function createEstimateCache({
       deadlineMs: number,
     ): Promise<Estimator> {
       if (settings.mode !== undefined && settings.mode !== 'history') return timeoutEstimator;
-      const missing = missingOf(requests);
+      const missing = findMissing(requests);
       if (missing.length === 0) return estimator;
       const unread = missing.filter((projectId) => !reading.has(projectId));
       if (unread.length > 0) {
@@ -105,16 +105,12 @@ const HISTORY = 'h';
 export const ESTIMATES_REV = 'r';
 const UNUSED_DAYS = 120;
 
-export function encodeEstimates(key: Key, { history, rev }: StoredEstimates, nowMs: number): Item {
-  return {
-    [PK]: { S: key.pk },
-    [SK]: { S: key.sk },
-    ...versioned,
+export const encodeEstimates = (key: Key, { history, rev }: StoredEstimates, nowMs: number): Item =>
+  itemAt(key, {
     [HISTORY]: { S: encodeHistory(history) },
     [ESTIMATES_REV]: { N: String(rev) },
     [TTL_ATTRIBUTE]: { N: String(Math.ceil(nowMs / 1000) + UNUSED_DAYS * 86_400) },
-  };
-}
+  });
 
 export const decodeEstimates = (item: Item): StoredEstimates => ({
   history: decodeHistory(item[HISTORY]?.S ?? ''),
@@ -125,10 +121,7 @@ export type EstimateSource = ReturnType<typeof dynamoEstimateSource>;
 
 /** One batch read; projects without a history are left out. */
 export const dynamoEstimateSource = (deps: BatchGetDeps & { readonly instance: string }) => ({
-  async read(
-    projectIds: readonly number[],
-    { timeoutMs }: { readonly timeoutMs: number },
-  ): Promise<ReadonlyMap<number, ProjectHistory>> {
+  async read(projectIds: readonly number[], { timeoutMs }: { readonly timeoutMs: number }) {
     const keys = projectIds.map((projectId) => estimatesKey(deps.instance, projectId));
     const items = await batchGet(keys, timeoutMs, deps, { consistent: false });
     return new Map(

@@ -97,16 +97,16 @@ interface AdminCall {
   readonly baseUrl: string;
 }
 
-function refusalOf({ topic, call, baseUrl }: AdminCall, status: number): AdminRefusal {
+function describeStatus({ topic, call, baseUrl }: AdminCall, status: number): AdminRefusal {
   const code = CODES[status] ?? 'unreadable';
   const [says, remedy] = TOPIC_WORDS[`${topic} ${code}`] ?? WORDS[code];
   return { code, says: `${says} (${call} at ${baseUrl}: ${status})`, remedy };
 }
 
-function refusalOfFailure(made: AdminCall, { code, status, says }: GitLabError): AdminRefusal {
+function describeFailure(made: AdminCall, { code, status, says }: GitLabError): AdminRefusal {
   if (code === 'gitlab_unavailable')
     return { code: 'unavailable', says, remedy: 'run the command again: it goes on where it stopped' };
-  if (status !== undefined && status >= 400) return refusalOf(made, status);
+  if (status !== undefined && status >= 400) return describeStatus(made, status);
   const as = code === 'gitlab_refused' ? 'unauthorised' : 'unreadable';
   return { code: as, says, remedy: WORDS[as][1] };
 }
@@ -136,7 +136,7 @@ export class AdminCalls {
     query = new URLSearchParams(),
   ): Promise<AdminAnswer<z.output<S>>> {
     const answer = await this.#get(topic, path, query);
-    return answer.ok ? checked(this.#made(topic, `GET ${path}`), schema, answer.value.body) : answer;
+    return answer.ok ? checked(this.#call(topic, `GET ${path}`), schema, answer.value.body) : answer;
   }
 
   /** All pages, sorted by id: GitLab orders some lists in no way at all. */
@@ -144,14 +144,14 @@ export class AdminCalls {
     topic: AdminTopic,
     schema: z.ZodType<T>,
     path: string,
-    asked: Readonly<Record<string, string>> = {},
+    fields: Readonly<Record<string, string>> = {},
   ): Promise<AdminAnswer<readonly T[]>> {
     const found: T[] = [];
     let page: string | undefined;
     for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-      const answer = await this.#get(topic, path, pageQuery(asked, page));
+      const answer = await this.#get(topic, path, pageQuery(fields, page));
       if (!answer.ok) return answer;
-      const entries = checked(this.#made(topic, `GET ${path}`), schema.array(), answer.value.body);
+      const entries = checked(this.#call(topic, `GET ${path}`), schema.array(), answer.value.body);
       if (!entries.ok) return entries;
       found.push(...entries.value);
       page = nextPage(answer.value.headers);
@@ -164,15 +164,15 @@ export class AdminCalls {
   async change<S extends z.ZodType>(
     topic: AdminTopic,
     schema: S,
-    ...said: Change
+    ...request: Change
   ): Promise<AdminAnswer<z.output<S>>> {
-    const answer = await this.#changed(topic, said);
+    const answer = await this.#changed(topic, request);
     if (!answer.ok) return answer;
-    const made = this.#made(topic, `${said[0]} ${said[1]}`);
+    const made = this.#call(topic, `${request[0]} ${request[1]}`);
     const { status, body } = answer.value;
     return status === 200 || status === 201
       ? checked(made, schema, body)
-      : { ok: false, refusal: refusalOf(made, status) };
+      : { ok: false, refusal: describeStatus(made, status) };
   }
 
   /** Deletes; what is gone already is as good. */
@@ -182,36 +182,36 @@ export class AdminCalls {
     const { status } = answer.value;
     return (status >= 200 && status < 300) || status === 404
       ? { ok: true, value: undefined }
-      : { ok: false, refusal: refusalOf(this.#made(topic, `DELETE ${path}`), status) };
+      : { ok: false, refusal: describeStatus(this.#call(topic, `DELETE ${path}`), status) };
   }
 
   async #get(topic: AdminTopic, path: string, query: URLSearchParams) {
-    const made = this.#made(topic, `GET ${path}`);
-    const answer = await this.#asked(made, () => restCall(path, query, this.#deps));
+    const made = this.#call(topic, `GET ${path}`);
+    const answer = await this.#attempt(made, () => restCall(path, query, this.#deps));
     if (!answer.ok || answer.value.status === 200) return answer;
-    return { ok: false, refusal: refusalOf(made, answer.value.status) } as const;
+    return { ok: false, refusal: describeStatus(made, answer.value.status) } as const;
   }
 
   async #changed(topic: AdminTopic, [method, path, change]: Change) {
     const once = () => restOnce(method, path, change, CHANGE_TIMEOUT_MS, this.#deps);
     for (let tries = 1; ; tries += 1) {
-      const answer = await this.#asked(this.#made(topic, `${method} ${path}`), once);
+      const answer = await this.#attempt(this.#call(topic, `${method} ${path}`), once);
       const isLost = !answer.ok && answer.refusal.code === 'unavailable';
       if (method === 'POST' || tries === REPEATS_MAX || !isLost) return answer;
       await this.#deps.clock.sleep(REPEAT_MS * 2 ** tries);
     }
   }
 
-  #made(topic: AdminTopic, call: string): AdminCall {
+  #call(topic: AdminTopic, call: string): AdminCall {
     return { topic, call, baseUrl: this.#deps.baseUrl };
   }
 
-  async #asked<T>(made: AdminCall, ask: () => Promise<T>): Promise<AdminAnswer<T>> {
+  async #attempt<T>(made: AdminCall, ask: () => Promise<T>): Promise<AdminAnswer<T>> {
     try {
       return { ok: true, value: await patiently(ask, (ms) => this.#deps.clock.sleep(ms), PATIENCE) };
     } catch (error) {
       if (!(error instanceof GitLabError)) throw error;
-      return { ok: false, refusal: refusalOfFailure(made, error) };
+      return { ok: false, refusal: describeFailure(made, error) };
     }
   }
 }
@@ -219,6 +219,6 @@ export class AdminCalls {
 function checked<S extends z.ZodType>(made: AdminCall, schema: S, body: unknown): AdminAnswer<z.output<S>> {
   const read = schema.safeParse(body);
   if (read.success) return { ok: true, value: read.data };
-  const refusal = refusalOf(made, 200);
+  const refusal = describeStatus(made, 200);
   return { ok: false, refusal: { ...refusal, says: `${refusal.says}: ${unreadFields(read.error)}` } };
 }

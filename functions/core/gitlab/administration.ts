@@ -176,8 +176,8 @@ export function createGitLabAdministration(deps: RestCallDeps) {
       calls.remove('controllers', `${controller(id)}/tokens/${tokenId}`),
 
     topLevelGroups: async (): Promise<AdminAnswer<readonly z.output<typeof groupSchema>[]>> => {
-      const asked = { top_level_only: 'true', all_available: 'true', order_by: 'id', sort: 'asc' };
-      const answer = await calls.list('other', groupSchema, '/groups', asked);
+      const input = { top_level_only: 'true', all_available: 'true', order_by: 'id', sort: 'asc' };
+      const answer = await calls.list('other', groupSchema, '/groups', input);
       if (!answer.ok) return answer;
       return { ok: true, value: answer.value.filter(({ parent_id }) => parent_id == null) };
     },
@@ -205,7 +205,7 @@ export function createGitLabAdministration(deps: RestCallDeps) {
       }),
     runner: (runnerId: number) => calls.read('other', runnerDetailSchema, `/runners/${runnerId}`),
 
-    project: (asked: string) => calls.read('other', projectSchema, `/projects/${encodeURIComponent(asked)}`),
+    project: (input: string) => calls.read('other', projectSchema, `/projects/${encodeURIComponent(input)}`),
     /** Its source is `api`. It may have been started where the answer was lost. */
     startPipeline: (projectId: number, ref: string) =>
       calls.change('pipelines', pipelineSchema, 'POST', `/projects/${projectId}/pipeline`, { ref }),

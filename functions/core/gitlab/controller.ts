@@ -7,13 +7,9 @@ import { changed, type RestCallDeps, readOne } from './rest-call.ts';
 const StateSchema = z.object({ state: z.enum(['enabled', 'dry_run', 'disabled']) });
 export type ControllerState = z.output<typeof StateSchema>['state'];
 
-const pathOf = (controllerId: number): string => `/runner_controllers/${controllerId}`;
+const controllerPath = (controllerId: number): string => `/runner_controllers/${controllerId}`;
 
-async function readController<S extends z.ZodType>(
-  path: string,
-  schema: S,
-  deps: RestCallDeps,
-): Promise<z.output<S>> {
+async function readController<S extends z.ZodType>(path: string, schema: S, deps: RestCallDeps) {
   const found = await readOne(path, schema, deps);
   if (found !== undefined) return found;
   const says = "GitLab has no such controller; check the controller's id, GitLab's URL and licence";
@@ -21,7 +17,7 @@ async function readController<S extends z.ZodType>(
 }
 
 export const readControllerState = async (controllerId: number, deps: RestCallDeps) =>
-  (await readController(pathOf(controllerId), StateSchema, deps)).state;
+  (await readController(controllerPath(controllerId), StateSchema, deps)).state;
 
 export type Controller = ReturnType<typeof createController>;
 
@@ -30,7 +26,7 @@ export const createController = (deps: RestCallDeps & { readonly controllerId: n
   /** Makes it `dry_run`: GitLab goes on asking and follows no answer. @throws {GitLabError} It may or may not be. */
   async disarm(): Promise<void> {
     const disarmed = z.object({ state: z.literal('dry_run') });
-    await changed('PUT', pathOf(deps.controllerId), { state: 'dry_run' }, disarmed, deps);
+    await changed('PUT', controllerPath(deps.controllerId), { state: 'dry_run' }, disarmed, deps);
   },
 });
 
@@ -44,7 +40,7 @@ const ScopesSchema = z.object({
 
 /** Without a scope GitLab never asks the controller. `instance`: every runner, also those of groups and projects. @throws {GitLabError} */
 export async function readControllerScopes(controllerId: number, deps: RestCallDeps) {
-  const found = await readController(`${pathOf(controllerId)}/scopes`, ScopesSchema, deps);
+  const found = await readController(`${controllerPath(controllerId)}/scopes`, ScopesSchema, deps);
   return { instance: found.instance_level_scopings.length > 0, runnerIds: found.runner_level_scopings };
 }
 

@@ -6,6 +6,7 @@ import { withProxyCredentials } from '../contract/network.ts';
 import type { LedgerClock, Log } from '../environment/environment.ts';
 import { secretLines, ssmText } from '../environment/secrets.ts';
 import type { Environment } from '../environment/settings.ts';
+import type { RestCallDeps } from './rest-call.ts';
 
 const IDLE_MS = 4_000;
 /** A page of GitLab has some hundred KB. More than this is no answer of GitLab's. */
@@ -84,4 +85,15 @@ export function deployedFetch(
       known = { made, send: gitlabFetch({ ca, env: withProxyCredentials(env, credentials) }) };
     return known.send(input, init);
   };
+}
+
+/** Calls of a deployed program, with the first line of an SSM parameter as its token. */
+export function deployedCalls(
+  { gitlabUrl, tokenParameter }: { readonly gitlabUrl: string; readonly tokenParameter: string },
+  env: Environment,
+  deps: { readonly clock: LedgerClock; readonly log: Log },
+): RestCallDeps {
+  const lines = secretLines({ load: () => ssmText(tokenParameter), ...deps });
+  const token = async (): Promise<string> => (await lines())[0] ?? '';
+  return { baseUrl: gitlabUrl, token, fetch: deployedFetch(env, deps), clock: deps.clock };
 }

@@ -84,17 +84,3 @@ export class GitLabError extends Error {
     this.status = options?.status;
   }
 }
-
-export interface GitLabGroup {
-  readonly id: number;
-  readonly parentId?: number;
-  readonly path: string;
-  readonly visibility?: string;
-}
-
-export interface GitLabProject {
-  readonly id: number;
-  readonly slug: string;
-  readonly visibility?: string;
-  readonly namespace: { readonly id: number; readonly path: string; readonly personal: boolean };
-}

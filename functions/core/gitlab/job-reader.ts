@@ -13,7 +13,7 @@ const LABELS_MAX = 200;
 const QUEUED_SECONDS_MAX = 31 * 24 * 3_600;
 const RETRIES_MAX = 10_000;
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (value == null) return 'missing';
   return typeof value === 'number' ? String(value) : `of type ${typeof value}`;
 }
@@ -124,13 +124,15 @@ function readJob(body: unknown, from: 'hook' | 'rest'): JobTruth | UnreadableJob
   const problems: string[] = [];
   for (const [name, [{ read, expected }, hook, rest]] of Object.entries(FIELDS)) {
     const paths = (from === 'hook' ? hook : rest).split(' ');
-    const said = paths.filter((path) => valueAt(body, path) != null);
-    const readable = said.find((path) => read !== instantMs.read || read(valueAt(body, path)) !== undefined);
-    const path = readable ?? said[0] ?? paths[0] ?? '';
+    const present = paths.filter((path) => valueAt(body, path) != null);
+    const readable = present.find(
+      (path) => read !== instantMs.read || read(valueAt(body, path)) !== undefined,
+    );
+    const path = readable ?? present[0] ?? paths[0] ?? '';
     const value = read(valueAt(body, path));
     if (value !== undefined && value !== '') job[name] = value;
-    else if (value === undefined && expected !== undefined && (said.length > 0 || REQUIRED.includes(name)))
-      problems.push(`${path} is ${kindOf(valueAt(body, path))}; expected ${expected}`);
+    else if (value === undefined && expected !== undefined && (present.length > 0 || REQUIRED.includes(name)))
+      problems.push(`${path} is ${describeKind(valueAt(body, path))}; expected ${expected}`);
   }
   return problems.length > 0 ? { problems } : (job as unknown as JobTruth);
 }

@@ -35,25 +35,25 @@ export async function keepNote(
   const change = (method: 'PUT' | 'DELETE', of: string, body?: object) =>
     restOnce(method, of, body, CHANGE_TIMEOUT_MS, deps);
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const [kept, ...spare] = await notesOf(user.id, marker, path, deps);
-    if (kept === undefined) {
+    const [oldest, ...spare] = await listOwnNotes(user.id, marker, path, deps);
+    if (oldest === undefined) {
       await changed('POST', path, { body: mine }, z.unknown(), deps);
       continue;
     }
-    const versionOf = (body: string): number => Number.parseInt(body.slice(marker.length), 10);
-    const bodies = [mine, kept.body, ...spare.map(({ body }) => body)];
-    const newest = bodies.reduce((best, each) => (versionOf(each) > versionOf(best) ? each : best));
-    if (spare.length === 0 && kept.body === newest) return;
+    const parseVersion = (body: string): number => Number.parseInt(body.slice(marker.length), 10);
+    const bodies = [mine, oldest.body, ...spare.map(({ body }) => body)];
+    const newest = bodies.reduce((best, each) => (parseVersion(each) > parseVersion(best) ? each : best));
+    if (spare.length === 0 && oldest.body === newest) return;
     // A note that another program deleted meanwhile answers 404, and the next round sees what is there.
-    if (kept.body !== newest) await change('PUT', `${path}/${kept.id}`, { body: newest });
+    if (oldest.body !== newest) await change('PUT', `${path}/${oldest.id}`, { body: newest });
     for (const { id } of spare) await change('DELETE', `${path}/${id}`);
   }
 }
 
 /** Lists own notes, oldest first. Markers in other users' notes are ignored. */
-async function notesOf(userId: number, marker: string, path: string, deps: RestCallDeps) {
-  const asked = { sort: 'asc', order_by: 'created_at' };
-  const notes = await readWhole(path, asked, NOTE, { ...deps, pagesMax: PAGES_MAX });
+async function listOwnNotes(userId: number, marker: string, path: string, deps: RestCallDeps) {
+  const fields = { sort: 'asc', order_by: 'created_at' };
+  const notes = await readWhole(path, fields, NOTE, { ...deps, pagesMax: PAGES_MAX });
   if (notes === undefined)
     throw new GitLabError('gitlab_unreadable', `GET ${path}: more than ${PAGES_MAX} pages of notes`);
   return notes

@@ -6,41 +6,41 @@ import { GitLabError } from './gitlab.ts';
 import { type RestCallDeps, readOne } from './rest-call.ts';
 import { byVersion, type FleetGitLab } from './runners.ts';
 
-interface AskingOptions {
+interface CacheOptions {
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
   readonly log: Pick<Log, 'warn'>;
-  /** Longest wait for answers, ms: a user waits for the page. Later answers serve the next call. @default 1500 */
-  readonly askMs?: number;
-  /** Most ids asked per call; the rest is learned later. @default 100 */
-  readonly askedMax?: number;
 }
 
+/** A user waits for the page. Later answers serve the next call. */
+const WAIT_MS = 1_500;
+/** Per call; the rest is learned later. */
+const IDS_MAX = 100;
 const FRESH_MS = 10 * 60_000;
 const QUIET_MS = 60_000;
 const CALLS_AT_ONCE = 8;
-const KEPT_MAX = 5_000;
+const CACHED_MAX = 5_000;
 
 /**
  * Caches GitLab's answers about ids for some minutes. Missing or late answers are left out.
  * @param unreadable - in place of an answer that cannot be read: one odd answer says nothing of the others
  */
-function keptAnswers<Answer>(
+function cachedAnswers<Answer>(
   what: string,
   ask: (id: number) => Promise<Answer>,
   unreadable: Answer,
-  { clock, log, askMs = 1_500, askedMax = 100 }: AskingOptions,
+  { clock, log }: CacheOptions,
 ): (ids: readonly number[]) => Promise<ReadonlyMap<number, Answer>> {
   const known = new Map<number, { readonly answer: Answer; readonly atMs: number }>();
   let quietUntilMs = Number.NEGATIVE_INFINITY;
   return async (ids) => {
     const nowMs = clock.nowMs();
-    const untilMs = clock.monotonicMs() + askMs;
+    const untilMs = clock.monotonicMs() + WAIT_MS;
     const isFresh = (id: number): boolean =>
       nowMs - (known.get(id)?.atMs ?? Number.NEGATIVE_INFINITY) < FRESH_MS;
-    const toAsk = nowMs < quietUntilMs ? [] : ids.filter((id) => !isFresh(id)).slice(0, askedMax);
-    await atOnce(toAsk, CALLS_AT_ONCE, async (id) => {
+    const missing = nowMs < quietUntilMs ? [] : ids.filter((id) => !isFresh(id)).slice(0, IDS_MAX);
+    await atOnce(missing, CALLS_AT_ONCE, async (id) => {
       if (clock.monotonicMs() >= untilMs || nowMs < quietUntilMs) return;
-      const keep = (answer: Answer): void => keepLatest(known, id, { answer, atMs: nowMs }, KEPT_MAX);
+      const keep = (answer: Answer): void => keepLatest(known, id, { answer, atMs: nowMs }, CACHED_MAX);
       try {
         keep(await ask(id));
       } catch (error) {
@@ -50,8 +50,8 @@ function keptAnswers<Answer>(
         quietUntilMs = nowMs + QUIET_MS;
       }
     });
-    const kept = ids.map((id) => [id, known.get(id)?.answer] as const);
-    return new Map(kept.filter((each): each is readonly [number, Answer] => each[1] !== undefined));
+    const cached = ids.map((id) => [id, known.get(id)?.answer] as const);
+    return new Map(cached.filter((each): each is readonly [number, Answer] => each[1] !== undefined));
   };
 }
 
@@ -64,8 +64,8 @@ const UserAnswer = z.object({ username: z.string().min(1).max(255) });
 export const userNames = ({
   gitlab,
   ...options
-}: AskingOptions & { readonly gitlab: RestCallDeps }): UserNames =>
-  keptAnswers(
+}: CacheOptions & { readonly gitlab: RestCallDeps }): UserNames =>
+  cachedAnswers(
     'users',
     async (id) => (await readOne(`/users/${id}`, UserAnswer, gitlab))?.username ?? '',
     '',
@@ -83,8 +83,8 @@ export type RunnerDetails = (runnerIds: readonly number[]) => Promise<ReadonlyMa
 export const runnerDetails = ({
   fleet,
   ...options
-}: AskingOptions & { readonly fleet: Pick<FleetGitLab, 'runner' | 'managers'> }): RunnerDetails =>
-  keptAnswers<RunnerDetail>(
+}: CacheOptions & { readonly fleet: Pick<FleetGitLab, 'runner' | 'managers'> }): RunnerDetails =>
+  cachedAnswers<RunnerDetail>(
     'runners',
     async (id) => {
       const runner = await fleet.runner(id);

@@ -34,11 +34,7 @@ const BACKOFF_MS_MAX = 4_000;
 const TRY_MS_MIN = 100;
 
 /** Tries 5xx, 408 and silence again inside the deadline; returns 404 and 405. @param path - below `/api/v4` @throws {GitLabError} */
-export async function restCall(
-  path: string,
-  query: URLSearchParams,
-  deps: RestCallDeps,
-): Promise<RestAnswer> {
+export async function restCall(path: string, query: URLSearchParams, deps: RestCallDeps) {
   const { clock, random = Math.random } = deps;
   const endMs = clock.monotonicMs() + (deps.deadlineMs ?? DEADLINE_MS);
   const ask = (): Promise<RestAnswer | GitLabError> => {
@@ -89,7 +85,7 @@ export async function restOnce(
     });
   const { status } = response;
   const body = status === 200 || status === 201 ? parsedJson(text) : undefined;
-  const failure = failureOf(response, body, method === 'GET', baseUrl);
+  const failure = classifyFailure(response, body, method === 'GET', baseUrl);
   if (failure === undefined) return { baseUrl, status, headers: response.headers, body };
   const [code, remedy] = failure;
   const retryAfterMs =
@@ -100,7 +96,7 @@ export async function restOnce(
 }
 
 /** Undefined: an answer for the caller to judge. */
-function failureOf(
+function classifyFailure(
   { status, headers }: Response,
   body: unknown,
   isRead: boolean,
@@ -165,12 +161,9 @@ export function nextPage(headers: Headers): string | undefined {
   return query ?? (/^\d+$/.test(number) ? `page=${number}` : undefined);
 }
 
-export function pageQuery(
-  asked: Readonly<Record<string, string>>,
-  page: string | undefined,
-): URLSearchParams {
+export function pageQuery(fields: Readonly<Record<string, string>>, page: string | undefined) {
   const query = new URLSearchParams(page);
-  for (const [name, value] of Object.entries(asked)) query.set(name, value);
+  for (const [name, value] of Object.entries(fields)) query.set(name, value);
   query.set('per_page', String(PER_PAGE));
   return query;
 }
@@ -189,11 +182,7 @@ export const unreadFields = ({ issues }: z.ZodError): string =>
   [...new Set(issues.map(({ path }) => path.join('.') || 'the answer'))].slice(0, 3).join(', ');
 
 /** The answer to `GET path`; undefined if GitLab says 404. @throws {GitLabError} */
-export async function readOne<S extends z.ZodType>(
-  path: string,
-  schema: S,
-  deps: RestCallDeps,
-): Promise<z.output<S> | undefined> {
+export async function readOne<S extends z.ZodType>(path: string, schema: S, deps: RestCallDeps) {
   const answer = await restCall(path, new URLSearchParams(), deps);
   if (answer.status === 404) return undefined;
   const read = schema.safeParse(readFound(path, answer));
@@ -247,14 +236,14 @@ export function pageOf<Name extends string, S extends z.ZodType>(
 /** All entries of a list that can be read; undefined if it has more than `pagesMax` pages. @throws {GitLabError} */
 export async function readWhole<S extends z.ZodType>(
   path: string,
-  asked: Readonly<Record<string, string>>,
+  fields: Readonly<Record<string, string>>,
   schema: S,
   deps: RestCallDeps & { readonly pagesMax: number },
 ): Promise<readonly z.output<S>[] | undefined> {
   const entries: z.output<S>[] = [];
   let page: string | undefined;
   for (let pages = 0; pages < deps.pagesMax; pages += 1) {
-    const found = await readPage('entries', path, pageQuery(asked, page), schema, deps);
+    const found = await readPage('entries', path, pageQuery(fields, page), schema, deps);
     entries.push(...found.entries);
     page = found.next;
     if (page === undefined) return entries;

@@ -1,15 +1,6 @@
 import { z } from 'zod';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import {
-  GitLabError,
-  type GitLabGroup,
-  type GitLabProject,
-  type JobList,
-  type JobsPage,
-  type JobTruth,
-  type Page,
-  type RunnersPage,
-} from './gitlab.ts';
+import { GitLabError, type JobList, type JobsPage, type JobTruth, type RunnersPage } from './gitlab.ts';
 import { isId, isLabel, parseRestJob } from './job-reader.ts';
 import {
   checkBaseUrl,
@@ -25,9 +16,9 @@ import {
 const WithId = z.object({ id: z.int().positive() });
 const ListedId = WithId.transform(({ id }) => id);
 
-const restJob = (asked: Parameters<typeof parseRestJob>[1]) =>
+const restJob = (fields: Parameters<typeof parseRestJob>[1]) =>
   z.unknown().transform((body, context): JobTruth => {
-    const job = parseRestJob(body, asked);
+    const job = parseRestJob(body, fields);
     if (!('problems' in job)) return job;
     for (const problem of job.problems) context.addIssue({ code: 'custom', path: problem.split(' ', 1) });
     return z.NEVER;
@@ -53,16 +44,16 @@ export function createGitLab(deps: RestCallDeps) {
       const path = `/${list}/jobs`;
       const [kind, id] = list.split('/');
       const [filter, idName] = kind === 'runners' ? ['status', 'runnerId'] : ['scope[]', 'projectId'];
-      const asked = { order_by: 'id', sort: 'desc', ...(status !== undefined && { [filter]: status }) };
+      const fields = { order_by: 'id', sort: 'desc', ...(status !== undefined && { [filter]: status }) };
       const byId = page === undefined && keyset;
       let answer = await restCall(
         path,
-        pageQuery(byId ? { ...asked, pagination: 'keyset' } : asked, page),
+        pageQuery(byId ? { ...fields, pagination: 'keyset' } : fields, page),
         deps,
       );
       if (answer.status === 405 && byId) {
         keyset = false;
-        answer = await restCall(path, pageQuery(asked, page), deps);
+        answer = await restCall(path, pageQuery(fields, page), deps);
       }
       // The runner or project was deleted. Its jobs are found one by one, or not at all.
       if (answer.status === 404) return { jobs: [] };
@@ -83,14 +74,14 @@ export type GitLabDirectory = ReturnType<typeof createGitLabDirectory>;
 export function createGitLabDirectory(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
   // A tenth of the fields, and the visibility and the namespace are among them.
-  const projectsPage = (asked: Readonly<Record<string, string>>, page?: string) =>
-    readPage('projects', '/projects', pageQuery({ simple: 'true', ...asked }, page), RestProject, deps);
+  const projectsPage = (fields: Readonly<Record<string, string>>, page?: string) =>
+    readPage('projects', '/projects', pageQuery({ simple: 'true', ...fields }, page), RestProject, deps);
 
   return {
     /** By id, in numbered pages: a group that is deleted meanwhile moves another one past the reader. */
-    groups({ page }: { readonly page?: string | undefined }): Promise<Page<'groups', GitLabGroup>> {
-      const asked = { all_available: 'true', order_by: 'id', sort: 'asc' };
-      return readPage('groups', '/groups', pageQuery(asked, page), RestGroup, deps);
+    groups({ page }: { readonly page?: string | undefined }) {
+      const fields = { all_available: 'true', order_by: 'id', sort: 'asc' };
+      return readPage('groups', '/groups', pageQuery(fields, page), RestGroup, deps);
     },
     projects({ afterId, page }: { readonly afterId: number; readonly page?: string | undefined }) {
       const keyset = { pagination: 'keyset', order_by: 'id', sort: 'asc' };
@@ -101,8 +92,7 @@ export function createGitLabDirectory(deps: RestCallDeps) {
       const updated_after = new Date(sinceMs).toISOString();
       return projectsPage({ updated_after, order_by: 'updated_at', sort: 'desc' }, page);
     },
-    project: (id: number): Promise<GitLabProject | undefined> =>
-      readOne(`/projects/${id}`, RestProject, deps),
+    project: (id: number) => readOne(`/projects/${id}`, RestProject, deps),
   };
 }
 
@@ -114,10 +104,11 @@ const visibility = z.enum(['private', 'internal', 'public']).optional().catch(un
 /** @see https://docs.gitlab.com/api/groups/#list-groups */
 const RestGroup = z
   .object({ id: requiredId, full_path: requiredLabel, parent_id: optionalId, visibility })
-  .transform((group): GitLabGroup => {
-    const { id, full_path: path, parent_id: parentId } = group;
-    return { id, path, ...withoutAbsent({ parentId, visibility: group.visibility }) };
-  });
+  .transform(({ id, full_path: path, parent_id: parentId, visibility }) => ({
+    ...{ id, path, ...withoutAbsent({ parentId, visibility }) },
+  }));
+
+export type GitLabGroup = z.output<typeof RestGroup>;
 
 /** Older versions answer `simple=true` without the visibility. @see https://docs.gitlab.com/api/projects/#list-all-projects */
 const RestProject = z
@@ -127,19 +118,12 @@ const RestProject = z
     namespace: z.object({ id: requiredId, full_path: requiredLabel, kind: z.unknown().optional() }),
     visibility,
   })
-  .transform(
-    ({
-      id,
-      path: slug,
-      namespace: { id: namespaceId, full_path: path, kind },
-      visibility,
-    }): GitLabProject => ({
-      id,
-      slug,
-      namespace: { id: namespaceId, path, personal: kind === 'user' },
-      ...withoutAbsent({ visibility }),
-    }),
-  );
+  .transform(({ id, path: slug, namespace: { id: namespaceId, full_path: path, kind }, visibility }) => ({
+    ...{ id, slug, ...withoutAbsent({ visibility }) },
+    namespace: { id: namespaceId, path, personal: kind === 'user' },
+  }));
+
+export type GitLabProject = z.output<typeof RestProject>;
 
 export type RetryOutcome =
   | { readonly outcome: 'retried'; readonly newJobId: number }

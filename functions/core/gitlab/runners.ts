@@ -20,8 +20,8 @@ const LIST_MAX = 10_000;
 const id = z.int().positive();
 const text = z.string().max(TEXT_CHARACTERS_MAX);
 /** GitLab's instants; one that no calendar shows reads as absent. */
-const instantMs = text.transform((written) => readGitLabInstant(written)).nullish();
-const version = text.transform((written) => (written === '' ? undefined : written)).nullish();
+const instantMs = text.transform((value) => readGitLabInstant(value)).nullish();
+const version = text.transform((value) => (value === '' ? undefined : value)).nullish();
 const owners = z.array(z.object({ id })).nullish();
 
 /** `paused`: it takes no new job. `status`: `online`, `offline`, `stale`, `never_contacted`; older versions say `paused`, too. */
@@ -32,14 +32,14 @@ const listed = {
   paused: z.boolean(),
   status: text,
 };
-const listedOf = (answer: z.output<z.ZodObject<typeof listed>>) => ({
+const fromListed = (answer: z.output<z.ZodObject<typeof listed>>) => ({
   id: answer.id,
   description: answer.description ?? '',
   type: answer.runner_type,
   paused: answer.paused,
   status: answer.status,
 });
-const ListedAnswer = z.object(listed).transform(listedOf);
+const ListedAnswer = z.object(listed).transform(fromListed);
 
 const RunnerAnswer = z
   .object({
@@ -61,7 +61,7 @@ const RunnerAnswer = z
     const ownerIds: readonly number[] = (of ?? []).map((owner) => owner.id);
     const createdBy = answer.created_by === null ? ('token' as const) : ('user' as const);
     return {
-      ...listedOf(answer),
+      ...fromListed(answer),
       tags,
       runUntagged: answer.run_untagged ?? tags.length === 0,
       locked: answer.locked ?? false,
@@ -115,8 +115,10 @@ export type NewRunner = Pick<
   readonly ownerId?: number;
 };
 
-/** @see https://docs.gitlab.com/api/runners/ @throws {Error} if `baseUrl` is not a plain http or https address */
-export function createFleetReader(deps: RestCallDeps) {
+export type FleetGitLab = ReturnType<typeof createFleet>;
+
+/** Changes need an administrator's token. @see https://docs.gitlab.com/api/runners/ @throws {Error} if `baseUrl` is not a plain http or https address */
+export function createFleet(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
   return {
     /** `GET /runners/all`, in numbered pages, without tags: see `runner`. @throws {GitLabError} */
@@ -129,28 +131,21 @@ export function createFleetReader(deps: RestCallDeps) {
     /** `GET /runners/:id/managers`, which has no pages. @throws {GitLabError} */
     managers: (runnerId: number) =>
       readPage('managers', `/runners/${runnerId}/managers`, new URLSearchParams(), ManagerAnswer, deps),
+
+    /** GitLab returns the token only once. @throws {GitLabError} It may or may not exist. */
+    create: (runner: NewRunner) =>
+      changed('POST', '/user/runners', creationBody(runner), CreatedAnswer, deps, CHANGE_TIMEOUT_MS),
+
+    /** It takes no new job. @throws {GitLabError} It may or may not be paused. */
+    async pause(runnerId: number): Promise<void> {
+      const paused = z.object({ paused: z.literal(true) });
+      await changed('PUT', `/runners/${runnerId}`, { paused: true }, paused, deps, CHANGE_TIMEOUT_MS);
+    },
   };
 }
 
-export type FleetGitLab = ReturnType<typeof createFleet>;
-
-/** The reader, and the two changes. Needs an administrator's token. @throws as {@link createFleetReader} */
-export const createFleet = (deps: RestCallDeps) => ({
-  ...createFleetReader(deps),
-
-  /** GitLab returns the token only once. @throws {GitLabError} It may or may not exist. */
-  create: (runner: NewRunner) =>
-    changed('POST', '/user/runners', creationOf(runner), CreatedAnswer, deps, CHANGE_TIMEOUT_MS),
-
-  /** It takes no new job. @throws {GitLabError} It may or may not be paused. */
-  async pause(runnerId: number): Promise<void> {
-    const paused = z.object({ paused: z.literal(true) });
-    await changed('PUT', `/runners/${runnerId}`, { paused: true }, paused, deps, CHANGE_TIMEOUT_MS);
-  },
-});
-
 /** @see https://docs.gitlab.com/api/users/#create-a-runner-linked-to-a-user */
-const creationOf = (runner: NewRunner): object => ({
+const creationBody = (runner: NewRunner): object => ({
   runner_type: runner.type,
   description: runner.description,
   tag_list: runner.tags,
@@ -174,24 +169,24 @@ export type RouterAccess =
   | 'feature_flag'
   | 'unknown';
 
-export const byVersion = (a: string, b: string): number => minorOf(a) - minorOf(b);
+export const byVersion = (a: string, b: string): number => parseMinor(a) - parseMinor(b);
 
 /** `18.11.2`, `v18.11.2`, `19.0.0~pre.3` and the like → 180011; 0 for what is no version. */
-function minorOf(version = ''): number {
+function parseMinor(version = ''): number {
   const [, major = 0, minor = 0] = /^v?(\d{1,4})\.(\d{1,4})(?!\d)/.exec(version) ?? [];
   return Number(major) * 10_000 + Number(minor);
 }
 
 /** `development`, as people call what they built themselves, may be anything. */
 export function routerAccess(version: string | undefined): RouterAccess {
-  const minor = minorOf(version);
+  const minor = parseMinor(version);
   if (minor === 0) return 'unknown';
-  if (minor < minorOf('18.9')) return 'none';
-  return minor < minorOf('18.11') ? 'environment' : 'feature_flag';
+  if (minor < parseMinor('18.9')) return 'none';
+  return minor < parseMinor('18.11') ? 'environment' : 'feature_flag';
 }
 
 /** From 19.2 on a runner bypasses the router for half a minute after three router failures in a row. */
-export const fallsBack = (version: string | undefined): boolean => minorOf(version) >= minorOf('19.2');
+export const fallsBack = (version: string | undefined): boolean => parseMinor(version) >= parseMinor('19.2');
 
 interface JobSpan {
   /** Unix ms: jobs that ended before are left out, and reading stops at one created before. */

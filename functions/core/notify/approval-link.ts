@@ -21,7 +21,7 @@ const PURPOSE = 'tollgate approval 1';
  * Returns the path of a request's decision page, signed by the first key. The token is in the query, which
  * is not logged.
  *
- * @param keys - lines of the secret. Undefined: none of them is a key.
+ * @param keys - lines of the secret. Returns undefined if no line is a key.
  */
 export function approvalPath(
   { instance, request, role }: ApprovalTarget,
@@ -32,7 +32,7 @@ export function approvalPath(
   if (key === undefined) return undefined;
   const untilSeconds = Math.floor((nowMs + VALID_MS) / 1_000);
   const payload = Buffer.from(JSON.stringify([instance, request, role, untilSeconds])).toString('base64url');
-  const token = `${payload}.${signatureOf(payload, key).toString('base64url')}`;
+  const token = `${payload}.${sign(payload, key).toString('base64url')}`;
   return `${REQUESTS_PAGE}/${encodeURIComponent(request)}?link=${token}`;
 }
 
@@ -57,7 +57,7 @@ export const approvalCheck =
     const [, payload = '', signature = ''] = TOKEN.exec(token.slice(0, TOKEN_CHARACTERS_MAX)) ?? [];
     const given = Buffer.from(signature, 'base64url');
     const isOurs = strong(await keys()).some((key) => {
-      const own = signatureOf(payload, key);
+      const own = sign(payload, key);
       return given.length === own.length && timingSafeEqual(given, own);
     });
     if (!isOurs) return { outcome: 'altered' };
@@ -74,5 +74,5 @@ const TOKEN = /^([\w-]+)\.([\w-]{43})$/;
 const strong = (keys: readonly string[]): readonly string[] =>
   keys.filter((key) => key.length >= KEY_CHARACTERS_MIN);
 
-const signatureOf = (payload: string, key: string): Buffer =>
+const sign = (payload: string, key: string): Buffer =>
   createHmac('sha256', key).update(`${PURPOSE}\n${payload}`).digest();

@@ -44,10 +44,7 @@ export function readChatChannels(lines: readonly string[]) {
 }
 
 /** Matches by contact, not by owner: owners of different groups may have the same name. */
-export function findChannel(
-  { owner, contact }: Recipient,
-  channels: readonly ChatChannel[],
-): ChatChannel | undefined {
+export function findChannel({ owner, contact }: Recipient, channels: readonly ChatChannel[]) {
   const named = (name: string | undefined): ChatChannel | undefined =>
     channels.find(({ channel }) => name !== undefined && channel.toLowerCase() === name.toLowerCase());
   return named(contact) ?? (owner === FINANCE.owner ? named(FINANCE.owner) : undefined) ?? named('*');

@@ -103,25 +103,22 @@ export function dynamoSheetStore({
     });
   return {
     /** In their order; undefined: it is not there, or not whole. @param what - `first` leaves out `later` */
-    async read(
-      names: readonly SheetName[],
-      what: 'all' | 'first' = 'all',
-    ): Promise<readonly (Sheet | undefined)[]> {
+    async read(names: readonly SheetName[], what: 'all' | 'first' = 'all') {
       const heads = await get(names.map((name) => ({ name, part: 0 })));
       const wanted = names.flatMap((name, index) =>
         partNumbers(heads[index], what === 'all').map((part) => ({ name, index, part })),
       );
       const found = wanted.length === 0 ? [] : await get(wanted);
       const parts = wanted.map(({ index, part }, at) => ({ index, part, item: found[at] }));
-      const partsOf = Map.groupBy(parts, ({ index }) => index);
+      const partsByName = Map.groupBy(parts, ({ index }) => index);
       return names.map((name, index) => {
         const head = heads[index];
-        const own = partsOf.get(index) ?? [];
+        const own = partsByName.get(index) ?? [];
         if (head === undefined || own.some(({ item }) => item?.[WRITING]?.S !== head[WRITING]?.S))
           return undefined;
         const some = (isLater: boolean) =>
           own.flatMap(({ part, item }) => (part >= LATER_FROM === isLater ? [item] : []));
-        return decode(name, head, bytesOf([head, ...some(false)]), bytesOf(some(true)));
+        return decode(name, head, joinBytes([head, ...some(false)]), joinBytes(some(true)));
       });
     },
     async write(sheet: Sheet): Promise<void> {
@@ -138,12 +135,12 @@ export function dynamoSheetStore({
         });
         await answered('write a sheet', failure, () => putItem(deps.table, item, new TimeLimit(TIMEOUT_MS)));
       };
-      const partOf = (of: Uint8Array, part: number): Uint8Array =>
+      const slicePart = (of: Uint8Array, part: number): Uint8Array =>
         of.subarray(part * partBytes, (part + 1) * partBytes);
-      for (let part = 0; part < laterParts; part += 1) await put(LATER_FROM + part, partOf(later, part));
-      for (let part = parts - 1; part > 0; part -= 1) await put(part, partOf(bytes, part));
+      for (let part = 0; part < laterParts; part += 1) await put(LATER_FROM + part, slicePart(later, part));
+      for (let part = parts - 1; part > 0; part -= 1) await put(part, slicePart(bytes, part));
       // The head is written last, so its readers find all parts.
-      await put(0, partOf(bytes, 0), {
+      await put(0, slicePart(bytes, 0), {
         [PARTS]: { N: String(parts) },
         ...(laterParts > 0 && { [LATER_PARTS]: { N: String(laterParts) } }),
         ...(names !== undefined && { [NAMES]: { N: String(packed.length) } }),
@@ -164,7 +161,7 @@ function partNumbers(head: Item | undefined, isAll: boolean): readonly number[] 
   ];
 }
 
-function bytesOf(parts: readonly (Item | undefined)[]): Uint8Array {
+function joinBytes(parts: readonly (Item | undefined)[]): Uint8Array {
   const all = parts.map((item) => item?.[BYTES]?.B ?? new Uint8Array());
   return all.length === 1 && all[0] !== undefined ? all[0] : Buffer.concat(all);
 }
@@ -176,14 +173,14 @@ function decode({ kind, span }: SheetName, head: Item, bytes: Uint8Array, later:
     ...{ kind, span, bytes: bytes.subarray(names ?? 0) },
     ...(later.length > 0 && { later }),
     ...(names !== undefined && { names: JSON.parse(gunzipSync(bytes.subarray(0, names)).toString()) }),
-    ...(days !== undefined && { days: daysOf(days) }),
+    ...(days !== undefined && { days: parseDays(days) }),
   };
 }
 
 const dayRows = (days: ReadonlyMap<string, PackedDay>) =>
   [...days].map(([day, { digest, atMs }]) => [day, digest, atMs] as const);
 
-function daysOf(text: string): ReadonlyMap<string, PackedDay> {
+function parseDays(text: string): ReadonlyMap<string, PackedDay> {
   const rows = JSON.parse(text) as ReturnType<typeof dayRows>;
   return new Map(rows.map(([day, digest, atMs]) => [day, { digest, atMs }]));
 }

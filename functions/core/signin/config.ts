@@ -53,12 +53,12 @@ export function visitorAddress(proxies: readonly string[]): (arrival: Arrival) =
   const trusted = new BlockList();
   for (const proxy of proxies) {
     const [address = '', bits] = proxy.split('/');
-    const family = familyOf(address);
+    const family = addressFamily(address);
     if (bits === undefined) trusted.addAddress(address, family);
     else trusted.addSubnet(address, Number(bits), family);
   }
   const isProxy = (address: string): boolean =>
-    isIP(address) !== 0 && trusted.check(address, familyOf(address));
+    isIP(address) !== 0 && trusted.check(address, addressFamily(address));
   return ({ connection, forwardedFor = '' }) => {
     if (!isProxy(connection)) return connection;
     const hops = forwardedFor.split(',').map((hop) => hop.trim());
@@ -75,7 +75,7 @@ export function isAddressRange(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32));
 }
 
-const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+const addressFamily = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 const OWNERS = ['maintainer', 'owner'] as const;
 const VIEWERS = ['guest', 'reporter', 'developer'] as const;

@@ -5,33 +5,26 @@ import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import { z } from 'zod';
 import type { Log } from '../environment/environment.ts';
 import { CALLBACK_PATH, ownAddress } from './config.ts';
+import type { SessionStore } from './dynamo-session-store.ts';
 import { deviceSignIn, gitlabSignIn } from './gitlab-sign-in.ts';
 import { jobTokenReader } from './job-tokens.ts';
-import { type RoleSource, type SessionStore, type SignInEnv, SignInError } from './model.ts';
+import { type RoleSource, type SignInEnv, SignInError } from './model.ts';
 import {
-  bearerOf,
   idCookie,
   plainPage,
   type RateLimit,
   type RenderNotice,
   rateLimit,
+  readBearer,
   refusals,
   requireUser,
   safeReturnTo,
 } from './require-user.ts';
-import {
-  createSessions,
-  newId,
-  ownSessions,
-  type RandomBytes,
-  SESSION_MS,
-  secretHashOf,
-} from './sessions.ts';
+import { createSessions, hashSecret, newId, ownSessions, type RandomBytes, SESSION_MS } from './sessions.ts';
 
 /** `state` ties GitLab's answer to our question; the verifier (PKCE) proves that the code returns from the same browser. */
-const PendingSchema = z.object({
-  ...{ state: z.string(), nonce: z.string(), codeVerifier: z.string(), returnTo: z.string() },
-});
+const text = z.string();
+const PendingSchema = z.object({ state: text, nonce: text, codeVerifier: text, returnTo: text });
 type PendingSignIn = z.infer<typeof PendingSchema>;
 
 const PENDING_SECONDS = 10 * 60;
@@ -49,7 +42,7 @@ function pendingSignIns(clientSecret: () => Promise<string>, clock: { nowMs(): n
   const options = { path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const;
   const key = async (): Promise<Uint8Array> =>
     new Uint8Array(hkdfSync('sha256', await clientSecret(), '', 'tollgate pending sign-in', 32));
-  const nameOf = (state: string): string => `${prefix}${secretHashOf(state).slice(0, 16)}`;
+  const cookieName = (state: string): string => `${prefix}${hashSecret(state).slice(0, 16)}`;
   return {
     async keep(c: Context, pending: PendingSignIn): Promise<void> {
       const sealed = await new EncryptJWT({ ...pending })
@@ -59,11 +52,11 @@ function pendingSignIns(clientSecret: () => Promise<string>, clock: { nowMs(): n
       const begun = Object.keys(getCookie(c)).filter((name) => name.startsWith(prefix));
       // With this many tabs, all but the new one were abandoned.
       if (begun.length >= TABS_MAX) for (const name of begun) deleteCookie(c, name, options);
-      setCookie(c, nameOf(pending.state), sealed, { ...options, maxAge: PENDING_SECONDS });
+      setCookie(c, cookieName(pending.state), sealed, { ...options, maxAge: PENDING_SECONDS });
     },
     /** Undefined: this browser began none with this state, or more than ten minutes ago. */
     async of(c: Context, state: string): Promise<PendingSignIn | undefined> {
-      const sealed = getCookie(c, nameOf(state));
+      const sealed = getCookie(c, cookieName(state));
       if (sealed === undefined || !SEALED.test(sealed)) return undefined;
       const opened = await jwtDecrypt(sealed, await key(), {
         ...{ keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] },
@@ -75,7 +68,7 @@ function pendingSignIns(clientSecret: () => Promise<string>, clock: { nowMs(): n
       const { data } = PendingSchema.safeParse(opened?.payload);
       return data?.state === state ? data : undefined;
     },
-    forget: (c: Context, state: string): void => void deleteCookie(c, nameOf(state), options),
+    forget: (c: Context, state: string): void => void deleteCookie(c, cookieName(state), options),
   };
 }
 
@@ -166,7 +159,7 @@ export function createSignIn(options: SignInOptions) {
     const answer = await device().ask(deviceCode);
     if ('wait' in answer) return c.json(answer, 202);
     const session = await sessions.open(answer.userId, undefined, { terminal: true });
-    log.info('signed in from a terminal', { userId: answer.userId, session: secretHashOf(session) });
+    log.info('signed in from a terminal', { userId: answer.userId, session: hashSecret(session) });
     return c.json({ session });
   });
 
@@ -180,17 +173,22 @@ export function createSignIn(options: SignInOptions) {
   routes.get(CALLBACK_PATH, async (c) => {
     const state = c.req.query('state');
     const pending = state === undefined ? undefined : await pendings.of(c, state);
-    if (pending === undefined) throw expired();
+    if (pending === undefined)
+      throw new SignInError(
+        'sign_in_expired',
+        'This sign-in was begun more than ten minutes ago, in another browser, or is already over.',
+        'Sign in again; the browser has to accept cookies from here.',
+      );
     const userId = await gitlab.finish(new URL(c.req.url).searchParams, pending);
     const id = await sessions.open(userId, sessionCookie.read(c));
     pendings.forget(c, pending.state);
     sessionCookie.write(c, id, SESSION_MS / 1_000);
-    log.info('signed in', { userId, session: secretHashOf(id) });
+    log.info('signed in', { userId, session: hashSecret(id) });
     return c.redirect(pending.returnTo, 303);
   });
 
   routes.post('/signout', guard, async (c) => {
-    const id = bearerOf(c) ?? sessionCookie.read(c);
+    const id = readBearer(c) ?? sessionCookie.read(c);
     if (c.req.query('everywhere') === 'yes') await ownSessions(store, clock).end(c.var.user, 'all');
     if (id !== undefined) await sessions.end(id);
     sessionCookie.clear(c);
@@ -203,10 +201,3 @@ export function createSignIn(options: SignInOptions) {
 
   return { routes, requireUser: guard };
 }
-
-const expired = (): SignInError =>
-  new SignInError(
-    'sign_in_expired',
-    'This sign-in was begun more than ten minutes ago, in another browser, or is already over.',
-    'Sign in again; the browser has to accept cookies from here.',
-  );

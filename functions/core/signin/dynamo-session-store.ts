@@ -4,92 +4,89 @@ import { changeItem, deleteItem, getItem, itemAt, putItem, queryAll } from '../s
 import { ledgerKeys } from '../store/keys.ts';
 import { type InstanceTable, type Item, keyOf, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';
 import { answered, type TableFailure, unavailable } from '../store/table-failure.ts';
-import { type Session, type SessionChange, type SessionStore, SignInError } from './model.ts';
+import { type Session, SignInError } from './model.ts';
 
 const USER_ID = 'ui';
 const ENDS_AT = 'en';
+const ATTRIBUTES = {
+  ...{ userId: USER_ID, endsAtMs: ENDS_AT, username: 'un', name: 'na', roles: 'ro' },
+  ...{ rolesReadAtMs: 'ra', seenAtMs: 'se', terminal: 'te' },
+} as const satisfies Record<keyof Session, string>;
 
-const text = (value: string): Item[string] => ({ S: value });
-const whole = (value: number): Item[string] => ({ N: String(value) });
-
-function changeAttributes({ username, name, roles, rolesReadAtMs, seenAtMs }: SessionChange): Item {
-  return {
-    ...(username !== undefined && { un: text(username) }),
-    ...(name !== undefined && { na: text(name) }),
-    ...(roles !== undefined && { ro: text(JSON.stringify(roles)) }),
-    ...(rolesReadAtMs !== undefined && { ra: whole(rolesReadAtMs) }),
-    ...(seenAtMs !== undefined && { se: whole(seenAtMs) }),
-  };
+function attributeValue(field: Session[keyof Session]): Item[string] {
+  if (typeof field === 'string') return { S: field };
+  return typeof field === 'object' ? { S: JSON.stringify(field) } : { N: String(Number(field)) };
 }
 
-const sessionAttributes = (session: Session): Item => ({
-  ...changeAttributes(session),
-  [USER_ID]: whole(session.userId),
-  [ENDS_AT]: whole(session.endsAtMs),
-  ...(session.terminal && { te: whole(1) }),
-});
+const encode = (fields: Partial<Session>): Item =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [ATTRIBUTES[name as keyof Session], attributeValue(field)]),
+  );
 
-const TextSchema = z.object({ S: z.string() }).transform(({ S }) => S);
-const WholeSchema = z.object({ N: z.coerce.number().int() }).transform(({ N }) => N);
+const whole = z.coerce.number().int();
 const ids = z.array(z.number().int());
 const RolesSchema = z.object({
-  admin: z.boolean(),
-  finance: z.boolean(),
-  ownedGroupIds: ids,
-  viewerGroupIds: ids,
+  ...{ admin: z.boolean(), finance: z.boolean(), ownedGroupIds: ids, viewerGroupIds: ids },
 });
-const ItemSchema = z.object({
-  ...{ [USER_ID]: WholeSchema, [ENDS_AT]: WholeSchema, un: TextSchema, na: TextSchema },
-  ro: TextSchema.transform(parsedJson).pipe(RolesSchema),
-  ...{ ra: WholeSchema, se: WholeSchema, te: WholeSchema.optional() },
+const SessionSchema = z.object({
+  ...{ userId: whole, endsAtMs: whole, username: z.string(), name: z.string() },
+  roles: z.string().transform(parsedJson).pipe(RolesSchema),
+  ...{ rolesReadAtMs: whole, seenAtMs: whole, terminal: z.literal('1').optional() },
 });
 
 /** Undefined for a damaged item; its user signs in again. */
-function sessionOf(item: Readonly<Record<string, unknown>>): Session | undefined {
-  const { data } = ItemSchema.safeParse(item);
+function decode(item: Item): Session | undefined {
+  const names = Object.entries(ATTRIBUTES);
+  const values = names.map(([name, attribute]) => [name, item[attribute]?.S ?? item[attribute]?.N]);
+  const { data } = SessionSchema.safeParse(Object.fromEntries(values));
   if (data === undefined) return undefined;
-  const { ui: userId, en: endsAtMs, un: username, na: name, ro: roles, ra, se, te } = data;
-  const session = { userId, username, name, roles, rolesReadAtMs: ra, seenAtMs: se, endsAtMs };
-  return te === 1 ? { ...session, terminal: true } : session;
+  const { terminal, ...session } = data;
+  return terminal === undefined ? session : { ...session, terminal: true };
 }
 
 const TIMEOUT_MS = 2_000;
 const TTL_GRACE_SECONDS = 3_600;
 const OF_USER_MAX = 100;
 
-/** Stores sessions under keys that scans of the ledger skip. Sign-out takes effect immediately everywhere. */
-export function dynamoSessionStore({ table, instance }: InstanceTable): SessionStore {
+export type SessionStore = ReturnType<typeof dynamoSessionStore>;
+export type SessionChange = Partial<Omit<Session, 'userId' | 'endsAtMs' | 'terminal'>>;
+
+/**
+ * Stores sessions by the hash of the cookie's id, so that readers of the table cannot sign in, and under keys that scans of the ledger
+ * skip. Sign-out takes effect immediately everywhere. Each function throws {@link SignInError} `sessions_unavailable`.
+ */
+export function dynamoSessionStore({ table, instance }: InstanceTable) {
   const keys = ledgerKeys(instance);
   return {
-    create: (idHash, session) =>
-      tried('write', async (limit) => {
+    create: (idHash: string, session: Session) =>
+      attempt('write', async (limit) => {
         const ttl = { N: String(Math.ceil(session.endsAtMs / 1_000) + TTL_GRACE_SECONDS) };
-        const mine = {
-          ...{ [USER_ID]: whole(session.userId), [ENDS_AT]: whole(session.endsAtMs) },
-          [TTL_ATTRIBUTE]: ttl,
-        };
-        // Noted first: no session is open that its user cannot find.
-        await putItem(table, itemAt(keys.sessionOfUser(session.userId, idHash), mine), limit);
-        const item = itemAt(keys.session(idHash), { ...sessionAttributes(session), [TTL_ATTRIBUTE]: ttl });
+        const { userId, endsAtMs } = session;
+        const entry = { ...encode({ userId, endsAtMs }), [TTL_ATTRIBUTE]: ttl };
+        // First, so that users can find each open session of theirs.
+        await putItem(table, itemAt(keys.sessionOfUser(userId, idHash), entry), limit);
+        const item = itemAt(keys.session(idHash), { ...encode(session), [TTL_ATTRIBUTE]: ttl });
         await putItem(table, item, limit);
       }),
-    read: (idHash) =>
-      tried('read', async (limit) => {
+    read: (idHash: string) =>
+      attempt('read', async (limit) => {
         const item = await getItem(table, keys.session(idHash), limit);
-        return item && sessionOf(item);
+        return item && decode(item);
       }),
-    change: (idHash, change) =>
-      tried('change', (limit) => changeItem(table, keys.session(idHash), changeAttributes(change), limit)),
-    remove: (idHash) => tried('remove', (limit) => deleteItem(table, keys.session(idHash), limit)),
-    ofUser: (userId) =>
-      tried('read', async (limit) => {
+    /** Returns false if the session is gone; it does not come back. */
+    change: (idHash: string, change: SessionChange) =>
+      attempt('change', (limit) => changeItem(table, keys.session(idHash), encode(change), limit)),
+    remove: (idHash: string) => attempt('remove', (limit) => deleteItem(table, keys.session(idHash), limit)),
+    /** The last hundred; some may have ended. */
+    ofUser: (userId: number) =>
+      attempt('read', async (limit) => {
         const { pk } = keys.sessionOfUser(userId, '');
-        const noted = await queryAll(table, { pk, consistent: true }, limit);
-        const latest = [...noted].sort((a, b) => endOf(b) - endOf(a)).slice(0, OF_USER_MAX);
+        const entries = await queryAll(table, { pk, consistent: true }, limit);
+        const latest = [...entries].sort((a, b) => readEnd(b) - readEnd(a)).slice(0, OF_USER_MAX);
         const found = await Promise.all(
           latest.map(async (item) => {
             const { sk: idHash } = keyOf(item);
-            const session = sessionOf((await getItem(table, keys.session(idHash), limit)) ?? {});
+            const session = decode((await getItem(table, keys.session(idHash), limit)) ?? {});
             return session?.userId === userId ? [{ idHash, session }] : [];
           }),
         );
@@ -98,9 +95,9 @@ export function dynamoSessionStore({ table, instance }: InstanceTable): SessionS
   };
 }
 
-const endOf = (item: Item): number => Number(item[ENDS_AT]?.N ?? 0);
+const readEnd = (item: Item): number => Number(item[ENDS_AT]?.N ?? 0);
 
-const tried = <T>(doing: string, call: (limit: TimeLimit) => Promise<T>): Promise<T> =>
+const attempt = <T>(doing: string, call: (limit: TimeLimit) => Promise<T>): Promise<T> =>
   answered(doing, failure, () => call(new TimeLimit(TIMEOUT_MS)));
 
 /** People read it: why it failed goes on by its name alone. */
@@ -122,12 +119,12 @@ export const dynamoUserSessions = ({ table, instance }: InstanceTable) => ({
       const keys = ledgerKeys(instance);
       const limit = new TimeLimit(FORGET_TIMEOUT_MS);
       const { pk } = keys.sessionOfUser(userId, '');
-      const noted = (await queryAll(table, { pk, consistent: true }, limit)).map(keyOf);
+      const entries = (await queryAll(table, { pk, consistent: true }, limit)).map(keyOf);
       // The index entry names the user, so it goes as well, and last.
-      for (const key of dryRun ? [] : noted) {
+      for (const key of dryRun ? [] : entries) {
         await deleteItem(table, keys.session(key.sk), limit);
         await deleteItem(table, key, limit);
       }
-      return noted.length;
+      return entries.length;
     }),
 });

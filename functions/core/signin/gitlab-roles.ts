@@ -41,9 +41,9 @@ export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): Rol
   checkBaseUrl(restDeps.baseUrl);
   const deps = { timeoutMs: TIMEOUT_MS, deadlineMs: DEADLINE_MS, ...restDeps, pagesMax: PAGES_MAX };
 
-  const membershipsOf = async (userId: number): Promise<readonly Membership[]> => {
-    const asked = { type: 'Namespace' };
-    const found = await readWhole(`/users/${userId}/memberships`, asked, MembershipAnswer, deps);
+  const readMemberships = async (userId: number): Promise<readonly Membership[]> => {
+    const fields = { type: 'Namespace' };
+    const found = await readWhole(`/users/${userId}/memberships`, fields, MembershipAnswer, deps);
     if (found !== undefined) return found.filter(({ source_type }) => source_type === 'Namespace');
     throw new SignInError(
       'user_refused',
@@ -54,10 +54,9 @@ export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): Rol
 
   const read = async (userId: number): Promise<Account | undefined> => {
     const user = await readOne(`/users/${userId}`, UserAnswer, deps);
-    if (user === undefined) return undefined;
-    const { username, name, state } = user;
-    if (state !== 'active') return undefined;
-    const roles = rolesBy(await membershipsOf(userId), settings);
+    if (user?.state !== 'active') return undefined;
+    const { username, name } = user;
+    const roles = toRoles(await readMemberships(userId), settings);
     return { username, name: name ?? username, roles };
   };
 
@@ -74,7 +73,7 @@ export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): Rol
   };
 }
 
-function rolesBy(memberships: readonly Membership[], settings: RoleSettings): Roles {
+function toRoles(memberships: readonly Membership[], settings: RoleSettings): Roles {
   const { adminGroupId, financeGroupId, ownersFrom = 'maintainer', viewersFrom = 'developer' } = settings;
   const atLeast = (level: number): number[] =>
     memberships

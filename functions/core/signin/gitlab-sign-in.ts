@@ -47,7 +47,7 @@ const FRESH_MS = 5 * 60_000;
 
 const isPlain = (issuer: string): boolean => new URL(issuer).protocol === 'http:';
 
-function userIdOf(subject = ''): number {
+function parseUserId(subject = ''): number {
   if (/^[1-9]\d{0,14}$/.test(subject)) return Number(subject);
   throw invalid('GitLab named you by something that is not the id of a user', 'subject');
 }
@@ -97,9 +97,9 @@ export function gitlabSignIn(deps: GitLabSignInDeps) {
       url.search = String(answer);
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier };
       const tokens = await authorizationCodeGrant(configuration, url, checks).catch((error: unknown) => {
-        throw signInErrorOf(error);
+        throw toSignInError(error);
       });
-      return userIdOf(tokens.claims()?.sub);
+      return parseUserId(tokens.claims()?.sub);
     },
   };
 }
@@ -107,7 +107,7 @@ export function gitlabSignIn(deps: GitLabSignInDeps) {
 const NO_ANSWER = /^OAUTH_(TIMEOUT|ABORT|RESPONSE_IS_NOT_(CONFORM|JSON))$/;
 
 /** The library's errors can quote what GitLab sent; only their codes are taken over. */
-function signInErrorOf(error: unknown): SignInError {
+function toSignInError(error: unknown): SignInError {
   if (error instanceof AuthorizationResponseError)
     return new SignInError(
       'sign_in_denied',
@@ -178,7 +178,7 @@ export function deviceSignIn(deps: Pick<GitLabSignInDeps, 'issuer' | 'clientId' 
         if (code === 'authorization_pending' || code === 'slow_down') return { wait: code } as const;
         return refuse(error);
       }
-      return { userId: userIdOf(subject) };
+      return { userId: parseUserId(subject) };
     },
   };
 }

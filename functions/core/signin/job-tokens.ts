@@ -72,7 +72,7 @@ export function jobTokenReader(deps: JobTokensDeps): JobTokenReader {
           'GitLab does not say which keys it signs with.',
           'Try again in a minute; if that does not help, whoever runs Tollgate checks that it reaches GitLab.',
         );
-      throw invalid(faultOf(error, audience));
+      throw invalid(describeFault(error, audience));
     });
     const claims = ClaimsSchema.safeParse(payload);
     if (!claims.success) throw invalid('does not say in which project its job runs');
@@ -99,7 +99,7 @@ const jobUser = (projectId: number, jobId: number): User => ({
 });
 
 /** The library's errors quote what was sent; only what a person can act on is taken over. */
-function faultOf(error: unknown, audience: string): string {
+function describeFault(error: unknown, audience: string): string {
   if (error instanceof errors.JWTExpired) return 'has expired, or is older than an hour';
   if (error instanceof errors.JOSEAlgNotAllowed) return 'is signed in a way that GitLab does not sign';
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)

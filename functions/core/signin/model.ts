@@ -80,17 +80,3 @@ export interface Session extends Account {
   readonly endsAtMs: number;
   readonly terminal?: true;
 }
-
-export type SessionChange = Partial<Omit<Session, 'userId' | 'endsAtMs' | 'terminal'>>;
-
-/** By the hash of the cookie's id, so that readers of the table cannot sign in. Ended sessions may still exist. */
-export interface SessionStore {
-  /** @throws {SignInError} `sessions_unavailable`, like all of these. */
-  create(idHash: string, session: Session): Promise<void>;
-  read(idHash: string): Promise<Session | undefined>;
-  /** False: there is none any more, and none came back by it. */
-  change(idHash: string, change: SessionChange): Promise<boolean>;
-  remove(idHash: string): Promise<void>;
-  /** Those of a user, the last hundred; some may have ended. */
-  ofUser(userId: number): Promise<readonly { readonly idHash: string; readonly session: Session }[]>;
-}

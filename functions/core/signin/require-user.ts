@@ -15,11 +15,11 @@ const LENGTH_MAX = 1_000;
 const HERE = 'https://here.invalid';
 
 /** Always below our own address: `/` for `//evil.example`, `/\evil.example` or `https:evil.example`. */
-export function safeReturnTo(asked: string | undefined): string {
-  if (asked === undefined || asked.length > LENGTH_MAX || !/^\/(?![/\\])/.test(asked)) return '/';
+export function safeReturnTo(path: string | undefined): string {
+  if (path === undefined || path.length > LENGTH_MAX || !/^\/(?![/\\])/.test(path)) return '/';
   // A browser drops tabs and line ends inside an address, so that `/\t/evil.example` would be one.
-  if (/[\p{Cc}\\]/u.test(asked) || !URL.canParse(asked, HERE)) return '/';
-  const { origin, pathname, search } = new URL(asked, HERE);
+  if (/[\p{Cc}\\]/u.test(path) || !URL.canParse(path, HERE)) return '/';
+  const { origin, pathname, search } = new URL(path, HERE);
   // Dots in a path can leave two slashes at its start.
   if (origin !== HERE || pathname.startsWith('//')) return '/';
   return /^\/sign(in|out)(\/|$)/.test(pathname) ? '/' : `${pathname}${search}`;
@@ -130,7 +130,7 @@ const NOTICES = {
 type Refusal = keyof typeof NOTICES | SignInError | { readonly waitSeconds: number };
 export type Refuse = (c: Context, why: Refusal) => Promise<Response>;
 
-function noticeOf(why: Refusal): SignInNotice & { readonly status: ContentfulStatusCode } {
+function toNotice(why: Refusal): SignInNotice & { readonly status: ContentfulStatusCode } {
   if (typeof why === 'string') return NOTICES[why];
   if (why instanceof SignInError) {
     const { code, status, sentence, remedy } = why;
@@ -147,7 +147,7 @@ function noticeOf(why: Refusal): SignInNotice & { readonly status: ContentfulSta
 export const refusals =
   (render: RenderNotice): Refuse =>
   async (c, why) => {
-    const { status, ...notice } = noticeOf(why);
+    const { status, ...notice } = toNotice(why);
     c.header('cache-control', 'no-store');
     if (typeof why === 'object' && 'waitSeconds' in why) c.header('retry-after', String(why.waitSeconds));
     if (wantsPage(c)) return c.html(await render(notice), status);
@@ -158,10 +158,10 @@ export const refusals =
 const ID = /^[\w-]{43}$/;
 
 /** An id that a program sends as a bearer token. No browser adds one on its own, so it needs no check for forgery. */
-export const bearerOf = (c: Context): string | undefined =>
+export const readBearer = (c: Context): string | undefined =>
   /^Bearer ([\w-]{43})$/.exec(c.req.header('authorization') ?? '')?.[1];
 
-const jobTokenOf = (c: Context): string | undefined =>
+const readJobToken = (c: Context): string | undefined =>
   /^Bearer ([\w-]+\.[\w-]+\.[\w-]*)$/.exec(c.req.header('authorization') ?? '')?.[1];
 
 /** @param secure - `__Host-`: https only, this host only. False for a console on the own machine, which has no certificate. */
@@ -198,11 +198,11 @@ function isFromHere(c: Context, origin: string): boolean {
 
 /** In the header or the form's field; the form's body stays readable. */
 async function hasCsrfToken(c: Context, csrfToken: string): Promise<boolean> {
-  const sent = c.req.header(CSRF_HEADER) ?? (await fieldOf(c));
+  const sent = c.req.header(CSRF_HEADER) ?? (await readCsrfField(c));
   return typeof sent === 'string' && timingSafeEqual(digest(sent), digest(csrfToken));
 }
 
-async function fieldOf(c: Context): Promise<unknown> {
+async function readCsrfField(c: Context): Promise<unknown> {
   if (!FORM.test(c.req.header('content-type') ?? '')) return undefined;
   const form = await c.req.parseBody().catch(() => undefined);
   return form?.[CSRF_FIELD];
@@ -223,7 +223,7 @@ export function requireUser(deps: {
 }): MiddlewareHandler<SignInEnv> {
   const { sessions, sessionCookie, sessionLimit, readJob, jobLimit, origin, refuse, log } = deps;
   return createMiddleware<SignInEnv>(async (c, next) => {
-    const jobToken = jobTokenOf(c);
+    const jobToken = readJobToken(c);
     if (jobToken !== undefined) {
       const job = await readJob(jobToken).catch(asSignInError);
       if (job instanceof SignInError) {
@@ -235,7 +235,7 @@ export function requireUser(deps: {
       c.set('user', job);
       return next();
     }
-    const bearer = bearerOf(c);
+    const bearer = readBearer(c);
     const id = bearer ?? sessionCookie.read(c);
     const user = id === undefined ? undefined : await sessions.resume(id).catch(asSignInError);
     if (user instanceof SignInError) {

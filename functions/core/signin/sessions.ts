@@ -1,24 +1,17 @@
 import { createHash, createHmac } from 'node:crypto';
-import {
-  type Account,
-  type RoleSource,
-  type Session,
-  type SessionChange,
-  type SessionStore,
-  SignInError,
-  type User,
-} from './model.ts';
+import type { SessionChange, SessionStore } from './dynamo-session-store.ts';
+import { type Account, type RoleSource, type Session, SignInError, type User } from './model.ts';
 
 export type RandomBytes = (count: number) => Uint8Array;
 
 export const newId = (random: RandomBytes): string => Buffer.from(random(32)).toString('base64url');
 
 /** The stored hash of an id: 256 random bits need neither salt nor many rounds. */
-export const secretHashOf = (...parts: readonly string[]): string =>
+export const hashSecret = (...parts: readonly string[]): string =>
   createHash('sha256').update(parts.join('.')).digest('base64url');
 
 /** Follows from the session's id, which only the browser has, so it is kept nowhere. */
-export const csrfTokenOf = (sessionId: string): string =>
+export const makeCsrfToken = (sessionId: string): string =>
   createHmac('sha256', sessionId).update('csrf').digest('base64url');
 
 /** A working day; then one click, because GitLab still knows the browser. */
@@ -48,11 +41,7 @@ export function createSessions(
   const refreshing = new Map<string, Promise<Session | undefined>>();
   let quietUntilMs = Number.NEGATIVE_INFINITY;
 
-  const change = async (
-    idHash: string,
-    session: Session,
-    changed: SessionChange,
-  ): Promise<Session | undefined> =>
+  const change = async (idHash: string, session: Session, changed: SessionChange) =>
     (await store.change(idHash, changed)) ? { ...session, ...changed } : undefined;
 
   async function refresh(idHash: string, session: Session, nowMs: number): Promise<Session | undefined> {
@@ -87,12 +76,8 @@ export function createSessions(
 
   return {
     /** A new id each time, so that one planted before the sign-in is useless. @throws {SignInError} */
-    async open(
-      userId: number,
-      formerId: string | undefined,
-      where: Pick<Session, 'terminal'> = {},
-    ): Promise<string> {
-      const askedAtMs = clock.nowMs();
+    async open(userId: number, formerId: string | undefined, where: Pick<Session, 'terminal'> = {}) {
+      const startedAtMs = clock.nowMs();
       const account = await roles.read(userId);
       if (account === undefined)
         throw new SignInError(
@@ -101,15 +86,15 @@ export function createSessions(
           'Ask an administrator of GitLab whether your account is blocked or deactivated.',
         );
       const id = newId(random);
-      const times = { rolesReadAtMs: askedAtMs, seenAtMs: askedAtMs, endsAtMs: askedAtMs + SESSION_MS };
-      await store.create(secretHashOf(id), { userId, ...account, ...times, ...where });
-      if (formerId !== undefined) await store.remove(secretHashOf(formerId));
+      const times = { rolesReadAtMs: startedAtMs, seenAtMs: startedAtMs, endsAtMs: startedAtMs + SESSION_MS };
+      await store.create(hashSecret(id), { userId, ...account, ...times, ...where });
+      if (formerId !== undefined) await store.remove(hashSecret(formerId));
       return id;
     },
 
     /** Undefined: signed out. @throws {SignInError} `sessions_unavailable` */
     async resume(id: string): Promise<User | undefined> {
-      const idHash = secretHashOf(id);
+      const idHash = hashSecret(id);
       const session = await store.read(idHash);
       if (session === undefined) return undefined;
       const nowMs = clock.nowMs();
@@ -117,13 +102,13 @@ export function createSessions(
         await store.remove(idHash);
         return undefined;
       }
-      const kept = await live(idHash, session, nowMs);
-      if (kept === undefined) return undefined;
-      const { userId, username, name, roles: rights } = kept;
-      return { id: userId, username, name, roles: rights, sessionId: idHash, csrfToken: csrfTokenOf(id) };
+      const current = await live(idHash, session, nowMs);
+      if (current === undefined) return undefined;
+      const { userId, username, name, roles: rights } = current;
+      return { id: userId, username, name, roles: rights, sessionId: idHash, csrfToken: makeCsrfToken(id) };
     },
 
-    end: (id: string): Promise<void> => store.remove(secretHashOf(id)),
+    end: (id: string): Promise<void> => store.remove(hashSecret(id)),
   };
 }
 
@@ -132,22 +117,22 @@ export type OwnSessionRow = Awaited<ReturnType<OwnSessions['list']>>[number];
 
 type SessionsToEnd = 'all' | 'others' | { readonly handle: string };
 
-type Asking = Pick<User, 'id' | 'sessionId'>;
+type Caller = Pick<User, 'id' | 'sessionId'>;
 
 /** Each throws {@link SignInError} `sessions_unavailable`. */
 export function ownSessions(store: Pick<SessionStore, 'ofUser' | 'remove'>, clock: { nowMs(): number }) {
-  const handleOf = (idHash: string): string => idHash.slice(0, 16);
-  const live = async ({ id }: Asking) => {
+  const shortHandle = (idHash: string): string => idHash.slice(0, 16);
+  const live = async ({ id }: Caller) => {
     const nowMs = clock.nowMs();
     return (await store.ofUser(id)).filter(({ session }) => !isOver(session, nowMs));
   };
   return {
     /** The one that asks first, then by when they were seen. */
-    async list(user: Asking) {
+    async list(user: Caller) {
       const nowMs = clock.nowMs();
       const rows = (await live(user)).map(({ idHash, session }) => ({
         /** Names it in a form; it opens nothing, and is only good for its own user. */
-        handle: handleOf(idHash),
+        handle: shortHandle(idHash),
         isTerminal: session.terminal === true,
         isThis: idHash === user.sessionId,
         beganAgoMs: Math.max(0, nowMs - (session.endsAtMs - SESSION_MS)),
@@ -155,10 +140,10 @@ export function ownSessions(store: Pick<SessionStore, 'ofUser' | 'remove'>, cloc
       }));
       return rows.sort((a, b) => Number(b.isThis) - Number(a.isThis) || a.seenAgoMs - b.seenAgoMs);
     },
-    async end(user: Asking, which: SessionsToEnd): Promise<number> {
+    async end(user: Caller, which: SessionsToEnd): Promise<number> {
       const ending = (await live(user)).filter(({ idHash }) => {
         if (which === 'all') return true;
-        return which === 'others' ? idHash !== user.sessionId : handleOf(idHash) === which.handle;
+        return which === 'others' ? idHash !== user.sessionId : shortHandle(idHash) === which.handle;
       });
       await Promise.all(ending.map(({ idHash }) => store.remove(idHash)));
       return ending.length;

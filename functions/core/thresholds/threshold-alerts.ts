@@ -82,10 +82,7 @@ export function thresholdAlerts(deps: ThresholdAlertDeps) {
   };
 }
 
-async function findHighest(
-  counters: readonly Counter[],
-  { findLimit }: ThresholdAlertDeps,
-): Promise<readonly ThresholdAlert[]> {
+async function findHighest(counters: readonly Counter[], { findLimit }: ThresholdAlertDeps) {
   const byCounter = [...Map.groupBy(counters, ({ key }) => counterName(key)).values()];
   const found = await inParallel(byCounter, async (writes) => {
     const [first] = writes;
@@ -146,12 +143,8 @@ async function explain(
   }
 }
 
-async function inParallel<From, To>(
-  all: readonly From[],
-  work: (from: From) => Promise<To>,
-): Promise<readonly To[]> {
-  return readInParts(all, (some) => Promise.all(some.map(work)), PARALLEL_MAX);
-}
+const inParallel = <From, To>(all: readonly From[], work: (from: From) => Promise<To>) =>
+  readInParts(all, (some) => Promise.all(some.map(work)), PARALLEL_MAX);
 
 type AlertFormat = Pick<ThresholdAlertDeps, 'currency' | 'consoleUrl'> & { readonly nowMs: number };
 

@@ -1,16 +1,16 @@
-/** Verdicts into the ledger, some dozens at a time. The ledger decides what is still true: others end the same jobs. */
+/** Writes verdicts into the ledger, some dozens at a time. The ledger decides if they still hold: others end the same jobs. */
 
 import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
 import type { EndOutcome, Ledger } from '../ledger/ledger.ts';
 import { inParts } from '../store/parts.ts';
-import type { TruthOutcome } from './settle-truths.ts';
+import type { ChargeOutcome } from './charge-bypass.ts';
 import type { JobVerdict } from './verdict.ts';
 
 /** Small enough to share hot counters with admissions, large enough that ten thousand ends take seconds. */
 const BATCH = 25;
 
-/** Charges bypassed jobs. One result per outcome, same order; repeats are allowed. */
-export type ChargeBypass = (truths: readonly JobTruth[]) => Promise<readonly TruthOutcome[]>;
+/** Charges bypassed jobs. One outcome per job, same order. */
+export type ChargeBypass = (truths: readonly JobTruth[]) => Promise<readonly ChargeOutcome[]>;
 
 interface ConcludeDeps {
   readonly ledger: Pick<Ledger, 'settle' | 'release' | 'expire' | 'postpone'>;

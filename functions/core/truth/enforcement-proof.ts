@@ -4,7 +4,7 @@ import { isTerminal, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.
 import { type ControllerScope, isOutOfScope } from '../ledger/controller.ts';
 import type { JobRecord } from '../ledger/ledger.ts';
 import { isLive, wasRejected } from '../ledger/settle.ts';
-import { type JobVerdict, secondsOf, verdictOn } from './verdict.ts';
+import { type JobVerdict, jobSeconds, verdictOn } from './verdict.ts';
 
 export type FindingKind =
   | 'rejected_ran'
@@ -20,7 +20,7 @@ export type FindingKind =
 /** The sweep's action. `wait`: the job still runs, or its hold is not due. `none`: nothing is left to do. */
 type Remedy = 'settle' | 'release' | 'expire' | 'correct' | 'charge as bypass' | 'wait' | 'none';
 
-export type ProofFinding = ReturnType<typeof findingOf>;
+export type ProofFinding = ReturnType<typeof toFinding>;
 
 const NO_FIGURES = {
   ...{ compared: 0, rejected: 0, rejectedRan: 0, admitted: 0, admittedRan: 0 },
@@ -56,10 +56,10 @@ export function enforcementProof(jobs: Iterable<ComparedJob>, nowMs: number, sco
       else figures.admittedRan += 1;
     }
     const verdict = verdictOn(record, truth, nowMs);
-    const kind = kindOf(record, truth, verdict);
+    const kind = findKind(record, truth, verdict);
     if (kind === undefined) continue;
-    const remedy = remedyOf(record, truth, verdict);
-    findings.push(findingOf(kind, remedy, { record, truth }));
+    const remedy = findRemedy(record, truth, verdict);
+    findings.push(toFinding(kind, remedy, { record, truth }));
     if (remedy !== 'wait' && remedy !== 'none') verdicts.push(verdict);
   }
   return { figures, findings, verdicts };
@@ -73,7 +73,7 @@ const hasRun = ({ status, startedAtMs, failureReason }: JobTruth): boolean =>
   failureReason !== REJECTED_BY_ROUTER &&
   (status === 'running' || status === 'canceling' || status === 'success' || startedAtMs !== undefined);
 
-function findingOf(kind: FindingKind, remedy: Remedy, { record, truth }: ComparedJob) {
+function toFinding(kind: FindingKind, remedy: Remedy, { record, truth }: ComparedJob) {
   return {
     ...{ kind, remedy, jobId: record?.jobId ?? truth?.jobId ?? 0 },
     ...withoutAbsent({
@@ -82,13 +82,13 @@ function findingOf(kind: FindingKind, remedy: Remedy, { record, truth }: Compare
       state: record?.state,
       status: truth?.status,
       chargedSeconds: record?.durationSeconds,
-      ranSeconds: truth && secondsOf(truth),
+      ranSeconds: truth && jobSeconds(truth),
     }),
   };
 }
 
 /** Undefined: both sides say the same, or nothing that could be compared. */
-function kindOf(
+function findKind(
   record: JobRecord | undefined,
   truth: JobTruth | undefined,
   verdict: JobVerdict,
@@ -109,7 +109,7 @@ function kindOf(
   return ran ? 'duration' : 'admitted_rejected';
 }
 
-function remedyOf(record: JobRecord | undefined, truth: JobTruth | undefined, verdict: JobVerdict): Remedy {
+function findRemedy(record: JobRecord | undefined, truth: JobTruth | undefined, verdict: JobVerdict): Remedy {
   switch (verdict.do) {
     case 'settle':
       return record === undefined || isLive(record) || record.state === 'REJECTED' ? 'settle' : 'correct';

@@ -36,12 +36,12 @@ export function chargeLines(record: JobRecord, entries: readonly CorrectionEntry
 
 /** Returns the charge for a duration, with the ledger's own arithmetic, at the record's price. */
 export function pricedAs(record: JobRecord, durationSeconds: number): Charge {
-  const asked: JobRecord = { ...record, state: 'HELD', claims: [claimOf('micros'), claimOf('seconds')] };
-  const { record: settled } = settleMove(asked, { jobId: record.jobId, durationSeconds, endedAtMs: 0 }, 0);
+  const held: JobRecord = { ...record, state: 'HELD', claims: [emptyClaim('micros'), emptyClaim('seconds')] };
+  const { record: settled } = settleMove(held, { jobId: record.jobId, durationSeconds, endedAtMs: 0 }, 0);
   return { micros: settled?.claims[0]?.counted ?? 0, seconds: settled?.claims[1]?.counted ?? 0 };
 }
 
-const claimOf = (unit: 'micros' | 'seconds'): RecordClaim => ({
+const emptyClaim = (unit: 'micros' | 'seconds'): RecordClaim => ({
   counter: { subject: '', limit: '', period: '' },
   unit,
   held: 0,
@@ -52,8 +52,8 @@ const claimOf = (unit: 'micros' | 'seconds'): RecordClaim => ({
 });
 
 function runningCharges(record: JobRecord, entries: readonly CorrectionEntry[]): readonly Charge[] {
-  const micros = sumsOf(record, entries, 'micros');
-  const seconds = sumsOf(record, entries, 'seconds');
+  const micros = runningSums(record, entries, 'micros');
+  const seconds = runningSums(record, entries, 'seconds');
   const { durationSeconds = 0, state } = record;
   if (seconds !== undefined)
     return seconds.map((sum, index) => ({
@@ -72,11 +72,7 @@ function runningCharges(record: JobRecord, entries: readonly CorrectionEntry[]):
 }
 
 /** Undefined: the job counts in no limit of this unit. Claims of one unit are all charged the same. */
-function sumsOf(
-  record: JobRecord,
-  entries: readonly CorrectionEntry[],
-  unit: 'micros' | 'seconds',
-): readonly number[] | undefined {
+function runningSums(record: JobRecord, entries: readonly CorrectionEntry[], unit: 'micros' | 'seconds') {
   const claim = record.claims.find((each) => each.unit === unit);
   if (claim === undefined) return undefined;
   const { subject, limit, period } = claim.counter;
@@ -93,7 +89,7 @@ function sumsOf(
 const secondsBought = ({ facts: { microsPerMinute } }: JobRecord, micros: number): number =>
   microsPerMinute === 0 ? 0 : Math.floor((micros * 60) / microsPerMinute);
 
-// Which groups a job was in when it was decided. Where they were moved since changes no bill.
+// A job's groups at its decision. A group that moved since then changes no bill.
 
 export const wasInGroup = ({ facts: { rootId, groupId, groupIds = [] } }: JobRecord, id: number): boolean =>
   rootId === id || groupId === id || groupIds.includes(id);

@@ -41,12 +41,22 @@ export function verdictOf(hold: LiveHold, truth: JobTruth | undefined, nowMs: nu
   }
 }
 
+/**
+ * | GitLab says | record | becomes |
+ * | --- | --- | --- |
+ * | not ended yet (also `running`) | any | unchanged |
+ * | ended, ran | HELD, RUNNING | SETTLED at GitLab's duration |
+ * | | SETTLED, RELEASED, EXPIRED | SETTLED by a correction entry, if the charge differs |
+ * | | REJECTED | SETTLED, unchecked `bypass`, flagged |
+ * | | none | SETTLED, unchecked `bypass`, on the counters of today's rules |
+ * | rejected by the router, or never ran | HELD, RUNNING | RELEASED; reported if by the router |
+ */
 export function verdictOn(
   record: JobRecord | undefined,
   truth: JobTruth | undefined,
   nowMs: number,
 ): JobVerdict {
-  const hold = liveHoldOf(record);
+  const hold = toLiveHold(record);
   if (hold !== undefined) return verdictOf(hold, truth, nowMs);
   const keep = { do: 'keep', jobId: record?.jobId ?? truth?.jobId ?? 0 } as const;
   const end = truth && endCharged(truth, record, nowMs);
@@ -68,7 +78,7 @@ const unclearEnd = (truth: JobTruth, durationSeconds: number, nowMs: number): Jo
   jobId: truth.jobId,
   durationSeconds,
   endedAtMs: truth.finishedAtMs ?? nowMs,
-  ...startOf(truth),
+  ...startFields(truth),
 });
 
 function nextDueMs(hold: LiveHold, { status, startedAtMs }: JobTruth, nowMs: number): number {
@@ -90,7 +100,7 @@ export interface LiveHold {
 }
 
 /** Undefined: the job ended, was never held, or is yet to be asked about. */
-export function liveHoldOf(record: JobRecord | undefined): LiveHold | undefined {
+export function toLiveHold(record: JobRecord | undefined): LiveHold | undefined {
   if (record?.dueAtMs === undefined || !isLive(record)) return undefined;
   const { jobId, decidedAtMs, dueAtMs, facts } = record;
   const runnerId = facts.asked?.runnerId;
@@ -137,7 +147,7 @@ export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
   if (status === 'failed' && failureReason === REJECTED_BY_ROUTER) {
     return { kind: 'gone', cause: REJECTED_BY_ROUTER };
   }
-  const durationSeconds = secondsOf(truth);
+  const durationSeconds = jobSeconds(truth);
   if (startedAtMs === undefined && !(durationSeconds !== undefined && durationSeconds > 0)) {
     return status === 'success' ? { kind: 'unclear' } : { kind: 'gone', cause: status };
   }
@@ -147,30 +157,21 @@ export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
   return {
     kind: 'ran',
     end: {
-      ...{ jobId, durationSeconds, endedAtMs, ...startOf(truth) },
+      ...{ jobId, durationSeconds, endedAtMs, ...startFields(truth) },
       ...(status !== 'skipped' && { outcome: status }),
     },
   };
 }
 
-const startOf = ({ runnerId, retryCount, queuedSeconds }: JobTruth) =>
+const startFields = ({ runnerId, retryCount, queuedSeconds }: JobTruth) =>
   withoutAbsent({
     ...{ runnerId, retryCount },
     queuedSeconds: queuedSeconds === undefined ? undefined : Math.round(queuedSeconds),
   });
 
 /** GitLab's count, else from start to finish; a clock that went backwards makes 0 of it. Undefined while it runs. */
-export function secondsOf({ durationSeconds, startedAtMs, finishedAtMs }: JobTruth): number | undefined {
+export function jobSeconds({ durationSeconds, startedAtMs, finishedAtMs }: JobTruth): number | undefined {
   if (durationSeconds !== undefined) return Math.max(0, durationSeconds);
   if (startedAtMs === undefined || finishedAtMs === undefined) return undefined;
   return Math.max(0, finishedAtMs - startedAtMs) / 1000;
-}
-
-const RANK = { open: 0, gone: 1, unclear: 2, ran: 3 } as const;
-
-/** In any order of arrival: a run wins over no run, as in the ledger; then the later end, then the longer duration. */
-export function outdoes(one: EndOfJob, other: EndOfJob): boolean {
-  if (one.kind !== 'ran' || other.kind !== 'ran') return RANK[one.kind] > RANK[other.kind];
-  const laterMs = one.end.endedAtMs - other.end.endedAtMs;
-  return laterMs !== 0 ? laterMs > 0 : one.end.durationSeconds > other.end.durationSeconds;
 }

@@ -19,7 +19,7 @@ import { JOB_STATUSES, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitla
 import { isId } from '../gitlab/job-reader.ts';
 import type { DueJob, EndOutcome, GoneJob, JobEnd, JobRecord, Ledger } from '../ledger/ledger.ts';
 import { isLive } from '../ledger/settle.ts';
-import { type EndedOutcome, together } from './settle-truths.ts';
+import { type EndedOutcome, endEach } from './charge-bypass.ts';
 import { endOfJob } from './verdict.ts';
 
 export interface WebhookHint {
@@ -48,14 +48,11 @@ type HintedChange = { readonly hint: WebhookHint } & (
 );
 
 /** One outcome per hint, same order. `undecided`: the table gave no answer; apply it again. */
-export async function applyHints(
-  hints: readonly WebhookHint[],
-  deps: HintDeps,
-): Promise<readonly HintOutcome[]> {
+export async function applyHints(hints: readonly WebhookHint[], deps: HintDeps) {
   const nowMs = deps.clock.nowMs();
   const outcomes = new Map<WebhookHint, HintOutcome>();
-  const changes = hints.flatMap((hint) => changeOf(hint, nowMs) ?? []);
-  const isOfGroup = (record: JobRecord, { groupId }: WebhookHint): boolean => rootOf(record) === groupId;
+  const changes = hints.flatMap((hint) => toChange(hint, nowMs) ?? []);
+  const isOfGroup = (record: JobRecord, { groupId }: WebhookHint): boolean => rootGroupId(record) === groupId;
   const foreign = await applyWhere(isOfGroup, changes, outcomes, deps);
   if (foreign.size > 0) {
     const projects = [...foreign.values()].map((projectId) => ({ projectId }));
@@ -69,7 +66,7 @@ export async function applyHints(
 }
 
 /** Undefined: it has not ended, or how long it ran is not said. */
-function changeOf(hint: WebhookHint, nowMs: number): HintedChange | undefined {
+function toChange(hint: WebhookHint, nowMs: number): HintedChange | undefined {
   const { jobId } = hint.truth;
   const what = endOfJob(hint.truth, nowMs);
   if (what.kind === 'ran') return { hint, call: 'settle', job: what.end };
@@ -108,7 +105,7 @@ async function applyWhere(
   ): Promise<void> => {
     const some = changes.filter((change) => change.call === call);
     const jobs = some.map(({ job }) => job as Job);
-    const made = await together(jobs, write, log);
+    const made = await endEach(jobs, write, log);
     some.forEach(({ hint }, index) => {
       outcomes.set(hint, made[index] ?? 'undecided');
     });
@@ -121,7 +118,7 @@ async function applyWhere(
 }
 
 /** Absent: the admission did not know it, and the sweep alone ends the job. */
-export const rootOf = ({ facts: { rootId, groupIds } }: JobRecord): number | undefined =>
+export const rootGroupId = ({ facts: { rootId, groupIds } }: JobRecord): number | undefined =>
   rootId ?? groupIds?.[0];
 
 /** Not in the future, not before the admission, and not longer than since the admission. */
@@ -150,10 +147,8 @@ export function parseHintText(text: string): WebhookHint | undefined {
   const value = parsedJson(text);
   if (!isRecord(value)) return undefined;
   const { groupId, ...truth } = value;
-  return isId(groupId) && isTruth(truth) ? { groupId, truth: truth as unknown as JobTruth } : undefined;
-}
-
-function isTruth(value: Readonly<Record<string, unknown>>): boolean {
-  const { jobId, projectId, status } = value;
-  return isId(jobId) && isId(projectId) && JOB_STATUSES.some((each) => each === status);
+  const { jobId, projectId, status } = truth;
+  if (!isId(groupId) || !isId(jobId) || !isId(projectId)) return undefined;
+  if (!JOB_STATUSES.some((each) => each === status)) return undefined;
+  return { groupId, truth: truth as unknown as JobTruth };
 }

@@ -60,7 +60,7 @@ export function contributionOf(
 ): Contribution {
   const place = placeOf(record);
   const { day, subjects } = before?.generation === record.generation ? before : place;
-  const tally = tallyOf(record, () =>
+  const tally = countJob(record, () =>
     nameOf(record.facts.runnerId ?? record.facts.asked?.runnerId, day, subjects),
   );
   if (place.formerRoot !== undefined) tally.set(`${FORMER_ROOT_PREFIX}${place.formerRoot}`, 1);
@@ -77,7 +77,7 @@ export function contributionOf(
 
 /** Groups count each runner on their own: their viewers see no runner of another group. The instance does so for jobs of no group. */
 export function tallyFor(subject: string, { subjects, tally }: Contribution): UsageTally {
-  const tellsRunners = isGroupSubject(subject) || (subject === 'instance' && !subjects.some(isGroupSubject));
+  const namesRunners = isGroupSubject(subject) || (subject === 'instance' && !subjects.some(isGroupSubject));
   const sum = new Map<string, number>();
   for (const [name, jobs] of tally) {
     if (name.startsWith(FORMER_ROOT_PREFIX) && subject !== 'instance') continue;
@@ -85,7 +85,7 @@ export function tallyFor(subject: string, { subjects, tally }: Contribution): Us
       sum.set(name, jobs);
       continue;
     }
-    if (tellsRunners) sum.set(name, jobs);
+    if (namesRunners) sum.set(name, jobs);
     sum.set('ran', jobs);
     if (name.startsWith(UNASKED_ON_PREFIX)) sum.set('unasked', jobs);
   }
@@ -112,29 +112,32 @@ export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) =>
 export const placeBy =
   (directory: Directory | undefined, zone: string) =>
   ({ facts, decidedAtMs }: JobRecord): ContributionPlace => {
-    const formerRoot = formerRootOf(facts, directory);
+    const formerRoot = findFormerRoot(facts, directory);
     return {
       day: periodAt('day', zone, decidedAtMs).key,
-      subjects: subjectsOf(facts, directory),
+      subjects: listSubjects(facts, directory),
       ...(formerRoot !== undefined && { formerRoot }),
     };
   };
 
 /** Without a directory no group is known to be moved or deleted. */
-function formerRootOf({ groupIds, rootId }: JobFacts, directory: Directory | undefined): number | undefined {
+function findFormerRoot(
+  { groupIds, rootId }: JobFacts,
+  directory: Directory | undefined,
+): number | undefined {
   const [id = rootId] = groupIds ?? [];
   if (id === undefined || directory === undefined) return undefined;
   const group = directory.groupById.get(id);
   return group === undefined || group.parentId !== undefined ? id : undefined;
 }
 
-function subjectsOf(
+function listSubjects(
   { groupId, groupIds, rootId, projectId, runnerClass }: JobFacts,
   directory: Directory | undefined,
 ): readonly string[] {
   const chain = groupId === undefined ? undefined : directory?.chainById.get(groupId)?.map(({ id }) => id);
-  const told = [...(groupIds ?? [rootId]), groupId].filter((id) => id !== undefined);
-  const groups = groupIds === undefined ? (chain ?? told) : told;
+  const recorded = [...(groupIds ?? [rootId]), groupId].filter((id) => id !== undefined);
+  const groups = groupIds === undefined ? (chain ?? recorded) : recorded;
   return [
     subjectKey({ kind: 'instance' }),
     ...[...new Set(groups)].map((id) => subjectKey({ kind: 'group', id })),
@@ -143,7 +146,7 @@ function subjectsOf(
   ];
 }
 
-function tallyOf(record: JobRecord, runner: () => string): Map<string, number> {
+function countJob(record: JobRecord, runner: () => string): Map<string, number> {
   const { state, facts, durationSeconds = 0, unchecked } = record;
   const tally = new Map<string, number>([['jobs', 1]]);
   const set = (name: string, count: number): void => {

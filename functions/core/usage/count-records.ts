@@ -92,8 +92,8 @@ async function applyOnce(
     return [{ record, before, after: contributionOf(record, before, deps.placeOf, deps.nameOf) }];
   });
   const left: JobRecord[] = [];
-  for (const pack of packs(due, (change) => ({ items: 1, names: [...deltasOf([change]).keys()] }))) {
-    const outcome = await deps.store.commit(writesOf(pack)).catch(undefinedIfSilent);
+  for (const pack of packs(due, (change) => ({ items: 1, names: [...sumDeltas([change]).keys()] }))) {
+    const outcome = await deps.store.commit(toWrites(pack)).catch(undefinedIfSilent);
     if (outcome === 'committed') changes.push(...pack);
     else left.push(...pack.map(({ record }) => record));
   }
@@ -101,7 +101,7 @@ async function applyOnce(
 }
 
 /** By `usageName`. A new evaluation may move a job to another day or other groups. */
-function deltasOf(changes: readonly UsageChange[]) {
+function sumDeltas(changes: readonly UsageChange[]) {
   const deltas = new Map<string, { readonly key: UsageKey; readonly delta: Map<string, number> }>();
   const add = (contribution: Contribution, sign: 1 | -1): void => {
     for (const subject of contribution.subjects) {
@@ -120,7 +120,7 @@ function deltasOf(changes: readonly UsageChange[]) {
   return deltas;
 }
 
-const writesOf = (pack: readonly UsageChange[]): RollupWrites => ({
+const toWrites = (pack: readonly UsageChange[]): RollupWrites => ({
   contributions: pack.map(({ record, before, after }) => {
     const expiresAtSeconds = recordExpiresAtSeconds(record);
     return {
@@ -129,7 +129,7 @@ const writesOf = (pack: readonly UsageChange[]): RollupWrites => ({
       ...(expiresAtSeconds !== undefined && { expiresAtSeconds: expiresAtSeconds + AFTER_RECORD_SECONDS }),
     };
   }),
-  usage: [...deltasOf(pack).values()],
+  usage: [...sumDeltas(pack).values()],
 });
 
 const BATCH_RECORDS = 100;

@@ -74,7 +74,7 @@ interface Head extends Omit<CounterSnapshot, 'counters'> {
   readonly write: string;
 }
 
-interface Kept {
+interface Stored {
   readonly rev: number;
   readonly turn: number;
   readonly snapshot?: CounterSnapshot;
@@ -104,7 +104,7 @@ export function dynamoCounterSnapshots({ partBytes = PART_BYTES_MAX, ...deps }: 
   const partKeys = (turn: number, parts: number) =>
     Array.from({ length: parts }, (_, part) => keys.counterSnapshotPart(turn, part));
 
-  async function readKept(): Promise<Kept> {
+  async function readStored(): Promise<Stored> {
     const head = await getItem(table, keys.counterSnapshot, new TimeLimit(TIMEOUT_MS));
     const rev = Number(head?.[REV]?.N ?? 0);
     if (head?.[HEAD]?.S === undefined) return { rev, turn: 1 };
@@ -116,7 +116,7 @@ export function dynamoCounterSnapshots({ partBytes = PART_BYTES_MAX, ...deps }: 
     return { rev, turn, snapshot: { ...about, counters: new Map(counters) } };
   }
 
-  async function write(before: Kept, { counters, ...about }: CounterSnapshot): Promise<void> {
+  async function write(before: Stored, { counters, ...about }: CounterSnapshot): Promise<void> {
     const bytes = packed(counters.values());
     const turn = 1 - before.turn;
     const id = randomBytes(6).toString('base64url');
@@ -142,12 +142,12 @@ export function dynamoCounterSnapshots({ partBytes = PART_BYTES_MAX, ...deps }: 
     next: (before: CounterSnapshot | undefined) => Promise<CounterSnapshot | undefined>,
   ): Promise<void> =>
     within(what, async () => {
-      const kept = await readKept();
-      const snapshot = await next(kept.snapshot);
+      const stored = await readStored();
+      const snapshot = await next(stored.snapshot);
       if (snapshot === undefined) return;
       // Without room for all counters it begins again, so the recount under way does not complete it.
       const isFull = snapshot.counters.size > COUNTERS_MAX;
-      await write(kept, isFull ? emptySnapshot(clock.nowMs(), snapshot.atMs) : snapshot);
+      await write(stored, isFull ? emptySnapshot(clock.nowMs(), snapshot.atMs) : snapshot);
     });
 
   const logSince = (atMs: number, consistent: boolean): QueryAsk => {
@@ -158,7 +158,7 @@ export function dynamoCounterSnapshots({ partBytes = PART_BYTES_MAX, ...deps }: 
   return {
     read: (): Promise<CounterSnapshot | undefined> =>
       within('read', async () => {
-        const { snapshot } = await readKept();
+        const { snapshot } = await readStored();
         const nowMs = clock.nowMs();
         if (snapshot === undefined || isOld(snapshot, nowMs)) return undefined;
         const log = logSince(snapshot.atMs, false);
@@ -212,10 +212,7 @@ const emptySnapshot = (sinceMs: number, atMs: number): CounterSnapshot => ({
 
 const isOld = ({ atMs }: CounterSnapshot, nowMs: number): boolean => nowMs - atMs > UNFOLDED_MS_MAX;
 
-function withCounters(
-  before: ReadonlyMap<string, Counter>,
-  read: readonly Counter[],
-): ReadonlyMap<string, Counter> {
+function withCounters(before: ReadonlyMap<string, Counter>, read: readonly Counter[]) {
   const all = new Map(before);
   const periods = new Map<string, CounterKey[]>();
   for (const counter of read) {

@@ -139,14 +139,18 @@ export const noteRejections = (
 export const learnRuns = (changes: readonly UsageChange[], { store, clock, log }: ListDeps): Promise<void> =>
   updateLists(
     'runs not learned',
-    Map.groupBy(changes.flatMap(runOf), ({ projectId }) => projectId),
+    Map.groupBy(changes.flatMap(learnableRuns), ({ projectId }) => projectId),
     log,
     (runs, consistency) => store.readEstimates([...runs.keys()], consistency),
     ({ history, rev }, runs, projectId) =>
       store.writeEstimates(projectId, { history: withRuns(history, runs), rev }, clock.nowMs()),
   );
 
-function runOf({ record, before, after }: UsageChange): readonly (JobRun & { readonly projectId: number })[] {
+function learnableRuns({
+  record,
+  before,
+  after,
+}: UsageChange): readonly (JobRun & { readonly projectId: number })[] {
   const { jobName, projectId, runnerClass } = record.facts;
   const { durationSeconds: seconds = 0, endedAtMs = record.decidedAtMs } = record;
   if (!after.settled || before?.settled === true || seconds <= 0) return [];

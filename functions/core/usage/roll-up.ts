@@ -57,10 +57,7 @@ export async function rollUp(event: TableStreamEvent, deps: RollUpDeps): Promise
 }
 
 /** All or nothing: a batch that is delivered again is appended again. */
-async function appendCounters(
-  counters: Images['counters'],
-  { snapshots, log }: RollUpDeps,
-): Promise<boolean> {
+async function appendCounters(counters: Images['counters'], { snapshots, log }: RollUpDeps) {
   const latest = new Map<string, Counter>();
   for (const { counter } of counters)
     if (isInSnapshot(counter.key)) latest.set(counterName(counter.key), counter);

@@ -12,11 +12,11 @@ import {
 const USED = ['settledMicros', 'heldMicros', 'seconds', 'jobs'] as const;
 export type UsedInMonth = Readonly<Record<(typeof USED)[number], number>>;
 
-const valuesOf = (of: (name: keyof UsedInMonth) => number): UsedInMonth =>
+const sumUsed = (of: (name: keyof UsedInMonth) => number): UsedInMonth =>
   Object.fromEntries(USED.map((name) => [name, of(name)])) as UsedInMonth;
 
 export const usedTogether = (days: readonly UsedInMonth[]): UsedInMonth =>
-  valuesOf((name) => days.reduce((total, day) => total + day[name], 0));
+  sumUsed((name) => days.reduce((total, day) => total + day[name], 0));
 
 export const firstOfMonth = (zone: string, nowMs: number): number =>
   dayNumber(dayIn(zone, periodAt('month', zone, nowMs).startMs));

@@ -1,5 +1,5 @@
 /** The texts of the three files that tollgate init drafts, with where each number comes from. */
-import type { GitLabGroup } from '../../../functions/core/gitlab/gitlab.ts';
+import type { GitLabGroup } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { oneLine } from '../../../policies/text/plain-text.ts';
 import { quantile } from '../../local/random.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { GitLabGroup } from '../../../functions/core/gitlab/gitlab.ts';
 import { patiently } from '../../../functions/core/gitlab/rest-call.ts';
+import type { GitLabGroup } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import {
   createGitLab,
   createGitLabDirectory,

@@ -5,9 +5,9 @@ import { createGitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { CounterAmounts, Drift } from '../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import { chargeBypass } from '../../../functions/core/truth/charge-bypass.ts';
 import { concludeAll, newConcludeTally } from '../../../functions/core/truth/conclude.ts';
 import type { FindingKind, ProofFinding } from '../../../functions/core/truth/enforcement-proof.ts';
-import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import type { JobVerdict } from '../../../functions/core/truth/verdict.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';
 import { rebuildUsage } from '../../../functions/core/usage/count-records.ts';
@@ -149,7 +149,7 @@ async function actOn(
     ...{ ledger, tally, chargeUnknown: 'nothing' },
     chargeBypass: async (truths) => {
       if (rules === undefined) return truths.map(() => 'undecided');
-      return settleTruths(truths, { ledger, currentRules: async () => rules, clock, log: silentLog });
+      return chargeBypass(truths, { ledger, currentRules: async () => rules, clock, log: silentLog });
     },
   });
   return { tally, left: { bypass: bypass.length, expiry: expiry.length } };

@@ -1,7 +1,7 @@
 /** One run: load and faults, then quiet, then the ledger is compared with what the router heard. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
-import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
@@ -10,7 +10,8 @@ import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { COUNTER_SK, INBOX_SK, ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { type Item, SK } from '../../../functions/core/store/operation.ts';
 import { dynamoClient, dynamoTable } from '../../../functions/core/store/sdk-table.ts';
-import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
+import { concludeAll, newConcludeTally } from '../../../functions/core/truth/conclude.ts';
+import { verdictOn } from '../../../functions/core/truth/verdict.ts';
 import { hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import type { TableStreamRecord, TableStreamResponse } from '../../../functions/settle/consume.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
@@ -84,10 +85,14 @@ export async function runChaos(seed: number, minutes: number, onProgress: (text:
 
     const ledger = createLedger({ store });
     // A webhook alone never frees a rejected job; the sweep does, which asks GitLab.
-    const live = new Set(liveIn(await recordsIn(store)));
-    await settleTruths(asked.filter(({ jobId }) => live.has(jobId)).map(outcomeOf), {
-      ...{ ledger, clock: systemClock, log: silentLog },
-      currentRules: () => Promise.reject(new Error('a live job has a record')),
+    const before = await recordsIn(store);
+    const live = new Set(liveIn(before));
+    const verdicts = asked
+      .filter(({ jobId }) => live.has(jobId))
+      .map((job) => verdictOn(before.get(job.jobId), outcomeOf(job), systemClock.nowMs()));
+    await concludeAll(verdicts, {
+      ...{ ledger, tally: newConcludeTally(), chargeUnknown: 'nothing' },
+      chargeBypass: () => Promise.reject(new Error('a live job has a record')),
     });
     const records = await recordsIn(store);
     const { drift } = await ledger.rebuild({ repair: false });

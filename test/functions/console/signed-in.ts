@@ -7,7 +7,7 @@ import type { PagesDeps } from '../../../functions/console/pages/page-deps.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createUploads } from '../../../functions/core/limits/limit-table.ts';
 import { createSignIn, type SignInOptions } from '../../../functions/core/signin/create-sign-in.ts';
-import { csrfTokenOf, ownSessions, secretHashOf } from '../../../functions/core/signin/sessions.ts';
+import { hashSecret, makeCsrfToken, ownSessions } from '../../../functions/core/signin/sessions.ts';
 import { memoryLimitTable } from '../../support/tables/memory-limit-table.ts';
 import { memorySessionStore } from '../../support/tables/memory-session-store.ts';
 import { type consoleHouse, USERS } from './house.ts';
@@ -18,7 +18,7 @@ const ELSEWHERE = 'https://budget.example.com';
 export type Who = keyof typeof USERS;
 /** Jobs have no session. */
 export const EVERYBODY = (Object.keys(USERS) as Who[]).filter((who) => !who.startsWith('job'));
-export const sessionOf = (who: Who): string => secretHashOf(who);
+export const sessionOf = (who: Who): string => hashSecret(who);
 
 type Parts = Pick<ReturnType<typeof consoleHouse>, 'desk' | 'read' | 'policy' | 'directory'> & {
   readonly clock: { nowMs(): number };
@@ -38,7 +38,7 @@ export async function signedInConsole(
     for (const who of EVERYBODY) {
       const { id: userId, username, name, roles } = USERS[who];
       const times = { rolesReadAtMs: nowMs, seenAtMs: nowMs, endsAtMs: nowMs + 3_600_000 };
-      await sessions.create(secretHashOf(sessionOf(who)), { userId, username, name, roles, ...times });
+      await sessions.create(hashSecret(sessionOf(who)), { userId, username, name, roles, ...times });
     }
   };
   await openSessions();
@@ -67,7 +67,7 @@ export async function signedInConsole(
     who: Who | undefined,
     path: string,
     form?: Form,
-    { origin = here, token = who === undefined ? '' : csrfTokenOf(sessionOf(who)) } = {},
+    { origin = here, token = who === undefined ? '' : makeCsrfToken(sessionOf(who)) } = {},
   ) => {
     const body = new FormData();
     for (const [name, value] of Object.entries({ ...form, csrf: token })) body.set(name, value);

@@ -34,7 +34,7 @@ function bench(groups: number, options: { readonly secret?: string; readonly ver
     clock,
   };
   const { secret = SECRET } = options;
-  const tokens = { reading: deps, making: deps, secret: async () => secret };
+  const tokens = { reading: deps, making: deps, secrets: async () => [secret] };
   const run = () => makeHooks(rootIds, { url: URL_OF_HOOKS, ...tokens, nowMs: clock.nowMs(), log });
   return { local, clock, logged, run, rootIds };
 }

@@ -5,9 +5,9 @@ import { decide } from '../../../functions/core/admission/decide.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import { aRequest } from '../../scripts/cli/ledger-bench.ts';
 import { flowRules } from '../../support/flow/flow.ts';
+import { settleTruths } from '../../support/ledger/settle-truths.ts';
 import { type Books, books, ranFor, STARTED_MS } from '../../support/ledger/truths.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 

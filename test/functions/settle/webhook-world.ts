@@ -8,7 +8,7 @@ import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { Item } from '../../../functions/core/store/operation.ts';
-import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
+import { chargeBypass } from '../../../functions/core/truth/charge-bypass.ts';
 import { createSettleApp, JOBS_PATH } from '../../../functions/settle/app.ts';
 import { consume } from '../../../functions/settle/consume.ts';
 import type { SweepReport } from '../../../functions/sweep/run.ts';
@@ -100,7 +100,7 @@ export function webhookWorld() {
         ledger,
         marks: dynamoSweepMarks(parts),
         reported: dynamoReportedEnds(parts),
-        chargeBypass: (truths) => settleTruths(truths, settling),
+        chargeBypass: (truths) => chargeBypass(truths, settling),
         memory,
         clock,
         chargeUnknown: 'nothing',

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
 import { dynamoControllerScope } from '../../../functions/core/ledger/controller.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
-import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import { READ_EVERY_MS, scopeKeeper } from '../../../functions/sweep/keep-scope.ts';
 import type { LocalController } from '../../../scripts/local/gitlab/controllers.ts';
 import { createLocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../scripts/local/gitlab/webhooks.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
+import { settleTruths } from '../../support/ledger/settle-truths.ts';
 import { books, ranFor } from '../../support/ledger/truths.ts';
 
 const tableName = 'scope';

@@ -3,8 +3,8 @@ import { bypassRemedy, coverageShareText } from '../../../../functions/answers/g
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
 import type { ControllerScope } from '../../../../functions/core/ledger/controller.ts';
-import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
+import { settleTruths } from '../../../support/ledger/settle-truths.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 
 const OPS = { projectId: 2, projectPath: 'beta/ops/tools', namespaceId: 201, rootNamespaceId: 200 };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { standingsOf } from '../../../../functions/console/access.ts';
 import { ACCESS, API_PATH } from '../../../../functions/console/api/create-api.ts';
 import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';
-import { csrfTokenOf } from '../../../../functions/core/signin/sessions.ts';
+import { makeCsrfToken } from '../../../../functions/core/signin/sessions.ts';
 import { closeMonths } from '../../../support/statements/closed-months.ts';
 import { aJob, consoleHouse, LIMITS, servedTo, USERS } from '../house.ts';
 import { EVERYBODY, sessionOf, signedInConsole, type Who } from '../signed-in.ts';
@@ -182,7 +182,7 @@ test.each(PAGES)('%s tells a stranger nothing but where to sign in, and does not
 test.each(
   (POSTS ?? []).flatMap((route) => [
     [route, 'without the token', { token: '' }] as const,
-    [route, 'with the token of another session', { token: csrfTokenOf(sessionOf('owner')) }] as const,
+    [route, 'with the token of another session', { token: makeCsrfToken(sessionOf('owner')) }] as const,
     [route, 'from another site', { origin: 'https://elsewhere.example.com' }] as const,
   ]),
 )('%s %s is refused to the strongest, and does nothing', async (route, _how, sent) => {

@@ -4,10 +4,10 @@ import { decide, recordUnmetered } from '../../../../functions/core/admission/de
 import { type LedgerClock, silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';
 import { periodAt } from '../../../../policies/limits/period.ts';
 import { aRequest } from '../../../scripts/cli/ledger-bench.ts';
 import { flowRules } from '../../../support/flow/flow.ts';
+import { settleTruths } from '../../../support/ledger/settle-truths.ts';
 import { INSTANCE, ranFor } from '../../../support/ledger/truths.ts';
 
 const DECEMBER_MS = Date.UTC(2026, 11, 1);

@@ -7,7 +7,7 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
 import { rulesInForce } from '../../../../functions/core/rules.ts';
-import { chargeBypass } from '../../../../functions/core/truth/settle-truths.ts';
+import { chargeBypass } from '../../../../functions/core/truth/charge-bypass.ts';
 import type { Decision } from '../../../../policies/decision.ts';
 import type { Reason } from '../../../../policies/reason.ts';
 import { flowRules } from '../../../support/flow/flow.ts';
@@ -132,9 +132,11 @@ test('answers without the ledger, and jobs nobody asked about, are charged on th
   expect(await post(UNMETERED_PATH, { answers: [answer] })).toEqual({
     results: [{ jobId: 1, outcome: 'recorded' }],
   });
-  const end = { jobId: 2, durationSeconds: 120, endedAtMs: NOVEMBER_21_MS };
-  const truth = { jobId: 2, projectId: 1001, status: 'success', durationSeconds: 120 } as const;
-  await chargeBypass([{ truth, end }], {
+  const truth = {
+    ...({ jobId: 2, projectId: 1001, status: 'success', durationSeconds: 120 } as const),
+    finishedAtMs: NOVEMBER_21_MS,
+  };
+  await chargeBypass([truth], {
     ledger,
     currentRules: rules.rulesFor,
     clock: { nowMs: () => NOVEMBER_21_MS },

@@ -1,6 +1,7 @@
 /** What every store of sessions must do. Run on the one in memory and on DynamoDB Local. */
 import { expect, test } from 'vitest';
-import type { Session, SessionStore } from '../../../../functions/core/signin/model.ts';
+import type { SessionStore } from '../../../../functions/core/signin/dynamo-session-store.ts';
+import type { Session } from '../../../../functions/core/signin/model.ts';
 
 export const SESSION: Session = {
   userId: 42,

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { test } from 'vitest';
 import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
-import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
 import { History, must } from '../../../support/ledger/history.ts';
+import { settleTruths } from '../../../support/ledger/settle-truths.ts';
 import { aTruth, books, ranFor, STARTED_MS } from '../../../support/ledger/truths.ts';
 
 const RUNS = 500;

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { JobState } from '../../../../functions/core/ledger/ledger.ts';
-import { settleTruths, type TruthOutcome } from '../../../../functions/core/truth/settle-truths.ts';
 import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
+import { settleTruths, type TruthOutcome } from '../../../support/ledger/settle-truths.ts';
 import { aTruth, type Books, books, ranFor, STARTED_MS } from '../../../support/ledger/truths.ts';
 
 /** 600 held; a minute costs 60. */
