@@ -23,6 +23,11 @@ export interface NodeLambdaProps {
 }
 
 const RULES_FILE = '/var/task/rules.json';
+const NETWORK_INTERFACES = [
+  'ec2:CreateNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DeleteNetworkInterface',
+];
 
 /** A bundle on Node 24 and arm64, with a log of its own and a role that may write to nothing else. */
 export class NodeLambda extends Construct {
@@ -40,11 +45,10 @@ export class NodeLambda extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     // Lambda's own managed policy would let it write to every log of the account.
-    this.role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    });
+    this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [this.logGroup.logGroupArn]);
-    if (props.network !== undefined) this.#allowNetworkInterfaces();
+    // Lambda needs all, because interfaces have no name before they are created.
+    if (props.network !== undefined) this.allow(NETWORK_INTERFACES, ['*']);
     this.fn = new lambda.Function(this, 'Function', {
       functionName: `tollgate-${settings.stage}-${name}`,
       runtime: lambda.Runtime.NODEJS_24_X,
@@ -69,24 +73,13 @@ export class NodeLambda extends Construct {
     });
   }
 
-  /**
-   * Grants actions on named resources. A `*` needs a comment with its reason, and an entry in the test's
-   * list.
-   */
+  /** Grants actions on named resources. A `*` needs a comment with its reason, and an entry in the test's list. */
   allow(...rights: Parameters<typeof allow>): void {
     this.role.addToPolicy(allow(...rights));
   }
 
   deny(...rights: Parameters<typeof allow>): void {
     this.role.addToPolicy(statement(Effect.DENY, ...rights));
-  }
-
-  /** Lambda needs all, because interfaces have no name before they are created. */
-  #allowNetworkInterfaces(): void {
-    this.allow(
-      ['ec2:CreateNetworkInterface', 'ec2:DescribeNetworkInterfaces', 'ec2:DeleteNetworkInterface'],
-      ['*'],
-    );
   }
 
   #placedIn({ vpc, subnets }: NonNullable<NodeLambdaProps['network']>, { gitlab }: Settings) {

@@ -2,6 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import * as names from '../../functions/names.ts';
 import type { ProgramName } from '../monitoring/series.ts';
@@ -10,12 +11,12 @@ import { webhooksAtOnce } from '../settings/webhooks-at-once.ts';
 import type { DecisionExport } from './decision-export.ts';
 import { type LedgerTable, tableKeyStatements } from './ledger-table.ts';
 import { arnHere, grantGitLabRoute, grantSecret, NodeLambda, type NodeLambdaProps } from './node-lambda.ts';
-import { allowKey } from './statements.ts';
-import { StreamConsumer, type StreamReading } from './stream-consumer.ts';
+import { publishTo } from './statements.ts';
+import { consumeStream, type StreamReading } from './stream-consumer.ts';
 import type { LedgerUse } from './table-rights.ts';
 import type { OperatorsTopic, ThresholdsTopic } from './topics.ts';
 
-interface ProgramsProps extends Pick<NodeLambdaProps, 'settings' | 'bundlesPath'> {
+export interface ProgramsProps extends Pick<NodeLambdaProps, 'settings' | 'bundlesPath'> {
   readonly ledger: LedgerTable;
   readonly thresholds: ThresholdsTopic;
   readonly operators: OperatorsTopic;
@@ -256,45 +257,37 @@ function programRows(
 /** Parameters right below it have limits: `/tollgate/prod/limits`. */
 const limitsPath = ({ stage }: Settings): string => `/tollgate/${stage}/limits`;
 
-export class Programs {
-  readonly all: Readonly<Partial<Record<ProgramName, NodeLambda>>>;
-  readonly admit: NodeLambda;
-  readonly readers: Readonly<Record<string, StreamConsumer>>;
-  /** Begins the addresses of webhooks: the number of the top-level group follows. */
-  readonly webhookUrl: string;
-  /** Ends with "/". Browsers come by `console.url` of the settings: this address or a domain in front of it. */
-  readonly consoleUrl: string | undefined;
+export type Programs = ReturnType<typeof addPrograms>;
 
-  constructor(scope: Construct, props: ProgramsProps) {
-    const { settings, decisionExport } = props;
-    const all: Partial<Record<ProgramName, NodeLambda>> = {};
-    const readers: Record<string, StreamConsumer> = {};
-    const rows = programRows(settings, decisionExport !== undefined);
-    for (const [name, row] of Object.entries(rows) as [ProgramName, ProgramRow][]) {
-      if (row.isDeployed === false) continue;
-      const place = new Construct(scope, row.id);
-      const program = addProgram(place, name, row, props);
-      all[name] = program;
-      if (row.stream !== undefined)
-        readers[name] = new StreamConsumer(place, 'Consumer', {
-          ...{ ...row.stream, settings, program, name, ledger: props.ledger },
-        });
-    }
-    const { admit, settle, rollup, sweep, directory, doctor, console, watchdog } = all;
-    if (admit === undefined || settle === undefined) throw new Error('admit and settle are always deployed');
-    this.all = all;
-    this.readers = readers;
-    this.admit = admit;
-    const { url } = settle.fn.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
-    this.webhookUrl = `${url}${names.WEBHOOK_PATH.slice(1)}`;
-    for (const program of [directory, doctor])
-      program?.fn.addEnvironment(names.ENV_WEBHOOK_URL, this.webhookUrl);
-    this.consoleUrl = console?.fn.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
-    if (rollup !== undefined) decisionExport?.grantPut(rollup);
-    if (sweep !== undefined) props.ledger.grantDueJobs(sweep);
-    if (all['ssm-limits'] !== undefined) grantLimitParameters(all['ssm-limits'], settings);
-    if (watchdog !== undefined) grantWatchdog(watchdog, props);
+export function addPrograms(scope: Construct, props: ProgramsProps) {
+  const { settings, ledger, decisionExport } = props;
+  const all: Partial<Record<ProgramName, NodeLambda>> = {};
+  const deadLetters: Record<string, Queue> = {};
+  const rows = programRows(settings, decisionExport !== undefined);
+  for (const [name, row] of Object.entries(rows) as [ProgramName, ProgramRow][]) {
+    if (row.isDeployed === false) continue;
+    const place = new Construct(scope, row.id);
+    const program = addProgram(place, name, row, props);
+    all[name] = program;
+    if (row.stream !== undefined) deadLetters[name] = consumeStream(place, name, row.stream, program, props);
   }
+  const { admit, settle, rollup, sweep, directory, doctor, console, watchdog } = all;
+  if (admit === undefined || settle === undefined) throw new Error('admit and settle are always deployed');
+  const { url } = settle.fn.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
+  const webhookUrl = `${url}${names.WEBHOOK_PATH.slice(1)}`;
+  for (const program of [directory, doctor]) program?.fn.addEnvironment(names.ENV_WEBHOOK_URL, webhookUrl);
+  const consoleUrl = console?.fn.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
+  if (rollup !== undefined) decisionExport?.grantPut(rollup);
+  if (sweep !== undefined) ledger.grantDueJobs(sweep);
+  if (all['ssm-limits'] !== undefined) grantLimitParameters(all['ssm-limits'], settings);
+  if (watchdog !== undefined) grantWatchdog(watchdog, props);
+  return {
+    ...{ all, admit, deadLetters },
+    /** Begins the addresses of webhooks: the number of the top-level group follows. */
+    webhookUrl,
+    /** Ends with "/". Browsers come by `console.url` of the settings: this address or a domain in front of it. */
+    consoleUrl,
+  };
 }
 
 function addProgram(place: Construct, name: ProgramName, row: ProgramRow, props: ProgramsProps): NodeLambda {
@@ -355,14 +348,9 @@ function grantLimitParameters(program: NodeLambda, settings: Settings): void {
 
 /** Lets the watchdog read heartbeats, keep its own item and page on-call. The rest of the table is closed to it. */
 function grantWatchdog(program: NodeLambda, { settings, ledger: { table }, operators }: ProgramsProps): void {
-  const { topicArn, masterKey } = operators.topic;
   program.fn.addEnvironment(names.ENV_LEDGER_TABLE, table.tableName);
-  program.fn.addEnvironment(names.ENV_PAGE_TOPIC, topicArn);
-  program.allow(['sns:Publish'], [topicArn]);
-  if (masterKey !== undefined)
-    program.role.addToPolicy(
-      allowKey(program, 'sns', ['kms:Decrypt', 'kms:GenerateDataKey'], masterKey.keyArn),
-    );
+  program.fn.addEnvironment(names.ENV_PAGE_TOPIC, operators.topic.topicArn);
+  for (const statement of publishTo(program, operators.topic)) program.role.addToPolicy(statement);
   const allow = (actions: readonly string[], suffix: string): void =>
     program.allow(actions, [table.tableArn], {
       'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [`${settings.gitlab.instance}${suffix}`] },

@@ -20,7 +20,6 @@ const STOP_TIMEOUT = Duration.seconds(30);
 export class RelayService extends Construct {
   readonly cluster: ecs.Cluster;
   readonly service: ecs.FargateService;
-  readonly container: ecs.ContainerDefinition;
   readonly logGroup: LogGroup;
 
   constructor(scope: Construct, id: string, props: RelayServiceProps) {
@@ -40,7 +39,7 @@ export class RelayService extends Construct {
         operatingSystemFamily: ecs.OperatingSystemFamily.LINUX,
       },
     });
-    this.container = this.#addContainer(task, props);
+    this.#addContainer(task, props);
     grantRelay(task.taskRole, props);
 
     this.cluster = new ecs.Cluster(this, 'Cluster', { vpc: network.vpc });
@@ -71,7 +70,7 @@ export class RelayService extends Construct {
     this.service.node.addDependency(network);
   }
 
-  #addContainer(task: ecs.FargateTaskDefinition, props: RelayServiceProps): ecs.ContainerDefinition {
+  #addContainer(task: ecs.FargateTaskDefinition, props: RelayServiceProps): void {
     const { settings } = props;
     const linuxParameters = new ecs.LinuxParameters(this, 'Linux', { initProcessEnabled: false });
     linuxParameters.dropCapabilities(ecs.Capability.ALL);
@@ -107,24 +106,18 @@ export class RelayService extends Construct {
       }),
     });
     container.addMountPoints({ sourceVolume: 'scratch', containerPath: SCRATCH_FOLDER, readOnly: false });
-    return container;
   }
 }
 
 /** Addresses of the task's credentials and the task itself: never through a proxy. */
 const NO_PROXY = '169.254.170.2,169.254.169.254,127.0.0.1,localhost';
 
-const APP_FOLDER = '/app';
-
-function relayEnvironment(
-  scope: Construct,
-  { settings, admit, table }: RelayServiceProps,
-): Record<string, string> {
+function relayEnvironment(scope: Construct, { settings, admit, table }: RelayServiceProps) {
   const { relay, gitlab, parameters } = settings;
   return {
     [names.ENV_ROUTER_URL]: gitlab.routerUrl,
     // Named by content: an image that does not have these descriptors does not start, and the deployment is rolled back.
-    [names.ENV_PROTO_FILE]: `${APP_FOLDER}/${names.DESCRIPTORS_FOLDER}/${gitlab.descriptors.fileName}`,
+    [names.ENV_PROTO_FILE]: `/app/${names.DESCRIPTORS_FOLDER}/${gitlab.descriptors.fileName}`,
     [names.ENV_ROUTER_TOKEN_PARAMETER]: parameters.routerToken,
     ...(gitlab.caParameter !== undefined && { [names.ENV_CA_PARAMETER]: gitlab.caParameter }),
     [names.ENV_ADMIT_ROUTE]: settings.admitRoute,
