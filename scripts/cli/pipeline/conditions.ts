@@ -1,6 +1,6 @@
 /** Conditions of rules: read once, judged in a world, and looked at in each way that unknown ones leave open. */
 import { compileRegex } from '../../../policies/match/regex.ts';
-import { remembering } from '../../../policies/match/remember.ts';
+import { remembered, remembering } from '../../../policies/match/remember.ts';
 import type { KnownLookup } from './known-run.ts';
 
 /** A variable as it is written, `$NAME`; `isSet`: it has some value. */
@@ -92,10 +92,7 @@ export type ReadExpression = (text: string) => Expression | undefined;
 /** Reads each expression once: a rule that many jobs share is judged a thousand times. */
 export function expressionReader(): ReadExpression {
   const read = new Map<string, Expression | undefined>();
-  return (text) => {
-    if (!read.has(text)) read.set(text, parseExpression(text));
-    return read.get(text);
-  };
+  return (text) => remembered(read, text, Number.POSITIVE_INFINITY, () => parseExpression(text));
 }
 
 function parseExpression(text: string): Expression | undefined {
@@ -163,21 +160,16 @@ export interface World {
   assume(variable: string, value: string): void;
 }
 
-export interface Exploration<T> {
-  /** At least one; the first is where every condition holds that was asked about. */
-  readonly outcomes: readonly { readonly value: T; readonly assumed: ReadonlyMap<string, boolean> }[];
-  readonly isCut: boolean;
-}
-
 /**
  * Looks at each way that the unknown conditions leave open. Only what `visit` asks about branches, so that ten
  * conditions behind a rule that never matches cost nothing.
  *
  * @param visit - asks the same questions whenever it gets the same answers.
  * @param around - a world in which all of this happens: what it has settled is settled here.
+ * @returns at least one outcome; in the first every condition holds that was asked about.
  */
-export function explore<T>(visit: (world: World) => T, max: number, around?: World): Exploration<T> {
-  const outcomes: Exploration<T>['outcomes'][number][] = [];
+export function explore<T>(visit: (world: World) => T, max: number, around?: World) {
+  const outcomes: { readonly value: T; readonly assumed: World['answers'] }[] = [];
   let script: readonly boolean[] | undefined = [];
   while (script !== undefined && outcomes.length < max) {
     const world = worldOf(script, around);
@@ -187,7 +179,8 @@ export function explore<T>(visit: (world: World) => T, max: number, around?: Wor
     const last = answers.lastIndexOf(true);
     script = last === -1 ? undefined : [...answers.slice(0, last), false];
   }
-  return { outcomes, isCut: script !== undefined };
+  const conditions = [...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()]))];
+  return { outcomes, conditions, isCut: script !== undefined };
 }
 
 function worldOf(script: readonly boolean[], around: World | undefined): World {

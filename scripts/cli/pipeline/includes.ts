@@ -1,6 +1,7 @@
 import { existsSync, globSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { readUserFile } from '../../terminal/user-file.ts';
+import type { InputArguments } from './inputs.ts';
 import { knownValuesIn } from './known-run.ts';
 import { PipelineError, refused } from './pipeline-error.ts';
 import { deepMerge } from './references.ts';
@@ -30,8 +31,6 @@ interface LocalInclude {
 }
 
 const NOTHING: LocalInclude = { files: [], inputs: {} };
-
-type InputArguments = Parameters<Circumstances['readSource']>[2];
 
 /**
  * Reads a file and everything it includes from the same folder. A later include wins over an earlier one, the

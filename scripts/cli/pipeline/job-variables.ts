@@ -68,33 +68,17 @@ export interface PipelineProject {
   readonly visibility?: string;
 }
 
-export interface PipelineRun {
-  readonly project: PipelineProject;
-  readonly pipelineId: number;
-  readonly source: string;
-  readonly ref: string;
-  readonly refProtected: boolean;
-  readonly userId: number;
-}
+export type PipelineRun = ReturnType<typeof newPipelineRun>;
 
 const USERS = 24;
 const SOURCES = ['push', 'push', 'merge_request_event', 'schedule', 'web'] as const;
 
-export function newPipelineRun(
-  project: PipelineProject,
-  pipelineId: number,
-  random: () => number,
-): PipelineRun {
+export function newPipelineRun(project: PipelineProject, pipelineId: number, random: () => number) {
   const source = pick(SOURCES, random);
   const onMain = source === 'schedule' || random() < 0.4;
-  return {
-    project,
-    pipelineId,
-    source,
-    ref: onMain ? 'main' : `feature/${Math.floor(random() * 900) + 100}`,
-    refProtected: onMain,
-    userId: 1_000 + Math.floor(random() * USERS),
-  };
+  const ref = onMain ? 'main' : `feature/${Math.floor(random() * 900) + 100}`;
+  const userId = 1_000 + Math.floor(random() * USERS);
+  return { project, pipelineId, source, ref, refProtected: onMain, userId };
 }
 
 export function pick<T>(from: readonly T[], random: () => number): T {

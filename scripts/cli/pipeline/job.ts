@@ -140,7 +140,7 @@ function variablesOf(
   parallel: ParallelJob,
   ofRules: Variables,
   { variables, raw, given }: JobSurroundings,
-): { readonly variables: Variables; readonly rawVariables: readonly string[] } {
+) {
   const inherited = Object.entries(variables).filter(([name]) => inherits(entry, 'variables', name));
   const own = readPipelineVariables(entry.variables);
   const over = { ...parallel.variables, ...ofRules, ...given };
@@ -201,8 +201,7 @@ function readTimeout(value: unknown, onUnread: (what: string) => void): number |
   return seconds;
 }
 
-const listOf = (value: unknown): readonly unknown[] =>
-  value === undefined || value === null ? [] : Array.isArray(value) ? value.flat() : [value];
+const listOf = (value: unknown): readonly unknown[] => (value == null ? [] : [value].flat(2));
 
 interface ParallelJob {
   readonly name: string;
@@ -217,7 +216,8 @@ export function expandParallel(
   parallel: unknown,
   onUnread: (what: string) => void,
 ): readonly ParallelJob[] {
-  if (parallel === undefined || parallel === null) return [{ name, variables: {} }];
+  const asOne = [{ name, variables: {} }];
+  if (parallel === undefined || parallel === null) return asOne;
   const count = countOf(parallel);
   if (count > PARALLEL_MAX)
     throw new PipelineError(
@@ -227,7 +227,7 @@ export function expandParallel(
     );
   if (!(count >= 1)) {
     onUnread(`parallel must be a number or a matrix of 1 to ${PARALLEL_MAX} jobs; taken as one job`);
-    return [{ name, variables: {} }];
+    return asOne;
   }
   if (typeof parallel === 'number')
     return Array.from({ length: count }, (_, index) => ({
@@ -235,6 +235,7 @@ export function expandParallel(
       variables: nodeVariables(index, count),
     }));
   return matrixOf(parallel)
+    .filter(isMap)
     .flatMap(cells)
     .map((row, index) => ({
       name: `${name}: [${Object.values(row).join(', ')}]`,
@@ -245,28 +246,23 @@ export function expandParallel(
 /** Number of jobs, computed before any is made; NaN for an invalid value. */
 function countOf(parallel: unknown): number {
   if (typeof parallel === 'number') return Number.isInteger(parallel) ? parallel : Number.NaN;
-  return matrixOf(parallel).reduce<number>(
-    (sum, entry) =>
-      sum + (isMap(entry) ? Object.values(entry).reduce<number>((all, each) => all * lengthOf(each), 1) : 0),
-    0,
-  );
+  return matrixOf(parallel)
+    .filter(isMap)
+    .map((entry) => Object.values(entry).reduce<number>((cells, values) => cells * [values].flat().length, 1))
+    .reduce((sum, cells) => sum + cells, 0);
 }
 
 const matrixOf = (parallel: unknown): readonly unknown[] =>
   isMap(parallel) && Array.isArray(parallel.matrix) ? parallel.matrix : [];
-
-const lengthOf = (values: unknown): number => (Array.isArray(values) ? values.length : 1);
 
 const nodeVariables = (index: number, total: number): Variables => ({
   CI_NODE_INDEX: String(index + 1),
   CI_NODE_TOTAL: String(total),
 });
 
-function cells(entry: unknown): Variables[] {
-  if (!isMap(entry)) return [];
-  let rows: Variables[] = [{}];
-  for (const [key, values] of Object.entries(entry)) {
-    rows = rows.flatMap((row) => [values].flat().map((value) => ({ ...row, [key]: String(value) })));
-  }
-  return rows;
-}
+const cells = (entry: YamlMap): readonly Variables[] =>
+  Object.entries(entry).reduce<readonly Variables[]>(
+    (rows, [key, values]) =>
+      rows.flatMap((row) => [values].flat().map((value) => ({ ...row, [key]: String(value) }))),
+    [{}],
+  );

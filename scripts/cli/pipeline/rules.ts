@@ -31,7 +31,7 @@ const NEVER: RulesOutcome = { isNever: true, variables: {} };
 /** @param place - whose rules they are: the entry that is noted as unread if one is not understood. */
 export function outcomeOf(rules: unknown, place: string, about: Circumstances): RulesOutcome {
   if (rules === undefined || rules === null) return { isNever: false, variables: {} };
-  for (const rule of flattenedRules(rules)) {
+  for (const rule of flattenRules(rules)) {
     if (!isMap(rule)) {
       about.unread.note(place, `the rule ${JSON.stringify(rule)} is not a mapping; passed over`);
     } else if (ruleHolds(rule, place, about)) {
@@ -42,8 +42,7 @@ export function outcomeOf(rules: unknown, place: string, about: Circumstances): 
 }
 
 /** `!reference` puts lists of rules into lists. */
-const flattenedRules = (rules: unknown): readonly unknown[] =>
-  Array.isArray(rules) ? rules.flat(Number.POSITIVE_INFINITY) : [rules];
+const flattenRules = (rules: unknown): readonly unknown[] => [rules].flat(Number.POSITIVE_INFINITY);
 
 function ruleHolds(rule: YamlMap, place: string, about: Circumstances): boolean {
   about.budget.spend(1, place);
@@ -86,9 +85,7 @@ function existsHolds(exists: unknown, { world, files, run, lookUp }: Circumstanc
 
 function pathsOf(clause: unknown): readonly string[] {
   const paths = isMap(clause) ? clause.paths : clause;
-  return (Array.isArray(paths) ? paths.flat(Number.POSITIVE_INFINITY) : [paths])
-    .filter((path) => typeof path === 'string')
-    .map(String);
+  return [paths].flat(Number.POSITIVE_INFINITY).filter((path): path is string => typeof path === 'string');
 }
 
 /** Ways looked at one by one, so that rules which exclude each other are seen to. */
@@ -112,13 +109,13 @@ export function possibleOutcomes(
     WAYS_MAX,
     about.world,
   );
-  const conditions = conditionsOf(ways.outcomes);
+  const { conditions } = ways;
   if (!ways.isCut) return { outcomes: distinct(ways.outcomes.map(({ value }) => value)), conditions };
-  const asked = new Set(conditions);
+  const allConditions = new Set(conditions);
   const outcomes: RulesOutcome[] = [];
   if (may(lets).includes(false)) outcomes.push(NEVER);
   let mayEnd = true;
-  for (const rule of flattenedRules(rules)) {
+  for (const rule of flattenRules(rules)) {
     if (!mayEnd || !isMap(rule)) continue;
     const answers = may((within) => ruleHolds(rule, place, within));
     if (answers.includes(true))
@@ -126,18 +123,14 @@ export function possibleOutcomes(
     mayEnd = answers.includes(false);
   }
   if (mayEnd) outcomes.push(NEVER);
-  return { outcomes: distinct(outcomes), conditions: [...asked] };
+  return { outcomes: distinct(outcomes), conditions: [...allConditions] };
 
   function may(holds: (within: Circumstances) => boolean): readonly boolean[] {
-    const { outcomes: found, isCut } = explore((world) => holds(within(world)), WAYS_MAX, about.world);
-    for (const condition of conditionsOf(found)) asked.add(condition);
-    return isCut ? [true, false] : found.map(({ value }) => value);
+    const found = explore((world) => holds(within(world)), WAYS_MAX, about.world);
+    for (const condition of found.conditions) allConditions.add(condition);
+    return found.isCut ? [true, false] : found.outcomes.map(({ value }) => value);
   }
 }
-
-const conditionsOf = (outcomes: readonly { readonly assumed: ReadonlyMap<string, boolean> }[]) => [
-  ...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()])),
-];
 
 function distinct(outcomes: readonly RulesOutcome[]): readonly RulesOutcome[] {
   const alike = Map.groupBy(outcomes, ({ isNever, variables }) => isNever || JSON.stringify(variables));

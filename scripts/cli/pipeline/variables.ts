@@ -9,20 +9,15 @@ export const VALUE_CHARACTERS_MAX = 16_384;
 
 export function readPipelineVariables(value: unknown): Variables {
   if (!isMap(value)) return {};
-  const variables: Record<string, string> = {};
-  for (const [key, entry] of Object.entries(value)) {
-    const plain = isMap(entry) ? entry.value : entry;
-    if (plain !== undefined && plain !== null) variables[key] = String(plain);
-  }
-  return variables;
+  const entries = Object.entries(value).map(([key, entry]) => [key, isMap(entry) ? entry.value : entry]);
+  return Object.fromEntries(entries.flatMap(([key, plain]) => (plain == null ? [] : [[key, String(plain)]])));
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
 export function rawNames(value: unknown): ReadonlySet<string> {
-  if (!isMap(value)) return NONE;
-  const raw = Object.entries(value).filter(([, entry]) => isMap(entry) && entry.expand === false);
-  return new Set(raw.map(([name]) => name));
+  const entries = isMap(value) ? Object.entries(value) : [];
+  return new Set(entries.flatMap(([name, entry]) => (isMap(entry) && entry.expand === false ? name : [])));
 }
 
 const NAMES = /\$\$|\$\{(\w+)\}|\$(\w+)|%(\w+)%/g;
