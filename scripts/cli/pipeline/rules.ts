@@ -1,3 +1,4 @@
+import { groupsOf } from '../../terminal/groups.ts';
 import { explore, isPresent, type ReadExpression, readPattern, type World } from './conditions.ts';
 import type { ReadSource } from './inputs.ts';
 import { type KnownLookup, type KnownRun, knownValuesIn } from './known-run.ts';
@@ -132,10 +133,10 @@ export function possibleOutcomes(
   }
 }
 
-function distinct(outcomes: readonly RulesOutcome[]): readonly RulesOutcome[] {
-  const alike = Map.groupBy(outcomes, ({ isNever, variables }) => isNever || JSON.stringify(variables));
-  return [...alike.values()].flatMap(([first]) => first ?? []);
-}
+const distinct = (outcomes: readonly RulesOutcome[]): readonly RulesOutcome[] =>
+  groupsOf(outcomes, ({ isNever, variables }) => isNever || JSON.stringify(variables)).map(
+    ([first]) => first,
+  );
 
 /** GitLab's default for jobs without `rules`, `only` and `except`: not in merge request pipelines. */
 const DEFAULT_ONLY = ['branches', 'tags'];
