@@ -5,23 +5,8 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { PK, SK } from '../../functions/names.ts';
 import type { NodeLambda } from './node-lambda.ts';
+import type { KeyPattern, StreamReading } from './program-rows.ts';
 import type { ProgramsProps } from './programs.ts';
-
-type KeyPattern = string | { readonly prefix: string };
-
-export interface StreamReading {
-  /** Only items with these sort keys come through; the others cost nothing. */
-  readonly sortKeys: readonly KeyPattern[];
-  /** And all items whose partition keys are like these. @default none */
-  readonly partitions?: readonly KeyPattern[];
-  readonly events: readonly ('INSERT' | 'MODIFY')[];
-  readonly batchSize: number;
-  readonly batchWindow: Duration;
-  /** Retries of a batch before it is given up. The program itself reports the failed items. */
-  readonly retries: number;
-  /** Older items are given up, so that the stream continues. Less than the day that a stream keeps. */
-  readonly givenUpAfter: Duration;
-}
 
 /** SQS keeps messages for 14 days at most: a holiday of two weeks is not too late. */
 const DEAD_LETTERS_KEPT = Duration.days(14);
@@ -53,13 +38,13 @@ export function consumeStream(
     eventSourceArn: ledger.grantStream(program),
     startingPosition: StartingPosition.TRIM_HORIZON,
     batchSize: stream.batchSize,
-    maxBatchingWindow: stream.batchWindow,
+    maxBatchingWindow: Duration.seconds(stream.batchSeconds),
     // One batch of a shard at a time: several would only meet on the same counters.
     parallelizationFactor: 1,
     bisectBatchOnError: true,
     reportBatchItemFailures: true,
     retryAttempts: stream.retries,
-    maxRecordAge: stream.givenUpAfter,
+    maxRecordAge: Duration.hours(stream.giveUpAfterHours),
     filters: [filter(SK, stream.sortKeys), ...(stream.partitions ? [filter(PK, stream.partitions)] : [])],
     onFailure: new SqsDlq(deadLetters),
   });

@@ -1,8 +1,8 @@
 /** `npm run deploy`: looks at what would make a deployment fail, or has failed the last one, then `cdk deploy --all` with the same arguments. */
 import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { concurrencyOf, programRows } from '../../cdk/constructs/program-rows.ts';
 import type { Settings } from '../../cdk/settings/deployment.ts';
 import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
-import { webhooksAtOnce } from '../../cdk/settings/webhooks-at-once.ts';
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { signedFetch } from '../../relay/aws/signed-fetch.ts';
@@ -89,14 +89,10 @@ function secretsOf({ parameters, watchdog, console }: Settings): readonly string
 
 const UNRESERVED_MIN = 100;
 
-/** As cdk/constructs/programs.ts reserves it. Sweep, directory, drift, doctor and ssm-limits run once at a time. */
-export const reservedConcurrency = ({ webhooks, notices, console, watchdog, parameters }: Settings): number =>
-  webhooksAtOnce(webhooks.jobsPerSecond) +
-  5 +
-  (notices.everyMinutes > 0 ? 1 : 0) +
-  (console === undefined ? 0 : 10) +
-  (watchdog ? 1 : 0) +
-  (parameters.requeueTokens === undefined ? 0 : 1);
+export const reservedConcurrency = (settings: Settings): number =>
+  Object.values(programRows(settings, false))
+    .filter(({ isDeployed }) => isDeployed !== false)
+    .reduce((sum, row) => sum + (concurrencyOf(row) ?? 0), 0);
 
 /** Settings that stand among the arguments of the CDK command line: `-c relay.image=…`, `--context stage=prod`. */
 function contextIn(args: readonly string[]): Readonly<Record<string, string>> {

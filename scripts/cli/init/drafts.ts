@@ -3,6 +3,7 @@ import type { GitLabGroup } from '../../../functions/core/gitlab/gitlab.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { oneLine } from '../../../policies/text/plain-text.ts';
 import { quantile } from '../../local/random.ts';
+import { wrapped } from '../../terminal/table.ts';
 import type { MannedRunner } from '../fleet/ls-command.ts';
 import { PRICES_TO_FILL } from '../policy/validate-command.ts';
 
@@ -232,16 +233,8 @@ export const quotedText = (value: unknown): string =>
     (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-export function comment(text: string, indent = ''): string {
-  const lines: string[] = [];
-  for (const word of oneLine(text).split(' ')) {
-    const line = lines.at(-1);
-    if (line !== undefined && indent.length + line.length + word.length < COLUMNS)
-      lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(`# ${word}`);
-  }
-  return lines.map((line) => `${indent}${line}\n`).join('');
-}
+export const comment = (text: string, indent = ''): string =>
+  `${wrapped(`${indent}# ${oneLine(text)}`, COLUMNS, `${indent}# `)}\n`;
 
 const minutesText = (seconds: number): string => `${Math.max(1, Math.ceil(seconds / 60))}m`;
 

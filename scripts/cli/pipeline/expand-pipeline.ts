@@ -14,9 +14,8 @@ import { sourceReader } from './inputs.ts';
 import { type KnownRun, runVariables } from './known-run.ts';
 import { PipelineError, type WorkBudget, workBudget } from './pipeline-error.ts';
 import { type PipelineWorld, pipelineIn, stagesOf } from './pipeline-world.ts';
-import { repositoryFiles } from './repository-files.ts';
+import { PIPELINE_FILE, repositoryFiles } from './repository-files.ts';
 
-const FILE = '.gitlab-ci.yml';
 /** Includes and workflow rules of real pipelines leave two or three ways open. */
 const WORLDS_MAX = 16;
 
@@ -35,7 +34,13 @@ export function expandPipeline(
   const problems: string[] = [];
   const lookUp = runVariables(run);
   const files = {
-    ...{ folder, file: isFolder ? FILE : basename(path), files: repositoryFiles(folder), run, lookUp },
+    ...{
+      folder,
+      file: isFolder ? PIPELINE_FILE : basename(path),
+      files: repositoryFiles(folder),
+      run,
+      lookUp,
+    },
     ...{ readSource: sourceReader(lookUp, budget), expressions: expressionReader(), problems, budget },
   };
   const { outcomes, isCut } = explore(

@@ -5,13 +5,12 @@ import type { InputArguments } from './inputs.ts';
 import { knownValuesIn } from './known-run.ts';
 import { PipelineError, refused } from './pipeline-error.ts';
 import { deepMerge } from './references.ts';
-import { repositoryOf } from './repository-files.ts';
+import { PIPELINE_FILE, repositoryOf } from './repository-files.ts';
 import { type Circumstances, outcomeOf, possibleOutcomes } from './rules.ts';
 import { expandKnown } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
 const INCLUDES_MAX = 150;
-const FILE = '.gitlab-ci.yml';
 const WILDCARDS_MAX = 8;
 
 export interface FilePlace {
@@ -19,11 +18,7 @@ export interface FilePlace {
   readonly line: number;
 }
 
-export interface LoadedConfig {
-  readonly config: YamlMap;
-  readonly places: ReadonlyMap<string, FilePlace>;
-  readonly notRead: readonly string[];
-}
+export type LoadedConfig = ReturnType<typeof loadConfig>;
 
 interface LocalInclude {
   readonly files: readonly string[];
@@ -38,7 +33,7 @@ const NOTHING: LocalInclude = { files: [], inputs: {} };
  *
  * @throws {UsageError} for a file that cannot be read as text.
  */
-export function loadConfig(about: Circumstances): LoadedConfig {
+export function loadConfig(about: Circumstances) {
   const { folder: root, file, budget, run, lookUp, readSource } = about;
   const notRead: string[] = [];
   const places = new Map<string, FilePlace>();
@@ -71,7 +66,7 @@ export function loadConfig(about: Circumstances): LoadedConfig {
   function included(written: string, place: string, given: InputArguments, from: readonly string[]): YamlMap {
     const path = pathOf(written);
     if (path === undefined) {
-      if (repository !== undefined || file === FILE)
+      if (repository !== undefined || file === PIPELINE_FILE)
         throw refused(`${place}: includes ${written}, which does not exist`);
       leaveOut(
         `local: ${written}`,

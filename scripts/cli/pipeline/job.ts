@@ -31,24 +31,11 @@ export interface JobSurroundings {
   readonly hasWorkflowRules: boolean;
 }
 
-export interface JobForms {
-  readonly name: string;
-  readonly definedAs: string;
-  readonly place: FilePlace | undefined;
-  readonly forms: readonly ExpandedJob[];
-  /** It runs, however the conditions fall out. */
-  readonly alwaysRuns: boolean;
-  readonly conditions: readonly string[];
-}
+export type JobForms = ReturnType<typeof formsOf>[number];
 
 const VALUES_PER_JOB = 100;
 
-export function formsOf(
-  name: string,
-  entry: YamlMap,
-  place: FilePlace | undefined,
-  around: JobSurroundings,
-): readonly JobForms[] {
+export function formsOf(name: string, entry: YamlMap, place: FilePlace | undefined, around: JobSurroundings) {
   const { about, hasWorkflowRules } = around;
   return expandParallel(name, entry.parallel, (what) => about.unread.note(name, what)).map((parallel) =>
     withSubject(name, () => {
@@ -63,10 +50,8 @@ export function formsOf(
       const running = outcomes.filter(({ isNever }) => !isNever);
       return {
         ...{ name: parallel.name, definedAs: name, place },
-        forms: running.map((outcome) => ({
-          ...readJob(name, entry, parallel, outcome.variables, around),
-          ...withoutAbsent({ place }),
-        })),
+        forms: running.map(({ variables }) => readJob(name, entry, place, parallel, variables, around)),
+        /** Under every condition. */
         alwaysRuns: running.length === outcomes.length,
         conditions: outcomes.length > 1 ? conditions : [],
       };
@@ -77,6 +62,7 @@ export function formsOf(
 function readJob(
   name: string,
   entry: YamlMap,
+  place: FilePlace | undefined,
   parallel: ParallelJob,
   ofRules: Variables,
   around: JobSurroundings,
@@ -110,7 +96,7 @@ function readJob(
   // The name as in CI_ENVIRONMENT_NAME, for any `action`. Values that only a running pipeline has stay as written.
   const environment = isMap(entry.environment) ? entry.environment.name : entry.environment;
   return {
-    ...{ name: parallel.name, definedAs: name, stage },
+    ...{ name: parallel.name, definedAs: name, stage, ...withoutAbsent({ place }) },
     ...(image !== undefined && {
       ...withoutAbsent({ image: resolve(image, 'image', 2) || undefined }),
       ...containerOptions(value('image'), (text) => resolve(text, 'image', 1)),

@@ -9,11 +9,7 @@ export interface KnownRun {
   readonly predefined?: Variables;
   /** Set by GitLab's settings or by who starts the pipeline, over the files' variables; `null`: not set there. */
   readonly given?: Readonly<Record<string, string | null>>;
-  /**
-   * Placeholders for unknown values, in images and environment names. Rules do not use them.
-   *
-   * @default all of `PLACEHOLDERS`
-   */
+  /** Placeholders for unknown values, in images and environment names. Rules do not use them. @default `PLACEHOLDERS` */
   readonly standIns?: Variables;
   readonly inputs?: Readonly<Record<string, string>>;
 }

@@ -52,10 +52,7 @@ export function workBudget() {
     get used() {
       return used;
     },
-    /**
-     * @param place - the file, or the job or template, that asks for the work.
-     * @throws {PipelineError} `too_large`
-     */
+    /** @param place - the file, or the job or template, that asks for the work. @throws {PipelineError} `too_large` */
     spend(values: number, place: string): void {
       if (used + values > WORK_MAX)
         throw new PipelineError(

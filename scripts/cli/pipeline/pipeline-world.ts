@@ -12,9 +12,8 @@ import { isMap, type YamlMap } from './yaml-map.ts';
 export type PipelineWorld = ReturnType<typeof jobsIn>;
 
 const KEYWORDS: ReadonlySet<string> = new Set(
-  'after_script before_script cache default image include services spec stages types variables workflow'.split(
-    ' ',
-  ),
+  `after_script before_script cache default image include services spec stages types variables
+   workflow`.split(/\s+/),
 );
 
 export function pipelineIn(world: World, files: Omit<Circumstances, 'world' | 'unread'>): PipelineWorld {
@@ -115,18 +114,10 @@ function predefinedIn(run: KnownRun): Pick<JobSurroundings, 'predefined' | 'notS
   return { predefined, notSet };
 }
 
-/**
- * Says that an entry names something that the files read do not have.
- *
- * @throws {PipelineError} `refused` if every file was read.
- */
+/** Notes that an entry names something that the files do not have. @throws {PipelineError} `refused` if every file was read. */
 export type Missing = (entry: string, what: string) => void;
 
-/**
- * Keys of a job, in every version and edition.
- *
- * @see https://docs.gitlab.com/ci/yaml/#job-keywords
- */
+/** Keys of a job, in every version and edition. @see https://docs.gitlab.com/ci/yaml/#job-keywords */
 const JOB_KEYS: ReadonlySet<string> = new Set(
   `after_script allow_failure artifacts before_script cache coverage dast_configuration
    dependencies environment except extends hooks id_tokens identity image inherit inputs

@@ -2,6 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { compileRegex } from '../../../policies/match/regex.ts';
 
+export const PIPELINE_FILE = '.gitlab-ci.yml';
+
 export interface RepositoryFiles {
   /** `undefined`: there are too many files to say, or the pattern is not understood. */
   has(glob: string): boolean | undefined;
