@@ -3,6 +3,7 @@ import { SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { withoutAbsent } from '../../policies/without-absent.ts';
 import * as names from '../../relay/names.ts';
 import { relayImage } from './relay-image.ts';
 import { grantRelay, type RelayServiceProps } from './relay-rights.ts';
@@ -114,29 +115,27 @@ const NO_PROXY = '169.254.170.2,169.254.169.254,127.0.0.1,localhost';
 
 function relayEnvironment(scope: Construct, { settings, admit, table }: RelayServiceProps) {
   const { relay, gitlab, parameters } = settings;
-  return {
+  return withoutAbsent({
     [names.ENV_ROUTER_URL]: gitlab.routerUrl,
     // Named by content: an image that does not have these descriptors does not start, and the deployment is rolled back.
     [names.ENV_PROTO_FILE]: `/app/${names.DESCRIPTORS_FOLDER}/${gitlab.descriptors.fileName}`,
     [names.ENV_ROUTER_TOKEN_PARAMETER]: parameters.routerToken,
-    ...(gitlab.caParameter !== undefined && { [names.ENV_CA_PARAMETER]: gitlab.caParameter }),
+    [names.ENV_CA_PARAMETER]: gitlab.caParameter,
     [names.ENV_ADMIT_ROUTE]: settings.admitRoute,
-    ...(admit.url === undefined
-      ? { [names.ENV_ADMIT_FUNCTION]: admit.fn.functionArn }
-      : { [names.ENV_ADMIT_URL]: admit.url }),
+    [names.ENV_ADMIT_FUNCTION]: admit.url === undefined ? admit.fn.functionArn : undefined,
+    [names.ENV_ADMIT_URL]: admit.url,
     [names.ENV_DEADLINE_MS]: String(relay.deadlineMs),
-    ...(relay.answerWithinMs !== undefined && { [names.ENV_ANSWER_WITHIN_MS]: String(relay.answerWithinMs) }),
+    [names.ENV_ANSWER_WITHIN_MS]: relay.answerWithinMs?.toString(),
     [names.ENV_FALLBACK]: relay.failurePolicy,
     [names.ENV_RELAYS]: String(relay.count),
     [names.ENV_RELAY_GITLAB_INSTANCE]: gitlab.instance,
     [names.ENV_JOURNAL_TABLE]: table.tableName,
-    ...(settings.metrics && { [names.ENV_RELAY_DEPLOYMENT]: settings.stage }),
-    ...(settings.watchdog && { [names.ENV_HEARTBEAT_TABLE]: table.tableName }),
+    [names.ENV_RELAY_DEPLOYMENT]: settings.metrics ? settings.stage : undefined,
+    [names.ENV_HEARTBEAT_TABLE]: settings.watchdog ? table.tableName : undefined,
     [names.ENV_AWS_REGION]: Stack.of(scope).region,
     // Lower case is what both the WebSocket tunnel and gRPC read.
-    ...(gitlab.proxyUrl !== undefined && { https_proxy: gitlab.proxyUrl, no_proxy: NO_PROXY }),
-    ...(parameters.proxyCredentials !== undefined && {
-      [names.ENV_PROXY_PARAMETER]: parameters.proxyCredentials,
-    }),
-  };
+    https_proxy: gitlab.proxyUrl,
+    no_proxy: gitlab.proxyUrl && NO_PROXY,
+    [names.ENV_PROXY_PARAMETER]: parameters.proxyCredentials,
+  });
 }

@@ -50,7 +50,7 @@ export function addMonitoring(scope: Construct, props: MonitoringProps): void {
     // Thresholds are those of the alarms' periods: other ones would show other heights.
     periodOverride: PeriodOverride.INHERIT,
     widgets: [
-      ...glanceWidgets({ settings, alarms, metrics }),
+      ...glanceWidgets(settings, alarms, metrics),
       ...rowsFor(input).flatMap((row) => rowWidgets(row, deps)),
     ].map((row) => [...row]),
   });

@@ -16,6 +16,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { isInFlight } from '../../../policies/unit.ts';
 import { fieldOfVariable } from '../../../policies/variables/compared-value.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { groupsOf } from '../../terminal/groups.ts';
 import { allowedServiceVariables, allowedVariables } from '../evaluation/allowed-variables.ts';
 import type { RequestPlace } from '../evaluation/place-flags.ts';
 import {
@@ -119,9 +120,8 @@ function checkForms(
   const others = forms.flatMap((form) => [form, ...onOtherClasses(form)]).slice(1);
   if (others.length === 0) return first;
   const checks = [first, ...others.map(check)];
-  const dearest = checks.reduce((most, each) =>
-    each.terms.costMicros > most.terms.costMicros ? each : most,
-  );
+  const costOf = ({ terms }: JobCheck): number => terms.costMicros;
+  const dearest = checks.reduce((most, each) => (costOf(each) > costOf(most) ? each : most));
   const rejected = checks.find(({ verdict }) => verdict === 'rejected');
   const unsure = checks.find(({ verdict }) => verdict === 'not sure');
   const rejects = unique(checks.flatMap((each) => each.rejects));
@@ -130,13 +130,11 @@ function checkForms(
   const shared = { job, terms: dearest.terms, asks: dearest.asks, watched };
   if (checks.every(({ verdict }) => verdict === 'rejected')) return { ...first, ...shared, rejects, untold };
   const needs = [...new Set(forms.flatMap(({ unsetVariables = {} }) => doubtsIn('tags', unsetVariables)))];
-  const ofSomeForms = rejects.map((violation) => ({
-    rule: violation.rule,
-    mode: violation.mode,
-    needs,
-    against: [violation],
-    dependsOn: job.dependsOn ?? [],
-  }));
+  const { dependsOn = [] } = job;
+  const ofSomeForms = rejects.map((violation) => {
+    const { rule, mode } = violation;
+    return { rule, mode, needs, against: [violation], dependsOn };
+  });
   return {
     ...(rejected ?? unsure ?? first),
     ...shared,
@@ -189,12 +187,9 @@ export function pipelineRequestOf(job: ExpandedJob, options: RequestOptions): Ad
 /** Variables may be written with each other; GitLab puts the values in before it asks, except into its `raw` ones. */
 function valuesOf(variables: Variables, known: Variables, raw: ReadonlySet<string>): Variables {
   const expand = knownExpander(known, raw);
-  return Object.fromEntries(
-    Object.entries(variables).map(([name, value]) => [
-      name,
-      variables === known && raw.has(name) ? value : expand(value),
-    ]),
-  );
+  const isRaw = (name: string): boolean => variables === known && raw.has(name);
+  const entries = Object.entries(variables);
+  return Object.fromEntries(entries.map(([name, value]) => [name, isRaw(name) ? value : expand(value)]));
 }
 
 /** Lists unset variables that a violation depends on, each as a request field. */
@@ -299,14 +294,11 @@ function runAsks(checks: readonly JobCheck[]): readonly RunAsk[] {
   const all = checks
     .filter(({ verdict }) => verdict !== 'rejected')
     .flatMap(({ job: { stage }, asks }) => asks.map((ask) => ({ ...ask, stage })));
-  return [...Map.groupBy(all, ({ counter }) => counterName(counter)).values()].flatMap((asks) => {
-    const [first] = asks;
-    if (first === undefined) return [];
-    const { stage: _, ...ask } = first;
-    const sum = (some: readonly LimitAsk[]): number => some.reduce((total, each) => total + each.asked, 0);
+  const sum = (some: readonly LimitAsk[]): number => some.reduce((total, each) => total + each.asked, 0);
+  return groupsOf(all, ({ counter }) => counterName(counter)).map((asks) => {
+    const [{ stage: _, ...ask }] = asks;
     const perStage = isInFlight(ask.unit);
-    const stages = Map.groupBy(asks, ({ stage }) => stage);
-    const asked = perStage ? Math.max(...[...stages.values()].map(sum)) : sum(asks);
+    const asked = perStage ? Math.max(...groupsOf(asks, ({ stage }) => stage).map(sum)) : sum(asks);
     const exceeds = ask.bound !== undefined && asked > ask.bound;
     return { ...ask, asked, jobs: asks.length, perStage, exceeds };
   });
@@ -329,32 +321,24 @@ export interface Finding {
 export function findingsOf({ jobs, currency }: PipelineCheck, now?: CheckedPipeline): readonly Finding[] {
   return jobs.flatMap((check, index) => {
     const { verdict, rejects, untold, watched, results } = check;
-    const finding = (
-      kind: FindingKind,
-      { rule, mode }: RuledBy,
-      text: string,
-      message?: string,
-    ): Finding => ({
+    type Rule = Pick<Finding, 'rule' | 'mode'>;
+    const finding = (kind: FindingKind, { rule, mode }: Rule, text: string, message?: string): Finding => ({
       ...{ kind, rule, mode, text, message, check },
     });
-    const violation = (kind: FindingKind, each: Violation): Finding => {
-      const message = kind === 'rejects' ? results.find(({ id }) => id === each.rule)?.message : undefined;
-      return finding(kind, each, codedReasonText(each.reason, currency), message);
-    };
+    const textOf = ({ reason }: Violation): string => codedReasonText(reason, currency);
+    const messageOf = ({ rule }: Rule): string | undefined => results.find(({ id }) => id === rule)?.message;
     const late = (verdict === 'rejected' ? [] : (now?.jobs[index]?.reasons ?? [])).filter(
       ({ rule, mode, code }) =>
         mode === 'enforce' && code !== 'FIELD_MISSING' && !untold.some((each) => each.rule === rule),
     );
     return [
-      ...rejects.map((each) => violation('rejects', each)),
+      ...rejects.map((each) => finding('rejects', each, textOf(each), messageOf(each))),
       ...late.map((each) => finding('rejects now', each, `[${each.code}] ${each.text}`)),
       ...untold.map((each) => finding('cannot tell', each, untoldText(each, currency))),
-      ...watched.map((each) => violation('watched', each)),
+      ...watched.map((each) => finding('watched', each, textOf(each))),
     ];
   });
 }
-
-type RuledBy = Pick<Finding, 'rule' | 'mode'>;
 
 function untoldText({ needs, against, dependsOn }: UndecidedRule, currency: string): string {
   const what = against.map(({ reason }) => codedReasonText(reason, currency)).join('; ');

@@ -40,7 +40,7 @@ export const SETUP_FLAGS = {
 export type Admin = ReturnType<typeof readAdmin>;
 export type Setup = ReturnType<typeof readSetup>;
 
-export function readAdmin(flags: ValuesOf<typeof ADMIN_FLAGS>, io: TerminalIo) {
+function readAdmin(flags: ValuesOf<typeof ADMIN_FLAGS>, io: TerminalIo) {
   const place = readGitLabPlace(flags, io);
   return {
     place,

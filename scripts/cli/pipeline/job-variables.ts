@@ -54,10 +54,10 @@ export function jobVariables(
 
 type Variable = ReturnType<typeof variable>;
 
-type Flag = 'public' | 'file' | 'masked' | 'raw';
+const UNFLAGGED = { public: false, file: false, masked: false, raw: false };
 
-const variable = (key: string, value: string, flags: Partial<Record<Flag, boolean>>) => ({
-  ...{ key, value, public: false, file: false, masked: false, raw: false, ...flags },
+const variable = (key: string, value: string, flags: Partial<typeof UNFLAGGED>) => ({
+  ...{ key, value, ...UNFLAGGED, ...flags },
 });
 
 export interface PipelineProject {
