@@ -16,10 +16,7 @@ const STREAM_ACTIONS = [
   'dynamodb:ListStreams',
 ];
 
-/**
- * The ledger table, its index of due items and its stream. Stateful: kept when the stack is deleted,
- * protected from deletion, restorable to any second of the last 35 days.
- */
+/** The ledger table, its index of due items and its stream. It outlives the stack and is restorable to any second of 35 days. */
 export class LedgerTable extends Construct {
   readonly table: dynamodb.ITable;
   readonly #key: IKey | undefined;
@@ -53,10 +50,7 @@ export class LedgerTable extends Construct {
     this.table = table as dynamodb.ITable;
   }
 
-  /**
-   * Lets `program` use the table and passes its name. Writes outside its use are denied explicitly, so that
-   * a right added later opens nothing.
-   */
+  /** Lets `program` use the table. Writes outside its use are denied explicitly, so that a right added later opens nothing. */
   grant(program: NodeLambda, use: LedgerUse): void {
     program.fn.addEnvironment(ENV_LEDGER_TABLE, this.table.tableName);
     const rights = tableRights(this.#instance)[use];

@@ -3,10 +3,7 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
 import type { Settings } from '../settings/deployment.ts';
 
-/**
- * Network of the relays: two public subnets of its own, or an existing one. Public, because a NAT gateway
- * costs more than the rest of Tollgate. No inbound traffic is allowed.
- */
+/** Network of the relays, without inbound traffic. A new one is public, because a NAT gateway costs more than the rest of Tollgate. */
 export class RelayNetwork extends Construct {
   readonly vpc: ec2.IVpc;
   readonly subnets: readonly ec2.ISubnet[];
@@ -34,10 +31,7 @@ const ZONES = 2;
 /** Host bits of a subnet, a /28: 16 addresses, some for the extra tasks of a deployment. */
 const SUBNET_BITS = 4;
 
-/**
- * Makes two public subnets in two zones with a route to the internet, and a free endpoint for DynamoDB. It makes single
- * resources, because the library's `Vpc` asks the account for its zones as soon as the stack names one.
- */
+/** Makes single resources, because the library's `Vpc` asks the account for its zones as soon as the stack names one. */
 function publicVpc(scope: Construct, cidr: string) {
   const { region } = Stack.of(scope);
   const tags = [{ key: 'Name', value: scope.node.path }];

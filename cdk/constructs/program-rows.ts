@@ -200,10 +200,7 @@ export function programRows(
       secretPaths: { [names.ENV_NOTE_TOKENS_PATH]: parameters.noteTokens },
       schedule: { everyMinutes: notices.everyMinutes || 1 },
     },
-    /**
-     * Public, because browsers cannot sign AWS requests. Users sign in with GitLab and see their own groups; other callers
-     * get the sign-in page, a style sheet and errors.
-     */
+    /** Public, because browsers cannot sign AWS requests. Without sign-in it serves the sign-in page, a style sheet and errors. */
     console: {
       id: 'Console',
       timeoutSeconds: 15,
@@ -229,10 +226,7 @@ export function programRows(
         [names.ENV_GITLAB_TOKEN_PARAMETER]: parameters.consoleToken,
       },
     },
-    /**
-     * Disarms the controller if no relay sent a heartbeat for two minutes. It is separate from the relay and the admit
-     * function, because it serves when they fail. An error here raises an alarm: no relay, and GitLab could not be changed.
-     */
+    /** Disarms the controller if no relay sent a heartbeat for two minutes. It is separate because it serves when others fail. */
     watchdog: {
       id: 'Watchdog',
       memoryMiB: 256,

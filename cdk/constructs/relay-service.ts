@@ -14,10 +14,7 @@ export const SCRATCH_FOLDER = '/tmp';
 /** The relay ends within 10 s; what is left is for a container that hangs. */
 const STOP_TIMEOUT = Duration.seconds(30);
 
-/**
- * The relays: as many tasks as the settings say, always on, over both zones. New ones are started and must have a stream
- * at the router before old ones are stopped; a deployment whose relays get none is rolled back.
- */
+/** New relays must have a stream at the router before old ones stop. A deployment whose relays get none is rolled back. */
 export class RelayService extends Construct {
   readonly cluster: ecs.Cluster;
   readonly service: ecs.FargateService;

@@ -11,12 +11,7 @@ import type { ProgramsProps } from './programs.ts';
 /** SQS keeps messages for 14 days at most: a holiday of two weeks is not too late. */
 const DEAD_LETTERS_KEPT = Duration.days(14);
 
-/**
- * Reads the table's stream: in order for each key, at least once, from the oldest item. A batch that fails is halved
- * until the one item that fails is found.
- *
- * @returns the queue of given-up batches. A message holds the position in the stream, not the items.
- */
+/** Reads in order for each key, at least once. Halves a batch that fails. @returns the queue of given-up positions in the stream */
 export function consumeStream(
   scope: Construct,
   name: string,

@@ -105,10 +105,7 @@ export function tableRights(instance: string) {
       writes: [may(WRITE, ...books, ...noted), may(PUT, ...own(names.REQUEUE_PK_SUFFIX))],
     },
     examine: { reads: READ, writes: [may(PUT, ...own(names.HEALTH_PK_SUFFIX))] },
-    /**
-     * Reads all of the table, marks counters that drift, and writes the usage that the stream lost. Puts pseudonyms for users, closes
-     * months, packs sheets (sums of all groups) and the snapshot of counters. Closed months are never updated or deleted.
-     */
+    /** Reads the whole table, adds lost usage, puts pseudonyms and packs sheets. It never updates or deletes a closed month. */
     recount: {
       reads: [...READ, 'dynamodb:Scan'],
       writes: [

@@ -30,11 +30,7 @@ export class SettingsError extends Error {
   }
 }
 
-/**
- * Reads every deployment of the file, or the one of `-c stage=…`, with overrides of the command line.
- *
- * @throws {SettingsError} listing every mistake.
- */
+/** Reads every deployment, or the one of `-c stage=…`, with overrides. @throws {SettingsError} listing every mistake */
 export function readDeployments(deployments: unknown, context: Context): readonly Settings[] {
   const mistakes: Mistake[] = [];
   const note = (setting: string, value: unknown, place: string, remedy: string): void => {
@@ -53,10 +49,10 @@ export function readDeployments(deployments: unknown, context: Context): readonl
     const name = readStage(deployment);
     const place = `${FILE}, ${name === undefined ? `deployments[${index}]` : `stage "${name}"`}`;
     const read = DEPLOYMENT.safeParse(final);
-    for (const { path, message } of pathsOf(read.error)) {
+    for (const { path, message } of issuePaths(read.error)) {
       const key = path.filter((each) => typeof each === 'string').join('.');
       const value = path.reduce<unknown>((at, each) => (at as Record<PropertyKey, unknown>)?.[each], final);
-      note(settingAt(path), value, Object.hasOwn(context, key) ? `-c ${key}` : place, message);
+      note(settingName(path), value, Object.hasOwn(context, key) ? `-c ${key}` : place, message);
     }
     return read.success ? [read.data] : [];
   });
@@ -90,7 +86,7 @@ function readText(key: string, value: unknown): unknown {
   return /^\d+$/.test(value) && key !== 'account' ? Number(value) : value;
 }
 
-const pathsOf = (error: z.ZodError | undefined) =>
+const issuePaths = (error: z.ZodError | undefined) =>
   (error?.issues ?? []).flatMap((issue) =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map((key) => ({ path: [...issue.path, key], message: issue.message }))
@@ -102,7 +98,7 @@ function readStage(deployment: unknown): string | undefined {
   return typeof stage === 'string' ? stage : undefined;
 }
 
-const settingAt = (path: readonly PropertyKey[]): string =>
+const settingName = (path: readonly PropertyKey[]): string =>
   path
     .map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${String(key)}`))
     .join('');

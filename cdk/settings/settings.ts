@@ -102,10 +102,7 @@ const gitlab = section({
       return z.NEVER;
     }
   }),
-  /**
-   * Begins every key of the table, for ever: when the host is renamed, write the old one here. Functions refuse a table that
-   * has keys of other names only. @default the host of `url`
-   */
+  /** Begins every key of the table, for ever: if the host is renamed, write the old one here. @default the host of `url` */
   instance: text(
     /^[A-Za-z0-9.:-]{1,100}$/,
     'a host name such as gitlab.example.com; it begins every key of the table',
@@ -116,29 +113,17 @@ const gitlab = section({
     'wss:// or grpcs:// and the host of the job router, such as wss://kas.gitlab.example.com',
     (parsed) => parsed.hostname !== '' && hasNoPassword(parsed) && `${parsed.search}${parsed.hash}` === '',
   ).optional(),
-  /**
-   * Number of the runner controller. The watchdog needs it, and a controller with the scope of single runners: jobs of other
-   * runners are then out of scope, and no bypass.
-   */
+  /** Number of the runner controller, for the watchdog and for a scope of single runners: other jobs are then no bypass. */
   controllerId: integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).optional(),
-  /**
-   * `vpc`: GitLab's REST API is reached only from inside the existing VPC, whose subnets are then private ones with NAT or
-   * endpoints: "A network without a way out" in RUNBOOK.md.
-   */
+  /** `vpc`: GitLab is reached only from private subnets of the existing VPC: "A network without a way out" in RUNBOOK.md. */
   reachedFrom: choice('internet', 'vpc').default('internet'),
-  /**
-   * Proxy for every call to GitLab and its job router: `http://proxy.example.com:3128`. Its password belongs into
-   * `parameters.proxyCredentials`. @default none
-   */
+  /** Proxy for every call to GitLab and its job router. Its password belongs into `parameters.proxyCredentials`. @default none */
   proxyUrl: url(
     /^https?:$/,
     'http:// or https:// and a host, without a password, such as http://proxy.example.com:3128',
     hasNoPassword,
   ).optional(),
-  /**
-   * SSM parameter with the PEM text of a private authority that signed the certificates of GitLab and its job router.
-   * @default public certificate authorities only
-   */
+  /** SSM parameter with the PEM text of a private authority for GitLab and its job router. @default public authorities only */
   caParameter: parameter.optional(),
 });
 
@@ -192,10 +177,7 @@ const parameters = section({
   webhookSecrets: parameter.optional(),
   /** For GitLab 18.9 to 18.11, which cannot sign: the webhook's secret tokens, one a line. @default none: only signed webhooks are taken */
   webhookTokens: parameter.optional(),
-  /**
-   * An administrator's token of scope `api`, with which the directory sync gives new top-level groups their webhook.
-   * @default none: groups without one are reported
-   */
+  /** An administrator's token of scope `api` that gives new groups their webhook. @default none: groups without one are reported */
   hookToken: parameter.optional(),
   /**
    * Path of the tokens of groups whose jobs are retried when a slot is free, one parameter each, named by the group's id:
@@ -259,10 +241,7 @@ export const SETTINGS = section({
   vpc: vpc.prefault({}),
   relay: relay.prefault({}),
   webhooks: section({
-    /**
-     * Jobs that end a second, on an ordinary day at its busiest. Bursts of ten times as many lose no webhook; Lambda keeps 20
-     * concurrent runs for each.
-     */
+    /** Jobs that end a second at the busiest time. A burst of ten times as many loses no webhook; each reserves 20 runs. */
     jobsPerSecond: integer(JOBS_PER_SECOND).default(JOBS_PER_SECOND.fallback),
   }).prefault({}),
   parameters: parameters.prefault({}),

@@ -18,25 +18,24 @@ interface PreflightDeps extends CloudFormation {
 /** A creation that was undone: the stack has a name and nothing in it. */
 const NEVER_MADE = new Set(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED']);
 
-/**
- * Returns whether to go on. A failed first deployment leaves a stack that CDK deletes before it creates it again, and that is protected
- * like every other: its protection is lifted. A check that cannot run, for example without a right, does not stop the deployment.
- */
+/** Returns whether to go on. It lifts the protection of a stack whose creation failed. A check that cannot run stops nothing. */
 export async function preflight(settings: Settings, deps: PreflightDeps): Promise<boolean> {
   const { stage } = settings;
   const service = `Tollgate-${stage}-Service`;
-  const unlooked = (what: string) => (error: unknown) => {
+  const reportUnchecked = (what: string) => (error: unknown) => {
     deps.tell(`${what} could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   };
   const problems: string[] = [];
   let first = false;
   for (const stack of [`Tollgate-${stage}-State`, service]) {
-    const status = await deps.status(stack).catch((error) => unlooked(stack)(error) ?? 'unknown');
+    const status = await deps.status(stack).catch((error) => reportUnchecked(stack)(error) ?? 'unknown');
     if (status === undefined || NEVER_MADE.has(status)) first ||= stack === service;
     if (status !== undefined) problems.push(...(await stackProblems(stack, status, deps)));
   }
-  const missing = await deps.missingParameters(secretsOf(settings)).catch(unlooked('Parameters in SSM'));
+  const missing = await deps
+    .missingParameters(listSecrets(settings))
+    .catch(reportUnchecked('Parameters in SSM'));
   if (missing !== undefined && missing.length > 0) {
     const why = 'the relays and functions do not start or do not work without';
     problems.push(
@@ -44,7 +43,7 @@ export async function preflight(settings: Settings, deps: PreflightDeps): Promis
     );
   }
   const unreserved = first
-    ? await deps.unreservedConcurrency().catch(unlooked('Concurrency of Lambda'))
+    ? await deps.unreservedConcurrency().catch(reportUnchecked('Concurrency of Lambda'))
     : undefined;
   const needed = reservedConcurrency(settings) + UNRESERVED_MIN;
   if (unreserved !== undefined && unreserved < needed) {
@@ -75,7 +74,7 @@ async function stackProblems(
   return [];
 }
 
-function secretsOf({ parameters, watchdog, console }: Settings): readonly string[] {
+function listSecrets({ parameters, watchdog, console }: Settings): readonly string[] {
   const { webhookTokens, webhookSecrets, hookToken, chatWebhooks, approvalKey } = parameters;
   return [
     ...[parameters.routerToken, parameters.gitlabToken],

@@ -105,8 +105,8 @@ that is used up.`,
     const check = checkOf(file);
     const before =
       values.before === undefined ? undefined : checkOf(pipelineFile(values.before, io.cwd).file);
-    const asked = { ...options, variables: policy.variables, flags: values };
-    const { now, code } = await liveStep(check, asked, io);
+    const request = { ...options, variables: policy.variables, flags: values };
+    const { now, code } = await liveStep(check, request, io);
     const write = (flag: 'code-quality' | 'markdown', text: () => string): void => {
       const named = values[flag];
       if (named !== undefined) writeUserFile(resolve(io.cwd, named), text(), `--${flag} "${named}"`);
@@ -194,10 +194,8 @@ function named<Value extends string | null>(
 const SEVERITY = { enforce: 'blocker', warn: 'minor', shadow: 'info', off: 'info' } as const;
 
 /**
- * Equal findings of a matrix are one entry. The fingerprint is the same for the same job and finding, in any place:
- * GitLab uses it to find new ones.
+ * GitLab finds new findings by the fingerprint: it is the same for the same job and finding in any place.
  *
- * @param folder - of the pipeline, from the repository's root; '' for the root.
  * @see https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
  */
 function codeQuality(check: PipelineCheck, folder: string): readonly object[] {
@@ -258,13 +256,13 @@ const totalJson = (check: PipelineCheck): object => ({
   ok: countOf(check, 'ok'),
 });
 
-function jobJson({ job, terms, verdict, rejects, watched, untold, asks, results }: JobCheck): object {
+function jobJson({ job, terms, verdict, rejects, watched, undecided, asks, results }: JobCheck): object {
   const { name, stage, place, dependsOn, environment } = job;
   const { runnerClass, estimateSeconds, costMicros } = terms;
   return {
     ...{ name, stage, ...place, ...withoutAbsent({ dependsOn, environment }) },
     ...{ runnerClass, estimateSeconds, costMicros, verdict, notRead: unreadBy(job), rejects, watched },
-    cannotTell: untold,
+    cannotTell: undecided,
     asks: asks.map(({ counter: _, ...ask }) => ask),
     rules: results.map(({ claims: _, ...result }) => result),
   };

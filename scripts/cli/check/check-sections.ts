@@ -197,10 +197,7 @@ function sectionText({ title, entries }: Section, { columns, paint }: Layout): s
 const ENTRIES_SHOWN = 20;
 const CODE_COLUMNS_MAX = 400;
 
-/**
- * The check for a merge request. Texts of files and rules are in code spans on one line, so that GitLab does
- * not read quick actions, mentions or tables.
- */
+/** Texts of files are in code spans on one line, so that GitLab reads no quick actions, mentions or tables in them. */
 export function checkMarkdown(shown: ShownCheck): string {
   const sections = sectionsOf(shown).map(({ title, entries }) => {
     const items = entries.map(([text, ...below]) =>
@@ -267,8 +264,8 @@ function jobRows(
   });
 }
 
-function reasonsOf({ job, rejects, untold, watched }: JobCheck): string {
-  const reasons = [...rejects.map(ruleName), ...untold.map((each) => `${ruleName(each)}?`)];
+function reasonsOf({ job, rejects, undecided, watched }: JobCheck): string {
+  const reasons = [...rejects.map(ruleName), ...undecided.map((each) => `${ruleName(each)}?`)];
   reasons.push(...watched.map(ruleName));
   if (job.dependsOn !== undefined) reasons.push('depends on rules');
   if (unreadBy(job).length > 0) reasons.push('not read');

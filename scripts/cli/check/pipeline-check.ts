@@ -38,7 +38,7 @@ export interface JobCheck {
   readonly verdict: 'rejected' | 'not sure' | 'ok';
   readonly rejects: readonly Violation[];
   readonly watched: readonly Violation[];
-  readonly untold: readonly UndecidedRule[];
+  readonly undecided: readonly UndecidedRule[];
   readonly asks: readonly LimitAsk[];
 }
 
@@ -59,10 +59,10 @@ function checkJob(
   nowMs: number,
 ): JobCheck {
   const results = ruleResults(request, rules, nowMs);
-  const untold = results.flatMap((result) => untoldOf(result, job) ?? []);
-  const certain = results.flatMap((result) => (isUnsure(result) ? [] : certainOf(result, job)));
+  const undecided = results.flatMap((result) => readUndecided(result, job) ?? []);
+  const certain = results.flatMap((result) => (isUnsure(result) ? [] : certainViolations(result, job)));
   const rejects = certain.filter(({ mode }) => mode === 'enforce');
-  const unsure = untold.some(({ mode }) => mode === 'enforce');
+  const unsure = undecided.some(({ mode }) => mode === 'enforce');
   return {
     job,
     terms: evaluate(request, { ...rules, nowMs }).terms,
@@ -70,29 +70,29 @@ function checkJob(
     verdict: rejects.length > 0 ? 'rejected' : unsure || job.notRead !== undefined ? 'not sure' : 'ok',
     rejects,
     watched: certain.filter(({ mode, exempt }) => mode !== 'enforce' && exempt !== true),
-    untold,
+    undecided,
     asks: results.flatMap(({ claims }) => claims.filter(({ neverFits }) => !neverFits).map(limitAskOf)),
   };
 }
 
 /** Leaves out those that rest on a field missing here alone (GitLab or an unread file has it), or on an unknown variable. */
-const certainOf = ({ violations }: RuleResult, job: ExpandedJob): readonly Violation[] =>
+const certainViolations = ({ violations }: RuleResult, job: ExpandedJob): readonly Violation[] =>
   violations.filter(
     (each) =>
-      doubtsAbout(each, job).length === 0 &&
+      unsetBehind(each, job).length === 0 &&
       (each.reason.code !== 'FIELD_MISSING' ||
         (job.notRead === undefined && !isToldByGitLab(each.reason.field))),
   );
 
 const isUnsure = ({ unproven }: RuleResult): boolean => unproven.some(isToldByGitLab);
 
-function untoldOf(result: RuleResult, job: ExpandedJob): UndecidedRule | undefined {
-  const against = isUnsure(result) ? certainOf(result, job) : [];
+function readUndecided(result: RuleResult, job: ExpandedJob): UndecidedRule | undefined {
+  const against = isUnsure(result) ? certainViolations(result, job) : [];
   const fields = [...result.missing, ...(against.length > 0 ? result.unproven : [])];
   const needs = new Set([
     ...fields.filter(isToldByGitLab),
-    ...fields.flatMap((field) => doubtsIn(field, job.unsetVariables ?? {})),
-    ...result.violations.flatMap((violation) => doubtsAbout(violation, job)),
+    ...fields.flatMap((field) => unsetInField(field, job.unsetVariables ?? {})),
+    ...result.violations.flatMap((violation) => unsetBehind(violation, job)),
   ]);
   return needs.size === 0 ? undefined : { rule: result.id, mode: result.mode, needs: [...needs], against };
 }
@@ -107,7 +107,7 @@ function checkForms(
   const { classes } = pricesAt(rules.policy.prices, nowMs);
   const forms = [job, ...(job.otherForms ?? [])];
   const check = (form: ExpandedJob): JobCheck => {
-    const request = withSubject(placeText(job), () => pipelineRequestOf(form, options));
+    const request = withSubject(placeText(job), () => requestForJob(form, options));
     return checkJob(form, request, rules, nowMs);
   };
   const onOtherClasses = (form: ExpandedJob): readonly ExpandedJob[] =>
@@ -125,11 +125,14 @@ function checkForms(
   const rejected = checks.find(({ verdict }) => verdict === 'rejected');
   const unsure = checks.find(({ verdict }) => verdict === 'not sure');
   const rejects = unique(checks.flatMap((each) => each.rejects));
-  const untold = unique(checks.flatMap((each) => each.untold));
+  const undecided = unique(checks.flatMap((each) => each.undecided));
   const watched = unique(checks.flatMap((each) => each.watched));
   const shared = { job, terms: dearest.terms, asks: dearest.asks, watched };
-  if (checks.every(({ verdict }) => verdict === 'rejected')) return { ...first, ...shared, rejects, untold };
-  const needs = [...new Set(forms.flatMap(({ unsetVariables = {} }) => doubtsIn('tags', unsetVariables)))];
+  if (checks.every(({ verdict }) => verdict === 'rejected'))
+    return { ...first, ...shared, rejects, undecided };
+  const needs = [
+    ...new Set(forms.flatMap(({ unsetVariables = {} }) => unsetInField('tags', unsetVariables))),
+  ];
   const { dependsOn = [] } = job;
   const ofSomeForms = rejects.map((violation) => {
     const { rule, mode } = violation;
@@ -140,7 +143,7 @@ function checkForms(
     ...shared,
     verdict: rejected === undefined && unsure === undefined ? 'ok' : 'not sure',
     rejects: [],
-    untold: [...untold, ...ofSomeForms],
+    undecided: [...undecided, ...ofSomeForms],
   };
 }
 
@@ -159,15 +162,15 @@ export interface RequestOptions {
   readonly jobId: number;
 }
 
-export function pipelineRequestOf(job: ExpandedJob, options: RequestOptions): AdmissionRequest {
+export function requestForJob(job: ExpandedJob, options: RequestOptions): AdmissionRequest {
   const { environment, image, pullPolicies, dockerUser, kubernetesUser } = job;
   const { timeoutSeconds = options.projectTimeoutSeconds } = job;
   const raw = new Set(job.rawVariables);
   const values = valuesOf(job.variables, job.variables, raw);
-  const { kept, hidden } = allowedVariables(values, options.variables, raw);
+  const { kept: visible, hidden } = allowedVariables(values, options.variables, raw);
   // Unset variables may come from settings of the project or group, which only GitLab knows.
   const settings = options.variables.compared.filter((name) => !Object.hasOwn(job.variables, name));
-  const untold = [...hidden, ...settings];
+  const undecided = [...hidden, ...settings];
   return {
     ...options.place,
     jobId: options.jobId,
@@ -179,8 +182,8 @@ export function pipelineRequestOf(job: ExpandedJob, options: RequestOptions): Ad
       ...service,
       variables: allowedServiceVariables(valuesOf(variables, job.variables, raw)),
     })),
-    variables: kept,
-    ...(untold.length > 0 && { hiddenVariables: untold }),
+    variables: visible,
+    ...(undecided.length > 0 && { hiddenVariables: undecided }),
   };
 }
 
@@ -193,34 +196,34 @@ function valuesOf(variables: Variables, known: Variables, raw: ReadonlySet<strin
 }
 
 /** Lists unset variables that a violation depends on, each as a request field. */
-function doubtsAbout({ reason }: Violation, job: ExpandedJob): readonly string[] {
+function unsetBehind({ reason }: Violation, job: ExpandedJob): readonly string[] {
   const unset = job.unsetVariables ?? {};
   switch (reason.code) {
     case 'IMAGE_NOT_ALLOWED':
     case 'TAG_NOT_ALLOWED':
-      return isKnownImage(reason.image) ? [] : doubtsIn(reason.service ? 'services' : 'image', unset);
+      return isKnownImage(reason.image) ? [] : unsetInField(reason.service ? 'services' : 'image', unset);
     case 'CONTAINER_USER_NOT_ALLOWED':
       if (!reason.asked.includes('$')) return [];
-      return doubtsIn(reason.service === undefined ? 'image' : 'services', unset);
+      return unsetInField(reason.service === undefined ? 'image' : 'services', unset);
     case 'RESOURCE_CAP':
     case 'RESOURCE_INVALID':
-      return doubtsInValue(reason.variable, reason.service, job);
+      return unsetInValue(reason.variable, reason.service, job);
     case 'OVERWRITE_NOT_ALLOWED':
-      return reason.why === 'pattern' ? doubtsInValue(reason.variable, undefined, job) : [];
+      return reason.why === 'pattern' ? unsetInValue(reason.variable, undefined, job) : [];
     case 'FIELD_MISSING':
-      return doubtsIn(reason.field, unset);
+      return unsetInField(reason.field, unset);
     default:
       return [];
   }
 }
 
 /** Lists variables that would decide a field that a rule reports missing although the file has it. */
-const doubtsIn = (field: string, unset: UnsetVariables): readonly string[] =>
+const unsetInField = (field: string, unset: UnsetVariables): readonly string[] =>
   field === 'image' || field === 'services' || field === 'tags'
     ? (unset[field] ?? []).map(fieldOfVariable)
     : [];
 
-function doubtsInValue(variable: string, service: string | undefined, job: ExpandedJob): readonly string[] {
+function unsetInValue(variable: string, service: string | undefined, job: ExpandedJob): readonly string[] {
   const raw = new Set(job.rawVariables);
   const variables =
     service === undefined ? job.variables : job.services.find(({ name }) => name === service)?.variables;
@@ -320,7 +323,7 @@ export interface Finding {
 /** In the order of the jobs. @param now - rules that need more than the files have stay undecided. */
 export function findingsOf({ jobs, currency }: PipelineCheck, now?: CheckedPipeline): readonly Finding[] {
   return jobs.flatMap((check, index) => {
-    const { verdict, rejects, untold, watched, results } = check;
+    const { verdict, rejects, undecided, watched, results } = check;
     type Rule = Pick<Finding, 'rule' | 'mode'>;
     const finding = (kind: FindingKind, { rule, mode }: Rule, text: string, message?: string): Finding => ({
       ...{ kind, rule, mode, text, message, check },
@@ -329,18 +332,18 @@ export function findingsOf({ jobs, currency }: PipelineCheck, now?: CheckedPipel
     const messageOf = ({ rule }: Rule): string | undefined => results.find(({ id }) => id === rule)?.message;
     const late = (verdict === 'rejected' ? [] : (now?.jobs[index]?.reasons ?? [])).filter(
       ({ rule, mode, code }) =>
-        mode === 'enforce' && code !== 'FIELD_MISSING' && !untold.some((each) => each.rule === rule),
+        mode === 'enforce' && code !== 'FIELD_MISSING' && !undecided.some((each) => each.rule === rule),
     );
     return [
       ...rejects.map((each) => finding('rejects', each, textOf(each), messageOf(each))),
       ...late.map((each) => finding('rejects now', each, `[${each.code}] ${each.text}`)),
-      ...untold.map((each) => finding('cannot tell', each, untoldText(each, currency))),
+      ...undecided.map((each) => finding('cannot tell', each, undecidedText(each, currency))),
       ...watched.map((each) => finding('watched', each, textOf(each))),
     ];
   });
 }
 
-function untoldText({ needs, against, dependsOn }: UndecidedRule, currency: string): string {
+function undecidedText({ needs, against, dependsOn }: UndecidedRule, currency: string): string {
   const what = against.map(({ reason }) => codedReasonText(reason, currency)).join('; ');
   const needed = needs.length === 0 ? '' : needsText(needs);
   if (dependsOn === undefined) return what === '' ? needed : `${what}, unless an exception holds: ${needed}`;

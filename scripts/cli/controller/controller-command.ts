@@ -87,12 +87,12 @@ Warns if tollgate gitlab canary has not proven both answers, and asks if it foun
       io.err(`Nothing was changed: ${why}\n`);
       return EXIT.wouldReject;
     };
-    const refusal = refusalOf(status);
+    const refusal = findRefusal(status);
     if (refusal !== undefined) return refuse(REFUSALS[refusal].replace('<id>', `${controller.id}`));
     const isProven = canary.known && canary.value.severity === 'ok';
     if (!isProven && flags['require-canary']) return refuse(`${canaryText(status)}.`);
     if (!isProven && canary.known) io.err(`Warning: ${canaryText(status)}.\n`);
-    const risks = risksOf(status).join('; and ');
+    const risks = listRisks(status).join('; and ');
     if (!flags.yes && risks !== '') {
       if (!flags.json) io.err(statusText(status, false, io.columns));
       const remedy = `there is no terminal to ask; add --yes to arm although ${risks}`;
@@ -184,7 +184,7 @@ interface ControllerStatus {
 
 const hasScope = ({ instance, runnerIds }: ControllerScopes): boolean => instance || runnerIds.length > 0;
 
-function refusalOf(status: ControllerStatus): 'no_scope' | 'no_relay' | undefined {
+function findRefusal(status: ControllerStatus): 'no_scope' | 'no_relay' | undefined {
   const { scopes, controller, beats, heard } = status;
   if (scopes.known && !hasScope(scopes.value)) return 'no_scope';
   if (heard.length > 0) return undefined;
@@ -195,7 +195,7 @@ function refusalOf(status: ControllerStatus): 'no_scope' | 'no_relay' | undefine
 
 const NO_BEATS = 'no relay writes heartbeats to this ledger';
 
-function risksOf({ forecast, scopes, beats, heard, canary }: ControllerStatus): readonly string[] {
+function listRisks({ forecast, scopes, beats, heard, canary }: ControllerStatus): readonly string[] {
   const isProven = heard.every(({ schema }) => schema?.standing === 'proven' && schema.placeholder !== true);
   const risks: string[] = [];
   if (!scopes.known) risks.push(`the scopes are not known (${scopes.why})`);
@@ -276,8 +276,8 @@ function statusJson(status: ControllerStatus): object {
     relaysHeard: beats.known ? heard.length : null,
     ifArmed: orNull(forecast),
     canary: orNull(canary),
-    refusal: refusalOf(status) ?? null,
-    doubts: risksOf(status),
+    refusal: findRefusal(status) ?? null,
+    doubts: listRisks(status),
   };
 }
 

@@ -40,8 +40,8 @@ npm run doctor is about the other end: what a router sends, before anything is d
   run: async ({ flags: values }, io) => {
     const zone = rollupZone(io);
     const webhookUrl = values['webhook-url'];
-    const asked = values.gitlab !== undefined || values['token-file'] !== undefined;
-    const place = asked ? readGitLabPlace(values, io) : undefined;
+    const hasGitLab = values.gitlab !== undefined || values['token-file'] !== undefined;
+    const place = hasGitLab ? readGitLabPlace(values, io) : undefined;
     return withOpened(openTableAccess, values, io, async ({ table, instance, description }) => {
       const look = dynamoHealthLook({ table, instance });
       const health = await readHealth({

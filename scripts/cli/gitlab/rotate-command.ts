@@ -97,10 +97,7 @@ const OVERLAP_MS = 15 * MINUTE_MS;
 /** A webhook that keeps changing is edited by someone else. */
 const PASSES_MAX = 4;
 
-/**
- * Each run continues the last one. At every moment the receiver accepts each webhook's key:
- * old → old, new (overlap) → new, old (webhooks, overlap) → new
- */
+/** Each run continues the last one. Receivers accept each key: old → old, new (overlap) → new, old (webhooks, overlap) → new. */
 async function rotateHookKey(admin: Admin, url: string, waitMs: number, lines: SetupLines): Promise<void> {
   const { store, gitlab } = admin;
   const { nowMs, sleep } = admin.place.clock;

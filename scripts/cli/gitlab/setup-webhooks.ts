@@ -23,10 +23,7 @@ export function isAtLeast(version: string, [major, minor]: readonly [number, num
 
 export const signsHooks = (version: string): boolean => isAtLeast(version, [19, 0]);
 
-/**
- * A rotation that is under way. `second`: receivers accept the new key and no webhook has it; `first`: webhooks get it.
- * `sinceMs`: since that is so, or since the last webhook was changed.
- */
+/** A rotation that is under way. `second`: only receivers have the new key; `first`: webhooks get it. */
 interface KeyRotation {
   readonly newKey: 'second' | 'first';
   readonly sinceMs: number;

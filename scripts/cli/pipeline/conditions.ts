@@ -11,26 +11,26 @@ interface Unknown {
 
 type Value = string | boolean | null | Unknown;
 
-interface Asking {
+interface Lookups {
   readonly lookUp: KnownLookup;
   readonly world: World;
 }
 
 /** Looks undecidable parts up in the world. */
-type Expression = (asking: Asking) => Value;
+type Expression = (lookups: Lookups) => Value;
 
 const isUnknown = (value: Value): value is Unknown => typeof value === 'object' && value !== null;
 
 /** GitLab's truth values: an empty text is true on the left of `&&`, and false as the whole. */
-export function isPresent(value: Value, { world }: Asking): boolean {
+export function isPresent(value: Value, { world }: Lookups): boolean {
   if (isUnknown(value)) return value.isSet || world.holds(value.unknown);
   return typeof value === 'string' ? value.trim() !== '' : value === true;
 }
 
-const isTruthy = (value: Value, asking: Asking): boolean =>
-  isUnknown(value) ? isPresent(value, asking) : value !== null && value !== false;
+const isTruthy = (value: Value, lookups: Lookups): boolean =>
+  isUnknown(value) ? isPresent(value, lookups) : value !== null && value !== false;
 
-function equal(left: Value, right: Value, { world }: Asking): boolean {
+function equal(left: Value, right: Value, { world }: Lookups): boolean {
   if (!isUnknown(left) && !isUnknown(right)) return left === right;
   const [{ unknown, isSet }, other] = isUnknown(left) ? [left, right] : [right as Unknown, left];
   if (other === null) return !isSet && !world.holds(unknown);
@@ -40,7 +40,7 @@ function equal(left: Value, right: Value, { world }: Asking): boolean {
   return holds;
 }
 
-function matches(left: Value, right: Value, { world }: Asking): boolean {
+function matches(left: Value, right: Value, { world }: Lookups): boolean {
   const name = isUnknown(left) ? left.unknown : JSON.stringify(left);
   if (isUnknown(right)) return world.holds(`${name} =~ ${right.unknown}`);
   const pattern = typeof right === 'string' ? readPattern(right) : undefined;
@@ -49,10 +49,7 @@ function matches(left: Value, right: Value, { world }: Asking): boolean {
   return found ?? world.holds(`${name} =~ ${right}`);
 }
 
-/**
- * Reads `/^main$/i`; undefined for a text that is no pattern. A pattern that is too large for us, or not RE2's syntax, says
- * undefined of every text: GitLab might see it otherwise.
- */
+/** Reads `/^main$/i`. A pattern that RE2 cannot read, or that is too large, gives undefined for every text: GitLab may differ. */
 export const readPattern = remembering((text): ((text: string) => boolean | undefined) | undefined => {
   const [, pattern, flags] = /^\/(.+)\/([ismU]*)$/s.exec(text) ?? [];
   if (pattern === undefined) return undefined;
@@ -63,18 +60,18 @@ export const readPattern = remembering((text): ((text: string) => boolean | unde
 
 type Operator = readonly [
   precedence: number,
-  judge: (left: Value, right: Expression, asking: Asking) => Value,
+  judge: (left: Value, right: Expression, lookups: Lookups) => Value,
 ];
 
 const comparing = (
-  judge: (left: Value, right: Value, asking: Asking) => boolean,
+  judge: (left: Value, right: Value, lookups: Lookups) => boolean,
   isNegated: boolean,
-): Operator => [3, (left, right, asking) => judge(left, right(asking), asking) !== isNegated];
+): Operator => [3, (left, right, lookups) => judge(left, right(lookups), lookups) !== isNegated];
 
 /** The higher the precedence, the closer it binds. */
 const OPERATORS: Readonly<Record<string, Operator>> = {
-  '||': [1, (left, right, asking) => (isTruthy(left, asking) ? left : right(asking))],
-  '&&': [2, (left, right, asking) => (isTruthy(left, asking) ? right(asking) : left)],
+  '||': [1, (left, right, lookups) => (isTruthy(left, lookups) ? left : right(lookups))],
+  '&&': [2, (left, right, lookups) => (isTruthy(left, lookups) ? right(lookups) : left)],
   '==': comparing(equal, false),
   '!=': comparing(equal, true),
   '=~': comparing(matches, false),
@@ -111,7 +108,7 @@ function parseExpression(text: string): Expression | undefined {
       at += 1;
       const [own, judge] = operator;
       const [first, second] = [left, binary(own + 1)];
-      left = second && ((asking) => judge(first(asking), second, asking));
+      left = second && ((lookups) => judge(first(lookups), second, lookups));
     }
   }
 
@@ -121,7 +118,7 @@ function parseExpression(text: string): Expression | undefined {
     if (typeof token !== 'string') return token;
     if (token === '!') {
       const of = unary();
-      return of && ((asking) => !isPresent(of(asking), asking));
+      return of && ((lookups) => !isPresent(of(lookups), lookups));
     }
     if (token !== '(') return undefined;
     const inner = binary(1);

@@ -6,7 +6,7 @@ import { knownValuesIn } from './known-run.ts';
 import { PipelineError, refused } from './pipeline-error.ts';
 import { deepMerge } from './references.ts';
 import { PIPELINE_FILE, repositoryOf } from './repository-files.ts';
-import { type Circumstances, outcomeOf, possibleOutcomes } from './rules.ts';
+import { outcomeOf, type PipelineContext, possibleOutcomes } from './rules.ts';
 import { expandKnown } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
@@ -27,14 +27,9 @@ interface LocalInclude {
 
 const NOTHING: LocalInclude = { files: [], inputs: {} };
 
-/**
- * Reads a file and everything it includes from the same folder. A later include wins over an earlier one, the
- * including file over both. A file included twice is read twice, because its inputs may differ.
- *
- * @throws {UsageError} for a file that cannot be read as text.
- */
-export function loadConfig(about: Circumstances) {
-  const { folder: root, file, budget, run, lookUp, readSource } = about;
+/** Later includes win over earlier ones, the file over all. A file included twice is read twice, because its inputs may differ. */
+export function loadConfig(context: PipelineContext) {
+  const { folder: root, file, budget, run, lookUp, readSource } = context;
   const notRead: string[] = [];
   const places = new Map<string, FilePlace>();
   let read = 0;
@@ -102,10 +97,10 @@ export function loadConfig(about: Circumstances) {
     const place = `include ${what}`;
     if (kind !== 'local') {
       // It is not read either way, so its rules make no worlds of their own.
-      const { outcomes } = possibleOutcomes(entry.rules, place, about);
+      const { outcomes } = possibleOutcomes(entry.rules, place, context);
       return outcomes.every(({ isNever }) => isNever) ? NOTHING : leaveOut(`${kind}: ${what}`);
     }
-    if (outcomeOf(entry.rules, place, about).isNever) return NOTHING;
+    if (outcomeOf(entry.rules, place, context).isNever) return NOTHING;
     return { files: glob(what), inputs: isMap(entry.inputs) ? entry.inputs : {} };
   }
 

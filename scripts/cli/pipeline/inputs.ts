@@ -60,12 +60,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   array: Array.isArray,
 };
 
-/**
- * The values of the inputs that a file's header declares: those of the arguments, else the defaults.
- *
- * @param header - the document with `spec:`, or undefined for a file without one.
- * @throws {PipelineError} `refused` as by GitLab; `not_told` for inputs of other files, and rules of inputs.
- */
+/** @throws {PipelineError} `refused` as by GitLab; `not_told` for inputs of other files, and rules of inputs */
 function inputValues(header: YamlMap | undefined, given: InputArguments, file: string): InputValues {
   const spec = isMap(header?.spec) ? header.spec : {};
   if (spec.include !== undefined && spec.include !== null)

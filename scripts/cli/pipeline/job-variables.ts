@@ -4,10 +4,7 @@ import type { ExpandedJob, PipelineJob } from './expanded-pipeline.ts';
 /** Stands for every secret, so that a test can look for it wherever secrets must not be. */
 export const NOT_A_SECRET = 'glcbt-local-not-a-secret';
 
-/**
- * The variables GitLab sends with a job: its predefined ones, the tokens among them, a project's own secrets, and the
- * file's. Identity comes first and as typed fields too; the rest is what an allowlist must let pass or stop.
- */
+/** The variables that GitLab sends with a job. Identity comes first; an allowlist must let the rest pass or stop it. */
 export function jobVariables(
   job: PipelineJob & Pick<ExpandedJob, 'environment'>,
   jobId: number,

@@ -5,7 +5,7 @@ import type { ContainerOptions, ExpandedJob, PipelineService } from './expanded-
 import type { FilePlace } from './includes.ts';
 import { lookUpWith } from './known-run.ts';
 import { PipelineError, withSubject } from './pipeline-error.ts';
-import { type Circumstances, onlyExceptLets, possibleOutcomes } from './rules.ts';
+import { onlyExceptLets, type PipelineContext, possibleOutcomes } from './rules.ts';
 import {
   expandKnown,
   expandVariables,
@@ -19,7 +19,7 @@ import {
 import { isMap, type YamlMap } from './yaml-map.ts';
 
 export interface JobSurroundings {
-  readonly about: Circumstances;
+  readonly context: PipelineContext;
   readonly defaults: YamlMap;
   /** Of the file and of the workflow's rules. */
   readonly variables: Variables;
@@ -36,14 +36,14 @@ export type JobForms = ReturnType<typeof formsOf>[number];
 const VALUES_PER_JOB = 100;
 
 export function formsOf(name: string, entry: YamlMap, place: FilePlace | undefined, around: JobSurroundings) {
-  const { about, hasWorkflowRules } = around;
-  return expandParallel(name, entry.parallel, (what) => about.unread.note(name, what)).map((parallel) =>
+  const { context, hasWorkflowRules } = around;
+  return expandParallel(name, entry.parallel, (what) => context.unread.note(name, what)).map((parallel) =>
     withSubject(name, () => {
-      about.budget.spend(VALUES_PER_JOB, name);
+      context.budget.spend(VALUES_PER_JOB, name);
       // A job's rules see its variables as they are written, before GitLab's own.
       const { variables } = variablesOf(entry, parallel, {}, around);
       const own = { CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stageOf(entry), ...variables };
-      const judged = { ...about, lookUp: lookUpWith(own, about.lookUp) };
+      const judged = { ...context, lookUp: lookUpWith(own, context.lookUp) };
       const { outcomes, conditions } = possibleOutcomes(entry.rules, name, judged, (within) =>
         onlyExceptLets(entry, hasWorkflowRules, name, within),
       );
@@ -67,15 +67,15 @@ function readJob(
   ofRules: Variables,
   around: JobSurroundings,
 ): ExpandedJob {
-  const { about, defaults, predefined, notSet } = around;
-  about.budget.spend(VALUES_PER_JOB, name);
+  const { context, defaults, predefined, notSet } = around;
+  context.budget.spend(VALUES_PER_JOB, name);
   const stage = stageOf(entry);
   const { variables, rawVariables } = variablesOf(entry, parallel, ofRules, around);
   const raw = new Set(rawVariables);
   const known = { ...predefined, CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stage, ...variables };
   const unset = new Map<keyof UnsetVariables, readonly string[]>();
   const noteUnset = (key: keyof UnsetVariables, unknown: string, so: string): void => {
-    about.problems.push(`${name}: ${key} uses $${unknown}, which no file sets; ${so}`);
+    context.problems.push(`${name}: ${key} uses $${unknown}, which no file sets; ${so}`);
     // A circle of references has no value, and its names are set all the same. `$1` is the shell's own.
     if (notSet.has(unknown) || Object.hasOwn(known, unknown) || /^\d/.test(unknown)) return;
     unset.set(key, [...new Set(unset.get(key)).add(unknown)]);
@@ -108,7 +108,7 @@ function readJob(
       .map((tag) => expandVariables(String(tag), known, unsetTag, raw))
       .filter((tag) => tag !== ''),
     ...withoutAbsent({
-      timeoutSeconds: readTimeout(value('timeout'), (what) => about.unread.note(name, what)),
+      timeoutSeconds: readTimeout(value('timeout'), (what) => context.unread.note(name, what)),
     }),
     ...(typeof environment === 'string' &&
       environment !== '' && { environment: expandKnown(environment, known, raw) }),

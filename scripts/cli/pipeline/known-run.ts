@@ -39,11 +39,7 @@ const OF_SOURCE: readonly (readonly [RegExp, string])[] = [
 const MERGE_REQUEST_SET =
   /^CI_MERGE_REQUEST_(?:ID|IID|EVENT_TYPE|PROJECT_\w+|REF_PATH|SOURCE_BRANCH_NAME|SOURCE_PROJECT_\w+|TARGET_BRANCH_NAME|TITLE)$/;
 
-/**
- * GitLab's own variables, and those that were given, as rules see them.
- *
- * @see https://docs.gitlab.com/ci/variables/predefined_variables/
- */
+/** Rules see these. @see https://docs.gitlab.com/ci/variables/predefined_variables/ */
 export function runVariables(run: KnownRun): KnownLookup {
   const values = new Map(Object.entries({ CI: 'true', GITLAB_CI: 'true', ...knownPredefined(run) }));
   return (name) => {

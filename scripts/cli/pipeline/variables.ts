@@ -30,10 +30,7 @@ interface Replacing {
   readonly onUnknown?: (name: string) => void;
 }
 
-/**
- * Values are put into each other once per name, however often they are asked for. A name that refers to itself
- * has no value there.
- */
+/** Expands each value once, however often it is used. A name that refers to itself has no value there. */
 function expander(
   variables: Variables,
   { raw, keepsRaw = false, onUnknown }: Replacing,
