@@ -98,8 +98,7 @@ const HTTPS_PORT = 443;
 
 function portOf(url: string): number {
   const { port, protocol } = new URL(url);
-  if (port !== '') return Number(port);
-  return protocol === 'https:' ? HTTPS_PORT : 80;
+  return Number(port) || (protocol === 'https:' ? HTTPS_PORT : 80);
 }
 
 function bundleIn(bundlesPath: string, name: string): lambda.Code {
@@ -113,13 +112,7 @@ function bundleIn(bundlesPath: string, name: string): lambda.Code {
 export const arnHere = (scope: Construct, service: string, resource: string): string =>
   Stack.of(scope).formatArn({ service, resource });
 
-/**
- * Lets `program` read one SecureString at runtime and passes its name. An administrator stores the value:
- * CloudFormation cannot create a SecureString and must never see one.
- *
- * @param variable - environment variable for the name.
- * @param readable - parameter that it may read; differs from the name for a path with a token per group.
- */
+/** Lets `program` read a SecureString and passes its name. @param readable - differs from it for a path with a token per group */
 export function grantSecret(
   program: NodeLambda,
   variable: string,

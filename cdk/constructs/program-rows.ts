@@ -40,7 +40,7 @@ export interface ProgramRow {
   readonly secretPaths?: Variables;
   readonly use?: LedgerUse;
   readonly notifies?: boolean;
-  /** Every so many minutes, or once an hour in this minute. The next run does what a missed or failed one did not. */
+  /** Interval, or the minute of each hour. The next run does the work of a missed or failed one. */
   readonly schedule?: { readonly everyMinutes: number } | { readonly minute: string };
   readonly stream?: StreamReading;
 }
@@ -247,6 +247,6 @@ export function programRows(
 /** Parameters right below it have limits: `/tollgate/prod/limits`. */
 export const limitsPath = ({ stage }: Settings): string => `/tollgate/${stage}/limits`;
 
-/** What runs by the clock runs once at a time, because a second run would do its work twice. */
+/** A scheduled program runs once at a time, because a second run would do its work twice. */
 export const concurrencyOf = ({ schedule, concurrencyMax }: ProgramRow): number | undefined =>
   schedule === undefined ? concurrencyMax : 1;

@@ -11,7 +11,7 @@ export interface AlarmRow {
   /** @default 5 */
   readonly periodMinutes?: number;
   readonly breach?: readonly ['above' | 'below', number];
-  /** Periods that must breach, all in a row, or so many of so many. @default 1 */
+  /** Periods in a row that must breach, or a number of the last ones. @default 1 */
   readonly periods?: number | readonly [breaching: number, of: number];
   /** Treatment of a period without a value. RelayDisconnected and SweepFailing report silence. @default 'notBreaching' */
   readonly missing?: 'breaching' | 'notBreaching';
@@ -182,7 +182,7 @@ const ledgerAlarms: readonly AlarmRow[] = [
 
 /** Per cent. An odd job stays below it; a field that GitLab moved does not. */
 const UNREADABLE_SHARE_MAX = 5;
-/** Fewer per hour are exceptions, whatever their share, on a site with few requests. */
+/** Fewer per hour are exceptions: on a site with few requests they are a large share. */
 const UNREADABLE_MIN = 3;
 
 const readingAlarms: readonly AlarmRow[] = [

@@ -19,14 +19,11 @@ export function glanceWidgets(
   alarms: readonly cloudwatch.IAlarm[],
   metrics: DeploymentMetrics,
 ): Lines {
-  const id = gitlab.controllerId ?? '<controller id>';
-  const disarm = `glab runner-controller update ${id} --state dry_run`;
+  const disarm = `glab runner-controller update ${gitlab.controllerId ?? '<controller id>'} --state dry_run`;
   const link = runbookLink(COMPOSITE.name, targets.runbookUrl);
+  const help = `Jobs fail and nobody knows why? Disarm the controller, then look: \`${disarm}\` — ${link}, in \`${RUNBOOK_FILE}\``;
   const words = new cloudwatch.TextWidget({
-    markdown: [
-      `# Tollgate ${stage}: ${gitlab.instance}`,
-      `Jobs fail and nobody knows why? Disarm the controller, then look: \`${disarm}\` — ${link}, in \`${RUNBOOK_FILE}\``,
-    ].join('\n'),
+    markdown: `# Tollgate ${stage}: ${gitlab.instance}\n${help}`,
     width: GRID_COLUMNS,
     height: 2,
   });
@@ -133,10 +130,8 @@ const specOf = ({ alarm }: Graph, { specs }: WidgetDeps): AlarmSpec | undefined 
 
 type Line = readonly [formula: string, label: string];
 
-const drawLines = (lines: readonly Line[], periodMinutes: number, metrics: DeploymentMetrics) =>
-  lines
-    .filter(([formula]) => metrics.has(formula))
-    .map(([formula, label]) => metrics.of(formula, { periodMinutes, label }));
+const drawLines = (lines: readonly Line[], periodMinutes: number, { has, of }: DeploymentMetrics) =>
+  lines.flatMap(([formula, label]) => (has(formula) ? of(formula, { periodMinutes, label }) : []));
 
 function linesOf(graph: Graph, deps: WidgetDeps): readonly Line[] {
   const spec = specOf(graph, deps);

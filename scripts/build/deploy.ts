@@ -36,21 +36,18 @@ export async function preflight(settings: Settings, deps: PreflightDeps): Promis
   const missing = await deps
     .missingParameters(listSecrets(settings))
     .catch(reportUnchecked('Parameters in SSM'));
-  if (missing !== undefined && missing.length > 0) {
-    const why = 'the relays and functions do not start or do not work without';
+  if (missing !== undefined && missing.length > 0)
     problems.push(
-      `no such parameter in SSM: ${missing.join(', ')}; ${why}. Put them there first: "First set-up" in cdk/RUNBOOK.md`,
+      `no such parameter in SSM: ${missing.join(', ')}; the relays and functions do not start or do not work without. Put them there first: "First set-up" in cdk/RUNBOOK.md`,
     );
-  }
   const unreserved = first
     ? await deps.unreservedConcurrency().catch(reportUnchecked('Concurrency of Lambda'))
     : undefined;
   const needed = reservedConcurrency(settings) + UNRESERVED_MIN;
-  if (unreserved !== undefined && unreserved < needed) {
+  if (unreserved !== undefined && unreserved < needed)
     problems.push(
       `Lambda may run ${unreserved} functions at once here, and ${needed} are needed; ask for more: "Concurrency of the account" in cdk/RUNBOOK.md`,
     );
-  }
   for (const problem of problems) deps.tell(`${stage}: ${problem}`);
   return problems.length === 0;
 }

@@ -23,7 +23,7 @@ export function pythonTools(): string {
   );
   const install = ['install', '--quiet', '--disable-pip-version-check', '--requirement', REQUIREMENTS];
   run(join(programs, 'pip'), install, 'is PyPI, or the mirror of pip.conf, reachable?');
-  // Last, so that an interrupted installation is begun again.
+  // Written last, so that an interrupted installation starts again.
   writeFileSync(stamp, wanted);
   return programs;
 }

@@ -266,7 +266,7 @@ export function resultOf(check: PipelineCheck): JobCheck['verdict'] {
 export const isWhole = ({ pipeline, jobs }: PipelineCheck): boolean =>
   pipeline.notRead.length === 0 && jobs.every(({ job }) => unreadBy(job).length === 0);
 
-/** What jobs rest on and was not read, besides what the whole pipeline rests on. */
+/** Unread parts that single jobs depend on, without those of the whole pipeline. */
 export const unreadOfJobs = ({
   jobs,
   pipeline,

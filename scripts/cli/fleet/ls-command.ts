@@ -89,11 +89,11 @@ const REMEDIES = {
 type Finding = keyof typeof REMEDIES;
 const FINDINGS = Object.keys(REMEDIES) as Finding[];
 
-const REGISTRATIONS: Readonly<Record<ReturnType<typeof readRegistration>, string>> = {
+const REGISTRATIONS = {
   registration_token: 'registration token',
   authentication_token: 'glrt- token',
   not_told: 'not told',
-};
+} as const;
 
 const ROUTERS: Readonly<Record<ReturnType<typeof routerAccess>, string>> = {
   none: 'no',
@@ -132,9 +132,7 @@ export interface MannedRunner {
 }
 
 /** Registered with a registration token, which GitLab will remove, or created by a user (`glrt-…`). */
-function readRegistration({
-  runner: { createdBy },
-}: MannedRunner): 'registration_token' | 'authentication_token' | 'not_told' {
+function readRegistration({ runner: { createdBy } }: MannedRunner): keyof typeof REGISTRATIONS {
   if (createdBy === undefined) return 'not_told';
   return createdBy === 'user' ? 'authentication_token' : 'registration_token';
 }
@@ -308,10 +306,8 @@ const REMAINS: Readonly<
     successor = move.to?.runner.id,
     tokenFile = 'the file that was written when it was made',
   ) => {
-    const managers = unmoved(move)
-      .map(({ systemId }) => systemId)
-      .join(', ');
-    return `in the config.toml of ${managers || 'its managers'} set id = ${successor} and the token from ${tokenFile}. Policy, limits and scopes of the controller that name runner ${move.from.runner.id} have to name ${successor}. If that file is lost, delete runner ${successor} and start again`;
+    const managers = unmoved(move).map(({ systemId }) => systemId);
+    return `in the config.toml of ${managers.join(', ') || 'its managers'} set id = ${successor} and the token from ${tokenFile}. Policy, limits and scopes of the controller that name runner ${move.from.runner.id} have to name ${successor}. If that file is lost, delete runner ${successor} and start again`;
   },
   pause: ({ from }) => `PUT /runners/${from.runner.id} with paused: run this with --apply`,
   delete: ({ from }) => `delete runner ${from.runner.id} in GitLab when its last job has ended`,
@@ -328,10 +324,8 @@ const successorNote = (runnerId: number): string => `tollgate: in place of runne
 
 /** Lists runners to register again: those with a registration token, and named ones of unknown origin. */
 function planMoves(runners: readonly MannedRunner[], named: ReadonlySet<number>): readonly RunnerMove[] {
-  const successors = new Map<string, MannedRunner>();
-  for (const each of runners)
-    if (readRegistration(each) !== 'registration_token')
-      successors.set(each.runner.maintenanceNote?.split('\n')[0] ?? '', each);
+  const others = runners.filter((each) => readRegistration(each) !== 'registration_token');
+  const successors = new Map(others.map((each) => [each.runner.maintenanceNote?.split('\n')[0], each]));
   return runners.flatMap((from): readonly RunnerMove[] => {
     const registration = readRegistration(from);
     const isMeant = named.size === 0 ? registration === 'registration_token' : named.has(from.runner.id);

@@ -51,7 +51,7 @@ async function runSetup(
       await lines.step(() => setUpToken(setup, controller, lines));
       await lines.step(() => setUpScope(setup, controller, lines));
     });
-    // Where GitLab refused the controller it only looks, and stores no key.
+    // If GitLab refused the controller, it only reads and stores no key.
     const mayChange = setup.mayChange && controller !== undefined;
     await lines.step(() => setUpWebhooks({ ...setup, mayChange }, signsHooks(facts.version), lines));
   }

@@ -62,7 +62,7 @@ function expander(
     const written = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (written !== undefined && raw.has(name)) return keepsRaw ? whole : written;
     if (written === undefined || open.has(name)) {
-      // `%` is common in URLs: only known names between two of them are variables.
+      // `%` is common in URLs: only known names between two signs are variables.
       if (onUnknown === undefined || isPercent) return whole;
       onUnknown(name);
       return '';
