@@ -5,12 +5,7 @@ import { StateStack } from './state-stack.ts';
 
 const EXAMPLE_HOST = /(?:^|\.)example\.(?:com|net|org)$/;
 
-/**
- * Two stacks for each deployment: `Tollgate-prod-State` outlives `Tollgate-prod-Service`. References between them are strong
- * (see cdk.json): CloudFormation then refuses to take the books from under a service that runs.
- *
- * @param bundlesPath - folder with the bundles that `npm run bundle` makes.
- */
+/** Makes two stacks for each deployment. `cdk.json` makes references strong: the state cannot be deleted under a running service. */
 export function addDeployments(app: App, deployments: readonly Settings[], bundlesPath: string) {
   for (const settings of deployments) {
     const { stage, account, region, gitlab } = settings;

@@ -2,23 +2,23 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { RelayNetwork } from './constructs/network.ts';
-import { Programs } from './constructs/programs.ts';
+import { addPrograms, type ProgramsProps } from './constructs/programs.ts';
 import { RelayService } from './constructs/relay-service.ts';
-import { OperatorsTopic, RelayDeployments, ThresholdsTopic } from './constructs/topics.ts';
-import { Monitoring } from './monitoring/monitoring.ts';
+import { alertOnFailedDeployments, OperatorsTopic, ThresholdsTopic } from './constructs/topics.ts';
+import { addMonitoring } from './monitoring/monitoring.ts';
 
 type ServiceStackProps = StackProps &
-  Pick<ConstructorParameters<typeof Programs>[1], 'settings' | 'ledger' | 'decisionExport' | 'bundlesPath'>;
+  Pick<ProgramsProps, 'settings' | 'ledger' | 'decisionExport' | 'bundlesPath'>;
 
 /** Everything that runs. It keeps nothing: it can be destroyed and deployed again on the same table. */
 export class ServiceStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { settings, ledger, decisionExport, bundlesPath, ...props }: ServiceStackProps,
+    { settings, ledger, decisionExport, bundlesPath, ...stackProps }: ServiceStackProps,
   ) {
     super(scope, id, {
-      ...props,
+      ...stackProps,
       description: `Tollgate ${settings.stage}: relay and functions`,
       // GitLab fails every job of an enabled controller without a relay: `npm run destroy` asks first, then lifts this.
       terminationProtection: true,
@@ -26,9 +26,8 @@ export class ServiceStack extends Stack {
     const network = new RelayNetwork(this, 'Network', settings.vpc);
     const operators = new OperatorsTopic(this, 'Operators', settings);
     const thresholds = new ThresholdsTopic(this, 'Thresholds', settings);
-    const programs = new Programs(this, {
-      ...{ settings, ledger, thresholds, operators, decisionExport, network, bundlesPath },
-    });
+    const props = { settings, ledger, thresholds, operators, decisionExport, network, bundlesPath };
+    const programs = addPrograms(this, props);
     const { fn } = programs.admit;
     const relay = new RelayService(this, 'Relay', {
       settings,
@@ -40,11 +39,9 @@ export class ServiceStack extends Stack {
           : { fn, url: fn.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }).url },
       table: ledger.table,
     });
-    const { serviceArn } = relay.service;
-    new RelayDeployments(this, 'RelayDeployments', { settings, serviceArn, topic: operators.topic });
+    alertOnFailedDeployments(this, settings, relay.service, operators.topic);
     const { topicArns } = operators;
-    const { table } = ledger;
-    new Monitoring(this, 'Monitoring', { settings, table, relay, programs, topicArns });
+    addMonitoring(this, { settings, table: ledger.table, relay, programs, topicArns });
     const outputs: readonly (readonly [name: string, value: string | undefined, description: string])[] = [
       ['WebhookUrl', programs.webhookUrl, 'The address of the job webhook in GitLab'],
       ['ConsoleUrl', programs.consoleUrl, 'Address of the console; users open console.url of the settings'],

@@ -4,9 +4,7 @@ import { DecisionExport } from './constructs/decision-export.ts';
 import { LedgerTable } from './constructs/ledger-table.ts';
 import type { Settings } from './settings/deployment.ts';
 
-/**
- * State that outlives deployments: the ledger table and the decision export. Deleting this stack keeps both.
- */
+/** State that outlives deployments: the ledger table and the decision export. Deleting this stack keeps both. */
 export class StateStack extends Stack {
   readonly ledger: LedgerTable;
   readonly decisionExport: DecisionExport;

@@ -7,10 +7,7 @@ import type { Settings } from '../settings/deployment.ts';
 import type { NodeLambda } from './node-lambda.ts';
 import { allowKey } from './statements.ts';
 
-/**
- * Archives decisions outside the table. Stateful: kept when the stack goes. The writer has no right to read or delete,
- * and an object that is written over stays as an older version.
- */
+/** Archives decisions outside the table and outlives the stack. The writer may not read or delete. Versions keep old objects. */
 export class DecisionExport extends Construct {
   readonly bucket: s3.IBucket;
   readonly #key: IKey | undefined;
@@ -19,7 +16,7 @@ export class DecisionExport extends Construct {
   constructor(scope: Construct, id: string, { exportDays: days, tableKeyArn: keyArn }: Settings['state']) {
     super(scope, id);
     this.#key = keyArn === undefined ? undefined : Key.fromKeyArn(this, 'Key', keyArn);
-    const kept = Duration.days(Math.max(1, days));
+    const lifetime = Duration.days(Math.max(1, days));
     const bucket = new s3.Bucket(this, 'Bucket', {
       blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
       objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
@@ -28,8 +25,8 @@ export class DecisionExport extends Construct {
       versioned: true,
       lifecycleRules: [
         {
-          expiration: kept,
-          noncurrentVersionExpiration: kept,
+          expiration: lifetime,
+          noncurrentVersionExpiration: lifetime,
           abortIncompleteMultipartUploadAfter: Duration.days(1),
         },
       ],

@@ -7,15 +7,7 @@ import { DUE_AT, DUE_INDEX, DUE_PK, ENV_LEDGER_TABLE, PK, SK, TTL_ATTRIBUTE } fr
 import type { Settings } from '../settings/deployment.ts';
 import type { NodeLambda } from './node-lambda.ts';
 import { allowKey, onKeys } from './statements.ts';
-import {
-  ALL_NAMED,
-  ALL_WRITES,
-  type LedgerUse,
-  pseudonymPartitions,
-  sessionPartitions,
-  type TableRights,
-  tableRights,
-} from './table-rights.ts';
+import { ALL_NAMED, ALL_WRITES, closedPartitions, type LedgerUse, tableRights } from './table-rights.ts';
 
 const STREAM_ACTIONS = [
   'dynamodb:DescribeStream',
@@ -24,10 +16,7 @@ const STREAM_ACTIONS = [
   'dynamodb:ListStreams',
 ];
 
-/**
- * The ledger table, its index of due items and its stream. Stateful: kept when the stack is deleted,
- * protected from deletion, restorable to any second of the last 35 days.
- */
+/** The ledger table, its index of due items and its stream. It outlives the stack and is restorable to any second of 35 days. */
 export class LedgerTable extends Construct {
   readonly table: dynamodb.ITable;
   readonly #key: IKey | undefined;
@@ -61,27 +50,19 @@ export class LedgerTable extends Construct {
     this.table = table as dynamodb.ITable;
   }
 
-  /**
-   * Lets `program` use the table and passes its name. Writes outside its use are denied explicitly, so that
-   * a right added later opens nothing.
-   */
+  /** Lets `program` use the table. Writes outside its use are denied explicitly, so that a right added later opens nothing. */
   grant(program: NodeLambda, use: LedgerUse): void {
     program.fn.addEnvironment(ENV_LEDGER_TABLE, this.table.tableName);
-    const { reads, writes, sessions, pseudonyms }: TableRights = tableRights(this.#instance)[use];
+    const rights = tableRights(this.#instance)[use];
+    const { reads, writes } = rights;
     const table = [this.table.tableArn];
     if (reads.length > 0) program.allow(reads, table);
     for (const { actions, partitions } of writes) program.allow(actions, table, onKeys(...partitions));
     const written = [...new Set(writes.flatMap(({ partitions }) => partitions))];
-    if (written.length === 0) program.deny(ALL_WRITES, table);
-    else
-      program.deny(ALL_WRITES, table, {
-        'ForAnyValue:StringNotLike': { 'dynamodb:LeadingKeys': written },
-      });
-    const unread = [
-      ...(sessions === true ? [] : sessionPartitions(this.#instance)),
-      ...(pseudonyms === true ? [] : pseudonymPartitions(this.#instance)),
-    ];
-    program.deny(ALL_NAMED, table, { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': unread } });
+    const others = { 'ForAnyValue:StringNotLike': { 'dynamodb:LeadingKeys': written } };
+    program.deny(ALL_WRITES, table, written.length === 0 ? undefined : others);
+    const closed = closedPartitions(this.#instance, rights);
+    program.deny(ALL_NAMED, table, { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': closed } });
     for (const statement of tableKeyStatements(this, this.#key)) program.role.addToPolicy(statement);
   }
 

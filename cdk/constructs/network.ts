@@ -3,10 +3,7 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
 import type { Settings } from '../settings/deployment.ts';
 
-/**
- * Network of the relays: two public subnets of its own, or an existing one. Public, because a NAT gateway
- * costs more than the rest of Tollgate. No inbound traffic is allowed.
- */
+/** Network of the relays, without inbound traffic. A new one is public, because a NAT gateway costs more than the rest of Tollgate. */
 export class RelayNetwork extends Construct {
   readonly vpc: ec2.IVpc;
   readonly subnets: readonly ec2.ISubnet[];
@@ -15,24 +12,18 @@ export class RelayNetwork extends Construct {
   constructor(scope: Construct, id: string, settings: Settings['vpc']) {
     super(scope, id);
     const isNew = settings.kind === 'new';
-    const { vpc, subnets } = isNew
-      ? publicVpc(new Construct(this, 'Vpc'), settings.cidr)
-      : existingVpc(this, settings);
-    this.vpc = vpc;
-    this.subnets = subnets;
+    const found = isNew ? publicVpc(new Construct(this, 'Vpc'), settings.cidr) : settings;
+    const { id: vpcId, availabilityZones, subnetIds, ...routes } = found;
+    const zones = [...availabilityZones];
+    this.vpc = ec2.Vpc.fromVpcAttributes(this, 'Found', { vpcId, availabilityZones: zones });
+    this.subnets = subnetIds.map((subnetId, index) =>
+      ec2.Subnet.fromSubnetAttributes(this, `Subnet${index + 1}`, {
+        ...{ subnetId, availabilityZone: zones[index] ?? '' },
+        ...('routeTableId' in routes && { routeTableId: routes.routeTableId }),
+      }),
+    );
     this.assignPublicIp = isNew || settings.assignPublicIp;
   }
-}
-
-type ExistingVpc = Extract<Settings['vpc'], { kind: 'existing' }>;
-
-function existingVpc(scope: Construct, { id: vpcId, availabilityZones, subnetIds }: ExistingVpc) {
-  const vpc = ec2.Vpc.fromVpcAttributes(scope, 'Vpc', { vpcId, availabilityZones: [...availabilityZones] });
-  const subnets = subnetIds.map((subnetId, index) => {
-    const availabilityZone = availabilityZones[index] ?? '';
-    return ec2.Subnet.fromSubnetAttributes(scope, `Subnet${index + 1}`, { subnetId, availabilityZone });
-  });
-  return { vpc, subnets };
 }
 
 /** The router's streams survive the loss of one zone. */
@@ -40,20 +31,15 @@ const ZONES = 2;
 /** Host bits of a subnet, a /28: 16 addresses, some for the extra tasks of a deployment. */
 const SUBNET_BITS = 4;
 
-/**
- * Two public subnets in two zones, a way out and none in but to what opens itself; DynamoDB inside AWS, where the endpoint is
- * free. Made of single resources: the library's `Vpc` asks the account for its zones as soon as the stack names one.
- */
+/** Makes single resources, because the library's `Vpc` asks the account for its zones as soon as the stack names one. */
 function publicVpc(scope: Construct, cidr: string) {
   const { region } = Stack.of(scope);
   const tags = [{ key: 'Name', value: scope.node.path }];
   const addresses = { cidrBlock: cidr, enableDnsHostnames: true, enableDnsSupport: true };
   const vpcId = new ec2.CfnVPC(scope, 'Resource', { ...addresses, tags }).ref;
   const gatewayId = new ec2.CfnInternetGateway(scope, 'Gateway').ref;
-  const attached = new ec2.CfnVPCGatewayAttachment(scope, 'Attached', {
-    vpcId,
-    internetGatewayId: gatewayId,
-  });
+  const attachment = { vpcId, internetGatewayId: gatewayId };
+  const attached = new ec2.CfnVPCGatewayAttachment(scope, 'Attached', attachment);
   const routeTableId = new ec2.CfnRouteTable(scope, 'Routes', { vpcId }).ref;
   const out = new ec2.CfnRoute(scope, 'Out', { routeTableId, destinationCidrBlock: '0.0.0.0/0', gatewayId });
   out.addDependency(attached);
@@ -61,12 +47,8 @@ function publicVpc(scope: Construct, cidr: string) {
   const availabilityZones = Array.from({ length: ZONES }, (_, index) => Fn.select(index, Fn.getAzs(region)));
   const subnetIds = availabilityZones.map((availabilityZone, index) => {
     const cidrBlock = Fn.select(index, Fn.cidr(cidr, ZONES, String(SUBNET_BITS)));
-    const subnetId = new ec2.CfnSubnet(scope, `Subnet${index + 1}`, {
-      vpcId,
-      availabilityZone,
-      cidrBlock,
-      tags,
-    }).ref;
+    const subnet = { vpcId, availabilityZone, cidrBlock, tags };
+    const subnetId = new ec2.CfnSubnet(scope, `Subnet${index + 1}`, subnet).ref;
     new ec2.CfnSubnetRouteTableAssociation(scope, `Subnet${index + 1}Routes`, { subnetId, routeTableId });
     return subnetId;
   });
@@ -76,14 +58,5 @@ function publicVpc(scope: Construct, cidr: string) {
     serviceName: `com.amazonaws.${region}.dynamodb`,
     routeTableIds: [routeTableId],
   });
-  const vpc = ec2.Vpc.fromVpcAttributes(scope, 'Found', { vpcId, availabilityZones });
-  const subnets = subnetIds.map((subnetId, index) => {
-    const availabilityZone = availabilityZones[index] ?? '';
-    return ec2.Subnet.fromSubnetAttributes(scope, `FoundSubnet${index + 1}`, {
-      subnetId,
-      availabilityZone,
-      routeTableId,
-    });
-  });
-  return { vpc, subnets };
+  return { id: vpcId, availabilityZones, subnetIds, routeTableId };
 }

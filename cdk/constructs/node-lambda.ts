@@ -23,6 +23,11 @@ export interface NodeLambdaProps {
 }
 
 const RULES_FILE = '/var/task/rules.json';
+const NETWORK_INTERFACES = [
+  'ec2:CreateNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DeleteNetworkInterface',
+];
 
 /** A bundle on Node 24 and arm64, with a log of its own and a role that may write to nothing else. */
 export class NodeLambda extends Construct {
@@ -40,11 +45,10 @@ export class NodeLambda extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     // Lambda's own managed policy would let it write to every log of the account.
-    this.role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    });
+    this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [this.logGroup.logGroupArn]);
-    if (props.network !== undefined) this.#allowNetworkInterfaces();
+    // Lambda needs all, because interfaces have no name before they are created.
+    if (props.network !== undefined) this.allow(NETWORK_INTERFACES, ['*']);
     this.fn = new lambda.Function(this, 'Function', {
       functionName: `tollgate-${settings.stage}-${name}`,
       runtime: lambda.Runtime.NODEJS_24_X,
@@ -69,24 +73,13 @@ export class NodeLambda extends Construct {
     });
   }
 
-  /**
-   * Grants actions on named resources. A `*` needs a comment with its reason, and an entry in the test's
-   * list.
-   */
+  /** Grants actions on named resources. A `*` needs a comment with its reason, and an entry in the test's list. */
   allow(...rights: Parameters<typeof allow>): void {
     this.role.addToPolicy(allow(...rights));
   }
 
   deny(...rights: Parameters<typeof allow>): void {
     this.role.addToPolicy(statement(Effect.DENY, ...rights));
-  }
-
-  /** Lambda needs all, because interfaces have no name before they are created. */
-  #allowNetworkInterfaces(): void {
-    this.allow(
-      ['ec2:CreateNetworkInterface', 'ec2:DescribeNetworkInterfaces', 'ec2:DeleteNetworkInterface'],
-      ['*'],
-    );
   }
 
   #placedIn({ vpc, subnets }: NonNullable<NodeLambdaProps['network']>, { gitlab }: Settings) {
@@ -105,8 +98,7 @@ const HTTPS_PORT = 443;
 
 function portOf(url: string): number {
   const { port, protocol } = new URL(url);
-  if (port !== '') return Number(port);
-  return protocol === 'https:' ? HTTPS_PORT : 80;
+  return Number(port) || (protocol === 'https:' ? HTTPS_PORT : 80);
 }
 
 function bundleIn(bundlesPath: string, name: string): lambda.Code {
@@ -120,13 +112,7 @@ function bundleIn(bundlesPath: string, name: string): lambda.Code {
 export const arnHere = (scope: Construct, service: string, resource: string): string =>
   Stack.of(scope).formatArn({ service, resource });
 
-/**
- * Lets `program` read one SecureString at runtime and passes its name. An administrator stores the value:
- * CloudFormation cannot create a SecureString and must never see one.
- *
- * @param variable - environment variable for the name.
- * @param readable - parameter that it may read; differs from the name for a path with a token per group.
- */
+/** Lets `program` read a SecureString and passes its name. @param readable - differs from it for a path with a token per group */
 export function grantSecret(
   program: NodeLambda,
   variable: string,

@@ -16,10 +16,7 @@ const ECR =
 /** Source of relay/Dockerfile's COPY; .dockerignore allows this folder of `dist`. */
 const STAGED = `dist/relay/${DESCRIPTORS_FOLDER}`;
 
-/**
- * The relay's image: a ready one, which needs no Docker, or one built from relay/Dockerfile during
- * deployment, with this deployment's descriptors.
- */
+/** The relay's image: a ready one, or one built from relay/Dockerfile during deployment with this deployment's descriptors. */
 export function relayImage(scope: Construct, { relay: { image: ready }, gitlab }: Settings): ContainerImage {
   const { fileName, bytes } = gitlab.descriptors;
   mkdirSync(join(root, STAGED), { recursive: true });

@@ -48,10 +48,7 @@ function callAdmit({ url, fn }: RelayServiceProps['admit']): readonly PolicyStat
   ];
 }
 
-/**
- * The account's SSM key is open to readers of the parameter. A customer's key needs a grant, limited to
- * these parameters through SSM.
- */
+/** The account's SSM key is open to readers of the parameter. A customer's key needs a grant, limited to these parameters. */
 function readSecrets(
   stack: Stack,
   names: readonly (string | undefined)[],

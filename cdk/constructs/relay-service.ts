@@ -3,6 +3,7 @@ import { SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { withoutAbsent } from '../../policies/without-absent.ts';
 import * as names from '../../relay/names.ts';
 import { relayImage } from './relay-image.ts';
 import { grantRelay, type RelayServiceProps } from './relay-rights.ts';
@@ -13,14 +14,10 @@ export const SCRATCH_FOLDER = '/tmp';
 /** The relay ends within 10 s; what is left is for a container that hangs. */
 const STOP_TIMEOUT = Duration.seconds(30);
 
-/**
- * The relays: as many tasks as the settings say, always on, over both zones. New ones are started and must have a stream
- * at the router before old ones are stopped; a deployment whose relays get none is rolled back.
- */
+/** New relays must have a stream at the router before old ones stop. A deployment whose relays get none is rolled back. */
 export class RelayService extends Construct {
   readonly cluster: ecs.Cluster;
   readonly service: ecs.FargateService;
-  readonly container: ecs.ContainerDefinition;
   readonly logGroup: LogGroup;
 
   constructor(scope: Construct, id: string, props: RelayServiceProps) {
@@ -40,7 +37,7 @@ export class RelayService extends Construct {
         operatingSystemFamily: ecs.OperatingSystemFamily.LINUX,
       },
     });
-    this.container = this.#addContainer(task, props);
+    this.#addContainer(task, props);
     grantRelay(task.taskRole, props);
 
     this.cluster = new ecs.Cluster(this, 'Cluster', { vpc: network.vpc });
@@ -71,7 +68,7 @@ export class RelayService extends Construct {
     this.service.node.addDependency(network);
   }
 
-  #addContainer(task: ecs.FargateTaskDefinition, props: RelayServiceProps): ecs.ContainerDefinition {
+  #addContainer(task: ecs.FargateTaskDefinition, props: RelayServiceProps): void {
     const { settings } = props;
     const linuxParameters = new ecs.LinuxParameters(this, 'Linux', { initProcessEnabled: false });
     linuxParameters.dropCapabilities(ecs.Capability.ALL);
@@ -107,43 +104,35 @@ export class RelayService extends Construct {
       }),
     });
     container.addMountPoints({ sourceVolume: 'scratch', containerPath: SCRATCH_FOLDER, readOnly: false });
-    return container;
   }
 }
 
 /** Addresses of the task's credentials and the task itself: never through a proxy. */
 const NO_PROXY = '169.254.170.2,169.254.169.254,127.0.0.1,localhost';
 
-const APP_FOLDER = '/app';
-
-function relayEnvironment(
-  scope: Construct,
-  { settings, admit, table }: RelayServiceProps,
-): Record<string, string> {
+function relayEnvironment(scope: Construct, { settings, admit, table }: RelayServiceProps) {
   const { relay, gitlab, parameters } = settings;
-  return {
+  return withoutAbsent({
     [names.ENV_ROUTER_URL]: gitlab.routerUrl,
     // Named by content: an image that does not have these descriptors does not start, and the deployment is rolled back.
-    [names.ENV_PROTO_FILE]: `${APP_FOLDER}/${names.DESCRIPTORS_FOLDER}/${gitlab.descriptors.fileName}`,
+    [names.ENV_PROTO_FILE]: `/app/${names.DESCRIPTORS_FOLDER}/${gitlab.descriptors.fileName}`,
     [names.ENV_ROUTER_TOKEN_PARAMETER]: parameters.routerToken,
-    ...(gitlab.caParameter !== undefined && { [names.ENV_CA_PARAMETER]: gitlab.caParameter }),
+    [names.ENV_CA_PARAMETER]: gitlab.caParameter,
     [names.ENV_ADMIT_ROUTE]: settings.admitRoute,
-    ...(admit.url === undefined
-      ? { [names.ENV_ADMIT_FUNCTION]: admit.fn.functionArn }
-      : { [names.ENV_ADMIT_URL]: admit.url }),
+    [names.ENV_ADMIT_FUNCTION]: admit.url === undefined ? admit.fn.functionArn : undefined,
+    [names.ENV_ADMIT_URL]: admit.url,
     [names.ENV_DEADLINE_MS]: String(relay.deadlineMs),
-    ...(relay.answerWithinMs !== undefined && { [names.ENV_ANSWER_WITHIN_MS]: String(relay.answerWithinMs) }),
+    [names.ENV_ANSWER_WITHIN_MS]: relay.answerWithinMs?.toString(),
     [names.ENV_FALLBACK]: relay.failurePolicy,
     [names.ENV_RELAYS]: String(relay.count),
     [names.ENV_RELAY_GITLAB_INSTANCE]: gitlab.instance,
     [names.ENV_JOURNAL_TABLE]: table.tableName,
-    ...(settings.metrics && { [names.ENV_RELAY_DEPLOYMENT]: settings.stage }),
-    ...(settings.watchdog && { [names.ENV_HEARTBEAT_TABLE]: table.tableName }),
+    [names.ENV_RELAY_DEPLOYMENT]: settings.metrics ? settings.stage : undefined,
+    [names.ENV_HEARTBEAT_TABLE]: settings.watchdog ? table.tableName : undefined,
     [names.ENV_AWS_REGION]: Stack.of(scope).region,
     // Lower case is what both the WebSocket tunnel and gRPC read.
-    ...(gitlab.proxyUrl !== undefined && { https_proxy: gitlab.proxyUrl, no_proxy: NO_PROXY }),
-    ...(parameters.proxyCredentials !== undefined && {
-      [names.ENV_PROXY_PARAMETER]: parameters.proxyCredentials,
-    }),
-  };
+    https_proxy: gitlab.proxyUrl,
+    no_proxy: gitlab.proxyUrl && NO_PROXY,
+    [names.ENV_PROXY_PARAMETER]: parameters.proxyCredentials,
+  });
 }

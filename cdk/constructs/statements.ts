@@ -1,5 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 
 type Conditions = Record<string, unknown>;
@@ -23,7 +24,7 @@ export const allow = (
   conditions?: Conditions,
 ): PolicyStatement => statement(Effect.ALLOW, actions, resources, conditions);
 
-/** A customer's key may serve others, so it opens by way of one service of this region only. */
+/** A key of ours or of the customer may serve others, so it opens by way of one service of this region only. */
 export const allowKey = (
   scope: Construct,
   service: 'dynamodb' | 's3' | 'sns',
@@ -38,3 +39,11 @@ export const allowKey = (
 export const onKeys = (...partitions: readonly string[]): Conditions => ({
   'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...partitions] },
 });
+
+/** Rights to publish to a topic, and to use its key if it has one. */
+export const publishTo = (scope: Construct, { topicArn, masterKey }: ITopic): readonly PolicyStatement[] => [
+  allow(['sns:Publish'], [topicArn]),
+  ...(masterKey === undefined
+    ? []
+    : [allowKey(scope, 'sns', ['kms:Decrypt', 'kms:GenerateDataKey'], masterKey.keyArn)]),
+];

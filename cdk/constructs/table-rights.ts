@@ -43,13 +43,13 @@ export const ALL_NAMED = [
   'dynamodb:Query',
 ];
 
-export const sessionPartitions = (instance: string): readonly string[] => [
-  `${instance}${names.SESSIONS_PK_SUFFIX}#*`,
-];
+const SESSIONS = `${names.SESSIONS_PK_SUFFIX}#*`;
 
-export const pseudonymPartitions = (instance: string): readonly string[] => [
-  `${instance}${names.PSEUDONYMS_PK_SUFFIX}`,
-];
+/** Partitions that a program may neither read nor write, because only one other program may. */
+export const closedPartitions = (instance: string, { sessions, pseudonyms }: TableRights) =>
+  [sessions ? [] : SESSIONS, pseudonyms ? [] : names.PSEUDONYMS_PK_SUFFIX]
+    .flat()
+    .map((suffix) => `${instance}${suffix}`);
 
 const may = (actions: readonly string[], ...partitions: readonly string[]): PartitionRight => ({
   actions,
@@ -66,7 +66,7 @@ export function tableRights(instance: string) {
   const noted = own(`${names.LIMITS_PK_SUFFIX}#opening#*`);
   const decided = [...books, announced, ...noted];
   const usage = own('#usage#*', '#top#*', '#rejections#*', '#estimates#*');
-  const sessions = sessionPartitions(instance);
+  const sessions = own(SESSIONS);
   return {
     decide: { reads: READ, writes: [may(WRITE, ...decided)] },
     settle: { reads: READ, writes: [may(WRITE, ...decided)] },
@@ -105,14 +105,11 @@ export function tableRights(instance: string) {
       writes: [may(WRITE, ...books, ...noted), may(PUT, ...own(names.REQUEUE_PK_SUFFIX))],
     },
     examine: { reads: READ, writes: [may(PUT, ...own(names.HEALTH_PK_SUFFIX))] },
-    /**
-     * Reads all of the table, marks counters that drift, and writes the usage that the stream lost. Puts pseudonyms for users, closes
-     * months, packs sheets (sums of all groups) and the snapshot of counters. Closed months are never updated or deleted.
-     */
+    /** Reads the whole table, adds lost usage, puts pseudonyms and packs sheets. It never updates or deletes a closed month. */
     recount: {
       reads: [...READ, 'dynamodb:Scan'],
       writes: [
-        may(WRITE, ...books, ...usage, ...own('@recount'), ...pseudonymPartitions(instance)),
+        may(WRITE, ...books, ...usage, ...own('@recount', names.PSEUDONYMS_PK_SUFFIX)),
         may(PUT, ...own(names.STATEMENTS_PK_SUFFIX, `${names.STATEMENTS_PK_SUFFIX}#*`)),
         may(PUT, ...own(`${names.SHEETS_PK_SUFFIX}#*`, names.COUNTERS_PK_SUFFIX)),
       ],

@@ -1,4 +1,5 @@
 import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import type { IService } from 'aws-cdk-lib/aws-ecs';
 import { EventField, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -10,7 +11,7 @@ import { ENV_CONSOLE_URL, ENV_THRESHOLDS_TOPIC } from '../../functions/names.ts'
 import { runbookPlace } from '../monitoring/runbook.ts';
 import type { Settings } from '../settings/deployment.ts';
 import type { NodeLambda } from './node-lambda.ts';
-import { allow, allowKey } from './statements.ts';
+import { publishTo } from './statements.ts';
 
 /** A deleted key makes the topic useless, so there is time to think. */
 const KEY_PENDING = Duration.days(30);
@@ -84,42 +85,34 @@ const DEPLOYMENT_FAILED = 'A deployment of the relays failed';
  *
  * @see https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs_service_deployment_events.html
  */
-export class RelayDeployments extends Construct {
-  constructor(
-    scope: Construct,
-    id: string,
-    props: { readonly settings: Settings; readonly serviceArn: string; readonly topic: ITopic },
-  ) {
-    super(scope, id);
-    const { settings, serviceArn, topic } = props;
-    const place = runbookPlace(DEPLOYMENT_FAILED, settings.alarms.runbookUrl);
-    const reason = EventField.fromPath('$.detail.reason');
-    new Rule(this, 'Failed', {
-      ruleName: `tollgate-${settings.stage}-relay-deployment-failed`,
-      description: 'Tells those on call',
-      eventPattern: {
-        source: ['aws.ecs'],
-        detailType: ['ECS Deployment State Change'],
-        resources: [serviceArn],
-        detail: { eventName: ['SERVICE_DEPLOYMENT_FAILED'] },
-      },
-      targets: [
-        new SnsTopic(Topic.fromTopicArn(this, 'Topic', topic.topicArn), {
-          role: this.#publisher(topic),
-          message: RuleTargetInput.fromText(
-            `TICKET: Tollgate ${settings.stage}: ECS gave up a deployment of the relays and keeps the old ones. ${reason} What to do: ${place}`,
-          ),
-        }),
-      ],
-    });
-  }
-
-  /** A role of this rule's own, rather than a topic that every rule of the account may publish to. */
-  #publisher({ topicArn, masterKey }: ITopic): Role {
-    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('events.amazonaws.com') });
-    role.addToPolicy(allow(['sns:Publish'], [topicArn]));
-    if (masterKey !== undefined)
-      role.addToPolicy(allowKey(this, 'sns', ['kms:Decrypt', 'kms:GenerateDataKey'], masterKey.keyArn));
-    return role;
-  }
+export function alertOnFailedDeployments(
+  scope: Construct,
+  { stage, alarms }: Settings,
+  { serviceArn }: IService,
+  topic: ITopic,
+): void {
+  const place = new Construct(scope, 'RelayDeployments');
+  const runbook = runbookPlace(DEPLOYMENT_FAILED, alarms.runbookUrl);
+  const reason = EventField.fromPath('$.detail.reason');
+  // The rule has its own role, so that not every rule of the account may publish to the topic.
+  const role = new Role(place, 'Role', { assumedBy: new ServicePrincipal('events.amazonaws.com') });
+  for (const statement of publishTo(place, topic)) role.addToPolicy(statement);
+  new Rule(place, 'Failed', {
+    ruleName: `tollgate-${stage}-relay-deployment-failed`,
+    description: 'Tells those on call',
+    eventPattern: {
+      source: ['aws.ecs'],
+      detailType: ['ECS Deployment State Change'],
+      resources: [serviceArn],
+      detail: { eventName: ['SERVICE_DEPLOYMENT_FAILED'] },
+    },
+    targets: [
+      new SnsTopic(Topic.fromTopicArn(place, 'Topic', topic.topicArn), {
+        role,
+        message: RuleTargetInput.fromText(
+          `TICKET: Tollgate ${stage}: ECS gave up a deployment of the relays and keeps the old ones. ${reason} What to do: ${runbook}`,
+        ),
+      }),
+    ],
+  });
 }

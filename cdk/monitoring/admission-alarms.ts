@@ -11,19 +11,13 @@ export interface AlarmRow {
   /** @default 5 */
   readonly periodMinutes?: number;
   readonly breach?: readonly ['above' | 'below', number];
-  /** Periods that must breach, all in a row, or so many of so many. @default 1 */
+  /** Periods in a row that must breach, or a number of the last ones. @default 1 */
   readonly periods?: number | readonly [breaching: number, of: number];
-  /**
-   * Treatment of a period without a value. Most metrics are written only when something happens, or by relays and sweeps, whose
-   * silence RelayDisconnected and SweepFailing report. @default 'notBreaching'
-   */
+  /** Treatment of a period without a value. RelayDisconnected and SweepFailing report silence. @default 'notBreaching' */
   readonly missing?: 'breaching' | 'notBreaching';
   /** Sent by the composite only, so that one outage is one page. */
   readonly toldBy?: typeof COMPOSITE.name;
-  /**
-   * Title of its own graph, in the row of the alarms it is listed with; true: its label. Absent: it shares a graph of
-   * dashboard-rows.ts.
-   */
+  /** Title of its own graph; true: its label. Absent: it shares a graph of dashboard-rows.ts. */
   readonly graph?: string | true;
 }
 
@@ -64,7 +58,7 @@ const relayMissing = (relays: number): AlarmRow => ({
   periods: 3,
 });
 
-export const answerAlarms = ({ relays, deadlineMs, failurePolicy }: AlarmInput): readonly AlarmRow[] => [
+const answerAlarms = ({ relays, deadlineMs, failurePolicy }: AlarmInput): readonly AlarmRow[] => [
   {
     name: 'RelayDisconnected',
     says: 'No relay has a stream at the job router: GitLab fails every job it would ask about while the controller is enabled.',
@@ -107,7 +101,7 @@ export const answerAlarms = ({ relays, deadlineMs, failurePolicy }: AlarmInput):
   },
 ];
 
-export const ruleAlarms: readonly AlarmRow[] = [
+const ruleAlarms: readonly AlarmRow[] = [
   {
     name: 'LimitsUnreadable',
     says: 'Limits cannot be read, or a parameter with limits is invalid: the last valid ones stay in force.',
@@ -164,7 +158,7 @@ export const ruleAlarms: readonly AlarmRow[] = [
 ];
 
 /** The admit function and its table, by AWS's own metrics: they cost nothing and are there when ours are not. */
-export const ledgerAlarms: readonly AlarmRow[] = [
+const ledgerAlarms: readonly AlarmRow[] = [
   {
     name: 'AdmitErrors',
     says: 'The admit function fails or is throttled; relays answer such batches by themselves.',
@@ -188,10 +182,10 @@ export const ledgerAlarms: readonly AlarmRow[] = [
 
 /** Per cent. An odd job stays below it; a field that GitLab moved does not. */
 const UNREADABLE_SHARE_MAX = 5;
-/** Fewer per hour are exceptions, whatever their share, on a site with few requests. */
+/** Fewer per hour are exceptions: on a site with few requests they are a large share. */
 const UNREADABLE_MIN = 3;
 
-export const readingAlarms: readonly AlarmRow[] = [
+const readingAlarms: readonly AlarmRow[] = [
   {
     name: 'SchemaSuspect',
     says: 'The job router seems to speak another schema than the descriptors of the relays: nothing is rejected.',
@@ -246,3 +240,10 @@ export const readingAlarms: readonly AlarmRow[] = [
     periodMinutes: 15,
   },
 ];
+
+export const admissionAlarms = (input: AlarmInput) => ({
+  answers: answerAlarms(input),
+  reading: readingAlarms,
+  ledger: ledgerAlarms,
+  rules: ruleAlarms,
+});

@@ -61,10 +61,7 @@ const OPERATORS = {
   above: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
   below: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
 } as const;
-const MISSING = {
-  breaching: cloudwatch.TreatMissingData.BREACHING,
-  notBreaching: cloudwatch.TreatMissingData.NOT_BREACHING,
-} as const;
+const { BREACHING, NOT_BREACHING } = cloudwatch.TreatMissingData;
 
 export function addAlarms(
   scope: Construct,
@@ -78,7 +75,7 @@ export function addAlarms(
   /** The first word is the severity, so that subscription filters can separate pages from tickets. */
   const describe = ({ name, severity, says }: Pick<AlarmSpec, 'name' | 'severity' | 'says'>): string =>
     `${severity.toUpperCase()}: ${says} What to do: ${runbookPlace(name, runbookUrl)}`;
-  const tell = (alarm: cloudwatch.Alarm | cloudwatch.CompositeAlarm): void => {
+  const notify = (alarm: cloudwatch.Alarm | cloudwatch.CompositeAlarm): void => {
     for (const topicArn of topicArns) {
       const action: cloudwatch.IAlarmAction = { bind: () => ({ alarmActionArn: topicArn }) };
       alarm.addAlarmAction(action);
@@ -97,9 +94,9 @@ export function addAlarms(
       threshold,
       evaluationPeriods: periods,
       datapointsToAlarm: spec.breaching,
-      treatMissingData: MISSING[spec.missing],
+      treatMissingData: spec.missing === 'breaching' ? BREACHING : NOT_BREACHING,
     });
-    if (spec.toldBy === undefined) tell(alarm);
+    if (spec.toldBy === undefined) notify(alarm);
     else together.push(alarm);
     return alarm;
   });
@@ -109,6 +106,6 @@ export function addAlarms(
     alarmDescription: describe(COMPOSITE),
     alarmRule: cloudwatch.AlarmRule.anyOf(...together),
   });
-  tell(composite);
+  notify(composite);
   return [composite, ...alarms];
 }

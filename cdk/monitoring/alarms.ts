@@ -1,18 +1,11 @@
 /** All alarms of a deployment, with those of the sweep, the ends of jobs, and the console and notices. */
 import { FUNCTION_METRICS } from '../../functions/names.ts';
 import { RELAY_METRICS, RELAY_WAITING_METRICS } from '../../relay/names.ts';
-import {
-  type AlarmInput,
-  type AlarmRow,
-  answerAlarms,
-  ledgerAlarms,
-  readingAlarms,
-  ruleAlarms,
-} from './admission-alarms.ts';
+import { type AlarmInput, type AlarmRow, admissionAlarms } from './admission-alarms.ts';
 import { needsOwnMetrics, seriesIn } from './series.ts';
 
 /** The ledger agrees with GitLab and with its own records. */
-export const truthAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
+const truthAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
   {
     name: 'SweepFailing',
     says: 'The sweep has not run, or GitLab has not answered it, for a quarter of an hour: leaked holds stay.',
@@ -62,28 +55,26 @@ export const truthAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
     periodMinutes: 60,
     breach: ['above', 5],
   },
-  // AWS's metric: it must not depend on anything of ours.
-  ...(watchdog
-    ? [
-        {
-          name: 'WatchdogFailing',
-          says: 'The watchdog does not run, or could not reach GitLab when it had to: nobody would disarm the controller.',
-          formula: 'watchdogErrors',
-          label: 'Errors of the watchdog',
-          graph: 'Watchdog',
-          periods: 3,
-          // Lambda counts the errors of each run, zero included, and it runs every minute: no value is no run.
-          missing: 'breaching',
-        } satisfies AlarmRow,
-      ]
-    : []),
+  ...(watchdog ? [watchdogFailing] : []),
 ];
+
+/** It uses AWS's metric, because it must not depend on anything of ours. */
+const watchdogFailing: AlarmRow = {
+  name: 'WatchdogFailing',
+  says: 'The watchdog does not run, or could not reach GitLab when it had to: nobody would disarm the controller.',
+  formula: 'watchdogErrors',
+  label: 'Errors of the watchdog',
+  graph: 'Watchdog',
+  periods: 3,
+  // Lambda counts the errors of each run, zero included, and it runs every minute: no value is no run.
+  missing: 'breaching',
+};
 
 /** Stands for an age where a reader reads nothing, so that there is none. */
 const UNREAD_SECONDS = 3_600;
 
 /** From a job's end to its charge: webhook, inbox, stream. */
-export const endsOfJobsAlarms: readonly AlarmRow[] = [
+const endsOfJobsAlarms: readonly AlarmRow[] = [
   {
     name: 'WebhookSilence',
     says: 'Jobs are admitted, but their ends hardly arrive: GitLab tells none, deliveries are refused, or nobody reads the inbox. Holds wait for the sweep.',
@@ -150,7 +141,7 @@ const PERIOD_MINUTES = 15;
 const RUN_MINUTES = 5;
 
 /** Alarms of the console and the notices. They use AWS metrics, which are free and independent of ours. */
-export function deskAlarms({ noticesMinutes, requeue, console }: AlarmInput): readonly AlarmRow[] {
+function deskAlarms({ noticesMinutes, requeue, console }: AlarmInput): readonly AlarmRow[] {
   const isRare = noticesMinutes > PERIOD_MINUTES;
   const failing: AlarmRow = {
     name: 'DeskFailing',
@@ -197,26 +188,26 @@ const complete = ({ periods = 1, ...row }: AlarmRow) => {
   };
 };
 
+/** The alarms by the row of the dashboard that they belong to. */
+export function alarmsByRow(input: AlarmInput) {
+  const { answers, reading, ledger, rules } = admissionAlarms(input);
+  const truth = truthAlarms(input);
+  return { answers, reading, ledger, ends: endsOfJobsAlarms, truth, rules, desk: deskAlarms(input) };
+}
+
 /** The alarms of a deployment. Those of AWS alone are left if there are no metrics of ours. */
-export const alarmsFor = (watched: AlarmInput): readonly AlarmSpec[] =>
-  [
-    ...answerAlarms(watched),
-    ...readingAlarms,
-    ...ledgerAlarms,
-    ...endsOfJobsAlarms,
-    ...truthAlarms(watched),
-    ...ruleAlarms,
-    ...deskAlarms(watched),
-  ]
-    .filter(({ formula }) => watched.metrics || !needsOwnMetrics(formula))
+export const alarmsFor = (input: AlarmInput): readonly AlarmSpec[] =>
+  Object.values(alarmsByRow(input))
+    .flat()
+    .filter(({ formula }) => input.metrics || !needsOwnMetrics(formula))
     .map(complete);
 
 /** For `tollgate cost`, which does not load the CDK. */
-export function monitoringCounts(watched: AlarmInput) {
-  const alarms = alarmsFor(watched);
+export function monitoringCounts(input: AlarmInput) {
+  const alarms = alarmsFor(input);
   return {
     /** Names under the one dimension that is paid for; without those that are only written while jobs wait for room. */
-    customMetrics: watched.metrics
+    customMetrics: input.metrics
       ? new Set([...FUNCTION_METRICS, ...RELAY_METRICS]).size - RELAY_WAITING_METRICS.length
       : 0,
     alarms: alarms.length,

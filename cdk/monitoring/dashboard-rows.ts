@@ -1,11 +1,5 @@
-import {
-  type AlarmInput,
-  type AlarmRow,
-  answerAlarms,
-  readingAlarms,
-  ruleAlarms,
-} from './admission-alarms.ts';
-import { deskAlarms, endsOfJobsAlarms, truthAlarms } from './alarms.ts';
+import type { AlarmInput } from './admission-alarms.ts';
+import { alarmsByRow } from './alarms.ts';
 
 export type GraphLines = Readonly<Record<string, string>>;
 
@@ -56,14 +50,14 @@ const graph = (title: string, more: Omit<Graph, 'kind' | 'title'>): Graph => ({
 
 const topTen = (title: string, ...query: readonly string[]): TopTen => ({ kind: 'top-ten', title, query });
 
-/** Alarms with their own graph, as their specs declare. */
-const ownGraphs = (own: readonly AlarmRow[]): readonly Graph[] =>
-  own.flatMap(({ name, label, graph: title }) =>
+/** Graphs that the alarms of a row ask for. */
+const ownGraphs = (row: keyof ReturnType<typeof alarmsByRow>, input: AlarmInput): readonly Graph[] =>
+  alarmsByRow(input)[row].flatMap(({ name, label, graph: title }) =>
     title === undefined ? [] : [graph(title === true ? label : title, { alarm: name })],
   );
 
 /** Rows in order of urgency: on-call reads from the top and stops at the first red one. */
-export const rowsFor = (watched: AlarmInput): readonly Row[] => [
+export const rowsFor = (input: AlarmInput): readonly Row[] => [
   {
     title: 'Answers',
     says: 'What GitLab asked and what it was told.',
@@ -74,7 +68,7 @@ export const rowsFor = (watched: AlarmInput): readonly Row[] => [
       }),
       graph('From request to response, ms', {
         ...{ alarm: 'LatencyNearDeadline', lines: { latencyMedian: 'p50' } },
-        marks: [{ value: watched.deadlineMs, label: 'Deadline: the fallback answers' }],
+        marks: [{ value: input.deadlineMs, label: 'Deadline: the fallback answers' }],
       }),
       graph('Jobs that wait for room', {
         ...{ lines: { waiting: 'Most in one relay' }, right: { waitMs: 'Waited, p99, ms' } },
@@ -95,7 +89,7 @@ export const rowsFor = (watched: AlarmInput): readonly Row[] => [
         ...{ alarm: 'RelayDisconnected', right: { reconnects: 'Reconnects' } },
         lines: { streamsOpen: 'Streams of the relay with the fewest' },
       }),
-      ...ownGraphs(answerAlarms(watched)),
+      ...ownGraphs('answers', input),
       graph('Jobs per batch', { lines: { batchJobs: 'Average', batchJobsMost: 'Largest' } }),
       graph('Busiest relay, %', { lines: { relayCpu: 'CPU', relayMemory: 'Memory' } }),
     ],
@@ -104,7 +98,7 @@ export const rowsFor = (watched: AlarmInput): readonly Row[] => [
     title: 'Reading',
     says: 'Whether the relays understand what GitLab asks. Where they do not, nothing is rejected.',
     panels: [
-      ...ownGraphs(readingAlarms),
+      ...ownGraphs('reading', input),
       graph('Requests that could not be read', {
         ...{ alarm: 'UnreadableRequests', right: { unreadableRequests: 'Requests' } },
       }),
@@ -143,7 +137,7 @@ export const rowsFor = (watched: AlarmInput): readonly Row[] => [
       graph('Settlement lag and readers of the stream', {
         ...{ alarm: 'StreamBehind', lines: { settlementLagSeconds: 'From end to charge, p99' } },
       }),
-      ...ownGraphs(endsOfJobsAlarms),
+      ...ownGraphs('ends', input),
       graph('Errors of the other functions', {
         ...{ stacked: true, periodMinutes: 15 },
         lines: {
@@ -167,19 +161,19 @@ export const rowsFor = (watched: AlarmInput): readonly Row[] => [
         alarm: 'UnadmittedShare',
         right: { bypassJobs: 'Jobs without an admission', outOfScopeJobs: 'Out of scope, not charged' },
       }),
-      ...ownGraphs(truthAlarms(watched)),
+      ...ownGraphs('truth', input),
     ],
   },
   {
     title: 'Rules and directory',
     says: 'What decisions rest on.',
-    panels: ownGraphs(ruleAlarms),
+    panels: ownGraphs('rules', input),
   },
   {
     title: 'Desk',
     says: 'Where people see and change limits.',
     panels: [
-      ...ownGraphs(deskAlarms(watched)),
+      ...ownGraphs('desk', input),
       graph('Console: requests', {
         lines: { consoleCalls: 'Requests' },
         right: { consoleRefused: 'Refused', consoleThrottles: 'Throttled' },

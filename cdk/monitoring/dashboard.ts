@@ -7,12 +7,6 @@ import type { AlarmSpec } from './alarms.ts';
 import type { Graph, GraphLines, Panel, Row } from './dashboard-rows.ts';
 import { RUNBOOK_FILE, runbookLink } from './runbook.ts';
 
-interface GlanceProps {
-  readonly settings: Settings;
-  readonly alarms: readonly cloudwatch.IAlarm[];
-  readonly metrics: DeploymentMetrics;
-}
-
 const NUMBERS: GraphLines = {
   ...{ streamsMost: 'Streams', requests: 'Requests', rejected: 'Rejected' },
   ...{ fallbackAnswers: 'Without the ledger', answerLatencyMs: 'p99, ms', liveHolds: 'Live holds' },
@@ -20,16 +14,16 @@ const NUMBERS: GraphLines = {
 
 type Lines = readonly (readonly cloudwatch.IWidget[])[];
 
-export function glanceWidgets({ settings, alarms, metrics }: GlanceProps): Lines {
-  const { stage, gitlab, alarms: targets } = settings;
-  const id = gitlab.controllerId ?? '<controller id>';
-  const disarm = `glab runner-controller update ${id} --state dry_run`;
+export function glanceWidgets(
+  { stage, gitlab, alarms: targets }: Settings,
+  alarms: readonly cloudwatch.IAlarm[],
+  metrics: DeploymentMetrics,
+): Lines {
+  const disarm = `glab runner-controller update ${gitlab.controllerId ?? '<controller id>'} --state dry_run`;
   const link = runbookLink(COMPOSITE.name, targets.runbookUrl);
+  const help = `Jobs fail and nobody knows why? Disarm the controller, then look: \`${disarm}\` — ${link}, in \`${RUNBOOK_FILE}\``;
   const words = new cloudwatch.TextWidget({
-    markdown: [
-      `# Tollgate ${stage}: ${gitlab.instance}`,
-      `Jobs fail and nobody knows why? Disarm the controller, then look: \`${disarm}\` — ${link}, in \`${RUNBOOK_FILE}\``,
-    ].join('\n'),
+    markdown: `# Tollgate ${stage}: ${gitlab.instance}\n${help}`,
     width: GRID_COLUMNS,
     height: 2,
   });
@@ -41,7 +35,7 @@ export function glanceWidgets({ settings, alarms, metrics }: GlanceProps): Lines
     width: left,
     height: 5,
   });
-  const shown = drawn(Object.entries(NUMBERS), PERIOD_MINUTES, metrics);
+  const shown = drawLines(Object.entries(NUMBERS), PERIOD_MINUTES, metrics);
   const numbers = new cloudwatch.SingleValueWidget({
     title: 'Last five minutes',
     metrics: shown,
@@ -69,7 +63,8 @@ const PER_LINE_MAX = 4;
 
 /** The row's heading and below it its panels; nothing where nothing of it is deployed. */
 export function rowWidgets({ title, says, panels }: Row, deps: WidgetDeps): Lines {
-  const shown = panels.filter((panel) => panel.kind !== 'graph' || linesOf(panel, deps).length > 0);
+  const isDeployed = ([formula]: Line): boolean => deps.metrics.has(formula);
+  const shown = panels.filter((panel) => panel.kind !== 'graph' || linesOf(panel, deps).some(isDeployed));
   if (shown.length === 0) return [];
   const alarms = shown.flatMap((panel) => (panel.kind === 'graph' ? (specOf(panel, deps) ?? []) : []));
   const links = alarms.map(({ name }) => runbookLink(name, deps.runbookUrl)).join(' · ');
@@ -82,7 +77,7 @@ export function rowWidgets({ title, says, panels }: Row, deps: WidgetDeps): Line
   });
   return [
     [heading],
-    ...sideBySide(shown).map((line) => {
+    ...splitRows(shown).map((line) => {
       const width = Math.floor(GRID_COLUMNS / line.length);
       return line.map((panel) => panelWidget(panel, width, deps));
     }),
@@ -90,7 +85,7 @@ export function rowWidgets({ title, says, panels }: Row, deps: WidgetDeps): Line
 }
 
 /** Lines of about the same length: five panels are three and two. */
-function sideBySide(panels: readonly Panel[]): readonly (readonly Panel[])[] {
+function splitRows(panels: readonly Panel[]): readonly (readonly Panel[])[] {
   const lines = Math.ceil(panels.length / PER_LINE_MAX);
   const perLine = Math.ceil(panels.length / lines);
   return Array.from({ length: lines }, (_, index) => panels.slice(index * perLine, (index + 1) * perLine));
@@ -115,8 +110,8 @@ function graphWidget(graph: Graph, width: number, deps: WidgetDeps): cloudwatch.
     height: HEIGHT,
     stacked,
     period: Duration.minutes(periodMinutes),
-    left: drawn(linesOf(graph, deps), periodMinutes, deps.metrics),
-    right: drawn(Object.entries(right), periodMinutes, deps.metrics),
+    left: drawLines(linesOf(graph, deps), periodMinutes, deps.metrics),
+    right: drawLines(Object.entries(right), periodMinutes, deps.metrics),
     leftAnnotations: annotations.map((each) => ({ color: cloudwatch.Color.RED, ...each })),
     leftYAxis: { min: 0, showUnits: false },
     rightYAxis: { min: 0, showUnits: false },
@@ -135,13 +130,11 @@ const specOf = ({ alarm }: Graph, { specs }: WidgetDeps): AlarmSpec | undefined 
 
 type Line = readonly [formula: string, label: string];
 
-const drawn = (lines: readonly Line[], periodMinutes: number, metrics: DeploymentMetrics) =>
-  lines
-    .filter(([formula]) => metrics.has(formula))
-    .map(([formula, label]) => metrics.of(formula, { periodMinutes, label }));
+const drawLines = (lines: readonly Line[], periodMinutes: number, { has, of }: DeploymentMetrics) =>
+  lines.flatMap(([formula, label]) => (has(formula) ? of(formula, { periodMinutes, label }) : []));
 
 function linesOf(graph: Graph, deps: WidgetDeps): readonly Line[] {
   const spec = specOf(graph, deps);
-  const first: readonly Line[] = spec === undefined ? [] : [[spec.formula, spec.label]];
-  return [...first, ...Object.entries(graph.lines ?? {})].filter(([formula]) => deps.metrics.has(formula));
+  const lines = Object.entries(graph.lines ?? {});
+  return spec === undefined ? lines : [[spec.formula, spec.label], ...lines];
 }

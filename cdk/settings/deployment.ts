@@ -5,69 +5,67 @@ import { FARGATE_MEMORY_MIB, SETTINGS } from './settings.ts';
 const isNewVpc = ({ cidr, ...existing }: z.output<typeof SETTINGS>['vpc']): boolean =>
   Object.keys(existing).length === 0;
 
-/** The rules for more than one setting: what is wrong, by setting. They are checked when each setting fits alone. */
+/** Returns what is wrong with settings that fit alone, by setting. */
 function crossChecks({ gitlab, vpc, relay, ...settings }: z.output<typeof SETTINGS>) {
   const { subnetIds = [], availabilityZones = [] } = vpc;
   const isNew = isNewVpc(vpc);
   const isInside = gitlab.reachedFrom === 'vpc';
   const sizes: readonly number[] = FARGATE_MEMORY_MIB[relay.cpu];
-  const wrong: (readonly [setting: string, remedy: string])[] = [];
-  const refuse = (when: boolean, setting: string, remedy: string): void => {
-    if (when) wrong.push([setting, remedy]);
-  };
-  refuse(
-    isInside && isNew,
-    'gitlab.reachedFrom',
-    'a new VPC has no way to a private GitLab; name an existing one in vpc, or set "internet"',
-  );
-  refuse(
-    isInside && vpc.assignPublicIp === true,
-    'gitlab.reachedFrom',
-    'functions get no public address, so in public subnets they reach nothing; name private subnets in vpc and leave assignPublicIp away, or set "internet"',
-  );
-  refuse(!isNew && vpc.id === undefined, 'vpc.id', 'expected the id of the VPC that has the subnets');
-  refuse(!isNew && vpc.cidr !== undefined, 'vpc.cidr', 'an existing VPC has its range; leave it away');
-  refuse(
-    !isNew && new Set(availabilityZones).size < 2,
-    'vpc.availabilityZones',
-    'two relays want two zones; name the zone of each subnet, at least two',
-  );
-  refuse(
-    subnetIds.length !== availabilityZones.length,
-    'vpc.subnetIds',
-    `${subnetIds.length} subnets and ${availabilityZones.length} zones; name the zone of each subnet, in the same order`,
-  );
-  refuse(
-    relay.memoryMiB !== undefined && !sizes.includes(relay.memoryMiB),
-    'relay.memoryMiB',
-    `expected one of ${sizes.join(', ')}`,
-  );
-  refuse(
-    relay.answerWithinMs !== undefined && relay.answerWithinMs < relay.deadlineMs,
-    'relay.answerWithinMs',
-    `expected at least deadlineMs, which is ${relay.deadlineMs}`,
-  );
-  refuse(
-    settings.watchdog && gitlab.controllerId === undefined,
-    'watchdog',
-    'it changes the state of one controller: give its number in gitlab.controllerId, or set false',
-  );
-  refuse(
-    settings.disarmAfterFailedJob && !settings.watchdog,
-    'disarmAfterFailedJob',
-    'the watchdog does it: set watchdog: true as well, or false',
-  );
-  refuse(
-    settings.parameters.proxyCredentials !== undefined && gitlab.proxyUrl === undefined,
-    'parameters.proxyCredentials',
-    'it is for a proxy: name it in gitlab.proxyUrl',
-  );
-  return wrong;
+  const checks: readonly (readonly [isWrong: boolean, setting: string, remedy: string])[] = [
+    [
+      isInside && isNew,
+      'gitlab.reachedFrom',
+      'a new VPC has no way to a private GitLab; name an existing one in vpc, or set "internet"',
+    ],
+    [
+      isInside && vpc.assignPublicIp === true,
+      'gitlab.reachedFrom',
+      'functions get no public address, so in public subnets they reach nothing; name private subnets in vpc and leave assignPublicIp away, or set "internet"',
+    ],
+    [!isNew && vpc.id === undefined, 'vpc.id', 'expected the id of the VPC that has the subnets'],
+    [!isNew && vpc.cidr !== undefined, 'vpc.cidr', 'an existing VPC has its range; leave it away'],
+    [
+      !isNew && new Set(availabilityZones).size < 2,
+      'vpc.availabilityZones',
+      'two relays want two zones; name the zone of each subnet, at least two',
+    ],
+    [
+      subnetIds.length !== availabilityZones.length,
+      'vpc.subnetIds',
+      `${subnetIds.length} subnets and ${availabilityZones.length} zones; name the zone of each subnet, in the same order`,
+    ],
+    [
+      relay.memoryMiB !== undefined && !sizes.includes(relay.memoryMiB),
+      'relay.memoryMiB',
+      `expected one of ${sizes.join(', ')}`,
+    ],
+    [
+      relay.answerWithinMs !== undefined && relay.answerWithinMs < relay.deadlineMs,
+      'relay.answerWithinMs',
+      `expected at least deadlineMs, which is ${relay.deadlineMs}`,
+    ],
+    [
+      settings.watchdog && gitlab.controllerId === undefined,
+      'watchdog',
+      'it changes the state of one controller: give its number in gitlab.controllerId, or set false',
+    ],
+    [
+      settings.disarmAfterFailedJob && !settings.watchdog,
+      'disarmAfterFailedJob',
+      'the watchdog does it: set watchdog: true as well, or false',
+    ],
+    [
+      settings.parameters.proxyCredentials !== undefined && gitlab.proxyUrl === undefined,
+      'parameters.proxyCredentials',
+      'it is for a proxy: name it in gitlab.proxyUrl',
+    ],
+  ];
+  return checks.filter(([isWrong]) => isWrong);
 }
 
 /** Checks a deployment and fills in the defaults that other settings give. */
 export const DEPLOYMENT = SETTINGS.transform((read, context) => {
-  for (const [setting, message] of crossChecks(read))
+  for (const [, setting, message] of crossChecks(read))
     context.issues.push({ code: 'custom', input: read, path: setting.split('.'), message });
   const { stage, gitlab, vpc, relay, parameters } = read;
   const host = URL.parse(gitlab.url)?.hostname ?? '';

@@ -30,41 +30,29 @@ export class SettingsError extends Error {
   }
 }
 
-/**
- * Reads every deployment of the file, or the one of `-c stage=…`, with overrides of the command line.
- *
- * @throws {SettingsError} listing every mistake.
- */
+/** Reads every deployment, or the one of `-c stage=…`, with overrides. @throws {SettingsError} listing every mistake */
 export function readDeployments(deployments: unknown, context: Context): readonly Settings[] {
   const mistakes: Mistake[] = [];
-  const note = (mistake: Mistake): void => {
-    mistakes.push(mistake);
+  const note = (setting: string, value: unknown, place: string, remedy: string): void => {
+    mistakes.push({ setting, value, place, remedy });
   };
   const all: readonly unknown[] = Array.isArray(deployments) ? deployments : [];
-  if (all.length === 0) {
-    note({ setting: 'deployments', value: deployments, place: FILE, remedy: 'expected at least one' });
-  }
   const stage = context[STAGE_KEY];
-  const chosen = all
-    .map((deployment, index) => ({ deployment, index }))
-    .filter(({ deployment }) => stage === undefined || stageOf(deployment) === stage);
-  if (all.length > 0 && chosen.length === 0) {
-    const remedy = `${FILE} has no such stage; it has ${all.map(stageOf).join(', ')}`;
-    note({ setting: STAGE_KEY, value: stage, place: `-c ${STAGE_KEY}`, remedy });
+  const chosen = [...all.entries()].filter(([, each]) => stage === undefined || readStage(each) === stage);
+  if (all.length === 0) note('deployments', deployments, FILE, 'expected at least one');
+  else if (chosen.length === 0) {
+    const remedy = `${FILE} has no such stage; it has ${all.map(readStage).join(', ')}`;
+    note(STAGE_KEY, stage, `-c ${STAGE_KEY}`, remedy);
   }
-  const settings = chosen.flatMap(({ deployment, index }) => {
-    const final = overridden(deployment, context);
-    const name = stageOf(deployment);
+  const settings = chosen.flatMap(([index, deployment]) => {
+    const final = override(deployment, context);
+    const name = readStage(deployment);
     const place = `${FILE}, ${name === undefined ? `deployments[${index}]` : `stage "${name}"`}`;
     const read = DEPLOYMENT.safeParse(final);
-    for (const { path, message } of pathsOf(read.error)) {
+    for (const { path, message } of issuePaths(read.error)) {
       const key = path.filter((each) => typeof each === 'string').join('.');
-      note({
-        setting: settingAt(path),
-        value: path.reduce<unknown>((value, each) => (value as Record<PropertyKey, unknown>)?.[each], final),
-        place: Object.hasOwn(context, key) ? `-c ${key}` : place,
-        remedy: message,
-      });
+      const value = path.reduce<unknown>((at, each) => (at as Record<PropertyKey, unknown>)?.[each], final);
+      note(settingName(path), value, Object.hasOwn(context, key) ? `-c ${key}` : place, message);
     }
     return read.success ? [read.data] : [];
   });
@@ -72,22 +60,22 @@ export function readDeployments(deployments: unknown, context: Context): readonl
   const stages = settings.map((each) => each.stage);
   for (const repeated of new Set(stages.filter((each, at) => stages.indexOf(each) !== at))) {
     const remedy = 'two deployments have this stage; give each its own, such as prod-emea';
-    note({ setting: 'stage', value: repeated, place: FILE, remedy });
+    note(STAGE_KEY, repeated, FILE, remedy);
   }
   if (mistakes.length > 0) throw new SettingsError(mistakes);
   return settings;
 }
 
 /** The command line wins over the file, in every deployment that is synthesized. */
-const overridden = (deployment: unknown, context: Context): unknown =>
+const override = (deployment: unknown, context: Context): unknown =>
   Object.entries(context)
     .filter(([key]) => SETTING.test(key) && key !== STAGE_KEY)
-    .reduce((result, [key, value]) => replaced(result, key.split('.'), readText(key, value)), deployment);
+    .reduce((result, [key, value]) => replace(result, key.split('.'), readText(key, value)), deployment);
 
-function replaced(target: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
+function replace(target: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
   if (name === undefined) return value;
   const fields = typeof target === 'object' && target !== null ? (target as Record<string, unknown>) : {};
-  return { ...fields, [name]: replaced(fields[name], rest, value) };
+  return { ...fields, [name]: replace(fields[name], rest, value) };
 }
 
 /** Lists are separated by commas. Other values stay text, and the setting's own check refuses them. */
@@ -98,19 +86,19 @@ function readText(key: string, value: unknown): unknown {
   return /^\d+$/.test(value) && key !== 'account' ? Number(value) : value;
 }
 
-const pathsOf = (error: z.ZodError | undefined) =>
+const issuePaths = (error: z.ZodError | undefined) =>
   (error?.issues ?? []).flatMap((issue) =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map((key) => ({ path: [...issue.path, key], message: issue.message }))
       : [{ path: issue.path, message: issue.message }],
   );
 
-function stageOf(deployment: unknown): string | undefined {
+function readStage(deployment: unknown): string | undefined {
   const stage = (deployment as { readonly stage?: unknown } | null | undefined)?.stage;
   return typeof stage === 'string' ? stage : undefined;
 }
 
-const settingAt = (path: readonly PropertyKey[]): string =>
+const settingName = (path: readonly PropertyKey[]): string =>
   path
     .map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${String(key)}`))
     .join('');

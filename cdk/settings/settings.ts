@@ -43,7 +43,7 @@ const integer = ({ min, max }: { readonly min: number; readonly max: number }) =
 };
 const choice = <const T extends string | number>(...choices: readonly [T, ...T[]]) =>
   z.literal([...choices], { error: `expected one of ${choices.join(', ')}` });
-const flag = () => z.boolean({ error: 'expected true or false' });
+const flag = z.boolean({ error: 'expected true or false' });
 const section = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, {
     error: ({ code }) =>
@@ -71,20 +71,17 @@ const isVpcRange = (value: string): boolean => {
   return isIP(address) === 4 && /^(?:1[6-9]|2[0-6])$/.test(bits);
 };
 
-const httpsUrl = () => url(/^https:$/, 'an address that begins with https://');
-const keyArn = () =>
-  text(
-    /^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/[\w-]+$/,
-    'the ARN of a KMS key, such as arn:aws:kms:eu-central-1:111122223333:key/…',
-  );
-const parameter = () =>
-  text(
-    /^(?:\/(?!aws\b|ssm\b)[\w.-]+)(?:\/[\w.-]+){0,14}$/,
-    'the name of an SSM parameter, beginning with "/", such as /tollgate/prod/router-token',
-  );
-const clientId = () =>
-  text(/^[\w-]{1,128}$/, 'the application id that GitLab shows for it, letters and digits');
-const groupId = () => integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+const httpsUrl = url(/^https:$/, 'an address that begins with https://');
+const keyArn = text(
+  /^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/[\w-]+$/,
+  'the ARN of a KMS key, such as arn:aws:kms:eu-central-1:111122223333:key/…',
+);
+const parameter = text(
+  /^(?:\/(?!aws\b|ssm\b)[\w.-]+)(?:\/[\w.-]+){0,14}$/,
+  'the name of an SSM parameter, beginning with "/", such as /tollgate/prod/router-token',
+);
+const clientId = text(/^[\w-]{1,128}$/, 'the application id that GitLab shows for it, letters and digits');
+const groupId = integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 
 const gitlab = section({
   url: origin('GitLab\'s address without a path or a "/" at the end, such as https://gitlab.example.com'),
@@ -105,10 +102,7 @@ const gitlab = section({
       return z.NEVER;
     }
   }),
-  /**
-   * Begins every key of the table, for ever: when the host is renamed, write the old one here. Functions refuse a table that
-   * has keys of other names only. @default the host of `url`
-   */
+  /** Begins every key of the table, for ever: if the host is renamed, write the old one here. @default the host of `url` */
   instance: text(
     /^[A-Za-z0-9.:-]{1,100}$/,
     'a host name such as gitlab.example.com; it begins every key of the table',
@@ -119,30 +113,18 @@ const gitlab = section({
     'wss:// or grpcs:// and the host of the job router, such as wss://kas.gitlab.example.com',
     (parsed) => parsed.hostname !== '' && hasNoPassword(parsed) && `${parsed.search}${parsed.hash}` === '',
   ).optional(),
-  /**
-   * Number of the runner controller. The watchdog needs it, and a controller with the scope of single runners: jobs of other
-   * runners are then out of scope, and no bypass.
-   */
+  /** Number of the runner controller, for the watchdog and for a scope of single runners: other jobs are then no bypass. */
   controllerId: integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).optional(),
-  /**
-   * `vpc`: GitLab's REST API is reached only from inside the existing VPC, whose subnets are then private ones with NAT or
-   * endpoints: "A network without a way out" in RUNBOOK.md.
-   */
+  /** `vpc`: GitLab is reached only from private subnets of the existing VPC: "A network without a way out" in RUNBOOK.md. */
   reachedFrom: choice('internet', 'vpc').default('internet'),
-  /**
-   * Proxy for every call to GitLab and its job router: `http://proxy.example.com:3128`. Its password belongs into
-   * `parameters.proxyCredentials`. @default none
-   */
+  /** Proxy for every call to GitLab and its job router. Its password belongs into `parameters.proxyCredentials`. @default none */
   proxyUrl: url(
     /^https?:$/,
     'http:// or https:// and a host, without a password, such as http://proxy.example.com:3128',
     hasNoPassword,
   ).optional(),
-  /**
-   * SSM parameter with the PEM text of a private authority that signed the certificates of GitLab and its job router.
-   * @default public certificate authorities only
-   */
-  caParameter: parameter().optional(),
+  /** SSM parameter with the PEM text of a private authority for GitLab and its job router. @default public authorities only */
+  caParameter: parameter.optional(),
 });
 
 /** A new VPC needs at most `cidr`; the other fields name an existing one by ids, so that synth asks no account anything. */
@@ -160,7 +142,7 @@ const vpc = section({
     'availability zones',
   ).optional(),
   /** For public subnets. Not with `gitlab.reachedFrom: 'vpc'`: functions get no public address. @default false */
-  assignPublicIp: flag().optional(),
+  assignPublicIp: flag.optional(),
 });
 
 const relay = section({
@@ -186,42 +168,39 @@ const relay = section({
 /** Names of SSM SecureStrings. An administrator stores the values; Tollgate never creates or prints one. */
 const parameters = section({
   /** The controller's `glrct-` token. @default `/tollgate/<stage>/router-token` */
-  routerToken: parameter().optional(),
+  routerToken: parameter.optional(),
   /** A token that reads jobs and runners of the whole instance. @default `/tollgate/<stage>/gitlab-token` */
-  gitlabToken: parameter().optional(),
+  gitlabToken: parameter.optional(),
   /** An administrator's token of scope `api`, for the watchdog. @default `/tollgate/<stage>/controller-token` */
-  controllerToken: parameter().optional(),
+  controllerToken: parameter.optional(),
   /** Signing tokens of the job webhooks, one a line. @default `/tollgate/<stage>/webhook-secrets` */
-  webhookSecrets: parameter().optional(),
+  webhookSecrets: parameter.optional(),
   /** For GitLab 18.9 to 18.11, which cannot sign: the webhook's secret tokens, one a line. @default none: only signed webhooks are taken */
-  webhookTokens: parameter().optional(),
-  /**
-   * An administrator's token of scope `api`, with which the directory sync gives new top-level groups their webhook.
-   * @default none: groups without one are reported
-   */
-  hookToken: parameter().optional(),
+  webhookTokens: parameter.optional(),
+  /** An administrator's token of scope `api` that gives new groups their webhook. @default none: groups without one are reported */
+  hookToken: parameter.optional(),
   /**
    * Path of the tokens of groups whose jobs are retried when a slot is free, one parameter each, named by the group's id:
    * `/tollgate/prod/requeue`. @default none: no job is retried, and nothing is deployed for it
    */
-  requeueTokens: parameter().optional(),
+  requeueTokens: parameter.optional(),
   /**
    * Path of the tokens of groups in whose merge requests the outcome of a request for more is written, one parameter each,
    * named by the group's id: `/tollgate/prod/notes`. @default none: nothing is written in any merge request
    */
-  noteTokens: parameter().optional(),
+  noteTokens: parameter.optional(),
   /** Keys, one a line, that sign links to pending requests in mail and chat. @default none: links are not signed */
-  approvalKey: parameter().optional(),
+  approvalKey: parameter.optional(),
   /** Incoming webhooks of Slack and Teams for notices to owners: `#ci-budget slack https://…`, one a line. @default none */
-  chatWebhooks: parameter().optional(),
+  chatWebhooks: parameter.optional(),
   /** `user:password` for `gitlab.proxyUrl`. @default none: the proxy wants none */
-  proxyCredentials: parameter().optional(),
+  proxyCredentials: parameter.optional(),
   /** Secret of the application registered in GitLab for the console. @default `/tollgate/<stage>/signin-secret` */
-  signInSecret: parameter().optional(),
+  signInSecret: parameter.optional(),
   /** An administrator's token of scope `read_api`, for the console alone. @default `/tollgate/<stage>/console-token` */
-  consoleToken: parameter().optional(),
+  consoleToken: parameter.optional(),
   /** ARN of the customer key of these parameters. @default the account's own key, `aws/ssm` */
-  keyArn: keyArn().optional(),
+  keyArn: keyArn.optional(),
 });
 
 const console = section({
@@ -230,12 +209,12 @@ const console = section({
    * after a first deployment, that address itself without its "/". GitLab sends users back to `<url>/signin/callback`.
    */
   url: origin('an https:// address without a path or a "/" at the end, such as https://budget.example.com'),
-  clientId: clientId(),
+  clientId: clientId,
   /** Id of a second, non-confidential application for `tollgate login`. @default no sign-in from terminals */
-  deviceClientId: clientId().optional(),
+  deviceClientId: clientId.optional(),
   /** The groups whose direct members are admins and finance of Tollgate. */
-  adminGroupId: groupId(),
-  financeGroupId: groupId(),
+  adminGroupId: groupId,
+  financeGroupId: groupId,
   /** The lowest roles in a group that own its limits and see its figures. */
   ownersFrom: choice('maintainer', 'owner').default('maintainer'),
   viewersFrom: choice('guest', 'reporter', 'developer').default('developer'),
@@ -262,16 +241,13 @@ export const SETTINGS = section({
   vpc: vpc.prefault({}),
   relay: relay.prefault({}),
   webhooks: section({
-    /**
-     * Jobs that end a second, on an ordinary day at its busiest. Bursts of ten times as many lose no webhook; Lambda keeps 20
-     * concurrent runs for each.
-     */
+    /** Jobs that end a second at the busiest time. A burst of ten times as many loses no webhook; each reserves 20 runs. */
     jobsPerSecond: integer(JOBS_PER_SECOND).default(JOBS_PER_SECOND.fallback),
   }).prefault({}),
   parameters: parameters.prefault({}),
   state: section({
     /** ARN of a customer key for the table. @default the account's own key, `aws/dynamodb` */
-    tableKeyArn: keyArn().optional(),
+    tableKeyArn: keyArn.optional(),
     /** Days that decisions, limits and their log are archived outside the table, as long as records name the user. 0: no export. */
     exportDays: integer({ min: 0, max: 90 }).default(90),
   }).prefault({}),
@@ -279,7 +255,7 @@ export const SETTINGS = section({
     /** Get an e-mail that must be confirmed once. */
     emails: list(text(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'an e-mail address'), 'e-mail addresses').default([]),
     /** HTTPS endpoints that take SNS messages, such as a chat's. */
-    webhooks: list(httpsUrl(), 'addresses').default([]),
+    webhooks: list(httpsUrl, 'addresses').default([]),
     /** Topics that exist already and get every alarm as well. */
     topicArns: list(
       text(
@@ -289,7 +265,7 @@ export const SETTINGS = section({
       'ARNs of topics',
     ).default([]),
     /** URL of cdk/RUNBOOK.md in your repository, for links from alarms. @default none */
-    runbookUrl: httpsUrl().optional(),
+    runbookUrl: httpsUrl.optional(),
   }).prefault({}),
   console: console.optional(),
   notices: section({
@@ -302,9 +278,9 @@ export const SETTINGS = section({
   usageZone: text(isZone, 'an IANA zone such as Europe/Berlin').default('UTC'),
   logRetentionDays: choice(...RETENTION_DAYS).default(30),
   /** Sets the controller to `dry_run` if no relay was heard for two minutes. Needs `gitlab.controllerId`. */
-  watchdog: flag().default(false),
+  watchdog: flag.default(false),
   /** The watchdog also disarms after the first job that was admitted here and that GitLab failed all the same. */
-  disarmAfterFailedJob: flag().default(false),
-  metrics: flag().default(true),
-  traces: flag().default(false),
+  disarmAfterFailedJob: flag.default(false),
+  metrics: flag.default(true),
+  traces: flag.default(false),
 });

@@ -13,11 +13,7 @@ const NO_FILES = [
   'export const loadSharedConfigFiles = () => none;',
 ].join('\n');
 
-/**
- * Lambda hands a function its credentials and settings in its environment, and has no files of either: the SDK's search for them is a third
- * of its code.
- * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
- */
+/** Lambda passes credentials in the environment and has no files with them: the SDK's search for them is a third of its code. */
 export const lambdaEnvironment: Plugin = {
   name: 'lambda-environment',
   setup: (build) => {

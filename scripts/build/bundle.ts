@@ -21,10 +21,7 @@ import { packRules } from './pack-rules.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/**
- * Deployed programs, and KB slightly above the size of each bundle: more would slow cold starts. Zod (180 KB) only where a
- * schedule starts it.
- */
+/** Deployed programs, and KB slightly above each bundle: more would slow cold starts. Zod has 180 KB: only for scheduled ones. */
 export const BUNDLE_KB_MAX = {
   admit: 420,
   settle: 94,

@@ -1,8 +1,8 @@
 /** `npm run deploy`: looks at what would make a deployment fail, or has failed the last one, then `cdk deploy --all` with the same arguments. */
 import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { concurrencyOf, programRows } from '../../cdk/constructs/program-rows.ts';
 import type { Settings } from '../../cdk/settings/deployment.ts';
 import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
-import { webhooksAtOnce } from '../../cdk/settings/webhooks-at-once.ts';
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { signedFetch } from '../../relay/aws/signed-fetch.ts';
@@ -18,40 +18,36 @@ interface PreflightDeps extends CloudFormation {
 /** A creation that was undone: the stack has a name and nothing in it. */
 const NEVER_MADE = new Set(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED']);
 
-/**
- * Returns whether to go on. A failed first deployment leaves a stack that CDK deletes before it creates it again, and that is protected
- * like every other: its protection is lifted. A check that cannot run, for example without a right, does not stop the deployment.
- */
+/** Returns whether to go on. It lifts the protection of a stack whose creation failed. A check that cannot run stops nothing. */
 export async function preflight(settings: Settings, deps: PreflightDeps): Promise<boolean> {
   const { stage } = settings;
   const service = `Tollgate-${stage}-Service`;
-  const unlooked = (what: string) => (error: unknown) => {
+  const reportUnchecked = (what: string) => (error: unknown) => {
     deps.tell(`${what} could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   };
   const problems: string[] = [];
   let first = false;
   for (const stack of [`Tollgate-${stage}-State`, service]) {
-    const status = await deps.status(stack).catch((error) => unlooked(stack)(error) ?? 'unknown');
+    const status = await deps.status(stack).catch((error) => reportUnchecked(stack)(error) ?? 'unknown');
     if (status === undefined || NEVER_MADE.has(status)) first ||= stack === service;
     if (status !== undefined) problems.push(...(await stackProblems(stack, status, deps)));
   }
-  const missing = await deps.missingParameters(secretsOf(settings)).catch(unlooked('Parameters in SSM'));
-  if (missing !== undefined && missing.length > 0) {
-    const why = 'the relays and functions do not start or do not work without';
+  const missing = await deps
+    .missingParameters(listSecrets(settings))
+    .catch(reportUnchecked('Parameters in SSM'));
+  if (missing !== undefined && missing.length > 0)
     problems.push(
-      `no such parameter in SSM: ${missing.join(', ')}; ${why}. Put them there first: "First set-up" in cdk/RUNBOOK.md`,
+      `no such parameter in SSM: ${missing.join(', ')}; the relays and functions do not start or do not work without. Put them there first: "First set-up" in cdk/RUNBOOK.md`,
     );
-  }
   const unreserved = first
-    ? await deps.unreservedConcurrency().catch(unlooked('Concurrency of Lambda'))
+    ? await deps.unreservedConcurrency().catch(reportUnchecked('Concurrency of Lambda'))
     : undefined;
   const needed = reservedConcurrency(settings) + UNRESERVED_MIN;
-  if (unreserved !== undefined && unreserved < needed) {
+  if (unreserved !== undefined && unreserved < needed)
     problems.push(
       `Lambda may run ${unreserved} functions at once here, and ${needed} are needed; ask for more: "Concurrency of the account" in cdk/RUNBOOK.md`,
     );
-  }
   for (const problem of problems) deps.tell(`${stage}: ${problem}`);
   return problems.length === 0;
 }
@@ -75,7 +71,7 @@ async function stackProblems(
   return [];
 }
 
-function secretsOf({ parameters, watchdog, console }: Settings): readonly string[] {
+function listSecrets({ parameters, watchdog, console }: Settings): readonly string[] {
   const { webhookTokens, webhookSecrets, hookToken, chatWebhooks, approvalKey } = parameters;
   return [
     ...[parameters.routerToken, parameters.gitlabToken],
@@ -89,14 +85,10 @@ function secretsOf({ parameters, watchdog, console }: Settings): readonly string
 
 const UNRESERVED_MIN = 100;
 
-/** As cdk/constructs/programs.ts reserves it. Sweep, directory, drift, doctor and ssm-limits run once at a time. */
-export const reservedConcurrency = ({ webhooks, notices, console, watchdog, parameters }: Settings): number =>
-  webhooksAtOnce(webhooks.jobsPerSecond) +
-  5 +
-  (notices.everyMinutes > 0 ? 1 : 0) +
-  (console === undefined ? 0 : 10) +
-  (watchdog ? 1 : 0) +
-  (parameters.requeueTokens === undefined ? 0 : 1);
+export const reservedConcurrency = (settings: Settings): number =>
+  Object.values(programRows(settings, false))
+    .filter(({ isDeployed }) => isDeployed !== false)
+    .reduce((sum, row) => sum + (concurrencyOf(row) ?? 0), 0);
 
 /** Settings that stand among the arguments of the CDK command line: `-c relay.image=…`, `--context stage=prod`. */
 function contextIn(args: readonly string[]): Readonly<Record<string, string>> {

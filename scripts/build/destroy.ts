@@ -72,7 +72,7 @@ export type ArmedState =
   | { readonly kind: 'armed'; readonly controller: RunnerController }
   | { readonly kind: 'unknown'; readonly why: string };
 
-/** Where the settings do not say which controller is ours, any one that is enabled counts: better asked once too often. */
+/** If the settings do not name our controller, any enabled one counts: to ask once too often is harmless. */
 export async function askWhetherArmed(
   controllers: RunnerControllers,
   controllerId: number | undefined,

@@ -7,10 +7,7 @@ import { fileURLToPath } from 'node:url';
 const REQUIREMENTS = fileURLToPath(new URL('requirements.txt', import.meta.url));
 const INSTALL_MS_MAX = 600_000;
 
-/**
- * The emulator and cfn-lint in a virtual environment, `.tollgate/venv`, made again whenever the pinned versions change. Returns the folder
- * of its programs. @throws {Error} with the remedy, when there is no Python or PyPI does not answer.
- */
+/** Installs the emulator and cfn-lint into `.tollgate/venv` whenever their versions change. @returns the folder of programs */
 export function pythonTools(): string {
   const folder = fileURLToPath(new URL('../../.tollgate/venv', import.meta.url));
   const programs = join(folder, 'bin');
@@ -26,7 +23,7 @@ export function pythonTools(): string {
   );
   const install = ['install', '--quiet', '--disable-pip-version-check', '--requirement', REQUIREMENTS];
   run(join(programs, 'pip'), install, 'is PyPI, or the mirror of pip.conf, reachable?');
-  // Last, so that an interrupted installation is begun again.
+  // Written last, so that an interrupted installation starts again.
   writeFileSync(stamp, wanted);
   return programs;
 }

@@ -13,10 +13,7 @@ function read(...path) {
 
 const names = (allowed, value) => [allowed].flat().includes(value);
 
-/**
- * An optional package may stay away, but not the one that is made for this machine: npm says nothing when it could not be
- * fetched. A package made for one C library may stay away, because this check does not know the library.
- */
+/** The package for this machine must be there: npm is silent when it cannot fetch one. One for a C library may stay away. */
 const mayBeAbsent = ({ optional, devOptional, os, cpu, libc }) =>
   (optional || devOptional) &&
   (libc !== undefined || !names(os, process.platform) || !names(cpu, process.arch));

@@ -9,6 +9,7 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { choice, command, optionalWord, text, texts, toggle, type ValuesOf } from '../../terminal/define.ts';
+import { groupsOf } from '../../terminal/groups.ts';
 import { paintWhen, printable, wrapped } from '../../terminal/table.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
 import { commandFetch } from '../command-fetch.ts';
@@ -104,8 +105,8 @@ that is used up.`,
     const check = checkOf(file);
     const before =
       values.before === undefined ? undefined : checkOf(pipelineFile(values.before, io.cwd).file);
-    const asked = { ...options, variables: policy.variables, flags: values };
-    const { now, code } = await liveStep(check, asked, io);
+    const request = { ...options, variables: policy.variables, flags: values };
+    const { now, code } = await liveStep(check, request, io);
     const write = (flag: 'code-quality' | 'markdown', text: () => string): void => {
       const named = values[flag];
       if (named !== undefined) writeUserFile(resolve(io.cwd, named), text(), `--${flag} "${named}"`);
@@ -123,9 +124,7 @@ that is used up.`,
       io.out(`${wrapped(aboutText(shownPath(file), place, nowMs, rules), io.columns, '  ')}\n\n`);
       io.out(checkText(shown, layout, values.verbose));
     }
-    const isRejected = findingsOf(check, now).some(
-      ({ kind }) => kind === 'rejects' || kind === 'rejects now',
-    );
+    const isRejected = findingsOf(check, now).some(({ kind }) => /^rejects/.test(kind));
     return isRejected ? EXIT.wouldReject : noted === EXIT.ok ? code : noted;
   },
 });
@@ -195,10 +194,8 @@ function named<Value extends string | null>(
 const SEVERITY = { enforce: 'blocker', warn: 'minor', shadow: 'info', off: 'info' } as const;
 
 /**
- * Equal findings of a matrix are one entry. The fingerprint is the same for the same job and finding, in any place:
- * GitLab uses it to find new ones.
+ * GitLab finds new findings by the fingerprint: it is the same for the same job and finding in any place.
  *
- * @param folder - of the pipeline, from the repository's root; '' for the root.
  * @see https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
  */
 function codeQuality(check: PipelineCheck, folder: string): readonly object[] {
@@ -227,8 +224,7 @@ function codeQuality(check: PipelineCheck, folder: string): readonly object[] {
         return entry(job, rule, SEVERITY[mode], [job.definedAs, mode, text], description);
       }),
   ];
-  const equal = Map.groupBy(entries, ({ fingerprint }) => fingerprint);
-  return [...equal.values()].flatMap(([first]) => first ?? []);
+  return groupsOf(entries, ({ fingerprint }) => fingerprint).map(([first]) => first);
 }
 
 /** The check for scripts: one object. Amounts in whole units, money in micro-units. */
@@ -260,13 +256,13 @@ const totalJson = (check: PipelineCheck): object => ({
   ok: countOf(check, 'ok'),
 });
 
-function jobJson({ job, terms, verdict, rejects, watched, untold, asks, results }: JobCheck): object {
+function jobJson({ job, terms, verdict, rejects, watched, undecided, asks, results }: JobCheck): object {
   const { name, stage, place, dependsOn, environment } = job;
   const { runnerClass, estimateSeconds, costMicros } = terms;
   return {
     ...{ name, stage, ...place, ...withoutAbsent({ dependsOn, environment }) },
     ...{ runnerClass, estimateSeconds, costMicros, verdict, notRead: unreadBy(job), rejects, watched },
-    cannotTell: untold,
+    cannotTell: undecided,
     asks: asks.map(({ counter: _, ...ask }) => ask),
     rules: results.map(({ claims: _, ...result }) => result),
   };
@@ -278,20 +274,19 @@ export async function noteStep(
   { env, err }: Pick<TerminalIo, 'env' | 'err'>,
   send: typeof fetch = commandFetch({ env }),
 ): Promise<ExitCode> {
-  const token = env.TOLLGATE_NOTE_TOKEN ?? '';
-  if (token === '') {
+  const token = env.TOLLGATE_NOTE_TOKEN;
+  if (!token) {
     err('--note: no TOLLGATE_NOTE_TOKEN, so the merge request gets no note\n');
     return EXIT.ok;
   }
-  const given = (name: string): string => {
-    const value = env[name] ?? '';
-    if (value !== '') return value;
+  const need = (name: string): string => {
+    if (env[name]) return env[name];
     throw new UsageError(`--note: ${name} is not set; expected a job of a merge request's pipeline`);
   };
-  const baseUrl = given('CI_SERVER_URL');
-  const projectId = given('CI_MERGE_REQUEST_PROJECT_ID');
-  const mergeRequestIid = given('CI_MERGE_REQUEST_IID');
-  const version = Number(given('CI_PIPELINE_ID'));
+  const baseUrl = need('CI_SERVER_URL');
+  const projectId = need('CI_MERGE_REQUEST_PROJECT_ID');
+  const mergeRequestIid = need('CI_MERGE_REQUEST_IID');
+  const version = Number(need('CI_PIPELINE_ID'));
   try {
     checkBaseUrl(baseUrl);
     const deps = { baseUrl, token: async () => token, fetch: send, clock: systemClock };

@@ -2,6 +2,7 @@ import stringWidth from 'string-width';
 import type { CheckedPipeline } from '../../../functions/answers/job/model.ts';
 import { classColumn } from '../../../policies/text/rejection-text.ts';
 import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
+import { groupsOf } from '../../terminal/groups.ts';
 import { type Paint, paintWhen, printable, right, table, wrapped } from '../../terminal/table.ts';
 import { askText, ruleRow, ruleTable } from '../evaluation/rule-text.ts';
 import {
@@ -40,17 +41,15 @@ function sectionsOf({ check, before, now }: ShownCheck): readonly Section[] {
   const lines = (all: readonly string[]): readonly SectionEntry[] => all.map((line) => [line]);
   const found = (kind: Finding['kind']): readonly SectionEntry[] => {
     const own = findings.filter((each) => each.kind === kind);
-    const groups = Map.groupBy(own, ({ rule, mode, text }) => JSON.stringify([rule, mode, text]));
-    return [...groups.values()].flatMap((group) => findingEntries(group, jobs.length));
+    const groups = groupsOf(own, ({ rule, mode, text }) => JSON.stringify([rule, mode, text]));
+    return groups.map((group) => findingEntry(group, jobs.length));
   };
   const created =
     isCreated === 'no'
       ? 'workflow:rules: GitLab creates no pipeline for this ref and source.'
       : `workflow:rules: whether GitLab creates a pipeline depends on ${conditionsText(pipeline.workflowDependsOn)}.`;
-  const depending = jobs.filter(({ job }) => job.dependsOn !== undefined);
-  const conditions = depending.flatMap(({ job }) =>
-    (job.dependsOn ?? []).map((each) => [each, job] as const),
-  );
+  const depending = jobs.flatMap(({ job }) => (job.dependsOn === undefined ? [] : job));
+  const conditions = depending.flatMap((job) => (job.dependsOn ?? []).map((each) => [each, job] as const));
   const others = [...new Set(leftOut.map(({ definedAs }) => definedAs))];
   const run = countOf(check, 'rejected') > 0 ? 'Without the rejected jobs one run' : 'One run';
   const unread = now === undefined ? '; what is left of them needs --console or --ledger' : '';
@@ -101,17 +100,17 @@ function byJobs(
 }
 
 /** One entry for findings that differ in their jobs alone. */
-function findingEntries(group: readonly Finding[], jobsOfPipeline: number): readonly SectionEntry[] {
+function findingEntry(group: readonly [Finding, ...Finding[]], jobsOfPipeline: number): SectionEntry {
   const [first] = group;
-  if (first === undefined) return [];
-  const names = [...Map.groupBy(group, ({ check: { job } }) => job.definedAs)].map(([name, own]) => {
-    const job = own[0]?.check.job;
-    const shown = own.length === 1 ? (job?.name ?? name) : `${name} (${own.length} jobs)`;
-    return job?.place === undefined ? shown : `${shown}  ${job.place.file}:${job.place.line}`;
+  const names = groupsOf(group, ({ check: { job } }) => job.definedAs).map((own) => {
+    const [{ check }] = own;
+    const { name, definedAs, place } = check.job;
+    const shown = own.length === 1 ? name : `${definedAs} (${own.length} jobs)`;
+    return place === undefined ? shown : `${shown}  ${place.file}:${place.line}`;
   });
   const isEvery = group.length === jobsOfPipeline && group.length > 1;
   const below = isEvery ? ['every job'] : firstOf(names, JOBS_SHOWN);
-  return [[`${ruleName(first)}: ${first.text}`, ...[first.message ?? []].flat(), ...below]];
+  return [`${ruleName(first)}: ${first.text}`, ...[first.message ?? []].flat(), ...below];
 }
 
 const ruleName = ({ rule, mode }: Pick<Finding, 'rule' | 'mode'>): string =>
@@ -157,11 +156,9 @@ function leftEntries(
     },
   );
   const hidden = `${limitsHidden} more ${limitsHidden === 1 ? 'limit' : 'limits'} whose figures are not told here`;
-  const rest = [
-    ...(limitsHidden === 0 ? [] : [hidden]),
-    ...(whole ? [] : ['Jobs and values that were not read may ask for more.']),
-  ];
-  return [...entries, ...rest.map((line) => [line] as const)];
+  if (limitsHidden > 0) entries.push([hidden]);
+  if (!whole) entries.push(['Jobs and values that were not read may ask for more.']);
+  return entries;
 }
 
 interface Layout {
@@ -178,16 +175,14 @@ export function checkText(shown: ShownCheck, layout: Layout, verbose: boolean): 
   const { jobs, currency } = shown.check;
   const { columns, paint } = layout;
   const titles = ['job', 'class', right('cost'), 'verdict', 'rules'];
-  const ofJob = ({ job, results }: JobCheck): string =>
-    `${paint.strong(printable(job.name))}\n${ruleTable(
-      results.map((result) => ruleRow(result, currency)),
-      columns,
-      paint,
-    )}`;
+  const jobText = ({ job, results }: JobCheck): string => {
+    const rows = results.map((result) => ruleRow(result, currency));
+    return `${paint.strong(printable(job.name))}\n${ruleTable(rows, columns, paint)}`;
+  };
   return [
     ...(jobs.length === 0 ? [] : [table(titles, jobRows(jobs, currency, layout), columns, paint.strong)]),
     ...sectionsOf(shown).map((section) => sectionText(section, layout)),
-    ...(verbose ? jobs.map(ofJob) : []),
+    ...(verbose ? jobs.map(jobText) : []),
     `${summaryText(shown, paint)}\n`,
   ].join('\n');
 }
@@ -202,10 +197,7 @@ function sectionText({ title, entries }: Section, { columns, paint }: Layout): s
 const ENTRIES_SHOWN = 20;
 const CODE_COLUMNS_MAX = 400;
 
-/**
- * The check for a merge request. Texts of files and rules are in code spans on one line, so that GitLab does
- * not read quick actions, mentions or tables.
- */
+/** Texts of files are in code spans on one line, so that GitLab reads no quick actions, mentions or tables in them. */
 export function checkMarkdown(shown: ShownCheck): string {
   const sections = sectionsOf(shown).map(({ title, entries }) => {
     const items = entries.map(([text, ...below]) =>
@@ -218,7 +210,7 @@ export function checkMarkdown(shown: ShownCheck): string {
 
 function code(text: string): string {
   const line = printable(text).replaceAll(/\s+/g, ' ').replaceAll('`', "'").trim();
-  return `\`${shortened(line, CODE_COLUMNS_MAX)}\``;
+  return `\`${shorten(line, CODE_COLUMNS_MAX)}\``;
 }
 
 function summaryText({ check, before, now }: ShownCheck, paint: Paint): string {
@@ -254,40 +246,34 @@ function jobRows(
   currency: string,
   { columns, paint }: Layout,
 ): readonly (readonly string[])[] {
-  const rows = Map.groupBy(checks, (check) => {
+  const rows = groupsOf(checks, (check) => {
     const { job, terms, verdict } = check;
-    return JSON.stringify([job.definedAs, classColumn(terms), terms.costMicros, verdict, whyOf(check)]);
+    return JSON.stringify([job.definedAs, classColumn(terms), terms.costMicros, verdict, reasonsOf(check)]);
   });
-  return [...rows.values()].flatMap(([first, ...more]) => {
-    if (first === undefined) return [];
+  return rows.map(([first, ...more]) => {
     const { job, terms, verdict } = first;
     const count = 1 + more.length;
     const name = printable(count === 1 ? job.name : `${job.definedAs} (${count} jobs)`);
     return [
-      [
-        shortened(name, Math.max(NAME_COLUMNS_MIN, Math.floor(columns / 3))),
-        printable(classColumn(terms)),
-        amountText(terms.costMicros * count, 'micros', currency, 'up'),
-        paint[TONES[verdict]](verdict),
-        printable(whyOf(first)),
-      ],
+      shorten(name, Math.max(NAME_COLUMNS_MIN, Math.floor(columns / 3))),
+      printable(classColumn(terms)),
+      amountText(terms.costMicros * count, 'micros', currency, 'up'),
+      paint[TONES[verdict]](verdict),
+      printable(reasonsOf(first)),
     ];
   });
 }
 
-function whyOf({ job, rejects, untold, watched }: JobCheck): string {
-  const why = [
-    ...rejects.map(ruleName),
-    ...untold.map((each) => `${ruleName(each)}?`),
-    ...watched.map(ruleName),
-  ];
-  if (job.dependsOn !== undefined) why.push('depends on rules');
-  if (unreadBy(job).length > 0) why.push('not read');
-  return [...new Set(why)].join(', ');
+function reasonsOf({ job, rejects, undecided, watched }: JobCheck): string {
+  const reasons = [...rejects.map(ruleName), ...undecided.map((each) => `${ruleName(each)}?`)];
+  reasons.push(...watched.map(ruleName));
+  if (job.dependsOn !== undefined) reasons.push('depends on rules');
+  if (unreadBy(job).length > 0) reasons.push('not read');
+  return [...new Set(reasons)].join(', ');
 }
 
 /** Shortens the middle, because the end distinguishes jobs of a matrix. */
-function shortened(text: string, columns: number): string {
+function shorten(text: string, columns: number): string {
   if (stringWidth(text) <= columns) return text;
   const letters = [...text];
   const tail = Math.floor((columns - 1) / 2);

@@ -9,7 +9,7 @@ import { type PlaceFlags, placeInLedger, type RequestPlace } from '../evaluation
 import { type LedgerFlags, refuseTableFlags } from '../ledger-flags.ts';
 import { openLedger } from '../open-ledger.ts';
 import type { RulesFlags } from '../rules-flags.ts';
-import { type PipelineCheck, pipelineRequestOf, type RequestOptions } from './pipeline-check.ts';
+import { type PipelineCheck, type RequestOptions, requestForJob } from './pipeline-check.ts';
 
 interface LiveStep {
   readonly now?: CheckedPipeline & { readonly decidedBy: 'console' | 'ledger' };
@@ -21,12 +21,7 @@ interface LiveAsk extends Omit<RequestOptions, 'jobId'> {
   readonly nowMs: number;
 }
 
-/**
- * Asks a console or a ledger to decide about the jobs of a file without holding anything. A console that only the
- * environment names is asked if there is a session for it.
- *
- * @throws {UsageError} if flags contradict each other or name no project or group.
- */
+/** Asks a console or ledger to decide without holding anything. @throws {UsageError} if flags contradict or name no project */
 export async function liveStep({ jobs }: PipelineCheck, ask: LiveAsk, io: TerminalIo): Promise<LiveStep> {
   const { flags, place } = ask;
   if (flags.ledger === undefined) refuseTableFlags(flags);
@@ -38,9 +33,9 @@ export async function liveStep({ jobs }: PipelineCheck, ask: LiveAsk, io: Termin
     throw new UsageError(`${flag}: whose budget? expected --project or --group`);
   if (jobs.length === 0 || whose === undefined) return { code: EXIT.ok };
   if (!isNamed && (origin === undefined || !mayAskConsole(origin, io))) return { code: EXIT.ok };
-  const asked = jobs.map(({ job }, index) => jobAsked(pipelineRequestOf(job, { ...ask, jobId: index + 1 })));
+  const askedJobs = jobs.map(({ job }, index) => jobAsked(requestForJob(job, { ...ask, jobId: index + 1 })));
   const decide = (api: ApiClient, by: object): Promise<CheckedPipeline> =>
-    answeredInProcess(api.check.$post({ json: { ...by, jobs: asked } }));
+    answeredInProcess(api.check.$post({ json: { ...by, jobs: askedJobs } }));
   try {
     if (origin !== undefined) {
       const now = await decide(consoleClient(origin, io), whose);

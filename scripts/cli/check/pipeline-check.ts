@@ -16,6 +16,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { isInFlight } from '../../../policies/unit.ts';
 import { fieldOfVariable } from '../../../policies/variables/compared-value.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { groupsOf } from '../../terminal/groups.ts';
 import { allowedServiceVariables, allowedVariables } from '../evaluation/allowed-variables.ts';
 import type { RequestPlace } from '../evaluation/place-flags.ts';
 import {
@@ -37,7 +38,7 @@ export interface JobCheck {
   readonly verdict: 'rejected' | 'not sure' | 'ok';
   readonly rejects: readonly Violation[];
   readonly watched: readonly Violation[];
-  readonly untold: readonly UndecidedRule[];
+  readonly undecided: readonly UndecidedRule[];
   readonly asks: readonly LimitAsk[];
 }
 
@@ -58,10 +59,10 @@ function checkJob(
   nowMs: number,
 ): JobCheck {
   const results = ruleResults(request, rules, nowMs);
-  const untold = results.flatMap((result) => untoldOf(result, job) ?? []);
-  const certain = results.flatMap((result) => (isUnsure(result) ? [] : certainOf(result, job)));
+  const undecided = results.flatMap((result) => readUndecided(result, job) ?? []);
+  const certain = results.flatMap((result) => (isUnsure(result) ? [] : certainViolations(result, job)));
   const rejects = certain.filter(({ mode }) => mode === 'enforce');
-  const unsure = untold.some(({ mode }) => mode === 'enforce');
+  const unsure = undecided.some(({ mode }) => mode === 'enforce');
   return {
     job,
     terms: evaluate(request, { ...rules, nowMs }).terms,
@@ -69,29 +70,29 @@ function checkJob(
     verdict: rejects.length > 0 ? 'rejected' : unsure || job.notRead !== undefined ? 'not sure' : 'ok',
     rejects,
     watched: certain.filter(({ mode, exempt }) => mode !== 'enforce' && exempt !== true),
-    untold,
+    undecided,
     asks: results.flatMap(({ claims }) => claims.filter(({ neverFits }) => !neverFits).map(limitAskOf)),
   };
 }
 
 /** Leaves out those that rest on a field missing here alone (GitLab or an unread file has it), or on an unknown variable. */
-const certainOf = ({ violations }: RuleResult, job: ExpandedJob): readonly Violation[] =>
+const certainViolations = ({ violations }: RuleResult, job: ExpandedJob): readonly Violation[] =>
   violations.filter(
     (each) =>
-      doubtsAbout(each, job).length === 0 &&
+      unsetBehind(each, job).length === 0 &&
       (each.reason.code !== 'FIELD_MISSING' ||
         (job.notRead === undefined && !isToldByGitLab(each.reason.field))),
   );
 
 const isUnsure = ({ unproven }: RuleResult): boolean => unproven.some(isToldByGitLab);
 
-function untoldOf(result: RuleResult, job: ExpandedJob): UndecidedRule | undefined {
-  const against = isUnsure(result) ? certainOf(result, job) : [];
+function readUndecided(result: RuleResult, job: ExpandedJob): UndecidedRule | undefined {
+  const against = isUnsure(result) ? certainViolations(result, job) : [];
   const fields = [...result.missing, ...(against.length > 0 ? result.unproven : [])];
   const needs = new Set([
     ...fields.filter(isToldByGitLab),
-    ...fields.flatMap((field) => doubtsIn(field, job.unsetVariables ?? {})),
-    ...result.violations.flatMap((violation) => doubtsAbout(violation, job)),
+    ...fields.flatMap((field) => unsetInField(field, job.unsetVariables ?? {})),
+    ...result.violations.flatMap((violation) => unsetBehind(violation, job)),
   ]);
   return needs.size === 0 ? undefined : { rule: result.id, mode: result.mode, needs: [...needs], against };
 }
@@ -106,7 +107,7 @@ function checkForms(
   const { classes } = pricesAt(rules.policy.prices, nowMs);
   const forms = [job, ...(job.otherForms ?? [])];
   const check = (form: ExpandedJob): JobCheck => {
-    const request = withSubject(placeText(job), () => pipelineRequestOf(form, options));
+    const request = withSubject(placeText(job), () => requestForJob(form, options));
     return checkJob(form, request, rules, nowMs);
   };
   const onOtherClasses = (form: ExpandedJob): readonly ExpandedJob[] =>
@@ -119,30 +120,30 @@ function checkForms(
   const others = forms.flatMap((form) => [form, ...onOtherClasses(form)]).slice(1);
   if (others.length === 0) return first;
   const checks = [first, ...others.map(check)];
-  const dearest = checks.reduce((most, each) =>
-    each.terms.costMicros > most.terms.costMicros ? each : most,
-  );
+  const costOf = ({ terms }: JobCheck): number => terms.costMicros;
+  const dearest = checks.reduce((most, each) => (costOf(each) > costOf(most) ? each : most));
   const rejected = checks.find(({ verdict }) => verdict === 'rejected');
   const unsure = checks.find(({ verdict }) => verdict === 'not sure');
   const rejects = unique(checks.flatMap((each) => each.rejects));
-  const untold = unique(checks.flatMap((each) => each.untold));
+  const undecided = unique(checks.flatMap((each) => each.undecided));
   const watched = unique(checks.flatMap((each) => each.watched));
   const shared = { job, terms: dearest.terms, asks: dearest.asks, watched };
-  if (checks.every(({ verdict }) => verdict === 'rejected')) return { ...first, ...shared, rejects, untold };
-  const needs = [...new Set(forms.flatMap(({ unsetVariables = {} }) => doubtsIn('tags', unsetVariables)))];
-  const ofSomeForms = rejects.map((violation) => ({
-    rule: violation.rule,
-    mode: violation.mode,
-    needs,
-    against: [violation],
-    dependsOn: job.dependsOn ?? [],
-  }));
+  if (checks.every(({ verdict }) => verdict === 'rejected'))
+    return { ...first, ...shared, rejects, undecided };
+  const needs = [
+    ...new Set(forms.flatMap(({ unsetVariables = {} }) => unsetInField('tags', unsetVariables))),
+  ];
+  const { dependsOn = [] } = job;
+  const ofSomeForms = rejects.map((violation) => {
+    const { rule, mode } = violation;
+    return { rule, mode, needs, against: [violation], dependsOn };
+  });
   return {
     ...(rejected ?? unsure ?? first),
     ...shared,
     verdict: rejected === undefined && unsure === undefined ? 'ok' : 'not sure',
     rejects: [],
-    untold: [...untold, ...ofSomeForms],
+    undecided: [...undecided, ...ofSomeForms],
   };
 }
 
@@ -161,15 +162,15 @@ export interface RequestOptions {
   readonly jobId: number;
 }
 
-export function pipelineRequestOf(job: ExpandedJob, options: RequestOptions): AdmissionRequest {
+export function requestForJob(job: ExpandedJob, options: RequestOptions): AdmissionRequest {
   const { environment, image, pullPolicies, dockerUser, kubernetesUser } = job;
   const { timeoutSeconds = options.projectTimeoutSeconds } = job;
   const raw = new Set(job.rawVariables);
   const values = valuesOf(job.variables, job.variables, raw);
-  const { kept, hidden } = allowedVariables(values, options.variables, raw);
+  const { kept: visible, hidden } = allowedVariables(values, options.variables, raw);
   // Unset variables may come from settings of the project or group, which only GitLab knows.
   const settings = options.variables.compared.filter((name) => !Object.hasOwn(job.variables, name));
-  const untold = [...hidden, ...settings];
+  const undecided = [...hidden, ...settings];
   return {
     ...options.place,
     jobId: options.jobId,
@@ -181,51 +182,48 @@ export function pipelineRequestOf(job: ExpandedJob, options: RequestOptions): Ad
       ...service,
       variables: allowedServiceVariables(valuesOf(variables, job.variables, raw)),
     })),
-    variables: kept,
-    ...(untold.length > 0 && { hiddenVariables: untold }),
+    variables: visible,
+    ...(undecided.length > 0 && { hiddenVariables: undecided }),
   };
 }
 
 /** Variables may be written with each other; GitLab puts the values in before it asks, except into its `raw` ones. */
 function valuesOf(variables: Variables, known: Variables, raw: ReadonlySet<string>): Variables {
   const expand = knownExpander(known, raw);
-  return Object.fromEntries(
-    Object.entries(variables).map(([name, value]) => [
-      name,
-      variables === known && raw.has(name) ? value : expand(value),
-    ]),
-  );
+  const isRaw = (name: string): boolean => variables === known && raw.has(name);
+  const entries = Object.entries(variables);
+  return Object.fromEntries(entries.map(([name, value]) => [name, isRaw(name) ? value : expand(value)]));
 }
 
 /** Lists unset variables that a violation depends on, each as a request field. */
-function doubtsAbout({ reason }: Violation, job: ExpandedJob): readonly string[] {
+function unsetBehind({ reason }: Violation, job: ExpandedJob): readonly string[] {
   const unset = job.unsetVariables ?? {};
   switch (reason.code) {
     case 'IMAGE_NOT_ALLOWED':
     case 'TAG_NOT_ALLOWED':
-      return isKnownImage(reason.image) ? [] : doubtsIn(reason.service ? 'services' : 'image', unset);
+      return isKnownImage(reason.image) ? [] : unsetInField(reason.service ? 'services' : 'image', unset);
     case 'CONTAINER_USER_NOT_ALLOWED':
       if (!reason.asked.includes('$')) return [];
-      return doubtsIn(reason.service === undefined ? 'image' : 'services', unset);
+      return unsetInField(reason.service === undefined ? 'image' : 'services', unset);
     case 'RESOURCE_CAP':
     case 'RESOURCE_INVALID':
-      return doubtsInValue(reason.variable, reason.service, job);
+      return unsetInValue(reason.variable, reason.service, job);
     case 'OVERWRITE_NOT_ALLOWED':
-      return reason.why === 'pattern' ? doubtsInValue(reason.variable, undefined, job) : [];
+      return reason.why === 'pattern' ? unsetInValue(reason.variable, undefined, job) : [];
     case 'FIELD_MISSING':
-      return doubtsIn(reason.field, unset);
+      return unsetInField(reason.field, unset);
     default:
       return [];
   }
 }
 
 /** Lists variables that would decide a field that a rule reports missing although the file has it. */
-const doubtsIn = (field: string, unset: UnsetVariables): readonly string[] =>
+const unsetInField = (field: string, unset: UnsetVariables): readonly string[] =>
   field === 'image' || field === 'services' || field === 'tags'
     ? (unset[field] ?? []).map(fieldOfVariable)
     : [];
 
-function doubtsInValue(variable: string, service: string | undefined, job: ExpandedJob): readonly string[] {
+function unsetInValue(variable: string, service: string | undefined, job: ExpandedJob): readonly string[] {
   const raw = new Set(job.rawVariables);
   const variables =
     service === undefined ? job.variables : job.services.find(({ name }) => name === service)?.variables;
@@ -268,7 +266,7 @@ export function resultOf(check: PipelineCheck): JobCheck['verdict'] {
 export const isWhole = ({ pipeline, jobs }: PipelineCheck): boolean =>
   pipeline.notRead.length === 0 && jobs.every(({ job }) => unreadBy(job).length === 0);
 
-/** What jobs rest on and was not read, besides what the whole pipeline rests on. */
+/** Unread parts that single jobs depend on, without those of the whole pipeline. */
 export const unreadOfJobs = ({
   jobs,
   pipeline,
@@ -299,14 +297,11 @@ function runAsks(checks: readonly JobCheck[]): readonly RunAsk[] {
   const all = checks
     .filter(({ verdict }) => verdict !== 'rejected')
     .flatMap(({ job: { stage }, asks }) => asks.map((ask) => ({ ...ask, stage })));
-  return [...Map.groupBy(all, ({ counter }) => counterName(counter)).values()].flatMap((asks) => {
-    const [first] = asks;
-    if (first === undefined) return [];
-    const { stage: _, ...ask } = first;
-    const sum = (some: readonly LimitAsk[]): number => some.reduce((total, each) => total + each.asked, 0);
+  const sum = (some: readonly LimitAsk[]): number => some.reduce((total, each) => total + each.asked, 0);
+  return groupsOf(all, ({ counter }) => counterName(counter)).map((asks) => {
+    const [{ stage: _, ...ask }] = asks;
     const perStage = isInFlight(ask.unit);
-    const stages = Map.groupBy(asks, ({ stage }) => stage);
-    const asked = perStage ? Math.max(...[...stages.values()].map(sum)) : sum(asks);
+    const asked = perStage ? Math.max(...groupsOf(asks, ({ stage }) => stage).map(sum)) : sum(asks);
     const exceeds = ask.bound !== undefined && asked > ask.bound;
     return { ...ask, asked, jobs: asks.length, perStage, exceeds };
   });
@@ -328,35 +323,27 @@ export interface Finding {
 /** In the order of the jobs. @param now - rules that need more than the files have stay undecided. */
 export function findingsOf({ jobs, currency }: PipelineCheck, now?: CheckedPipeline): readonly Finding[] {
   return jobs.flatMap((check, index) => {
-    const { verdict, rejects, untold, watched, results } = check;
-    const finding = (
-      kind: FindingKind,
-      { rule, mode }: RuledBy,
-      text: string,
-      message?: string,
-    ): Finding => ({
+    const { verdict, rejects, undecided, watched, results } = check;
+    type Rule = Pick<Finding, 'rule' | 'mode'>;
+    const finding = (kind: FindingKind, { rule, mode }: Rule, text: string, message?: string): Finding => ({
       ...{ kind, rule, mode, text, message, check },
     });
-    const violation = (kind: FindingKind, each: Violation): Finding => {
-      const message = kind === 'rejects' ? results.find(({ id }) => id === each.rule)?.message : undefined;
-      return finding(kind, each, codedReasonText(each.reason, currency), message);
-    };
+    const textOf = ({ reason }: Violation): string => codedReasonText(reason, currency);
+    const messageOf = ({ rule }: Rule): string | undefined => results.find(({ id }) => id === rule)?.message;
     const late = (verdict === 'rejected' ? [] : (now?.jobs[index]?.reasons ?? [])).filter(
       ({ rule, mode, code }) =>
-        mode === 'enforce' && code !== 'FIELD_MISSING' && !untold.some((each) => each.rule === rule),
+        mode === 'enforce' && code !== 'FIELD_MISSING' && !undecided.some((each) => each.rule === rule),
     );
     return [
-      ...rejects.map((each) => violation('rejects', each)),
+      ...rejects.map((each) => finding('rejects', each, textOf(each), messageOf(each))),
       ...late.map((each) => finding('rejects now', each, `[${each.code}] ${each.text}`)),
-      ...untold.map((each) => finding('cannot tell', each, untoldText(each, currency))),
-      ...watched.map((each) => violation('watched', each)),
+      ...undecided.map((each) => finding('cannot tell', each, undecidedText(each, currency))),
+      ...watched.map((each) => finding('watched', each, textOf(each))),
     ];
   });
 }
 
-type RuledBy = Pick<Finding, 'rule' | 'mode'>;
-
-function untoldText({ needs, against, dependsOn }: UndecidedRule, currency: string): string {
+function undecidedText({ needs, against, dependsOn }: UndecidedRule, currency: string): string {
   const what = against.map(({ reason }) => codedReasonText(reason, currency)).join('; ');
   const needed = needs.length === 0 ? '' : needsText(needs);
   if (dependsOn === undefined) return what === '' ? needed : `${what}, unless an exception holds: ${needed}`;

@@ -55,7 +55,7 @@ failed, had it been armed.`,
     1: 'GitLab or the ledger that was named does not answer',
     3: 'wrong usage or invalid documents',
   },
-  run: async ({ flags }, io) => printStatus((await read(flags, io)).status, flags.json, io),
+  run: async ({ flags }, io) => printStatus(await readStatus(await find(flags, io), flags, io), flags, io),
 });
 
 const controllerEnable = command({
@@ -79,27 +79,28 @@ Warns if tollgate gitlab canary has not proven both answers, and asks if it foun
     3: 'wrong usage or invalid documents',
   },
   run: async ({ flags }, io) => {
-    const { controllers, status } = await read(flags, io);
+    const found = await find(flags, io);
+    const status = await readStatus(found, flags, io);
     const { controller, canary } = status;
     const refuse = (why: string): ExitCode => {
       if (flags.json) io.out(`${JSON.stringify(statusJson(status))}\n`);
       io.err(`Nothing was changed: ${why}\n`);
       return EXIT.wouldReject;
     };
-    const refusal = refusalOf(status);
+    const refusal = findRefusal(status);
     if (refusal !== undefined) return refuse(REFUSALS[refusal].replace('<id>', `${controller.id}`));
     const isProven = canary.known && canary.value.severity === 'ok';
     if (!isProven && flags['require-canary']) return refuse(`${canaryText(status)}.`);
     if (!isProven && canary.known) io.err(`Warning: ${canaryText(status)}.\n`);
-    const risks = risksOf(status).join('; and ');
+    const risks = listRisks(status).join('; and ');
     if (!flags.yes && risks !== '') {
       if (!flags.json) io.err(statusText(status, false, io.columns));
       const remedy = `there is no terminal to ask; add --yes to arm although ${risks}`;
       if (!(await agreedTo(io, `Arm, although ${risks}?`, remedy))) return EXIT.wouldReject;
     }
     // GitLab's answer to a change need not say whether the controller is connected.
-    const { state } = await controllers.set(controller.id, 'enabled');
-    return printStatus({ ...status, controller: { ...controller, state } }, flags.json, io);
+    const { state } = await found.controllers.set(controller.id, 'enabled');
+    return printStatus({ ...status, controller: { ...controller, state } }, flags, io);
   },
 });
 
@@ -124,11 +125,6 @@ const disarming = (name: 'controller dry-run' | 'controller disable', state: 'dr
     },
   });
 
-async function read(flags: ValuesOf<typeof STATUS_FLAGS>, io: TerminalIo) {
-  const found = await find(flags, io);
-  return { controllers: found.controllers, status: await readStatus(found, flags, io) };
-}
-
 /** The only controller; the temporary one of a running canary is ignored. @throws {UsageError} if there are several, or none */
 async function find({ controller: wanted, ...flags }: ValuesOf<typeof FLAGS>, io: TerminalIo) {
   const controllers = createRunnerControllers(callsTo(readGitLabPlace(flags, io)));
@@ -141,8 +137,8 @@ async function find({ controller: wanted, ...flags }: ValuesOf<typeof FLAGS>, io
   return { controllers, controller: await controllers.get(only.id) };
 }
 
-const printStatus = (status: ControllerStatus, json: boolean, io: TerminalIo): ExitCode =>
-  print(io, { json }, statusJson(status), () => statusText(status, io.colours, io.columns));
+const printStatus = (status: ControllerStatus, flags: { readonly json: boolean }, io: TerminalIo): ExitCode =>
+  print(io, flags, statusJson(status), () => statusText(status, io.colours, io.columns));
 
 export type RunnerController = AdminController;
 export type RunnerControllers = ReturnType<typeof createRunnerControllers>;
@@ -188,7 +184,7 @@ interface ControllerStatus {
 
 const hasScope = ({ instance, runnerIds }: ControllerScopes): boolean => instance || runnerIds.length > 0;
 
-function refusalOf(status: ControllerStatus): 'no_scope' | 'no_relay' | undefined {
+function findRefusal(status: ControllerStatus): 'no_scope' | 'no_relay' | undefined {
   const { scopes, controller, beats, heard } = status;
   if (scopes.known && !hasScope(scopes.value)) return 'no_scope';
   if (heard.length > 0) return undefined;
@@ -199,7 +195,7 @@ function refusalOf(status: ControllerStatus): 'no_scope' | 'no_relay' | undefine
 
 const NO_BEATS = 'no relay writes heartbeats to this ledger';
 
-function risksOf({ forecast, scopes, beats, heard, canary }: ControllerStatus): readonly string[] {
+function listRisks({ forecast, scopes, beats, heard, canary }: ControllerStatus): readonly string[] {
   const isProven = heard.every(({ schema }) => schema?.state === 'proven' && schema.placeholder !== true);
   const risks: string[] = [];
   if (!scopes.known) risks.push(`the scopes are not known (${scopes.why})`);
@@ -220,13 +216,7 @@ async function readStatus(
   io: TerminalIo,
 ): Promise<ControllerStatus> {
   const span = readSpan(flags.since, undefined, io.nowMs(), rollupZone(io));
-  const scopes = await controllers.scopes(controller.id).then(
-    (value) => ({ known: true, value }) as const,
-    (error: unknown) => {
-      if (error instanceof GitLabError) return { known: false, why: error.message } as const;
-      throw error;
-    },
-  );
+  const scopes = await readScopes(controllers, controller.id);
   const gitlabVersion = await controllers.version();
   const opened = await openIfAny(standIn(io, openLedger), flags, io);
   const nowMs = io.nowMs();
@@ -245,16 +235,26 @@ async function readStatus(
     });
     return {
       ...{ controller, scopes, heard, nowMs },
-      beats: all === undefined ? lacks('heartbeats') : { known: true, value: all },
-      forecast: ifArmed.jobs === 0 ? lacks('job of that time') : { known: true, value: ifArmed },
-      canary:
-        ledger.canary === undefined
-          ? lacks('outcome of a canary')
-          : { known: true, value: judgeCanary(canary, heard, gitlabVersion, nowMs) },
+      beats: all ? asKnown(all) : lacks('heartbeats'),
+      forecast: ifArmed.jobs > 0 ? asKnown(ifArmed) : lacks('job of that time'),
+      canary: ledger.canary
+        ? asKnown(judgeCanary(canary, heard, gitlabVersion, nowMs))
+        : lacks('outcome of a canary'),
     };
   } finally {
     progress.done();
     await ledger.close();
+  }
+}
+
+const asKnown = <T>(value: T) => ({ known: true, value }) as const;
+
+async function readScopes(controllers: RunnerControllers, id: number): Promise<ReadResult<ControllerScopes>> {
+  try {
+    return asKnown(await controllers.scopes(id));
+  } catch (error) {
+    if (error instanceof GitLabError) return { known: false, why: error.message };
+    throw error;
   }
 }
 
@@ -276,8 +276,8 @@ function statusJson(status: ControllerStatus): object {
     relaysHeard: beats.known ? heard.length : null,
     ifArmed: orNull(forecast),
     canary: orNull(canary),
-    refusal: refusalOf(status) ?? null,
-    doubts: risksOf(status),
+    refusal: findRefusal(status) ?? null,
+    doubts: listRisks(status),
   };
 }
 
@@ -305,9 +305,10 @@ function statusText(status: ControllerStatus, colours: boolean, columns: number)
     ['answers', canaryText(status)],
     ['jobs', orWhy(forecast, armedSentence)],
   ] as const;
-  const report = forecast.known && forecast.value.rows.length > 0 ? forecast.value : undefined;
-  const failing = report && armedRowsText(report, paintWhen(colours), columns);
-  return `${stateText(controller, means)}${rows.map(([name, text]) => `${name.padEnd(9)}${text}\n`).join('')}${failing ?? ''}`;
+  const lines = rows.map(([name, text]) => `${name.padEnd(9)}${text}\n`);
+  if (forecast.known && forecast.value.rows.length > 0)
+    lines.push(armedRowsText(forecast.value, paintWhen(colours), columns));
+  return stateText(controller, means) + lines.join('');
 }
 
 function scopeText({ instance, runnerIds }: ControllerScopes): string {

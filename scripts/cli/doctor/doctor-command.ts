@@ -4,11 +4,11 @@ import { gitlabUnknown, readGitLabHealth } from '../../../functions/answers/heal
 import { dynamoHealthLook } from '../../../functions/answers/health/read-health.ts';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
-import { EXIT, standIn } from '../../terminal/command.ts';
+import { EXIT } from '../../terminal/command.ts';
 import { command, print, text } from '../../terminal/define.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/table.ts';
 import { rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
-import { openTableAccess } from '../open-ledger.ts';
+import { openTableAccess, withOpened } from '../open-ledger.ts';
 import { CONTROLLER_FLAG, callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
 
 const NOT_NOTED = { policyVersion: undefined, descriptorsVersion: undefined };
@@ -39,10 +39,10 @@ npm run doctor is about the other end: what a router sends, before anything is d
   exits: { 0: 'no problem', 1: 'the table does not answer at all', 2: 'problems found' },
   run: async ({ flags: values }, io) => {
     const zone = rollupZone(io);
-    const asked = values.gitlab !== undefined || values['token-file'] !== undefined;
-    const place = asked ? readGitLabPlace(values, io) : undefined;
-    const { table, close, instance, description } = await standIn(io, openTableAccess)(values, io);
-    try {
+    const webhookUrl = values['webhook-url'];
+    const hasGitLab = values.gitlab !== undefined || values['token-file'] !== undefined;
+    const place = hasGitLab ? readGitLabPlace(values, io) : undefined;
+    return withOpened(openTableAccess, values, io, async ({ table, instance, description }) => {
       const look = dynamoHealthLook({ table, instance });
       const health = await readHealth({
         ...{ table, instance, zone, clock: { ...systemClock, nowMs: io.nowMs }, random: Math.random },
@@ -50,11 +50,7 @@ npm run doctor is about the other end: what a router sends, before anything is d
         gitlab: async () =>
           place === undefined
             ? gitlabUnknown(NO_TOKEN)
-            : readGitLabHealth({
-                calls: callsTo(place),
-                controllerId: values.controller,
-                webhookUrl: values['webhook-url'],
-              }),
+            : readGitLabHealth({ calls: callsTo(place), controllerId: values.controller, webhookUrl }),
       });
       const hourly = (await look.read().catch(() => undefined))?.view;
       const where = description.endsWith(instance) ? description : `${description}, for ${instance}`;
@@ -62,9 +58,7 @@ npm run doctor is about the other end: what a router sends, before anything is d
       const late = hourlyText(hourly, health.checkedAtMs);
       print(io, values, shown, () => healthText(health, where, paintWhen(io.colours)) + late);
       return health.problems === 0 ? EXIT.ok : EXIT.wouldReject;
-    } finally {
-      await close();
-    }
+    });
   },
 });
 

@@ -33,7 +33,7 @@ registered only by whether the runner has a creator. Makes two calls for each ru
   exits: { 0: 'listed', 1: 'GitLab does not answer', 2: 'with --check: a runner needs a change' },
   run: async ({ flags }, io) => {
     const { runners, ...rest } = await readFleet(readGitLabPlace(flags, io), progressOf('calls', io));
-    const reports = runners.map((each) => reportOf(each, io.nowMs()));
+    const reports = runners.map((each) => reportRunner(each, io.nowMs()));
     // The runner bypasses admission, or stops working with a coming GitLab.
     const needsChange = reports.some(
       ({ findings }) => findings.includes('router_unsupported') || findings.includes('registration_token'),
@@ -50,15 +50,15 @@ registered only by whether the runner has a creator. Makes two calls for each ru
 
 const STALE_MS = 7 * DAY_MS;
 
-function reportOf(manned: MannedRunner, nowMs: number) {
+function reportRunner(manned: MannedRunner, nowMs: number) {
   const { runner, managers } = manned;
-  const registration = registrationOf(manned);
+  const registration = readRegistration(manned);
   // Machines stopped weeks ago run no jobs, so their version is irrelevant.
   const alive = managers.filter(
     ({ status, contactedAtMs = nowMs }) => status !== 'stale' && nowMs - contactedAtMs <= STALE_MS,
   );
   const routers = new Set(alive.map(({ version }) => routerAccess(version)));
-  const holds: Readonly<Record<Finding, boolean>> = {
+  const isFound: Readonly<Record<Finding, boolean>> = {
     registration_token: registration === 'registration_token',
     router_unsupported: routers.has('none'),
     router_by_environment: routers.has('environment'),
@@ -72,7 +72,7 @@ function reportOf(manned: MannedRunner, nowMs: number) {
       ...(contactedAtMs !== undefined && { contactedAt: new Date(contactedAtMs).toISOString() }),
       router: routerAccess(manager.version),
     })),
-    findings: FINDINGS.filter((code) => holds[code]),
+    findings: FINDINGS.filter((code) => isFound[code]),
   };
 }
 
@@ -89,11 +89,11 @@ const REMEDIES = {
 type Finding = keyof typeof REMEDIES;
 const FINDINGS = Object.keys(REMEDIES) as Finding[];
 
-const REGISTRATIONS: Readonly<Record<ReturnType<typeof registrationOf>, string>> = {
+const REGISTRATIONS = {
   registration_token: 'registration token',
   authentication_token: 'glrt- token',
   not_told: 'not told',
-};
+} as const;
 
 const ROUTERS: Readonly<Record<ReturnType<typeof routerAccess>, string>> = {
   none: 'no',
@@ -102,7 +102,7 @@ const ROUTERS: Readonly<Record<ReturnType<typeof routerAccess>, string>> = {
   unknown: 'not told',
 };
 
-function fleetText(reports: readonly ReturnType<typeof reportOf>[], io: TerminalIo): string {
+function fleetText(reports: readonly ReturnType<typeof reportRunner>[], io: TerminalIo): string {
   if (reports.length === 0) return 'GitLab has no runner that this token may see.\n';
   const paint = paintWhen(io.colours);
   const titles = [right('runner'), 'state', 'registered by', right('managers'), 'version', 'job router'];
@@ -132,9 +132,7 @@ export interface MannedRunner {
 }
 
 /** Registered with a registration token, which GitLab will remove, or created by a user (`glrt-…`). */
-function registrationOf({
-  runner: { createdBy },
-}: MannedRunner): 'registration_token' | 'authentication_token' | 'not_told' {
+function readRegistration({ runner: { createdBy } }: MannedRunner): keyof typeof REGISTRATIONS {
   if (createdBy === undefined) return 'not_told';
   return createdBy === 'user' ? 'authentication_token' : 'registration_token';
 }
@@ -208,7 +206,7 @@ Call it again after each step. It deletes nothing. If GitLab does not report how
     const named = new Set(words.runners.map((given) => readWhole('runner', given, 1, 2 ** 31)));
     const place = readGitLabPlace(flags, io);
     const { runners } = await readFleet(place, progressOf('calls', io));
-    const moves = movesOf(runners, named);
+    const moves = planMoves(runners, named);
     const missing = [...named].filter((id) => !moves.some(({ from }) => from.runner.id === id));
     if (missing.length > 0)
       throw new UsageError(
@@ -308,10 +306,8 @@ const REMAINS: Readonly<
     successor = move.to?.runner.id,
     tokenFile = 'the file that was written when it was made',
   ) => {
-    const managers = unmoved(move)
-      .map(({ systemId }) => systemId)
-      .join(', ');
-    return `in the config.toml of ${managers || 'its managers'} set id = ${successor} and the token from ${tokenFile}. Policy, limits and scopes of the controller that name runner ${move.from.runner.id} have to name ${successor}. If that file is lost, delete runner ${successor} and start again`;
+    const managers = unmoved(move).map(({ systemId }) => systemId);
+    return `in the config.toml of ${managers.join(', ') || 'its managers'} set id = ${successor} and the token from ${tokenFile}. Policy, limits and scopes of the controller that name runner ${move.from.runner.id} have to name ${successor}. If that file is lost, delete runner ${successor} and start again`;
   },
   pause: ({ from }) => `PUT /runners/${from.runner.id} with paused: run this with --apply`,
   delete: ({ from }) => `delete runner ${from.runner.id} in GitLab when its last job has ended`,
@@ -327,21 +323,19 @@ function unmoved({ from, to }: Pick<RunnerMove, 'from' | 'to'>): MannedRunner['m
 const successorNote = (runnerId: number): string => `tollgate: in place of runner ${runnerId}`;
 
 /** Lists runners to register again: those with a registration token, and named ones of unknown origin. */
-function movesOf(runners: readonly MannedRunner[], named: ReadonlySet<number>): readonly RunnerMove[] {
-  const successors = new Map<string, MannedRunner>();
-  for (const each of runners)
-    if (registrationOf(each) !== 'registration_token')
-      successors.set(each.runner.maintenanceNote?.split('\n')[0] ?? '', each);
+function planMoves(runners: readonly MannedRunner[], named: ReadonlySet<number>): readonly RunnerMove[] {
+  const others = runners.filter((each) => readRegistration(each) !== 'registration_token');
+  const successors = new Map(others.map((each) => [each.runner.maintenanceNote?.split('\n')[0], each]));
   return runners.flatMap((from): readonly RunnerMove[] => {
-    const registration = registrationOf(from);
+    const registration = readRegistration(from);
     const isMeant = named.size === 0 ? registration === 'registration_token' : named.has(from.runner.id);
     if (!isMeant || registration === 'authentication_token') return [];
     const to = successors.get(successorNote(from.runner.id));
-    return [{ from, to, step: stepOf(from, to) }];
+    return [{ from, to, step: nextStep(from, to) }];
   });
 }
 
-function stepOf(from: MannedRunner, to: MannedRunner | undefined): MigrationStep {
+function nextStep(from: MannedRunner, to: MannedRunner | undefined): MigrationStep {
   if (to === undefined) return 'create';
   if (from.runner.paused) return 'delete';
   return to.managers.length === 0 || unmoved({ from, to }).length > 0 ? 'install' : 'pause';

@@ -16,18 +16,17 @@ import { LedgerError } from '../../../functions/core/store/table-failure.ts';
 import type { RouterResponse } from '../../../relay/exchange.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
 import type { Router } from '../../../relay/router/router.ts';
-import { loadSchema, schemaTitle } from '../../../relay/wire/schema.ts';
+import { loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
 import { machineClock } from '../../local/clock.ts';
 import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { command, orElse, required, text, type ValuesOf, whole } from '../../terminal/define.ts';
-import { paintWhen } from '../../terminal/table.ts';
+import { command, orElse, print, required, text, type ValuesOf, whole } from '../../terminal/define.ts';
 import { commandAuthority } from '../command-fetch.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
-import { openIfAny, openTableAccess } from '../open-ledger.ts';
+import { openIfAny, openTableAccess, type TableAccess } from '../open-ledger.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { canaryRouter, openCanaryStreams } from './canary-streams.ts';
 import { addScope } from './setup-controller.ts';
-import { exitOf, linesText, madeOnce, mapped, SetupLines } from './setup-flags.ts';
+import { exitOf, linesText, makeOnce, SetupLines } from './setup-flags.ts';
 
 const PROTO = 'relay/wire/gitlab.binpb';
 const DEADLINE_MS = 60_000;
@@ -64,30 +63,34 @@ GitLab or the descriptors change.`,
     const table = await openIfAny(standIn(io, openTableAccess), flags, io);
     try {
       const outcome = await runCanary(canary, lines);
-      const isProven = outcome?.admitted === 'proven' && outcome.rejected === 'proven';
-      const end = isProven
+      const proven = outcome?.admitted === 'proven' && outcome.rejected === 'proven';
+      const end = proven
         ? `Both answers are proven on GitLab ${outcome.gitlabVersion} with ${schemaTitle(canary.schema)}.\n`
         : 'Not proven.\n';
-      let unkept = table.known ? undefined : table.why;
-      if (table.known && outcome !== undefined)
-        try {
-          await dynamoCanaryOutcomes(table.value).write(outcome);
-        } catch (error) {
-          if (!(error instanceof LedgerError)) throw error;
-          unkept = error.message;
-        }
-      const kept = outcome !== undefined && unkept === undefined;
-      if (outcome !== undefined && !kept) io.err(`Not kept for the doctor: ${unkept}.\n`);
-      const body = { proven: isProven, outcome: outcome ?? null, kept, lines: lines.all };
-      if (flags.json) io.out(`${JSON.stringify(body)}\n`);
-      else io.out(linesText(lines.all, paintWhen(io.colours)) + end);
+      const failure = outcome && (table.known ? await storeOutcome(table.value, outcome) : table.why);
+      if (failure !== undefined) io.err(`Not kept for the doctor: ${failure}.\n`);
+      const kept = outcome !== undefined && failure === undefined;
+      const body = { proven, outcome: outcome ?? null, kept, lines: lines.all };
+      print(io, flags, body, () => linesText(lines.all, io) + end);
       const code = exitOf(lines.all);
-      return code === EXIT.ok && !isProven ? EXIT.wouldReject : code;
+      return code === EXIT.ok && !proven ? EXIT.wouldReject : code;
     } finally {
       if (table.known) await table.value.close();
     }
   },
 });
+
+/** @returns why the outcome could not be stored, or undefined. */
+const storeOutcome = (table: TableAccess, outcome: CanaryOutcome): Promise<string | undefined> =>
+  dynamoCanaryOutcomes(table)
+    .write(outcome)
+    .then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof LedgerError) return error.message;
+        throw error;
+      },
+    );
 
 type Canary = ReturnType<typeof readCanary>;
 
@@ -95,7 +98,7 @@ type Canary = ReturnType<typeof readCanary>;
 function readCanary(flags: ValuesOf<typeof FLAGS>, io: TerminalIo) {
   const calls = { ...callsTo(readGitLabPlace(flags, io)), deadlineMs: DEADLINE_MS };
   const file = join(io.root, PROTO);
-  const schema = orUsageError(() => loadSchema(existsSync(file) ? file : undefined));
+  const schema = readSchema(existsSync(file) ? file : undefined);
   const authority = commandAuthority(io);
   let shown = '';
   return {
@@ -115,9 +118,9 @@ function readCanary(flags: ValuesOf<typeof FLAGS>, io: TerminalIo) {
   };
 }
 
-function orUsageError<T>(read: () => T): T {
+function readSchema(file: string | undefined): WireSchema {
   try {
-    return read();
+    return loadSchema(file);
   } catch (error) {
     throw error instanceof RelayError ? new UsageError(error.message) : error;
   }
@@ -201,11 +204,9 @@ async function prove(
     throw lines.stop('router', 'GitLab tells no address of its job router', 'add --router <url>');
   progress('making the second controller');
   // In dry run and without a scope: GitLab asks it about no job yet.
-  const made = await madeOnce(
-    async () =>
-      mapped(await gitlab.controllers(), (all) =>
-        all.find(({ description }) => description === CANARY_DESCRIPTION),
-      ),
+  const made = await makeOnce(
+    () => gitlab.controllers(),
+    (all) => all.find(({ description }) => description === CANARY_DESCRIPTION),
     () => gitlab.createController(CANARY_DESCRIPTION),
   );
   const { id: controllerId } = lines.need('controller', made);
@@ -266,27 +267,26 @@ async function runJobs(
     );
   }
   const reason = `tollgate canary ${Date.now().toString(16)}: this job was to be rejected`;
-  streams.expect(
-    new Map<number, RouterResponse>([
-      [runs.id, { outcome: 'admitted' }],
-      [fails.id, { outcome: 'rejected', reason }],
-    ]),
-  );
+  const answers: readonly (readonly [number, RouterResponse])[] = [
+    [runs.id, { outcome: 'admitted' }],
+    [fails.id, { outcome: 'rejected', reason }],
+  ];
+  streams.expect(new Map(answers));
   const ended = await waitForJobs(canary, project.id, pipelineId, lines);
-  const evidenceOf = async ({ id }: CanaryJob) => {
+  const readEvidence = async ({ id }: CanaryJob): Promise<Evidence> => {
     const job = ended.find((each) => each.id === id);
     if (job === undefined) throw new Error('the pipeline has lost one of its jobs');
     const said = job.status === 'failed' ? await gitlab.failureMessage(project.path, id) : undefined;
     const message = said?.ok === true ? said.value : undefined;
     return { job, isAsked: streams.asked.has(id), isReceived: streams.received.has(id), message };
   };
-  const judged = (part: 'admitted' | 'rejected', [outcome, says, remedy]: Verdict): ArmOutcome => {
+  const report = (part: 'admitted' | 'rejected', [outcome, says, remedy]: Decision): ArmOutcome => {
     lines.add(part, outcome === 'proven' ? 'right' : 'wrong', says, remedy);
     return outcome;
   };
-  const [ran, failed] = [await evidenceOf(runs), await evidenceOf(fails)];
-  const admitted = judged('admitted', unasked(ran) ?? admittedVerdict(ran, failed));
-  const rejected = judged('rejected', unasked(failed) ?? rejectedVerdict(failed, reason));
+  const [ran, failed] = [await readEvidence(runs), await readEvidence(fails)];
+  const admitted = report('admitted', judgeUnasked(ran) ?? judgeAdmitted(ran, failed));
+  const rejected = report('rejected', judgeUnasked(failed) ?? judgeRejected(failed, reason));
   const unreadable = streams.unreadable();
   if (unreadable > 0) lines.add('router', 'wrong', `${unreadable} requests could not be read`, DESCRIPTORS);
   return admitted === 'unreached' && rejected === 'unreached' ? undefined : { admitted, rejected };
@@ -317,7 +317,7 @@ interface Evidence {
   readonly message: string | undefined;
 }
 
-type Verdict = readonly [outcome: ArmOutcome, says: string, remedy?: string];
+type Decision = readonly [outcome: ArmOutcome, says: string, remedy?: string];
 
 const DESCRIPTORS =
   'these descriptors are not of this GitLab: npm run proto:sync -- --ref v<version of KAS>, then the canary again; do not arm';
@@ -329,7 +329,7 @@ const ANOTHER =
   'another controller may have rejected it: let its rules pass this project, then the canary again';
 
 /** Undefined: GitLab asked about the job, and it has ended. */
-function unasked(evidence: Evidence): Verdict | undefined {
+function judgeUnasked(evidence: Evidence): Decision | undefined {
   const { id, status } = evidence.job;
   if (status !== 'success' && status !== 'failed')
     return ['unreached', `job ${id} is ${status}: no runner took it`, NO_RUNNER];
@@ -340,7 +340,7 @@ function unasked(evidence: Evidence): Verdict | undefined {
 }
 
 /** @param rejected - if it ran, GitLab took each response for the other */
-function admittedVerdict(evidence: Evidence, rejected: Evidence): Verdict {
+function judgeAdmitted(evidence: Evidence, rejected: Evidence): Decision {
   const { id } = evidence.job;
   if (hasRun(evidence)) return ['proven', `we admitted job ${id}, and it ran`];
   if (!evidence.isReceived || (rejected.isAsked && hasRun(rejected)))
@@ -348,7 +348,7 @@ function admittedVerdict(evidence: Evidence, rejected: Evidence): Verdict {
   return ['unreached', `we admitted job ${id}, and it failed: ${causeOf(evidence)}`, ANOTHER];
 }
 
-function rejectedVerdict(evidence: Evidence, reason: string): Verdict {
+function judgeRejected(evidence: Evidence, reason: string): Decision {
   const { job, message } = evidence;
   const rejected = `we rejected job ${job.id}, and it`;
   if (hasRun(evidence)) return ['contrary', `${rejected} ran`, DESCRIPTORS];

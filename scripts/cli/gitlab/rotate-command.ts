@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { command, orElse, required, text, whole } from '../../terminal/define.ts';
 import { findController, makeToken, readTokens } from './setup-controller.ts';
-import { ADMIN_FLAGS, type Admin, printLines, readAdmin, readHookUrl, SetupLines } from './setup-flags.ts';
+import { ADMIN_FLAGS, type Admin, readHookUrl, runAsAdmin, SetupLines } from './setup-flags.ts';
 import { giveHooks, newHookKey, readHookKeys, signsHooks, writeHookKeys } from './setup-webhooks.ts';
 
 const GOES_ON = 'run the command again: it goes on here';
@@ -16,12 +16,8 @@ first: no relay is ever without a valid token. After an interruption, run the sa
   flags: { wait: waitFlag('how long it waits for the first use, 0 to 60'), ...ADMIN_FLAGS },
   examples: ['tollgate gitlab rotate-token --gitlab https://gitlab.example.com --token-file admin-token'],
   exits: { ...EXITS, 2: 'not yet: the old token is still valid' },
-  run: async ({ flags }, io) => {
-    const admin = readAdmin(flags, io);
-    const lines = new SetupLines();
-    await lines.step(() => rotateToken(admin, flags.wait * MINUTE_MS, lines));
-    return printLines(lines, admin, flags.json, io);
-  },
+  run: async ({ flags }, io) =>
+    runAsAdmin(flags, io, (admin, lines) => rotateToken(admin, flags.wait * MINUTE_MS, lines)),
 });
 
 /** Each run continues the last one. A token is never revoked before its successor was seen in use. */
@@ -88,12 +84,10 @@ the old one. No delivery is refused meanwhile. After an interruption, run the sa
     'tollgate gitlab rotate-webhook-key --gitlab https://gitlab.example.com --token-file admin-token --webhook-url https://x.example.com/',
   ],
   exits: { ...EXITS, 2: 'not yet: both keys are valid' },
-  run: async ({ flags }, io) => {
-    const admin = readAdmin(flags, io);
-    const lines = new SetupLines();
-    await lines.step(() => rotateHookKey(admin, flags['webhook-url'], flags.wait * MINUTE_MS, lines));
-    return printLines(lines, admin, flags.json, io);
-  },
+  run: async ({ flags }, io) =>
+    runAsAdmin(flags, io, (admin, lines) =>
+      rotateHookKey(admin, flags['webhook-url'], flags.wait * MINUTE_MS, lines),
+    ),
 });
 
 export const commands = [rotateTokenCommand, rotateHookKeyCommand];
@@ -103,10 +97,7 @@ const OVERLAP_MS = 15 * MINUTE_MS;
 /** A webhook that keeps changing is edited by someone else. */
 const PASSES_MAX = 4;
 
-/**
- * Each run continues the last one. At every moment the receiver accepts each webhook's key:
- * old → old, new (overlap) → new, old (webhooks, overlap) → new
- */
+/** Each run continues the last one. Receivers accept each key: old → old, new (overlap) → new, old (webhooks, overlap) → new. */
 async function rotateHookKey(admin: Admin, url: string, waitMs: number, lines: SetupLines): Promise<void> {
   const { store, gitlab } = admin;
   const { nowMs, sleep } = admin.place.clock;

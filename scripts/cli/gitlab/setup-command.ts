@@ -1,8 +1,7 @@
 import { relative } from 'node:path';
 import { shellWord } from '../../../policies/text/plain-text.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
-import { command, toggle } from '../../terminal/define.ts';
-import { paintWhen } from '../../terminal/table.ts';
+import { command, print, toggle } from '../../terminal/define.ts';
 import { setUpController, setUpScope, setUpToken } from './setup-controller.ts';
 import { exitOf, linesText, readSetup, SETUP_FLAGS, type Setup, SetupLines } from './setup-flags.ts';
 import { isAtLeast, setUpWebhooks, signsHooks } from './setup-webhooks.ts';
@@ -52,13 +51,12 @@ async function runSetup(
       await lines.step(() => setUpToken(setup, controller, lines));
       await lines.step(() => setUpScope(setup, controller, lines));
     });
-    // Where GitLab refused the controller it only looks, and stores no key.
+    // If GitLab refused the controller, it only reads and stores no key.
     const mayChange = setup.mayChange && controller !== undefined;
     await lines.step(() => setUpWebhooks({ ...setup, mayChange }, signsHooks(facts.version), lines));
   }
   const body = { gitlab: setup.place.baseUrl, mode, lines: lines.all, ...facts, controller };
-  if (flags.json) io.out(`${JSON.stringify(body)}\n`);
-  else io.out(linesText(lines.all, paintWhen(io.colours)) + nextText(lines, mode, setup, facts, io.cwd));
+  print(io, flags, body, () => linesText(lines.all, io) + nextText(lines, mode, setup, facts, io.cwd));
   return mode === 'look' && lines.has('missing') ? EXIT.wouldReject : exitOf(lines.all);
 }
 
@@ -80,9 +78,10 @@ async function checkInstance({ gitlab }: Setup, lines: SetupLines) {
   const [set, known] = [await gitlab.flags(), await gitlab.flagDefinitions()];
   if (!set.ok) lines.add('flags', 'unknown', set.refusal.says, set.refusal.remedy);
   for (const [name, what] of set.ok ? Object.entries(FLAGS) : []) {
-    const definition = known.ok ? known.value.find((flag) => flag.name === name) : undefined;
+    const isThis = (flag: { readonly name: string }): boolean => flag.name === name;
+    const definition = known.ok ? known.value.find(isThis) : undefined;
     const byDefault = definition?.default_enabled === true ? 'on' : 'off';
-    const state = set.ok ? (set.value.find((flag) => flag.name === name)?.state ?? byDefault) : byDefault;
+    const state = (set.ok ? set.value.find(isThis)?.state : undefined) ?? byDefault;
     const remedy = `as an administrator: POST /api/v4/features/${name} with value=true`;
     if (state === 'on') lines.add('flags', 'right', `${name} is on`);
     else if (known.ok && definition === undefined && state === 'off')

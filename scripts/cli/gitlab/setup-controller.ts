@@ -1,10 +1,9 @@
-import type { AdminAnswer } from '../../../functions/core/gitlab/admin-calls.ts';
 import type {
   AdminController,
   ControllerToken,
   GitLabAdministration,
 } from '../../../functions/core/gitlab/administration.ts';
-import { type Admin, madeOnce, mapped, type Setup, type SetupLines } from './setup-flags.ts';
+import { type Admin, makeOnce, mapped, type Setup, type SetupLines } from './setup-flags.ts';
 
 /** Finds the controller, or makes it in dry run. An adopted one keeps its state. Undefined: there is none yet. */
 export async function setUpController(setup: Setup, lines: SetupLines): Promise<AdminController | undefined> {
@@ -18,8 +17,9 @@ export async function setUpController(setup: Setup, lines: SetupLines): Promise<
     lines.add('controller', 'missing', `there is no controller "${name}"`);
     return undefined;
   }
-  const made = await madeOnce(
-    async () => mapped(await namedControllers(setup), ([one]) => one),
+  const made = await makeOnce(
+    () => namedControllers(setup),
+    ([one]) => one,
     () => gitlab.createController(name),
   );
   const controller = lines.need('controller', made);
@@ -27,10 +27,7 @@ export async function setUpController(setup: Setup, lines: SetupLines): Promise<
   return controller;
 }
 
-export const namedControllers = async ({
-  gitlab,
-  name,
-}: Admin): Promise<AdminAnswer<readonly AdminController[]>> =>
+export const namedControllers = async ({ gitlab, name }: Admin) =>
   mapped(await gitlab.controllers(), (all) => all.filter(({ description }) => description === name));
 
 export async function findController(admin: Admin, lines: SetupLines): Promise<AdminController | undefined> {
@@ -51,16 +48,16 @@ const descriptionOf = ({ store, name }: Admin): string => `${name} for ${store.p
  * - `isForeign`: someone else stored the value, so its token is unknown, and none of ours counts as lost.
  */
 export async function readTokens(admin: Admin, controllerId: number, lines: SetupLines) {
-  const kept = await admin.store.read('router-token');
+  const stored = await admin.store.read('router-token');
   const tokens = lines.need('token', await admin.gitlab.tokens(controllerId));
   const ours = tokens.filter(({ description }) => description === descriptionOf(admin));
-  const [, ofController, ofToken] = /^controller (\d+), token (\d+)$/.exec(kept?.note ?? '') ?? [];
+  const [, ofController, ofToken] = /^controller (\d+), token (\d+)$/.exec(stored?.note ?? '') ?? [];
   const current =
     Number(ofController) === controllerId ? tokens.find(({ id }) => id === Number(ofToken)) : undefined;
-  const isForeign = kept !== undefined && ofToken === undefined;
+  const isForeign = stored !== undefined && ofToken === undefined;
   const after = current?.id ?? 0;
   return {
-    ...{ isKept: kept !== undefined, isForeign, current },
+    ...{ isKept: stored !== undefined, isForeign, current },
     older: ours.filter(({ id }) => id < after),
     lost: isForeign ? [] : ours.filter(({ id }) => id > after),
   };
@@ -141,12 +138,12 @@ export async function setUpScope(setup: Setup, controller: AdminController | und
 }
 
 export const addScope = (gitlab: GitLabAdministration, controllerId: number, scope: number | 'instance') =>
-  madeOnce(
-    async () =>
-      mapped(await gitlab.scopes(controllerId), (scopes) => {
-        const { hasInstance, runnerIds } = scopesIn(scopes);
-        return (scope === 'instance' ? hasInstance : runnerIds.includes(scope)) || undefined;
-      }),
+  makeOnce(
+    () => gitlab.scopes(controllerId),
+    (scopes) => {
+      const { hasInstance, runnerIds } = scopesIn(scopes);
+      return (scope === 'instance' ? hasInstance : runnerIds.includes(scope)) || undefined;
+    },
     () => gitlab.addScope(controllerId, scope),
   );
 

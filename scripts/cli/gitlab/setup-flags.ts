@@ -1,8 +1,8 @@
 import type { AdminAnswer, AdminRefusal } from '../../../functions/core/gitlab/admin-calls.ts';
 import { createGitLabAdministration } from '../../../functions/core/gitlab/administration.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { orElse, readWhole, text, texts, type ValuesOf } from '../../terminal/define.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/table.ts';
+import { orElse, print, readWhole, text, texts, type ValuesOf } from '../../terminal/define.ts';
+import { paintWhen, printable } from '../../terminal/table.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { openSecretStore } from './secret-store.ts';
 
@@ -40,7 +40,7 @@ export const SETUP_FLAGS = {
 export type Admin = ReturnType<typeof readAdmin>;
 export type Setup = ReturnType<typeof readSetup>;
 
-export function readAdmin(flags: ValuesOf<typeof ADMIN_FLAGS>, io: TerminalIo) {
+function readAdmin(flags: ValuesOf<typeof ADMIN_FLAGS>, io: TerminalIo) {
   const place = readGitLabPlace(flags, io);
   return {
     place,
@@ -58,18 +58,26 @@ export function readSetup(flags: ValuesOf<typeof SETUP_FLAGS>, mayChange: boolea
   return { ...readAdmin(flags, io), mayChange, runnerIds, hookUrl: flags['webhook-url'] };
 }
 
-export function printLines({ all }: SetupLines, { place }: Admin, json: boolean, io: TerminalIo): ExitCode {
-  if (json) io.out(`${JSON.stringify({ gitlab: place.baseUrl, lines: all })}\n`);
-  else io.out(linesText(all, paintWhen(io.colours)));
-  return exitOf(all);
+/** Runs `work` as an administrator and prints its lines, unless it returns `EXIT.wouldReject` because the user declined. */
+export async function runAsAdmin(
+  flags: ValuesOf<typeof ADMIN_FLAGS> & { readonly json: boolean },
+  io: TerminalIo,
+  work: (admin: Admin, lines: SetupLines) => Promise<unknown>,
+): Promise<ExitCode> {
+  const admin = readAdmin(flags, io);
+  const lines = new SetupLines();
+  const code = await lines.step(() => work(admin, lines));
+  if (code === EXIT.wouldReject) return code;
+  print(io, flags, { gitlab: admin.place.baseUrl, lines: lines.all }, () => linesText(lines.all, io));
+  return exitOf(lines.all);
 }
 
 /** `missing`: set-up would make or repair it. */
-type Standing = 'right' | 'done' | 'missing' | 'wrong' | 'unknown';
+type Status = 'right' | 'done' | 'missing' | 'wrong' | 'unknown';
 
 export interface SetupLine {
   readonly part: string;
-  readonly standing: Standing;
+  readonly standing: Status;
   readonly says: string;
   readonly remedy?: string;
   /** GitLab did not answer; a later run may succeed. */
@@ -87,7 +95,7 @@ class StepStopped extends Error {}
 export class SetupLines {
   readonly all: SetupLine[] = [];
 
-  add(part: string, standing: Standing, says: string, remedy?: string): void {
+  add(part: string, standing: Status, says: string, remedy?: string): void {
     this.all.push({ part, standing, says, ...(remedy !== undefined && { remedy }) });
   }
 
@@ -111,7 +119,7 @@ export class SetupLines {
     }
   }
 
-  has(standing: Standing): boolean {
+  has(standing: Status): boolean {
     return this.all.some((line) => line.standing === standing);
   }
 }
@@ -119,19 +127,22 @@ export class SetupLines {
 export const mapped = <From, To>(answer: AdminAnswer<From>, value: (from: From) => To): AdminAnswer<To> =>
   answer.ok ? { ok: true, value: value(answer.value) } : answer;
 
-/** Looks, makes what is missing, and looks again: a lost response proves nothing, and a received one is confirmed by reading. */
-export async function madeOnce<T>(
-  look: () => Promise<AdminAnswer<T | undefined>>,
+/** Reads, makes what is missing, and reads again: a lost response proves nothing, and a received one is confirmed by reading. */
+export async function makeOnce<From, T>(
+  read: () => Promise<AdminAnswer<From>>,
+  find: (from: From) => T | undefined,
   make: () => Promise<AdminAnswer<unknown>>,
 ): Promise<AdminAnswer<T>> {
-  const before = await look();
+  const before = await read();
   if (!before.ok) return before;
-  if (before.value !== undefined) return { ok: true, value: before.value };
+  const existing = find(before.value);
+  if (existing !== undefined) return { ok: true, value: existing };
   const made = await make();
   if (!made.ok && made.refusal.code !== 'unavailable' && made.refusal.code !== 'conflict') return made;
-  const after = await look();
+  const after = await read();
   if (!after.ok) return after;
-  if (after.value !== undefined) return { ok: true, value: after.value };
+  const found = find(after.value);
+  if (found !== undefined) return { ok: true, value: found };
   if (!made.ok) return made;
   const says = 'GitLab said yes, and what was made cannot be read back';
   const refusal = { code: 'unreadable', call: '', status: undefined, says } as const;
@@ -140,14 +151,16 @@ export async function madeOnce<T>(
 
 const MARKS = { right: 'good', done: 'good', missing: 'warn', wrong: 'bad', unknown: 'warn' } as const;
 
-export const linesText = (lines: readonly SetupLine[], paint: Paint): string =>
-  lines
+export function linesText(lines: readonly SetupLine[], { colours }: Pick<TerminalIo, 'colours'>): string {
+  const paint = paintWhen(colours);
+  return lines
     .map(({ part, standing, says, remedy }) => {
       const mark = paint[MARKS[standing]]((standing === 'right' ? 'ok' : standing).padEnd(7));
       const head = `${mark}  ${part.padEnd(10)}  ${printable(says)}\n`;
       return remedy === undefined ? head : `${head}${' '.repeat(21)}→ ${printable(remedy)}\n`;
     })
     .join('');
+}
 
 /** 2 for problems, 1 if the only problem is that GitLab did not answer. */
 export function exitOf(lines: readonly SetupLine[]): ExitCode {

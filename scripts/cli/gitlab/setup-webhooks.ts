@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { atOnce } from '../../../functions/core/environment/environment.ts';
 import type { GroupHook } from '../../../functions/core/gitlab/administration.ts';
 import { type HookSetting, hookSetting, isHookUrl } from '../../../functions/core/gitlab/group-hooks.ts';
+import { groupsOf } from '../../terminal/groups.ts';
 import type { SecretName, SecretStore } from './secret-store.ts';
 import {
   type Admin,
-  madeOnce,
+  makeOnce,
   mapped,
   refusedLine,
   type Setup,
@@ -22,10 +23,7 @@ export function isAtLeast(version: string, [major, minor]: readonly [number, num
 
 export const signsHooks = (version: string): boolean => isAtLeast(version, [19, 0]);
 
-/**
- * A rotation that is under way. `second`: receivers accept the new key and no webhook has it; `first`: webhooks get it.
- * `sinceMs`: since that is so, or since the last webhook was changed.
- */
+/** A rotation that is under way. `second`: only receivers have the new key; `first`: webhooks get it. */
 interface KeyRotation {
   readonly newKey: 'second' | 'first';
   readonly sinceMs: number;
@@ -36,14 +34,14 @@ const ROTATION_NOTE = /^of webhooks; the new key is (second|first) since (\S+)$/
 
 const keysName = (signs: boolean): SecretName => (signs ? 'webhook-secrets' : 'webhook-tokens');
 
-export const keptLines = (text = ''): readonly string[] =>
+export const readLines = (text = ''): readonly string[] =>
   text.split('\n').flatMap((line) => line.trim() || []);
 
 /** One per line: webhooks get the first, receivers accept all. @param signs - GitLab signs with it; older versions send it along */
 export async function readHookKeys(store: SecretStore, signs: boolean) {
-  const kept = await store.read(keysName(signs));
-  const keys = keptLines(kept?.value);
-  const [, newKey, since] = ROTATION_NOTE.exec(kept?.note ?? '') ?? [];
+  const stored = await store.read(keysName(signs));
+  const keys = readLines(stored?.value);
+  const [, newKey, since] = ROTATION_NOTE.exec(stored?.note ?? '') ?? [];
   const isKnown = (newKey === 'second' || newKey === 'first') && since !== undefined && keys.length === 2;
   const rotation: KeyRotation | undefined = isKnown ? { newKey, sinceMs: Date.parse(since) } : undefined;
   return { place: store.place(keysName(signs)), keys, rotation };
@@ -103,19 +101,16 @@ export async function giveHooks(
   const groups = lines.need('webhooks', await admin.gitlab.topLevelGroups());
   const found: { readonly path: string; readonly line: HookLine }[] = [];
   await atOnce(groups, CALLS_AT_ONCE, async ({ id, full_path }) => {
-    found.push({
-      path: full_path,
-      line: await setUpHook(admin, mayChange, id, hookSetting(admin.name, url, key, id), url),
-    });
+    const line = await setUpHook(admin, mayChange, id, hookSetting(admin.name, url, key, id), url);
+    found.push({ path: full_path, line });
     admin.progress(found.length, groups.length);
   });
-  for (const same of Map.groupBy(found, ({ line }) => `${line.standing} ${line.says}`).values()) {
-    const [first] = same;
-    if (first === undefined) continue;
+  for (const same of groupsOf(found, ({ line }) => `${line.standing} ${line.says}`)) {
+    const [{ line }] = same;
     const named = same.slice(0, NAMED_MAX).map(({ path }) => path);
     const names = named.join(', ') + (same.length > NAMED_MAX ? ', …' : '');
     const count = same.length === 1 ? '1 group' : `${same.length} groups`;
-    lines.all.push({ part: 'webhooks', ...first.line, says: `${first.line.says} for ${count}: ${names}` });
+    lines.all.push({ part: 'webhooks', ...line, says: `${line.says} for ${count}: ${names}` });
   }
   if (groups.length === 0) lines.add('webhooks', 'right', 'GitLab has no groups');
 }
@@ -140,8 +135,9 @@ async function setUpHook(
   const [hook] = found.value;
   if (hook === undefined) {
     if (!mayChange) return { standing: 'missing', says: 'there is none' };
-    const made = await madeOnce(
-      async () => mapped(await ours(), ([one]) => one),
+    const made = await makeOnce(
+      ours,
+      ([one]) => one,
       () => gitlab.createHook(groupId, setting),
     );
     return made.ok ? { standing: 'done', says: 'made' } : refusedLine(made.refusal);

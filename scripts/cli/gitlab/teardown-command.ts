@@ -6,8 +6,8 @@ import { command, text } from '../../terminal/define.ts';
 import { printable } from '../../terminal/table.ts';
 import { askOnTerminal } from '../truth/progress.ts';
 import { namedControllers } from './setup-controller.ts';
-import { ADMIN_FLAGS, type Admin, printLines, readAdmin, readHookUrl, SetupLines } from './setup-flags.ts';
-import { keptLines } from './setup-webhooks.ts';
+import { ADMIN_FLAGS, type Admin, readHookUrl, runAsAdmin, type SetupLines } from './setup-flags.ts';
+import { readLines } from './setup-webhooks.ts';
 
 const AT = 'tollgate gitlab teardown --gitlab https://gitlab.example.com --token-file admin-token';
 
@@ -27,37 +27,29 @@ After an interruption, run the same command again: it continues. Files and param
   },
   examples: [AT, `${AT} --confirm gitlab.example.com`],
   exits: { 0: 'nothing is left', 1: 'GitLab does not answer', 2: 'refused or not confirmed' },
-  run: async ({ flags }, io) => {
-    const admin = readAdmin(flags, io);
-    const { host } = new URL(admin.place.baseUrl);
-    if (flags.confirm !== undefined && flags.confirm !== host)
-      throw new UsageError(`--confirm "${flags.confirm}": expected ${host}, the host of --gitlab`);
-    const lines = new SetupLines();
-    const plan = await lines.step(() => planTeardown(admin, flags['webhook-url'], lines));
-    if (plan === undefined) return printLines(lines, admin, flags.json, io);
-    const { controllers, hooks } = plan;
-    if (controllers.length === 0 && hooks.length === 0) {
-      lines.add('controller', 'right', 'nothing of Tollgate is left there');
-      return printLines(lines, admin, flags.json, io);
-    }
-    const named = controllers.map(
-      ({ id, description, state }) =>
-        `  controller ${id} "${printable(description)}", ${state}: disabled first, deleted last\n`,
-    );
-    if (!flags.json) io.err(`This goes:\n${named.join('')}  ${hooks.length} webhooks of groups\n`);
-    if (flags.confirm === undefined) {
+  run: async ({ flags }, io) =>
+    runAsAdmin(flags, io, async (admin, lines) => {
+      const { host } = new URL(admin.place.baseUrl);
+      if (flags.confirm !== undefined && flags.confirm !== host)
+        throw new UsageError(`--confirm "${flags.confirm}": expected ${host}, the host of --gitlab`);
+      const plan = await planTeardown(admin, flags['webhook-url'], lines);
+      const { controllers, hooks } = plan;
+      if (controllers.length === 0 && hooks.length === 0)
+        return lines.add('controller', 'right', 'nothing of Tollgate is left there');
+      const named = controllers.map(
+        ({ id, description, state }) =>
+          `  controller ${id} "${printable(description)}", ${state}: disabled first, deleted last\n`,
+      );
+      if (!flags.json) io.err(`This goes:\n${named.join('')}  ${hooks.length} webhooks of groups\n`);
       const ask = standIn(io, askOnTerminal);
-      const typed = await ask(`Type the name of GitLab's host (${host}) to remove all of it: `);
+      const typed =
+        flags.confirm ?? (await ask(`Type the name of GitLab's host (${host}) to remove all of it: `));
       if (typed === undefined)
         throw new UsageError(`there is no terminal to ask; add --confirm ${host} to remove all of it`);
-      if (typed !== host) {
-        io.err('Nothing was changed.\n');
-        return EXIT.wouldReject;
-      }
-    }
-    await lines.step(() => tearDown(admin, plan, lines));
-    return printLines(lines, admin, flags.json, io);
-  },
+      if (typed === host) return tearDown(admin, plan, lines);
+      io.err('Nothing was changed.\n');
+      return EXIT.wouldReject;
+    }),
 });
 
 export const commands = [teardown];
@@ -67,8 +59,8 @@ const CALLS_AT_ONCE = 8;
 async function planTeardown(admin: Admin, hookUrl: string | undefined, lines: SetupLines) {
   const { gitlab, store, progress } = admin;
   const controllers = lines.need('controller', await namedControllers(admin));
-  const kept = [await store.read('webhook-secrets'), await store.read('webhook-tokens')];
-  const secrets = kept.flatMap((text) => keptLines(text?.value));
+  const stored = [await store.read('webhook-secrets'), await store.read('webhook-tokens')];
+  const secrets = stored.flatMap((text) => readLines(text?.value));
   const groups = lines.need('controller', await gitlab.topLevelGroups());
   const hooks: { groupId: number; hookId: number }[] = [];
   let done = 0;

@@ -3,6 +3,7 @@ import type { GitLabGroup } from '../../../functions/core/gitlab/rest-gitlab.ts'
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { oneLine } from '../../../policies/text/plain-text.ts';
 import { quantile } from '../../local/random.ts';
+import { wrapped } from '../../terminal/table.ts';
 import type { MannedRunner } from '../fleet/ls-command.ts';
 import { PRICES_TO_FILL } from '../policy/validate-command.ts';
 
@@ -20,14 +21,14 @@ interface RanMonth {
   readonly jobs: readonly RanJob[];
 }
 
-type JobsUse = ReturnType<typeof useOf>;
+type JobsUse = ReturnType<typeof sumUse>;
 
-function useOf(jobs: readonly RanJob[]) {
+function sumUse(jobs: readonly RanJob[]) {
   const lengths = jobs.map(({ startMs, endMs }) => Math.max(0, endMs - startMs) / 1000).sort((a, b) => a - b);
   return {
     jobs: jobs.length,
     seconds: Math.round(lengths.reduce((sum, each) => sum + each, 0)),
-    peakJobs: peakOf(jobs),
+    peakJobs: countPeak(jobs),
     usualSeconds: jobs.length === 0 ? 0 : Math.ceil(quantile(lengths, 0.9)),
   };
 }
@@ -36,11 +37,11 @@ function useOf(jobs: readonly RanJob[]) {
 function useByGroup(jobs: readonly RanJob[], level: number): ReadonlyMap<string, JobsUse> {
   const deep = jobs.filter(({ path }) => path.split('/').length > level);
   const byPath = Map.groupBy(deep, ({ path }) => path.split('/').slice(0, level).join('/'));
-  return new Map([...byPath].map(([path, own]) => [path, useOf(own)]));
+  return new Map([...byPath].map(([path, own]) => [path, sumUse(own)]));
 }
 
 /** A job that ends when another starts does not overlap it. */
-function peakOf(jobs: readonly RanJob[]): number {
+function countPeak(jobs: readonly RanJob[]): number {
   const events = jobs
     .filter(({ startMs, endMs }) => endMs > startMs)
     .flatMap(({ startMs, endMs }) => [[startMs, 1] as const, [endMs, -1] as const])
@@ -64,10 +65,10 @@ export function draftPolicy(
   month: Pick<RanMonth, 'jobs'>,
   { currency, zone }: { readonly currency: string; readonly zone: string },
 ): string {
-  const all = classesOf(runners, month.jobs);
+  const all = groupByTags(runners, month.jobs);
   const classes = all.slice(0, CLASSES_MAX).sort((a, b) => b.tags.length - a.tags.length);
   const fallback = all.find(({ untagged }) => untagged) ?? all[0];
-  const { jobs, usualSeconds } = useOf(month.jobs);
+  const { jobs, usualSeconds } = sumUse(month.jobs);
   const estimate = jobs >= RUNS_MIN ? usualSeconds : ESTIMATE_SECONDS;
   const left = all.length - classes.length;
   return `${comment('Drafted by tollgate init from the runners of GitLab. The policies/policy.yaml of Tollgate explains every key.')}
@@ -92,7 +93,7 @@ ${comment('The modes of limits stand in limits.yaml, all of them shadow: nobody 
 
 const NO_RUNNERS = '    - { name: any, tags: [], rate_per_minute: 0 }\n';
 
-function classText({ name, tags, runnerIds, use }: ReturnType<typeof classesOf>[number]): string {
+function classText({ name, tags, runnerIds, use }: ReturnType<typeof groupByTags>[number]): string {
   const minutes = Math.round(use.seconds / 60);
   const about = `${runnerIds.length} runners: ${use.jobs} jobs, ${minutes} minutes, at most ${use.peakJobs} at once.`;
   const usual = `      estimate: ${minutesText(use.usualSeconds)}   # nine of ten were over\n`;
@@ -102,7 +103,7 @@ ${tags.length === 0 ? `      runner_ids: [${runnerIds.join(', ')}]\n` : ''}     
 ${use.jobs >= RUNS_MIN ? usual : ''}`;
 }
 
-function classesOf(runners: readonly MannedRunner[], ran: readonly RanJob[]) {
+function groupByTags(runners: readonly MannedRunner[], ran: readonly RanJob[]) {
   const jobs = Map.groupBy(ran, ({ runnerId }) => runnerId);
   const byTags = Map.groupBy(runners, ({ runner }) =>
     JSON.stringify(runner.tags.toSorted().slice(0, TAGS_MAX)),
@@ -115,7 +116,7 @@ function classesOf(runners: readonly MannedRunner[], ran: readonly RanJob[]) {
         tags: JSON.parse(key) as readonly string[],
         runnerIds,
         untagged: same.some(({ runner }) => runner.runUntagged),
-        use: useOf(runnerIds.flatMap((id) => jobs.get(id) ?? [])),
+        use: sumUse(runnerIds.flatMap((id) => jobs.get(id) ?? [])),
       };
     })
     .sort((a, b) => b.use.seconds - a.use.seconds || (a.runnerIds[0] ?? 0) - (b.runnerIds[0] ?? 0))
@@ -232,16 +233,8 @@ export const quotedText = (value: unknown): string =>
     (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-export function comment(text: string, indent = ''): string {
-  const lines: string[] = [];
-  for (const word of oneLine(text).split(' ')) {
-    const line = lines.at(-1);
-    if (line !== undefined && indent.length + line.length + word.length < COLUMNS)
-      lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(`# ${word}`);
-  }
-  return lines.map((line) => `${indent}${line}\n`).join('');
-}
+export const comment = (text: string, indent = ''): string =>
+  `${wrapped(`${indent}# ${oneLine(text)}`, COLUMNS, `${indent}# `)}\n`;
 
 const minutesText = (seconds: number): string => `${Math.max(1, Math.ceil(seconds / 60))}m`;
 

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { patiently } from '../../../functions/core/gitlab/rest-call.ts';
 import type { GitLabGroup } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import {
   createGitLab,
@@ -18,6 +17,7 @@ import { UsageError } from '../../terminal/command.ts';
 import { command, orElse, print, text, toggle, whole } from '../../terminal/define.ts';
 import { shortPath, writeUserFile } from '../../terminal/user-file.ts';
 import { readFleet } from '../fleet/ls-command.ts';
+import { pagesOf } from '../truth/compare-with-gitlab.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 import { draftDirectory, draftLimits, draftPolicy, namespaceOf, type RanJob } from './drafts.ts';
@@ -167,14 +167,12 @@ async function readPlaces(
 ) {
   const listed = new Map<number, GitLabGroup>();
   let left = 0;
-  let page: string | undefined;
-  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-    const from = page;
-    const found = await patiently(() => gitlab.groups(from === undefined ? {} : { page: from }), sleep);
+  let pages = 0;
+  for await (const found of pagesOf((from) => gitlab.groups(from), { sleep, onCall: () => {} })) {
     for (const group of found.groups) listed.set(group.id, group);
     left += found.unreadable ?? 0;
-    page = found.next;
-    if (page === undefined) break;
+    pages += 1;
+    if (pages >= PAGES_MAX) break;
   }
   const groups = [...listed.values()].filter((group) => isWhole(group, listed));
   left += listed.size - groups.length;

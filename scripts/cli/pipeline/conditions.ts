@@ -1,6 +1,6 @@
 /** Conditions of rules: read once, judged in a world, and looked at in each way that unknown ones leave open. */
 import { compileRegex } from '../../../policies/match/regex.ts';
-import { remembering } from '../../../policies/match/remember.ts';
+import { remembered, remembering } from '../../../policies/match/remember.ts';
 import type { KnownLookup } from './known-run.ts';
 
 /** A variable as it is written, `$NAME`; `isSet`: it has some value. */
@@ -11,26 +11,26 @@ interface Unknown {
 
 type Value = string | boolean | null | Unknown;
 
-interface Asking {
+interface Lookups {
   readonly lookUp: KnownLookup;
   readonly world: World;
 }
 
 /** Looks undecidable parts up in the world. */
-type Expression = (asking: Asking) => Value;
+type Expression = (lookups: Lookups) => Value;
 
 const isUnknown = (value: Value): value is Unknown => typeof value === 'object' && value !== null;
 
 /** GitLab's truth values: an empty text is true on the left of `&&`, and false as the whole. */
-export function isPresent(value: Value, { world }: Asking): boolean {
+export function isPresent(value: Value, { world }: Lookups): boolean {
   if (isUnknown(value)) return value.isSet || world.holds(value.unknown);
   return typeof value === 'string' ? value.trim() !== '' : value === true;
 }
 
-const isTruthy = (value: Value, asking: Asking): boolean =>
-  isUnknown(value) ? isPresent(value, asking) : value !== null && value !== false;
+const isTruthy = (value: Value, lookups: Lookups): boolean =>
+  isUnknown(value) ? isPresent(value, lookups) : value !== null && value !== false;
 
-function equal(left: Value, right: Value, { world }: Asking): boolean {
+function equal(left: Value, right: Value, { world }: Lookups): boolean {
   if (!isUnknown(left) && !isUnknown(right)) return left === right;
   const [{ unknown, isSet }, other] = isUnknown(left) ? [left, right] : [right as Unknown, left];
   if (other === null) return !isSet && !world.holds(unknown);
@@ -40,7 +40,7 @@ function equal(left: Value, right: Value, { world }: Asking): boolean {
   return holds;
 }
 
-function matches(left: Value, right: Value, { world }: Asking): boolean {
+function matches(left: Value, right: Value, { world }: Lookups): boolean {
   const name = isUnknown(left) ? left.unknown : JSON.stringify(left);
   if (isUnknown(right)) return world.holds(`${name} =~ ${right.unknown}`);
   const pattern = typeof right === 'string' ? readPattern(right) : undefined;
@@ -49,10 +49,7 @@ function matches(left: Value, right: Value, { world }: Asking): boolean {
   return found ?? world.holds(`${name} =~ ${right}`);
 }
 
-/**
- * Reads `/^main$/i`; undefined for a text that is no pattern. A pattern that is too large for us, or not RE2's syntax, says
- * undefined of every text: GitLab might see it otherwise.
- */
+/** Reads `/^main$/i`. A pattern that RE2 cannot read, or that is too large, gives undefined for every text: GitLab may differ. */
 export const readPattern = remembering((text): ((text: string) => boolean | undefined) | undefined => {
   const [, pattern, flags] = /^\/(.+)\/([ismU]*)$/s.exec(text) ?? [];
   if (pattern === undefined) return undefined;
@@ -63,18 +60,18 @@ export const readPattern = remembering((text): ((text: string) => boolean | unde
 
 type Operator = readonly [
   precedence: number,
-  judge: (left: Value, right: Expression, asking: Asking) => Value,
+  judge: (left: Value, right: Expression, lookups: Lookups) => Value,
 ];
 
 const comparing = (
-  judge: (left: Value, right: Value, asking: Asking) => boolean,
+  judge: (left: Value, right: Value, lookups: Lookups) => boolean,
   isNegated: boolean,
-): Operator => [3, (left, right, asking) => judge(left, right(asking), asking) !== isNegated];
+): Operator => [3, (left, right, lookups) => judge(left, right(lookups), lookups) !== isNegated];
 
 /** The higher the precedence, the closer it binds. */
 const OPERATORS: Readonly<Record<string, Operator>> = {
-  '||': [1, (left, right, asking) => (isTruthy(left, asking) ? left : right(asking))],
-  '&&': [2, (left, right, asking) => (isTruthy(left, asking) ? right(asking) : left)],
+  '||': [1, (left, right, lookups) => (isTruthy(left, lookups) ? left : right(lookups))],
+  '&&': [2, (left, right, lookups) => (isTruthy(left, lookups) ? right(lookups) : left)],
   '==': comparing(equal, false),
   '!=': comparing(equal, true),
   '=~': comparing(matches, false),
@@ -92,10 +89,7 @@ export type ReadExpression = (text: string) => Expression | undefined;
 /** Reads each expression once: a rule that many jobs share is judged a thousand times. */
 export function expressionReader(): ReadExpression {
   const read = new Map<string, Expression | undefined>();
-  return (text) => {
-    if (!read.has(text)) read.set(text, parseExpression(text));
-    return read.get(text);
-  };
+  return (text) => remembered(read, text, Number.POSITIVE_INFINITY, () => parseExpression(text));
 }
 
 function parseExpression(text: string): Expression | undefined {
@@ -114,7 +108,7 @@ function parseExpression(text: string): Expression | undefined {
       at += 1;
       const [own, judge] = operator;
       const [first, second] = [left, binary(own + 1)];
-      left = second && ((asking) => judge(first(asking), second, asking));
+      left = second && ((lookups) => judge(first(lookups), second, lookups));
     }
   }
 
@@ -124,7 +118,7 @@ function parseExpression(text: string): Expression | undefined {
     if (typeof token !== 'string') return token;
     if (token === '!') {
       const of = unary();
-      return of && ((asking) => !isPresent(of(asking), asking));
+      return of && ((lookups) => !isPresent(of(lookups), lookups));
     }
     if (token !== '(') return undefined;
     const inner = binary(1);
@@ -163,21 +157,16 @@ export interface World {
   assume(variable: string, value: string): void;
 }
 
-export interface Exploration<T> {
-  /** At least one; the first is where every condition holds that was asked about. */
-  readonly outcomes: readonly { readonly value: T; readonly assumed: ReadonlyMap<string, boolean> }[];
-  readonly isCut: boolean;
-}
-
 /**
  * Looks at each way that the unknown conditions leave open. Only what `visit` asks about branches, so that ten
  * conditions behind a rule that never matches cost nothing.
  *
  * @param visit - asks the same questions whenever it gets the same answers.
  * @param around - a world in which all of this happens: what it has settled is settled here.
+ * @returns at least one outcome; in the first every condition holds that was asked about.
  */
-export function explore<T>(visit: (world: World) => T, max: number, around?: World): Exploration<T> {
-  const outcomes: Exploration<T>['outcomes'][number][] = [];
+export function explore<T>(visit: (world: World) => T, max: number, around?: World) {
+  const outcomes: { readonly value: T; readonly assumed: World['answers'] }[] = [];
   let script: readonly boolean[] | undefined = [];
   while (script !== undefined && outcomes.length < max) {
     const world = worldOf(script, around);
@@ -187,7 +176,8 @@ export function explore<T>(visit: (world: World) => T, max: number, around?: Wor
     const last = answers.lastIndexOf(true);
     script = last === -1 ? undefined : [...answers.slice(0, last), false];
   }
-  return { outcomes, isCut: script !== undefined };
+  const conditions = [...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()]))];
+  return { outcomes, conditions, isCut: script !== undefined };
 }
 
 function worldOf(script: readonly boolean[], around: World | undefined): World {

@@ -8,15 +8,14 @@
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type Exploration, explore, expressionReader } from './conditions.ts';
+import { explore, expressionReader } from './conditions.ts';
 import type { ExpandedJob, ExpandedPipeline, LeftOutJob } from './expanded-pipeline.ts';
 import { sourceReader } from './inputs.ts';
 import { type KnownRun, runVariables } from './known-run.ts';
 import { PipelineError, type WorkBudget, workBudget } from './pipeline-error.ts';
 import { type PipelineWorld, pipelineIn, stagesOf } from './pipeline-world.ts';
-import { repositoryFiles } from './repository-files.ts';
+import { PIPELINE_FILE, repositoryFiles } from './repository-files.ts';
 
-const FILE = '.gitlab-ci.yml';
 /** Includes and workflow rules of real pipelines leave two or three ways open. */
 const WORLDS_MAX = 16;
 
@@ -35,24 +34,33 @@ export function expandPipeline(
   const problems: string[] = [];
   const lookUp = runVariables(run);
   const files = {
-    ...{ folder, file: isFolder ? FILE : basename(path), files: repositoryFiles(folder), run, lookUp },
+    ...{
+      folder,
+      file: isFolder ? PIPELINE_FILE : basename(path),
+      files: repositoryFiles(folder),
+      run,
+      lookUp,
+    },
     ...{ readSource: sourceReader(lookUp, budget), expressions: expressionReader(), problems, budget },
   };
   const { outcomes, isCut } = explore(
     (world) => pipelineOrRefusal(() => pipelineIn(world, files)),
     WORLDS_MAX,
   );
-  const created: { value: PipelineWorld; assumed: ReadonlyMap<string, boolean> }[] = [];
+  const worlds: PipelineWorld[] = [];
+  const conditions = new Set<string>();
   for (const { value, assumed } of outcomes) {
-    if (!(value instanceof PipelineError)) created.push({ value, assumed });
-    else {
+    if (value instanceof PipelineError) {
       const where = [...assumed].map(([condition, holds]) => `${condition} is ${holds}`).join(', ');
       problems.push(`${value.message}, where ${where}`);
+    } else {
+      worlds.push(value);
+      for (const condition of assumed.keys()) conditions.add(condition);
     }
   }
   const [first] = outcomes;
-  if (created.length === 0 && first?.value instanceof PipelineError) throw first.value;
-  const merged = mergeWorlds({ outcomes: created, isCut });
+  if (worlds.length === 0 && first?.value instanceof PipelineError) throw first.value;
+  const merged = mergeWorlds(worlds, [...conditions], isCut);
   const cut = `${files.file}: the rules of its includes may end in more than ${WORLDS_MAX} ways, of which ${WORLDS_MAX} were looked at; tell more with --project, --ref, --source and --variable`;
   return {
     ...merged,
@@ -71,13 +79,17 @@ function pipelineOrRefusal(make: () => PipelineWorld): PipelineWorld | PipelineE
   }
 }
 
-function mergeWorlds({ outcomes, isCut }: Exploration<PipelineWorld>): Omit<ExpandedPipeline, 'problems'> {
-  const created = outcomes.filter(({ value }) => value.isCreated !== 'no');
-  const asked = [...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()]))];
+/** @param conditions - those that decide which of the worlds it is. @param isCut - there may be more worlds. */
+function mergeWorlds(
+  worlds: readonly PipelineWorld[],
+  conditions: readonly string[],
+  isCut: boolean,
+): Omit<ExpandedPipeline, 'problems'> {
+  const created = worlds.filter((world) => world.isCreated !== 'no');
   const jobs: ExpandedJob[] = [];
   const leftOut: LeftOutJob[] = [];
   const byName = Map.groupBy(
-    created.flatMap(({ value }) => value.jobs),
+    created.flatMap((world) => world.jobs),
     ({ name }) => name,
   );
   for (const [name, found] of byName) {
@@ -93,31 +105,27 @@ function mergeWorlds({ outcomes, isCut }: Exploration<PipelineWorld>): Omit<Expa
     const isSame = !isCut && found.length === created.length && kinds.size === 1;
     const certain = found.filter(({ alwaysRuns }) => alwaysRuns).length;
     const isCertain = !isCut && certain === created.length && otherForms.length === 0;
-    const dependsOn = union([...found.map(({ conditions }) => conditions), isSame ? [] : asked]);
+    const dependsOn = union([...found.map((job) => job.conditions), isSame ? [] : conditions]);
     jobs.push({
       ...form,
       ...(!isCertain && { dependsOn }),
       ...(otherForms.length > 0 && { otherForms }),
     });
   }
-  const isEverywhere = outcomes.every(({ value }) => value.isCreated === 'yes');
+  const isEverywhere = worlds.every((world) => world.isCreated === 'yes');
   const isCreated = created.length === 0 ? 'no' : isEverywhere ? 'yes' : 'depends';
-  const ofWorkflow = outcomes.flatMap(({ value }) => value.workflowDependsOn);
+  const ofWorkflow = worlds.map((world) => world.workflowDependsOn);
+  const ofWorlds = created.length < worlds.length ? conditions : [];
+  const stages = stagesOf(created[0]?.stages);
+  const rank = ({ stage }: ExpandedJob) => (stages.includes(stage) ? stages.indexOf(stage) : stages.length);
   return {
-    jobs: inStageOrder(jobs, stagesOf(created[0]?.value.stages)),
+    jobs: jobs.toSorted((one, other) => rank(one) - rank(other)),
     leftOut,
     isCreated,
-    workflowDependsOn:
-      isCreated === 'depends' ? union([ofWorkflow, created.length < outcomes.length ? asked : []]) : [],
-    bridges: union(created.map(({ value }) => value.bridges)),
-    notRead: union(outcomes.map(({ value }) => value.notRead)),
+    workflowDependsOn: isCreated === 'depends' ? union([...ofWorkflow, ofWorlds]) : [],
+    bridges: union(created.map((world) => world.bridges)),
+    notRead: union(worlds.map((world) => world.notRead)),
   };
 }
 
 const union = (lists: readonly (readonly string[])[]): readonly string[] => [...new Set(lists.flat())];
-
-function inStageOrder(jobs: readonly ExpandedJob[], stages: readonly string[]): ExpandedJob[] {
-  const place = (job: ExpandedJob) =>
-    stages.includes(job.stage) ? stages.indexOf(job.stage) : stages.length;
-  return [...jobs].sort((one, other) => place(one) - place(other));
-}

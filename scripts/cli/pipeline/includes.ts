@@ -1,16 +1,16 @@
 import { existsSync, globSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { readUserFile } from '../../terminal/user-file.ts';
+import type { InputArguments } from './inputs.ts';
 import { knownValuesIn } from './known-run.ts';
 import { PipelineError, refused } from './pipeline-error.ts';
 import { deepMerge } from './references.ts';
-import { repositoryOf } from './repository-files.ts';
-import { type Circumstances, outcomeOf, possibleOutcomes } from './rules.ts';
+import { PIPELINE_FILE, repositoryOf } from './repository-files.ts';
+import { outcomeOf, type PipelineContext, possibleOutcomes } from './rules.ts';
 import { expandKnown } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
 const INCLUDES_MAX = 150;
-const FILE = '.gitlab-ci.yml';
 const WILDCARDS_MAX = 8;
 
 export interface FilePlace {
@@ -18,11 +18,7 @@ export interface FilePlace {
   readonly line: number;
 }
 
-export interface LoadedConfig {
-  readonly config: YamlMap;
-  readonly places: ReadonlyMap<string, FilePlace>;
-  readonly notRead: readonly string[];
-}
+export type LoadedConfig = ReturnType<typeof loadConfig>;
 
 interface LocalInclude {
   readonly files: readonly string[];
@@ -31,16 +27,9 @@ interface LocalInclude {
 
 const NOTHING: LocalInclude = { files: [], inputs: {} };
 
-type InputArguments = Parameters<Circumstances['readSource']>[2];
-
-/**
- * Reads a file and everything it includes from the same folder. A later include wins over an earlier one, the
- * including file over both. A file included twice is read twice, because its inputs may differ.
- *
- * @throws {UsageError} for a file that cannot be read as text.
- */
-export function loadConfig(about: Circumstances): LoadedConfig {
-  const { folder: root, file, budget, run, lookUp, readSource } = about;
+/** Later includes win over earlier ones, the file over all. A file included twice is read twice, because its inputs may differ. */
+export function loadConfig(context: PipelineContext) {
+  const { folder: root, file, budget, run, lookUp, readSource } = context;
   const notRead: string[] = [];
   const places = new Map<string, FilePlace>();
   let read = 0;
@@ -72,7 +61,7 @@ export function loadConfig(about: Circumstances): LoadedConfig {
   function included(written: string, place: string, given: InputArguments, from: readonly string[]): YamlMap {
     const path = pathOf(written);
     if (path === undefined) {
-      if (repository !== undefined || file === FILE)
+      if (repository !== undefined || file === PIPELINE_FILE)
         throw refused(`${place}: includes ${written}, which does not exist`);
       leaveOut(
         `local: ${written}`,
@@ -108,10 +97,10 @@ export function loadConfig(about: Circumstances): LoadedConfig {
     const place = `include ${what}`;
     if (kind !== 'local') {
       // It is not read either way, so its rules make no worlds of their own.
-      const { outcomes } = possibleOutcomes(entry.rules, place, about);
+      const { outcomes } = possibleOutcomes(entry.rules, place, context);
       return outcomes.every(({ isNever }) => isNever) ? NOTHING : leaveOut(`${kind}: ${what}`);
     }
-    if (outcomeOf(entry.rules, place, about).isNever) return NOTHING;
+    if (outcomeOf(entry.rules, place, context).isNever) return NOTHING;
     return { files: glob(what), inputs: isMap(entry.inputs) ? entry.inputs : {} };
   }
 

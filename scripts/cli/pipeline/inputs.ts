@@ -1,4 +1,5 @@
 import { compileRegex } from '../../../policies/match/regex.ts';
+import { remembered } from '../../../policies/match/remember.ts';
 import { type KnownLookup, knownValuesIn } from './known-run.ts';
 import { NO_PIPELINE, PipelineError, type WorkBudget } from './pipeline-error.ts';
 import { expandKnown } from './variables.ts';
@@ -7,7 +8,7 @@ import { EMPTY, parseYamlSource, type YamlSource } from './yaml-source.ts';
 
 type InputValues = ReadonlyMap<string, unknown>;
 
-interface InputArguments {
+export interface InputArguments {
   readonly values: YamlMap;
   /** They were typed, so that a number is still a text. */
   readonly areTyped: boolean;
@@ -24,9 +25,7 @@ export function sourceReader(lookUp: KnownLookup, budget: WorkBudget) {
   const sources = new Map<string, YamlSource>();
   return (text: string, file: string, given: InputArguments): YamlSource => {
     const key = JSON.stringify([file, given]);
-    const source = sources.get(key) ?? read(text, file, given);
-    sources.set(key, source);
-    return source;
+    return remembered(sources, key, Number.POSITIVE_INFINITY, () => read(text, file, given));
   };
 
   function read(text: string, file: string, given: InputArguments): YamlSource {
@@ -61,12 +60,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   array: Array.isArray,
 };
 
-/**
- * The values of the inputs that a file's header declares: those of the arguments, else the defaults.
- *
- * @param header - the document with `spec:`, or undefined for a file without one.
- * @throws {PipelineError} `refused` as by GitLab; `not_told` for inputs of other files, and rules of inputs.
- */
+/** @throws {PipelineError} `refused` as by GitLab; `not_told` for inputs of other files, and rules of inputs */
 function inputValues(header: YamlMap | undefined, given: InputArguments, file: string): InputValues {
   const spec = isMap(header?.spec) ? header.spec : {};
   if (spec.include !== undefined && spec.include !== null)

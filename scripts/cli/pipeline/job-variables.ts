@@ -4,10 +4,7 @@ import type { ExpandedJob, PipelineJob } from './expanded-pipeline.ts';
 /** Stands for every secret, so that a test can look for it wherever secrets must not be. */
 export const NOT_A_SECRET = 'glcbt-local-not-a-secret';
 
-/**
- * The variables GitLab sends with a job: its predefined ones, the tokens among them, a project's own secrets, and the
- * file's. Identity comes first and as typed fields too; the rest is what an allowlist must let pass or stop.
- */
+/** The variables that GitLab sends with a job. Identity comes first; an allowlist must let the rest pass or stop it. */
 export function jobVariables(
   job: PipelineJob & Pick<ExpandedJob, 'environment'>,
   jobId: number,
@@ -54,10 +51,10 @@ export function jobVariables(
 
 type Variable = ReturnType<typeof variable>;
 
-type Flag = 'public' | 'file' | 'masked' | 'raw';
+const UNFLAGGED = { public: false, file: false, masked: false, raw: false };
 
-const variable = (key: string, value: string, flags: Partial<Record<Flag, boolean>>) => ({
-  ...{ key, value, public: false, file: false, masked: false, raw: false, ...flags },
+const variable = (key: string, value: string, flags: Partial<typeof UNFLAGGED>) => ({
+  ...{ key, value, ...UNFLAGGED, ...flags },
 });
 
 export interface PipelineProject {
@@ -68,33 +65,17 @@ export interface PipelineProject {
   readonly visibility?: string;
 }
 
-export interface PipelineRun {
-  readonly project: PipelineProject;
-  readonly pipelineId: number;
-  readonly source: string;
-  readonly ref: string;
-  readonly refProtected: boolean;
-  readonly userId: number;
-}
+export type PipelineRun = ReturnType<typeof newPipelineRun>;
 
 const USERS = 24;
 const SOURCES = ['push', 'push', 'merge_request_event', 'schedule', 'web'] as const;
 
-export function newPipelineRun(
-  project: PipelineProject,
-  pipelineId: number,
-  random: () => number,
-): PipelineRun {
+export function newPipelineRun(project: PipelineProject, pipelineId: number, random: () => number) {
   const source = pick(SOURCES, random);
   const onMain = source === 'schedule' || random() < 0.4;
-  return {
-    project,
-    pipelineId,
-    source,
-    ref: onMain ? 'main' : `feature/${Math.floor(random() * 900) + 100}`,
-    refProtected: onMain,
-    userId: 1_000 + Math.floor(random() * USERS),
-  };
+  const ref = onMain ? 'main' : `feature/${Math.floor(random() * 900) + 100}`;
+  const userId = 1_000 + Math.floor(random() * USERS);
+  return { project, pipelineId, source, ref, refProtected: onMain, userId };
 }
 
 export function pick<T>(from: readonly T[], random: () => number): T {

@@ -5,7 +5,7 @@ import type { ContainerOptions, ExpandedJob, PipelineService } from './expanded-
 import type { FilePlace } from './includes.ts';
 import { lookUpWith } from './known-run.ts';
 import { PipelineError, withSubject } from './pipeline-error.ts';
-import { type Circumstances, onlyExceptLets, possibleOutcomes } from './rules.ts';
+import { onlyExceptLets, type PipelineContext, possibleOutcomes } from './rules.ts';
 import {
   expandKnown,
   expandVariables,
@@ -19,7 +19,7 @@ import {
 import { isMap, type YamlMap } from './yaml-map.ts';
 
 export interface JobSurroundings {
-  readonly about: Circumstances;
+  readonly context: PipelineContext;
   readonly defaults: YamlMap;
   /** Of the file and of the workflow's rules. */
   readonly variables: Variables;
@@ -31,42 +31,27 @@ export interface JobSurroundings {
   readonly hasWorkflowRules: boolean;
 }
 
-export interface JobForms {
-  readonly name: string;
-  readonly definedAs: string;
-  readonly place: FilePlace | undefined;
-  readonly forms: readonly ExpandedJob[];
-  /** It runs, however the conditions fall out. */
-  readonly alwaysRuns: boolean;
-  readonly conditions: readonly string[];
-}
+export type JobForms = ReturnType<typeof formsOf>[number];
 
 const VALUES_PER_JOB = 100;
 
-export function formsOf(
-  name: string,
-  entry: YamlMap,
-  place: FilePlace | undefined,
-  around: JobSurroundings,
-): readonly JobForms[] {
-  const { about, hasWorkflowRules } = around;
-  return expandParallel(name, entry.parallel, (what) => about.unread.note(name, what)).map((parallel) =>
+export function formsOf(name: string, entry: YamlMap, place: FilePlace | undefined, around: JobSurroundings) {
+  const { context, hasWorkflowRules } = around;
+  return expandParallel(name, entry.parallel, (what) => context.unread.note(name, what)).map((parallel) =>
     withSubject(name, () => {
-      about.budget.spend(VALUES_PER_JOB, name);
+      context.budget.spend(VALUES_PER_JOB, name);
       // A job's rules see its variables as they are written, before GitLab's own.
       const { variables } = variablesOf(entry, parallel, {}, around);
       const own = { CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stageOf(entry), ...variables };
-      const judged = { ...about, lookUp: lookUpWith(own, about.lookUp) };
+      const judged = { ...context, lookUp: lookUpWith(own, context.lookUp) };
       const { outcomes, conditions } = possibleOutcomes(entry.rules, name, judged, (within) =>
         onlyExceptLets(entry, hasWorkflowRules, name, within),
       );
       const running = outcomes.filter(({ isNever }) => !isNever);
       return {
         ...{ name: parallel.name, definedAs: name, place },
-        forms: running.map((outcome) => ({
-          ...readJob(name, entry, parallel, outcome.variables, around),
-          ...withoutAbsent({ place }),
-        })),
+        forms: running.map(({ variables }) => readJob(name, entry, place, parallel, variables, around)),
+        /** Under every condition. */
         alwaysRuns: running.length === outcomes.length,
         conditions: outcomes.length > 1 ? conditions : [],
       };
@@ -77,19 +62,20 @@ export function formsOf(
 function readJob(
   name: string,
   entry: YamlMap,
+  place: FilePlace | undefined,
   parallel: ParallelJob,
   ofRules: Variables,
   around: JobSurroundings,
 ): ExpandedJob {
-  const { about, defaults, predefined, notSet } = around;
-  about.budget.spend(VALUES_PER_JOB, name);
+  const { context, defaults, predefined, notSet } = around;
+  context.budget.spend(VALUES_PER_JOB, name);
   const stage = stageOf(entry);
   const { variables, rawVariables } = variablesOf(entry, parallel, ofRules, around);
   const raw = new Set(rawVariables);
   const known = { ...predefined, CI_JOB_NAME: parallel.name, CI_JOB_STAGE: stage, ...variables };
   const unset = new Map<keyof UnsetVariables, readonly string[]>();
   const noteUnset = (key: keyof UnsetVariables, unknown: string, so: string): void => {
-    about.problems.push(`${name}: ${key} uses $${unknown}, which no file sets; ${so}`);
+    context.problems.push(`${name}: ${key} uses $${unknown}, which no file sets; ${so}`);
     // A circle of references has no value, and its names are set all the same. `$1` is the shell's own.
     if (notSet.has(unknown) || Object.hasOwn(known, unknown) || /^\d/.test(unknown)) return;
     unset.set(key, [...new Set(unset.get(key)).add(unknown)]);
@@ -110,7 +96,7 @@ function readJob(
   // The name as in CI_ENVIRONMENT_NAME, for any `action`. Values that only a running pipeline has stay as written.
   const environment = isMap(entry.environment) ? entry.environment.name : entry.environment;
   return {
-    ...{ name: parallel.name, definedAs: name, stage },
+    ...{ name: parallel.name, definedAs: name, stage, ...withoutAbsent({ place }) },
     ...(image !== undefined && {
       ...withoutAbsent({ image: resolve(image, 'image', 2) || undefined }),
       ...containerOptions(value('image'), (text) => resolve(text, 'image', 1)),
@@ -122,7 +108,7 @@ function readJob(
       .map((tag) => expandVariables(String(tag), known, unsetTag, raw))
       .filter((tag) => tag !== ''),
     ...withoutAbsent({
-      timeoutSeconds: readTimeout(value('timeout'), (what) => about.unread.note(name, what)),
+      timeoutSeconds: readTimeout(value('timeout'), (what) => context.unread.note(name, what)),
     }),
     ...(typeof environment === 'string' &&
       environment !== '' && { environment: expandKnown(environment, known, raw) }),
@@ -140,7 +126,7 @@ function variablesOf(
   parallel: ParallelJob,
   ofRules: Variables,
   { variables, raw, given }: JobSurroundings,
-): { readonly variables: Variables; readonly rawVariables: readonly string[] } {
+) {
   const inherited = Object.entries(variables).filter(([name]) => inherits(entry, 'variables', name));
   const own = readPipelineVariables(entry.variables);
   const over = { ...parallel.variables, ...ofRules, ...given };
@@ -201,8 +187,7 @@ function readTimeout(value: unknown, onUnread: (what: string) => void): number |
   return seconds;
 }
 
-const listOf = (value: unknown): readonly unknown[] =>
-  value === undefined || value === null ? [] : Array.isArray(value) ? value.flat() : [value];
+const listOf = (value: unknown): readonly unknown[] => (value == null ? [] : [value].flat(2));
 
 interface ParallelJob {
   readonly name: string;
@@ -217,7 +202,8 @@ export function expandParallel(
   parallel: unknown,
   onUnread: (what: string) => void,
 ): readonly ParallelJob[] {
-  if (parallel === undefined || parallel === null) return [{ name, variables: {} }];
+  const asOne = [{ name, variables: {} }];
+  if (parallel === undefined || parallel === null) return asOne;
   const count = countOf(parallel);
   if (count > PARALLEL_MAX)
     throw new PipelineError(
@@ -227,7 +213,7 @@ export function expandParallel(
     );
   if (!(count >= 1)) {
     onUnread(`parallel must be a number or a matrix of 1 to ${PARALLEL_MAX} jobs; taken as one job`);
-    return [{ name, variables: {} }];
+    return asOne;
   }
   if (typeof parallel === 'number')
     return Array.from({ length: count }, (_, index) => ({
@@ -235,6 +221,7 @@ export function expandParallel(
       variables: nodeVariables(index, count),
     }));
   return matrixOf(parallel)
+    .filter(isMap)
     .flatMap(cells)
     .map((row, index) => ({
       name: `${name}: [${Object.values(row).join(', ')}]`,
@@ -245,28 +232,23 @@ export function expandParallel(
 /** Number of jobs, computed before any is made; NaN for an invalid value. */
 function countOf(parallel: unknown): number {
   if (typeof parallel === 'number') return Number.isInteger(parallel) ? parallel : Number.NaN;
-  return matrixOf(parallel).reduce<number>(
-    (sum, entry) =>
-      sum + (isMap(entry) ? Object.values(entry).reduce<number>((all, each) => all * lengthOf(each), 1) : 0),
-    0,
-  );
+  return matrixOf(parallel)
+    .filter(isMap)
+    .map((entry) => Object.values(entry).reduce<number>((cells, values) => cells * [values].flat().length, 1))
+    .reduce((sum, cells) => sum + cells, 0);
 }
 
 const matrixOf = (parallel: unknown): readonly unknown[] =>
   isMap(parallel) && Array.isArray(parallel.matrix) ? parallel.matrix : [];
-
-const lengthOf = (values: unknown): number => (Array.isArray(values) ? values.length : 1);
 
 const nodeVariables = (index: number, total: number): Variables => ({
   CI_NODE_INDEX: String(index + 1),
   CI_NODE_TOTAL: String(total),
 });
 
-function cells(entry: unknown): Variables[] {
-  if (!isMap(entry)) return [];
-  let rows: Variables[] = [{}];
-  for (const [key, values] of Object.entries(entry)) {
-    rows = rows.flatMap((row) => [values].flat().map((value) => ({ ...row, [key]: String(value) })));
-  }
-  return rows;
-}
+const cells = (entry: YamlMap): readonly Variables[] =>
+  Object.entries(entry).reduce<readonly Variables[]>(
+    (rows, [key, values]) =>
+      rows.flatMap((row) => [values].flat().map((value) => ({ ...row, [key]: String(value) }))),
+    [{}],
+  );

@@ -9,11 +9,7 @@ export interface KnownRun {
   readonly predefined?: Variables;
   /** Set by GitLab's settings or by who starts the pipeline, over the files' variables; `null`: not set there. */
   readonly given?: Readonly<Record<string, string | null>>;
-  /**
-   * Placeholders for unknown values, in images and environment names. Rules do not use them.
-   *
-   * @default all of `PLACEHOLDERS`
-   */
+  /** Placeholders for unknown values, in images and environment names. Rules do not use them. @default `PLACEHOLDERS` */
   readonly standIns?: Variables;
   readonly inputs?: Readonly<Record<string, string>>;
 }
@@ -43,11 +39,7 @@ const OF_SOURCE: readonly (readonly [RegExp, string])[] = [
 const MERGE_REQUEST_SET =
   /^CI_MERGE_REQUEST_(?:ID|IID|EVENT_TYPE|PROJECT_\w+|REF_PATH|SOURCE_BRANCH_NAME|SOURCE_PROJECT_\w+|TARGET_BRANCH_NAME|TITLE)$/;
 
-/**
- * GitLab's own variables, and those that were given, as rules see them.
- *
- * @see https://docs.gitlab.com/ci/variables/predefined_variables/
- */
+/** Rules see these. @see https://docs.gitlab.com/ci/variables/predefined_variables/ */
 export function runVariables(run: KnownRun): KnownLookup {
   const values = new Map(Object.entries({ CI: 'true', GITLAB_CI: 'true', ...knownPredefined(run) }));
   return (name) => {

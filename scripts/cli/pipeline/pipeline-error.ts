@@ -23,11 +23,7 @@ export const NO_PIPELINE = 'GitLab creates no pipeline';
 export const refused = (what: string, subject?: string): PipelineError =>
   new PipelineError('refused', `${what}; ${NO_PIPELINE}`, subject);
 
-/**
- * Puts the subject, `file:line` or a job's name, in front of an error's message.
- *
- * @param subject - of errors without one. As a function: the place of the subject that an error has.
- */
+/** Puts `file:line` or a job's name in front of an error's message. A function replaces the subject that the error has. */
 export function withSubject<T>(subject: string | ((own: string) => string | undefined), make: () => T): T {
   try {
     return make();
@@ -52,10 +48,7 @@ export function workBudget() {
     get used() {
       return used;
     },
-    /**
-     * @param place - the file, or the job or template, that asks for the work.
-     * @throws {PipelineError} `too_large`
-     */
+    /** @param place - the file, or the job or template, that asks for the work. @throws {PipelineError} `too_large` */
     spend(values: number, place: string): void {
       if (used + values > WORK_MAX)
         throw new PipelineError(

@@ -4,7 +4,7 @@ import { expandParallel, formsOf, type JobForms, type JobSurroundings } from './
 import { givenValues, type KnownRun, knownPredefined, lookUpWith } from './known-run.ts';
 import { refused, unreadNotes, withSubject } from './pipeline-error.ts';
 import { resolveExtends, resolveReferences } from './references.ts';
-import { type Circumstances, possibleOutcomes, type RulesOutcome } from './rules.ts';
+import { type PipelineContext, possibleOutcomes, type RulesOutcome } from './rules.ts';
 import { PLACEHOLDERS, rawNames, readPipelineVariables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
@@ -12,40 +12,39 @@ import { isMap, type YamlMap } from './yaml-map.ts';
 export type PipelineWorld = ReturnType<typeof jobsIn>;
 
 const KEYWORDS: ReadonlySet<string> = new Set(
-  'after_script before_script cache default image include services spec stages types variables workflow'.split(
-    ' ',
-  ),
+  `after_script before_script cache default image include services spec stages types variables
+   workflow`.split(/\s+/),
 );
 
-export function pipelineIn(world: World, files: Omit<Circumstances, 'world' | 'unread'>): PipelineWorld {
-  const about = { ...files, world, unread: unreadNotes() };
-  const loaded = loadConfig(about);
+export function pipelineIn(world: World, files: Omit<PipelineContext, 'world' | 'unread'>): PipelineWorld {
+  const context = { ...files, world, unread: unreadNotes() };
+  const loaded = loadConfig(context);
   const placeOf = (name: string): string | undefined => {
     const place = loaded.places.get(name);
     return place && `${place.file}:${place.line}`;
   };
-  return withSubject(placeOf, () => jobsIn(loaded, about));
+  return withSubject(placeOf, () => jobsIn(loaded, context));
 }
 
-function jobsIn(loaded: LoadedConfig, about: Circumstances) {
-  const { run, unread, budget } = about;
+function jobsIn(loaded: LoadedConfig, context: PipelineContext) {
+  const { run, unread, budget } = context;
   const missing = (entry: string, what: string): void => {
     if (loaded.notRead.length === 0) throw refused(what, entry);
     unread.note(entry, what);
   };
-  const resolving = { missing, unread, budget };
-  const config = resolveReferences(resolveExtends(loaded.config, resolving), resolving);
+  const options = { missing, unread, budget };
+  const config = resolveReferences(resolveExtends(loaded.config, options), options);
   const entries = Object.entries(config).filter(([name]) => !name.startsWith('.') && !KEYWORDS.has(name));
   refuseWrongJobs(entries, config, missing);
   const given = givenValues(run);
   const ofFile = { ...readPipelineVariables(config.variables), ...given };
   const { rules } = isMap(config.workflow) ? config.workflow : { rules: undefined };
   // The workflow's rules see the variables of the file before GitLab's own.
-  const lookUp = lookUpWith(ofFile, about.lookUp);
-  const { outcomes, conditions } = possibleOutcomes(rules, 'workflow', { ...about, lookUp });
+  const lookUp = lookUpWith(ofFile, context.lookUp);
+  const { outcomes, conditions } = possibleOutcomes(rules, 'workflow', { ...context, lookUp });
   const created = outcomes.filter(({ isNever }) => !isNever);
   const isUndecided = created.length > 0 && created.length < outcomes.length;
-  const ofWorkflow = oneOf(created, about.world)?.variables;
+  const ofWorkflow = oneOf(created, context.world)?.variables;
   const decided: 'yes' | 'no' = ofWorkflow === undefined ? 'no' : 'yes';
   const rest = {
     /** Decided by `workflow:rules`; `depends`: on undecidable conditions. */
@@ -59,7 +58,7 @@ function jobsIn(loaded: LoadedConfig, about: Circumstances) {
   if (ofWorkflow === undefined) return { jobs, bridges, notRead, ...rest };
   const { image, services } = config;
   const around: JobSurroundings = {
-    ...{ about, given, hasWorkflowRules: rules !== undefined, ...predefinedIn(run) },
+    ...{ context, given, hasWorkflowRules: rules !== undefined, ...predefinedIn(run) },
     // Two keys may still stand at the top of a file, where GitLab once looked for defaults.
     defaults: { image, services, ...(isMap(config.default) && config.default) },
     variables: { ...ofFile, ...ofWorkflow },
@@ -77,10 +76,10 @@ function jobsIn(loaded: LoadedConfig, about: Circumstances) {
       children.push(`${name}: the child pipeline that it starts in this project is not read`);
     else bridges.push(name);
   }
-  const told = new Set(jobs.filter(({ forms }) => forms.length > 0).map(({ definedAs }) => definedAs));
-  const elsewhere = unread
+  const running = new Set(jobs.filter(({ forms }) => forms.length > 0).map(({ definedAs }) => definedAs));
+  const unreadElsewhere = unread
     .entries()
-    .filter((entry) => !entry.startsWith('.') && !told.has(entry))
+    .filter((entry) => !entry.startsWith('.') && !running.has(entry))
     .flatMap((entry) => unread.of([entry]).map((what) => `${entry}: ${what}`));
   return {
     jobs: jobs.map((job): JobForms => {
@@ -89,7 +88,7 @@ function jobsIn(loaded: LoadedConfig, about: Circumstances) {
       return { ...job, forms: job.forms.map((form) => ({ ...form, notRead: unreadHere })) };
     }),
     bridges,
-    notRead: [...notRead, ...children, ...elsewhere],
+    notRead: [...notRead, ...children, ...unreadElsewhere],
     ...rest,
   };
 }
@@ -115,18 +114,10 @@ function predefinedIn(run: KnownRun): Pick<JobSurroundings, 'predefined' | 'notS
   return { predefined, notSet };
 }
 
-/**
- * Says that an entry names something that the files read do not have.
- *
- * @throws {PipelineError} `refused` if every file was read.
- */
+/** Notes that an entry names something that the files do not have. @throws {PipelineError} `refused` if every file was read. */
 export type Missing = (entry: string, what: string) => void;
 
-/**
- * Keys of a job, in every version and edition.
- *
- * @see https://docs.gitlab.com/ci/yaml/#job-keywords
- */
+/** Keys of a job, in every version and edition. @see https://docs.gitlab.com/ci/yaml/#job-keywords */
 const JOB_KEYS: ReadonlySet<string> = new Set(
   `after_script allow_failure artifacts before_script cache coverage dast_configuration
    dependencies environment except extends hooks id_tokens identity image inherit inputs

@@ -2,7 +2,7 @@ import { refused, type UnreadNotes, type WorkBudget } from './pipeline-error.ts'
 import type { Missing } from './pipeline-world.ts';
 import { isMap, Reference, type YamlMap } from './yaml-map.ts';
 
-interface Resolving {
+interface ResolveOptions {
   readonly missing: Missing;
   readonly unread: UnreadNotes;
   readonly budget: WorkBudget;
@@ -16,7 +16,7 @@ const DEPTH_MAX = 10;
  *
  * @throws {PipelineError} if references to references multiply beyond the budget.
  */
-export function resolveReferences(config: YamlMap, { missing, unread, budget }: Resolving): YamlMap {
+export function resolveReferences(config: YamlMap, { missing, unread, budget }: ResolveOptions): YamlMap {
   const hasReference = referenceFinder();
   /** Result and work of each reference: repeated use costs budget, without repeated work. */
   const followed = new Map<string, { readonly value: unknown; readonly size: number }>();
@@ -86,12 +86,8 @@ const NOTHING = Symbol('nothing');
 
 const LEVELS_MAX = 11;
 
-/**
- * Resolves `extends` in every job and template; later parents win over earlier ones, the job over all.
- *
- * @throws {PipelineError} `refused` for what extends itself, or extends too many levels.
- */
-export function resolveExtends(config: YamlMap, { missing, unread, budget }: Resolving): YamlMap {
+/** Later parents win over earlier ones, the job over all. @throws {PipelineError} `refused` for circles and too many levels */
+export function resolveExtends(config: YamlMap, { missing, unread, budget }: ResolveOptions): YamlMap {
   const resolved = new Map<string, unknown>();
   return Object.fromEntries(Object.keys(config).map((name) => [name, resolve(name, [])]));
 

@@ -2,10 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { compileRegex } from '../../../policies/match/regex.ts';
 
-export interface RepositoryFiles {
-  /** `undefined`: there are too many files to say, or the pattern is not understood. */
-  has(glob: string): boolean | undefined;
-}
+export const PIPELINE_FILE = '.gitlab-ci.yml';
+
+export type RepositoryFiles = ReturnType<typeof repositoryFiles>;
 
 export function repositoryOf(folder: string): string | undefined {
   if (existsSync(join(folder, '.git'))) return folder;
@@ -16,10 +15,11 @@ export function repositoryOf(folder: string): string | undefined {
 const FILES_MAX = 20_000;
 const NOT_KEPT = new Set(['.git', 'node_modules']);
 
-export function repositoryFiles(folder: string): RepositoryFiles {
+export function repositoryFiles(folder: string) {
   let files: readonly string[] | undefined;
   return {
-    has(glob) {
+    /** `undefined`: there are too many files to say, or the pattern is not understood. */
+    has(glob: string): boolean | undefined {
       const path = glob.replace(/^\//, '');
       const compiled = compileRegex(globRegex(path));
       files ??= filesOf(folder);

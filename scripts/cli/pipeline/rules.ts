@@ -1,3 +1,4 @@
+import { groupsOf } from '../../terminal/groups.ts';
 import { explore, isPresent, type ReadExpression, readPattern, type World } from './conditions.ts';
 import type { ReadSource } from './inputs.ts';
 import { type KnownLookup, type KnownRun, knownValuesIn } from './known-run.ts';
@@ -6,7 +7,7 @@ import type { RepositoryFiles } from './repository-files.ts';
 import { expandKnown, readPipelineVariables, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-export interface Circumstances {
+export interface PipelineContext {
   readonly folder: string;
   readonly file: string;
   readonly run: KnownRun;
@@ -29,12 +30,12 @@ export interface RulesOutcome {
 const NEVER: RulesOutcome = { isNever: true, variables: {} };
 
 /** @param place - whose rules they are: the entry that is noted as unread if one is not understood. */
-export function outcomeOf(rules: unknown, place: string, about: Circumstances): RulesOutcome {
+export function outcomeOf(rules: unknown, place: string, context: PipelineContext): RulesOutcome {
   if (rules === undefined || rules === null) return { isNever: false, variables: {} };
-  for (const rule of flattenedRules(rules)) {
+  for (const rule of flattenRules(rules)) {
     if (!isMap(rule)) {
-      about.unread.note(place, `the rule ${JSON.stringify(rule)} is not a mapping; passed over`);
-    } else if (ruleHolds(rule, place, about)) {
+      context.unread.note(place, `the rule ${JSON.stringify(rule)} is not a mapping; passed over`);
+    } else if (ruleHolds(rule, place, context)) {
       return { isNever: rule.when === 'never', variables: readPipelineVariables(rule.variables) };
     }
   }
@@ -42,29 +43,30 @@ export function outcomeOf(rules: unknown, place: string, about: Circumstances): 
 }
 
 /** `!reference` puts lists of rules into lists. */
-const flattenedRules = (rules: unknown): readonly unknown[] =>
-  Array.isArray(rules) ? rules.flat(Number.POSITIVE_INFINITY) : [rules];
+const flattenRules = (rules: unknown): readonly unknown[] => [rules].flat(Number.POSITIVE_INFINITY);
 
-function ruleHolds(rule: YamlMap, place: string, about: Circumstances): boolean {
-  about.budget.spend(1, place);
+function ruleHolds(rule: YamlMap, place: string, context: PipelineContext): boolean {
+  context.budget.spend(1, place);
   return (
-    ifHolds(rule.if, place, about) && changesHold(rule.changes, about) && existsHolds(rule.exists, about)
+    ifHolds(rule.if, place, context) &&
+    changesHold(rule.changes, context) &&
+    existsHolds(rule.exists, context)
   );
 }
 
-function ifHolds(clause: unknown, place: string, about: Circumstances): boolean {
+function ifHolds(clause: unknown, place: string, context: PipelineContext): boolean {
   if (clause === undefined || clause === null) return true;
   const text = String(clause);
-  const expression = about.expressions(text);
-  if (expression !== undefined) return isPresent(expression(about), about);
-  about.unread.note(place, `the condition "${text}" is not understood; taken as false`);
+  const expression = context.expressions(text);
+  if (expression !== undefined) return isPresent(expression(context), context);
+  context.unread.note(place, `the condition "${text}" is not understood; taken as false`);
   return false;
 }
 
 const WITH_CHANGES = new Set(['push', 'merge_request_event', 'external_pull_request_event']);
 
 /** Which files changed is not known here, so the world decides; where GitLab does not look, it holds. */
-function changesHold(changes: unknown, { run, world }: Circumstances): boolean {
+function changesHold(changes: unknown, { run, world }: PipelineContext): boolean {
   if (changes === undefined || changes === null) return true;
   const { source, isTag = false } = run;
   const isCompared = isMap(changes) && changes.compare_to !== undefined;
@@ -72,7 +74,7 @@ function changesHold(changes: unknown, { run, world }: Circumstances): boolean {
   return world.holds(`changes in ${pathsOf(changes).join(', ')}`);
 }
 
-function existsHolds(exists: unknown, { world, files, run, lookUp }: Circumstances): boolean {
+function existsHolds(exists: unknown, { world, files, run, lookUp }: PipelineContext): boolean {
   if (exists === undefined || exists === null) return true;
   const paths = pathsOf(exists).map((path) => expandKnown(path, knownValuesIn(path, lookUp)));
   const condition = `exists ${paths.join(', ')}`;
@@ -86,39 +88,36 @@ function existsHolds(exists: unknown, { world, files, run, lookUp }: Circumstanc
 
 function pathsOf(clause: unknown): readonly string[] {
   const paths = isMap(clause) ? clause.paths : clause;
-  return (Array.isArray(paths) ? paths.flat(Number.POSITIVE_INFINITY) : [paths])
-    .filter((path) => typeof path === 'string')
-    .map(String);
+  return [paths].flat(Number.POSITIVE_INFINITY).filter((path): path is string => typeof path === 'string');
 }
 
 /** Ways looked at one by one, so that rules which exclude each other are seen to. */
 const WAYS_MAX = 32;
 
 /**
- * Returns all results of `rules:` in the surrounding world, at least one, in the order of the rules. For long
- * lists each rule is judged alone, which may add a result and never misses one.
+ * Returns all results of `rules:`, at least one, in their order. Rules of long lists are judged alone, which misses no result.
  *
  * @param lets - an extra condition; if it fails, the result is `never`.
  */
 export function possibleOutcomes(
   rules: unknown,
   place: string,
-  about: Circumstances,
-  lets: (about: Circumstances) => boolean = () => true,
+  context: PipelineContext,
+  lets: (context: PipelineContext) => boolean = () => true,
 ) {
-  const within = (world: World): Circumstances => ({ ...about, world });
+  const within = (world: World): PipelineContext => ({ ...context, world });
   const ways = explore(
     (world) => (lets(within(world)) ? outcomeOf(rules, place, within(world)) : NEVER),
     WAYS_MAX,
-    about.world,
+    context.world,
   );
-  const conditions = conditionsOf(ways.outcomes);
+  const { conditions } = ways;
   if (!ways.isCut) return { outcomes: distinct(ways.outcomes.map(({ value }) => value)), conditions };
-  const asked = new Set(conditions);
+  const allConditions = new Set(conditions);
   const outcomes: RulesOutcome[] = [];
   if (may(lets).includes(false)) outcomes.push(NEVER);
   let mayEnd = true;
-  for (const rule of flattenedRules(rules)) {
+  for (const rule of flattenRules(rules)) {
     if (!mayEnd || !isMap(rule)) continue;
     const answers = may((within) => ruleHolds(rule, place, within));
     if (answers.includes(true))
@@ -126,23 +125,19 @@ export function possibleOutcomes(
     mayEnd = answers.includes(false);
   }
   if (mayEnd) outcomes.push(NEVER);
-  return { outcomes: distinct(outcomes), conditions: [...asked] };
+  return { outcomes: distinct(outcomes), conditions: [...allConditions] };
 
-  function may(holds: (within: Circumstances) => boolean): readonly boolean[] {
-    const { outcomes: found, isCut } = explore((world) => holds(within(world)), WAYS_MAX, about.world);
-    for (const condition of conditionsOf(found)) asked.add(condition);
-    return isCut ? [true, false] : found.map(({ value }) => value);
+  function may(holds: (within: PipelineContext) => boolean): readonly boolean[] {
+    const found = explore((world) => holds(within(world)), WAYS_MAX, context.world);
+    for (const condition of found.conditions) allConditions.add(condition);
+    return found.isCut ? [true, false] : found.outcomes.map(({ value }) => value);
   }
 }
 
-const conditionsOf = (outcomes: readonly { readonly assumed: ReadonlyMap<string, boolean> }[]) => [
-  ...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()])),
-];
-
-function distinct(outcomes: readonly RulesOutcome[]): readonly RulesOutcome[] {
-  const alike = Map.groupBy(outcomes, ({ isNever, variables }) => isNever || JSON.stringify(variables));
-  return [...alike.values()].flatMap(([first]) => first ?? []);
-}
+const distinct = (outcomes: readonly RulesOutcome[]): readonly RulesOutcome[] =>
+  groupsOf(outcomes, ({ isNever, variables }) => isNever || JSON.stringify(variables)).map(
+    ([first]) => first,
+  );
 
 /** GitLab's default for jobs without `rules`, `only` and `except`: not in merge request pipelines. */
 const DEFAULT_ONLY = ['branches', 'tags'];
@@ -157,13 +152,15 @@ export function onlyExceptLets(
   { only, except, rules }: YamlMap,
   hasWorkflowRules: boolean,
   place: string,
-  about: Circumstances,
+  context: PipelineContext,
 ): boolean {
   const hasRules = rules !== undefined && rules !== null;
   const wanted = only ?? (hasRules || hasWorkflowRules ? undefined : DEFAULT_ONLY);
   return (
-    (wanted === undefined || parts(wanted).every((part) => partHolds(part, place, about))) &&
-    (except === undefined || except === null || !parts(except).some((part) => partHolds(part, place, about)))
+    (wanted === undefined || parts(wanted).every((part) => partHolds(part, place, context))) &&
+    (except === undefined ||
+      except === null ||
+      !parts(except).some((part) => partHolds(part, place, context)))
   );
 }
 
@@ -172,17 +169,17 @@ type Part = readonly [key: string, value: unknown];
 const parts = (policy: unknown): readonly Part[] =>
   isMap(policy) ? Object.entries(policy) : [['refs', policy]];
 
-function partHolds([key, value]: Part, place: string, about: Circumstances): boolean {
+function partHolds([key, value]: Part, place: string, context: PipelineContext): boolean {
   const entries = [value].flat(Number.POSITIVE_INFINITY) as readonly unknown[];
   switch (key) {
     case 'refs':
-      return entries.some((entry) => refMatches(String(entry), about));
+      return entries.some((entry) => refMatches(String(entry), context));
     case 'variables':
-      return entries.some((entry) => ifHolds(entry, place, about));
+      return entries.some((entry) => ifHolds(entry, place, context));
     case 'changes':
-      return changesHold(value, about);
+      return changesHold(value, context);
     default:
-      return about.world.holds(`${key}: ${entries.join(', ')}`);
+      return context.world.holds(`${key}: ${entries.join(', ')}`);
   }
 }
 
@@ -195,7 +192,7 @@ const SOURCES: ReadonlyMap<string, string> = new Map([
   ...['external', 'chat', 'web', 'api'].map((source) => [source, source] as const),
 ]);
 
-function refMatches(entry: string, { run, world }: Circumstances): boolean {
+function refMatches(entry: string, { run, world }: PipelineContext): boolean {
   // A pattern may hold an `@`, a name of a project may not hold a `/` at its end.
   const at = entry.startsWith('/') ? entry.indexOf('@', entry.lastIndexOf('/')) : entry.indexOf('@');
   const [ref, project] = at === -1 ? [entry, undefined] : [entry.slice(0, at), entry.slice(at + 1)];

@@ -9,20 +9,15 @@ export const VALUE_CHARACTERS_MAX = 16_384;
 
 export function readPipelineVariables(value: unknown): Variables {
   if (!isMap(value)) return {};
-  const variables: Record<string, string> = {};
-  for (const [key, entry] of Object.entries(value)) {
-    const plain = isMap(entry) ? entry.value : entry;
-    if (plain !== undefined && plain !== null) variables[key] = String(plain);
-  }
-  return variables;
+  const entries = Object.entries(value).map(([key, entry]) => [key, isMap(entry) ? entry.value : entry]);
+  return Object.fromEntries(entries.flatMap(([key, plain]) => (plain == null ? [] : [[key, String(plain)]])));
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
 export function rawNames(value: unknown): ReadonlySet<string> {
-  if (!isMap(value)) return NONE;
-  const raw = Object.entries(value).filter(([, entry]) => isMap(entry) && entry.expand === false);
-  return new Set(raw.map(([name]) => name));
+  const entries = isMap(value) ? Object.entries(value) : [];
+  return new Set(entries.flatMap(([name, entry]) => (isMap(entry) && entry.expand === false ? name : [])));
 }
 
 const NAMES = /\$\$|\$\{(\w+)\}|\$(\w+)|%(\w+)%/g;
@@ -35,10 +30,7 @@ interface Replacing {
   readonly onUnknown?: (name: string) => void;
 }
 
-/**
- * Values are put into each other once per name, however often they are asked for. A name that refers to itself
- * has no value there.
- */
+/** Expands each value once, however often it is used. A name that refers to itself has no value there. */
 function expander(
   variables: Variables,
   { raw, keepsRaw = false, onUnknown }: Replacing,
@@ -70,7 +62,7 @@ function expander(
     const written = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (written !== undefined && raw.has(name)) return keepsRaw ? whole : written;
     if (written === undefined || open.has(name)) {
-      // `%` is common in URLs: only known names between two of them are variables.
+      // `%` is common in URLs: only known names between two signs are variables.
       if (onUnknown === undefined || isPercent) return whole;
       onUnknown(name);
       return '';

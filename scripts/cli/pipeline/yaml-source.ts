@@ -39,10 +39,7 @@ export function parseYamlSource(text: string, file: string, budget: WorkBudget, 
   return { map: value, lines: new Map(keys.map((key) => [String(key.value), lineOf(key)])) };
 }
 
-/**
- * GitLab's parser, libyaml, takes flow collections and quoted texts with lines further left, a comment right after a bracket and
- * anchors with a colon, which this library does not. Only GitLab can say then.
- */
+/** GitLab's parser, libyaml, takes some flow collections, comments and anchors that this library does not: only GitLab can say. */
 function unparsable(error: YAMLParseError, text: string, file: string, linesBefore: number): PipelineError {
   const message = (error.message.split('\n')[0] ?? '')
     .replace(/:$/, '')
@@ -85,10 +82,7 @@ interface Read {
   readonly size: number;
 }
 
-/**
- * The values of a document as GitLab's reader makes them: the last of a key that is written twice wins, and `<<` wins over
- * the keys above it. Aliases share one value, so a small file cannot grow while it is read.
- */
+/** The last of a key written twice wins, and `<<` wins over keys above it, as in GitLab. Aliases share one value. */
 function valuesOf(
   contents: Node,
   file: string,
