@@ -11,13 +11,12 @@ import { UsageError } from '../terminal/command.ts';
 import { command, orElse, print, required, text, word } from '../terminal/define.ts';
 import { amounts, type Paint, paintWhen, printable, right, table } from '../terminal/table.ts';
 import { codeOf, streamUserFile } from '../terminal/user-file.ts';
-import { answerOf } from './api/api-in-process.ts';
 import { withBooks } from './api/open-api.ts';
 import { ALL_GROUPS } from './evaluation/unknown-place.ts';
 import { LEDGER_EXITS, LEDGER_FLAGS } from './ledger-flags.ts';
 import { money } from './report/shadow-words.ts';
-import { refusedFlag } from './report/span.ts';
 import { RULES_FLAGS, rulesFiles } from './rules-flags.ts';
+import { readStatement } from './statement/statement.ts';
 
 const MICROS_PER_UNIT = 1_000_000;
 /** Parts of a micro-unit that are kept while lines are added: bills have lines of a millionth of a cent. */
@@ -57,11 +56,9 @@ savings plans and reservations count where they are used. Days and months of bil
         `${file}: is in ${printable(bill.currency ?? '')}, prices are in ${policy.currency}; expected --rate, the value of one ${printable(bill.currency ?? '')} in ${policy.currency}`,
       );
     const query = { group: ALL_GROUPS, by: 'day' as const, with_prices: 'yes' as const };
-    const statement = await withBooks(flags, io, async ({ api, directory }) => {
-      const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
-      if (answer.ok) return answer.body;
-      throw refusedFlag(answer, undefined, directory);
-    });
+    const statement = await withBooks(flags, io, ({ api, directory }) =>
+      readStatement(api, month, query, directory),
+    );
     const names = runnerClassNames(policy.prices);
     const comparison = comparePrices(bill, rate ?? MICROS_PER_UNIT, chargedByClass(statement), names);
     const { currency, lines, linesOfOtherMonths } = bill;

@@ -11,18 +11,29 @@ import { csv, csvField, decimal } from '../../../functions/answers/statement/csv
 import type { Directory } from '../../../policies/directory.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { PLAYED_GITLAB } from '../../local/options.ts';
-import { EXIT } from '../../terminal/command.ts';
 import { command, print, text } from '../../terminal/define.ts';
 import { amounts, firstRows, type Paint, paintWhen, printable, right, table } from '../../terminal/table.ts';
 import { LEDGER_EXITS, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { type LedgerAccess, openLedger, withOpened } from '../open-ledger.ts';
 import { openRulesInForce, RULES_FLAGS, readRules } from '../rules-flags.ts';
-import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from '../statement/deliver.ts';
+import { deliverAs, deliveryFlags } from '../statement/deliver.ts';
 import { progressOf, watched } from '../truth/progress.ts';
 import { armedSentence, money, shadowCount, spanText, watchedSentence } from './shadow-words.ts';
 import { groupFilter, readSpan, SPAN_HELP } from './span.ts';
 
-const FORMATS = ['terminal', 'csv'] as const;
+const FORMATS = {
+  terminal: shadowTerminal,
+  csv: ({ ifArmed, rows, currency }: ShadowReport) =>
+    csv([
+      COLUMNS,
+      ...[...ifArmed.rows, ...rows].map((row) => [
+        ...[row.root, row.group, row.rule, row.class, row.mode, row.code].map(csvField),
+        ...[String(row.jobs), decimal(row.costMicros), currency],
+        ...[row.firstAtMs, row.lastAtMs].map((atMs) => new Date(atMs).toISOString()),
+        csvField(row.examples.map(({ url, jobId }) => url ?? String(jobId)).join(' ')),
+      ]),
+    ]),
+};
 
 const reportShadow = command({
   name: 'report shadow',
@@ -39,53 +50,33 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     since: text('<time>', `14d, 36h, 2w ago, a day (2026-11-01) or an instant (default: 14d). ${SPAN_HELP}`),
     until: text('<time>', 'the same (default: now)'),
     group: text('<id | path>', 'only jobs of this group and below'),
-    format: FORMAT_FLAG(FORMATS),
-    out: OUT_FLAG,
+    ...deliveryFlags(FORMATS),
     ...TABLE_FLAGS,
     ...RULES_FLAGS,
   },
   examples: ['tollgate report shadow --since 2w --group acme'],
   exits: { ...LEDGER_EXITS, 3: 'wrong usage or invalid documents' },
   run: async ({ flags }, io) => {
-    const format = readFormat(flags, FORMATS);
-    const { out } = flags;
     const span = readSpan(flags.since ?? '14d', flags.until, io.nowMs(), rollupZone(io));
-    const report = await withOpened(openLedger, flags, io, async (books) => {
+    const read = async (books: LedgerAccess) => {
       const rules = await openRulesInForce(flags, books, io);
       return shadowReport(watched(books.store, progressOf('items read', io)), {
-        ...{ span, rules, ledger: books.description, gitlabUrl: urlOf(books) },
+        ...{ span, rules, ledger: books.description, gitlabUrl: gitlabUrlOf(books) },
         ...groupFilter(flags.group, rules.directory),
       });
-    });
-    const rendered = {
-      terminal: () => shadowTerminal(report, ...terminalOf(out, io)),
-      csv: () => shadowCsv(report),
-      json: () => `${JSON.stringify(report)}\n`,
     };
-    deliver(rendered[format](), out, io);
-    return EXIT.ok;
+    return deliverAs(FORMATS, flags, io, () => withOpened(openLedger, flags, io, read));
   },
 });
 
 /** The GitLab that `npm start` plays has no pages. */
-const urlOf = ({ instance, gitlabUrl }: LedgerAccess): string | undefined =>
+const gitlabUrlOf = ({ instance, gitlabUrl }: LedgerAccess): string | undefined =>
   instance === PLAYED_GITLAB ? undefined : (gitlabUrl ?? `https://${instance}`);
 
 const COLUMNS = [
   ...['root', 'group', 'rule', 'class', 'mode', 'code', 'would_fail', 'cost', 'currency'],
   ...['first_at', 'last_at', 'example_jobs'],
 ];
-
-const shadowCsv = ({ ifArmed, rows, currency }: ShadowReport): string =>
-  csv([
-    COLUMNS,
-    ...[...ifArmed.rows, ...rows].map((row) => [
-      ...[row.root, row.group, row.rule, row.class, row.mode, row.code].map(csvField),
-      ...[String(row.jobs), decimal(row.costMicros), currency],
-      ...[row.firstAtMs, row.lastAtMs].map((atMs) => new Date(atMs).toISOString()),
-      csvField(row.examples.map(({ url, jobId }) => url ?? String(jobId)).join(' ')),
-    ]),
-  ]);
 
 const JOBS_SHOWN = 5;
 
@@ -158,9 +149,9 @@ of those after it. It only reads: no counter is changed.`,
     const rules = readRules(flags, io);
     const { counts, ...of } = groupFilter(flags.group, rules.directory);
     const progress = progressOf('jobs replayed', io);
-    const asked = { ...span, rules, counts, onJob: progress.step };
+    const request = { ...span, rules, counts, onJob: progress.step };
     const result = await withOpened(openLedger, flags, io, async ({ store, description: ledger }) => {
-      const figures = await backtest(store, asked).finally(progress.done);
+      const figures = await backtest(store, request).finally(progress.done);
       const { currency, version: policyVersion } = rules.policy;
       return {
         ...{ ...span, ...figures, ledger, ...of, currency, policyVersion },
@@ -212,15 +203,8 @@ function backtestText(result: BacktestResult, directory: Directory, paint: Paint
   const shape = { width: columns, dim: paint.dim };
   const counts = ['jobs', 'rejected', 'would be'].map(right);
   const groupTitles = ['group', ...counts, amounts('cost'), amounts('would be')];
-  const rejectionTitles = [
-    'would be rejected in',
-    'rule',
-    'limit',
-    'code',
-    right('jobs'),
-    right('new'),
-    'e.g.',
-  ];
+  const reasons = ['would be rejected in', 'rule', 'limit', 'code'];
+  const rejectionTitles = [...reasons, right('jobs'), right('new'), 'e.g.'];
   const groupRows = groups.map((row) => [
     printable(groupLabelOf(row, directory)),
     ...[row.jobs, row.rejectedThen, row.rejectedNow].map(shadowCount),

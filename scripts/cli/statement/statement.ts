@@ -19,15 +19,31 @@ import { EXIT, UsageError } from '../../terminal/command.ts';
 import { choice, command, orElse, print, required, text, toggle } from '../../terminal/define.ts';
 import { amounts, firstRows, type Paint, paintWhen, printable, right, table } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess, answerOf, found } from '../api/api-in-process.ts';
-import { withBooks } from '../api/open-api.ts';
+import { type BudgetContext, withBooks } from '../api/open-api.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger-flags.ts';
 import { money, shadowCount } from '../report/shadow-words.ts';
 import { refusedFlag } from '../report/span.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
-import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from './deliver.ts';
+import { deliverAs, deliveryFlags } from './deliver.ts';
 
-const FORMATS = ['terminal', 'csv', 'focus'] as const;
+const FORMATS = {
+  terminal: statementTerminal,
+  /** Names are untrusted, so possible formulas are escaped. Our numbers stay numbers, also negative ones. */
+  csv: ({ month, currency, lines }: Statement) =>
+    csv([
+      COLUMNS,
+      ...lines.map(({ job, rootPath = '', groupPath = '', projectPath = '', ...line }) => [
+        ...[csvField(month), line.day, csvField(rootPath), csvField(groupPath), String(line.groupId ?? '')],
+        ...[csvField(projectPath), String(line.projectId ?? ''), csvField(line.runnerClass)],
+        ...[decimal(line.microsPerMinute), csvField(line.priceVersion), line.kind, line.cause ?? ''],
+        ...[String(line.late), String(line.jobs), String(line.seconds), decimal(line.micros), currency],
+        ...[String(job?.id ?? ''), csvField(job?.name ?? ''), job?.decisionId ?? '', job?.unchecked ?? ''],
+      ]),
+    ]),
+  /** A FOCUS 1.2 dataset. See https://focus.finops.org/focus-specification/v1-2/ */
+  focus: (statement: Statement) => focusRows(statement.lines.map((line) => focusFields(line, statement))),
+};
 
 const statementCommand = command({
   name: 'statement',
@@ -46,8 +62,7 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     group: required(text('<id | path>', 'a group like acme/payments; instance is everything')),
     by: orElse(choice('<what>', '', ['day', 'job']), 'day'),
     'with-prices': toggle('by day, project, runner class and price'),
-    format: FORMAT_FLAG(FORMATS),
-    out: OUT_FLAG,
+    ...deliveryFlags(FORMATS),
     ...LEDGER_FLAGS,
     ...RULES_FLAGS,
   },
@@ -56,49 +71,36 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     'tollgate statement --month 2026-10 --group instance --format focus --out focus.csv',
   ],
   exits: LEDGER_EXITS,
-  run: async ({ flags }, io) => {
-    const { month, group, by, out } = flags;
-    const format = readFormat(flags, FORMATS);
-    const withPrices = format === 'focus' || flags['with-prices'];
+  run: ({ flags }, io) => {
+    const { month, group, by } = flags;
+    const withPrices = flags.format === 'focus' || flags['with-prices'];
     const query = { group, by, ...(withPrices && { with_prices: 'yes' as const }) };
-    const made = await withBooks(flags, io, async ({ api, directory }) => {
-      const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
-      if (answer.ok) return answer.body;
-      if (answer.refused.error.code === 'only_days')
-        throw new UsageError(
-          `--month "${month}": only its days are kept after 90 days, or shown by a console; expected it without --by job, --with-prices and --format focus`,
-        );
-      throw refusedFlag(answer, group, directory);
-    });
-    const rendered = {
-      terminal: () => statementTerminal(made, ...terminalOf(out, io)),
-      csv: () => statementCsv(made),
-      focus: () => focusCsv(made),
-      json: () => `${JSON.stringify(made)}\n`,
-    };
-    deliver(rendered[format](), out, io);
-    return EXIT.ok;
+    const read = ({ api, directory }: BudgetContext) => readStatement(api, month, query, directory);
+    return deliverAs(FORMATS, flags, io, () => withBooks(flags, io, read));
   },
 });
+
+/** @throws {UsageError} naming the flag that the API refuses */
+export async function readStatement(
+  api: ApiClient,
+  month: string,
+  query: Parameters<ApiClient['statements'][':month']['$get']>[0]['query'],
+  directory: Directory,
+): Promise<Statement> {
+  const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
+  if (answer.ok) return answer.body;
+  if (answer.refused.error.code === 'only_days')
+    throw new UsageError(
+      `--month "${month}": only its days are kept after 90 days, or shown by a console; expected it without --by job, --with-prices and --format focus`,
+    );
+  throw refusedFlag(answer, query.group, directory);
+}
 
 const COLUMNS = [
   ...['month', 'day', 'root', 'group', 'group_id', 'project', 'project_id', 'runner_class'],
   ...['price_per_minute', 'price_version', 'kind', 'cause', 'late', 'jobs', 'seconds', 'cost', 'currency'],
   ...['job_id', 'job_name', 'decision_id', 'unchecked'],
 ];
-
-/** Names are untrusted, so possible formulas are escaped. Our numbers stay numbers, also negative ones. */
-const statementCsv = ({ month, currency, lines }: Statement): string =>
-  csv([
-    COLUMNS,
-    ...lines.map(({ job, rootPath = '', groupPath = '', projectPath = '', ...line }) => [
-      ...[csvField(month), line.day, csvField(rootPath), csvField(groupPath), String(line.groupId ?? '')],
-      ...[csvField(projectPath), String(line.projectId ?? ''), csvField(line.runnerClass)],
-      ...[decimal(line.microsPerMinute), csvField(line.priceVersion), line.kind, line.cause ?? ''],
-      ...[String(line.late), String(line.jobs), String(line.seconds), decimal(line.micros), currency],
-      ...[String(job?.id ?? ''), csvField(job?.name ?? ''), job?.decisionId ?? '', job?.unchecked ?? ''],
-    ]),
-  ]);
 
 function statementTerminal(statement: Statement, paint: Paint, columns: number): string {
   const { group, month, zone, startMs, endMs, ledger, totals, currency, notes } = statement;
@@ -129,10 +131,6 @@ function statementTerminal(statement: Statement, paint: Paint, columns: number):
 
 const markOf = ({ kind, cause, late }: StatementLine): string =>
   kind === 'usage' ? '' : `${late ? 'late ' : ''}correction (${cause ?? 'unknown'})`;
-
-/** The statement as a FOCUS 1.2 dataset, CSV. See https://focus.finops.org/focus-specification/v1-2/ */
-const focusCsv = (statement: Statement): string =>
-  focusRows(statement.lines.map((line) => focusFields(line, statement)));
 
 function focusFields(line: StatementLine, statement: Statement): FocusFields {
   const { micros, seconds, jobs, late, cause, microsPerMinute, priceVersion, job, projectId } = line;
@@ -182,6 +180,8 @@ function descriptionOf({ kind, cause, jobs, runnerClass, projectPath, job }: Sta
   return kind === 'usage' ? `Runner minutes: ${what}` : `Correction (${cause ?? 'unknown'}): ${what}`;
 }
 
+const CLOSED_FORMATS = { terminal: closedTerminal, csv: closedCsv, focus: closedFocusCsv };
+
 const statementClosed = command({
   name: 'statement closed',
   about: `Prints a month as it was closed. It closes five days after its end, for each top-level group and the instance, and never
@@ -191,31 +191,22 @@ changes: later findings are adjustments on the statement of the next month.`,
       text('<month>', 'a month like 2026-10; 2026-10@06 where the fiscal year makes it begin on the 6th'),
     ),
     group: required(text('<id | path>', 'a group like acme/payments; instance is everything')),
-    format: FORMAT_FLAG(FORMATS),
-    out: OUT_FLAG,
+    ...deliveryFlags(CLOSED_FORMATS),
     ...LEDGER_FLAGS,
     ...RULES_FLAGS,
   },
   examples: ['tollgate statement closed --month 2026-10 --group acme --format csv'],
   exits: { ...LEDGER_EXITS, 3: 'wrong usage, or no such month was closed' },
-  run: async ({ flags }, io) => {
-    const { month, group, out } = flags;
-    const format = readFormat(flags, FORMATS);
-    const statement = await withBooks(flags, io, async ({ api, directory }) => {
+  run: ({ flags }, io) => {
+    const { month, group } = flags;
+    const read = async ({ api, directory }: BudgetContext) => {
       const { statements } = await monthsOfGroup(api, group, directory);
       const closed = statements.find((each) => each.month === month);
       if (closed !== undefined) return closed;
       const all = statements.map((each) => each.month).join(', ') || 'none';
       throw new UsageError(`--month "${month}": was not closed for ${group}; closed months: ${all}`);
-    });
-    const rendered = {
-      json: () => `${JSON.stringify(statement)}\n`,
-      csv: () => closedCsv(statement),
-      focus: () => closedFocusCsv(statement),
-      terminal: () => closedTerminal(statement, ...terminalOf(out, io)),
     };
-    deliver(rendered[format](), out, io);
-    return EXIT.ok;
+    return deliverAs(CLOSED_FORMATS, flags, io, () => withBooks(flags, io, read));
   },
 });
 
@@ -264,12 +255,7 @@ function closedTerminal(statement: ClosedStatement, paint: Paint, columns: numbe
   return `${lines.join('\n')}\n\n${rows.length === 0 ? '' : table(titles, rows, columns, paint.dim)}`;
 }
 
-interface BrokenStatement {
-  readonly number: number;
-  readonly subject?: string;
-  readonly month?: string;
-  readonly sentence: string;
-}
+type BrokenStatement = Readonly<{ number: number; subject?: string; month?: string; sentence: string }>;
 
 type VerifyReport = Awaited<ReturnType<typeof verifyAll>>;
 
@@ -302,12 +288,12 @@ async function verifyAll(api: ApiClient) {
   let checked = 0;
   for (const [subject, own] of Map.groupBy(numbers, (each) => each.subject)) {
     const months = await monthsOf(api, subject.replace(/^group\//, ''));
-    const kept = new Map(months?.statements.map(({ month, sha256 }) => [month, sha256]));
+    const hashes = new Map(months?.statements.map(({ month, sha256 }) => [month, sha256]));
     for (const { number, month, sha256 } of own) {
-      const sentence = kept.has(month) ? 'is not the one that got this number' : 'is gone';
-      if (kept.get(month) !== sha256) broken.push({ number, subject, month, sentence });
+      const sentence = hashes.has(month) ? 'is not the one that got this number' : 'is gone';
+      if (hashes.get(month) !== sha256) broken.push({ number, subject, month, sentence });
     }
-    checked += kept.size;
+    checked += hashes.size;
     if (months?.broken !== undefined) broken.push(brokenOf(subject, months.broken));
   }
   const [first] = broken.sort((a, b) => a.number - b.number);
