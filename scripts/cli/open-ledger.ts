@@ -45,7 +45,12 @@ export interface LedgerAccess extends NamedBooks {
   readonly chain?: StatementChain;
   readonly prices?: PriceEditionStore;
   /** Removes user names; only if opened for repair. */
-  readonly names?: { rewrite: RewriteStore; keys: PseudonymKeys; sessions: UserSessions; sheets: SheetStore };
+  readonly names?: {
+    store: LedgerStore & RewriteStore;
+    keys: PseudonymKeys;
+    sessions: UserSessions;
+    sheets: SheetStore;
+  };
   /** Signs of life that relays wrote there. @throws {LedgerError} */
   readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
   /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
@@ -80,10 +85,14 @@ const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 
 /** Nothing is written. @throws {UsageError} for wrong flags, {Error} with the remedy when there is no such ledger. */
-export const openLedger: OpenLedger = (flags, io) => openFor(false, flags, io);
+export const openLedger: OpenLedger = async (flags, io) => accessTo(await openTableAccess(flags, io));
 
-/** The ledger with the right to write, for `rebuild --repair`, `rebuild --usage`, `reconcile` and `forget user`. */
-export const openToRepair: OpenLedger = (flags, io) => openFor(true, flags, io);
+/**
+ * The ledger with the right to write, for `rebuild --repair`, `rebuild --usage`, `reconcile` and `forget user`. The ledger's own
+ * attempts repeat a write under one token, so the SDK must not.
+ */
+export const openToRepair: OpenLedger = async (flags, io) =>
+  accessTo(await openTableAccess(flags, io, 1), true);
 
 /** Opens books that a command can do without. @throws {UsageError} {Error} where a ledger was named and cannot be opened. */
 export async function openIfAny<T>(open: Open<T>, flags: LedgerFlags, io: Io): Promise<ReadResult<T>> {
@@ -96,10 +105,6 @@ export async function openIfAny<T>(open: Open<T>, flags: LedgerFlags, io: Io): P
     return { known: false, why: 'there are no books here; name the table with --ledger' };
   }
 }
-
-// A repair is a write: the ledger's own attempts repeat it under one token, so the SDK must not.
-const openFor = async (repairs: boolean, flags: LedgerFlags, io: Io) =>
-  accessTo(await openTableAccess(flags, io, repairs ? 1 : undefined), repairs);
 
 /** For edits: if the SDK repeated one, it would take its own first try for another edit. */
 export const openToEdit = async (flags: LedgerFlags, io: Io) => accessTo(await openTableAccess(flags, io, 1));
@@ -118,7 +123,7 @@ export function accessTo({ table, ...opened }: TableAccess, repairs = false) {
     chain: dynamoStatementChain(parts),
     prices: dynamoPriceEditions(parts),
     sheets,
-    ...(repairs && { names: { rewrite: store, keys, sessions, sheets } }),
+    ...(repairs && { names: { store, keys, sessions, sheets } }),
     limits: new DynamoLimitTable(parts),
     directory: new DynamoDirectoryTable(parts),
     usage: new DynamoRollupStore(parts),
@@ -142,9 +147,9 @@ export async function openTableAccess(
   attemptsMax = ATTEMPTS_MAX,
 ): Promise<TableAccess> {
   const place = ledgerPlace(flags, io);
-  const opened = place.kind === 'local' ? openLocal(io.root) : openTable(place, attemptsMax);
+  const opened = openPlace(place, io, attemptsMax);
   try {
-    return await named(opened, place);
+    return await withInstance(opened, place);
   } catch (error) {
     await opened.close();
     throw error;
@@ -155,13 +160,15 @@ type OpenTable = Omit<TableAccess, 'instance' | 'gitlabUrl'>;
 
 /** Lists the instances of a table, without a check of the instance: for the commands that repair it. */
 export async function openRegister(flags: LedgerFlags, io: Io) {
-  const place = ledgerPlace(flags, io);
-  const opened = place.kind === 'local' ? openLocal(io.root) : openTable(place, ATTEMPTS_MAX);
+  const opened = openPlace(ledgerPlace(flags, io), io, ATTEMPTS_MAX);
   const { description, close } = opened;
   return { register: dynamoInstanceRegister(opened), table: opened, description, close };
 }
 
-async function named(opened: OpenTable, place: LedgerPlace): Promise<TableAccess> {
+const openPlace = (place: LedgerPlace, io: Io, attemptsMax: number): OpenTable =>
+  place.kind === 'local' ? openLocal(io.root) : openTable(place, attemptsMax);
+
+async function withInstance(opened: OpenTable, place: LedgerPlace): Promise<TableAccess> {
   const { kind, instance: named, gitlab } = place;
   const known = await dynamoInstanceRegister(opened).list();
   const { instance, gitlabUrl } = whichInstance({ named, gitlab, known, kind, where: opened.description });
@@ -274,13 +281,11 @@ export function readOnly(store: LedgerStore): LedgerStore {
   return storeWith(store, { transact: refuse, announce: refuse });
 }
 
-export const storeWith = (store: LedgerStore, own: Partial<LedgerStore>): LedgerStore => ({
-  transact: (writes, options) => store.transact(writes, options),
-  announce: (announcement, options) => store.announce(announcement, options),
-  readCounters: (keys, options) => store.readCounters(keys, options),
-  readRecords: (jobIds, options) => store.readRecords(jobIds, options),
-  readEntries: (jobId, options) => store.readEntries(jobId, options),
-  scan: (consistency) => store.scan(consistency),
-  due: (shard, beforeMs, limit, options) => store.due(shard, beforeMs, limit, options),
-  ...own,
-});
+/** The same store with some methods replaced. The others run on the store itself, whose fields may be private. */
+export const storeWith = <Store extends object>(store: Store, own: Partial<Store>): Store =>
+  new Proxy(store, {
+    get(target, name) {
+      const method: unknown = Reflect.get(name in own ? own : target, name);
+      return typeof method === 'function' ? method.bind(target) : method;
+    },
+  });

@@ -188,7 +188,8 @@ async function contextOn(
   });
   const read = createConsoleRead({
     desk,
-    limitTable: readingOpenings(table),
+    // The functions note openings, by clocks that are checked.
+    limitTable: storeWith<LimitTable>(table, { putOpening: async (opening) => opening }),
     packedLimits: limitsIn(yaml, policy, directory).model,
     policy,
     ledger,
@@ -224,16 +225,6 @@ const patient = (store: LedgerStore): LedgerStore =>
   storeWith(store, {
     readCounters: (keys) => store.readCounters(keys, { timeoutMs: TIMEOUT_MS }),
     readRecords: (jobIds) => store.readRecords(jobIds, { timeoutMs: TIMEOUT_MS }),
-  });
-
-/** The same table, which notes no opening: that is for the programs whose clocks are looked after. */
-const readingOpenings = (table: LimitTable): LimitTable =>
-  new Proxy(table, {
-    get(target, name: keyof LimitTable) {
-      if (name === 'putOpening') return async (opening: unknown) => opening;
-      const method = target[name];
-      return typeof method === 'function' ? method.bind(target) : method;
-    },
   });
 
 /** A month of a large instance takes a while. */

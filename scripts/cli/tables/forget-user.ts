@@ -1,5 +1,4 @@
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import type { LedgerStore, RewriteStore } from '../../../functions/core/ledger/store.ts';
 import {
   type KeptJob,
   kept,
@@ -46,18 +45,12 @@ stays: jobs that are not over, and counters of limits on the user. The change lo
     if (dryRun && yes)
       throw new UsageError('--yes: belongs to a run that changes something, not to --dry-run');
     return withOpened(openToRepair, flags, io, async (ledger) => {
-      const { names, description, store } = ledger;
+      const { names, description } = ledger;
       if (names === undefined) throw new Error(`${description} cannot be rewritten`);
       const question = `Forget user ${userId} in ${description} for good?`;
       const remedy = 'forget user: there is no terminal to ask on; add --yes to forget without asking';
       if (!dryRun && !yes && !(await agreedTo(io, question, remedy))) return EXIT.ok;
-      const { rewrite, ...rest } = names;
-      const scanned = {
-        scan: () => store.scan(),
-        readEntries: store.readEntries.bind(store),
-        rewrite: rewrite.rewrite.bind(rewrite),
-      };
-      const forgotten = await forgetUser(userId, { ...rest, store: scanned, dryRun, nowMs: io.nowMs() });
+      const forgotten = await forgetUser(userId, { ...names, dryRun, nowMs: io.nowMs() });
       print(io, flags, { user: userId, dryRun, ...forgotten }, () => textOf(userId, dryRun, forgotten));
       if (forgotten.left > 0) return EXIT.failed;
       return isNothing(forgotten) ? EXIT.wouldReject : EXIT.ok;
@@ -82,8 +75,7 @@ function textOf(userId: number, dryRun: boolean, forgotten: ForgetReport): strin
   return `${lines.filter(Boolean).join('\n')}\n`;
 }
 
-type ForgetDeps = Omit<NonNullable<LedgerAccess['names']>, 'rewrite'> & {
-  readonly store: Pick<LedgerStore, 'scan' | 'readEntries'> & RewriteStore;
+type ForgetDeps = NonNullable<LedgerAccess['names']> & {
   readonly nowMs: number;
   readonly dryRun: boolean;
 };
