@@ -143,11 +143,9 @@ function move(
     const paint = paintWhen(io.colours);
     if (forecast !== undefined && !flags.json) io.out(forecastText(forecast, io.columns));
     const format = { currency: budget.policy.currency, json: flags.json, io };
-    let view: MovedView;
-    if (dryRun) {
-      const { moved, held } = planMoves(rows, step);
-      view = { outcome: 'unchanged', moved, held };
-    } else {
+    let view: Pick<RolloutMovedView, 'moved' | 'held' | 'set' | 'edit' | 'outcome'>;
+    if (dryRun) view = { outcome: 'unchanged', ...planMoves(rows, step) };
+    else {
       const json = {
         subjects: which === 'all' ? ('all' as const) : rows.map(({ subject }) => subject),
         direction: step.direction,
@@ -160,15 +158,12 @@ function move(
       view = answer.body;
     }
     const { moved, held, set, edit } = view;
-    print(io, flags, { ...view, dryRun, forecast: forecast ?? null }, () =>
-      [
-        moved.length + held.length === 0
-          ? 'There is no step left in this direction; nothing was written.\n'
-          : '',
-        moved.length > 0 ? stepsText(moved, io.columns) : '',
-        edit !== undefined ? `${paint.good('live')}  set ${set}, edit ${edit}\n` : '',
-      ].join(''),
-    );
+    print(io, flags, { ...view, dryRun, forecast: forecast ?? null }, () => {
+      if (moved.length + held.length === 0)
+        return 'There is no step left in this direction; nothing was written.\n';
+      const live = edit === undefined ? '' : `${paint.good('live')}  set ${set}, edit ${edit}\n`;
+      return `${stepsText(moved, io.columns)}${live}`;
+    });
     if (held.length > 0 && !flags.json) io.err(`${heldText(held, paint)}${REMEDY}`);
     return held.length > 0 ? EXIT.wouldReject : EXIT.ok;
   });
@@ -177,15 +172,13 @@ function move(
 const REMEDY =
   'Send the report with tollgate rollout report, wait for what is missing, or say --force: the log will list what was missing.\n';
 
-type MovedView = Pick<RolloutMovedView, 'moved' | 'held' | 'set' | 'edit' | 'outcome'>;
-
 async function forecastOf(rows: readonly RolloutRow[], move: RolloutMove, api: ApiClient, io: TerminalIo) {
   const subjects = [...new Set(planMoves(rows, move).moved.map(({ subject }) => subject))];
-  const asked = subjects.includes('instance') ? ['instance'] : subjects.slice(0, GROUPS_MAX);
-  if (asked.length === 0) return undefined;
+  const counted = subjects.includes('instance') ? ['instance'] : subjects.slice(0, GROUPS_MAX);
+  if (counted.length === 0) return undefined;
   return countToTheEnd(
     async (query) => {
-      const response = await api.rollout.forecast.$post({ query, json: { subjects: asked } });
+      const response = await api.rollout.forecast.$post({ query, json: { subjects: counted } });
       return response.status === 429 ? undefined : answeredInProcess(Promise.resolve(response));
     },
     (forecast) => forecast,
@@ -234,7 +227,7 @@ const rolloutReport = command({
             )
           : await namedRows(which, api, budget);
       const subjects = rows.map(({ subject }) => subject);
-      const reports: RolloutReportedView['reports'][number][] = [];
+      const reports: Report[] = [];
       for (let start = 0; start < subjects.length; start += REPORTS_MAX) {
         const part = subjects.slice(start, start + REPORTS_MAX);
         const json = { subjects: part, told: flags.told, why };
@@ -252,16 +245,18 @@ const rolloutReport = command({
   },
 });
 
+type Report = RolloutReportedView['reports'][number];
+
 const NO_WAY = `Nothing was sent, and nothing was written down: name the topic of owners with --topic, or inform them yourself and say --told.\n`;
 
-const WORDS: Readonly<Record<RolloutReportedView['reports'][number]['outcome'], string>> = {
+const WORDS: Readonly<Record<Report['outcome'], string>> = {
   sent: 'sent to',
   'told-before': 'sent within the last hour to',
   'told-otherwise': 'told by you:',
   'no-way': 'not sent to',
 };
 
-const reportsText = (reports: RolloutReportedView['reports'], paint: Paint): string =>
+const reportsText = (reports: readonly Report[], paint: Paint): string =>
   reports
     .map(({ subject, path, owner, contact, outcome, title, text }) => {
       const who = `${printable(owner)}${contact === undefined ? '' : ` (${printable(contact)})`}`;
@@ -287,9 +282,8 @@ async function namedRows(
 ): Promise<readonly RolloutRow[]> {
   const rows: RolloutRow[] = [];
   for (const word of words) {
-    const subject = subjectOfWord(word, directory);
-    const view = await answeredInProcess(api.rollout.$get({ query: { subject } }));
-    const [row] = view.rows;
+    const query = { subject: subjectOfWord(word, directory) };
+    const [row] = (await answeredInProcess(api.rollout.$get({ query }))).rows;
     if (row === undefined)
       throw new UsageError(`"${word}": no group or project that can be rolled out; see tollgate rollout`);
     rows.push(row);
@@ -342,9 +336,11 @@ function sinceText({ from, fromPath, sinceMs }: RolloutClassRow, { subject }: Ro
 
 function nextText({ next, needs }: RolloutClassRow, paint: Paint): string {
   if (next === undefined) return '';
-  const missing = needs.filter(({ met }) => !met).map(rolloutNeedText);
-  return `${next}: ${missing.length === 0 ? paint.good('ready') : missing.join('; ')}`;
+  return `${next}: ${missingTexts(needs).join('; ') || paint.good('ready')}`;
 }
+
+const missingTexts = (needs: RolloutClassRow['needs']): readonly string[] =>
+  needs.filter(({ met }) => !met).map(rolloutNeedText);
 
 const stepsText = (moved: readonly RolloutStepRow[], columns: number): string =>
   table(
@@ -370,9 +366,7 @@ function forecastText({ jobs, wouldFail, days, rows }: RolloutForecast, columns:
 const heldText = (held: readonly RolloutRow[], paint: Paint): string =>
   held
     .map((row) => {
-      const missing = row.classes.flatMap(({ needs }) =>
-        needs.filter(({ met }) => !met).map(rolloutNeedText),
-      );
+      const missing = row.classes.flatMap(({ needs }) => missingTexts(needs));
       return `${paint.bad('stays')}  ${printable(rolloutName(row))}: ${[...new Set(missing)].join('; ')}\n`;
     })
     .join('');

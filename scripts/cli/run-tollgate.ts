@@ -13,7 +13,7 @@ import {
 } from '../terminal/command.ts';
 import { printable, table } from '../terminal/table.ts';
 import { shortPath, systemFailure } from '../terminal/user-file.ts';
-import { TABLE_FLAGS } from './ledger-flags.ts';
+import { type LedgerFlags, TABLE_FLAGS } from './ledger-flags.ts';
 import { PipelineError } from './pipeline/pipeline-error.ts';
 
 export async function runTollgate(
@@ -140,24 +140,15 @@ function failureOf(error: unknown, cwd: string) {
 
 /** Returns the ledger's clock: the local one runs faster during `npm start`. */
 function commandClock(
-  { flags }: Pick<Command, 'flags'>,
+  { flags, parse }: Pick<Command, 'flags' | 'parse'>,
   args: readonly string[],
   io: Pick<TerminalIo, 'nowMs' | 'root'>,
 ): () => number {
-  const ledger = flagIn(args, 'ledger');
+  if (flags.ledger === undefined) return io.nowMs;
+  const { ledger, gitlab, instance }: LedgerFlags = parse(args).flags;
   const isLocal = ledger === undefined ? flags.ledger === TABLE_FLAGS.ledger : ledger === 'local';
   const note = isLocal ? readLedgerNote(ledgerFolder(io.root)) : undefined;
-  const gitlab = flagIn(args, 'gitlab');
-  const instance =
-    flagIn(args, 'instance') ?? (gitlab === undefined ? undefined : URL.parse(gitlab)?.hostname);
-  if (note === undefined || (instance !== undefined && instance !== note.instance)) return io.nowMs;
+  const host = instance ?? (gitlab === undefined ? undefined : URL.parse(gitlab)?.hostname);
+  if (note === undefined || (host !== undefined && host !== note.instance)) return io.nowMs;
   return () => ledgerNowMs(note, io.nowMs(), isAlive(note.pid));
-}
-
-/** As `--name value` or `--name=value`; whether it is right, the command says. */
-function flagIn(args: readonly string[], name: string): string | undefined {
-  const flags = flagsOf(args);
-  const at = flags.indexOf(`--${name}`);
-  const joined = flags.find((each) => each.startsWith(`--${name}=`));
-  return joined?.slice(name.length + 3) ?? (at === -1 ? undefined : flags[at + 1]);
 }

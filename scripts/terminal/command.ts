@@ -38,7 +38,8 @@ export interface Command {
   readonly help: string;
   readonly flags: FlagTable;
   readonly examples: readonly string[];
-  readonly parse: (args: readonly string[]) => unknown;
+  /** @throws {UsageError} */
+  readonly parse: (args: readonly string[]) => { readonly flags: Readonly<Record<string, unknown>> };
   /** @throws {UsageError} for wrong flags, {DocumentError} for invalid documents: shown without a stack, exit 3. */
   readonly run: (args: readonly string[], io: TerminalIo) => Promise<ExitCode>;
 }
