@@ -3,6 +3,12 @@ import type { ReadResult } from '../../functions/answers/health/evidence.ts';
 import { type DirectoryTable, DynamoDirectoryTable } from '../../functions/core/directory/directory-table.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import {
+  dynamoRecountOutcomes,
+  dynamoSweepMarks,
+  type RecountOutcomes,
+  type SweepMarkStore,
+} from '../../functions/core/ledger/checkpoints.ts';
+import {
   type CanaryOutcome,
   type ControllerScope,
   dynamoCanaryOutcomes,
@@ -28,6 +34,7 @@ import { type RelayBeat, readRelayBeats } from '../../functions/core/store/healt
 import type { ItemTable } from '../../functions/core/store/operation.ts';
 import { dynamoClient, dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
+import { type AlertRecordStore, dynamoAlertRecords } from '../../functions/core/thresholds/alert-records.ts';
 import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/rollup-store.ts';
 import { ENV_GITLAB_INSTANCE } from '../../functions/names.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
@@ -57,6 +64,11 @@ export interface LedgerAccess extends NamedBooks {
   readonly scope?: () => Promise<ControllerScope | undefined>;
   readonly canary?: () => Promise<CanaryOutcome | undefined>;
   readonly requeue?: Pick<RequeueLists, 'read'>;
+  readonly recounts?: Pick<RecountOutcomes, 'read'>;
+  readonly alerts?: Pick<AlertRecordStore, 'read'>;
+  readonly sweepMarks?: Pick<SweepMarkStore, 'read'>;
+  /** Marks a notice as sent, also where the store is read-only. */
+  readonly announce?: LedgerStore['announce'];
   readonly close: () => Promise<void>;
 }
 
@@ -131,6 +143,10 @@ export function accessTo({ table, ...opened }: TableAccess, repairs = false) {
     scope: () => dynamoControllerScope(parts).read(),
     canary: () => dynamoCanaryOutcomes(parts).read(),
     requeue: dynamoRequeueLists(parts),
+    recounts: dynamoRecountOutcomes(parts),
+    alerts: dynamoAlertRecords(parts),
+    sweepMarks: dynamoSweepMarks(parts),
+    announce: store.announce.bind(store),
     ...opened,
   } satisfies LedgerAccess;
 }

@@ -3,24 +3,16 @@ import { compareAll } from '../../../functions/answers/backtest/count-edit.ts';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import { apiClient } from '../../../functions/console/api/client.ts';
-import { type ReportSender, tellOwnerBy } from '../../../functions/console/api/tell-owner.ts';
+import { tellOwnerBy } from '../../../functions/console/api/tell-owner.ts';
 import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
-import {
-  dynamoRecountOutcomes,
-  dynamoSweepMarks,
-  type RecountOutcomes,
-} from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { snsNotifier } from '../../../functions/core/notify/sns.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
-import {
-  type AlertRecordStore,
-  dynamoAlertRecords,
-} from '../../../functions/core/thresholds/alert-records.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/rollup-store.ts';
 import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
@@ -28,15 +20,14 @@ import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { limitsIn, readDirectory, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
-import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { commandFetch, ENV_CONSOLE, ENV_ID_TOKEN, keptSession, originOf } from '../command-fetch.ts';
 import { type LedgerFlags, rollupZone } from '../ledger-flags.ts';
 import {
-  accessTo,
   type LedgerAccess,
   type OpenLedger,
   openLedger,
-  openTableAccess,
+  openToEdit,
   partsOf,
   storeWith,
   withOpened,
@@ -44,15 +35,6 @@ import {
 import { directoryInForce, type RulesFlags, rulesFiles } from '../rules-flags.ts';
 import { progressOf, watched } from '../truth/progress.ts';
 import { type ApiClient, answeredInProcess, apiInProcess } from './api-in-process.ts';
-
-export interface BudgetTables extends LedgerAccess {
-  readonly recounts?: Pick<RecountOutcomes, 'read'>;
-  readonly alerts?: Pick<AlertRecordStore, 'read'>;
-  /** Recent job ids. @default the newest of the whole ledger */
-  readonly recentJobIds?: () => Promise<readonly number[]>;
-  /** Brings owners the shadow report by this topic. @param origin - of the console, for links */
-  readonly reporter?: (topicArn: string, origin: string | undefined) => ReportSender;
-}
 
 export interface BudgetContext {
   readonly api: ApiClient;
@@ -62,36 +44,9 @@ export interface BudgetContext {
   readonly packedFile: string;
 }
 
-/** If the SDK repeated a publication, its own first try would look like a conflict. */
-const ATTEMPTS_MAX = 1;
 /** No job waits for it, and the connection may be slow. */
 const TIMEOUT_MS = 15_000;
 const LIVE_JOBS_MAX = 100;
-
-/** The limits, books and groups in the table that the flags name. @throws like `openLedger` */
-export async function openBudget(
-  flags: LedgerFlags,
-  io: Pick<TerminalIo, 'env' | 'root'>,
-): Promise<BudgetTables> {
-  const opened = await openTableAccess(flags, io, ATTEMPTS_MAX);
-  const parts = partsOf(opened);
-  const access = accessTo(opened);
-  const ledger = createLedger({ store: access.store });
-  return {
-    ...access,
-    recounts: dynamoRecountOutcomes(parts),
-    alerts: dynamoAlertRecords(parts),
-    recentJobIds: async () => {
-      const [marks, live] = await Promise.all([
-        dynamoSweepMarks(parts).read(),
-        ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX),
-      ]);
-      const seen = [...(marks?.runners.values() ?? [])].map(({ seenTo }) => seenTo);
-      return [...seen, ...live.map(({ jobId }) => jobId)];
-    },
-    reporter: (topicArn, origin) => tellOwnerBy({ notify: snsNotifier({ topicArn }), ledger, origin }),
-  };
-}
 
 type Asked = LedgerFlags & RulesFlags & Readonly<Partial<Record<'actor' | 'topic', string | undefined>>>;
 
@@ -99,7 +54,7 @@ export const withBudget = <T>(
   flags: Asked,
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
-): Promise<T> => withContext(flags, io, ask, openBudget, true);
+): Promise<T> => withContext(flags, io, ask, openToEdit, true);
 
 async function withContext<T>(
   flags: Asked,
@@ -161,12 +116,12 @@ async function overConsole(
 }
 
 async function contextOn(
-  tables: BudgetTables,
+  tables: LedgerAccess,
   { paths, policy, directory: named }: ApiFiles,
   { topic, console: origin }: Asked,
   io: TerminalIo,
 ): Promise<BudgetContext> {
-  const { store, recounts, alerts, gitlabUrl, sheets, requeue } = tables;
+  const { store, recounts, alerts, gitlabUrl, sheets, requeue, announce } = tables;
   const empty = partsOf({ table: new MemoryTable(), instance: tables.instance });
   const { limits: table = new DynamoLimitTable(empty), usage = new DynamoRollupStore(empty) } = tables;
   const books = { ...tables, jobs: watched(store, progressOf('items read', io)) };
@@ -200,9 +155,10 @@ async function contextOn(
     places: async () => placesOf(directory),
     zone,
     clock,
-    recentJobIds: () => recentIds(tables),
+    recentJobIds: () => recentIds(tables, ledger),
   });
-  const tellOwner = topic === undefined ? undefined : tables.reporter?.(topic, origin);
+  const reports = { ledger: createLedger({ store: storeWith(store, withoutAbsent({ announce })) }), origin };
+  const tellOwner = topic === undefined ? undefined : standIn(io, reportSender)(topic, reports);
   const parts = {
     ...{ desk, read, policy, directory: async () => directory, clock, source: 'cli' },
     ...withoutAbsent({ origin, tellOwner }),
@@ -211,9 +167,17 @@ async function contextOn(
   return { api: apiOf('administrator'), apiOf, policy, directory, packedFile: paths.limits };
 }
 
-async function recentIds({ recentJobIds, store }: BudgetTables): Promise<readonly number[]> {
-  const known = (await recentJobIds?.()) ?? [];
-  if (known.length > 0) return known;
+export const reportSender = (topicArn: string, deps: Omit<Parameters<typeof tellOwnerBy>[0], 'notify'>) =>
+  tellOwnerBy({ ...deps, notify: snsNotifier({ topicArn }) });
+
+/** Ids that the sweep saw, and those of live jobs; without either, the newest of the whole ledger. */
+async function recentIds({ sweepMarks, store }: LedgerAccess, ledger: Ledger): Promise<readonly number[]> {
+  const [marks, live] = await Promise.all([
+    sweepMarks?.read(),
+    ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX),
+  ]);
+  const seen = [...(marks?.runners.values() ?? [])].map(({ seenTo }) => seenTo);
+  if (seen.length + live.length > 0) return [...seen, ...live.map(({ jobId }) => jobId)];
   let newest: { readonly jobId: number; readonly decidedAtMs: number } | undefined;
   for await (const item of store.scan())
     if (item.kind === 'record' && item.record.decidedAtMs > (newest?.decidedAtMs ?? 0)) newest = item.record;
