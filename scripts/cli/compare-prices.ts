@@ -9,13 +9,13 @@ import { durationText, moneyText } from '../../policies/unit-texts.ts';
 import { readPolicy } from '../policy/read-documents.ts';
 import { UsageError } from '../terminal/command.ts';
 import { command, orElse, print, required, text, word } from '../terminal/define.ts';
-import { amounts, type Paint, paintWhen, printable, right, table } from '../terminal/table.ts';
+import { amounts, printable, right, type Screen, textLines } from '../terminal/table.ts';
 import { codeOf, streamUserFile } from '../terminal/user-file.ts';
 import { withBooks } from './api/open-api.ts';
 import { ALL_GROUPS } from './evaluation/unknown-place.ts';
-import { LEDGER_EXITS, LEDGER_FLAGS } from './ledger-flags.ts';
+import { LEDGER_EXITS } from './ledger-flags.ts';
 import { money } from './report/shadow-words.ts';
-import { RULES_FLAGS, rulesFiles } from './rules-flags.ts';
+import { rulesFiles, SOURCE_FLAGS } from './rules-flags.ts';
 import { readStatement } from './statement/statement.ts';
 
 const MICROS_PER_UNIT = 1_000_000;
@@ -37,8 +37,7 @@ savings plans and reservations count where they are used. Days and months of bil
       "of one unit of the bill's currency in the policy's, like 0.92; needed if they differ",
       readRateMicros,
     ),
-    ...LEDGER_FLAGS,
-    ...RULES_FLAGS,
+    ...SOURCE_FLAGS,
   },
   examples: ['tollgate prices compare bill.csv.gz --month 2026-10 --rate 0.92'],
   exits: { ...LEDGER_EXITS, 3: 'wrong usage, or a file that is no bill of the month' },
@@ -67,10 +66,9 @@ savings plans and reservations count where they are used. Days and months of bil
       ...{ month, currency: policy.currency, bill: { currency, lines, linesOfOtherMonths } },
       ...comparison,
     };
-    return print(io, flags, value, () => {
-      const paint = paintWhen(io.colours);
+    return print(io, flags, value, (screen) => {
       const head = `${month}, ${policy.currency}: charged ${money(total.chargedMicros, policy.currency)}, the bill is ${money(total.billMicros, policy.currency)}`;
-      return `${paint.strong(head)}\n\n${rowsText(comparison, paint, io.columns)}${notesText(comparison, bill, tag)}`;
+      return `${screen.strong(head)}\n\n${rowsText(comparison, screen)}${notesText(comparison, bill, tag)}`;
     });
   },
 });
@@ -97,7 +95,7 @@ function chargedByClass({ lines }: Statement): ReadonlyMap<string, ChargedSum> {
   return sums;
 }
 
-function rowsText({ classes, otherBillMicros, total }: PriceComparison, paint: Paint, columns: number) {
+function rowsText({ classes, otherBillMicros, total }: PriceComparison, screen: Screen) {
   const money = (micros: number | undefined): string => (micros === undefined ? '' : moneyText(micros));
   const rows = classes.map((row) => [
     ...[
@@ -109,15 +107,13 @@ function rowsText({ classes, otherBillMicros, total }: PriceComparison, paint: P
     ...[money(row.chargedMicrosPerMinute), money(row.billMicrosPerMinute)],
   ]);
   const titles = ['charged', 'cost', 'charged a minute', 'cost a minute'].map(amounts);
-  return table(
+  return screen.table(
     ['class', right('ran'), ...titles],
     [
       ...rows,
       ['other', '', '', money(otherBillMicros), '', ''],
       ['total', durationText(total.seconds), money(total.chargedMicros), money(total.billMicros), '', ''],
     ],
-    columns,
-    paint.dim,
   );
 }
 
@@ -126,8 +122,8 @@ function notesText({ classes }: PriceComparison, { linesOfOtherMonths }: BillSum
     linesOfOtherMonths > 0 && `Lines of other months, left out: ${linesOfOtherMonths}.`,
     classes.every(({ billMicros }) => billMicros === 0) &&
       `No line has a runner class in its tag ${printable(tag)}: --tag names another one.`,
-  ].filter(Boolean);
-  return notes.map((note) => `\n${note}\n`).join('');
+  ];
+  return textLines(notes.map((note) => note && `\n${note}`));
 }
 
 type ChargedSum = Pick<StatementLine, 'seconds' | 'micros'>;

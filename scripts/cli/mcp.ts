@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { type CommandEntry, EXIT, type ExitCode, standIn, type TerminalIo } from '../terminal/command.ts';
 import { command } from '../terminal/define.ts';
 import { consoleAsked } from './api/open-api.ts';
-import { LEDGER_FLAGS } from './ledger-flags.ts';
-import { RULES_FLAGS } from './rules-flags.ts';
+import { SOURCE_FLAGS } from './rules-flags.ts';
 import { runTollgate } from './run-tollgate.ts';
 
 export const mcpCommands = (entries: readonly CommandEntry[]) => [
@@ -13,7 +12,7 @@ export const mcpCommands = (entries: readonly CommandEntry[]) => [
     about: `Serves the Model Context Protocol on stdin and stdout, for editors and agents: can I afford this rerun, what is left of the
 budget, why was this job rejected, would such a job start. It only reads, and ends with its input. With --console no key is
 needed: it uses the session of tollgate login.`,
-    flags: { ...LEDGER_FLAGS, ...RULES_FLAGS },
+    flags: SOURCE_FLAGS,
     json: 'has no effect: the protocol is JSON',
     examples: ['tollgate mcp --console https://budget.example.com'],
     exits: { 0: 'the input ended' },

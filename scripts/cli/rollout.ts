@@ -19,7 +19,7 @@ import { ROLLOUT_CLASSES, type RolloutStep } from '../../policies/rollout-step.t
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { choice, command, print, severalWords, text, toggle, type ValuesOf } from '../terminal/define.ts';
-import { type Paint, paintWhen, printable, right, table } from '../terminal/table.ts';
+import { printable, right, type Screen, screenOf } from '../terminal/table.ts';
 import {
   type ApiClient,
   allPages,
@@ -64,9 +64,8 @@ an admission request.`,
       withBudget(flags, io, async (budget) => {
         const whole = await wholeRollout(budget.api);
         const rows = groups.length === 0 ? whole.rows : await namedRows(groups, budget.api, budget);
-        const paint = paintWhen(io.colours);
-        return print(io, flags, { ...whole, rows, total: rows.length }, () =>
-          rolloutTable(rows, io.columns, paint, whole.nowMs),
+        return print(io, flags, { ...whole, rows, total: rows.length }, (screen) =>
+          rolloutTable(rows, screen, whole.nowMs),
         );
       }),
   });
@@ -140,8 +139,8 @@ function move(
     const base = await editBase(budget, flags.base);
     const rows = which === 'all' ? (await wholeRollout(api)).rows : await namedRows(which, api, budget);
     const forecast = step.direction === 'next' ? await forecastOf(rows, step, api, io) : undefined;
-    const paint = paintWhen(io.colours);
-    if (forecast !== undefined && !flags.json) io.out(forecastText(forecast, io.columns));
+    const screen = screenOf(io);
+    if (forecast !== undefined && !flags.json) io.out(forecastText(forecast, screen));
     const format = { currency: budget.policy.currency, json: flags.json, io };
     let view: Pick<RolloutMovedView, 'moved' | 'held' | 'set' | 'edit' | 'outcome'>;
     if (dryRun) view = { outcome: 'unchanged', ...planMoves(rows, step) };
@@ -161,10 +160,10 @@ function move(
     print(io, flags, { ...view, dryRun, forecast: forecast ?? null }, () => {
       if (moved.length + held.length === 0)
         return 'There is no step left in this direction; nothing was written.\n';
-      const live = edit === undefined ? '' : `${paint.good('live')}  set ${set}, edit ${edit}\n`;
-      return `${stepsText(moved, io.columns)}${live}`;
+      const live = edit === undefined ? '' : `${screen.good('live')}  set ${set}, edit ${edit}\n`;
+      return `${stepsText(moved, screen)}${live}`;
     });
-    if (held.length > 0 && !flags.json) io.err(`${heldText(held, paint)}${REMEDY}`);
+    if (held.length > 0 && !flags.json) io.err(`${heldText(held, screen)}${REMEDY}`);
     return held.length > 0 ? EXIT.wouldReject : EXIT.ok;
   });
 }
@@ -235,8 +234,8 @@ const rolloutReport = command({
         if (!answer.ok) return printRefusal(answer, base.set, format);
         reports.push(...answer.body.reports);
       }
-      print(io, flags, { reports }, () =>
-        reports.length === 0 ? 'Nobody is to be told.\n' : reportsText(reports, paintWhen(io.colours)),
+      print(io, flags, { reports }, (screen) =>
+        reports.length === 0 ? 'No owner needs a report.\n' : reportsText(reports, screen),
       );
       const unsent = reports.filter(({ outcome }) => outcome === 'no-way').length;
       if (unsent > 0 && !flags.json) io.err(NO_WAY);
@@ -256,11 +255,11 @@ const WORDS: Readonly<Record<Report['outcome'], string>> = {
   'no-way': 'not sent to',
 };
 
-const reportsText = (reports: readonly Report[], paint: Paint): string =>
+const reportsText = (reports: readonly Report[], screen: Screen): string =>
   reports
     .map(({ subject, path, owner, contact, outcome, title, text }) => {
       const who = `${printable(owner)}${contact === undefined ? '' : ` (${printable(contact)})`}`;
-      const line = `${paint.strong(printable(rolloutName({ subject, path })))}  ${WORDS[outcome]} ${who}\n`;
+      const line = `${screen.strong(printable(rolloutName({ subject, path })))}  ${WORDS[outcome]} ${who}\n`;
       return outcome === 'no-way' ? `${line}\n${printable(title)}\n\n${text}\n\n` : line;
     })
     .join('');
@@ -299,8 +298,8 @@ function readWhich(words: readonly string[], all: boolean): readonly string[] | 
 
 export const commands = [listing('rollout'), listing('rollout ls'), rolloutNext, rolloutBack, rolloutReport];
 
-const rolloutTable = (rows: readonly RolloutRow[], columns: number, paint: Paint, nowMs: number): string =>
-  table(
+const rolloutTable = (rows: readonly RolloutRow[], screen: Screen, nowMs: number): string =>
+  screen.table(
     [
       ...['group', 'rules', 'step', 'since'],
       ...['days', 'jobs', 'violations', 'asked'].map(right),
@@ -310,40 +309,38 @@ const rolloutTable = (rows: readonly RolloutRow[], columns: number, paint: Paint
       row.classes.map((each, index) => [
         index === 0 ? rolloutName(row) : '',
         each.class,
-        painted(each.step, paint),
+        painted(each.step, screen),
         sinceText(each, row, nowMs),
         String(each.days),
         shadowCount(each.jobs),
         shadowCount(each.wouldFail),
         each.coveragePercent === undefined ? '–' : `${each.coveragePercent} %`,
-        nextText(each, paint),
+        nextText(each, screen),
       ]),
     ),
-    columns,
-    paint.dim,
   );
 
 const rolloutName = ({ subject, path }: Pick<RolloutRow, 'subject' | 'path'>): string =>
   subject === 'instance' ? subject : path;
 
-const painted = (step: RolloutStep, paint: Paint): string =>
-  step === 'enforce' ? paint.good(step) : step === 'warn' ? paint.warn(step) : step;
+const painted = (step: RolloutStep, screen: Screen): string =>
+  step === 'enforce' ? screen.good(step) : step === 'warn' ? screen.warn(step) : step;
 
 function sinceText({ from, fromPath, sinceMs }: RolloutClassRow, { subject }: RolloutRow, nowMs: number) {
   if (from !== undefined && from !== subject) return `as ${from === 'instance' ? from : (fromPath ?? from)}`;
   return sinceMs === undefined ? '' : `${Math.floor((nowMs - sinceMs) / DAY_MS)} days`;
 }
 
-function nextText({ next, needs }: RolloutClassRow, paint: Paint): string {
+function nextText({ next, needs }: RolloutClassRow, screen: Screen): string {
   if (next === undefined) return '';
-  return `${next}: ${missingTexts(needs).join('; ') || paint.good('ready')}`;
+  return `${next}: ${missingTexts(needs).join('; ') || screen.good('ready')}`;
 }
 
 const missingTexts = (needs: RolloutClassRow['needs']): readonly string[] =>
   needs.filter(({ met }) => !met).map(rolloutNeedText);
 
-const stepsText = (moved: readonly RolloutStepRow[], columns: number): string =>
-  table(
+const stepsText = (moved: readonly RolloutStepRow[], screen: Screen): string =>
+  screen.table(
     [{}, {}, {}, {}],
     moved.map((step) => [
       rolloutName(step),
@@ -351,22 +348,21 @@ const stepsText = (moved: readonly RolloutStepRow[], columns: number): string =>
       `${step.from} → ${step.to}`,
       step.unmet.length === 0 ? '' : `forced: ${step.unmet.join('; ')}`,
     ]),
-    columns,
   );
 
-function forecastText({ jobs, wouldFail, days, rows }: RolloutForecast, columns: number): string {
+function forecastText({ jobs, wouldFail, days, rows }: RolloutForecast, screen: Screen): string {
   const head = `If enforced now: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs of the last ${days} days would have failed that run as it is.\n`;
   const shown = rows.map(({ path, rule, limitLabel = '', code, jobs: count, examples: [example] }) => [
     ...[path, rule, `${code}  ${limitLabel}`, shadowCount(count)],
     ...[example?.url ?? (example === undefined ? '' : `job ${example.jobId}`)],
   ]);
-  return `${head}${table([{}, {}, {}, { align: 'right' }, {}], shown, columns)}`;
+  return `${head}${screen.table([{}, {}, {}, { align: 'right' }, {}], shown)}`;
 }
 
-const heldText = (held: readonly RolloutRow[], paint: Paint): string =>
+const heldText = (held: readonly RolloutRow[], screen: Screen): string =>
   held
     .map((row) => {
       const missing = row.classes.flatMap(({ needs }) => missingTexts(needs));
-      return `${paint.bad('stays')}  ${printable(rolloutName(row))}: ${[...new Set(missing)].join('; ')}\n`;
+      return `${screen.bad('stays')}  ${printable(rolloutName(row))}: ${[...new Set(missing)].join('; ')}\n`;
     })
     .join('');

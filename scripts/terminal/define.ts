@@ -1,7 +1,7 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { closest } from '../../policies/document/reading.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from './command.ts';
-import { wrapped } from './table.ts';
+import { type Screen, screenOf, wrapped } from './table.ts';
 
 /** A command as a row: what it takes, an example, and what it does. Parser, help and completion are made from it. */
 export interface CommandRow<Flags extends FlagTable, Words extends WordTable> {
@@ -46,12 +46,12 @@ export function command<const Flags extends FlagTable, const Words extends WordT
 }
 
 export function print(
-  io: Pick<TerminalIo, 'out'>,
+  io: Pick<TerminalIo, 'out' | 'colours' | 'columns'>,
   { json }: { readonly json: boolean },
   value: unknown,
-  shown: () => string,
+  shown: (screen: Screen) => string,
 ): ExitCode {
-  io.out(json ? `${JSON.stringify(value)}\n` : shown());
+  io.out(json ? `${JSON.stringify(value)}\n` : shown(screenOf(io)));
   return EXIT.ok;
 }
 

@@ -3,13 +3,12 @@ import type { Statement } from '../../../functions/answers/statement/model.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { EXIT } from '../../terminal/command.ts';
 import { command, orElse, print, required, text } from '../../terminal/define.ts';
-import { amounts, firstRows, type Paint, paintWhen, printable, right } from '../../terminal/table.ts';
+import { amounts, printable, right, type Screen, textLines } from '../../terminal/table.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { answeredInProcess, found } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
-import { LEDGER_FLAGS } from '../ledger-flags.ts';
 import { money } from '../report/shadow-words.ts';
-import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
+import { rulesFiles, SOURCE_FLAGS } from '../rules-flags.ts';
 import { callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { runsOf } from '../truth/gitlab-runs.ts';
 import { progressOf } from '../truth/progress.ts';
@@ -26,8 +25,7 @@ count. The month must be younger than 90 days: its records are read.`,
     month: required(text('<month>', 'a month like 2026-10')),
     group: orElse(text('<id | path>', 'e.g. acme/payments; instance is everything'), 'instance'),
     ...GITLAB_FLAGS,
-    ...LEDGER_FLAGS,
-    ...RULES_FLAGS,
+    ...SOURCE_FLAGS,
   },
   examples: [
     'tollgate audit --month 2026-10 --group acme --gitlab https://gitlab.example.com --token-file token',
@@ -63,8 +61,8 @@ count. The month must be younger than 90 days: its records are read.`,
       counts: (path) => group === 'instance' || path.toLowerCase().startsWith(own),
     });
     progress.done();
-    print(io, flags, { month, group: statement.group, currency, prices, ...comparison }, () =>
-      auditText(statement, deployed?.sinceMs, comparison, io.columns, paintWhen(io.colours)),
+    print(io, flags, { month, group: statement.group, currency, prices, ...comparison }, (screen) =>
+      auditText(statement, deployed?.sinceMs, comparison, screen),
     );
     return comparison.differences.length === 0 ? EXIT.ok : EXIT.wouldReject;
   },
@@ -87,8 +85,7 @@ function auditText(
   { group, month, currency, startMs, zone }: Statement,
   sinceMs: number | undefined,
   { jobs, bookedMicros, recomputedMicros, differences, open, edge, byRequest }: ChargeComparison,
-  columns: number,
-  paint: Paint,
+  screen: Screen,
 ): string {
   const titles = [right('job'), amounts('charged'), amounts('recomputed'), 'project', 'why'];
   const rows = differences.map((each) => [
@@ -107,11 +104,11 @@ function auditText(
       `${byRequest} jobs of classes priced by what a job requests were taken at the rate of the books.`,
   ];
   return [
-    `${paint.strong(`${printable(group)}, ${month}: the books charge ${money(bookedMicros, currency)}, recomputed ${money(recomputedMicros, currency)}`)}\n`,
+    `${screen.strong(`${printable(group)}, ${month}: the books charge ${money(bookedMicros, currency)}, recomputed ${money(recomputedMicros, currency)}`)}\n`,
     differences.length === 0
-      ? `${paint.good(`${jobs} jobs, every charge agrees.`)}\n`
-      : `${paint.bad(`${jobs} jobs, ${differences.length} differ:`)}\n${firstRows(titles, rows, { max: 60, width: columns, dim: paint.dim })}`,
-    ...notes.flatMap((note) => (note === false ? [] : `${paint.warn(note)}\n`)),
+      ? `${screen.good(`${jobs} jobs, every charge agrees.`)}\n`
+      : `${screen.bad(`${jobs} jobs, ${differences.length} differ:`)}\n${screen.firstRows(titles, rows, { max: 60 })}`,
+    textLines(notes.map((note) => note && screen.warn(note))),
   ].join('');
 }
 

@@ -23,7 +23,7 @@ import {
   type WordTable,
   word,
 } from '../../terminal/define.ts';
-import { paintWhen } from '../../terminal/table.ts';
+import { screenOf } from '../../terminal/table.ts';
 import { answerOf, countToTheEnd, liveSet, ofSet, type SentEdit } from '../api/api-in-process.ts';
 import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import { rollupZone } from '../ledger-flags.ts';
@@ -291,7 +291,7 @@ const budgetUndo = command({
       if (live === undefined) throw new UsageError(NOTHING_LIVE);
       const { set, edit } = live;
       if ((flags.base ?? set) !== set || (asked ?? edit) !== edit) {
-        const text = `Nothing was changed: others edited since, and only the last edit is taken back.\n${setText(live, rollupZone(io), paintWhen(io.colours))}`;
+        const text = `Nothing was changed: others edited since, and only the last edit is taken back.\n${setText(live, rollupZone(io), screenOf(io))}`;
         if (flags.json) io.out(`${JSON.stringify({ outcome: 'stale', live })}\n`);
         else io.err(text);
         return EXIT.wouldReject;

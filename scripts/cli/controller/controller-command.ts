@@ -18,7 +18,7 @@ import type { RestCallDeps } from '../../../functions/core/gitlab/rest-call.ts';
 import type { RelayBeat } from '../../../functions/core/store/health-items.ts';
 import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, orElse, print, text, toggle, type ValuesOf } from '../../terminal/define.ts';
-import { paintWhen, printable } from '../../terminal/table.ts';
+import { printable, screenOf } from '../../terminal/table.ts';
 import { type LedgerFlags, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openIfAny, openLedger } from '../open-ledger.ts';
 import { armedRowsText } from '../report/shadow.ts';
@@ -306,7 +306,7 @@ function statusText(status: ControllerStatus, colours: boolean, columns: number)
     ['jobs', orWhy(forecast, armedSentence)],
   ] as const;
   const report = forecast.known && forecast.value.rows.length > 0 ? forecast.value : undefined;
-  const failing = report && armedRowsText(report, paintWhen(colours), columns);
+  const failing = report && armedRowsText(report, screenOf({ colours, columns }));
   return `${stateText(controller, means)}${rows.map(([name, text]) => `${name.padEnd(9)}${text}\n`).join('')}${failing ?? ''}`;
 }
 

@@ -1,5 +1,5 @@
 import { choice, command, orElse, print, required, text, toggle, whole } from '../../terminal/define.ts';
-import { type Paint, paintWhen, table } from '../../terminal/table.ts';
+import type { Screen } from '../../terminal/table.ts';
 import { BATCH_MAX, type Estimate, estimate, expectedBatches, MILLION } from './estimate.ts';
 import { type Prices, REGIONS } from './prices.ts';
 
@@ -39,11 +39,11 @@ Writes are those that the real program was counted to make of sample jobs. It ca
       visits: flags.console,
       natGateways: flags.nat,
     });
-    return print(io, flags, answer, () => costText(answer, paintWhen(io.colours), io.columns));
+    return print(io, flags, answer, (screen) => costText(answer, screen));
   },
 });
 
-function costText({ question, totals, lines, prices }: Estimate, paint: Paint, columns: number): string {
+function costText({ question, totals, lines, prices }: Estimate, screen: Screen): string {
   const { jobsPerMonth, batch, rollupBatch, region, visits = 0 } = question;
   const parts = [
     ['always', 'Always, a month', 1],
@@ -55,7 +55,7 @@ function costText({ question, totals, lines, prices }: Estimate, paint: Paint, c
   const blocks = parts.flatMap(([part, title, times]) => {
     const own = lines.filter((line) => line.part === part);
     if (own.length === 0) return [];
-    return [[paint.strong(title)], ...own.map((line) => rowOf(line, times, prices)), []];
+    return [[screen.strong(title)], ...own.map((line) => rowOf(line, times, prices)), []];
   });
   const sums = [
     ['Idle, a month', totals.idlePerMonth],
@@ -73,12 +73,11 @@ function costText({ question, totals, lines, prices }: Estimate, paint: Paint, c
     'Durations, logs and visits are assumed: scripts/cli/cost/estimate.ts.',
   ];
   return [
-    table([{}, RIGHT, {}, RIGHT, RIGHT], blocks, columns),
-    `${paint.strong('Together, US dollars')}\n`,
-    table(
+    screen.table([{}, RIGHT, {}, RIGHT, RIGHT], blocks),
+    `${screen.strong('Together, US dollars')}\n`,
+    screen.table(
       [{}, RIGHT],
       sums.map(([label, amount]) => [label, amount.toFixed(2)]),
-      columns,
     ),
     `\n${notes.join('\n')}\n`,
   ].join('');

@@ -9,7 +9,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { resolveContainers } from '../../../relay/translate/variables.ts';
 import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print, readWhole, text, texts, type ValuesOf, whole } from '../../terminal/define.ts';
-import { type Paint, paintWhen, printable, wrapped } from '../../terminal/table.ts';
+import { printable, type Screen, wrapped } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
 import { type BudgetContext, consoleAsked, withApi } from '../api/open-api.ts';
 import { leftSection } from '../check/check-sections.ts';
@@ -98,7 +98,7 @@ sent by GitLab. No counter is changed.`,
     };
     const checked = await withApi(by.flags, { ...io, nowMs: () => nowMs }, ask, by.open);
     const answer = { ...checked, decidedBy: by.name, variablesNotSeen: unseen };
-    print(io, flags, answer, () => canIText(answer, by.note, io.columns, paintWhen(io.colours)));
+    print(io, flags, answer, (screen) => canIText(answer, by.note, screen));
     return checked.jobs[0]?.outcome === 'admitted' ? EXIT.ok : EXIT.wouldReject;
   },
 });
@@ -178,28 +178,31 @@ const idOrPath = (word: string | undefined): number | string | undefined =>
 function canIText(
   answer: CheckedPipeline & { readonly variablesNotSeen: readonly string[] },
   note: string,
-  columns: number,
-  paint: Paint,
+  screen: Screen,
 ): string {
   const [job] = answer.jobs;
   if (job === undefined) return '';
   const { outcome, costMicros, estimateSeconds, runnerClass, reasons, rules = [], text } = job;
-  const word = { admitted: paint.good('Yes'), rejected: paint.bad('No'), 'not sure': paint.warn('Not sure') };
+  const word = {
+    admitted: screen.good('Yes'),
+    rejected: screen.bad('No'),
+    'not sure': screen.warn('Not sure'),
+  };
   const decision =
     outcome === 'not sure' ? 'a rule needs to know more' : `would be ${outcome}${waitText(job)}`;
   const cost = amountText(costMicros, 'micros', answer.currency, 'up');
   const head = `${word[outcome]}: ${decision}; about ${cost}, ${durationText(estimateSeconds)} on ${printable(runnerClass)}, ${printable(answer.place.path)}.`;
-  const line = (each: string): string => `${wrapped(`  ${printable(each)}`, columns, '    ')}\n`;
+  const line = (each: string): string => `${wrapped(`  ${printable(each)}`, screen.columns, '    ')}\n`;
   const unseen = answer.variablesNotSeen.join(', ');
   return [
-    `${wrapped(head, columns, '  ')}\n${paint.dim(wrapped(note, columns, '  '))}\n`,
+    `${wrapped(head, screen.columns, '  ')}\n${screen.dim(wrapped(note, screen.columns, '  '))}\n`,
     reasons.map((each) => line(`${each.rule}: ${violationLine(each)}`)).join(''),
-    rules.length === 0 ? '' : ruleTable(rules, columns, paint),
-    leftSection(answer, { columns, paint }),
+    rules.length === 0 ? '' : ruleTable(rules, screen.columns, screen),
+    leftSection(answer, { columns: screen.columns, paint: screen }),
     unseen === '' ? '' : line(`Not seen by any rule, as it does not leave the relay: ${unseen}`),
     text === undefined
       ? ''
-      : `${paint.strong('The job page would say')}\n${text.split('\n').map(line).join('')}`,
+      : `${screen.strong('The job page would say')}\n${text.split('\n').map(line).join('')}`,
   ]
     .filter((part) => part !== '')
     .join('\n');

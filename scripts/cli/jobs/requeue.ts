@@ -12,13 +12,13 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { durationText } from '../../../policies/unit-texts.ts';
 import { type Command, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, orElse, print, required, text, toggle, whole, word } from '../../terminal/define.ts';
-import { paintWhen, printable, right, table } from '../../terminal/table.ts';
+import { printable, right, screenOf } from '../../terminal/table.ts';
 import { readUserFile, STANDARD_INPUT } from '../../terminal/user-file.ts';
 import { ssmSecretStore } from '../gitlab/secret-store.ts';
-import { LEDGER_EXITS, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
+import { LEDGER_EXITS, rollupZone } from '../ledger-flags.ts';
 import { openLedger, withOpened } from '../open-ledger.ts';
 import { money, shadowCount } from '../report/shadow-words.ts';
-import { RULES_FLAGS, readRules } from '../rules-flags.ts';
+import { RULES_FLAGS, readRules, TABLE_SOURCE_FLAGS } from '../rules-flags.ts';
 
 const READ_TIMEOUT_MS = 15_000;
 
@@ -26,7 +26,7 @@ const requeueLs = command({
   name: 'requeue ls',
   about: `Lists rejected jobs that wait to be retried when a slot is free, that were retried, and that were given up, with the reason.
 For each group that the policy names under requeue, its latest 200 jobs, oldest first.`,
-  flags: { ...RULES_FLAGS, ...TABLE_FLAGS },
+  flags: TABLE_SOURCE_FLAGS,
   examples: ['tollgate requeue ls --ledger tollgate-ledger'],
   exits: { ...LEDGER_EXITS, 0: 'listed' },
   run: async ({ flags }, io) => {
@@ -76,7 +76,7 @@ function groupText(
     instantText(rejectedAtMs, rollupZone(io)),
     printable(newJobId === undefined ? (why ?? '') : `job ${newJobId}: ${BECAME[became ?? 'unasked']}`),
   ]);
-  return `${heading}\n${table(titles, rows, io.columns, paintWhen(io.colours).dim)}`;
+  return `${heading}\n${screenOf(io).table(titles, rows)}`;
 }
 
 const PARAMETER_PATH = /^(?:\/[\w.-]+){1,14}$/;
@@ -141,8 +141,7 @@ last minute.`,
   flags: {
     stale: toggle('only jobs past their due time'),
     count: orElse(text('<n>', 'how many at most', whole(1, 20_000)), 100),
-    ...RULES_FLAGS,
-    ...TABLE_FLAGS,
+    ...TABLE_SOURCE_FLAGS,
   },
   examples: ['tollgate reservations ls --stale'],
   exits: { ...LEDGER_EXITS, 0: 'listed' },
@@ -197,7 +196,7 @@ function heldText(
   io: Pick<TerminalIo, 'columns' | 'colours' | 'env'>,
 ): string {
   if (jobs.length === 0) return stale ? 'No job is past its due time.\n' : 'No job holds anything.\n';
-  const paint = paintWhen(io.colours);
+  const screen = screenOf(io);
   const titles = [right('job'), 'state', 'class', right('held'), 'since', 'overdue', 'project and job'];
   const rows = jobs.map(
     ({ jobId, state, runnerClass, heldMicros, decidedAt, overdueSeconds, projectPath, jobName }) => [
@@ -206,13 +205,13 @@ function heldText(
       printable(runnerClass),
       money(heldMicros, currency),
       instantText(Date.parse(decidedAt), rollupZone(io)),
-      overdueSeconds === 0 ? '' : paint.warn(durationText(overdueSeconds, 'down')),
+      overdueSeconds === 0 ? '' : screen.warn(durationText(overdueSeconds, 'down')),
       printable([projectPath, jobName].filter((each) => each !== null).join(' ')),
     ],
   );
   const sum = jobs.reduce((total, { heldMicros }) => total + heldMicros, 0);
   const more = cut ? ', and perhaps more: --count' : '';
-  return `${table(titles, rows, io.columns, paint.dim)}${shadowCount(jobs.length)} jobs hold ${money(sum, currency)}${more}\n`;
+  return `${screen.table(titles, rows)}${shadowCount(jobs.length)} jobs hold ${money(sum, currency)}${more}\n`;
 }
 
 export const commands = [

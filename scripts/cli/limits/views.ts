@@ -17,7 +17,7 @@ import { DocumentError, limitsIn, readPolicy } from '../../policy/read-documents
 import { readYaml } from '../../policy/yaml-document.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print, required, text, toggle, word } from '../../terminal/define.ts';
-import { paintWhen } from '../../terminal/table.ts';
+import { screenOf } from '../../terminal/table.ts';
 import { answerOfDesk } from '../api/api-in-process.ts';
 import { ACTOR_FLAG, BUDGET_FLAGS, readActor, readReason } from '../budget/arguments.ts';
 import { changeRowsText, printOutcome } from '../budget/change-text.ts';
@@ -78,10 +78,10 @@ const limitsShow = command({
     }
     const { pointer, change } = live;
     const shown = setShown(pointer, change);
-    return print(io, flags, { live: { ...shown, document: live.document } }, () =>
+    return print(io, flags, { live: { ...shown, document: live.document } }, (screen) =>
       document
         ? `${baseLine(pointer.set, pointer.edit)}${limitsYaml(live.document)}`
-        : setText(shown, rollupZone(io), paintWhen(io.colours)),
+        : setText(shown, rollupZone(io), screen),
     );
   },
 });
@@ -108,9 +108,9 @@ counters for one job, or limits that would reject the jobs that deploy. Run it b
       : parsed.problems.map(problemText);
     if (problems.length > 0) throw new DocumentError(problems.map((each) => `set ${set}: ${each}`));
     const shown = setShown(live.pointer, live.change);
-    const paint = paintWhen(io.colours);
-    const text = `${setText(shown, rollupZone(io), paint)}${paint.good('fits')} ${files.policy}\n`;
-    return print(io, flags, { live: shown }, () => text);
+    return print(io, flags, { live: shown }, (screen) => {
+      return `${setText(shown, rollupZone(io), screen)}${screen.good('fits')} ${files.policy}\n`;
+    });
   },
 });
 
@@ -162,9 +162,9 @@ changes nothing. If a limit grows by more than half, another person has to appro
         ? changeRows({ from: before.value, to: limits, directory, nowMs: io.nowMs() })
         : undefined;
       if (flags['dry-run'])
-        return print(io, flags, { outcome: 'dry_run', base: base ?? null, changes }, () =>
-          [changesText(changes, policy, io), 'Nothing was written.\n'].join(''),
-        );
+        return print(io, flags, { outcome: 'dry_run', base: base ?? null, changes }, () => {
+          return `${changesText(changes, policy, io)}Nothing was written.\n`;
+        });
       const change = {
         ...{ actor, why, source: `file ${basename(file)}`, atMs: io.nowMs() },
         ...(base !== undefined && { base }),
@@ -177,11 +177,10 @@ changes nothing. If a limit grows by more than half, another person has to appro
       if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(yaml.locate));
       if (outcome.outcome === 'stale') return printStale(base, outcome.live, table, json, io);
       const shown = setShown(outcome.pointer, change);
-      const paint = paintWhen(io.colours);
-      const text = `${paint.good('live')} in ${description}\n${setText(shown, rollupZone(io), paint)}`;
-      return print(io, flags, { outcome: 'live', ...shown, changes }, () =>
-        [changesText(changes, policy, io), text].join(''),
-      );
+      return print(io, flags, { outcome: 'live', ...shown, changes }, (screen) => {
+        const text = `${screen.good('live')} in ${description}\n${setText(shown, rollupZone(io), screen)}`;
+        return `${changesText(changes, policy, io)}${text}`;
+      });
     });
   },
 });
@@ -234,7 +233,7 @@ async function printStale(
     io.err(`Nothing was published: this is ${mine}, and no set was ever live. Say --base ${NONE}.\n`);
   else
     io.err(`Nothing was published: this is ${mine}, and another one is live.
-${setText(shown, rollupZone(io), paintWhen(io.colours))}See it with tollgate limits show --document, put both together, and publish that with --base ${live.set}.
+${setText(shown, rollupZone(io), screenOf(io))}See it with tollgate limits show --document, put both together, and publish that with --base ${live.set}.
 `);
   return EXIT.wouldReject;
 }

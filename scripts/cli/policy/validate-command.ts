@@ -9,7 +9,7 @@ import { DocumentError, locateLimits, policyIn, readDirectory } from '../../poli
 import { collectProblems, readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
 import { EXIT } from '../../terminal/command.ts';
 import { command, toggle } from '../../terminal/define.ts';
-import { paintWhen, table } from '../../terminal/table.ts';
+import { screenOf } from '../../terminal/table.ts';
 import { shortPath } from '../../terminal/user-file.ts';
 import { RULES_FLAGS, type RulesFiles, rulesFiles } from '../rules-flags.ts';
 import { entriesAt, entriesOf, entryOf } from './written-document.ts';
@@ -50,22 +50,21 @@ lock somebody out or can never match.`,
     };
     if (values.json) io.out(`${JSON.stringify(report)}\n`);
     else {
-      const paint = paintWhen(io.colours);
-      for (const text of warnings) io.err(`${paint.warn('warning')} ${text}\n`);
+      const screen = screenOf(io);
+      for (const text of warnings) io.err(`${screen.warn('warning')} ${text}\n`);
       for (const text of lockout)
-        io.err(`${valid ? paint.warn('warning') : paint.bad('locked out')} ${text}\n`);
+        io.err(`${valid ? screen.warn('warning') : screen.bad('locked out')} ${text}\n`);
       if (!valid) io.err(LOCKOUT_REMEDY);
       const rows = rules.map(({ id, kind, class: ruleClass, mode, stateless }) => [
         ...[id, kind, ruleClass, mode],
         stateless ? 'the request alone, also in the fallback' : 'counters of limits',
       ]);
-      if (rows.length > 0)
-        io.out(`${table(['rule', 'kind', 'class', 'mode', 'decided by'], rows, io.columns, paint.dim)}\n`);
+      if (rows.length > 0) io.out(`${screen.table(['rule', 'kind', 'class', 'mode', 'decided by'], rows)}\n`);
       const { groups, projects } = report.directory;
       io.out(`policy     ${counted(rules.length, 'rule')}; version ${version}
 limits     ${counted(limitCount, 'limit')}; version ${limits.model.version}
 directory  ${counted(groups, 'group')}, ${counted(projects, 'project')}
-${valid ? paint.good('valid') : paint.bad('would lock out its own platform team')}
+${valid ? screen.good('valid') : screen.bad('would lock out its own platform team')}
 `);
     }
     return valid ? EXIT.ok : EXIT.invalid;

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { choice, text } from '../../terminal/define.ts';
-import { type Paint, paintWhen } from '../../terminal/table.ts';
+import { type Screen, screenOf } from '../../terminal/table.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
 
-type Formats<Result> = Readonly<Record<string, (result: Result, paint: Paint, columns: number) => string>>;
+type Formats<Result> = Readonly<Record<string, (result: Result, screen: Screen) => string>>;
 
 export const deliveryFlags = (formats: Formats<never>) => ({
   format: choice('<format>', '(default: terminal) ', Object.keys(formats)),
@@ -22,9 +22,8 @@ export async function deliverAs<Result>(
     throw new UsageError(`--format "${format}": expected it without --json, which is a format of its own`);
   const print = json ? undefined : formats[format ?? 'terminal'];
   const result = await read();
-  const isFile = out !== undefined;
-  const [paint, columns] = [paintWhen(io.colours && !isFile), isFile ? Number.POSITIVE_INFINITY : io.columns];
-  deliver(print === undefined ? `${JSON.stringify(result)}\n` : print(result, paint, columns), out, io);
+  const screen = screenOf(out === undefined ? io : { colours: false, columns: Number.POSITIVE_INFINITY });
+  deliver(print === undefined ? `${JSON.stringify(result)}\n` : print(result, screen), out, io);
   return EXIT.ok;
 }
 

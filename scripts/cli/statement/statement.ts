@@ -17,14 +17,14 @@ import { durationText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';
 import { choice, command, orElse, print, required, text, toggle } from '../../terminal/define.ts';
-import { amounts, firstRows, type Paint, paintWhen, printable, right, table } from '../../terminal/table.ts';
+import { amounts, printable, right, type Screen } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess, answerOf, found } from '../api/api-in-process.ts';
 import { type BudgetContext, withBooks } from '../api/open-api.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
-import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger-flags.ts';
+import { LEDGER_EXITS } from '../ledger-flags.ts';
 import { money, shadowCount } from '../report/shadow-words.ts';
 import { refusedFlag } from '../report/span.ts';
-import { RULES_FLAGS } from '../rules-flags.ts';
+import { SOURCE_FLAGS } from '../rules-flags.ts';
 import { deliverAs, deliveryFlags } from './deliver.ts';
 
 const FORMATS = {
@@ -63,8 +63,7 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     by: orElse(choice('<what>', '', ['day', 'job']), 'day'),
     'with-prices': toggle('by day, project, runner class and price'),
     ...deliveryFlags(FORMATS),
-    ...LEDGER_FLAGS,
-    ...RULES_FLAGS,
+    ...SOURCE_FLAGS,
   },
   examples: [
     'tollgate statement --month 2026-10 --group acme/payments',
@@ -102,20 +101,20 @@ const COLUMNS = [
   ...['job_id', 'job_name', 'decision_id', 'unchecked'],
 ];
 
-function statementTerminal(statement: Statement, paint: Paint, columns: number): string {
+function statementTerminal(statement: Statement, screen: Screen): string {
   const { group, month, zone, startMs, endMs, ledger, totals, currency, notes } = statement;
   const { correctedMicros, lateMicros, openJobs, heldMicros } = totals;
   const lines = [
-    paint.strong(`${printable(group)}, ${month} (${zone}): ${money(totals.micros, currency)}`),
-    paint.dim(`${instantText(startMs, zone)} to ${instantText(endMs, zone)}, by ${printable(ledger)}`),
+    screen.strong(`${printable(group)}, ${month} (${zone}): ${money(totals.micros, currency)}`),
+    screen.dim(`${instantText(startMs, zone)} to ${instantText(endMs, zone)}, by ${printable(ledger)}`),
     `${shadowCount(totals.jobs)} jobs, ${durationText(totals.seconds, 'up')}.`,
     (correctedMicros !== 0 || lateMicros !== 0) &&
       `Corrections make ${money(correctedMicros, currency)} of it; ${money(lateMicros, currency)} came after the month was over.`,
     (openJobs > 0 || heldMicros > 0) &&
-      paint.warn(
+      screen.warn(
         `Jobs that are not over hold ${money(heldMicros, currency)}, which is in no line. Their number: ${openJobs}.`,
       ),
-    ...notes.map((note) => paint.warn(note)),
+    ...notes.map((note) => screen.warn(note)),
   ];
   const head = lines.filter((line) => line !== false).join('\n');
   if (statement.lines.length === 0) return `${head}\n`;
@@ -126,7 +125,7 @@ function statementTerminal(statement: Statement, paint: Paint, columns: number):
     ...[String(line.seconds), money(line.micros, currency), markOf(line)],
     printable(line.projectPath ?? line.groupPath ?? String(line.projectId ?? 'unknown')),
   ]);
-  return `${head}\n\n${firstRows(titles, rows, { max: 60, width: columns, dim: paint.dim, all: '--format csv' })}`;
+  return `${head}\n\n${screen.firstRows(titles, rows, { max: 60, all: '--format csv' })}`;
 }
 
 const markOf = ({ kind, cause, late }: StatementLine): string =>
@@ -192,8 +191,7 @@ changes: later findings are adjustments on the statement of the next month.`,
     ),
     group: required(text('<id | path>', 'a group like acme/payments; instance is everything')),
     ...deliveryFlags(CLOSED_FORMATS),
-    ...LEDGER_FLAGS,
-    ...RULES_FLAGS,
+    ...SOURCE_FLAGS,
   },
   examples: ['tollgate statement closed --month 2026-10 --group acme --format csv'],
   exits: { ...LEDGER_EXITS, 3: 'wrong usage, or no such month was closed' },
@@ -216,8 +214,7 @@ const statementVerify = command({
 month to month, and looks for numbers that are missing or name another statement. Names the first one that is wrong.`,
   flags: {
     group: text('<id | path>', "only this group's chain (default: every group, and the list of numbers)"),
-    ...LEDGER_FLAGS,
-    ...RULES_FLAGS,
+    ...SOURCE_FLAGS,
   },
   examples: ['tollgate statement verify', 'tollgate statement verify --group acme'],
   exits: { ...LEDGER_EXITS, 0: 'no statement was changed', 2: 'one was' },
@@ -228,31 +225,31 @@ month to month, and looks for numbers that are missing or name another statement
       const { statements, broken } = await monthsOfGroup(api, group, directory);
       return { checked: statements.length, ...(broken && { broken: brokenOf(group, broken) }) };
     });
-    print(io, flags, report, () => `${verifyText(report, paintWhen(io.colours))}\n`);
+    print(io, flags, report, (screen) => `${verifyText(report, screen)}\n`);
     return report.broken === undefined ? EXIT.ok : EXIT.wouldReject;
   },
 });
 
 type ClosedStatement = ClosedMonths['statements'][number];
 
-function closedTerminal(statement: ClosedStatement, paint: Paint, columns: number): string {
+function closedTerminal(statement: ClosedStatement, screen: Screen): string {
   const { number, group, month, zone, currency, totals, closedAtMs, sha256, previousSha256 } = statement;
   const titles = ['', 'when', right('jobs'), right('seconds'), amounts('cost'), ''];
   const rows = closedRows(statement).map(({ kind, when, jobs, seconds, micros, about }) => [
     ...[kind, when, String(jobs), String(seconds), money(micros, currency), printable(about)],
   ]);
   const lines = [
-    paint.strong(
+    screen.strong(
       `Statement ${number}, ${printable(group)}, ${month} (${zone}): ${money(totals.dueMicros, currency)}`,
     ),
     `Usage ${money(totals.micros, currency)}, adjustments of earlier months ${money(totals.adjustmentMicros, currency)}.`,
-    paint.dim(
+    screen.dim(
       `Closed ${instantText(closedAtMs, zone)}, prices ${statement.priceVersions.map(printable).join(', ')}`,
     ),
-    paint.dim(`SHA-256 ${sha256}`),
-    paint.dim(previousSha256 === '' ? 'The first month of this group.' : `Follows   ${previousSha256}`),
+    screen.dim(`SHA-256 ${sha256}`),
+    screen.dim(previousSha256 === '' ? 'The first month of this group.' : `Follows   ${previousSha256}`),
   ];
-  return `${lines.join('\n')}\n\n${rows.length === 0 ? '' : table(titles, rows, columns, paint.dim)}`;
+  return `${lines.join('\n')}\n\n${rows.length === 0 ? '' : screen.table(titles, rows)}`;
 }
 
 type BrokenStatement = Readonly<{ number: number; subject?: string; month?: string; sentence: string }>;
@@ -310,11 +307,11 @@ const brokenOf = (
   { number, month, cause }: NonNullable<ClosedMonths['broken']>,
 ): BrokenStatement => ({ number, subject, month, sentence: SENTENCES[cause] });
 
-function verifyText({ checked, broken }: VerifyReport, paint: Paint): string {
-  if (broken === undefined) return paint.good(`${checked} closed months are as they were written.`);
+function verifyText({ checked, broken }: VerifyReport, screen: Screen): string {
+  if (broken === undefined) return screen.good(`${checked} closed months are as they were written.`);
   const { number, subject, month, sentence } = broken;
   const whose = subject === undefined ? '' : `, ${printable(subject)} ${month},`;
-  return paint.bad(`Statement ${number}${whose} ${sentence}.`);
+  return screen.bad(`Statement ${number}${whose} ${sentence}.`);
 }
 
 export const commands = [statementCommand, statementClosed, statementVerify];

@@ -15,7 +15,7 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';
 import { command, print, toggle, word } from '../../terminal/define.ts';
-import { printable } from '../../terminal/table.ts';
+import { printable, textLines } from '../../terminal/table.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { type LedgerAccess, openToRepair, withOpened } from '../open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
@@ -65,14 +65,13 @@ function textOf(userId: number, dryRun: boolean, forgotten: ForgetReport): strin
   if (isNothing(forgotten)) return `Nothing is kept about user ${userId}.\n`;
   const { records, sessions, reportDays, left, stays } = forgotten;
   const count = shadowCount;
-  const lines = [
+  return textLines([
     `${dryRun ? 'It would change' : 'Changed'} of user ${userId}: ${count(records)} job records, ${count(sessions)} sign-ins, reports by user of ${count(reportDays)} days.`,
     left > 0 && `${count(left)} records changed meanwhile: run it again.`,
     stays.liveJobs > 0 && `${count(stays.liveJobs)} jobs are not over: run it again when they are.`,
     stays.counters.length > 0 &&
       `Counters of limits on the user, and what jobs count in them, stay until 90 days after their period: ${stays.counters.map(printable).join(', ')}`,
-  ];
-  return `${lines.filter(Boolean).join('\n')}\n`;
+  ]);
 }
 
 type ForgetDeps = NonNullable<LedgerAccess['names']> & {
