@@ -55,12 +55,8 @@ export function collectProblems<Value>(problems: string[], read: () => Value): V
 
 /** @throws {DocumentError} for a file that is unreadable or no YAML: `file:line:col message`, duplicate keys included. */
 export function readYaml(file: string): YamlDocument {
-  return parseYaml(readText(file), file);
-}
-
-function readText(file: string): string {
   try {
-    return readUserFile(file);
+    return parseYaml(readUserFile(file), file);
   } catch (error) {
     if (error instanceof UsageError) throw new DocumentError([error.message]);
     throw error;
@@ -69,24 +65,17 @@ function readText(file: string): string {
 
 export function parseYaml(text: string, file: string): YamlDocument {
   const lines = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    uniqueKeys: true,
-    strict: true,
-  });
+  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: true, strict: true };
+  const document = parseDocument(text, options);
   const at = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
   };
   const faults = [...document.errors, ...document.warnings];
-  if (faults.length > 0)
-    throw new DocumentError([
-      ...faults.slice(0, FAULTS_MAX).map((fault) => `${at(fault.pos[0])} ${shortened(fault.message)}`),
-      ...(faults.length > FAULTS_MAX
-        ? [`${file}: ${faults.length - FAULTS_MAX} more faults; check that it is the right file`]
-        : []),
-    ]);
+  const shown = faults.slice(0, FAULTS_MAX).map((fault) => `${at(fault.pos[0])} ${shortened(fault.message)}`);
+  const more = faults.length - FAULTS_MAX;
+  if (more > 0) shown.push(`${file}: ${more} more faults; check that it is the right file`);
+  if (shown.length > 0) throw new DocumentError(shown);
   keepDecimals(document);
   return {
     text,

@@ -17,7 +17,7 @@ import { limitsIn, policyIn, readDirectory } from '../../policy/read-documents.t
 import { parseYaml, readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
 import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, severalWords, text, toggle } from '../../terminal/define.ts';
-import { printable, type Screen, screenOf } from '../../terminal/table.ts';
+import { printable, type Screen, screenOf, textLines } from '../../terminal/table.ts';
 import { changeRowsText } from '../budget/change-text.ts';
 import { type LedgerFlags, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { shadowCount } from '../report/shadow-words.ts';
@@ -87,7 +87,7 @@ without counters.`,
     else {
       io.out(different ? changesText(changes, screenOf(io)) : 'no difference\n');
       if (limits.length > 0) io.out(changeRowsText(limits, to.policy.currency, io));
-      if (recorded !== undefined) io.out(`\n${recordedText(recorded.recorded, recorded.ledger)}\n`);
+      if (recorded !== undefined) io.out(`\n${recordedText(recorded.recorded, recorded.ledger)}`);
       for (const { rate, runnerClass, fromMicros, toMicros } of flags.force ? [] : jumps)
         io.err(
           `${printable(`${rate} of class ${runnerClass} goes from ${moneyText(fromMicros)} to ${moneyText(toMicros)}`)}: correct it, or say --force\n`,
@@ -194,7 +194,7 @@ function recordedText(
       `${shadowCount(variablesLost)} had variables, which are never kept: rules that read them say what they said then.`,
     'What depends on counters is not compared: see tollgate backtest.',
   ];
-  return lines.flatMap((line) => (line === false ? [] : printable(line))).join('\n');
+  return textLines(lines.map((line) => line && printable(line)));
 }
 
 const TONES = { tightens: 'good', loosens: 'warn', changes: 'dim' } as const;
