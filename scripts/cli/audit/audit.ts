@@ -5,10 +5,11 @@ import { EXIT } from '../../terminal/command.ts';
 import { command, orElse, print, required, text } from '../../terminal/define.ts';
 import { amounts, printable, right, type Screen, textLines } from '../../terminal/table.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
-import { answeredInProcess, found } from '../api/api-in-process.ts';
+import { found } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
 import { money } from '../report/shadow-words.ts';
 import { rulesFiles, SOURCE_FLAGS } from '../rules-flags.ts';
+import { readStatement } from '../statement/statement.ts';
 import { callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { runsOf } from '../truth/gitlab-runs.ts';
 import { progressOf } from '../truth/progress.ts';
@@ -34,10 +35,8 @@ count. The month must be younger than 90 days: its records are read.`,
   run: async ({ flags }, io) => {
     const { month, group } = flags;
     const place = readGitLabPlace(flags, io);
-    const { statement, kept } = await withBooks(flags, io, async ({ api }) => {
-      const stated = await answeredInProcess(
-        api.statements[':month'].$get({ param: { month }, query: { group, by: 'job' } }),
-      );
+    const { statement, kept } = await withBooks(flags, io, async ({ api, directory }) => {
+      const stated = await readStatement(api, month, { group, by: 'job' }, directory);
       const span = { from: String(stated.startMs), until: String(stated.endMs) };
       return { statement: stated, kept: await found(api.prices.$get({ query: span })) };
     });
@@ -51,10 +50,8 @@ count. The month must be younger than 90 days: its records are read.`,
         : { kind: 'document', file: policy };
     const booked = bookedCharges(statement);
     const progress = progressOf('jobs read from GitLab', io);
-    const runs = runsOf({
-      ...{ calls: callsTo(place), fromMs: startMs, toMs: endMs, onJob: progress.step },
-      downToId: Math.min(...booked.keys()),
-    });
+    const span = { fromMs: startMs, toMs: endMs, downToId: Math.min(...booked.keys()) };
+    const runs = runsOf(span, callsTo(place), progress.step);
     const own = `${statement.group.toLowerCase()}/`;
     const comparison = await compareCharges({
       ...{ startMs, endMs, runs, booked, prices: deployed?.book ?? readPolicy() },

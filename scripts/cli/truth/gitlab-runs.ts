@@ -16,19 +16,11 @@ const LONGEST_JOB_MS = 35 * 86_400_000;
 const BY_ID = { order_by: 'id', sort: 'desc', pagination: 'keyset' };
 
 /** @param downToId - the first job that the books name: a job may be made long before it is started */
-export async function* runsOf({
-  calls,
-  fromMs,
-  toMs,
-  downToId,
-  onJob,
-}: {
-  readonly calls: RestCallDeps;
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly downToId: number;
-  readonly onJob: () => void;
-}): AsyncGenerator<RunOfJob> {
+export async function* runsOf(
+  { fromMs, toMs, downToId }: Readonly<Record<'fromMs' | 'toMs' | 'downToId', number>>,
+  calls: RestCallDeps,
+  onJob: () => void,
+): AsyncGenerator<RunOfJob> {
   for await (const { id } of listed('/runners/all', {}, calls)) {
     const path = `/runners/${Number(id)}`;
     const { body } = await patiently(() => restCall(path, new URLSearchParams(), calls), calls.clock.sleep);
@@ -43,9 +35,9 @@ export async function* runsOf({
   }
 }
 
-async function* listed(path: string, asked: Readonly<Record<string, string>>, calls: RestCallDeps) {
+async function* listed(path: string, query: Readonly<Record<string, string>>, calls: RestCallDeps) {
   const read = ({ page }: { readonly page?: string }) =>
-    readPage('entries', path, pageQuery(asked, page), z.record(z.string(), z.unknown()), calls);
+    readPage('entries', path, pageQuery(query, page), z.record(z.string(), z.unknown()), calls);
   for await (const { entries } of pagesOf(read, { sleep: calls.clock.sleep, onCall: () => {} }))
     yield* entries;
 }

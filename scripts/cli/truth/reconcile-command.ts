@@ -17,7 +17,7 @@ import { isZone } from '../../../policies/limits/calendar.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, orElse, print, text, toggle, type ValuesOf } from '../../terminal/define.ts';
-import { printable, right, type Screen, screenOf } from '../../terminal/table.ts';
+import { printable, right, type Screen, screenOf, textLines } from '../../terminal/table.ts';
 import { type LedgerFlags, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { type OpenLedger, openLedger, openToRepair, withOpened } from '../open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
@@ -166,10 +166,13 @@ const WORDS: Readonly<Record<FindingKind, string>> = {
   duration: 'charged for another duration',
 };
 
-const notesText = (notes: readonly (readonly [count: number, what: string])[], screen: Screen): string =>
-  notes
-    .map(([count, what]) => (count > 0 ? `${screen.warn(`${shadowCount(count)} ${what}`)}\n` : ''))
-    .join('');
+type Counts = readonly (readonly [count: number, what: string])[];
+
+/** `3 settled`, without what was counted never. */
+const countTexts = (counts: Counts): readonly string[] =>
+  counts.flatMap(([count, what]) => (count > 0 ? [`${shadowCount(count)} ${what}`] : []));
+
+const notesText = (notes: Counts, screen: Screen): string => textLines(countTexts(notes).map(screen.warn));
 
 function proofText(comparison: Comparison, io: TerminalIo): string {
   const screen = screenOf(io);
@@ -213,13 +216,12 @@ function actReportText({ tally, left }: ActReport, screen: Screen): string {
     [tally.bypass, 'charged as bypass'],
     [tally.unchanged, 'done by another program meanwhile'],
   ] as const;
-  const named = done.filter(([jobs]) => jobs > 0).map(([jobs, what]) => `${shadowCount(jobs)} ${what}`);
   const notes = [
     [tally.undecided, 'could not be written: run it again.'],
     [left.bypass, 'jobs without a record are left to the sweep; --charge-bypass charges them.'],
     [left.expiry, 'holds of jobs GitLab does not know stay: the token may not see all jobs.'],
   ] as const;
-  return `${screen.good(`${named.join(', ') || 'Nothing was written'}.`)}\n${notesText(notes, screen)}`;
+  return `${screen.good(`${countTexts(done).join(', ') || 'Nothing was written'}.`)}\n${notesText(notes, screen)}`;
 }
 
 const rebuild = command({
@@ -252,13 +254,13 @@ expired is neither compared nor repaired. Nothing is compared while the table ha
       throw new UsageError('--yes: belongs to --repair; without it nothing is changed that needs a yes');
     if (flags.usage) return rebuildAllUsage(flags, io);
     const finish = (found: RebuildResult): ExitCode => {
-      print(io, flags, found, () => rebuildText(found, io));
+      print(io, flags, found, (screen) => rebuildText(found, screen));
       return found.drift.length > found.repaired || found.passedOver > 0 ? EXIT.wouldReject : EXIT.ok;
     };
     const found = await recount(openLedger, false, flags, io);
     if (found.drift.length === 0 || !flags.repair) return finish(found);
     if (!flags.yes) {
-      if (!flags.json) io.out(driftText(found, io));
+      if (!flags.json) io.out(driftText(found, screenOf(io)));
       const question = `Set ${found.drift.length} counters to what their records make?`;
       const remedy = '--repair: there is no terminal to ask; add --yes to repair without asking';
       if (!(await agreedTo(io, question, remedy))) return EXIT.wouldReject;
@@ -279,16 +281,15 @@ const recount = (open: OpenLedger, repair: boolean, flags: LedgerFlags, io: Term
     return { ledger: description, ...(await ledger.rebuild({ repair })) };
   });
 
-function rebuildText(result: RebuildResult, io: TerminalIo): string {
-  const screen = screenOf(io);
+function rebuildText(result: RebuildResult, screen: Screen): string {
   const { drift, repaired, passedOver, unproven } = result;
   const left = drift.length - repaired;
-  const verdict =
+  const summary =
     passedOver > 0
       ? `${shadowCount(passedOver)} items were written by a newer Tollgate: drift is unknown. Run the newer one.`
       : `${drift.length === 0 ? 'No' : shadowCount(drift.length)} counters drift${repaired > 0 ? `ed, ${shadowCount(repaired)} are repaired` : ''}.${repaired > 0 && left > 0 ? ' Others were written meanwhile: run it again.' : ''}`;
   const isBad = left > 0 || passedOver > 0;
-  const head = `${(isBad ? screen.bad : screen.good)(verdict)}\n${driftText(result, io)}`;
+  const head = `${(isBad ? screen.bad : screen.good)(summary)}\n${driftText(result, screen)}`;
   if (unproven.length === 0) return head;
   const listed = unproven.map(({ key }) => [printable(counterName(key))]);
   return `${head}
@@ -296,8 +297,7 @@ ${screen.bad(`${shadowCount(unproven.length)} counters are left as they are.`)} 
 ${screen.firstRows(['counter'], listed, { max: 50 })}`;
 }
 
-function driftText({ ledger, records, counters, drift }: RebuildResult, io: TerminalIo): string {
-  const screen = screenOf(io);
+function driftText({ ledger, records, counters, drift }: RebuildResult, screen: Screen): string {
   const counted = screen.dim(
     `${shadowCount(counters)} counters of ${ledger}, counted from ${shadowCount(records)} job records\n`,
   );
@@ -340,15 +340,14 @@ async function rebuildAllUsage(
     });
     const { records, changed, failed, passedOver } = rebuilt;
     const counts = [
-      [changed, 'were missing and are counted now'],
-      [failed, 'could not be counted: run it again'],
-      [passedOver, 'were written by a newer Tollgate and passed over'],
+      [changed, 'were missing and are counted now.'],
+      [failed, 'could not be counted: run it again.'],
+      [passedOver, 'were written by a newer Tollgate and passed over.'],
     ] as const;
-    const named = counts
-      .map(([count, what]) => (count > 0 ? `${shadowCount(count)} ${what}.\n` : ''))
-      .join('');
-    const text = `${shadowCount(records)} job records looked at.\n${named || 'Nothing was missing.\n'}`;
-    print(io, flags, { ledger: description, ...rebuilt }, () => text);
+    const text = textLines(countTexts(counts)) || 'Nothing was missing.\n';
+    print(io, flags, { ledger: description, ...rebuilt }, () => {
+      return `${shadowCount(records)} job records looked at.\n${text}`;
+    });
     return failed > 0 ? EXIT.wouldReject : EXIT.ok;
   });
 }
