@@ -2,18 +2,8 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { ReadResult } from '../../functions/answers/health/evidence.ts';
 import { type DirectoryTable, DynamoDirectoryTable } from '../../functions/core/directory/directory-table.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
-import {
-  dynamoRecountOutcomes,
-  dynamoSweepMarks,
-  type RecountOutcomes,
-  type SweepMarkStore,
-} from '../../functions/core/ledger/checkpoints.ts';
-import {
-  type CanaryOutcome,
-  type ControllerScope,
-  dynamoCanaryOutcomes,
-  dynamoControllerScope,
-} from '../../functions/core/ledger/controller.ts';
+import { dynamoRecountOutcomes, dynamoSweepMarks } from '../../functions/core/ledger/checkpoints.ts';
+import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../functions/core/ledger/controller.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { dynamoInstanceRegister, type KnownInstance } from '../../functions/core/ledger/instances.ts';
 import type { LedgerStore, RewriteStore } from '../../functions/core/ledger/store.ts';
@@ -22,14 +12,8 @@ import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/l
 import { dynamoRequeueLists, type RequeueLists } from '../../functions/core/requeue-list.ts';
 import { dynamoSheetStore, type SheetStore } from '../../functions/core/sheets/sheet-store.ts';
 import { dynamoUserSessions, type UserSessions } from '../../functions/core/signin/dynamo-session-store.ts';
-import {
-  dynamoStatementChain,
-  type StatementChain,
-} from '../../functions/core/statements/closed-statement.ts';
-import {
-  dynamoPriceEditions,
-  type PriceEditionStore,
-} from '../../functions/core/statements/price-editions.ts';
+import { dynamoStatementChain } from '../../functions/core/statements/closed-statement.ts';
+import { dynamoPriceEditions } from '../../functions/core/statements/price-editions.ts';
 import { type RelayBeat, readRelayBeats } from '../../functions/core/store/health-items.ts';
 import type { ItemTable } from '../../functions/core/store/operation.ts';
 import { dynamoClient, dynamoTable } from '../../functions/core/store/sdk-table.ts';
@@ -49,8 +33,8 @@ export interface LedgerAccess extends NamedBooks {
   readonly directory?: DirectoryTable;
   readonly usage?: RollupStore;
   readonly sheets?: Pick<SheetStore, 'read'>;
-  readonly chain?: StatementChain;
-  readonly prices?: PriceEditionStore;
+  readonly chain?: ReturnType<typeof dynamoStatementChain>;
+  readonly prices?: ReturnType<typeof dynamoPriceEditions>;
   /** Removes user names; only if opened for repair. */
   readonly names?: {
     store: LedgerStore & RewriteStore;
@@ -61,12 +45,12 @@ export interface LedgerAccess extends NamedBooks {
   /** Signs of life that relays wrote there. @throws {LedgerError} */
   readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
   /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
-  readonly scope?: () => Promise<ControllerScope | undefined>;
-  readonly canary?: () => Promise<CanaryOutcome | undefined>;
+  readonly scope?: ReturnType<typeof dynamoControllerScope>['read'];
+  readonly canary?: ReturnType<typeof dynamoCanaryOutcomes>['read'];
   readonly requeue?: Pick<RequeueLists, 'read'>;
-  readonly recounts?: Pick<RecountOutcomes, 'read'>;
+  readonly recounts?: Pick<ReturnType<typeof dynamoRecountOutcomes>, 'read'>;
   readonly alerts?: Pick<AlertRecordStore, 'read'>;
-  readonly sweepMarks?: Pick<SweepMarkStore, 'read'>;
+  readonly sweepMarks?: Pick<ReturnType<typeof dynamoSweepMarks>, 'read'>;
   /** Marks a notice as sent, also where the store is read-only. */
   readonly announce?: LedgerStore['announce'];
   readonly close: () => Promise<void>;
@@ -195,16 +179,10 @@ async function withInstance(opened: OpenTable, place: LedgerPlace): Promise<Tabl
 function openLocal(root: string): OpenTable {
   const dataDir = ledgerFolder(root);
   const table = openKept(dataDir);
-  if (table === undefined) {
-    throw new Error(
-      `${dataDir} is not there: npm start makes it on its first run, or name a table with --ledger`,
-    );
-  }
-  return {
-    table,
-    description: 'the ledger of npm start on this machine',
-    close: async () => table.close(),
-  };
+  const remedy = 'npm start makes it on its first run, or name a table with --ledger';
+  if (table === undefined) throw new Error(`${dataDir} is not there: ${remedy}`);
+  const description = 'the ledger of npm start on this machine';
+  return { table, description, close: async () => table.close() };
 }
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -237,7 +215,7 @@ interface NamedBooks {
   readonly gitlabUrl?: string;
 }
 
-interface InstanceAsked {
+interface InstanceRequest {
   readonly named: string | undefined;
   /** Address of the GitLab that the command asks; undefined if it asks none, or if --instance names its books. */
   readonly gitlab: string | undefined;
@@ -251,12 +229,12 @@ type Books = Omit<KnownInstance, 'openedAtMs'>;
 class NoBooksOfGitLab extends UsageError {}
 
 /** Chooses the books: those of the GitLab it asks, those it names, or the latest. @throws {UsageError} {NoBooksOfGitLab} */
-export function whichInstance(asked: InstanceAsked): Books {
-  const { gitlab, known, where } = asked;
-  if (gitlab === undefined) return namedOrLatest(asked);
+export function whichInstance(request: InstanceRequest): Books {
+  const { gitlab, known, where } = request;
+  if (gitlab === undefined) return namedOrLatest(request);
   const { hostname } = new URL(gitlab);
   const own = known.filter((books) => isBooksOf(books, hostname));
-  const chosen = known.length > 0 && own.length === 0 ? undefined : namedOrLatest({ ...asked, known: own });
+  const chosen = known.length > 0 && own.length === 0 ? undefined : namedOrLatest({ ...request, known: own });
   if (chosen !== undefined && isBooksOf(chosen, hostname)) return chosen;
   const others = chosen === undefined ? known : [chosen];
   throw new NoBooksOfGitLab(
@@ -270,7 +248,7 @@ const namesOf = (books: readonly Books[]): string => books.map(({ instance }) =>
 const isBooksOf = ({ instance, gitlabUrl }: Books, hostname: string): boolean =>
   hostname === instance || (gitlabUrl !== undefined && hostname === new URL(gitlabUrl).hostname);
 
-function namedOrLatest({ named, known, kind, where }: InstanceAsked): Books {
+function namedOrLatest({ named, known, kind, where }: InstanceRequest): Books {
   const names = namesOf(known);
   if (named !== undefined) {
     const found = known.find(({ instance }) => instance === named);

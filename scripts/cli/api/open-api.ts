@@ -48,16 +48,18 @@ export interface BudgetContext {
 const TIMEOUT_MS = 15_000;
 const LIVE_JOBS_MAX = 100;
 
-type Asked = LedgerFlags & RulesFlags & Readonly<Partial<Record<'actor' | 'topic', string | undefined>>>;
+type ContextFlags = LedgerFlags &
+  RulesFlags &
+  Readonly<Partial<Record<'actor' | 'topic', string | undefined>>>;
 
 export const withBudget = <T>(
-  flags: Asked,
+  flags: ContextFlags,
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
 ): Promise<T> => withContext(flags, io, ask, openToEdit, true);
 
 async function withContext<T>(
-  flags: Asked,
+  flags: ContextFlags,
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
   open: OpenLedger,
@@ -66,7 +68,13 @@ async function withContext<T>(
   const files = readFiles(flags, io);
   // The report's --console is for its links.
   const console = 'topic' in flags ? undefined : consoleAsked(flags, io);
-  if (console !== undefined) return ask(await overConsole(console, files, flags, io));
+  if (console !== undefined) {
+    if (flags.actor !== undefined)
+      throw new UsageError('--actor belongs to --ledger: the console knows who you are');
+    const api = consoleClient(console, io);
+    const directory = files.directory ?? (await directorySeen(api));
+    return ask({ api, apiOf: () => api, policy: files.policy, directory, packedFile: files.paths.limits });
+  }
   return withOpened(open, { ...flags, console: undefined }, io, async ({ limits, ...tables }) => {
     const published = readsPublished ? withoutAbsent({ limits }) : {};
     return ask(await contextOn({ ...tables, ...published }, files, flags, io));
@@ -87,13 +95,11 @@ export async function withApi<T>(
 
 /** The same for read-only commands. Missing tables are empty, and a named file of limits replaces the published ones. */
 export const withBooks = <T>(
-  flags: Asked,
+  flags: ContextFlags,
   io: TerminalIo,
   ask: (books: BudgetContext) => Promise<T>,
   open: OpenLedger = openLedger,
 ): Promise<T> => withContext(flags, io, ask, open, flags.limits === undefined);
-
-type ApiFiles = ReturnType<typeof readFiles>;
 
 function readFiles(flags: RulesFlags, io: TerminalIo) {
   const paths = rulesFiles(flags, io);
@@ -102,23 +108,10 @@ function readFiles(flags: RulesFlags, io: TerminalIo) {
   return { paths, policy: readPolicy(paths.policy), directory };
 }
 
-/** The same through the console's API, which knows the caller. @throws {UsageError} */
-async function overConsole(
-  origin: string,
-  { paths, policy, directory: named }: ApiFiles,
-  { actor }: Asked,
-  io: TerminalIo,
-): Promise<BudgetContext> {
-  if (actor !== undefined) throw new UsageError('--actor belongs to --ledger: the console knows who you are');
-  const api = consoleClient(origin, io);
-  const directory = named ?? (await directorySeen(api));
-  return { api, apiOf: () => api, policy, directory, packedFile: paths.limits };
-}
-
 async function contextOn(
   tables: LedgerAccess,
-  { paths, policy, directory: named }: ApiFiles,
-  { topic, console: origin }: Asked,
+  { paths, policy, directory: named }: ReturnType<typeof readFiles>,
+  { topic, console: origin }: ContextFlags,
   io: TerminalIo,
 ): Promise<BudgetContext> {
   const { store, recounts, alerts, gitlabUrl, sheets, requeue, announce } = tables;
@@ -132,29 +125,18 @@ async function contextOn(
   const packed: LimitsDocument = isRecord(yaml.value) ? yaml.value : {};
   const zone = rollupZone(io);
   const desk = createLimitsDesk({
-    table,
-    policy,
-    packed,
+    ...{ table, policy, packed, ledger, clock, zone },
     directory: async () => directory,
-    ledger,
-    clock,
     newId: () => randomBytes(5).toString('hex'),
-    zone,
   });
   const read = createConsoleRead({
-    desk,
+    ...{ desk, policy, ledger, usage, books, zone, clock },
     // The functions note openings, by clocks that are checked.
     limitTable: storeWith<LimitTable>(table, { putOpening: async (opening) => opening }),
     packedLimits: limitsIn(yaml, policy, directory).model,
-    policy,
-    ledger,
     compareEdit: compareAll(books.jobs),
-    usage,
-    books,
     ...withoutAbsent({ recounts, alerts, sheets, requeue, gitlabUrl }),
     places: async () => placesOf(directory),
-    zone,
-    clock,
     recentJobIds: () => recentIds(tables, ledger),
   });
   const reports = { ledger: createLedger({ store: storeWith(store, withoutAbsent({ announce })) }), origin };
