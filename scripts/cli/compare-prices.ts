@@ -46,13 +46,12 @@ savings plans and reservations count where they are used. Days and months of bil
     const { month } = flags.month;
     const policy = readPolicy(rulesFiles(flags, io).policy);
     const bill = await readBill(resolve(io.cwd, file), tag, flags.month);
-    if (bill.lines === 0)
+    const { currency, lines, linesOfOtherMonths } = bill;
+    if (lines === 0)
+      throw new UsageError(`${file}: has no line of ${month}, and ${linesOfOtherMonths} of other months`);
+    if (rate === undefined && currency !== policy.currency)
       throw new UsageError(
-        `${file}: has no line of ${month}, and ${bill.linesOfOtherMonths} of other months`,
-      );
-    if (rate === undefined && bill.currency !== policy.currency)
-      throw new UsageError(
-        `${file}: is in ${printable(bill.currency ?? '')}, prices are in ${policy.currency}; expected --rate, the value of one ${printable(bill.currency ?? '')} in ${policy.currency}`,
+        `${file}: is in ${printable(currency ?? '')}, prices are in ${policy.currency}; expected --rate, the value of one ${printable(currency ?? '')} in ${policy.currency}`,
       );
     const query = { group: ALL_GROUPS, by: 'day' as const, with_prices: 'yes' as const };
     const statement = await withBooks(flags, io, ({ api, directory }) =>
@@ -60,7 +59,6 @@ savings plans and reservations count where they are used. Days and months of bil
     );
     const names = runnerClassNames(policy.prices);
     const comparison = comparePrices(bill, rate ?? MICROS_PER_UNIT, chargedByClass(statement), names);
-    const { currency, lines, linesOfOtherMonths } = bill;
     const { total } = comparison;
     const value = {
       ...{ month, currency: policy.currency, bill: { currency, lines, linesOfOtherMonths } },
@@ -98,13 +96,8 @@ function chargedByClass({ lines }: Statement): ReadonlyMap<string, ChargedSum> {
 function rowsText({ classes, otherBillMicros, total }: PriceComparison, screen: Screen) {
   const money = (micros: number | undefined): string => (micros === undefined ? '' : moneyText(micros));
   const rows = classes.map((row) => [
-    ...[
-      printable(row.runnerClass),
-      durationText(row.seconds),
-      money(row.chargedMicros),
-      money(row.billMicros),
-    ],
-    ...[money(row.chargedMicrosPerMinute), money(row.billMicrosPerMinute)],
+    ...[printable(row.runnerClass), durationText(row.seconds)],
+    ...[row.chargedMicros, row.billMicros, row.chargedMicrosPerMinute, row.billMicrosPerMinute].map(money),
   ]);
   const titles = ['charged', 'cost', 'charged a minute', 'cost a minute'].map(amounts);
   return screen.table(
@@ -188,36 +181,32 @@ async function readBill(file: string, tag: string, { startMs, endMs }: ReturnTyp
   // By the value of the tag; lines without the tag have the key `undefined`. Exact, in parts of a micro-unit.
   const parts = new Map<string | undefined, bigint>();
   const sum = { currency: undefined as string | undefined, lines: 0, linesOfOtherMonths: 0 };
+  const refused = (why: string): UsageError => new UsageError(`${file}: ${why}`);
   const add = ({ EffectiveCost, BillingCurrency: currency, ChargePeriodStart, Tags }: Cells): void => {
     const at = `line ${sum.lines + sum.linesOfOtherMonths + 1} of the bill`;
     const cost = partsOf(EffectiveCost);
     const chargedMs = instantOf(ChargePeriodStart);
-    if (cost === undefined) throw new UsageError(`${file}: ${at} has a cost that is no number`);
-    if (chargedMs === undefined) throw new UsageError(`${file}: ${at} has no date that can be read`);
+    if (cost === undefined) throw refused(`${at} has a cost that is no number`);
+    if (chargedMs === undefined) throw refused(`${at} has no date that can be read`);
     if (chargedMs < startMs || chargedMs >= endMs) {
       sum.linesOfOtherMonths += 1;
       return;
     }
     sum.currency ??= currency;
     if (currency !== sum.currency)
-      throw new UsageError(
-        `${file}: has amounts in ${sum.currency} and in ${currency}; expected one currency`,
-      );
+      throw refused(`has amounts in ${sum.currency} and in ${currency}; expected one currency`);
     sum.lines += 1;
     const value = valueOfTag(Tags, tag);
     parts.set(value, (parts.get(value) ?? 0n) + cost);
     if (parts.size > VALUES_MAX)
-      throw new UsageError(
-        `${file}: has more than ${VALUES_MAX} values of the tag; is it the tag of runner classes?`,
-      );
+      throw refused(`has more than ${VALUES_MAX} values of the tag; is it the tag of runner classes?`);
   };
   try {
     await readCsv(file, add);
   } catch (error) {
-    if (error instanceof CsvError)
-      throw new UsageError(`${file}: is no CSV, near line ${error.lines ?? '?'}`);
+    if (error instanceof CsvError) throw refused(`is no CSV, near line ${error.lines ?? '?'}`);
     if (codeOf(error)?.startsWith('Z_') !== true) throw error;
-    throw new UsageError(`${file}: is not gzip; unpack it and name the CSV file`);
+    throw refused('is not gzip; unpack it and name the CSV file');
   }
   return { ...sum, parts };
 }

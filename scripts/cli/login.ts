@@ -18,7 +18,7 @@ const BegunSchema = z.object({
   expiresInSeconds: z.number().positive().max(3_600),
   intervalSeconds: z.number().min(1).max(60),
 });
-const AskedSchema = z.union([
+const SessionSchema = z.union([
   z.object({ session: z.string().regex(/^[\w-]{43}$/) }),
   z.object({ wait: z.enum(['authorization_pending', 'slow_down']) }),
 ]);
@@ -101,11 +101,11 @@ async function awaitSession(
       waitSeconds += SLOWER_SECONDS;
       continue;
     }
-    const asked = AskedSchema.parse(await answerOfSignIn(response));
-    if ('session' in asked) return asked.session;
-    if (asked.wait === 'slow_down') waitSeconds += SLOWER_SECONDS;
+    const answer = SessionSchema.parse(await answerOfSignIn(response));
+    if ('session' in answer) return answer.session;
+    if (answer.wait === 'slow_down') waitSeconds += SLOWER_SECONDS;
   }
-  throw new Error('nobody allowed the code in time; run tollgate login again');
+  throw new Error('the code was not allowed in time; run tollgate login again');
 }
 
 const post = (

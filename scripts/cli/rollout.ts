@@ -298,27 +298,24 @@ function readWhich(words: readonly string[], all: boolean): readonly string[] | 
 
 export const commands = [listing('rollout'), listing('rollout ls'), rolloutNext, rolloutBack, rolloutReport];
 
-const rolloutTable = (rows: readonly RolloutRow[], screen: Screen, nowMs: number): string =>
-  screen.table(
-    [
-      ...['group', 'rules', 'step', 'since'],
-      ...['days', 'jobs', 'violations', 'asked'].map(right),
-      'the next step needs',
-    ],
-    rows.flatMap((row) =>
-      row.classes.map((each, index) => [
-        index === 0 ? rolloutName(row) : '',
-        each.class,
-        painted(each.step, screen),
+const COUNTS = ['days', 'jobs', 'violations', 'asked'].map(right);
+const TITLES = ['group', 'rules', 'step', 'since', ...COUNTS, 'the next step needs'];
+
+function rolloutTable(rows: readonly RolloutRow[], screen: Screen, nowMs: number): string {
+  const cells = rows.flatMap((row) =>
+    row.classes.map((each, index) => [
+      ...[index === 0 ? rolloutName(row) : '', each.class, painted(each.step, screen)],
+      ...[
         sinceText(each, row, nowMs),
         String(each.days),
         shadowCount(each.jobs),
         shadowCount(each.wouldFail),
-        each.coveragePercent === undefined ? '–' : `${each.coveragePercent} %`,
-        nextText(each, screen),
-      ]),
-    ),
+      ],
+      ...[each.coveragePercent === undefined ? '–' : `${each.coveragePercent} %`, nextText(each, screen)],
+    ]),
   );
+  return screen.table(TITLES, cells);
+}
 
 const rolloutName = ({ subject, path }: Pick<RolloutRow, 'subject' | 'path'>): string =>
   subject === 'instance' ? subject : path;
@@ -339,16 +336,13 @@ function nextText({ next, needs }: RolloutClassRow, screen: Screen): string {
 const missingTexts = (needs: RolloutClassRow['needs']): readonly string[] =>
   needs.filter(({ met }) => !met).map(rolloutNeedText);
 
-const stepsText = (moved: readonly RolloutStepRow[], screen: Screen): string =>
-  screen.table(
-    [{}, {}, {}, {}],
-    moved.map((step) => [
-      rolloutName(step),
-      step.class,
-      `${step.from} → ${step.to}`,
-      step.unmet.length === 0 ? '' : `forced: ${step.unmet.join('; ')}`,
-    ]),
-  );
+function stepsText(moved: readonly RolloutStepRow[], screen: Screen): string {
+  const rows = moved.map((step) => [
+    ...[rolloutName(step), step.class, `${step.from} → ${step.to}`],
+    step.unmet.length === 0 ? '' : `forced: ${step.unmet.join('; ')}`,
+  ]);
+  return screen.table([{}, {}, {}, {}], rows);
+}
 
 function forecastText({ jobs, wouldFail, days, rows }: RolloutForecast, screen: Screen): string {
   const head = `If enforced now: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs of the last ${days} days would have failed that run as it is.\n`;

@@ -34,15 +34,9 @@ export function command<const Flags extends FlagTable, const Words extends WordT
   const { name, examples, flags = {} as Flags, words = {} as Words } = row;
   const shown = Object.values(words).map((word) => word.shown);
   const expects = row.expects ?? (shown.join(' ') || 'no words');
-  const read = (args: readonly string[]): Parsed<Flags, Words> => parseInput(args, flags, words, expects);
-  return {
-    name,
-    help: helpOf(row),
-    flags,
-    examples,
-    parse: read,
-    run: async (args, io) => row.run(read(args), io),
-  };
+  const parse = (args: readonly string[]): Parsed<Flags, Words> => parseInput(args, flags, words, expects);
+  const run: Command['run'] = async (args, io) => row.run(parse(args), io);
+  return { name, help: helpOf(row), flags, examples, parse, run };
 }
 
 export function print(
@@ -210,7 +204,8 @@ export function parseInput<Flags extends FlagTable, Words extends WordTable>(
     read[name] = readWord(own);
     at += own.length;
   }
-  refuseMore(rest.slice(at), expects);
+  const more = rest.slice(at).map((each) => `"${each}"`);
+  if (more.length > 0) throw new UsageError(`${more.join(' ')}: expected ${expects}`);
   const values = Object.entries(table).map(([name, flag]) => [name, flag.read(given.get(name) ?? [], name)]);
   return { flags: Object.fromEntries(values), words: read } as Parsed<Flags, Words>;
 }
@@ -266,14 +261,7 @@ function tokensOf(args: readonly string[], table: FlagTable) {
 
 function unknownFlag(flag: string, names: readonly string[]): UsageError {
   const like = closest(flag.replace(/^-+/, ''), names);
-  const hint =
-    like === undefined
-      ? `expected ${names.map((name) => `--${name}`).join(', ')}`
-      : `did you mean --${like}?`;
+  const expected = `expected ${names.map((name) => `--${name}`).join(', ')}`;
+  const hint = like === undefined ? expected : `did you mean --${like}?`;
   return new UsageError(`${flag}: is no flag of this command; ${hint}`);
-}
-
-function refuseMore(more: readonly string[], expects: string): void {
-  if (more.length > 0)
-    throw new UsageError(`${more.map((each) => `"${each}"`).join(' ')}: expected ${expects}`);
 }

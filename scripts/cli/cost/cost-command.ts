@@ -11,18 +11,10 @@ Writes are those that the real program was counted to make of sample jobs. It ca
     'jobs-per-month': required(
       text('<number>', 'a number of jobs that ask to be admitted, like 300000', whole(0, 1_000_000_000)),
     ),
-    batch: text(
-      '<jobs>',
-      'admitted together, on average (default: by the number of jobs)',
-      whole(1, BATCH_MAX),
-    ),
+    batch: text('<jobs>', 'in one call, on average (default: by the number of jobs)', whole(1, BATCH_MAX)),
     counters: orElse(text('<number>', 'limits that a job counts on', whole(0, 24)), 3),
     relays: orElse(text('<number>', '1 to 4', whole(1, 4)), 2),
-    console: text(
-      '<visits>',
-      'with the console, and its visits a month (default: without)',
-      whole(0, 1_000_000),
-    ),
+    console: text('<visits>', 'with the console: visits a month (default: without)', whole(0, 1_000_000)),
     watchdog: toggle("with the watchdog and the relays' heartbeats"),
     nat: orElse(text('<number>', 'NAT gateways rather than public addresses', whole(0, 6)), 0),
     region: orElse(choice('<region>', 'with prices in scripts/cli/cost/prices.ts: ', REGIONS), 'us-east-1'),
@@ -72,13 +64,11 @@ function costText({ question, totals, lines, prices }: Estimate, screen: Screen)
     'Free tiers and discounts are not deducted, nor are retried conflicts counted.',
     'Durations, logs and visits are assumed: scripts/cli/cost/estimate.ts.',
   ];
+  const sumRows = sums.map(([label, amount]) => [label, amount.toFixed(2)]);
   return [
     screen.table([{}, RIGHT, {}, RIGHT, RIGHT], blocks),
     `${screen.strong('Together, US dollars')}\n`,
-    screen.table(
-      [{}, RIGHT],
-      sums.map(([label, amount]) => [label, amount.toFixed(2)]),
-    ),
+    screen.table([{}, RIGHT], sumRows),
     `\n${notes.join('\n')}\n`,
   ].join('');
 }

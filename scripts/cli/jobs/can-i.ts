@@ -1,6 +1,5 @@
 import { waitText } from '../../../functions/answers/job/decision-lines.ts';
 import type { AskedPipeline, CheckedPipeline } from '../../../functions/answers/job/model.ts';
-import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
@@ -24,7 +23,7 @@ import {
 } from '../evaluation/place-flags.ts';
 import { ruleTable, violationLine } from '../evaluation/rule-text.ts';
 import { LEDGER_FLAGS, type LedgerFlags, refuseTableFlags } from '../ledger-flags.ts';
-import type { OpenLedger } from '../open-ledger.ts';
+import { type OpenLedger, partsOf } from '../open-ledger.ts';
 import { runnerVariablesOf } from '../pipeline/variables.ts';
 import { RULES_FLAGS, type RulesFlags, readRules } from '../rules-flags.ts';
 
@@ -83,7 +82,7 @@ sent by GitLab. No counter is changed.`,
   run: async ({ flags }, io) => {
     const nowMs = flags.now ?? io.nowMs();
     let unseen: readonly string[] = [];
-    const by = decidedBy(flags, io);
+    const by = chooseDecider(flags, io);
     const ask = async (api: ApiClient, books?: BudgetContext) => {
       if (books === undefined && flags.now !== undefined)
         throw new UsageError('--now: a console answers about now only');
@@ -92,9 +91,9 @@ sent by GitLab. No counter is changed.`,
         const json = { rerun: readWhole('rerun', word, 1, ID_MAX) };
         return answeredInProcess(api.check.$post({ json }));
       }
-      const asked = madeUp(flags, nowMs, io, books);
-      unseen = asked.unseen;
-      return answeredInProcess(api.check.$post({ json: asked.json }));
+      const request = madeUp(flags, nowMs, io, books);
+      unseen = request.unseen;
+      return answeredInProcess(api.check.$post({ json: request.json }));
     };
     const checked = await withApi(by.flags, { ...io, nowMs: () => nowMs }, ask, by.open);
     const answer = { ...checked, decidedBy: by.name, variablesNotSeen: unseen };
@@ -112,7 +111,7 @@ interface DecidedBy {
   readonly note: string;
 }
 
-function decidedBy(flags: CanIFlags, io: TerminalIo): DecidedBy {
+function chooseDecider(flags: CanIFlags, io: TerminalIo): DecidedBy {
   const { ledger, rerun } = flags;
   const asksConsole = flags.console !== undefined || (rerun !== undefined && ledger === undefined);
   const origin = asksConsole ? consoleAsked(flags, io) : undefined;
@@ -129,9 +128,7 @@ function decidedBy(flags: CanIFlags, io: TerminalIo): DecidedBy {
 }
 
 const noLedger: OpenLedger = async () => ({
-  store: new DynamoStore({
-    ...{ table: new MemoryTable(), instance: 'none', clock: systemClock, random: Math.random },
-  }),
+  store: new DynamoStore(partsOf({ table: new MemoryTable(), instance: 'none' })),
   ...{ instance: 'none', description: 'no ledger', close: async () => {} },
 });
 
@@ -175,11 +172,9 @@ function madeUp(flags: CanIFlags, nowMs: number, io: TerminalIo, books: BudgetCo
 const idOrPath = (word: string | undefined): number | string | undefined =>
   word !== undefined && /^\d{1,15}$/.test(word) ? Number(word) : word;
 
-function canIText(
-  answer: CheckedPipeline & { readonly variablesNotSeen: readonly string[] },
-  note: string,
-  screen: Screen,
-): string {
+type Answer = CheckedPipeline & { readonly variablesNotSeen: readonly string[] };
+
+function canIText(answer: Answer, note: string, screen: Screen): string {
   const [job] = answer.jobs;
   if (job === undefined) return '';
   const { outcome, costMicros, estimateSeconds, runnerClass, reasons, rules = [], text } = job;

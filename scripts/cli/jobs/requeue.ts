@@ -12,7 +12,7 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { durationText } from '../../../policies/unit-texts.ts';
 import { type Command, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, orElse, print, required, text, toggle, whole, word } from '../../terminal/define.ts';
-import { printable, right, screenOf } from '../../terminal/table.ts';
+import { printable, right, type Screen, screenOf } from '../../terminal/table.ts';
 import { readUserFile, STANDARD_INPUT } from '../../terminal/user-file.ts';
 import { ssmSecretStore } from '../gitlab/secret-store.ts';
 import { LEDGER_EXITS, rollupZone } from '../ledger-flags.ts';
@@ -43,16 +43,13 @@ For each group that the policy names under requeue, its latest 200 jobs, oldest 
         groups.push({ ...settings, jobs: await Promise.all(jobs) });
       }
     });
-    return print(io, flags, { groups }, () =>
-      groups.length === 0
-        ? 'No group agreed to have its jobs retried: the policy has no requeue.\n'
-        : groups
-            .map((each) => {
-              const path = directory.groupById.get(each.groupId)?.path ?? `group ${each.groupId}`;
-              return groupText(each, path, io);
-            })
-            .join('\n'),
-    );
+    return print(io, flags, { groups }, (screen) => {
+      if (groups.length === 0)
+        return 'No group agreed to have its jobs retried: the policy has no requeue.\n';
+      const pathOf = ({ groupId }: ListedGroup) =>
+        directory.groupById.get(groupId)?.path ?? `group ${groupId}`;
+      return groups.map((each) => groupText(each, pathOf(each), rollupZone(io), screen)).join('\n');
+    });
   },
 });
 
@@ -60,11 +57,7 @@ interface ListedGroup extends RequeueSettings {
   readonly jobs: readonly (RequeueEntry & { readonly became?: keyof typeof BECAME })[];
 }
 
-function groupText(
-  { jobs, retries: max }: ListedGroup,
-  path: string,
-  io: Pick<TerminalIo, 'columns' | 'colours' | 'env'>,
-): string {
+function groupText({ jobs, retries: max }: ListedGroup, path: string, zone: string, screen: Screen): string {
   const waiting = jobs.filter(({ state }) => state === 'waiting' || state === 'retrying').length;
   const heading = printable(`${path}: ${waiting} waiting, ${jobs.length} in all`);
   if (jobs.length === 0) return `${heading}\n`;
@@ -73,10 +66,10 @@ function groupText(
     String(jobId),
     state,
     `${retries} of ${max}`,
-    instantText(rejectedAtMs, rollupZone(io)),
+    instantText(rejectedAtMs, zone),
     printable(newJobId === undefined ? (why ?? '') : `job ${newJobId}: ${BECAME[became ?? 'unasked']}`),
   ]);
-  return `${heading}\n${screenOf(io).table(titles, rows)}`;
+  return `${heading}\n${screen.table(titles, rows)}`;
 }
 
 const PARAMETER_PATH = /^(?:\/[\w.-]+){1,14}$/;
@@ -148,7 +141,6 @@ last minute.`,
   run: async ({ flags }, io) => {
     const { stale, count } = flags;
     const { policy, directory } = readRules(flags, io);
-    const { currency } = policy;
     const nowMs = io.nowMs();
     const answer = await withOpened(openLedger, flags, io, async ({ store, relayBeats }) => {
       const { dueJobs, readRecords } = createLedger({ store, clock: { ...systemClock, nowMs: io.nowMs } });
@@ -160,12 +152,12 @@ last minute.`,
       }
       const jobs = stale ? held.filter(({ overdueSeconds }) => overdueSeconds > 0) : held;
       const waiting = waitingLines((await relayBeats?.()) ?? [], nowMs);
-      return { currency, jobs, more: due.length === count, waiting };
+      return { currency: policy.currency, jobs, more: due.length === count, waiting };
     });
     const groupOf = (root: string) => directory.groupById.get(Number(root))?.path ?? `group ${root}`;
     return print(io, flags, answer, () =>
       [
-        heldText(answer.jobs, currency, stale, answer.more, io),
+        heldText(answer, stale, io),
         ...answer.waiting.map((line) => `${printable(waitingText(line, groupOf(line.root)))}\n`),
       ].join(''),
     );
@@ -173,6 +165,7 @@ last minute.`,
 });
 
 type HeldJob = NonNullable<ReturnType<typeof heldJob>>;
+type HeldJobs = Readonly<{ jobs: readonly HeldJob[]; currency: string; more: boolean }>;
 
 function heldJob(record: JobRecord | undefined, nowMs: number) {
   if (record?.dueAtMs === undefined) return undefined;
@@ -188,13 +181,7 @@ function heldJob(record: JobRecord | undefined, nowMs: number) {
   };
 }
 
-function heldText(
-  jobs: readonly HeldJob[],
-  currency: string,
-  stale: boolean,
-  cut: boolean,
-  io: Pick<TerminalIo, 'columns' | 'colours' | 'env'>,
-): string {
+function heldText({ jobs, currency, more: isCut }: HeldJobs, stale: boolean, io: TerminalIo): string {
   if (jobs.length === 0) return stale ? 'No job is past its due time.\n' : 'No job holds anything.\n';
   const screen = screenOf(io);
   const titles = [right('job'), 'state', 'class', right('held'), 'since', 'overdue', 'project and job'];
@@ -210,7 +197,7 @@ function heldText(
     ],
   );
   const sum = jobs.reduce((total, { heldMicros }) => total + heldMicros, 0);
-  const more = cut ? ', and perhaps more: --count' : '';
+  const more = isCut ? ', and perhaps more: --count' : '';
   return `${screen.table(titles, rows)}${shadowCount(jobs.length)} jobs hold ${money(sum, currency)}${more}\n`;
 }
 

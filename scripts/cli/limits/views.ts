@@ -195,9 +195,7 @@ async function requestApproval(
   io: TerminalIo,
 ) {
   const desk = createLimitsDesk({
-    table,
-    policy,
-    directory: async () => directory,
+    ...{ table, policy, directory: async () => directory },
     ledger: { readCounters: async () => [] },
     clock: { ...systemClock, nowMs: io.nowMs },
     newId: () => randomBytes(5).toString('hex'),

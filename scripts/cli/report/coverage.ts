@@ -40,12 +40,10 @@ controller's scope count nowhere. A console knows the runners' versions, and the
       const [kind, id = ''] = subject.split('/');
       if (kind !== 'group' && kind !== 'instance')
         throw new UsageError(`--group "${flags.group}": expected a group`);
-      const asked = {
-        ...{ days: String(flags.days), max: String(PAGE_RUNNERS) },
-        ...(kind === 'group' && { group: id }),
-      };
+      const group = kind === 'group' && { group: id };
+      const query = { days: String(flags.days), max: String(PAGE_RUNNERS), ...group };
       const pages = await allPages((from) =>
-        answeredInProcess(budget.api.coverage.$get({ query: { ...asked, ...from } })),
+        answeredInProcess(budget.api.coverage.$get({ query: { ...query, ...from } })),
       );
       const { next: _next, ...first } = pages[0];
       const view = { ...first, runners: pages.flatMap(({ runners }) => runners) };
@@ -81,12 +79,9 @@ function coverageText(view: CoverageView, all: boolean, screen: Screen): string 
 
 const SHARES = [right('passed by'), right('asked'), right('ran'), right('share'), 'last'];
 
-const shareCells = ({
-  bypass,
-  asked,
-  ran,
-  lastBypassDay = '',
-}: Pick<CoveredRunnerRow, 'bypass' | 'asked' | 'ran' | 'lastBypassDay'>) => [
+type Coverage = Pick<CoveredRunnerRow, 'bypass' | 'asked' | 'ran' | 'lastBypassDay'>;
+
+const shareCells = ({ bypass, asked, ran, lastBypassDay = '' }: Coverage): readonly string[] => [
   ...[bypass, asked, ran].map(shadowCount),
   ...[coverageShareText(asked / ran), lastBypassDay],
 ];
@@ -158,17 +153,14 @@ all add up to what the jobs of these days are charged. A current period is compa
     if (all && (by ?? top ?? project) !== undefined)
       throw new UsageError('--all: lists every group, so there is no --by, --top or --project');
     if (flags.json && (csv || all)) throw new UsageError('--json: expected without --csv and --all');
-    const asked = {
+    const span = {
       ...withoutAbsent({ from, to, period: month ?? period, group }),
       ...(flags['no-compare'] && { compare: 'no' as const }),
     };
     await withBooks(flags, io, async (books) => {
-      if (all) return printAll(asked, books, io);
-      const query = {
-        ...asked,
-        ...withoutAbsent({ by, project: project?.toString() }),
-        top: String(top ?? TOP),
-      };
+      if (all) return printAll(span, books, io);
+      const rows = withoutAbsent({ by, project: project?.toString() });
+      const query = { ...span, ...rows, top: String(top ?? TOP) };
       const answer = await answerOf(books.api.report.$get({ query }));
       if (!answer.ok) throw refusedFlag(answer, group, books.directory);
       const report = answer.body;
@@ -206,14 +198,9 @@ function spendText(report: SpendReport, screen: Screen): string {
 
 function rowsText({ rows, other, total, by, before }: SpendReport, screen: Screen): string {
   const cells = (name: string, row: SpendReport['total']): readonly string[] => {
-    const was = row.before?.micros;
-    const change =
-      was === undefined
-        ? []
-        : [
-            ...[moneyText(was), moneyText(row.micros - was)],
-            was > 0 ? `${Math.round((row.micros / was - 1) * 100)} %` : '',
-          ];
+    const was = row.before?.micros ?? 0;
+    const percent = was > 0 ? `${Math.round((row.micros / was - 1) * 100)} %` : '';
+    const change = row.before === undefined ? [] : [moneyText(was), moneyText(row.micros - was), percent];
     return [
       ...[name, String(row.jobs), String(row.rejected)],
       ...[durationText(Math.round(row.seconds)), moneyText(row.micros), ...change],
