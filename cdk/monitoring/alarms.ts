@@ -226,5 +226,3 @@ export function monitoringCounts(watched: AlarmInput) {
     dashboards: 1,
   };
 }
-
-export type MonitoringCounts = ReturnType<typeof monitoringCounts>;

@@ -30,7 +30,7 @@ The bill is a FOCUS export as CSV (.gz is unpacked). A tag names the runner clas
 savings plans and reservations count where they are used. Days and months of bills are in UTC.`,
   words: { bill: word('<bill>', 'the file') },
   flags: {
-    month: required(text('<month>', 'a month like 2026-10: lines of other months are left out', spanOf)),
+    month: required(text('<month>', 'a month like 2026-10: lines of other months are left out', readMonth)),
     tag: orElse(text('<name>', 'the tag or label that holds the runner class'), 'tollgate-class'),
     rate: text(
       '<rate>',
@@ -77,7 +77,7 @@ function readRateMicros(given: string): number {
   throw new UsageError(`--rate "${given}": expected ${rate.ok ? 'more than 0' : rate.expected}`);
 }
 
-function spanOf(month: string) {
+function readMonth(month: string) {
   const [, year, number] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(month) ?? [];
   if (year === undefined) throw new UsageError(`--month "${month}": expected a month like 2026-10`);
   const index = Number(number) - 1;
@@ -177,15 +177,15 @@ const ROW_CHARACTERS_MAX = 1024 * 1024;
 const VALUES_MAX = 10_000;
 
 /** `.gz` is unpacked. @throws {UsageError} for a file that is not a FOCUS bill, or has two currencies. */
-async function readBill(file: string, tag: string, { startMs, endMs }: ReturnType<typeof spanOf>) {
+async function readBill(file: string, tag: string, { startMs, endMs }: ReturnType<typeof readMonth>) {
   // By the value of the tag; lines without the tag have the key `undefined`. Exact, in parts of a micro-unit.
   const parts = new Map<string | undefined, bigint>();
   const sum = { currency: undefined as string | undefined, lines: 0, linesOfOtherMonths: 0 };
   const refused = (why: string): UsageError => new UsageError(`${file}: ${why}`);
   const add = ({ EffectiveCost, BillingCurrency: currency, ChargePeriodStart, Tags }: Cells): void => {
     const at = `line ${sum.lines + sum.linesOfOtherMonths + 1} of the bill`;
-    const cost = partsOf(EffectiveCost);
-    const chargedMs = instantOf(ChargePeriodStart);
+    const cost = readParts(EffectiveCost);
+    const chargedMs = readChargeInstant(ChargePeriodStart);
     if (cost === undefined) throw refused(`${at} has a cost that is no number`);
     if (chargedMs === undefined) throw refused(`${at} has no date that can be read`);
     if (chargedMs < startMs || chargedMs >= endMs) {
@@ -196,7 +196,7 @@ async function readBill(file: string, tag: string, { startMs, endMs }: ReturnTyp
     if (currency !== sum.currency)
       throw refused(`has amounts in ${sum.currency} and in ${currency}; expected one currency`);
     sum.lines += 1;
-    const value = valueOfTag(Tags, tag);
+    const value = readTag(Tags, tag);
     parts.set(value, (parts.get(value) ?? 0n) + cost);
     if (parts.size > VALUES_MAX)
       throw refused(`has more than ${VALUES_MAX} values of the tag; is it the tag of runner classes?`);
@@ -239,7 +239,7 @@ async function readCsv(file: string, add: (cells: Cells) => void): Promise<void>
 const AMOUNT = /^(-?)(\d{1,15})(?:\.(\d{0,40}))?(?:[eE]([+-]?\d{1,2}))?$/;
 
 /** Exact to twelve places; what is below them is dropped. An empty cell is 0. */
-function partsOf(text: string): bigint | undefined {
+function readParts(text: string): bigint | undefined {
   if (text === '') return 0n;
   const match = AMOUNT.exec(text);
   if (match === null) return undefined;
@@ -251,13 +251,13 @@ function partsOf(text: string): bigint | undefined {
 }
 
 /** `2026-11-01T00:00:00Z`, or as Athena and Parquet tools write it: `2026-11-01 00:00:00.000`. */
-function instantOf(text: string): number | undefined {
+function readChargeInstant(text: string): number | undefined {
   const match = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|[ ]?UTC|\+00:00)?$/.exec(text);
   const ms = match === null ? Number.NaN : Date.parse(`${match[1]}T${match[2]}Z`);
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-function valueOfTag(cell: string, tag: string): string | undefined {
+function readTag(cell: string, tag: string): string | undefined {
   if (!cell.startsWith('{')) return undefined;
   try {
     const tags: Readonly<Record<string, unknown>> = JSON.parse(cell);

@@ -109,7 +109,7 @@ export const partsOf = ({ table, instance }: Pick<TableAccess, 'table' | 'instan
   ...{ table, instance, clock: systemClock, random: Math.random },
 });
 
-export function accessTo({ table, ...opened }: TableAccess, repairs = false) {
+function accessTo({ table, ...opened }: TableAccess, repairs = false) {
   const parts = partsOf({ table, instance: opened.instance });
   const store = new DynamoStore(parts);
   const sheets = dynamoSheetStore(parts);
@@ -267,10 +267,10 @@ function namedOrLatest({ named, known, kind, where }: InstanceRequest): Books {
   );
 }
 
-/** The same table to read from. A desk that wrote to it would be a defect, and is stopped before the table hears of it. */
+/** The same table to read from. A write to it is a defect, and is refused before it reaches the table. */
 export function readOnly(store: LedgerStore): LedgerStore {
   const refuse = async (): Promise<never> => {
-    throw new LedgerError('ledger_misuse', 'the desk reads the ledger and never writes to it');
+    throw new LedgerError('ledger_misuse', 'the command line reads the ledger here and never writes to it');
   };
   return storeWith(store, { transact: refuse, announce: refuse });
 }

@@ -62,8 +62,8 @@ an admission request.`,
     exits: { 0: 'listed' },
     run: ({ flags, words: { groups } }, io) =>
       withBudget(flags, io, async (budget) => {
-        const whole = await wholeRollout(budget.api);
-        const rows = groups.length === 0 ? whole.rows : await namedRows(groups, budget.api, budget);
+        const whole = await readRollout(budget.api);
+        const rows = groups.length === 0 ? whole.rows : await readNamedRows(groups, budget.api, budget);
         return print(io, flags, { ...whole, rows, total: rows.length }, (screen) =>
           rolloutTable(rows, screen, whole.nowMs),
         );
@@ -131,14 +131,14 @@ function move(
   io: TerminalIo,
   dryRun = false,
 ): Promise<ExitCode> {
-  const which = readWhich(groups, flags.all);
+  const which = readSelection(groups, flags.all);
   const actor = readActor(flags, io);
   const why = dryRun ? 'dry run' : readReason(flags.reason);
   return withBudget(flags, io, async (budget) => {
     const api = budget.apiOf(actor);
     const base = await editBase(budget, flags.base);
-    const rows = which === 'all' ? (await wholeRollout(api)).rows : await namedRows(which, api, budget);
-    const forecast = step.direction === 'next' ? await forecastOf(rows, step, api, io) : undefined;
+    const rows = which === 'all' ? (await readRollout(api)).rows : await readNamedRows(which, api, budget);
+    const forecast = step.direction === 'next' ? await countForecast(rows, step, api, io) : undefined;
     const screen = screenOf(io);
     if (forecast !== undefined && !flags.json) io.out(forecastText(forecast, screen));
     const format = { currency: budget.policy.currency, json: flags.json, io };
@@ -171,7 +171,7 @@ function move(
 const REMEDY =
   'Send the report with tollgate rollout report, wait for what is missing, or say --force: the log will list what was missing.\n';
 
-async function forecastOf(rows: readonly RolloutRow[], move: RolloutMove, api: ApiClient, io: TerminalIo) {
+async function countForecast(rows: readonly RolloutRow[], move: RolloutMove, api: ApiClient, io: TerminalIo) {
   const subjects = [...new Set(planMoves(rows, move).moved.map(({ subject }) => subject))];
   const counted = subjects.includes('instance') ? ['instance'] : subjects.slice(0, GROUPS_MAX);
   if (counted.length === 0) return undefined;
@@ -211,7 +211,7 @@ const rolloutReport = command({
     2: 'an owner could not be informed, or it was refused',
   },
   run: ({ flags, words }, io) => {
-    const which = readWhich(words.groups, flags.all);
+    const which = readSelection(words.groups, flags.all);
     const actor = readActor(flags, io);
     const why = readReason(flags.reason ?? 'shadow report');
     const topic = flags.topic ?? (io.env[ENV_THRESHOLDS_TOPIC] || undefined);
@@ -221,10 +221,10 @@ const rolloutReport = command({
       const format = { currency: budget.policy.currency, json: flags.json, io };
       const rows =
         which === 'all'
-          ? (await wholeRollout(api)).rows.filter(({ classes }) =>
+          ? (await readRollout(api)).rows.filter(({ classes }) =>
               classes.some(({ step }) => step === 'shadow'),
             )
-          : await namedRows(which, api, budget);
+          : await readNamedRows(which, api, budget);
       const subjects = rows.map(({ subject }) => subject);
       const reports: Report[] = [];
       for (let start = 0; start < subjects.length; start += REPORTS_MAX) {
@@ -266,7 +266,7 @@ const reportsText = (reports: readonly Report[], screen: Screen): string =>
 
 const PAGE_ROWS = '100';
 
-async function wholeRollout(api: ApiClient): Promise<RolloutView> {
+async function readRollout(api: ApiClient): Promise<RolloutView> {
   const pages = await allPages((from) =>
     answeredInProcess(api.rollout.$get({ query: { max: PAGE_ROWS, ...from } })),
   );
@@ -274,7 +274,7 @@ async function wholeRollout(api: ApiClient): Promise<RolloutView> {
   return { ...first, rows: pages.flatMap(({ rows }) => rows) };
 }
 
-async function namedRows(
+async function readNamedRows(
   words: readonly string[],
   api: ApiClient,
   { directory }: Pick<BudgetContext, 'directory'>,
@@ -290,7 +290,7 @@ async function namedRows(
   return rows;
 }
 
-function readWhich(words: readonly string[], all: boolean): readonly string[] | 'all' {
+function readSelection(words: readonly string[], all: boolean): readonly string[] | 'all' {
   if (all && words.length > 0) throw new UsageError(`--all "${words[0]}": expected no group beside it`);
   if (!all && words.length === 0) throw new UsageError('expected a group, or --all');
   return all ? 'all' : words;

@@ -17,7 +17,7 @@ export const RULES_FLAGS = {
   directory: text('<file>', 'groups and projects (default: policies/directory.yaml of this project)'),
 };
 
-/** Where an answer comes from: a table or a console, and documents in place of those that are live. */
+/** The sources of an answer: a table or a console, and documents in place of the live ones. */
 export const SOURCE_FLAGS = { ...LEDGER_FLAGS, ...RULES_FLAGS };
 export const TABLE_SOURCE_FLAGS = { ...TABLE_FLAGS, ...RULES_FLAGS };
 

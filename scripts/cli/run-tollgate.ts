@@ -42,11 +42,11 @@ export async function runTollgate(
     io.out(`${command.help}\n`);
     return EXIT.ok;
   } catch (error) {
-    return printFailure(error, name, flagsOf(args).includes('--json'), io);
+    return printFailure(error, name, argsBeforeDashes(args).includes('--json'), io);
   }
 }
 
-const flagsOf = (args: readonly string[]): readonly string[] => {
+const argsBeforeDashes = (args: readonly string[]): readonly string[] => {
   const end = args.indexOf('--');
   return end === -1 ? args : args.slice(0, end);
 };
@@ -63,7 +63,7 @@ export function chosenCommand(args: readonly string[], commands: readonly Comman
     .toSorted((a, b) => b.name.length - a.name.length);
   if (entry !== undefined) {
     const rest = args.slice(entry.name.split(' ').length);
-    return { kind: 'command', entry, help: asksHelp(rest), rest };
+    return { kind: 'command', entry, help: hasHelpFlag(rest), rest };
   }
   const [first] = words;
   if (first === undefined) {
@@ -72,7 +72,7 @@ export function chosenCommand(args: readonly string[], commands: readonly Comman
     throw new UsageError(`${stray}: expected a command before it, e.g. tollgate ${commands[0]?.name}`);
   }
   const family = commands.filter(({ name }) => name.startsWith(`${first} `));
-  if (family.length > 0 && words.length === 1 && asksHelp(args)) return { kind: 'list', of: first };
+  if (family.length > 0 && words.length === 1 && hasHelpFlag(args)) return { kind: 'list', of: first };
   throw unknown(words, family, commands);
 }
 
@@ -85,7 +85,7 @@ type Chosen =
       readonly rest: readonly string[];
     };
 
-const asksHelp = (args: readonly string[]): boolean => flagsOf(args).some((arg) => HELP.has(arg));
+const hasHelpFlag = (args: readonly string[]): boolean => argsBeforeDashes(args).some((arg) => HELP.has(arg));
 
 function unknown(
   words: readonly string[],
@@ -114,7 +114,7 @@ Exit codes: 0 fine, 1 could not be found out, 2 a job would be rejected or a tes
 }
 
 function printFailure(error: unknown, command: string, json: boolean, io: TerminalIo): ExitCode {
-  const failure = failureOf(error, io.cwd);
+  const failure = describeFailure(error, io.cwd);
   const { code, message, problems } = failure;
   if (json) io.out(`${JSON.stringify({ error: failure })}\n`);
   else {
@@ -125,7 +125,7 @@ function printFailure(error: unknown, command: string, json: boolean, io: Termin
   return code === 'failed' ? EXIT.failed : EXIT.invalid;
 }
 
-function failureOf(error: unknown, cwd: string) {
+function describeFailure(error: unknown, cwd: string) {
   if (error instanceof UsageError) return { code: 'usage', message: error.message, problems: [] };
   if (error instanceof PipelineError || error instanceof DocumentError) {
     const problems =

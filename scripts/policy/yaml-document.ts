@@ -80,9 +80,9 @@ export function parseYaml(text: string, file: string): YamlDocument {
   return {
     text,
     value: toValue(document, file),
-    locate: (problem) => `${at(offsetOf(document, problem))} ${problemText(problem)}`,
+    locate: (problem) => `${at(findOffset(document, problem))} ${problemText(problem)}`,
     position: (path) => {
-      const { line, col } = lines.linePos(offsetOf(document, { path, message: '' }));
+      const { line, col } = lines.linePos(findOffset(document, { path, message: '' }));
       return { line, column: col };
     },
   };
@@ -111,7 +111,7 @@ function toValue(document: Document, file: string): unknown {
 }
 
 /** Offset of a value; for a missing one, or an unknown key, that of the closest parent. */
-function offsetOf(document: Document, { path, atKey }: DocumentProblem): number {
+function findOffset(document: Document, { path, atKey }: DocumentProblem): number {
   for (let length = path.length; length > 0; length -= 1) {
     const parent = document.getIn(path.slice(0, length - 1), true);
     const last = path[length - 1];

@@ -25,7 +25,7 @@ export interface TerminalIo {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly nowMs: () => number;
-  /** Functions that tests put in place of those that open tables, call servers or ask the user. */
+  /** Functions of tests, each in place of one that opens a table, calls a server or asks the user. */
   readonly standIns?: ReadonlyMap<unknown, unknown>;
 }
 

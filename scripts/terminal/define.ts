@@ -36,7 +36,7 @@ export function command<const Flags extends FlagTable, const Words extends WordT
   const expects = row.expects ?? (shown.join(' ') || 'no words');
   const parse = (args: readonly string[]): Parsed<Flags, Words> => parseInput(args, flags, words, expects);
   const run: Command['run'] = async (args, io) => row.run(parse(args), io);
-  return { name, help: helpOf(row), flags, examples, parse, run };
+  return { name, help: commandHelp(row), flags, examples, parse, run };
 }
 
 export function print(
@@ -55,7 +55,9 @@ export function flagLines(flags: FlagTable): string {
     .join('\n');
 }
 
-function helpOf<Flags extends FlagTable, Words extends WordTable>(row: CommandRow<Flags, Words>): string {
+function commandHelp<Flags extends FlagTable, Words extends WordTable>(
+  row: CommandRow<Flags, Words>,
+): string {
   const { name, about, examples } = row;
   const [flags, words]: [FlagTable, WordTable] = [row.flags ?? {}, row.words ?? {}];
   const needed = Object.entries(flags).flatMap(([flag, { takes, isRequired }]) =>
@@ -195,7 +197,7 @@ export function parseInput<Flags extends FlagTable, Words extends WordTable>(
   expects = 'no words',
 ): Parsed<Flags, Words> {
   const table: FlagTable = { ...flags, ...JSON_FLAG };
-  const { given, rest } = tokensOf(args, table);
+  const { given, rest } = readTokens(args, table);
   const read: Record<string, unknown> = {};
   let at = 0;
   for (const [name, { min, max, read: readWord }] of Object.entries(words)) {
@@ -226,7 +228,7 @@ export function readChoice<Choice extends string>(
   throw new UsageError(`--${flag} "${given}": expected ${choices.join(', ')}`);
 }
 
-function tokensOf(args: readonly string[], table: FlagTable) {
+function readTokens(args: readonly string[], table: FlagTable) {
   const options = Object.fromEntries(
     Object.entries(table).map(([name, { takes }]): [string, ParseArgsOptionDescriptor] => [
       name,

@@ -39,11 +39,11 @@ export function table(
 
 function evenDecimals(rows: readonly (readonly string[])[], columns: readonly TerminalColumn[]) {
   const places = columns.map(({ even }, index) =>
-    even ? Math.max(0, ...rows.map((row) => decimalsOf(row[index] ?? '').length)) : 0,
+    even ? Math.max(0, ...rows.map((row) => findDecimals(row[index] ?? '').length)) : 0,
   );
   return rows.map((row) =>
     row.map((cell, index) => {
-      const decimals = decimalsOf(cell);
+      const decimals = findDecimals(cell);
       const wanted = places[index] ?? 0;
       return decimals === '' || decimals.length === wanted
         ? cell
@@ -52,7 +52,7 @@ function evenDecimals(rows: readonly (readonly string[])[], columns: readonly Te
   );
 }
 
-const decimalsOf = (cell: string): string =>
+const findDecimals = (cell: string): string =>
   cell.split('.').length === 2 ? (/\d\.(\d+)/.exec(cell)?.[1] ?? '') : '';
 
 function rowText(

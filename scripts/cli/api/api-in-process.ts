@@ -131,7 +131,7 @@ export function setAnswered({ set, edit = 0, atMs = 0, ...change }: LiveSetAnswe
   return setShown({ set, edit }, { atMs, actor, why, source, ...(base !== undefined && { base }) });
 }
 
-/** The same answer to what the desk was asked itself. */
+/** Gives an outcome of limit edits in this process the form of the API's answer. */
 export function answerOfDesk(outcome: ApplyOutcome): EditAnswer {
   const { status, body } = outcomeAnswer(outcome, () => true);
   const answer: ApiAnswer<unknown> =

@@ -21,7 +21,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { limitsIn, readDirectory, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { commandFetch, ENV_CONSOLE, ENV_ID_TOKEN, keptSession, originOf } from '../command-fetch.ts';
+import { commandFetch, ENV_CONSOLE, ENV_ID_TOKEN, readOrigin, readSession } from '../command-fetch.ts';
 import { type LedgerFlags, rollupZone } from '../ledger-flags.ts';
 import {
   type LedgerAccess,
@@ -187,11 +187,11 @@ export function consoleAsked(flags: LedgerFlags, { env }: Pick<TerminalIo, 'env'
   if (flags.console !== undefined && namesTable)
     throw new UsageError('--console and --ledger: expected one of them');
   const named = flags.console ?? (namesTable ? undefined : env[ENV_CONSOLE]);
-  return named ? originOf(named) : undefined;
+  return named ? readOrigin(named) : undefined;
 }
 
 export const mayAskConsole = (origin: string, { env }: Pick<TerminalIo, 'env'>): boolean =>
-  Boolean(env[ENV_ID_TOKEN]) || keptSession(origin, env) !== undefined;
+  Boolean(env[ENV_ID_TOKEN]) || readSession(origin, env) !== undefined;
 
 /** @throws {UsageError} without a sign-in there. */
 export function consoleClient(
@@ -199,7 +199,7 @@ export function consoleClient(
   { env }: Pick<TerminalIo, 'env'>,
   send: typeof fetch = commandFetch({ env }),
 ): ApiClient {
-  const session = env[ENV_ID_TOKEN] || keptSession(origin, env);
+  const session = env[ENV_ID_TOKEN] || readSession(origin, env);
   if (session === undefined)
     throw new UsageError(
       `not signed in; expected tollgate login ${origin} before, or a job's id_token in $${ENV_ID_TOKEN}`,

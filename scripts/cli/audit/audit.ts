@@ -20,7 +20,7 @@ const audit = command({
   name: 'audit',
   about: `Checks what the ledger charges for every job of a month. Reads the jobs from GitLab, prices them with arithmetic of its own,
 and compares each with its charge. Names every job that differs, with both amounts and the likely reason. The prices are
-those that were deployed, each since when it was seen; their hashes are checked first. Where none are kept, the policy's
+those that were deployed, each since when it was seen; their hashes are checked first. Where none are stored, the policy's
 count. The month must be younger than 90 days: its records are read.`,
   flags: {
     month: required(text('<month>', 'a month like 2026-10')),
@@ -35,18 +35,18 @@ count. The month must be younger than 90 days: its records are read.`,
   run: async ({ flags }, io) => {
     const { month, group } = flags;
     const place = readGitLabPlace(flags, io);
-    const { statement, kept } = await withBooks(flags, io, async ({ api, directory }) => {
+    const { statement, stored } = await withBooks(flags, io, async ({ api, directory }) => {
       const stated = await readStatement(api, month, { group, by: 'job' }, directory);
       const span = { from: String(stated.startMs), until: String(stated.endMs) };
-      return { statement: stated, kept: await found(api.prices.$get({ query: span })) };
+      return { statement: stated, stored: await found(api.prices.$get({ query: span })) };
     });
     const { startMs, endMs, currency } = statement;
-    const deployed = kept && kept.changes.length > 0 ? bookOfDeployments(kept) : undefined;
+    const deployed = stored && stored.changes.length > 0 ? bookOfDeployments(stored) : undefined;
     const { policy } = rulesFiles(flags, io);
     const readPolicy = () => bookOfDocument(readUserFile(resolve(io.cwd, policy), `--policy "${policy}"`));
     const prices =
-      deployed && kept
-        ? { kind: 'deployed', editions: kept.editions.length, sinceMs: deployed.sinceMs }
+      deployed && stored
+        ? { kind: 'deployed', editions: stored.editions.length, sinceMs: deployed.sinceMs }
         : { kind: 'document', file: policy };
     const booked = bookedCharges(statement);
     const progress = progressOf('jobs read from GitLab', io);
@@ -92,9 +92,9 @@ function auditText(
   ]);
   const notes = [
     sinceMs === undefined
-      ? 'No deployment kept its prices: those of the policy document were taken.'
+      ? 'No deployment stored its prices: those of the policy document were taken.'
       : sinceMs > startMs &&
-        `Prices are kept since ${instantText(sinceMs, zone)}: jobs before are taken at the first of them.`,
+        `Prices are stored since ${instantText(sinceMs, zone)}: jobs before are taken at the first of them.`,
     open > 0 && `${open} jobs still run: they were not compared.`,
     edge > 0 && `${edge} jobs were created before the month and are not charged in it: see the month before.`,
     byRequest > 0 &&

@@ -215,12 +215,12 @@ named stay; "none" takes a field out. --dry-run shows what would change, and whi
     if (current === undefined && per === undefined && !isAtOnce(unit))
       throw missing(`a period, e.g. 500 ${currency}/month`);
     const limit = flags.limit ?? current?.id;
-    const read = amount === undefined ? undefined : amountOf(amount, current, currency);
+    const read = amount === undefined ? undefined : resolveShare(amount, current, currency);
     return [{ kind: 'set', subject, unit, ...withoutAbsent({ limit, amount: read, per }), ...fields }];
   },
 });
 
-function amountOf(written: string, current: OwnLimit | undefined, currency: string): string {
+function resolveShare(written: string, current: OwnLimit | undefined, currency: string): string {
   if (!written.endsWith('%')) return written;
   const was =
     current && current.amount !== 'unlimited' ? writtenUnits(current.amount, current.kind) : undefined;

@@ -100,11 +100,11 @@ function listText(page: Budgets, alerts: boolean, screen: Screen, reconciliation
   const alertLines = rows.flatMap((row) => {
     const last = lastAlertOf(row);
     if (last === undefined || (last.state !== 'failed' && !alerts)) return [];
-    const text = printable(`${standingPath(row)} ${row.id}: ${last.text}`);
+    const text = printable(`${subjectPath(row)} ${row.id}: ${last.text}`);
     return [`${last.state === 'failed' ? screen.warn(text) : text}\n`];
   });
   return [
-    rows.length === 0 ? 'No limit is like this.\n' : standingsText(rows, currency, nowMs, screen),
+    rows.length === 0 ? 'No limit is like this.\n' : limitsTable(rows, currency, nowMs, screen),
     ...alertLines,
     textLines(notes.map((note) => note && screen.dim(note))),
     `${screen[reconciliation.state === 'differs' ? 'bad' : 'dim'](reconciliation.text)}\n`,
@@ -136,7 +136,7 @@ ids. tollgate report spend --group has what the groups below it used.`,
           ...(rows.length === 0
             ? ['No limit holds here.\n']
             : [
-                standingsText(rows, currency, io.nowMs(), screen),
+                limitsTable(rows, currency, io.nowMs(), screen),
                 ...rows.map((row) => noteText(row, currency)),
               ]),
           exceptionsText(exceptions, budget.directory, screen),
@@ -168,7 +168,7 @@ function noteText(row: BudgetRow, currency: string): string {
   const forecast = forecastText(row, currency);
   return [notes.length > 0 && `${limitText(row, currency)}, ${notes.join(', ')}`, forecast]
     .filter(Boolean)
-    .map((text) => `${printable(`${standingPath(row)} ${id}: ${text}`)}\n`)
+    .map((text) => `${printable(`${subjectPath(row)} ${id}: ${text}`)}\n`)
     .join('');
 }
 
@@ -242,7 +242,7 @@ is the mean of the last four weeks. The error is that of every whole month of th
         if (limits.length === 0) return `${printable(path)} has no limit of its own that can run out.\n`;
         const none = 'No forecast: it is used up, or nothing was used lately.';
         const texts = limits.map((row) => {
-          const heading = strong(printable(`${standingPath(row)} ${row.id}`));
+          const heading = strong(printable(`${subjectPath(row)} ${row.id}`));
           return `${heading}: ${limitText(row, currency)}\n${forecastText(row, currency) ?? none}\n`;
         });
         return texts.join('');
@@ -251,10 +251,10 @@ is the mean of the last four weeks. The error is that of every whole month of th
 });
 
 /** As a command line names it: only groups and projects by their path. */
-const standingPath = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): string =>
+const subjectPath = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): string =>
   /^(group|project)\//.test(subject) ? path : subject;
 
-const modeOf = ({ mode, rolledOutAs }: BudgetRow): BudgetRow['mode'] => rolledOutAs ?? mode;
+const modeInForce = ({ mode, rolledOutAs }: BudgetRow): BudgetRow['mode'] => rolledOutAs ?? mode;
 
 function limitJson(row: BudgetRow): object {
   const { subject, id: limit, kind, unit, amount, per = null, settled: used = null, held = null } = row;
@@ -263,9 +263,9 @@ function limitJson(row: BudgetRow): object {
   const { atMs, outcome = null } = forecast ?? {};
   const runsOut = atMs === undefined ? outcome : new Date(atMs).toISOString();
   return {
-    ...{ subject, path: standingPath(row), limit, kind, unit, amount, per },
+    ...{ subject, path: subjectPath(row), limit, kind, unit, amount, per },
     // In force for jobs of the subject: the policy and the rollout may make it milder than it was written.
-    mode: modeOf(row),
+    mode: modeInForce(row),
     ...{ each, used, held, left, percent, runsOut, refusing, owner, thresholds, told, alerts },
     ...(shared !== undefined && { cohort, borrowed, shared }),
   };
@@ -277,14 +277,14 @@ function forecastJson({ forecast }: BudgetRow): object | null {
   return { atEnd, low, high, tested };
 }
 
-function standingsText(rows: readonly BudgetRow[], currency: string, nowMs: number, screen: Screen): string {
+function limitsTable(rows: readonly BudgetRow[], currency: string, nowMs: number, screen: Screen): string {
   const sums = ['limit', 'used', 'held', 'left'].map(amounts);
   const titles = ['group', ...sums, right('%'), 'runs out', 'owner'];
   const cells = rows.map((row): readonly string[] => {
     const { unit, settled, held, left, percent, owner, each } = row;
     const bare = (amount?: number): string => (amount === undefined ? '' : bareAmountText(amount, unit));
     return [
-      ...[printable(standingPath(row)), limitText(row, currency)],
+      ...[printable(subjectPath(row)), limitText(row, currency)],
       settled === undefined && each === undefined ? 'not counted' : bare(settled),
       ...[bare(held), left !== undefined && left < 0 ? screen.bad(bare(left)) : bare(left)],
       percent === undefined ? '' : percentText(percent, screen),
@@ -300,7 +300,7 @@ const percentText = (percent: number, screen: Screen): string =>
 
 function limitText(row: BudgetRow, currency: string): string {
   const { amount, unit, kind, per } = row;
-  const mode = modeOf(row);
+  const mode = modeInForce(row);
   const unlimited = `unlimited ${isMoney(kind) ? currency : kind}`;
   const written = amount === 'unlimited' ? unlimited : amountText(amount, unit, currency);
   return `${written}${per === undefined ? '' : `/${per}`}${mode === 'enforce' ? '' : ` (${mode})`}`;

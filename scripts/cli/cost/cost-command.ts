@@ -47,7 +47,7 @@ function costText({ question, totals, lines, prices }: Estimate, screen: Screen)
   const blocks = parts.flatMap(([part, title, times]) => {
     const own = lines.filter((line) => line.part === part);
     if (own.length === 0) return [];
-    return [[screen.strong(title)], ...own.map((line) => rowOf(line, times, prices)), []];
+    return [[screen.strong(title)], ...own.map((line) => lineRow(line, times, prices)), []];
   });
   const sums = [
     ['Idle, a month', totals.idlePerMonth],
@@ -75,7 +75,7 @@ function costText({ question, totals, lines, prices }: Estimate, screen: Screen)
 
 const RIGHT = { align: 'right' } as const;
 
-function rowOf(
+function lineRow(
   { label, quantity, price, usd }: Estimate['lines'][number],
   times: number,
   prices: Prices,

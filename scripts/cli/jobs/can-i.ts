@@ -158,13 +158,13 @@ function madeUp(flags: CanIFlags, nowMs: number, io: TerminalIo, books: BudgetCo
   };
   resolveContainers(request, runnerVariablesOf(variables).resolve);
   const { ref, refProtected, pipelineSource, userId } = request;
-  const asked = jobAsked({ ...request, jobName: job ?? 'job' });
+  const checked = jobAsked({ ...request, jobName: job ?? 'job' });
   const json: AskedPipeline = {
     ...(books === undefined
       ? withoutAbsent({ project: idOrPath(project), group: idOrPath(group) })
       : placeInLedger(flags, books.directory)),
     ...withoutAbsent({ ref, refProtected, pipelineSource, userId }),
-    jobs: [{ ...asked, ...(minutes !== undefined && { estimateSeconds: minutes * 60 }) }],
+    jobs: [{ ...checked, ...(minutes !== undefined && { estimateSeconds: minutes * 60 }) }],
   };
   return { json, unseen: dropped };
 }

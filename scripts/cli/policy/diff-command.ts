@@ -217,7 +217,7 @@ const policyChanges = (from: unknown, to: unknown) =>
   leaves(byName(from), byName(to)).map((leaf) => ({
     at: leaf.path.join('.'),
     what: leafText(leaf),
-    effect: effectOf(leaf, entryOf(from), entryOf(to)),
+    effect: findEffect(leaf, entryOf(from), entryOf(to)),
   }));
 
 /** A value that differs: a scalar, a list as a whole, or an entry that was added or removed. */
@@ -229,13 +229,13 @@ interface Leaf {
 
 /** Rules, prices and classes are lists of named entries: they are compared by name. */
 function byName(value: unknown): unknown {
-  if (Array.isArray(value) && value.length > 0 && value.every((each) => nameOf(each) !== undefined))
-    return Object.fromEntries(value.map((each) => [nameOf(each), byName(each)]));
+  if (Array.isArray(value) && value.length > 0 && value.every((each) => entryName(each) !== undefined))
+    return Object.fromEntries(value.map((each) => [entryName(each), byName(each)]));
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, byName(each)]));
 }
 
-function nameOf(value: unknown): string | undefined {
+function entryName(value: unknown): string | undefined {
   const { id, name, version, kind, rate_per_minute: rate, classes } = entryOf(value);
   if (kind !== undefined) return String(id);
   if (rate !== undefined) return String(name);
@@ -312,7 +312,7 @@ const MORE: Readonly<Record<string, Direction>> = {
   ...{ runner_classes: 'tightens', executors: 'tightens' },
 };
 
-function effectOf({ path, from, to }: Leaf, before: Entry, after: Entry): PolicyEffect {
+function findEffect({ path, from, to }: Leaf, before: Entry, after: Entry): PolicyEffect {
   const [section, id = '', key = '', ...below] = path;
   if (section === 'platform')
     return id === 'groups' || id === 'projects' ? more(from, to, 'loosens') : 'changes';

@@ -35,7 +35,7 @@ lock somebody out or can never match.`,
     /** Violations that would lock out the controller's own deploy; --force reports and ignores them. */
     const lockout = selfLockout(policy.model, limits.model, directory, nowMs);
     const valid = lockout.length === 0 || flags.force;
-    const warnings = warningsOf(documents, nowMs).map((text) => shortPath(text, io.cwd));
+    const warnings = collectWarnings(documents, nowMs).map((text) => shortPath(text, io.cwd));
     const { version, currency } = policy.model;
     const rules = policy.model.rules.map(({ id, kind, class: ruleClass, mode, stateless }) => {
       return { id, kind, class: ruleClass, mode, stateless };
@@ -106,7 +106,7 @@ function pricesAlone({ value }: YamlDocument): Policy | undefined {
 
 type Warnings = Iterable<readonly [path: DocumentPath, message: string]>;
 
-function warningsOf(documents: Documents, nowMs: number): readonly string[] {
+function collectWarnings(documents: Documents, nowMs: number): readonly string[] {
   const lines = (found: Warnings, { document }: Documents['policy'] | Documents['limits']) =>
     [...found].map(([path, message]) => document.locate({ path, message }));
   return [

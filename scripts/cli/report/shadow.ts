@@ -154,7 +154,7 @@ of those after it. It only reads: no counter is changed.`,
       const { currency, version: policyVersion } = rules.policy;
       return {
         ...{ ...span, ...figures, ledger, ...of, currency, policyVersion },
-        ...{ limitsVersion: rules.limits.version, notes: notesOf(figures) },
+        ...{ limitsVersion: rules.limits.version, notes: backtestNotes(figures) },
       };
     });
     return print(io, flags, result, (screen) => backtestText(result, rules.directory, screen));
@@ -171,7 +171,12 @@ export type BacktestResult = BacktestFigures &
 const ALWAYS_SO =
   'A job that runs now and did not then is taken to last as long as it was estimated. People may have tried again what was rejected: both tries are counted.';
 
-function notesOf({ unrecorded, variablesLost, unasked, waitedNow }: BacktestFigures): readonly string[] {
+function backtestNotes({
+  unrecorded,
+  variablesLost,
+  unasked,
+  waitedNow,
+}: BacktestFigures): readonly string[] {
   const notes = [
     [waitedNow, 'Jobs that would wait for room first, and run'],
     [unrecorded, 'Jobs judged without image, ref and the like: their question was not kept'],

@@ -122,13 +122,13 @@ function statementTerminal(statement: Statement, screen: Screen): string {
   const rows = statement.lines.map((line) => [
     ...[line.day, printable(line.runnerClass)],
     line.job === undefined ? shadowCount(line.jobs) : String(line.job.id),
-    ...[String(line.seconds), money(line.micros, currency), markOf(line)],
+    ...[String(line.seconds), money(line.micros, currency), correctionText(line)],
     printable(line.projectPath ?? line.groupPath ?? String(line.projectId ?? 'unknown')),
   ]);
   return `${head}\n\n${screen.firstRows(titles, rows, { max: 60, all: '--format csv' })}`;
 }
 
-const markOf = ({ kind, cause, late }: StatementLine): string =>
+const correctionText = ({ kind, cause, late }: StatementLine): string =>
   kind === 'usage' ? '' : `${late ? 'late ' : ''}correction (${cause ?? 'unknown'})`;
 
 function focusFields(line: StatementLine, statement: Statement): FocusFields {
@@ -146,7 +146,7 @@ function focusFields(line: StatementLine, statement: Statement): FocusFields {
       ...(groupId !== undefined && { subAccount: { id: groupId, name: groupPath } }),
       // Only what an earlier statement of this month did not have; within the month a correction is no correction to FOCUS.
       isCorrection: late,
-      description: descriptionOf(line),
+      description: describeLine(line),
     }),
     ContractedUnitPrice: price,
     ListUnitPrice: price,
@@ -172,7 +172,7 @@ function focusFields(line: StatementLine, statement: Statement): FocusFields {
   };
 }
 
-function descriptionOf({ kind, cause, jobs, runnerClass, projectPath, job }: StatementLine): string {
+function describeLine({ kind, cause, jobs, runnerClass, projectPath, job }: StatementLine): string {
   const whose = projectPath === undefined ? '' : ` of ${projectPath}`;
   const counted = job !== undefined ? `job ${job.name ?? job.id}` : jobs === 1 ? '1 job' : `${jobs} jobs`;
   const what = `${counted}${whose} on ${runnerClass}`;
@@ -198,7 +198,7 @@ changes: later findings are adjustments on the statement of the next month.`,
   run: ({ flags }, io) => {
     const { month, group } = flags;
     const read = async ({ api, directory }: BudgetContext) => {
-      const { statements } = await monthsOfGroup(api, group, directory);
+      const { statements } = await readMonthsOfGroup(api, group, directory);
       const closed = statements.find((each) => each.month === month);
       if (closed !== undefined) return closed;
       const all = statements.map((each) => each.month).join(', ') || 'none';
@@ -222,8 +222,8 @@ month to month, and looks for numbers that are missing or name another statement
     const { group } = flags;
     const report = await withBooks(flags, io, async ({ api, directory }): Promise<VerifyReport> => {
       if (group === undefined) return verifyAll(api);
-      const { statements, broken } = await monthsOfGroup(api, group, directory);
-      return { checked: statements.length, ...(broken && { broken: brokenOf(group, broken) }) };
+      const { statements, broken } = await readMonthsOfGroup(api, group, directory);
+      return { checked: statements.length, ...(broken && { broken: brokenStatement(group, broken) }) };
     });
     print(io, flags, report, (screen) => `${verifyText(report, screen)}\n`);
     return report.broken === undefined ? EXIT.ok : EXIT.wouldReject;
@@ -256,25 +256,25 @@ type BrokenStatement = Readonly<{ number: number; subject?: string; month?: stri
 
 type VerifyReport = Awaited<ReturnType<typeof verifyAll>>;
 
-const monthsOf = (api: ApiClient, group: string) =>
+const readMonths = (api: ApiClient, group: string) =>
   found(api['closed-statements'].$get({ query: { group } }));
 
-async function monthsOfGroup(api: ApiClient, group: string, { groupByPath }: Directory) {
-  const months = await monthsOf(api, group);
+async function readMonthsOfGroup(api: ApiClient, group: string, { groupByPath }: Directory) {
+  const months = await readMonths(api, group);
   if (months === undefined) throw notInDirectory(`--group ${group}`, group, groupByPath.keys());
   return months;
 }
 
-const numbersOf = (api: ApiClient, from: number) =>
+const readNumbers = (api: ApiClient, from: number) =>
   answeredInProcess(api['closed-statements'].numbers.$get({ query: { from: String(from) } }));
-type NumbersPage = Awaited<ReturnType<typeof numbersOf>>;
+type NumbersPage = Awaited<ReturnType<typeof readNumbers>>;
 
 /** The list of numbers says which statements there must be; each chain says whether they are as they were. */
 async function verifyAll(api: ApiClient) {
   const broken: BrokenStatement[] = [];
   const numbers: NumbersPage['numbers'][number][] = [];
   for (let from: number | undefined = 1; from !== undefined; ) {
-    const page: NumbersPage = await numbersOf(api, from);
+    const page: NumbersPage = await readNumbers(api, from);
     numbers.push(...page.numbers);
     const last = page.next === undefined ? page.last : page.next - 1;
     const given = new Set(page.numbers.map(({ number }) => number));
@@ -284,14 +284,14 @@ async function verifyAll(api: ApiClient) {
   }
   let checked = 0;
   for (const [subject, own] of Map.groupBy(numbers, (each) => each.subject)) {
-    const months = await monthsOf(api, subject.replace(/^group\//, ''));
+    const months = await readMonths(api, subject.replace(/^group\//, ''));
     const hashes = new Map(months?.statements.map(({ month, sha256 }) => [month, sha256]));
     for (const { number, month, sha256 } of own) {
       const sentence = hashes.has(month) ? 'is not the one that got this number' : 'is gone';
       if (hashes.get(month) !== sha256) broken.push({ number, subject, month, sentence });
     }
     checked += hashes.size;
-    if (months?.broken !== undefined) broken.push(brokenOf(subject, months.broken));
+    if (months?.broken !== undefined) broken.push(brokenStatement(subject, months.broken));
   }
   const [first] = broken.sort((a, b) => a.number - b.number);
   return { checked, ...withoutAbsent({ broken: first }) };
@@ -302,7 +302,7 @@ const SENTENCES: Readonly<Record<NonNullable<ClosedMonths['broken']>['cause'], s
   link: 'does not follow on the month before: that one was changed or is gone',
 };
 
-const brokenOf = (
+const brokenStatement = (
   subject: string,
   { number, month, cause }: NonNullable<ClosedMonths['broken']>,
 ): BrokenStatement => ({ number, subject, month, sentence: SENTENCES[cause] });

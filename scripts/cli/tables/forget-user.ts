@@ -51,7 +51,7 @@ stays: jobs that are not over, and counters of limits on the user. The change lo
       const remedy = 'forget user: there is no terminal to ask on; add --yes to forget without asking';
       if (!dryRun && !yes && !(await agreedTo(io, question, remedy))) return EXIT.ok;
       const forgotten = await forgetUser(userId, { ...names, dryRun, nowMs: io.nowMs() });
-      print(io, flags, { user: userId, dryRun, ...forgotten }, () => textOf(userId, dryRun, forgotten));
+      print(io, flags, { user: userId, dryRun, ...forgotten }, () => reportText(userId, dryRun, forgotten));
       if (forgotten.left > 0) return EXIT.failed;
       return isNothing(forgotten) ? EXIT.wouldReject : EXIT.ok;
     });
@@ -61,7 +61,7 @@ stays: jobs that are not over, and counters of limits on the user. The change lo
 const isNothing = ({ records, sessions, reportDays, stays: { liveJobs, counters } }: ForgetReport): boolean =>
   records + sessions + reportDays + liveJobs + counters.length === 0;
 
-function textOf(userId: number, dryRun: boolean, forgotten: ForgetReport): string {
+function reportText(userId: number, dryRun: boolean, forgotten: ForgetReport): string {
   if (isNothing(forgotten)) return `Nothing is kept about user ${userId}.\n`;
   const { records, sessions, reportDays, left, stays } = forgotten;
   const count = shadowCount;
@@ -151,21 +151,21 @@ async function forgetInSheets(
   { sheets, nowMs, dryRun }: Pick<ForgetDeps, 'sheets' | 'nowMs' | 'dryRun'>,
 ): Promise<number> {
   const today = Math.floor(nowMs / DAY_MS) + 1;
-  const days = Array.from({ length: USER_SHEET_DAYS + DAYS_BEYOND }, (_, back) => dayOf(today - back));
+  const days = Array.from({ length: USER_SHEET_DAYS + DAYS_BEYOND }, (_, back) => dayText(today - back));
   const read = await sheets.read(days.map((span) => ({ kind: 'user', span })));
-  const naming = read.filter((sheet) => sheet?.names?.some(isOf(userId)) === true);
+  const naming = read.filter((sheet) => sheet?.names?.some(isUserRow(userId)) === true);
   for (const sheet of naming)
     if (sheet !== undefined && !dryRun) await sheets.write(sheetWithout(userId, sheet));
   return naming.length;
 }
 
-const dayOf = (number: number): string => new Date(number * DAY_MS).toISOString().slice(0, 10);
+const dayText = (number: number): string => new Date(number * DAY_MS).toISOString().slice(0, 10);
 
-const isOf = (userId: number) => (name: string) => name.endsWith(`\n${userId}`);
+const isUserRow = (userId: number) => (name: string) => name.endsWith(`\n${userId}`);
 
 function sheetWithout(userId: number, sheet: Sheet): Sheet {
   const names = sheet.names ?? [];
-  const kept = names.filter((name) => !isOf(userId)(name));
+  const kept = names.filter((name) => !isUserRow(userId)(name));
   const places = new Map(kept.map((name, place) => [name, place]));
   const rows = new Map<number, SheetSum>();
   eachSum(sheet, (row, sum) => {

@@ -26,7 +26,7 @@ export async function* runsOf(
     const { body } = await patiently(() => restCall(path, new URLSearchParams(), calls), calls.clock.sleep);
     const tags = isRecord(body) && Array.isArray(body.tag_list) ? body.tag_list.map(String) : [];
     for await (const job of listed(`${path}/jobs`, BY_ID, calls)) {
-      const run = runOf(job, Number(id), tags);
+      const run = readRun(job, Number(id), tags);
       if (run.createdAtMs < fromMs - LONGEST_JOB_MS && run.jobId < downToId) break;
       if (run.createdAtMs >= toMs) continue;
       onJob();
@@ -42,7 +42,7 @@ async function* listed(path: string, query: Readonly<Record<string, string>>, ca
     yield* entries;
 }
 
-function runOf(
+function readRun(
   job: Readonly<Record<string, unknown>>,
   runnerId: number,
   runnerTags: readonly string[],

@@ -303,10 +303,10 @@ function driftText({ ledger, records, counters, drift }: RebuildResult, screen: 
   );
   if (drift.length === 0) return counted;
   const titles = ['counter', 'amount', ...['shows', 'records make', 'difference'].map(right)];
-  return counted + screen.table(titles, drift.flatMap(rowsOf));
+  return counted + screen.table(titles, drift.flatMap(driftRows));
 }
 
-function rowsOf({ key, counter, recount }: Drift): readonly (readonly string[])[] {
+function driftRows({ key, counter, recount }: Drift): readonly (readonly string[])[] {
   const made = amountsOf(recount);
   return Object.entries(amountsOf(counter)).flatMap(([name, amount]) => {
     const makes = made[name] ?? 0;

@@ -28,6 +28,7 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
   const tables: LedgerAccess = {
     limits: table,
     store: readOnly(ledger.store),
+    announce: ledger.store.announce.bind(ledger.store),
     usage: rollup,
     alerts,
     instance: 'gitlab.example.com',

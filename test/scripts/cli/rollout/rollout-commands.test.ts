@@ -10,8 +10,10 @@ async function bench() {
   const made = await budgetBench();
   const told: string[] = [];
   const sender: typeof reportSender =
-    (topicArn, { origin }) =>
+    (topicArn, { ledger, origin }) =>
     async (message) => {
+      // The table is read-only for all other commands; a report marks that it was sent.
+      await ledger.announceOnce([message.subject], { ttlMs: 1, timeoutMs: 1_000 });
       told.push(`${topicArn} ${message.owner} ${message.text.split('\n').at(-1)} ${origin}`);
       return 'sent';
     };
