@@ -217,5 +217,3 @@ export function monitoringCounts(input: AlarmInput) {
     dashboards: 1,
   };
 }
-
-export type MonitoringCounts = ReturnType<typeof monitoringCounts>;

@@ -48,18 +48,18 @@ const SessionsSchema = z.record(z.string(), z.string());
 type Env = TerminalIo['env'];
 
 /** `https://budget.example.com`, without a path. @throws {UsageError} if a session would be sent in the clear. */
-export function originOf(word: string): string {
+export function readOrigin(word: string): string {
   const url = URL.canParse(word) ? new URL(word) : undefined;
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.includes(url.hostname));
   if (url !== undefined && isSafe && url.username === '' && url.password === '') return url.origin;
   throw new UsageError('expected the address of a console, e.g. https://budget.example.com');
 }
 
-export const keptSession = (origin: string, env: Env): string | undefined => sessionsKept(env)[origin];
+export const readSession = (origin: string, env: Env): string | undefined => readSessions(env)[origin];
 
-export function keepSession(origin: string, session: string | undefined, env: Env): void {
-  const { [origin]: _, ...others } = sessionsKept(env);
-  const file = fileOf(env);
+export function writeSession(origin: string, session: string | undefined, env: Env): void {
+  const { [origin]: _, ...others } = readSessions(env);
+  const file = sessionsFile(env);
   mkdirSync(dirname(file), { recursive: true, mode: FOLDER_OWNER_ONLY });
   const next = `${file}.next`;
   const kept = session === undefined ? others : { ...others, [origin]: session };
@@ -69,8 +69,8 @@ export function keepSession(origin: string, session: string | undefined, env: En
   renameSync(next, file);
 }
 
-function sessionsKept(env: Env): Readonly<Record<string, string>> {
-  const file = fileOf(env);
+function readSessions(env: Env): Readonly<Record<string, string>> {
+  const file = sessionsFile(env);
   if (!existsSync(file)) return {};
   try {
     return SessionsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -80,5 +80,5 @@ function sessionsKept(env: Env): Readonly<Record<string, string>> {
   }
 }
 
-const fileOf = (env: Env): string =>
+const sessionsFile = (env: Env): string =>
   join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'tollgate', 'sessions.json');

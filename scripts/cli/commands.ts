@@ -26,6 +26,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   }),
   ...rows(() => import('./report/shadow.ts'), {
     'report shadow': 'Reports which jobs an enabled controller would have failed, and which rules only watch',
+    backtest: 'Replays the jobs of the last weeks under other limits or prices',
   }),
   ...rows(() => import('./rollout.ts'), {
     rollout: 'Lists each group’s step between watching and enforcing, and what the next step needs',
@@ -34,9 +35,6 @@ export const COMMANDS: readonly CommandEntry[] = [
       'Moves groups one step on if they meet the requirements; shows which jobs would have failed',
     'rollout back': 'Moves groups one step back, immediately',
     'rollout report': 'Sends owners the shadow report of their groups, and records when',
-  }),
-  ...rows(() => import('./report/shadow.ts'), {
-    backtest: 'Replays the jobs of the last weeks under other limits or prices',
   }),
   ...rows(() => import('./statement/statement.ts'), {
     statement: 'Prints the charges of a group for a month: for people, as CSV or FOCUS, with corrections',
@@ -53,14 +51,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...rows(() => import('./report/coverage.ts'), {
     'report spend':
       'Reports spending of any period next to the one before, by group, project, class, branch, job …',
+    coverage: 'Shows the share of jobs that were asked about, and runners that pass by',
   }),
   ...rows(() => import('./truth/reconcile-command.ts'), {
     rebuild: 'Recounts all counters from their jobs, and repairs those that drift if asked to',
     reconcile: 'Lists where the ledger and GitLab differ, and repairs it as the sweep would',
     proof: 'Proves enforcement: rejected jobs failed, and GitLab asked about every job that ran',
-  }),
-  ...rows(() => import('./report/coverage.ts'), {
-    coverage: 'Shows the share of jobs that were asked about, and runners that pass by',
   }),
   ...rows(() => import('./tables/forget-user.ts'), {
     'forget user': 'Removes a user’s id from everything that is kept about jobs',

@@ -9,15 +9,14 @@ import { durationText, moneyText } from '../../policies/unit-texts.ts';
 import { readPolicy } from '../policy/read-documents.ts';
 import { UsageError } from '../terminal/command.ts';
 import { command, orElse, print, required, text, word } from '../terminal/define.ts';
-import { amounts, type Paint, paintWhen, printable, right, table } from '../terminal/table.ts';
+import { amounts, printable, right, type Screen, textLines } from '../terminal/table.ts';
 import { codeOf, streamUserFile } from '../terminal/user-file.ts';
-import { answerOf } from './api/api-in-process.ts';
 import { withBooks } from './api/open-api.ts';
 import { ALL_GROUPS } from './evaluation/unknown-place.ts';
-import { LEDGER_EXITS, LEDGER_FLAGS } from './ledger-flags.ts';
+import { LEDGER_EXITS } from './ledger-flags.ts';
 import { money } from './report/shadow-words.ts';
-import { refusedFlag } from './report/span.ts';
-import { RULES_FLAGS, rulesFiles } from './rules-flags.ts';
+import { rulesFiles, SOURCE_FLAGS } from './rules-flags.ts';
+import { readStatement } from './statement/statement.ts';
 
 const MICROS_PER_UNIT = 1_000_000;
 /** Parts of a micro-unit that are kept while lines are added: bills have lines of a millionth of a cent. */
@@ -31,15 +30,14 @@ The bill is a FOCUS export as CSV (.gz is unpacked). A tag names the runner clas
 savings plans and reservations count where they are used. Days and months of bills are in UTC.`,
   words: { bill: word('<bill>', 'the file') },
   flags: {
-    month: required(text('<month>', 'a month like 2026-10: lines of other months are left out', spanOf)),
+    month: required(text('<month>', 'a month like 2026-10: lines of other months are left out', readMonth)),
     tag: orElse(text('<name>', 'the tag or label that holds the runner class'), 'tollgate-class'),
     rate: text(
       '<rate>',
       "of one unit of the bill's currency in the policy's, like 0.92; needed if they differ",
       readRateMicros,
     ),
-    ...LEDGER_FLAGS,
-    ...RULES_FLAGS,
+    ...SOURCE_FLAGS,
   },
   examples: ['tollgate prices compare bill.csv.gz --month 2026-10 --rate 0.92'],
   exits: { ...LEDGER_EXITS, 3: 'wrong usage, or a file that is no bill of the month' },
@@ -48,32 +46,27 @@ savings plans and reservations count where they are used. Days and months of bil
     const { month } = flags.month;
     const policy = readPolicy(rulesFiles(flags, io).policy);
     const bill = await readBill(resolve(io.cwd, file), tag, flags.month);
-    if (bill.lines === 0)
+    const { currency, lines, linesOfOtherMonths } = bill;
+    if (lines === 0)
+      throw new UsageError(`${file}: has no line of ${month}, and ${linesOfOtherMonths} of other months`);
+    if (rate === undefined && currency !== policy.currency)
       throw new UsageError(
-        `${file}: has no line of ${month}, and ${bill.linesOfOtherMonths} of other months`,
-      );
-    if (rate === undefined && bill.currency !== policy.currency)
-      throw new UsageError(
-        `${file}: is in ${printable(bill.currency ?? '')}, prices are in ${policy.currency}; expected --rate, the value of one ${printable(bill.currency ?? '')} in ${policy.currency}`,
+        `${file}: is in ${printable(currency ?? '')}, prices are in ${policy.currency}; expected --rate, the value of one ${printable(currency ?? '')} in ${policy.currency}`,
       );
     const query = { group: ALL_GROUPS, by: 'day' as const, with_prices: 'yes' as const };
-    const statement = await withBooks(flags, io, async ({ api, directory }) => {
-      const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
-      if (answer.ok) return answer.body;
-      throw refusedFlag(answer, undefined, directory);
-    });
+    const statement = await withBooks(flags, io, ({ api, directory }) =>
+      readStatement(api, month, query, directory),
+    );
     const names = runnerClassNames(policy.prices);
     const comparison = comparePrices(bill, rate ?? MICROS_PER_UNIT, chargedByClass(statement), names);
-    const { currency, lines, linesOfOtherMonths } = bill;
     const { total } = comparison;
     const value = {
       ...{ month, currency: policy.currency, bill: { currency, lines, linesOfOtherMonths } },
       ...comparison,
     };
-    return print(io, flags, value, () => {
-      const paint = paintWhen(io.colours);
+    return print(io, flags, value, (screen) => {
       const head = `${month}, ${policy.currency}: charged ${money(total.chargedMicros, policy.currency)}, the bill is ${money(total.billMicros, policy.currency)}`;
-      return `${paint.strong(head)}\n\n${rowsText(comparison, paint, io.columns)}${notesText(comparison, bill, tag)}`;
+      return `${screen.strong(head)}\n\n${rowsText(comparison, screen)}${notesText(comparison, bill, tag)}`;
     });
   },
 });
@@ -84,7 +77,7 @@ function readRateMicros(given: string): number {
   throw new UsageError(`--rate "${given}": expected ${rate.ok ? 'more than 0' : rate.expected}`);
 }
 
-function spanOf(month: string) {
+function readMonth(month: string) {
   const [, year, number] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(month) ?? [];
   if (year === undefined) throw new UsageError(`--month "${month}": expected a month like 2026-10`);
   const index = Number(number) - 1;
@@ -100,27 +93,20 @@ function chargedByClass({ lines }: Statement): ReadonlyMap<string, ChargedSum> {
   return sums;
 }
 
-function rowsText({ classes, otherBillMicros, total }: PriceComparison, paint: Paint, columns: number) {
+function rowsText({ classes, otherBillMicros, total }: PriceComparison, screen: Screen) {
   const money = (micros: number | undefined): string => (micros === undefined ? '' : moneyText(micros));
   const rows = classes.map((row) => [
-    ...[
-      printable(row.runnerClass),
-      durationText(row.seconds),
-      money(row.chargedMicros),
-      money(row.billMicros),
-    ],
-    ...[money(row.chargedMicrosPerMinute), money(row.billMicrosPerMinute)],
+    ...[printable(row.runnerClass), durationText(row.seconds)],
+    ...[row.chargedMicros, row.billMicros, row.chargedMicrosPerMinute, row.billMicrosPerMinute].map(money),
   ]);
   const titles = ['charged', 'cost', 'charged a minute', 'cost a minute'].map(amounts);
-  return table(
+  return screen.table(
     ['class', right('ran'), ...titles],
     [
       ...rows,
       ['other', '', '', money(otherBillMicros), '', ''],
       ['total', durationText(total.seconds), money(total.chargedMicros), money(total.billMicros), '', ''],
     ],
-    columns,
-    paint.dim,
   );
 }
 
@@ -129,8 +115,8 @@ function notesText({ classes }: PriceComparison, { linesOfOtherMonths }: BillSum
     linesOfOtherMonths > 0 && `Lines of other months, left out: ${linesOfOtherMonths}.`,
     classes.every(({ billMicros }) => billMicros === 0) &&
       `No line has a runner class in its tag ${printable(tag)}: --tag names another one.`,
-  ].filter(Boolean);
-  return notes.map((note) => `\n${note}\n`).join('');
+  ];
+  return textLines(notes.map((note) => note && `\n${note}`));
 }
 
 type ChargedSum = Pick<StatementLine, 'seconds' | 'micros'>;
@@ -191,40 +177,36 @@ const ROW_CHARACTERS_MAX = 1024 * 1024;
 const VALUES_MAX = 10_000;
 
 /** `.gz` is unpacked. @throws {UsageError} for a file that is not a FOCUS bill, or has two currencies. */
-async function readBill(file: string, tag: string, { startMs, endMs }: ReturnType<typeof spanOf>) {
+async function readBill(file: string, tag: string, { startMs, endMs }: ReturnType<typeof readMonth>) {
   // By the value of the tag; lines without the tag have the key `undefined`. Exact, in parts of a micro-unit.
   const parts = new Map<string | undefined, bigint>();
   const sum = { currency: undefined as string | undefined, lines: 0, linesOfOtherMonths: 0 };
+  const refused = (why: string): UsageError => new UsageError(`${file}: ${why}`);
   const add = ({ EffectiveCost, BillingCurrency: currency, ChargePeriodStart, Tags }: Cells): void => {
     const at = `line ${sum.lines + sum.linesOfOtherMonths + 1} of the bill`;
-    const cost = partsOf(EffectiveCost);
-    const chargedMs = instantOf(ChargePeriodStart);
-    if (cost === undefined) throw new UsageError(`${file}: ${at} has a cost that is no number`);
-    if (chargedMs === undefined) throw new UsageError(`${file}: ${at} has no date that can be read`);
+    const cost = readParts(EffectiveCost);
+    const chargedMs = readChargeInstant(ChargePeriodStart);
+    if (cost === undefined) throw refused(`${at} has a cost that is no number`);
+    if (chargedMs === undefined) throw refused(`${at} has no date that can be read`);
     if (chargedMs < startMs || chargedMs >= endMs) {
       sum.linesOfOtherMonths += 1;
       return;
     }
     sum.currency ??= currency;
     if (currency !== sum.currency)
-      throw new UsageError(
-        `${file}: has amounts in ${sum.currency} and in ${currency}; expected one currency`,
-      );
+      throw refused(`has amounts in ${sum.currency} and in ${currency}; expected one currency`);
     sum.lines += 1;
-    const value = valueOfTag(Tags, tag);
+    const value = readTag(Tags, tag);
     parts.set(value, (parts.get(value) ?? 0n) + cost);
     if (parts.size > VALUES_MAX)
-      throw new UsageError(
-        `${file}: has more than ${VALUES_MAX} values of the tag; is it the tag of runner classes?`,
-      );
+      throw refused(`has more than ${VALUES_MAX} values of the tag; is it the tag of runner classes?`);
   };
   try {
     await readCsv(file, add);
   } catch (error) {
-    if (error instanceof CsvError)
-      throw new UsageError(`${file}: is no CSV, near line ${error.lines ?? '?'}`);
+    if (error instanceof CsvError) throw refused(`is no CSV, near line ${error.lines ?? '?'}`);
     if (codeOf(error)?.startsWith('Z_') !== true) throw error;
-    throw new UsageError(`${file}: is not gzip; unpack it and name the CSV file`);
+    throw refused('is not gzip; unpack it and name the CSV file');
   }
   return { ...sum, parts };
 }
@@ -257,7 +239,7 @@ async function readCsv(file: string, add: (cells: Cells) => void): Promise<void>
 const AMOUNT = /^(-?)(\d{1,15})(?:\.(\d{0,40}))?(?:[eE]([+-]?\d{1,2}))?$/;
 
 /** Exact to twelve places; what is below them is dropped. An empty cell is 0. */
-function partsOf(text: string): bigint | undefined {
+function readParts(text: string): bigint | undefined {
   if (text === '') return 0n;
   const match = AMOUNT.exec(text);
   if (match === null) return undefined;
@@ -269,13 +251,13 @@ function partsOf(text: string): bigint | undefined {
 }
 
 /** `2026-11-01T00:00:00Z`, or as Athena and Parquet tools write it: `2026-11-01 00:00:00.000`. */
-function instantOf(text: string): number | undefined {
+function readChargeInstant(text: string): number | undefined {
   const match = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|[ ]?UTC|\+00:00)?$/.exec(text);
   const ms = match === null ? Number.NaN : Date.parse(`${match[1]}T${match[2]}Z`);
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-function valueOfTag(cell: string, tag: string): string | undefined {
+function readTag(cell: string, tag: string): string | undefined {
   if (!cell.startsWith('{')) return undefined;
   try {
     const tags: Readonly<Record<string, unknown>> = JSON.parse(cell);

@@ -6,7 +6,7 @@ import { standIn, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { command, optionalWord, print, text, toggle } from '../terminal/define.ts';
 import { answeredInProcess } from './api/api-in-process.ts';
 import { consoleClient } from './api/open-api.ts';
-import { commandFetch, ENV_CONSOLE, keepSession, keptSession, originOf } from './command-fetch.ts';
+import { commandFetch, ENV_CONSOLE, readOrigin, readSession, writeSession } from './command-fetch.ts';
 
 const TIMEOUT_MS = 20_000;
 const SLOWER_SECONDS = 5;
@@ -18,7 +18,7 @@ const BegunSchema = z.object({
   expiresInSeconds: z.number().positive().max(3_600),
   intervalSeconds: z.number().min(1).max(60),
 });
-const AskedSchema = z.union([
+const SessionSchema = z.union([
   z.object({ session: z.string().regex(/^[\w-]{43}$/) }),
   z.object({ wait: z.enum(['authorization_pending', 'slow_down']) }),
 ]);
@@ -37,12 +37,12 @@ alone. tollgate logout ends it.`,
   examples: ['tollgate login https://budget.example.com'],
   exits: { 0: 'signed in', 1: 'declined, too late or no answer' },
   run: async ({ flags, words }, io) => {
-    const origin = originIn(words.console, io);
+    const origin = chooseOrigin(words.console, io);
     const send = standIn(io, commandFetch)(io);
-    const begun = BegunSchema.parse(await answerOfSignIn(await post(send, `${origin}/signin/device`)));
+    const begun = BegunSchema.parse(await readSignInAnswer(await post(send, `${origin}/signin/device`)));
     io.err(`Open ${begun.verificationUri} and check that it shows this code: ${begun.userCode}\n`);
     const session = await awaitSession(origin, begun, send, io);
-    keepSession(origin, session, io.env);
+    writeSession(origin, session, io.env);
     const { username, roles } = await answeredInProcess(consoleClient(origin, io, send).me.$get());
     const text = `Signed in to ${origin} as ${username} (${roles.join(', ') || 'no role'}).\n`;
     return print(io, flags, { console: origin, username, roles }, () => text);
@@ -61,8 +61,8 @@ const logout = command({
   },
   run: async ({ flags, words }, io) => {
     const { all } = flags;
-    const origin = originIn(words.console, io);
-    const session = keptSession(origin, io.env);
+    const origin = chooseOrigin(words.console, io);
+    const session = readSession(origin, io.env);
     const notSignedIn = `--all: ends the sessions of the user signed in here; run tollgate login ${origin} before`;
     if (session === undefined) {
       if (all) throw new UsageError(notSignedIn);
@@ -74,16 +74,16 @@ const logout = command({
     if (all && response.status === 401) throw new UsageError(notSignedIn);
     if (response.status !== 303 && response.status !== 401)
       throw new Error(`${origin} did not end the session (${response.status}); try again`);
-    keepSession(origin, undefined, io.env);
+    writeSession(origin, undefined, io.env);
     const text = `Signed out of ${origin}${all ? ', everywhere' : ''}.\n`;
     return print(io, flags, { console: origin }, () => text);
   },
 });
 
-function originIn(given: string | undefined, { env }: Pick<TerminalIo, 'env'>): string {
+function chooseOrigin(given: string | undefined, { env }: Pick<TerminalIo, 'env'>): string {
   const named = given ?? env[ENV_CONSOLE];
   if (!named) throw new UsageError(`expected the address of a console, or $${ENV_CONSOLE}`);
-  return originOf(named);
+  return readOrigin(named);
 }
 
 async function awaitSession(
@@ -101,11 +101,11 @@ async function awaitSession(
       waitSeconds += SLOWER_SECONDS;
       continue;
     }
-    const asked = AskedSchema.parse(await answerOfSignIn(response));
-    if ('session' in asked) return asked.session;
-    if (asked.wait === 'slow_down') waitSeconds += SLOWER_SECONDS;
+    const answer = SessionSchema.parse(await readSignInAnswer(response));
+    if ('session' in answer) return answer.session;
+    if (answer.wait === 'slow_down') waitSeconds += SLOWER_SECONDS;
   }
-  throw new Error('nobody allowed the code in time; run tollgate login again');
+  throw new Error('the code was not allowed in time; run tollgate login again');
 }
 
 const post = (
@@ -122,7 +122,7 @@ const post = (
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
 
-async function answerOfSignIn(response: Response): Promise<unknown> {
+async function readSignInAnswer(response: Response): Promise<unknown> {
   const body: unknown = await response.json().catch(() => undefined);
   if (response.ok) return body;
   const refused = RefusedSchema.safeParse(body);
@@ -145,13 +145,13 @@ there is no terminal, it prints the address, as with --json.`,
   examples: ['tollgate open acme/payments', 'tollgate open 4711'],
   exits: { 0: 'opened or printed' },
   run: async ({ flags, words }, io) => {
-    const address = `${originIn(flags.console, io)}${pathOf(words.page)}`;
+    const address = `${chooseOrigin(flags.console, io)}${consolePath(words.page)}`;
     const isOpened = !flags.json && io.progress && (await standIn(io, openBrowser)(address));
     return print(io, flags, { address }, () => (isOpened ? `Opened ${address}\n` : `${address}\n`));
   },
 });
 
-function pathOf(page: string | undefined): string {
+function consolePath(page: string | undefined): string {
   if (page === undefined) return '/';
   const job = parseJobReference(page);
   return job.ok ? `/jobs/${job.value.jobId}` : `/?q=${encodeURIComponent(page)}`;

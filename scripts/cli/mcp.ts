@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { type CommandEntry, EXIT, type ExitCode, standIn, type TerminalIo } from '../terminal/command.ts';
 import { command } from '../terminal/define.ts';
 import { consoleAsked } from './api/open-api.ts';
-import { LEDGER_FLAGS } from './ledger-flags.ts';
-import { RULES_FLAGS } from './rules-flags.ts';
+import { SOURCE_FLAGS } from './rules-flags.ts';
 import { runTollgate } from './run-tollgate.ts';
 
 export const mcpCommands = (entries: readonly CommandEntry[]) => [
@@ -13,7 +12,7 @@ export const mcpCommands = (entries: readonly CommandEntry[]) => [
     about: `Serves the Model Context Protocol on stdin and stdout, for editors and agents: can I afford this rerun, what is left of the
 budget, why was this job rejected, would such a job start. It only reads, and ends with its input. With --console no key is
 needed: it uses the session of tollgate login.`,
-    flags: { ...LEDGER_FLAGS, ...RULES_FLAGS },
+    flags: SOURCE_FLAGS,
     json: 'has no effect: the protocol is JSON',
     examples: ['tollgate mcp --console https://budget.example.com'],
     exits: { 0: 'the input ended' },
@@ -61,74 +60,68 @@ const silently =
     return { code: await runTollgate(args, quiet, commands), out, err };
   };
 
-const text = (about: string) => z.string().max(500).describe(about);
-const JOB = z.strictObject({ job: text('The id of the job, 4711, or the address of its page in GitLab.') });
-const GROUP = z.strictObject({ group: text('Full path or id of the group.') });
-const PLACE = z.strictObject({
-  group: text('Full path of the group, if the project does not matter.').optional(),
-  project: text('Full path of the project.').optional(),
-  class: text('Runner class, such as small or large.').optional(),
-  minutes: text('How long it would run.').optional(),
-  image: text('Its container image.').optional(),
-});
+/** Every field is a text; numbers are taken as texts. */
+const field = (about: string) => z.string().max(500).describe(about);
+const JOB = { job: field('The id of the job, 4711, or the address of its page in GitLab.') };
+const GROUP = { group: field('Full path or id of the group.') };
+const PLACE = {
+  group: field('Full path of the group, if the project does not matter.').optional(),
+  project: field('Full path of the project.').optional(),
+  class: field('Runner class, such as small or large.').optional(),
+  minutes: field('How long it would run.').optional(),
+  image: field('Its container image.').optional(),
+};
 
-export function mcpTools(
-  call: CommandCall,
-  books: readonly string[],
-  documents: readonly string[] = [],
-): readonly McpTool[] {
-  const answered = async (args: readonly string[]) => {
-    const { code, out, err } = await call(args);
-    const isError = code !== EXIT.ok && code !== EXIT.wouldReject;
-    return { text: isError ? `${err}${out}`.trim() : out.trim(), isError };
+/** A tool calls one command, and its answer is the text that the command prints for people. */
+export function mcpTools(call: CommandCall, books: readonly string[], documents: readonly string[] = []) {
+  const tool = <const Shape extends z.core.$ZodLooseShape>(
+    name: string,
+    description: string,
+    shape: Shape,
+    argsOf: (input: z.infer<z.ZodObject<Shape>>) => readonly string[],
+  ) => {
+    const fields = z.strictObject(shape);
+    const run = async (given: unknown) => {
+      const input = fields.safeParse(given);
+      if (!input.success) throw new McpError(-32_602, z.prettifyError(input.error));
+      const { code, out, err } = await call(argsOf(input.data as z.infer<z.ZodObject<Shape>>));
+      const isError = code !== EXIT.ok && code !== EXIT.wouldReject;
+      return { content: [{ type: 'text', text: (isError ? `${err}${out}` : out).trim() }], isError };
+    };
+    return { name, description, inputSchema: z.toJSONSchema(fields), run };
   };
   // `can-i` alone reads no books unless they are named.
   const isNamed = books.some((flag) => /^--(?:ledger|console)=/.test(flag));
   const canI = ['can-i', ...(isNamed ? [] : ['--ledger=local']), ...books];
   return [
-    {
-      name: 'can_i_afford_rerun',
-      description:
-        'Whether a CI job could start once more now, what that would cost, and what would be left.',
-      fields: JOB,
-      run: ({ job = '' }) => answered([...canI, `--rerun=${job}`]),
-    },
-    {
-      name: 'explain_job',
-      description:
-        'Why a CI job was admitted or rejected: rules, counters, price, and the text its developer read.',
-      fields: JOB,
-      run: ({ job = '' }) => answered(['explain', ...books, '--', job]),
-    },
-    {
-      name: 'budget_left',
-      description: 'The limits of a group and of those above it: used, held, left, and when they start anew.',
-      fields: GROUP,
-      run: ({ group = '' }) => answered(['budget', 'show', ...books, '--', group]),
-    },
-    {
-      name: 'would_job_start',
-      description: 'Whether such a job would be admitted now, what it costs, and what would reject it.',
-      fields: PLACE,
-      run: (given) =>
-        answered([
-          ...canI,
-          ...documents,
-          ...Object.entries(given).map(([name, value]) => `--${name}=${value}`),
-        ]),
-    },
+    tool(
+      'can_i_afford_rerun',
+      'Whether a CI job could start once more now, what that would cost, and what would be left.',
+      JOB,
+      ({ job }) => [...canI, `--rerun=${job}`],
+    ),
+    tool(
+      'explain_job',
+      'Why a CI job was admitted or rejected: rules, counters, price, and the text its developer read.',
+      JOB,
+      ({ job }) => ['explain', ...books, '--', job],
+    ),
+    tool(
+      'budget_left',
+      'The limits of a group and of those above it: used, held, left, and when they start again.',
+      GROUP,
+      ({ group }) => ['budget', 'show', ...books, '--', group],
+    ),
+    tool(
+      'would_job_start',
+      'Whether such a job would be admitted now, what it costs, and what would reject it.',
+      PLACE,
+      (job) => [...canI, ...documents, ...Object.entries(job).map(([name, value]) => `--${name}=${value}`)],
+    ),
   ];
 }
 
-interface McpTool {
-  readonly name: string;
-  readonly description: string;
-  /** Every field is a text; numbers are taken as texts. */
-  readonly fields: z.ZodType<Readonly<Record<string, string | undefined>>>;
-  readonly run: (
-    given: Readonly<Record<string, string | undefined>>,
-  ) => Promise<{ readonly text: string; readonly isError: boolean }>;
-}
+type McpTools = ReturnType<typeof mcpTools>;
 
 const VERSIONS = ['2025-06-18', '2025-03-26', '2024-11-05'] as const;
 
@@ -160,14 +153,14 @@ class McpError extends Error {
 }
 
 /** @returns the answer, a line without its break; undefined: the message wants none. */
-export async function mcpAnswer(line: string, tools: readonly McpTool[], version: string) {
+export async function mcpAnswer(line: string, tools: McpTools, version: string) {
   let id: string | number | null = null;
   try {
     const read = MessageSchema.safeParse(parsedJson(line));
     if (!read.success) throw new McpError(-32_600, 'is no request of JSON-RPC 2.0');
     if (read.data.id === undefined) return undefined;
     id = read.data.id;
-    const result = await resultOf(read.data.method, read.data.params, tools, version);
+    const result = await callMethod(read.data.method, read.data.params, tools, version);
     return JSON.stringify({ jsonrpc: '2.0', id, result });
   } catch (error) {
     if (!(error instanceof McpError)) throw error;
@@ -175,10 +168,10 @@ export async function mcpAnswer(line: string, tools: readonly McpTool[], version
   }
 }
 
-async function resultOf(
+async function callMethod(
   method: string,
   params: Readonly<Record<string, unknown>>,
-  tools: readonly McpTool[],
+  tools: McpTools,
   version: string,
 ): Promise<object> {
   switch (method) {
@@ -193,20 +186,14 @@ async function resultOf(
     case 'tools/list': {
       const annotations = { readOnlyHint: true };
       return {
-        tools: tools.map(({ name, description, fields }) => ({
-          ...{ name, description, inputSchema: z.toJSONSchema(fields), annotations },
-        })),
+        tools: tools.map(({ run: _run, ...tool }) => ({ ...tool, annotations })),
       };
     }
     case 'tools/call': {
-      const called = CallSchema.safeParse(params);
-      const tool = tools.find(({ name }) => name === called.data?.name);
-      if (tool === undefined)
-        throw new McpError(-32_602, `expected one of ${tools.map(({ name }) => name).join(', ')}`);
-      const given = tool.fields.safeParse(called.data?.arguments);
-      if (!given.success) throw new McpError(-32_602, z.prettifyError(given.error));
-      const { text, isError } = await tool.run(given.data);
-      return { content: [{ type: 'text', text }], isError };
+      const { data } = CallSchema.safeParse(params);
+      const tool = tools.find(({ name }) => name === data?.name);
+      if (tool !== undefined) return tool.run(data?.arguments);
+      throw new McpError(-32_602, `expected one of ${tools.map(({ name }) => name).join(', ')}`);
     }
     default:
       throw new McpError(-32_601, `${method}: is no method of this server`);

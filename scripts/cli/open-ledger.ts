@@ -2,12 +2,8 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { ReadResult } from '../../functions/answers/health/evidence.ts';
 import { type DirectoryTable, DynamoDirectoryTable } from '../../functions/core/directory/directory-table.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
-import {
-  type CanaryOutcome,
-  type ControllerScope,
-  dynamoCanaryOutcomes,
-  dynamoControllerScope,
-} from '../../functions/core/ledger/controller.ts';
+import { dynamoRecountOutcomes, dynamoSweepMarks } from '../../functions/core/ledger/checkpoints.ts';
+import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../functions/core/ledger/controller.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { dynamoInstanceRegister, type KnownInstance } from '../../functions/core/ledger/instances.ts';
 import type { LedgerStore, RewriteStore } from '../../functions/core/ledger/store.ts';
@@ -16,18 +12,13 @@ import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/l
 import { dynamoRequeueLists, type RequeueLists } from '../../functions/core/requeue-list.ts';
 import { dynamoSheetStore, type SheetStore } from '../../functions/core/sheets/sheet-store.ts';
 import { dynamoUserSessions, type UserSessions } from '../../functions/core/signin/dynamo-session-store.ts';
-import {
-  dynamoStatementChain,
-  type StatementChain,
-} from '../../functions/core/statements/closed-statement.ts';
-import {
-  dynamoPriceEditions,
-  type PriceEditionStore,
-} from '../../functions/core/statements/price-editions.ts';
+import { dynamoStatementChain } from '../../functions/core/statements/closed-statement.ts';
+import { dynamoPriceEditions } from '../../functions/core/statements/price-editions.ts';
 import { type RelayBeat, readRelayBeats } from '../../functions/core/store/health-items.ts';
 import type { ItemTable } from '../../functions/core/store/operation.ts';
 import { dynamoClient, dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
+import { type AlertRecordStore, dynamoAlertRecords } from '../../functions/core/thresholds/alert-records.ts';
 import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/rollup-store.ts';
 import { ENV_GITLAB_INSTANCE } from '../../functions/names.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
@@ -42,16 +33,26 @@ export interface LedgerAccess extends NamedBooks {
   readonly directory?: DirectoryTable;
   readonly usage?: RollupStore;
   readonly sheets?: Pick<SheetStore, 'read'>;
-  readonly chain?: StatementChain;
-  readonly prices?: PriceEditionStore;
+  readonly chain?: ReturnType<typeof dynamoStatementChain>;
+  readonly prices?: ReturnType<typeof dynamoPriceEditions>;
   /** Removes user names; only if opened for repair. */
-  readonly names?: { rewrite: RewriteStore; keys: PseudonymKeys; sessions: UserSessions; sheets: SheetStore };
+  readonly names?: {
+    store: LedgerStore & RewriteStore;
+    keys: PseudonymKeys;
+    sessions: UserSessions;
+    sheets: SheetStore;
+  };
   /** Signs of life that relays wrote there. @throws {LedgerError} */
   readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
   /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
-  readonly scope?: () => Promise<ControllerScope | undefined>;
-  readonly canary?: () => Promise<CanaryOutcome | undefined>;
+  readonly scope?: ReturnType<typeof dynamoControllerScope>['read'];
+  readonly canary?: ReturnType<typeof dynamoCanaryOutcomes>['read'];
   readonly requeue?: Pick<RequeueLists, 'read'>;
+  readonly recounts?: Pick<ReturnType<typeof dynamoRecountOutcomes>, 'read'>;
+  readonly alerts?: Pick<AlertRecordStore, 'read'>;
+  readonly sweepMarks?: Pick<ReturnType<typeof dynamoSweepMarks>, 'read'>;
+  /** Marks a notice as sent, also where the store is read-only. */
+  readonly announce?: LedgerStore['announce'];
   readonly close: () => Promise<void>;
 }
 
@@ -80,10 +81,14 @@ const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 
 /** Nothing is written. @throws {UsageError} for wrong flags, {Error} with the remedy when there is no such ledger. */
-export const openLedger: OpenLedger = (flags, io) => openFor(false, flags, io);
+export const openLedger: OpenLedger = async (flags, io) => accessTo(await openTableAccess(flags, io));
 
-/** The ledger with the right to write, for `rebuild --repair`, `rebuild --usage`, `reconcile` and `forget user`. */
-export const openToRepair: OpenLedger = (flags, io) => openFor(true, flags, io);
+/**
+ * The ledger with the right to write, for `rebuild --repair`, `rebuild --usage`, `reconcile` and `forget user`. The ledger's own
+ * attempts repeat a write under one token, so the SDK must not.
+ */
+export const openToRepair: OpenLedger = async (flags, io) =>
+  accessTo(await openTableAccess(flags, io, 1), true);
 
 /** Opens books that a command can do without. @throws {UsageError} {Error} where a ledger was named and cannot be opened. */
 export async function openIfAny<T>(open: Open<T>, flags: LedgerFlags, io: Io): Promise<ReadResult<T>> {
@@ -97,10 +102,6 @@ export async function openIfAny<T>(open: Open<T>, flags: LedgerFlags, io: Io): P
   }
 }
 
-// A repair is a write: the ledger's own attempts repeat it under one token, so the SDK must not.
-const openFor = async (repairs: boolean, flags: LedgerFlags, io: Io) =>
-  accessTo(await openTableAccess(flags, io, repairs ? 1 : undefined), repairs);
-
 /** For edits: if the SDK repeated one, it would take its own first try for another edit. */
 export const openToEdit = async (flags: LedgerFlags, io: Io) => accessTo(await openTableAccess(flags, io, 1));
 
@@ -108,7 +109,7 @@ export const partsOf = ({ table, instance }: Pick<TableAccess, 'table' | 'instan
   ...{ table, instance, clock: systemClock, random: Math.random },
 });
 
-export function accessTo({ table, ...opened }: TableAccess, repairs = false) {
+function accessTo({ table, ...opened }: TableAccess, repairs = false) {
   const parts = partsOf({ table, instance: opened.instance });
   const store = new DynamoStore(parts);
   const sheets = dynamoSheetStore(parts);
@@ -118,7 +119,7 @@ export function accessTo({ table, ...opened }: TableAccess, repairs = false) {
     chain: dynamoStatementChain(parts),
     prices: dynamoPriceEditions(parts),
     sheets,
-    ...(repairs && { names: { rewrite: store, keys, sessions, sheets } }),
+    ...(repairs && { names: { store, keys, sessions, sheets } }),
     limits: new DynamoLimitTable(parts),
     directory: new DynamoDirectoryTable(parts),
     usage: new DynamoRollupStore(parts),
@@ -126,6 +127,10 @@ export function accessTo({ table, ...opened }: TableAccess, repairs = false) {
     scope: () => dynamoControllerScope(parts).read(),
     canary: () => dynamoCanaryOutcomes(parts).read(),
     requeue: dynamoRequeueLists(parts),
+    recounts: dynamoRecountOutcomes(parts),
+    alerts: dynamoAlertRecords(parts),
+    sweepMarks: dynamoSweepMarks(parts),
+    announce: store.announce.bind(store),
     ...opened,
   } satisfies LedgerAccess;
 }
@@ -142,9 +147,9 @@ export async function openTableAccess(
   attemptsMax = ATTEMPTS_MAX,
 ): Promise<TableAccess> {
   const place = ledgerPlace(flags, io);
-  const opened = place.kind === 'local' ? openLocal(io.root) : openTable(place, attemptsMax);
+  const opened = openPlace(place, io, attemptsMax);
   try {
-    return await named(opened, place);
+    return await withInstance(opened, place);
   } catch (error) {
     await opened.close();
     throw error;
@@ -155,13 +160,15 @@ type OpenTable = Omit<TableAccess, 'instance' | 'gitlabUrl'>;
 
 /** Lists the instances of a table, without a check of the instance: for the commands that repair it. */
 export async function openRegister(flags: LedgerFlags, io: Io) {
-  const place = ledgerPlace(flags, io);
-  const opened = place.kind === 'local' ? openLocal(io.root) : openTable(place, ATTEMPTS_MAX);
+  const opened = openPlace(ledgerPlace(flags, io), io, ATTEMPTS_MAX);
   const { description, close } = opened;
   return { register: dynamoInstanceRegister(opened), table: opened, description, close };
 }
 
-async function named(opened: OpenTable, place: LedgerPlace): Promise<TableAccess> {
+const openPlace = (place: LedgerPlace, io: Io, attemptsMax: number): OpenTable =>
+  place.kind === 'local' ? openLocal(io.root) : openTable(place, attemptsMax);
+
+async function withInstance(opened: OpenTable, place: LedgerPlace): Promise<TableAccess> {
   const { kind, instance: named, gitlab } = place;
   const known = await dynamoInstanceRegister(opened).list();
   const { instance, gitlabUrl } = whichInstance({ named, gitlab, known, kind, where: opened.description });
@@ -172,16 +179,10 @@ async function named(opened: OpenTable, place: LedgerPlace): Promise<TableAccess
 function openLocal(root: string): OpenTable {
   const dataDir = ledgerFolder(root);
   const table = openKept(dataDir);
-  if (table === undefined) {
-    throw new Error(
-      `${dataDir} is not there: npm start makes it on its first run, or name a table with --ledger`,
-    );
-  }
-  return {
-    table,
-    description: 'the ledger of npm start on this machine',
-    close: async () => table.close(),
-  };
+  const remedy = 'npm start makes it on its first run, or name a table with --ledger';
+  if (table === undefined) throw new Error(`${dataDir} is not there: ${remedy}`);
+  const description = 'the ledger of npm start on this machine';
+  return { table, description, close: async () => table.close() };
 }
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -214,7 +215,7 @@ interface NamedBooks {
   readonly gitlabUrl?: string;
 }
 
-interface InstanceAsked {
+interface InstanceRequest {
   readonly named: string | undefined;
   /** Address of the GitLab that the command asks; undefined if it asks none, or if --instance names its books. */
   readonly gitlab: string | undefined;
@@ -228,12 +229,12 @@ type Books = Omit<KnownInstance, 'openedAtMs'>;
 class NoBooksOfGitLab extends UsageError {}
 
 /** Chooses the books: those of the GitLab it asks, those it names, or the latest. @throws {UsageError} {NoBooksOfGitLab} */
-export function whichInstance(asked: InstanceAsked): Books {
-  const { gitlab, known, where } = asked;
-  if (gitlab === undefined) return namedOrLatest(asked);
+export function whichInstance(request: InstanceRequest): Books {
+  const { gitlab, known, where } = request;
+  if (gitlab === undefined) return namedOrLatest(request);
   const { hostname } = new URL(gitlab);
   const own = known.filter((books) => isBooksOf(books, hostname));
-  const chosen = known.length > 0 && own.length === 0 ? undefined : namedOrLatest({ ...asked, known: own });
+  const chosen = known.length > 0 && own.length === 0 ? undefined : namedOrLatest({ ...request, known: own });
   if (chosen !== undefined && isBooksOf(chosen, hostname)) return chosen;
   const others = chosen === undefined ? known : [chosen];
   throw new NoBooksOfGitLab(
@@ -247,7 +248,7 @@ const namesOf = (books: readonly Books[]): string => books.map(({ instance }) =>
 const isBooksOf = ({ instance, gitlabUrl }: Books, hostname: string): boolean =>
   hostname === instance || (gitlabUrl !== undefined && hostname === new URL(gitlabUrl).hostname);
 
-function namedOrLatest({ named, known, kind, where }: InstanceAsked): Books {
+function namedOrLatest({ named, known, kind, where }: InstanceRequest): Books {
   const names = namesOf(known);
   if (named !== undefined) {
     const found = known.find(({ instance }) => instance === named);
@@ -266,21 +267,19 @@ function namedOrLatest({ named, known, kind, where }: InstanceAsked): Books {
   );
 }
 
-/** The same table to read from. A desk that wrote to it would be a defect, and is stopped before the table hears of it. */
+/** The same table to read from. A write to it is a defect, and is refused before it reaches the table. */
 export function readOnly(store: LedgerStore): LedgerStore {
   const refuse = async (): Promise<never> => {
-    throw new LedgerError('ledger_misuse', 'the desk reads the ledger and never writes to it');
+    throw new LedgerError('ledger_misuse', 'the command line reads the ledger here and never writes to it');
   };
   return storeWith(store, { transact: refuse, announce: refuse });
 }
 
-export const storeWith = (store: LedgerStore, own: Partial<LedgerStore>): LedgerStore => ({
-  transact: (writes, options) => store.transact(writes, options),
-  announce: (announcement, options) => store.announce(announcement, options),
-  readCounters: (keys, options) => store.readCounters(keys, options),
-  readRecords: (jobIds, options) => store.readRecords(jobIds, options),
-  readEntries: (jobId, options) => store.readEntries(jobId, options),
-  scan: (consistency) => store.scan(consistency),
-  due: (shard, beforeMs, limit, options) => store.due(shard, beforeMs, limit, options),
-  ...own,
-});
+/** The same store with some methods replaced. The others run on the store itself, whose fields may be private. */
+export const storeWith = <Store extends object>(store: Store, own: Partial<Store>): Store =>
+  new Proxy(store, {
+    get(target, name) {
+      const method: unknown = Reflect.get(name in own ? own : target, name);
+      return typeof method === 'function' ? method.bind(target) : method;
+    },
+  });

@@ -19,7 +19,7 @@ import { ROLLOUT_CLASSES, type RolloutStep } from '../../policies/rollout-step.t
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { choice, command, print, severalWords, text, toggle, type ValuesOf } from '../terminal/define.ts';
-import { type Paint, paintWhen, printable, right, table } from '../terminal/table.ts';
+import { printable, right, type Screen, screenOf } from '../terminal/table.ts';
 import {
   type ApiClient,
   allPages,
@@ -62,11 +62,10 @@ an admission request.`,
     exits: { 0: 'listed' },
     run: ({ flags, words: { groups } }, io) =>
       withBudget(flags, io, async (budget) => {
-        const whole = await wholeRollout(budget.api);
-        const rows = groups.length === 0 ? whole.rows : await namedRows(groups, budget.api, budget);
-        const paint = paintWhen(io.colours);
-        return print(io, flags, { ...whole, rows, total: rows.length }, () =>
-          rolloutTable(rows, io.columns, paint, whole.nowMs),
+        const whole = await readRollout(budget.api);
+        const rows = groups.length === 0 ? whole.rows : await readNamedRows(groups, budget.api, budget);
+        return print(io, flags, { ...whole, rows, total: rows.length }, (screen) =>
+          rolloutTable(rows, screen, whole.nowMs),
         );
       }),
   });
@@ -132,22 +131,20 @@ function move(
   io: TerminalIo,
   dryRun = false,
 ): Promise<ExitCode> {
-  const which = readWhich(groups, flags.all);
+  const which = readSelection(groups, flags.all);
   const actor = readActor(flags, io);
   const why = dryRun ? 'dry run' : readReason(flags.reason);
   return withBudget(flags, io, async (budget) => {
     const api = budget.apiOf(actor);
     const base = await editBase(budget, flags.base);
-    const rows = which === 'all' ? (await wholeRollout(api)).rows : await namedRows(which, api, budget);
-    const forecast = step.direction === 'next' ? await forecastOf(rows, step, api, io) : undefined;
-    const paint = paintWhen(io.colours);
-    if (forecast !== undefined && !flags.json) io.out(forecastText(forecast, io.columns));
+    const rows = which === 'all' ? (await readRollout(api)).rows : await readNamedRows(which, api, budget);
+    const forecast = step.direction === 'next' ? await countForecast(rows, step, api, io) : undefined;
+    const screen = screenOf(io);
+    if (forecast !== undefined && !flags.json) io.out(forecastText(forecast, screen));
     const format = { currency: budget.policy.currency, json: flags.json, io };
-    let view: MovedView;
-    if (dryRun) {
-      const { moved, held } = planMoves(rows, step);
-      view = { outcome: 'unchanged', moved, held };
-    } else {
+    let view: Pick<RolloutMovedView, 'moved' | 'held' | 'set' | 'edit' | 'outcome'>;
+    if (dryRun) view = { outcome: 'unchanged', ...planMoves(rows, step) };
+    else {
       const json = {
         subjects: which === 'all' ? ('all' as const) : rows.map(({ subject }) => subject),
         direction: step.direction,
@@ -160,16 +157,13 @@ function move(
       view = answer.body;
     }
     const { moved, held, set, edit } = view;
-    print(io, flags, { ...view, dryRun, forecast: forecast ?? null }, () =>
-      [
-        moved.length + held.length === 0
-          ? 'There is no step left in this direction; nothing was written.\n'
-          : '',
-        moved.length > 0 ? stepsText(moved, io.columns) : '',
-        edit !== undefined ? `${paint.good('live')}  set ${set}, edit ${edit}\n` : '',
-      ].join(''),
-    );
-    if (held.length > 0 && !flags.json) io.err(`${heldText(held, paint)}${REMEDY}`);
+    print(io, flags, { ...view, dryRun, forecast: forecast ?? null }, () => {
+      if (moved.length + held.length === 0)
+        return 'There is no step left in this direction; nothing was written.\n';
+      const live = edit === undefined ? '' : `${screen.good('live')}  set ${set}, edit ${edit}\n`;
+      return `${stepsText(moved, screen)}${live}`;
+    });
+    if (held.length > 0 && !flags.json) io.err(`${heldText(held, screen)}${REMEDY}`);
     return held.length > 0 ? EXIT.wouldReject : EXIT.ok;
   });
 }
@@ -177,15 +171,13 @@ function move(
 const REMEDY =
   'Send the report with tollgate rollout report, wait for what is missing, or say --force: the log will list what was missing.\n';
 
-type MovedView = Pick<RolloutMovedView, 'moved' | 'held' | 'set' | 'edit' | 'outcome'>;
-
-async function forecastOf(rows: readonly RolloutRow[], move: RolloutMove, api: ApiClient, io: TerminalIo) {
+async function countForecast(rows: readonly RolloutRow[], move: RolloutMove, api: ApiClient, io: TerminalIo) {
   const subjects = [...new Set(planMoves(rows, move).moved.map(({ subject }) => subject))];
-  const asked = subjects.includes('instance') ? ['instance'] : subjects.slice(0, GROUPS_MAX);
-  if (asked.length === 0) return undefined;
+  const counted = subjects.includes('instance') ? ['instance'] : subjects.slice(0, GROUPS_MAX);
+  if (counted.length === 0) return undefined;
   return countToTheEnd(
     async (query) => {
-      const response = await api.rollout.forecast.$post({ query, json: { subjects: asked } });
+      const response = await api.rollout.forecast.$post({ query, json: { subjects: counted } });
       return response.status === 429 ? undefined : answeredInProcess(Promise.resolve(response));
     },
     (forecast) => forecast,
@@ -219,7 +211,7 @@ const rolloutReport = command({
     2: 'an owner could not be informed, or it was refused',
   },
   run: ({ flags, words }, io) => {
-    const which = readWhich(words.groups, flags.all);
+    const which = readSelection(words.groups, flags.all);
     const actor = readActor(flags, io);
     const why = readReason(flags.reason ?? 'shadow report');
     const topic = flags.topic ?? (io.env[ENV_THRESHOLDS_TOPIC] || undefined);
@@ -229,12 +221,12 @@ const rolloutReport = command({
       const format = { currency: budget.policy.currency, json: flags.json, io };
       const rows =
         which === 'all'
-          ? (await wholeRollout(api)).rows.filter(({ classes }) =>
+          ? (await readRollout(api)).rows.filter(({ classes }) =>
               classes.some(({ step }) => step === 'shadow'),
             )
-          : await namedRows(which, api, budget);
+          : await readNamedRows(which, api, budget);
       const subjects = rows.map(({ subject }) => subject);
-      const reports: RolloutReportedView['reports'][number][] = [];
+      const reports: Report[] = [];
       for (let start = 0; start < subjects.length; start += REPORTS_MAX) {
         const part = subjects.slice(start, start + REPORTS_MAX);
         const json = { subjects: part, told: flags.told, why };
@@ -242,8 +234,8 @@ const rolloutReport = command({
         if (!answer.ok) return printRefusal(answer, base.set, format);
         reports.push(...answer.body.reports);
       }
-      print(io, flags, { reports }, () =>
-        reports.length === 0 ? 'Nobody is to be told.\n' : reportsText(reports, paintWhen(io.colours)),
+      print(io, flags, { reports }, (screen) =>
+        reports.length === 0 ? 'No owner needs a report.\n' : reportsText(reports, screen),
       );
       const unsent = reports.filter(({ outcome }) => outcome === 'no-way').length;
       if (unsent > 0 && !flags.json) io.err(NO_WAY);
@@ -252,27 +244,29 @@ const rolloutReport = command({
   },
 });
 
+type Report = RolloutReportedView['reports'][number];
+
 const NO_WAY = `Nothing was sent, and nothing was written down: name the topic of owners with --topic, or inform them yourself and say --told.\n`;
 
-const WORDS: Readonly<Record<RolloutReportedView['reports'][number]['outcome'], string>> = {
+const WORDS: Readonly<Record<Report['outcome'], string>> = {
   sent: 'sent to',
   'told-before': 'sent within the last hour to',
   'told-otherwise': 'told by you:',
   'no-way': 'not sent to',
 };
 
-const reportsText = (reports: RolloutReportedView['reports'], paint: Paint): string =>
+const reportsText = (reports: readonly Report[], screen: Screen): string =>
   reports
     .map(({ subject, path, owner, contact, outcome, title, text }) => {
       const who = `${printable(owner)}${contact === undefined ? '' : ` (${printable(contact)})`}`;
-      const line = `${paint.strong(printable(rolloutName({ subject, path })))}  ${WORDS[outcome]} ${who}\n`;
+      const line = `${screen.strong(printable(rolloutName({ subject, path })))}  ${WORDS[outcome]} ${who}\n`;
       return outcome === 'no-way' ? `${line}\n${printable(title)}\n\n${text}\n\n` : line;
     })
     .join('');
 
 const PAGE_ROWS = '100';
 
-async function wholeRollout(api: ApiClient): Promise<RolloutView> {
+async function readRollout(api: ApiClient): Promise<RolloutView> {
   const pages = await allPages((from) =>
     answeredInProcess(api.rollout.$get({ query: { max: PAGE_ROWS, ...from } })),
   );
@@ -280,16 +274,15 @@ async function wholeRollout(api: ApiClient): Promise<RolloutView> {
   return { ...first, rows: pages.flatMap(({ rows }) => rows) };
 }
 
-async function namedRows(
+async function readNamedRows(
   words: readonly string[],
   api: ApiClient,
   { directory }: Pick<BudgetContext, 'directory'>,
 ): Promise<readonly RolloutRow[]> {
   const rows: RolloutRow[] = [];
   for (const word of words) {
-    const subject = subjectOfWord(word, directory);
-    const view = await answeredInProcess(api.rollout.$get({ query: { subject } }));
-    const [row] = view.rows;
+    const query = { subject: subjectOfWord(word, directory) };
+    const [row] = (await answeredInProcess(api.rollout.$get({ query }))).rows;
     if (row === undefined)
       throw new UsageError(`"${word}": no group or project that can be rolled out; see tollgate rollout`);
     rows.push(row);
@@ -297,7 +290,7 @@ async function namedRows(
   return rows;
 }
 
-function readWhich(words: readonly string[], all: boolean): readonly string[] | 'all' {
+function readSelection(words: readonly string[], all: boolean): readonly string[] | 'all' {
   if (all && words.length > 0) throw new UsageError(`--all "${words[0]}": expected no group beside it`);
   if (!all && words.length === 0) throw new UsageError('expected a group, or --all');
   return all ? 'all' : words;
@@ -305,74 +298,65 @@ function readWhich(words: readonly string[], all: boolean): readonly string[] | 
 
 export const commands = [listing('rollout'), listing('rollout ls'), rolloutNext, rolloutBack, rolloutReport];
 
-const rolloutTable = (rows: readonly RolloutRow[], columns: number, paint: Paint, nowMs: number): string =>
-  table(
-    [
-      ...['group', 'rules', 'step', 'since'],
-      ...['days', 'jobs', 'violations', 'asked'].map(right),
-      'the next step needs',
-    ],
-    rows.flatMap((row) =>
-      row.classes.map((each, index) => [
-        index === 0 ? rolloutName(row) : '',
-        each.class,
-        painted(each.step, paint),
+const COUNTS = ['days', 'jobs', 'violations', 'asked'].map(right);
+const TITLES = ['group', 'rules', 'step', 'since', ...COUNTS, 'the next step needs'];
+
+function rolloutTable(rows: readonly RolloutRow[], screen: Screen, nowMs: number): string {
+  const cells = rows.flatMap((row) =>
+    row.classes.map((each, index) => [
+      ...[index === 0 ? rolloutName(row) : '', each.class, painted(each.step, screen)],
+      ...[
         sinceText(each, row, nowMs),
         String(each.days),
         shadowCount(each.jobs),
         shadowCount(each.wouldFail),
-        each.coveragePercent === undefined ? '–' : `${each.coveragePercent} %`,
-        nextText(each, paint),
-      ]),
-    ),
-    columns,
-    paint.dim,
+      ],
+      ...[each.coveragePercent === undefined ? '–' : `${each.coveragePercent} %`, nextText(each, screen)],
+    ]),
   );
+  return screen.table(TITLES, cells);
+}
 
 const rolloutName = ({ subject, path }: Pick<RolloutRow, 'subject' | 'path'>): string =>
   subject === 'instance' ? subject : path;
 
-const painted = (step: RolloutStep, paint: Paint): string =>
-  step === 'enforce' ? paint.good(step) : step === 'warn' ? paint.warn(step) : step;
+const painted = (step: RolloutStep, screen: Screen): string =>
+  step === 'enforce' ? screen.good(step) : step === 'warn' ? screen.warn(step) : step;
 
 function sinceText({ from, fromPath, sinceMs }: RolloutClassRow, { subject }: RolloutRow, nowMs: number) {
   if (from !== undefined && from !== subject) return `as ${from === 'instance' ? from : (fromPath ?? from)}`;
   return sinceMs === undefined ? '' : `${Math.floor((nowMs - sinceMs) / DAY_MS)} days`;
 }
 
-function nextText({ next, needs }: RolloutClassRow, paint: Paint): string {
+function nextText({ next, needs }: RolloutClassRow, screen: Screen): string {
   if (next === undefined) return '';
-  const missing = needs.filter(({ met }) => !met).map(rolloutNeedText);
-  return `${next}: ${missing.length === 0 ? paint.good('ready') : missing.join('; ')}`;
+  return `${next}: ${missingTexts(needs).join('; ') || screen.good('ready')}`;
 }
 
-const stepsText = (moved: readonly RolloutStepRow[], columns: number): string =>
-  table(
-    [{}, {}, {}, {}],
-    moved.map((step) => [
-      rolloutName(step),
-      step.class,
-      `${step.from} → ${step.to}`,
-      step.unmet.length === 0 ? '' : `forced: ${step.unmet.join('; ')}`,
-    ]),
-    columns,
-  );
+const missingTexts = (needs: RolloutClassRow['needs']): readonly string[] =>
+  needs.filter(({ met }) => !met).map(rolloutNeedText);
 
-function forecastText({ jobs, wouldFail, days, rows }: RolloutForecast, columns: number): string {
+function stepsText(moved: readonly RolloutStepRow[], screen: Screen): string {
+  const rows = moved.map((step) => [
+    ...[rolloutName(step), step.class, `${step.from} → ${step.to}`],
+    step.unmet.length === 0 ? '' : `forced: ${step.unmet.join('; ')}`,
+  ]);
+  return screen.table([{}, {}, {}, {}], rows);
+}
+
+function forecastText({ jobs, wouldFail, days, rows }: RolloutForecast, screen: Screen): string {
   const head = `If enforced now: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs of the last ${days} days would have failed that run as it is.\n`;
   const shown = rows.map(({ path, rule, limitLabel = '', code, jobs: count, examples: [example] }) => [
     ...[path, rule, `${code}  ${limitLabel}`, shadowCount(count)],
     ...[example?.url ?? (example === undefined ? '' : `job ${example.jobId}`)],
   ]);
-  return `${head}${table([{}, {}, {}, { align: 'right' }, {}], shown, columns)}`;
+  return `${head}${screen.table([{}, {}, {}, { align: 'right' }, {}], shown)}`;
 }
 
-const heldText = (held: readonly RolloutRow[], paint: Paint): string =>
+const heldText = (held: readonly RolloutRow[], screen: Screen): string =>
   held
     .map((row) => {
-      const missing = row.classes.flatMap(({ needs }) =>
-        needs.filter(({ met }) => !met).map(rolloutNeedText),
-      );
-      return `${paint.bad('stays')}  ${printable(rolloutName(row))}: ${[...new Set(missing)].join('; ')}\n`;
+      const missing = row.classes.flatMap(({ needs }) => missingTexts(needs));
+      return `${screen.bad('stays')}  ${printable(rolloutName(row))}: ${[...new Set(missing)].join('; ')}\n`;
     })
     .join('');

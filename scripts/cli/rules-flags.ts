@@ -7,6 +7,7 @@ import { problemText } from '../../policies/document/reading.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 import type { TerminalIo } from '../terminal/command.ts';
 import { text } from '../terminal/define.ts';
+import { LEDGER_FLAGS, TABLE_FLAGS } from './ledger-flags.ts';
 import { readLiveSet } from './limits/live-set.ts';
 import type { LedgerAccess } from './open-ledger.ts';
 
@@ -15,6 +16,10 @@ export const RULES_FLAGS = {
   limits: text('<file>', 'the limits (default: policies/limits.yaml of this project)'),
   directory: text('<file>', 'groups and projects (default: policies/directory.yaml of this project)'),
 };
+
+/** The sources of an answer: a table or a console, and documents in place of the live ones. */
+export const SOURCE_FLAGS = { ...LEDGER_FLAGS, ...RULES_FLAGS };
+export const TABLE_SOURCE_FLAGS = { ...TABLE_FLAGS, ...RULES_FLAGS };
 
 export type RulesFlags = Readonly<Partial<Record<keyof typeof RULES_FLAGS, string | undefined>>>;
 export type FileRules = ReturnType<typeof readRules>;

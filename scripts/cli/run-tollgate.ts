@@ -13,7 +13,7 @@ import {
 } from '../terminal/command.ts';
 import { printable, table } from '../terminal/table.ts';
 import { shortPath, systemFailure } from '../terminal/user-file.ts';
-import { TABLE_FLAGS } from './ledger-flags.ts';
+import { type LedgerFlags, TABLE_FLAGS } from './ledger-flags.ts';
 import { PipelineError } from './pipeline/pipeline-error.ts';
 
 export async function runTollgate(
@@ -42,11 +42,11 @@ export async function runTollgate(
     io.out(`${command.help}\n`);
     return EXIT.ok;
   } catch (error) {
-    return printFailure(error, name, flagsOf(args).includes('--json'), io);
+    return printFailure(error, name, argsBeforeDashes(args).includes('--json'), io);
   }
 }
 
-const flagsOf = (args: readonly string[]): readonly string[] => {
+const argsBeforeDashes = (args: readonly string[]): readonly string[] => {
   const end = args.indexOf('--');
   return end === -1 ? args : args.slice(0, end);
 };
@@ -63,7 +63,7 @@ export function chosenCommand(args: readonly string[], commands: readonly Comman
     .toSorted((a, b) => b.name.length - a.name.length);
   if (entry !== undefined) {
     const rest = args.slice(entry.name.split(' ').length);
-    return { kind: 'command', entry, help: asksHelp(rest), rest };
+    return { kind: 'command', entry, help: hasHelpFlag(rest), rest };
   }
   const [first] = words;
   if (first === undefined) {
@@ -72,7 +72,7 @@ export function chosenCommand(args: readonly string[], commands: readonly Comman
     throw new UsageError(`${stray}: expected a command before it, e.g. tollgate ${commands[0]?.name}`);
   }
   const family = commands.filter(({ name }) => name.startsWith(`${first} `));
-  if (family.length > 0 && words.length === 1 && asksHelp(args)) return { kind: 'list', of: first };
+  if (family.length > 0 && words.length === 1 && hasHelpFlag(args)) return { kind: 'list', of: first };
   throw unknown(words, family, commands);
 }
 
@@ -85,7 +85,7 @@ type Chosen =
       readonly rest: readonly string[];
     };
 
-const asksHelp = (args: readonly string[]): boolean => flagsOf(args).some((arg) => HELP.has(arg));
+const hasHelpFlag = (args: readonly string[]): boolean => argsBeforeDashes(args).some((arg) => HELP.has(arg));
 
 function unknown(
   words: readonly string[],
@@ -114,7 +114,7 @@ Exit codes: 0 fine, 1 could not be found out, 2 a job would be rejected or a tes
 }
 
 function printFailure(error: unknown, command: string, json: boolean, io: TerminalIo): ExitCode {
-  const failure = failureOf(error, io.cwd);
+  const failure = describeFailure(error, io.cwd);
   const { code, message, problems } = failure;
   if (json) io.out(`${JSON.stringify({ error: failure })}\n`);
   else {
@@ -125,7 +125,7 @@ function printFailure(error: unknown, command: string, json: boolean, io: Termin
   return code === 'failed' ? EXIT.failed : EXIT.invalid;
 }
 
-function failureOf(error: unknown, cwd: string) {
+function describeFailure(error: unknown, cwd: string) {
   if (error instanceof UsageError) return { code: 'usage', message: error.message, problems: [] };
   if (error instanceof PipelineError || error instanceof DocumentError) {
     const problems =
@@ -140,24 +140,15 @@ function failureOf(error: unknown, cwd: string) {
 
 /** Returns the ledger's clock: the local one runs faster during `npm start`. */
 function commandClock(
-  { flags }: Pick<Command, 'flags'>,
+  { flags, parse }: Pick<Command, 'flags' | 'parse'>,
   args: readonly string[],
   io: Pick<TerminalIo, 'nowMs' | 'root'>,
 ): () => number {
-  const ledger = flagIn(args, 'ledger');
+  if (flags.ledger === undefined) return io.nowMs;
+  const { ledger, gitlab, instance }: LedgerFlags = parse(args).flags;
   const isLocal = ledger === undefined ? flags.ledger === TABLE_FLAGS.ledger : ledger === 'local';
   const note = isLocal ? readLedgerNote(ledgerFolder(io.root)) : undefined;
-  const gitlab = flagIn(args, 'gitlab');
-  const instance =
-    flagIn(args, 'instance') ?? (gitlab === undefined ? undefined : URL.parse(gitlab)?.hostname);
-  if (note === undefined || (instance !== undefined && instance !== note.instance)) return io.nowMs;
+  const host = instance ?? (gitlab === undefined ? undefined : URL.parse(gitlab)?.hostname);
+  if (note === undefined || (host !== undefined && host !== note.instance)) return io.nowMs;
   return () => ledgerNowMs(note, io.nowMs(), isAlive(note.pid));
-}
-
-/** As `--name value` or `--name=value`; whether it is right, the command says. */
-function flagIn(args: readonly string[], name: string): string | undefined {
-  const flags = flagsOf(args);
-  const at = flags.indexOf(`--${name}`);
-  const joined = flags.find((each) => each.startsWith(`--${name}=`));
-  return joined?.slice(name.length + 3) ?? (at === -1 ? undefined : flags[at + 1]);
 }

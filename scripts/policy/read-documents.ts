@@ -24,13 +24,7 @@ export const policyIn = (document: YamlDocument): LocatedDocument<Policy> =>
   compiled(document, (value) => parsePolicy(value, contentHash(value)));
 
 export const readLimits = (file: string, policy: Policy, directory?: Directory): LimitSet =>
-  locateLimits(file, policy, directory).model;
-
-export const locateLimits = (
-  file: string,
-  policy: Policy,
-  directory?: Directory,
-): LocatedDocument<LimitSet> => limitsIn(readYaml(file), policy, directory);
+  limitsIn(readYaml(file), policy, directory).model;
 
 /** @param directory - lets the check of counters per job know which groups are above which. */
 export const limitsIn = (

@@ -55,12 +55,8 @@ export function collectProblems<Value>(problems: string[], read: () => Value): V
 
 /** @throws {DocumentError} for a file that is unreadable or no YAML: `file:line:col message`, duplicate keys included. */
 export function readYaml(file: string): YamlDocument {
-  return parseYaml(readText(file), file);
-}
-
-function readText(file: string): string {
   try {
-    return readUserFile(file);
+    return parseYaml(readUserFile(file), file);
   } catch (error) {
     if (error instanceof UsageError) throw new DocumentError([error.message]);
     throw error;
@@ -69,31 +65,24 @@ function readText(file: string): string {
 
 export function parseYaml(text: string, file: string): YamlDocument {
   const lines = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    uniqueKeys: true,
-    strict: true,
-  });
+  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: true, strict: true };
+  const document = parseDocument(text, options);
   const at = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
   };
   const faults = [...document.errors, ...document.warnings];
-  if (faults.length > 0)
-    throw new DocumentError([
-      ...faults.slice(0, FAULTS_MAX).map((fault) => `${at(fault.pos[0])} ${shortened(fault.message)}`),
-      ...(faults.length > FAULTS_MAX
-        ? [`${file}: ${faults.length - FAULTS_MAX} more faults; check that it is the right file`]
-        : []),
-    ]);
+  const shown = faults.slice(0, FAULTS_MAX).map((fault) => `${at(fault.pos[0])} ${shortened(fault.message)}`);
+  const more = faults.length - FAULTS_MAX;
+  if (more > 0) shown.push(`${file}: ${more} more faults; check that it is the right file`);
+  if (shown.length > 0) throw new DocumentError(shown);
   keepDecimals(document);
   return {
     text,
     value: toValue(document, file),
-    locate: (problem) => `${at(offsetOf(document, problem))} ${problemText(problem)}`,
+    locate: (problem) => `${at(findOffset(document, problem))} ${problemText(problem)}`,
     position: (path) => {
-      const { line, col } = lines.linePos(offsetOf(document, { path, message: '' }));
+      const { line, col } = lines.linePos(findOffset(document, { path, message: '' }));
       return { line, column: col };
     },
   };
@@ -122,7 +111,7 @@ function toValue(document: Document, file: string): unknown {
 }
 
 /** Offset of a value; for a missing one, or an unknown key, that of the closest parent. */
-function offsetOf(document: Document, { path, atKey }: DocumentProblem): number {
+function findOffset(document: Document, { path, atKey }: DocumentProblem): number {
   for (let length = path.length; length > 0; length -= 1) {
     const parent = document.getIn(path.slice(0, length - 1), true);
     const last = path[length - 1];

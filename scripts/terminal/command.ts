@@ -25,7 +25,7 @@ export interface TerminalIo {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly nowMs: () => number;
-  /** Functions that tests put in place of those that open tables, call servers or ask the user. */
+  /** Functions of tests, each in place of one that opens a table, calls a server or asks the user. */
   readonly standIns?: ReadonlyMap<unknown, unknown>;
 }
 
@@ -38,7 +38,8 @@ export interface Command {
   readonly help: string;
   readonly flags: FlagTable;
   readonly examples: readonly string[];
-  readonly parse: (args: readonly string[]) => unknown;
+  /** @throws {UsageError} */
+  readonly parse: (args: readonly string[]) => { readonly flags: Readonly<Record<string, unknown>> };
   /** @throws {UsageError} for wrong flags, {DocumentError} for invalid documents: shown without a stack, exit 3. */
   readonly run: (args: readonly string[], io: TerminalIo) => Promise<ExitCode>;
 }

@@ -1,7 +1,7 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { closest } from '../../policies/document/reading.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from './command.ts';
-import { wrapped } from './table.ts';
+import { type Screen, screenOf, wrapped } from './table.ts';
 
 /** A command as a row: what it takes, an example, and what it does. Parser, help and completion are made from it. */
 export interface CommandRow<Flags extends FlagTable, Words extends WordTable> {
@@ -34,24 +34,18 @@ export function command<const Flags extends FlagTable, const Words extends WordT
   const { name, examples, flags = {} as Flags, words = {} as Words } = row;
   const shown = Object.values(words).map((word) => word.shown);
   const expects = row.expects ?? (shown.join(' ') || 'no words');
-  const read = (args: readonly string[]): Parsed<Flags, Words> => parseInput(args, flags, words, expects);
-  return {
-    name,
-    help: helpOf(row),
-    flags,
-    examples,
-    parse: read,
-    run: async (args, io) => row.run(read(args), io),
-  };
+  const parse = (args: readonly string[]): Parsed<Flags, Words> => parseInput(args, flags, words, expects);
+  const run: Command['run'] = async (args, io) => row.run(parse(args), io);
+  return { name, help: commandHelp(row), flags, examples, parse, run };
 }
 
 export function print(
-  io: Pick<TerminalIo, 'out'>,
+  io: Pick<TerminalIo, 'out' | 'colours' | 'columns'>,
   { json }: { readonly json: boolean },
   value: unknown,
-  shown: () => string,
+  shown: (screen: Screen) => string,
 ): ExitCode {
-  io.out(json ? `${JSON.stringify(value)}\n` : shown());
+  io.out(json ? `${JSON.stringify(value)}\n` : shown(screenOf(io)));
   return EXIT.ok;
 }
 
@@ -61,7 +55,9 @@ export function flagLines(flags: FlagTable): string {
     .join('\n');
 }
 
-function helpOf<Flags extends FlagTable, Words extends WordTable>(row: CommandRow<Flags, Words>): string {
+function commandHelp<Flags extends FlagTable, Words extends WordTable>(
+  row: CommandRow<Flags, Words>,
+): string {
   const { name, about, examples } = row;
   const [flags, words]: [FlagTable, WordTable] = [row.flags ?? {}, row.words ?? {}];
   const needed = Object.entries(flags).flatMap(([flag, { takes, isRequired }]) =>
@@ -201,7 +197,7 @@ export function parseInput<Flags extends FlagTable, Words extends WordTable>(
   expects = 'no words',
 ): Parsed<Flags, Words> {
   const table: FlagTable = { ...flags, ...JSON_FLAG };
-  const { given, rest } = tokensOf(args, table);
+  const { given, rest } = readTokens(args, table);
   const read: Record<string, unknown> = {};
   let at = 0;
   for (const [name, { min, max, read: readWord }] of Object.entries(words)) {
@@ -210,7 +206,8 @@ export function parseInput<Flags extends FlagTable, Words extends WordTable>(
     read[name] = readWord(own);
     at += own.length;
   }
-  refuseMore(rest.slice(at), expects);
+  const more = rest.slice(at).map((each) => `"${each}"`);
+  if (more.length > 0) throw new UsageError(`${more.join(' ')}: expected ${expects}`);
   const values = Object.entries(table).map(([name, flag]) => [name, flag.read(given.get(name) ?? [], name)]);
   return { flags: Object.fromEntries(values), words: read } as Parsed<Flags, Words>;
 }
@@ -231,7 +228,7 @@ export function readChoice<Choice extends string>(
   throw new UsageError(`--${flag} "${given}": expected ${choices.join(', ')}`);
 }
 
-function tokensOf(args: readonly string[], table: FlagTable) {
+function readTokens(args: readonly string[], table: FlagTable) {
   const options = Object.fromEntries(
     Object.entries(table).map(([name, { takes }]): [string, ParseArgsOptionDescriptor] => [
       name,
@@ -266,14 +263,7 @@ function tokensOf(args: readonly string[], table: FlagTable) {
 
 function unknownFlag(flag: string, names: readonly string[]): UsageError {
   const like = closest(flag.replace(/^-+/, ''), names);
-  const hint =
-    like === undefined
-      ? `expected ${names.map((name) => `--${name}`).join(', ')}`
-      : `did you mean --${like}?`;
+  const expected = `expected ${names.map((name) => `--${name}`).join(', ')}`;
+  const hint = like === undefined ? expected : `did you mean --${like}?`;
   return new UsageError(`${flag}: is no flag of this command; ${hint}`);
-}
-
-function refuseMore(more: readonly string[], expects: string): void {
-  if (more.length > 0)
-    throw new UsageError(`${more.map((each) => `"${each}"`).join(' ')}: expected ${expects}`);
 }

@@ -1,5 +1,6 @@
 import stringWidth from 'string-width';
 import { plainLines } from '../../policies/text/plain-text.ts';
+import type { TerminalIo } from './command.ts';
 
 interface TerminalColumn {
   /** Above the column. Either all columns have one, or none has. */
@@ -18,8 +19,8 @@ const COLUMNS_MIN = 40;
 
 /** Aligned rows. A column may be its title alone. The last one is cut to the width; `Number.POSITIVE_INFINITY` for files. */
 export function table(
-  titled: readonly (string | TerminalColumn)[],
-  rows: readonly (readonly string[])[],
+  titled: Titles,
+  rows: Rows,
   width: number,
   paintTitle: (text: string) => string = (text) => text,
 ): string {
@@ -36,29 +37,13 @@ export function table(
   return lines.map((line) => `${rowText(line, columns, widths, width)}\n`).join('');
 }
 
-/** The first rows, a screen or two, with a line about the others. @param all - says how to see them: `--json` */
-export function firstRows(
-  columns: Parameters<typeof table>[0],
-  rows: readonly (readonly string[])[],
-  {
-    max = 40,
-    width,
-    dim,
-    all = '--json',
-  }: { readonly max?: number; readonly width: number; readonly dim: Paint['dim']; readonly all?: string },
-): string {
-  const more = rows.length - max;
-  const rest = more > 0 ? dim(`… and ${more} more: ${all} has them all\n`) : '';
-  return `${table(columns, rows.slice(0, max), width, dim)}${rest}`;
-}
-
 function evenDecimals(rows: readonly (readonly string[])[], columns: readonly TerminalColumn[]) {
   const places = columns.map(({ even }, index) =>
-    even ? Math.max(0, ...rows.map((row) => decimalsOf(row[index] ?? '').length)) : 0,
+    even ? Math.max(0, ...rows.map((row) => findDecimals(row[index] ?? '').length)) : 0,
   );
   return rows.map((row) =>
     row.map((cell, index) => {
-      const decimals = decimalsOf(cell);
+      const decimals = findDecimals(cell);
       const wanted = places[index] ?? 0;
       return decimals === '' || decimals.length === wanted
         ? cell
@@ -67,7 +52,7 @@ function evenDecimals(rows: readonly (readonly string[])[], columns: readonly Te
   );
 }
 
-const decimalsOf = (cell: string): string =>
+const findDecimals = (cell: string): string =>
   cell.split('.').length === 2 ? (/\d\.(\d+)/.exec(cell)?.[1] ?? '') : '';
 
 function rowText(
@@ -117,6 +102,32 @@ export function wrapped(text: string, columns: number, indent = ''): string {
     }
   }
   return [...lines, line].join('\n');
+}
+
+/** Lines, each with its break. Those that are absent or empty are left out. */
+export const textLines = (lines: readonly (string | false | undefined)[]): string =>
+  lines.map((line) => (line ? `${line}\n` : '')).join('');
+
+type Titles = readonly (string | TerminalColumn)[];
+type Rows = readonly (readonly string[])[];
+
+export type Screen = ReturnType<typeof screenOf>;
+
+/** Colours and tables of one terminal, of its width. */
+export function screenOf({ colours, columns }: Pick<TerminalIo, 'colours' | 'columns'>) {
+  const paint = paintWhen(colours);
+  const titled = (titles: Titles, rows: Rows): string => table(titles, rows, columns, paint.dim);
+  return {
+    ...paint,
+    columns,
+    table: titled,
+    /** The first rows, a screen or two, with a line about the others. @param all - says how to see them */
+    firstRows: (titles: Titles, rows: Rows, { max = 40, all = '--json' } = {}): string => {
+      const more = rows.length - max;
+      const rest = more > 0 ? paint.dim(`… and ${more} more: ${all} has them all\n`) : '';
+      return `${titled(titles, rows.slice(0, max))}${rest}`;
+    },
+  };
 }
 
 export type Paint = ReturnType<typeof paintWhen>;

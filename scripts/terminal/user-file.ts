@@ -140,8 +140,8 @@ export function systemFailure(error: unknown): string | undefined {
   const code = codeOf(error);
   if (code === undefined || WORDS[code] === undefined) return undefined;
   const { syscall, path, address, port } = error as NodeJS.ErrnoException & {
-    readonly address?: string;
-    readonly port?: number;
+    address?: string;
+    port?: number;
   };
   if (port !== undefined) return `${address}:${port}: ${syscall} failed: ${systemCause(error)}`;
   return path === undefined ? undefined : `${path}: ${syscall} failed: ${systemCause(error)}`;

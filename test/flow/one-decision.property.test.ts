@@ -280,7 +280,7 @@ function commandsOn({ store, limits, usage, clock }: World, root: string) {
     /** `Yes` or `No`, by which the answer begins. */
     wordOf: async (tool: string, given: Readonly<Record<string, string>>): Promise<string | undefined> => {
       const answer = await tools.find(({ name }) => name === tool)?.run(given);
-      return answer?.text.split(':')[0];
+      return answer?.content[0]?.text.split(':')[0];
     },
   };
 }

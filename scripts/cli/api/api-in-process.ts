@@ -114,7 +114,7 @@ export async function countToTheEnd<Answer>(
 }
 
 type EditsCall = ApiClient['limits']['edits']['$post'];
-type LiveSetAnswer = Awaited<ReturnType<typeof liveOf>>;
+type LiveSetAnswer = AnswerOf<Awaited<ReturnType<ApiClient['limits']['$get']>>>;
 
 export type SentEdit = Parameters<EditsCall>[0]['json']['edits'][number];
 
@@ -122,11 +122,8 @@ export type EditAnswer = Awaited<ReturnType<typeof answerOf<Awaited<ReturnType<E
 
 export const ofSet = (set: string | undefined) => ({ 'if-match': etagOf(set) });
 
-export async function liveSet(api: ApiClient): Promise<SetView | undefined> {
-  return setAnswered(await liveOf(api));
-}
-
-const liveOf = (api: ApiClient) => answeredInProcess(api.limits.$get());
+export const liveSet = async (api: ApiClient): Promise<SetView | undefined> =>
+  setAnswered(await answeredInProcess(api.limits.$get()));
 
 export function setAnswered({ set, edit = 0, atMs = 0, ...change }: LiveSetAnswer): SetView | undefined {
   const { actor = '', why = '', source = '', base } = change;
@@ -134,7 +131,7 @@ export function setAnswered({ set, edit = 0, atMs = 0, ...change }: LiveSetAnswe
   return setShown({ set, edit }, { atMs, actor, why, source, ...(base !== undefined && { base }) });
 }
 
-/** The same answer to what the desk was asked itself. */
+/** Gives an outcome of limit edits in this process the form of the API's answer. */
 export function answerOfDesk(outcome: ApplyOutcome): EditAnswer {
   const { status, body } = outcomeAnswer(outcome, () => true);
   const answer: ApiAnswer<unknown> =

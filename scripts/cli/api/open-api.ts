@@ -3,24 +3,16 @@ import { compareAll } from '../../../functions/answers/backtest/count-edit.ts';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import { apiClient } from '../../../functions/console/api/client.ts';
-import { type ReportSender, tellOwnerBy } from '../../../functions/console/api/tell-owner.ts';
+import { tellOwnerBy } from '../../../functions/console/api/tell-owner.ts';
 import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
-import {
-  dynamoRecountOutcomes,
-  dynamoSweepMarks,
-  type RecountOutcomes,
-} from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { snsNotifier } from '../../../functions/core/notify/sns.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
-import {
-  type AlertRecordStore,
-  dynamoAlertRecords,
-} from '../../../functions/core/thresholds/alert-records.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/rollup-store.ts';
 import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
@@ -28,15 +20,14 @@ import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { limitsIn, readDirectory, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
-import { type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { commandFetch, ENV_CONSOLE, ENV_ID_TOKEN, keptSession, originOf } from '../command-fetch.ts';
+import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { commandFetch, ENV_CONSOLE, ENV_ID_TOKEN, readOrigin, readSession } from '../command-fetch.ts';
 import { type LedgerFlags, rollupZone } from '../ledger-flags.ts';
 import {
-  accessTo,
   type LedgerAccess,
   type OpenLedger,
   openLedger,
-  openTableAccess,
+  openToEdit,
   partsOf,
   storeWith,
   withOpened,
@@ -44,15 +35,6 @@ import {
 import { directoryInForce, type RulesFlags, rulesFiles } from '../rules-flags.ts';
 import { progressOf, watched } from '../truth/progress.ts';
 import { type ApiClient, answeredInProcess, apiInProcess } from './api-in-process.ts';
-
-export interface BudgetTables extends LedgerAccess {
-  readonly recounts?: Pick<RecountOutcomes, 'read'>;
-  readonly alerts?: Pick<AlertRecordStore, 'read'>;
-  /** Recent job ids. @default the newest of the whole ledger */
-  readonly recentJobIds?: () => Promise<readonly number[]>;
-  /** Brings owners the shadow report by this topic. @param origin - of the console, for links */
-  readonly reporter?: (topicArn: string, origin: string | undefined) => ReportSender;
-}
 
 export interface BudgetContext {
   readonly api: ApiClient;
@@ -62,47 +44,22 @@ export interface BudgetContext {
   readonly packedFile: string;
 }
 
-/** If the SDK repeated a publication, its own first try would look like a conflict. */
-const ATTEMPTS_MAX = 1;
 /** No job waits for it, and the connection may be slow. */
 const TIMEOUT_MS = 15_000;
 const LIVE_JOBS_MAX = 100;
 
-/** The limits, books and groups in the table that the flags name. @throws like `openLedger` */
-export async function openBudget(
-  flags: LedgerFlags,
-  io: Pick<TerminalIo, 'env' | 'root'>,
-): Promise<BudgetTables> {
-  const opened = await openTableAccess(flags, io, ATTEMPTS_MAX);
-  const parts = partsOf(opened);
-  const access = accessTo(opened);
-  const ledger = createLedger({ store: access.store });
-  return {
-    ...access,
-    recounts: dynamoRecountOutcomes(parts),
-    alerts: dynamoAlertRecords(parts),
-    recentJobIds: async () => {
-      const [marks, live] = await Promise.all([
-        dynamoSweepMarks(parts).read(),
-        ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX),
-      ]);
-      const seen = [...(marks?.runners.values() ?? [])].map(({ seenTo }) => seenTo);
-      return [...seen, ...live.map(({ jobId }) => jobId)];
-    },
-    reporter: (topicArn, origin) => tellOwnerBy({ notify: snsNotifier({ topicArn }), ledger, origin }),
-  };
-}
-
-type Asked = LedgerFlags & RulesFlags & Readonly<Partial<Record<'actor' | 'topic', string | undefined>>>;
+type ContextFlags = LedgerFlags &
+  RulesFlags &
+  Readonly<Partial<Record<'actor' | 'topic', string | undefined>>>;
 
 export const withBudget = <T>(
-  flags: Asked,
+  flags: ContextFlags,
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
-): Promise<T> => withContext(flags, io, ask, openBudget, true);
+): Promise<T> => withContext(flags, io, ask, openToEdit, true);
 
 async function withContext<T>(
-  flags: Asked,
+  flags: ContextFlags,
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
   open: OpenLedger,
@@ -111,7 +68,13 @@ async function withContext<T>(
   const files = readFiles(flags, io);
   // The report's --console is for its links.
   const console = 'topic' in flags ? undefined : consoleAsked(flags, io);
-  if (console !== undefined) return ask(await overConsole(console, files, flags, io));
+  if (console !== undefined) {
+    if (flags.actor !== undefined)
+      throw new UsageError('--actor belongs to --ledger: the console knows who you are');
+    const api = consoleClient(console, io);
+    const directory = files.directory ?? (await directorySeen(api));
+    return ask({ api, apiOf: () => api, policy: files.policy, directory, packedFile: files.paths.limits });
+  }
   return withOpened(open, { ...flags, console: undefined }, io, async ({ limits, ...tables }) => {
     const published = readsPublished ? withoutAbsent({ limits }) : {};
     return ask(await contextOn({ ...tables, ...published }, files, flags, io));
@@ -132,13 +95,11 @@ export async function withApi<T>(
 
 /** The same for read-only commands. Missing tables are empty, and a named file of limits replaces the published ones. */
 export const withBooks = <T>(
-  flags: Asked,
+  flags: ContextFlags,
   io: TerminalIo,
   ask: (books: BudgetContext) => Promise<T>,
   open: OpenLedger = openLedger,
 ): Promise<T> => withContext(flags, io, ask, open, flags.limits === undefined);
-
-type ApiFiles = ReturnType<typeof readFiles>;
 
 function readFiles(flags: RulesFlags, io: TerminalIo) {
   const paths = rulesFiles(flags, io);
@@ -147,26 +108,13 @@ function readFiles(flags: RulesFlags, io: TerminalIo) {
   return { paths, policy: readPolicy(paths.policy), directory };
 }
 
-/** The same through the console's API, which knows the caller. @throws {UsageError} */
-async function overConsole(
-  origin: string,
-  { paths, policy, directory: named }: ApiFiles,
-  { actor }: Asked,
-  io: TerminalIo,
-): Promise<BudgetContext> {
-  if (actor !== undefined) throw new UsageError('--actor belongs to --ledger: the console knows who you are');
-  const api = consoleClient(origin, io);
-  const directory = named ?? (await directorySeen(api));
-  return { api, apiOf: () => api, policy, directory, packedFile: paths.limits };
-}
-
 async function contextOn(
-  tables: BudgetTables,
-  { paths, policy, directory: named }: ApiFiles,
-  { topic, console: origin }: Asked,
+  tables: LedgerAccess,
+  { paths, policy, directory: named }: ReturnType<typeof readFiles>,
+  { topic, console: origin }: ContextFlags,
   io: TerminalIo,
 ): Promise<BudgetContext> {
-  const { store, recounts, alerts, gitlabUrl, sheets, requeue } = tables;
+  const { store, recounts, alerts, gitlabUrl, sheets, requeue, announce } = tables;
   const empty = partsOf({ table: new MemoryTable(), instance: tables.instance });
   const { limits: table = new DynamoLimitTable(empty), usage = new DynamoRollupStore(empty) } = tables;
   const books = { ...tables, jobs: watched(store, progressOf('items read', io)) };
@@ -177,31 +125,22 @@ async function contextOn(
   const packed: LimitsDocument = isRecord(yaml.value) ? yaml.value : {};
   const zone = rollupZone(io);
   const desk = createLimitsDesk({
-    table,
-    policy,
-    packed,
+    ...{ table, policy, packed, ledger, clock, zone },
     directory: async () => directory,
-    ledger,
-    clock,
     newId: () => randomBytes(5).toString('hex'),
-    zone,
   });
   const read = createConsoleRead({
-    desk,
-    limitTable: readingOpenings(table),
+    ...{ desk, policy, ledger, usage, books, zone, clock },
+    // The functions note openings, by clocks that are checked.
+    limitTable: storeWith<LimitTable>(table, { putOpening: async (opening) => opening }),
     packedLimits: limitsIn(yaml, policy, directory).model,
-    policy,
-    ledger,
     compareEdit: compareAll(books.jobs),
-    usage,
-    books,
     ...withoutAbsent({ recounts, alerts, sheets, requeue, gitlabUrl }),
     places: async () => placesOf(directory),
-    zone,
-    clock,
-    recentJobIds: () => recentIds(tables),
+    recentJobIds: () => recentIds(tables, ledger),
   });
-  const tellOwner = topic === undefined ? undefined : tables.reporter?.(topic, origin);
+  const reports = { ledger: createLedger({ store: storeWith(store, withoutAbsent({ announce })) }), origin };
+  const tellOwner = topic === undefined ? undefined : standIn(io, reportSender)(topic, reports);
   const parts = {
     ...{ desk, read, policy, directory: async () => directory, clock, source: 'cli' },
     ...withoutAbsent({ origin, tellOwner }),
@@ -210,9 +149,17 @@ async function contextOn(
   return { api: apiOf('administrator'), apiOf, policy, directory, packedFile: paths.limits };
 }
 
-async function recentIds({ recentJobIds, store }: BudgetTables): Promise<readonly number[]> {
-  const known = (await recentJobIds?.()) ?? [];
-  if (known.length > 0) return known;
+export const reportSender = (topicArn: string, deps: Omit<Parameters<typeof tellOwnerBy>[0], 'notify'>) =>
+  tellOwnerBy({ ...deps, notify: snsNotifier({ topicArn }) });
+
+/** Ids that the sweep saw, and those of live jobs; without either, the newest of the whole ledger. */
+async function recentIds({ sweepMarks, store }: LedgerAccess, ledger: Ledger): Promise<readonly number[]> {
+  const [marks, live] = await Promise.all([
+    sweepMarks?.read(),
+    ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX),
+  ]);
+  const seen = [...(marks?.runners.values() ?? [])].map(({ seenTo }) => seenTo);
+  if (seen.length + live.length > 0) return [...seen, ...live.map(({ jobId }) => jobId)];
   let newest: { readonly jobId: number; readonly decidedAtMs: number } | undefined;
   for await (const item of store.scan())
     if (item.kind === 'record' && item.record.decidedAtMs > (newest?.decidedAtMs ?? 0)) newest = item.record;
@@ -224,16 +171,6 @@ const patient = (store: LedgerStore): LedgerStore =>
   storeWith(store, {
     readCounters: (keys) => store.readCounters(keys, { timeoutMs: TIMEOUT_MS }),
     readRecords: (jobIds) => store.readRecords(jobIds, { timeoutMs: TIMEOUT_MS }),
-  });
-
-/** The same table, which notes no opening: that is for the programs whose clocks are looked after. */
-const readingOpenings = (table: LimitTable): LimitTable =>
-  new Proxy(table, {
-    get(target, name: keyof LimitTable) {
-      if (name === 'putOpening') return async (opening: unknown) => opening;
-      const method = target[name];
-      return typeof method === 'function' ? method.bind(target) : method;
-    },
   });
 
 /** A month of a large instance takes a while. */
@@ -250,11 +187,11 @@ export function consoleAsked(flags: LedgerFlags, { env }: Pick<TerminalIo, 'env'
   if (flags.console !== undefined && namesTable)
     throw new UsageError('--console and --ledger: expected one of them');
   const named = flags.console ?? (namesTable ? undefined : env[ENV_CONSOLE]);
-  return named ? originOf(named) : undefined;
+  return named ? readOrigin(named) : undefined;
 }
 
 export const mayAskConsole = (origin: string, { env }: Pick<TerminalIo, 'env'>): boolean =>
-  Boolean(env[ENV_ID_TOKEN]) || keptSession(origin, env) !== undefined;
+  Boolean(env[ENV_ID_TOKEN]) || readSession(origin, env) !== undefined;
 
 /** @throws {UsageError} without a sign-in there. */
 export function consoleClient(
@@ -262,7 +199,7 @@ export function consoleClient(
   { env }: Pick<TerminalIo, 'env'>,
   send: typeof fetch = commandFetch({ env }),
 ): ApiClient {
-  const session = env[ENV_ID_TOKEN] || keptSession(origin, env);
+  const session = env[ENV_ID_TOKEN] || readSession(origin, env);
   if (session === undefined)
     throw new UsageError(
       `not signed in; expected tollgate login ${origin} before, or a job's id_token in $${ENV_ID_TOKEN}`,

@@ -3,13 +3,13 @@ import type { Statement } from '../../../functions/answers/statement/model.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { EXIT } from '../../terminal/command.ts';
 import { command, orElse, print, required, text } from '../../terminal/define.ts';
-import { amounts, firstRows, type Paint, paintWhen, printable, right } from '../../terminal/table.ts';
+import { amounts, printable, right, type Screen, textLines } from '../../terminal/table.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
-import { answeredInProcess, found } from '../api/api-in-process.ts';
+import { found } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
-import { LEDGER_FLAGS } from '../ledger-flags.ts';
 import { money } from '../report/shadow-words.ts';
-import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
+import { rulesFiles, SOURCE_FLAGS } from '../rules-flags.ts';
+import { readStatement } from '../statement/statement.ts';
 import { callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { runsOf } from '../truth/gitlab-runs.ts';
 import { progressOf } from '../truth/progress.ts';
@@ -20,14 +20,13 @@ const audit = command({
   name: 'audit',
   about: `Checks what the ledger charges for every job of a month. Reads the jobs from GitLab, prices them with arithmetic of its own,
 and compares each with its charge. Names every job that differs, with both amounts and the likely reason. The prices are
-those that were deployed, each since when it was seen; their hashes are checked first. Where none are kept, the policy's
+those that were deployed, each since when it was seen; their hashes are checked first. Where none are stored, the policy's
 count. The month must be younger than 90 days: its records are read.`,
   flags: {
     month: required(text('<month>', 'a month like 2026-10')),
     group: orElse(text('<id | path>', 'e.g. acme/payments; instance is everything'), 'instance'),
     ...GITLAB_FLAGS,
-    ...LEDGER_FLAGS,
-    ...RULES_FLAGS,
+    ...SOURCE_FLAGS,
   },
   examples: [
     'tollgate audit --month 2026-10 --group acme --gitlab https://gitlab.example.com --token-file token',
@@ -36,35 +35,31 @@ count. The month must be younger than 90 days: its records are read.`,
   run: async ({ flags }, io) => {
     const { month, group } = flags;
     const place = readGitLabPlace(flags, io);
-    const { statement, kept } = await withBooks(flags, io, async ({ api }) => {
-      const stated = await answeredInProcess(
-        api.statements[':month'].$get({ param: { month }, query: { group, by: 'job' } }),
-      );
+    const { statement, stored } = await withBooks(flags, io, async ({ api, directory }) => {
+      const stated = await readStatement(api, month, { group, by: 'job' }, directory);
       const span = { from: String(stated.startMs), until: String(stated.endMs) };
-      return { statement: stated, kept: await found(api.prices.$get({ query: span })) };
+      return { statement: stated, stored: await found(api.prices.$get({ query: span })) };
     });
     const { startMs, endMs, currency } = statement;
-    const deployed = kept && kept.changes.length > 0 ? bookOfDeployments(kept) : undefined;
+    const deployed = stored && stored.changes.length > 0 ? bookOfDeployments(stored) : undefined;
     const { policy } = rulesFiles(flags, io);
     const readPolicy = () => bookOfDocument(readUserFile(resolve(io.cwd, policy), `--policy "${policy}"`));
     const prices =
-      deployed && kept
-        ? { kind: 'deployed', editions: kept.editions.length, sinceMs: deployed.sinceMs }
+      deployed && stored
+        ? { kind: 'deployed', editions: stored.editions.length, sinceMs: deployed.sinceMs }
         : { kind: 'document', file: policy };
     const booked = bookedCharges(statement);
     const progress = progressOf('jobs read from GitLab', io);
-    const runs = runsOf({
-      ...{ calls: callsTo(place), fromMs: startMs, toMs: endMs, onJob: progress.step },
-      downToId: Math.min(...booked.keys()),
-    });
+    const span = { fromMs: startMs, toMs: endMs, downToId: Math.min(...booked.keys()) };
+    const runs = runsOf(span, callsTo(place), progress.step);
     const own = `${statement.group.toLowerCase()}/`;
     const comparison = await compareCharges({
       ...{ startMs, endMs, runs, booked, prices: deployed?.book ?? readPolicy() },
       counts: (path) => group === 'instance' || path.toLowerCase().startsWith(own),
     });
     progress.done();
-    print(io, flags, { month, group: statement.group, currency, prices, ...comparison }, () =>
-      auditText(statement, deployed?.sinceMs, comparison, io.columns, paintWhen(io.colours)),
+    print(io, flags, { month, group: statement.group, currency, prices, ...comparison }, (screen) =>
+      auditText(statement, deployed?.sinceMs, comparison, screen),
     );
     return comparison.differences.length === 0 ? EXIT.ok : EXIT.wouldReject;
   },
@@ -87,8 +82,7 @@ function auditText(
   { group, month, currency, startMs, zone }: Statement,
   sinceMs: number | undefined,
   { jobs, bookedMicros, recomputedMicros, differences, open, edge, byRequest }: ChargeComparison,
-  columns: number,
-  paint: Paint,
+  screen: Screen,
 ): string {
   const titles = [right('job'), amounts('charged'), amounts('recomputed'), 'project', 'why'];
   const rows = differences.map((each) => [
@@ -98,20 +92,20 @@ function auditText(
   ]);
   const notes = [
     sinceMs === undefined
-      ? 'No deployment kept its prices: those of the policy document were taken.'
+      ? 'No deployment stored its prices: those of the policy document were taken.'
       : sinceMs > startMs &&
-        `Prices are kept since ${instantText(sinceMs, zone)}: jobs before are taken at the first of them.`,
+        `Prices are stored since ${instantText(sinceMs, zone)}: jobs before are taken at the first of them.`,
     open > 0 && `${open} jobs still run: they were not compared.`,
     edge > 0 && `${edge} jobs were created before the month and are not charged in it: see the month before.`,
     byRequest > 0 &&
       `${byRequest} jobs of classes priced by what a job requests were taken at the rate of the books.`,
   ];
   return [
-    `${paint.strong(`${printable(group)}, ${month}: the books charge ${money(bookedMicros, currency)}, recomputed ${money(recomputedMicros, currency)}`)}\n`,
+    `${screen.strong(`${printable(group)}, ${month}: the books charge ${money(bookedMicros, currency)}, recomputed ${money(recomputedMicros, currency)}`)}\n`,
     differences.length === 0
-      ? `${paint.good(`${jobs} jobs, every charge agrees.`)}\n`
-      : `${paint.bad(`${jobs} jobs, ${differences.length} differ:`)}\n${firstRows(titles, rows, { max: 60, width: columns, dim: paint.dim })}`,
-    ...notes.flatMap((note) => (note === false ? [] : `${paint.warn(note)}\n`)),
+      ? `${screen.good(`${jobs} jobs, every charge agrees.`)}\n`
+      : `${screen.bad(`${jobs} jobs, ${differences.length} differ:`)}\n${screen.firstRows(titles, rows, { max: 60 })}`,
+    textLines(notes.map((note) => note && screen.warn(note))),
   ].join('');
 }
 

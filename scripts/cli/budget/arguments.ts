@@ -127,7 +127,7 @@ export function subjectWord(subject: string, directory: Directory): string {
   return (kind === 'project' ? directory.projectById.get(Number(id))?.path : undefined) ?? subject;
 }
 
-interface LimitWanted extends Pick<AmountWords, 'unit' | 'per'> {
+interface LimitChoice extends Pick<AmountWords, 'unit' | 'per'> {
   readonly word: string;
   readonly id?: string | undefined;
 }
@@ -137,7 +137,7 @@ const ownLimits = (subject: string, { api }: Pick<BudgetContext, 'api'>): Promis
 
 export async function pickLimit(
   subject: string,
-  { word, id, unit, per }: LimitWanted,
+  { word, id, unit, per }: LimitChoice,
   budget: Pick<BudgetContext, 'api'>,
 ): Promise<OwnLimit | undefined> {
   const own = await ownLimits(subject, budget);
@@ -153,7 +153,7 @@ export async function pickLimit(
   );
 }
 
-export async function neededLimit(subject: string, wanted: LimitWanted, budget: Pick<BudgetContext, 'api'>) {
+export async function neededLimit(subject: string, wanted: LimitChoice, budget: Pick<BudgetContext, 'api'>) {
   const found = await pickLimit(subject, wanted, budget);
   if (found !== undefined) return found;
   const ids = (await ownLimits(subject, budget)).map(({ id }) => id);
@@ -168,8 +168,8 @@ export interface AmountWords {
   readonly per?: PeriodKind;
 }
 
-const UNITS: Readonly<Record<string, LimitKind>> = Object.fromEntries(
-  LIMIT_KINDS.flatMap((kind) => UNIT_TEXTS[UNIT_OF[kind]].words.map((word) => [word, kind])),
+const UNITS: ReadonlyMap<string, LimitKind> = new Map(
+  LIMIT_KINDS.flatMap((kind) => UNIT_TEXTS[UNIT_OF[kind]].words.map((word) => [word, kind] as const)),
 );
 const PERIOD = /^(.*?)\s*\/\s*([a-z]+)$/i;
 const UNIT = /^(.*\S)\s+([a-z]+)$/i;
@@ -183,7 +183,8 @@ export function readAmountWords(
   const written = words.join(' ');
   const [, before = written, perWord] = PERIOD.exec(written) ?? [];
   const [, number = before, unitWord] = UNIT.exec(before) ?? [];
-  const named = unitWord === undefined ? undefined : UNITS[unitWord.toLowerCase()];
+  const isCurrency = unitWord?.toUpperCase() === currency;
+  const named = isCurrency ? 'money' : UNITS.get(unitWord?.toLowerCase() ?? '');
   const isShare = /^[-+][^%]*%$/.test(number);
   const read = isShare ? undefined : readWrittenAmount(named === undefined ? before : number, { currency });
   if (read?.ok === false) throw new UsageError(read.message);

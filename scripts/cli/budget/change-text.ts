@@ -7,7 +7,7 @@ import { edgeText } from '../../../policies/text/edge-text.ts';
 import { amountText } from '../../../policies/unit-texts.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
-import { firstRows, type Paint, paintWhen, printable, wrapped } from '../../terminal/table.ts';
+import { printable, type Screen, screenOf, wrapped } from '../../terminal/table.ts';
 import { type ApiAnswer, type EditAnswer, setAnswered } from '../api/api-in-process.ts';
 import { rollupZone } from '../ledger-flags.ts';
 import { type SetView, setText } from '../limits/live-set.ts';
@@ -16,18 +16,17 @@ import type { countedJobs } from './edits.ts';
 
 const POOLS_SHOWN = 40;
 
-type Screen = Pick<TerminalIo, 'colours' | 'columns'>;
+type Terminal = Pick<TerminalIo, 'colours' | 'columns'>;
 
-export function changeRowsText(rows: readonly ChangeRow[], currency: string, screen: Screen): string {
-  const { columns } = screen;
-  const paint = paintWhen(screen.colours);
+export function changeRowsText(rows: readonly ChangeRow[], currency: string, io: Terminal): string {
+  const screen = screenOf(io);
   const nameOf = ({ about, subject, limit, id, whole }: ChangeRow): string =>
     [whole, about, subject, limit, id].join('\n');
   const lines = [...Map.groupBy(rows, (row) => (row.whole === undefined ? row : nameOf(row))).values()];
   const shown = lines.map((line) => {
     const [row] = line as [ChangeRow];
     return [
-      paintedEffect(line, paint),
+      paintedEffect(line, screen),
       printable(row.path ?? row.subject),
       printable(row.about === 'limit' ? row.limit : `${row.about} ${row.id ?? row.limit}`),
       row.whole ?? row.field,
@@ -38,14 +37,14 @@ export function changeRowsText(rows: readonly ChangeRow[], currency: string, scr
   });
   // A single row is never cut off: until when a freeze holds stands at the end of its line.
   const only = shown.length === 1 ? (shown[0]?.join('  ') ?? '') : '';
-  if (stringWidth(only) > columns) return `${wrapped(only, columns, '  ')}\n`;
-  return firstRows([{}, {}, {}, {}, {}], shown, { width: columns, dim: paint.dim });
+  if (stringWidth(only) > io.columns) return `${wrapped(only, io.columns, '  ')}\n`;
+  return screen.firstRows([{}, {}, {}, {}, {}], shown);
 }
 
-function paintedEffect(line: readonly ChangeRow[], paint: Paint): string {
+function paintedEffect(line: readonly ChangeRow[], screen: Screen): string {
   const effects = new Set(line.map(({ effect }) => effect));
-  if (effects.has('loosens')) return paint.warn('loosens');
-  return effects.has('tightens') ? paint.good('tightens') : paint.dim('changes');
+  if (effects.has('loosens')) return screen.warn('loosens');
+  return effects.has('tightens') ? screen.good('tightens') : screen.dim('changes');
 }
 
 export const amountDifferenceText = (row: ChangeRow, currency: string): string =>
@@ -117,7 +116,7 @@ function editedText(body: Edited, { currency, io }: OutcomeFormat): string {
     return `Nothing was changed yet.\n${rows}Request ${request.id} waits for somebody else, who is ${who}: tollgate budget approve ${request.id}\n`;
   }
   if (body.outcome === 'unchanged') return 'It is so already; nothing was written.\n';
-  return `${rows}${paintWhen(io.colours).good('live')}  set ${body.set}, edit ${body.edit}\n`;
+  return `${rows}${screenOf(io).good('live')}  set ${body.set}, edit ${body.edit}\n`;
 }
 
 function refusalText(
@@ -129,30 +128,27 @@ function refusalText(
     ({ row, sentence }) =>
       `${printable(row.path ?? row.subject)} ${printable(row.limit)} ${row.field}: ${sentence}\n`,
   );
+  const refusal = `${screenOf(io).bad('Refused')}, nothing was changed:\n`;
   return [
-    isToConfirm
-      ? 'Nothing was changed yet. Say --confirm if this is meant:\n'
-      : `${paintWhen(io.colours).bad('Refused')}, nothing was changed:\n`,
+    isToConfirm ? 'Nothing was changed yet. Say --confirm if this is meant:\n' : refusal,
     changeRowsText(rows, currency, io),
     ...lockout.map((each) => `${printable(each)}\n`),
     ...(why ?? (isToConfirm ? [] : [`${error.message} ${error.remedy}\n`])),
   ].join('');
 }
 
-interface BothVersions {
+interface BothVersions extends Readonly<Record<'mine' | 'theirs', readonly ChangeRow[] | null>> {
   readonly base: string | null;
   readonly live: SetView | null;
-  readonly mine: readonly ChangeRow[] | null;
-  readonly theirs: readonly ChangeRow[] | null;
 }
 
 function staleText({ base, live, mine, theirs }: BothVersions, { currency, io }: OutcomeFormat): string {
-  const paint = paintWhen(io.colours);
-  const part = (title: string, changes: readonly ChangeRow[] | null): string =>
-    `${paint.strong(title)}\n${changes?.length ? changeRowsText(changes, currency, io) : 'nothing about these subjects\n'}`;
+  const screen = screenOf(io);
+  const part = (title: string, changes: BothVersions['mine']): string =>
+    `${screen.strong(title)}\n${changes?.length ? changeRowsText(changes, currency, io) : 'nothing about these subjects\n'}`;
   return [
     `Nothing was changed: this is an edit of ${base === null ? 'no set' : `set ${base}`}, and another one is live.\n`,
-    live === null ? '' : setText(live, rollupZone(io), paint),
+    live === null ? '' : setText(live, rollupZone(io), screen),
     mine === null ? 'What it was an edit of is gone.\n' : part('theirs', theirs) + part('mine', mine),
     'Look at both, and make the edit again.\n',
   ].join('');
@@ -180,7 +176,7 @@ export function printPreview(
     io.out(`${JSON.stringify({ ...shown, backtest: replayed ?? null })}\n`);
     return code;
   }
-  const paint = paintWhen(io.colours);
+  const screen = screenOf(io);
   // For an outdated set, the effect is only useful together with the changes since.
   if (stale) {
     io.err(staleText({ base, live, mine: rows, theirs }, format));
@@ -195,12 +191,12 @@ export function printPreview(
     ...pools,
     replayed === undefined ? '' : `${backtestLine(replayed)}\n`,
     needsConfirmation.length > 0 &&
-      paint.warn(
+      screen.warn(
         `${needsConfirmation.length} of these change an amount more than threefold, or a mode to a milder one: --confirm is needed\n`,
       ),
     needsApproval.length > 0 &&
-      paint.warn('somebody else has to approve this: it gives more than half as much again\n'),
-    ...lockout.map((each) => paint.bad(`${printable(each)}: --confirm is needed\n`)),
+      screen.warn('somebody else has to approve this: it gives more than half as much again\n'),
+    ...lockout.map((each) => screen.bad(`${printable(each)}: --confirm is needed\n`)),
   ];
   io.out(`${lines.filter(Boolean).join('')}Nothing was written.\n`);
   return code;

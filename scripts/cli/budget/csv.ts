@@ -4,9 +4,9 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { amountText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
-import { EXIT, UsageError } from '../../terminal/command.ts';
+import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, orElse, readChoice, text, toggle, word } from '../../terminal/define.ts';
-import { amounts, type Paint, paintWhen, printable, right, table } from '../../terminal/table.ts';
+import { amounts, printable, right, screenOf, textLines } from '../../terminal/table.ts';
 import { readUserBytes } from '../../terminal/user-file.ts';
 import { answerOf, countToTheEnd, liveSet, ofSet } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
@@ -93,7 +93,7 @@ missing column or limit changes nothing.`,
       const { live, set } = await editBase(budget, flags.base);
       const { limits } = apiOf(actor);
       const format = { currency: policy.currency, json: flags.json, io };
-      const asked = {
+      const query = {
         ...{ ...dialectOf(flags), why, name: basename(file).slice(0, NAME_CHARACTERS_MAX) },
         ...withoutAbsent({ from: flags.from }),
         ...(flags.prune && { prune: 'yes' as const }),
@@ -101,17 +101,12 @@ missing column or limit changes nothing.`,
         ...(!flags.apply && { dry_run: 'yes' as const, backtest: 'yes' as const }),
       };
       const headers = { 'content-type': 'text/csv', ...(flags.base !== undefined && ofSet(set)) };
+      const request = { init: { body: bytes, headers } };
       const answer = await countToTheEnd(
-        (on) =>
-          answerOf(
-            limits.import.$post(
-              { query: { ...asked, ...on }, header: {} },
-              { init: { body: bytes, headers } },
-            ),
-          ),
-        ({ ok, ...rest }) => {
-          const counted = 'body' in rest && 'backtest' in rest.body ? rest.body.backtest : undefined;
-          return counted?.outcome === 'counted' ? counted : undefined;
+        (on) => answerOf(limits.import.$post({ query: { ...query, ...on }, header: {} }, request)),
+        (read) => {
+          const backtest = read.ok && 'backtest' in read.body ? read.body.backtest : undefined;
+          return backtest?.outcome === 'counted' ? backtest : undefined;
         },
         io,
       );
@@ -128,16 +123,12 @@ missing column or limit changes nothing.`,
       const { body } = answer;
       if (body.outcome === 'invalid') throw new DocumentError(body.problems.map(editProblemText));
       if (body.outcome !== 'valid') return printOutcome({ ok: true, body }, set, format);
-      const { base, totals, rowsRead, notes, understood, unnamed, backtest, ...preview } = body;
-      const read = {
-        rowsRead,
-        notes: [...notes.map((note) => `file: ${note}`), ...understood.map((each) => each.text)],
-        ...{ unnamed, pruned: flags.prune },
-      };
-      if (!flags.json && !preview.stale)
-        io.out(totalsText(totals, read, policy.currency, io.columns, paintWhen(io.colours)));
+      const { base, totals, rowsRead, understood, unnamed, backtest, ...preview } = body;
+      const notes = [...body.notes.map((note) => `file: ${note}`), ...understood.map(({ text }) => text)];
+      const read = { totals, rowsRead, notes, unnamed, pruned: flags.prune };
+      if (!flags.json && !preview.stale) io.out(totalsText(read, policy.currency, io));
       const replayed = preview.rows.length > 0 && backtest !== undefined ? countedJobs(backtest) : undefined;
-      return printPreview(preview, replayed, { base, live }, format, { totals, ...read });
+      return printPreview(preview, replayed, { base, live }, format, read);
     });
   },
 });
@@ -150,18 +141,17 @@ function problemIn(file: string, [line, column]: readonly (string | number)[], m
 
 const NOTES_SHOWN = 20;
 
-function totalsText(
-  totals: readonly WrittenTotal[],
-  {
-    rowsRead,
-    notes,
-    unnamed,
-    pruned,
-  }: { rowsRead: number; notes: readonly string[]; unnamed: readonly unknown[]; pruned: boolean },
-  currency: string,
-  columns: number,
-  paint: Paint,
-): string {
+interface ImportRead {
+  readonly totals: readonly WrittenTotal[];
+  readonly rowsRead: number;
+  readonly notes: readonly string[];
+  readonly unnamed: readonly unknown[];
+  readonly pruned: boolean;
+}
+
+function totalsText(read: ImportRead, currency: string, io: TerminalIo): string {
+  const { totals, rowsRead, notes, unnamed, pruned } = read;
+  const screen = screenOf(io);
   const rows = totals.map(({ kind, per, unit, since, zone, before, after }) => {
     const text = (amount: bigint): string => amountText(Number(amount), unit, currency);
     const [was, is] = [BigInt(before.amount), BigInt(after.amount)];
@@ -180,9 +170,9 @@ function totalsText(
     `${shadowCount(rowsRead)} rows read`,
     ...notes.slice(0, NOTES_SHOWN).map(printable),
     unnamed.length > 0 &&
-      `${shadowCount(unnamed.length)} limits are not in the file and ${pruned ? paint.warn('are taken out') : 'stay (--prune takes them out)'}`,
+      `${shadowCount(unnamed.length)} limits are not in the file and ${pruned ? screen.warn('are taken out') : 'stay (--prune takes them out)'}`,
   ];
-  return `${lines.filter(Boolean).join('\n')}\n${table(titles, rows, columns, paint.dim)}\n`;
+  return `${textLines(lines)}${screen.table(titles, rows)}\n`;
 }
 
 export const commands = [budgetExport, budgetImport];

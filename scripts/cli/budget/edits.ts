@@ -23,7 +23,7 @@ import {
   type WordTable,
   word,
 } from '../../terminal/define.ts';
-import { paintWhen } from '../../terminal/table.ts';
+import { screenOf } from '../../terminal/table.ts';
 import { answerOf, countToTheEnd, liveSet, ofSet, type SentEdit } from '../api/api-in-process.ts';
 import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import { rollupZone } from '../ledger-flags.ts';
@@ -115,16 +115,15 @@ async function makeEdit(
   if (!shown.ok) return printRefusal(shown, set, format);
   const preview = shown.body;
   if (preview.outcome === 'invalid') throw new DocumentError(preview.problems.map(editProblemText));
-  const isEdit = !preview.stale && preview.rows.length > 0;
-  const replayed = isEdit
-    ? await countToTheEnd(
-        (query) => answerOf(limits.backtest.$post({ header, query, json: { edits } })),
-        (answer) => (answer.ok && answer.body.outcome === 'counted' ? answer.body : undefined),
-        io,
-      )
-    : undefined;
-  if (replayed?.ok === false) return printRefusal(replayed, set, format);
-  return printPreview(preview, replayed && countedJobs(replayed.body), { base: set, live }, format);
+  const shownSet = { base: set, live };
+  if (preview.stale || preview.rows.length === 0) return printPreview(preview, undefined, shownSet, format);
+  const replayed = await countToTheEnd(
+    (query) => answerOf(limits.backtest.$post({ header, query, json: { edits } })),
+    (answer) => (answer.ok && answer.body.outcome === 'counted' ? answer.body : undefined),
+    io,
+  );
+  if (!replayed.ok) return printRefusal(replayed, set, format);
+  return printPreview(preview, countedJobs(replayed.body), shownSet, format);
 }
 
 /**
@@ -216,17 +215,15 @@ named stay; "none" takes a field out. --dry-run shows what would change, and whi
     if (current === undefined && per === undefined && !isAtOnce(unit))
       throw missing(`a period, e.g. 500 ${currency}/month`);
     const limit = flags.limit ?? current?.id;
-    const read = amount === undefined ? undefined : amountOf(amount, current, currency);
+    const read = amount === undefined ? undefined : resolveShare(amount, current, currency);
     return [{ kind: 'set', subject, unit, ...withoutAbsent({ limit, amount: read, per }), ...fields }];
   },
 });
 
-function amountOf(written: string, current: OwnLimit | undefined, currency: string): string {
+function resolveShare(written: string, current: OwnLimit | undefined, currency: string): string {
   if (!written.endsWith('%')) return written;
   const was =
-    current === undefined || current.amount === 'unlimited'
-      ? undefined
-      : writtenUnits(current.amount, current.kind);
+    current && current.amount !== 'unlimited' ? writtenUnits(current.amount, current.kind) : undefined;
   const read = readWrittenAmount(written, { currency, was });
   if (read.ok) return read.text;
   throw new UsageError(read.message);
@@ -284,14 +281,14 @@ const budgetUndo = command({
   examples: ['tollgate budget undo 42 --dry-run'],
   exits: EDIT_EXITS,
   run: async ({ flags, words }, io) => {
-    const asked = words.edit === undefined ? undefined : readWhole('edit', words.edit, 1, EDIT_MAX);
+    const named = words.edit === undefined ? undefined : readWhole('edit', words.edit, 1, EDIT_MAX);
     const actor = readActor(flags, io);
     return withBudget(flags, io, async (budget) => {
       const live = await liveSet(budget.api);
       if (live === undefined) throw new UsageError(NOTHING_LIVE);
       const { set, edit } = live;
-      if ((flags.base ?? set) !== set || (asked ?? edit) !== edit) {
-        const text = `Nothing was changed: others edited since, and only the last edit is taken back.\n${setText(live, rollupZone(io), paintWhen(io.colours))}`;
+      if ((flags.base ?? set) !== set || (named ?? edit) !== edit) {
+        const text = `Nothing was changed: others edited since, and only the last edit is taken back.\n${setText(live, rollupZone(io), screenOf(io))}`;
         if (flags.json) io.out(`${JSON.stringify({ outcome: 'stale', live })}\n`);
         else io.err(text);
         return EXIT.wouldReject;

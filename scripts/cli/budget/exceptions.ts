@@ -16,7 +16,7 @@ import {
   whole,
   word,
 } from '../../terminal/define.ts';
-import { paintWhen, printable, table } from '../../terminal/table.ts';
+import { printable } from '../../terminal/table.ts';
 import { answeredInProcess, answerOf, type SentEdit } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
 import {
@@ -193,21 +193,18 @@ const breakglassLs = command({
   run: ({ flags }, io) =>
     withBudget(flags, io, async ({ api }) => {
       const breakglasses = await answeredInProcess(api.breakglass.$get());
-      return print(io, flags, { breakglasses }, () => {
+      return print(io, flags, { breakglasses }, (screen) => {
         if (breakglasses.length === 0) return 'No glass was broken.\n';
-        const paint = paintWhen(io.colours);
         const titles = ['id', 'state', 'on', 'jobs', 'until', 'by', 'why'];
         const rows = breakglasses.map((glass) => {
           const { id, open, toReview, subject, path, jobs, per, used, untilMs, zone = 'UTC' } = glass;
-          const [by, why] = [printable(glass.by ?? ''), printable(glass.reason)];
-          const state = open || toReview ? paint.warn(open ? 'open' : 'to review') : 'reviewed';
+          const state = open || toReview ? screen.warn(open ? 'open' : 'to review') : 'reviewed';
           const count = `${used} of ${jobs}${per === 'once' ? '' : `/${per}`}`;
-          return [
-            ...[printable(id), state, printable(path ?? subject), count],
-            ...[edgeText(untilMs, 'end', zone), by, why],
-          ];
+          const until = edgeText(untilMs, 'end', zone);
+          const texts = [path ?? subject, count, until, glass.by ?? '', glass.reason];
+          return [printable(id), state, ...texts.map(printable)];
         });
-        return table(titles, rows, io.columns, paint.dim);
+        return screen.table(titles, rows);
       });
     }),
 });
@@ -226,16 +223,16 @@ const budgetRequests = command({
       const api = apiOf(actor);
       const found = await answeredInProcess(api.requests.$get());
       const requests = flags.all ? found : found.filter(({ state }) => state === 'pending');
-      const rowOf = (request: LimitRequest): readonly string[] => {
-        const { id, state, subject, limit, from = '', until = '', requestedBy, reason } = request;
-        const [group, wanted] = [subjectWord(subject, directory), wantedText(request, policy.currency)];
-        return [id, state, group, limit, wanted, from, until, requestedBy, reason].map(printable);
-      };
-      return print(io, flags, { requests }, () =>
-        requests.length === 0
-          ? `${flags.all ? 'There is no request.' : 'No request waits.'}\n`
-          : table(REQUEST_TITLES, requests.map(rowOf), io.columns, paintWhen(io.colours).dim),
-      );
+      return print(io, flags, { requests }, (screen) => {
+        if (requests.length === 0) return `${flags.all ? 'There is no request.' : 'No request waits.'}\n`;
+        const rows = requests.map((request: LimitRequest) => {
+          const { id, state, subject, limit, from = '', until = '', requestedBy, reason } = request;
+          const what = requestedText(request, policy.currency);
+          const group = subjectWord(subject, directory);
+          return [id, state, group, limit, what, from, until, requestedBy, reason].map(printable);
+        });
+        return screen.table(REQUEST_TITLES, rows);
+      });
     });
   },
 });
@@ -271,17 +268,13 @@ const deciding = (verb: 'approve' | 'decline'): Command =>
         }
         const { live, ...request } = answer.body;
         const { state: outcome } = request;
-        return print(
-          io,
-          flags,
-          { outcome, request, pointer: live },
-          () => `${id} ${outcome}${live ? `; it is live in set ${live.set}, edit ${live.edit}` : ''}\n`,
-        );
+        const where = live ? `; it is live in set ${live.set}, edit ${live.edit}` : '';
+        return print(io, flags, { outcome, request, pointer: live }, () => `${id} ${outcome}${where}\n`);
       });
     },
   });
 
-function wantedText({ amount, edit }: LimitRequest, currency: string): string {
+function requestedText({ amount, edit }: LimitRequest, currency: string): string {
   if (edit === undefined) return `+${String(amount).replace(/^\+/, '')}`;
   const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
   if (row === undefined) return `${edit.count} changes`;
@@ -291,9 +284,6 @@ function wantedText({ amount, edit }: LimitRequest, currency: string): string {
 }
 
 export const commands = [
-  ...[budgetGrant, budgetRevoke, freeze, unfreeze],
-  ...[breakglass, breakglassLs, breakglassEnd, breakglassReview],
-  budgetRequests,
-  deciding('approve'),
-  deciding('decline'),
+  ...[budgetGrant, budgetRevoke, freeze, unfreeze, breakglass, breakglassLs, breakglassEnd, breakglassReview],
+  ...[budgetRequests, deciding('approve'), deciding('decline')],
 ];

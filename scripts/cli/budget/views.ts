@@ -20,7 +20,6 @@ import { type Edge, edgeText, instantText, writtenDay } from '../../../policies/
 import { isMoney, LIMIT_KINDS } from '../../../policies/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { TerminalIo } from '../../terminal/command.ts';
 import {
   choice,
   command,
@@ -32,9 +31,9 @@ import {
   toggle,
   whole,
 } from '../../terminal/define.ts';
-import { amounts, type Paint, paintWhen, printable, right, table } from '../../terminal/table.ts';
+import { amounts, printable, right, type Screen, textLines } from '../../terminal/table.ts';
 import { allPages, answeredInProcess } from '../api/api-in-process.ts';
-import { withBudget } from '../api/open-api.ts';
+import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import { rollupZone } from '../ledger-flags.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { BUDGET_FLAGS, knownSubject, SUBJECT_HELP, subjectOfWord, subjectWord } from './arguments.ts';
@@ -70,32 +69,28 @@ that refuse jobs now come first. Amounts are those in force now: with grants and
   examples: ['tollgate budget ls --group acme --over 80%', 'tollgate budget ls --trouble used-up --json'],
   run: ({ flags }, io) =>
     withBudget(flags, io, async (budget) => {
-      const { search, kind, unit, trouble, sort, over } = flags;
-      const asked = {
-        ...(flags.group !== undefined && { below: await knownSubject(flags.group, budget) }),
-        ...withoutAbsent({ search, kind, unit, trouble, sort }),
-        ...(over !== undefined && { percent_min: String(over) }),
+      const { group, search, kind, unit, trouble, sort, over } = flags;
+      const filter = {
+        ...(group !== undefined && { below: await knownSubject(group, budget) }),
+        ...withoutAbsent({ search, kind, unit, trouble, sort, percent_min: over?.toString() }),
       };
       const read = (max: number, from: { readonly cursor?: string }) =>
-        answeredInProcess(budget.api.budgets.$get({ query: { ...asked, ...from, max: String(max) } }));
+        answeredInProcess(budget.api.budgets.$get({ query: { ...filter, ...from, max: String(max) } }));
       const pages =
         flags.all || flags.json
           ? await allPages((from) => read(PAGE_ROWS, from))
           : ([await read(ROWS_SHOWN, {})] as const);
       const [page, rows] = [pages[0], pages.flatMap((each) => each.rows)];
       const reconciliation = await answeredInProcess(budget.api.reconciliation.$get());
-      const value = { currency: page.currency, limits: rows.map(limitStandingJson), reconciliation };
-      return print(io, flags, value, () => listText({ ...page, rows }, flags.alerts, io, reconciliation));
+      const value = { currency: page.currency, limits: rows.map(limitJson), reconciliation };
+      return print(io, flags, value, (screen) =>
+        listText({ ...page, rows }, flags.alerts, screen, reconciliation),
+      );
     }),
 });
 
-function listText(
-  { set, currency, nowMs, rows, total, refusing, usedUp, runsOut }: Budgets,
-  alerts: boolean,
-  io: TerminalIo,
-  reconciliation: Reconciliation,
-): string {
-  const paint = paintWhen(io.colours);
+function listText(page: Budgets, alerts: boolean, screen: Screen, reconciliation: Reconciliation): string {
+  const { set, currency, nowMs, rows, total, refusing, usedUp, runsOut } = page;
   const more = total - rows.length;
   const notes = [
     `${shadowCount(refusing)} refusing jobs, ${shadowCount(usedUp)} used up, ${shadowCount(runsOut)} gone before their period ends`,
@@ -105,14 +100,14 @@ function listText(
   const alertLines = rows.flatMap((row) => {
     const last = lastAlertOf(row);
     if (last === undefined || (last.state !== 'failed' && !alerts)) return [];
-    const text = printable(`${standingPath(row)} ${row.id}: ${last.text}`);
-    return [`${last.state === 'failed' ? paint.warn(text) : text}\n`];
+    const text = printable(`${subjectPath(row)} ${row.id}: ${last.text}`);
+    return [`${last.state === 'failed' ? screen.warn(text) : text}\n`];
   });
   return [
-    rows.length === 0 ? 'No limit is like this.\n' : standingsText(rows, currency, nowMs, io),
+    rows.length === 0 ? 'No limit is like this.\n' : limitsTable(rows, currency, nowMs, screen),
     ...alertLines,
-    ...notes.flatMap((note) => (note === false ? [] : paint.dim(`${note}\n`))),
-    `${paint[reconciliation.state === 'differs' ? 'bad' : 'dim'](reconciliation.text)}\n`,
+    textLines(notes.map((note) => note && screen.dim(note))),
+    `${screen[reconciliation.state === 'differs' ? 'bad' : 'dim'](reconciliation.text)}\n`,
   ].join('');
 }
 
@@ -126,44 +121,44 @@ ids. tollgate report spend --group has what the groups below it used.`,
   examples: ['tollgate budget show acme/payments', 'tollgate budget show runner-class/large --json'],
   run: ({ flags, words }, io) =>
     withBudget(flags, io, async (budget) => {
-      const { api, directory } = budget;
-      const subject = await knownSubject(words.group ?? 'instance', budget);
-      const query = { holding: subject, max: '1000' } as const;
-      const { set, currency, rows } = await answeredInProcess(api.budgets.$get({ query }));
-      const exceptions = await answeredInProcess(api.exceptions.$get({ query: { subject } }));
-      const path = subjectWord(subject, directory);
-      const limits = rows.map((row) => ({
-        ...limitStandingJson(row),
-        own: row.subject === subject,
-        zone: row.zone,
-        softAmount: row.softAmount ?? null,
-        contact: row.contact ?? null,
-        costCenter: row.costCenter ?? null,
-        reason: row.reason ?? null,
-        forecast: forecastJson(row),
-      }));
+      const { subject, path, set, currency, rows } = await readLimitsOf(words.group, budget);
+      const exceptions = await answeredInProcess(budget.api.exceptions.$get({ query: { subject } }));
+      const limits = rows.map((row) => {
+        const { zone, softAmount = null, contact = null, costCenter = null, reason = null } = row;
+        const own = row.subject === subject;
+        const about = { own, zone, softAmount, contact, costCenter, reason };
+        return { ...limitJson(row), ...about, forecast: forecastJson(row) };
+      });
       const value = { subject, path, set: set ?? null, currency, limits, exceptions };
-      return print(io, flags, value, () => {
-        const paint = paintWhen(io.colours);
+      return print(io, flags, value, (screen) => {
         return [
-          `${paint.strong(printable(path))}${path === subject ? '' : `  ${paint.dim(subject)}`}\n`,
+          `${screen.strong(printable(path))}${path === subject ? '' : `  ${screen.dim(subject)}`}\n`,
           ...(rows.length === 0
             ? ['No limit holds here.\n']
-            : [standingsText(rows, currency, io.nowMs(), io), ...rows.map((row) => noteText(row, currency))]),
-          exceptionsText(exceptions, directory, io.columns, paint),
+            : [
+                limitsTable(rows, currency, io.nowMs(), screen),
+                ...rows.map((row) => noteText(row, currency)),
+              ]),
+          exceptionsText(exceptions, budget.directory, screen),
         ].join('');
       });
     }),
 });
 
+/** The limits that hold for a subject: its own, and those above it. */
+async function readLimitsOf(word: string | undefined, budget: BudgetContext) {
+  const subject = await knownSubject(word ?? 'instance', budget);
+  const query = { holding: subject, max: '1000' } as const;
+  const { set, currency, rows } = await answeredInProcess(budget.api.budgets.$get({ query }));
+  return { subject, path: subjectWord(subject, budget.directory), set, currency, rows };
+}
+
 function noteText(row: BudgetRow, currency: string): string {
   const { contact, costCenter, reason, id, cohort, shared, borrowed = 0, unit } = row;
   const alerts = alertsText(row);
-  const lent =
-    shared &&
-    `cohort ${cohort}: ${bareAmountText(shared.used, unit)} of ${amountText(shared.amount, unit, currency)} lent in use, ${bareAmountText(borrowed, unit)} of at most ${amountText(shared.mayBorrow, unit, currency)} borrowed`;
   const notes = [
-    lent,
+    shared &&
+      `cohort ${cohort}: ${bareAmountText(shared.used, unit)} of ${amountText(shared.amount, unit, currency)} lent in use, ${bareAmountText(borrowed, unit)} of at most ${amountText(shared.mayBorrow, unit, currency)} borrowed`,
     alerts && `${alerts}, to ${row.addressee}`,
     lastAlertOf(row)?.text,
     costCenter && `cost center ${costCenter}`,
@@ -173,11 +168,11 @@ function noteText(row: BudgetRow, currency: string): string {
   const forecast = forecastText(row, currency);
   return [notes.length > 0 && `${limitText(row, currency)}, ${notes.join(', ')}`, forecast]
     .filter(Boolean)
-    .map((text) => `${printable(`${standingPath(row)} ${id}: ${text}`)}\n`)
+    .map((text) => `${printable(`${subjectPath(row)} ${id}: ${text}`)}\n`)
     .join('');
 }
 
-function exceptionsText(all: readonly ExceptionRow[], directory: Directory, columns: number, paint: Paint) {
+function exceptionsText(all: readonly ExceptionRow[], directory: Directory, screen: Screen) {
   if (all.length === 0) return '';
   const edgeWords = (written: string, which: Edge, zone: string): string => {
     const atMs = readInstant(written, which, zone);
@@ -190,7 +185,7 @@ function exceptionsText(all: readonly ExceptionRow[], directory: Directory, colu
       ...[until === '' ? 'it is lifted' : edgeWords(until, 'end', zone), by, reason],
     ].map(printable),
   );
-  return `\n${table(titles, rows, columns, paint.dim)}`;
+  return `\n${screen.table(titles, rows)}`;
 }
 
 const budgetHistory = command({
@@ -215,15 +210,14 @@ const budgetHistory = command({
       } while (before !== undefined && edits.length < flags.count);
       // The log keeps deleted subjects; a subject it never had must exist.
       if (group !== undefined && edits.length === 0) await knownSubject(group, budget);
-      return print(io, flags, { subject: subject ?? null, edits }, () => {
+      return print(io, flags, { subject: subject ?? null, edits }, (screen) => {
         if (edits.length === 0) return 'Nothing was ever changed here.\n';
-        const paint = paintWhen(io.colours);
         const zone = rollupZone(io);
         const texts = edits.map(({ edit, set, atMs, actor, why, source, rows, count }) => {
-          const head = `${paint.strong(`${instantText(atMs, zone)}  ${printable(actor)}`)}: ${printable(why)}\n`;
+          const head = `${screen.strong(`${instantText(atMs, zone)}  ${printable(actor)}`)}: ${printable(why)}\n`;
           const about = `edit ${edit}, set ${set}, from ${printable(source)}, ${count} ${count === 1 ? 'change' : 'changes'}`;
           const changes = rows && changeRowsText(rows, policy.currency, io);
-          return `${head}${paint.dim(about)}\n${changes ?? '(not kept any more, or too much to list)\n'}`;
+          return `${head}${screen.dim(about)}\n${changes ?? '(not kept any more, or too much to list)\n'}`;
         });
         return texts.join('');
       });
@@ -241,46 +235,38 @@ is the mean of the last four weeks. The error is that of every whole month of th
   exits: { 0: 'shown' },
   run: ({ flags, words }, io) =>
     withBudget(flags, io, async (budget) => {
-      const subject = await knownSubject(words.group ?? 'instance', budget);
-      const query = { holding: subject, max: '1000' } as const;
-      const { currency, rows } = await answeredInProcess(budget.api.budgets.$get({ query }));
+      const { subject, path, currency, rows } = await readLimitsOf(words.group, budget);
       const limits = rows.filter((row) => row.subject === subject && row.canRunOut);
-      const path = subjectWord(subject, budget.directory);
       const forecasts = limits.map((row) => ({ limit: row.id, unit: row.unit, ...forecastJson(row) }));
-      return print(io, flags, { subject, path, currency, limits: forecasts }, () => {
+      return print(io, flags, { subject, path, currency, limits: forecasts }, ({ strong }) => {
         if (limits.length === 0) return `${printable(path)} has no limit of its own that can run out.\n`;
-        const { strong } = paintWhen(io.colours);
-        return limits
-          .map((row) => {
-            const heading = strong(printable(`${standingPath(row)} ${row.id}`));
-            const text =
-              forecastText(row, currency) ?? 'No forecast: it is used up, or nothing was used lately.';
-            return `${heading}: ${limitText(row, currency)}\n${text}\n`;
-          })
-          .join('');
+        const none = 'No forecast: it is used up, or nothing was used lately.';
+        const texts = limits.map((row) => {
+          const heading = strong(printable(`${subjectPath(row)} ${row.id}`));
+          return `${heading}: ${limitText(row, currency)}\n${forecastText(row, currency) ?? none}\n`;
+        });
+        return texts.join('');
       });
     }),
 });
 
 /** As a command line names it: only groups and projects by their path. */
-const standingPath = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): string =>
+const subjectPath = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): string =>
   /^(group|project)\//.test(subject) ? path : subject;
 
-const modeOf = ({ mode, rolledOutAs }: BudgetRow): BudgetRow['mode'] => rolledOutAs ?? mode;
+const modeInForce = ({ mode, rolledOutAs }: BudgetRow): BudgetRow['mode'] => rolledOutAs ?? mode;
 
-function limitStandingJson(row: BudgetRow): object {
+function limitJson(row: BudgetRow): object {
   const { subject, id: limit, kind, unit, amount, per = null, settled: used = null, held = null } = row;
   const { left = null, percent = null, owner = null, thresholds = [], addressee: told, forecast } = row;
   const { each, refusing, alerts, cohort, borrowed, shared } = row;
   const { atMs, outcome = null } = forecast ?? {};
+  const runsOut = atMs === undefined ? outcome : new Date(atMs).toISOString();
   return {
-    ...{ subject, path: standingPath(row), limit, kind, unit, amount, per },
+    ...{ subject, path: subjectPath(row), limit, kind, unit, amount, per },
     // In force for jobs of the subject: the policy and the rollout may make it milder than it was written.
-    mode: modeOf(row),
-    ...withoutAbsent({ each }),
-    ...{ used, held, left, percent, runsOut: atMs === undefined ? outcome : new Date(atMs).toISOString() },
-    ...withoutAbsent({ refusing }),
-    ...{ owner, thresholds, told, ...withoutAbsent({ alerts }) },
+    mode: modeInForce(row),
+    ...{ each, used, held, left, percent, runsOut, refusing, owner, thresholds, told, alerts },
     ...(shared !== undefined && { cohort, borrowed, shared }),
   };
 }
@@ -291,56 +277,43 @@ function forecastJson({ forecast }: BudgetRow): object | null {
   return { atEnd, low, high, tested };
 }
 
-const TITLES = [
-  'group',
-  ...['limit', 'used', 'held', 'left'].map(amounts),
-  ...[right('%'), 'runs out', 'owner'],
-];
-
-function standingsText(
-  shown: readonly BudgetRow[],
-  currency: string,
-  nowMs: number,
-  io: Pick<TerminalIo, 'columns' | 'colours'>,
-): string {
-  const paint = paintWhen(io.colours);
-  const cells = shown.map((row): readonly string[] => {
+function limitsTable(rows: readonly BudgetRow[], currency: string, nowMs: number, screen: Screen): string {
+  const sums = ['limit', 'used', 'held', 'left'].map(amounts);
+  const titles = ['group', ...sums, right('%'), 'runs out', 'owner'];
+  const cells = rows.map((row): readonly string[] => {
     const { unit, settled, held, left, percent, owner, each } = row;
-    const bare = (amount: number | undefined): string =>
-      amount === undefined ? '' : bareAmountText(amount, unit);
+    const bare = (amount?: number): string => (amount === undefined ? '' : bareAmountText(amount, unit));
     return [
-      ...[printable(standingPath(row)), limitText(row, currency)],
+      ...[printable(subjectPath(row)), limitText(row, currency)],
       settled === undefined && each === undefined ? 'not counted' : bare(settled),
-      ...[bare(held), left !== undefined && left < 0 ? paint.bad(bare(left)) : bare(left)],
-      percent === undefined ? '' : percentText(percent, paint),
-      row.canRunOut && left !== undefined ? runsOutText(row, nowMs, paint) : '',
+      ...[bare(held), left !== undefined && left < 0 ? screen.bad(bare(left)) : bare(left)],
+      percent === undefined ? '' : percentText(percent, screen),
+      row.canRunOut && left !== undefined ? runsOutText(row, nowMs, screen) : '',
       printable(owner ?? ''),
     ];
   });
-  return table(TITLES, cells, io.columns, paint.dim);
+  return screen.table(titles, cells);
 }
 
-const percentText = (percent: number, paint: Paint): string =>
-  percent >= 100 ? paint.bad(`${percent}`) : percent >= 80 ? paint.warn(`${percent}`) : `${percent}`;
+const percentText = (percent: number, screen: Screen): string =>
+  percent >= 100 ? screen.bad(`${percent}`) : percent >= 80 ? screen.warn(`${percent}`) : `${percent}`;
 
 function limitText(row: BudgetRow, currency: string): string {
   const { amount, unit, kind, per } = row;
-  const mode = modeOf(row);
-  const written =
-    amount === 'unlimited'
-      ? `unlimited ${isMoney(kind) ? currency : kind}`
-      : amountText(amount, unit, currency);
+  const mode = modeInForce(row);
+  const unlimited = `unlimited ${isMoney(kind) ? currency : kind}`;
+  const written = amount === 'unlimited' ? unlimited : amountText(amount, unit, currency);
   return `${written}${per === undefined ? '' : `/${per}`}${mode === 'enforce' ? '' : ` (${mode})`}`;
 }
 
-function runsOutText(row: BudgetRow, nowMs: number, paint: Paint): string {
+function runsOutText(row: BudgetRow, nowMs: number, screen: Screen): string {
   const { forecast, zone } = row;
   const refusing = refusingText(row, nowMs);
-  if (refusing !== undefined) return paint.bad(refusing);
+  if (refusing !== undefined) return screen.bad(refusing);
   if (forecast === undefined) return '?';
-  if (forecast.outcome === 'lasts') return paint.good('lasts');
-  if (forecast.atMs === undefined) return paint.bad('used up');
-  return paint.warn(writtenDay(forecast.atMs, zone));
+  if (forecast.outcome === 'lasts') return screen.good('lasts');
+  if (forecast.atMs === undefined) return screen.bad('used up');
+  return screen.warn(writtenDay(forecast.atMs, zone));
 }
 
 export const commands = [budgetLs, budgetShow, budgetHistory, reportForecast];

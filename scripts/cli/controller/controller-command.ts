@@ -18,7 +18,7 @@ import type { RestCallDeps } from '../../../functions/core/gitlab/rest-call.ts';
 import type { RelayBeat } from '../../../functions/core/store/health-items.ts';
 import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, orElse, print, text, toggle, type ValuesOf } from '../../terminal/define.ts';
-import { paintWhen, printable } from '../../terminal/table.ts';
+import { printable, screenOf } from '../../terminal/table.ts';
 import { type LedgerFlags, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openIfAny, openLedger } from '../open-ledger.ts';
 import { armedRowsText } from '../report/shadow.ts';
@@ -307,7 +307,7 @@ function statusText(status: ControllerStatus, colours: boolean, columns: number)
   ] as const;
   const lines = rows.map(([name, text]) => `${name.padEnd(9)}${text}\n`);
   if (forecast.known && forecast.value.rows.length > 0)
-    lines.push(armedRowsText(forecast.value, paintWhen(colours), columns));
+    lines.push(armedRowsText(forecast.value, screenOf({ colours, columns })));
   return stateText(controller, means) + lines.join('');
 }
 

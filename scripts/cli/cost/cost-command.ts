@@ -1,5 +1,5 @@
 import { choice, command, orElse, print, required, text, toggle, whole } from '../../terminal/define.ts';
-import { type Paint, paintWhen, table } from '../../terminal/table.ts';
+import type { Screen } from '../../terminal/table.ts';
 import { BATCH_MAX, type Estimate, estimate, expectedBatches, MILLION } from './estimate.ts';
 import { type Prices, REGIONS } from './prices.ts';
 
@@ -11,18 +11,10 @@ Writes are those that the real program was counted to make of sample jobs. It ca
     'jobs-per-month': required(
       text('<number>', 'a number of jobs that ask to be admitted, like 300000', whole(0, 1_000_000_000)),
     ),
-    batch: text(
-      '<jobs>',
-      'admitted together, on average (default: by the number of jobs)',
-      whole(1, BATCH_MAX),
-    ),
+    batch: text('<jobs>', 'in one call, on average (default: by the number of jobs)', whole(1, BATCH_MAX)),
     counters: orElse(text('<number>', 'limits that a job counts on', whole(0, 24)), 3),
     relays: orElse(text('<number>', '1 to 4', whole(1, 4)), 2),
-    console: text(
-      '<visits>',
-      'with the console, and its visits a month (default: without)',
-      whole(0, 1_000_000),
-    ),
+    console: text('<visits>', 'with the console: visits a month (default: without)', whole(0, 1_000_000)),
     watchdog: toggle("with the watchdog and the relays' heartbeats"),
     nat: orElse(text('<number>', 'NAT gateways rather than public addresses', whole(0, 6)), 0),
     region: orElse(choice('<region>', 'with prices in scripts/cli/cost/prices.ts: ', REGIONS), 'us-east-1'),
@@ -39,11 +31,11 @@ Writes are those that the real program was counted to make of sample jobs. It ca
       visits: flags.console,
       natGateways: flags.nat,
     });
-    return print(io, flags, answer, () => costText(answer, paintWhen(io.colours), io.columns));
+    return print(io, flags, answer, (screen) => costText(answer, screen));
   },
 });
 
-function costText({ question, totals, lines, prices }: Estimate, paint: Paint, columns: number): string {
+function costText({ question, totals, lines, prices }: Estimate, screen: Screen): string {
   const { jobsPerMonth, batch, rollupBatch, region, visits = 0 } = question;
   const parts = [
     ['always', 'Always, a month', 1],
@@ -55,7 +47,7 @@ function costText({ question, totals, lines, prices }: Estimate, paint: Paint, c
   const blocks = parts.flatMap(([part, title, times]) => {
     const own = lines.filter((line) => line.part === part);
     if (own.length === 0) return [];
-    return [[paint.strong(title)], ...own.map((line) => rowOf(line, times, prices)), []];
+    return [[screen.strong(title)], ...own.map((line) => lineRow(line, times, prices)), []];
   });
   const sums = [
     ['Idle, a month', totals.idlePerMonth],
@@ -72,21 +64,18 @@ function costText({ question, totals, lines, prices }: Estimate, paint: Paint, c
     'Free tiers and discounts are not deducted, nor are retried conflicts counted.',
     'Durations, logs and visits are assumed: scripts/cli/cost/estimate.ts.',
   ];
+  const sumRows = sums.map(([label, amount]) => [label, amount.toFixed(2)]);
   return [
-    table([{}, RIGHT, {}, RIGHT, RIGHT], blocks, columns),
-    `${paint.strong('Together, US dollars')}\n`,
-    table(
-      [{}, RIGHT],
-      sums.map(([label, amount]) => [label, amount.toFixed(2)]),
-      columns,
-    ),
+    screen.table([{}, RIGHT, {}, RIGHT, RIGHT], blocks),
+    `${screen.strong('Together, US dollars')}\n`,
+    screen.table([{}, RIGHT], sumRows),
     `\n${notes.join('\n')}\n`,
   ].join('');
 }
 
 const RIGHT = { align: 'right' } as const;
 
-function rowOf(
+function lineRow(
   { label, quantity, price, usd }: Estimate['lines'][number],
   times: number,
   prices: Prices,

@@ -1,5 +1,5 @@
 /** Quantities of a deployment, from counted table units and from assumptions that fit a usual installation. */
-import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/alarms.ts';
+import { monitoringCounts } from '../../../cdk/monitoring/alarms.ts';
 import { roundMs } from '../../../functions/core/ledger/recount-round.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { PRICES, type PriceName, type Prices, type Region } from './prices.ts';
@@ -17,14 +17,6 @@ export interface CostQuestion {
 }
 
 type CostPart = 'always' | 'console' | 'admission' | 'usage' | 'kept';
-
-interface CostLine {
-  readonly part: CostPart;
-  readonly label: string;
-  readonly quantity: number;
-  readonly price: PriceName;
-  readonly usd: number;
-}
 
 const HOURS = 730;
 const MINUTES = HOURS * 60;
@@ -113,21 +105,17 @@ export function expectedBatches(jobsPerMonth: number, relays: number) {
 
 export function estimate(question: CostQuestion) {
   const prices: Prices = PRICES[question.region];
-  const part = (name: CostPart, rows: readonly Quantity[]): readonly CostLine[] =>
-    rows
-      .filter(([, quantity]) => quantity > 0)
-      .map(([label, quantity, price]) => {
-        const { usd, per } = prices[price];
-        return { part: name, label, quantity, price, usd: (quantity * usd) / per };
-      });
-  const jobs = jobQuantities(question);
-  const lines = [
-    ...part('always', alwaysQuantities(question)),
-    ...part('console', visitQuantities(question)),
-    ...part('admission', jobs.admission),
-    ...part('usage', jobs.usage),
-    ...part('kept', jobs.kept),
-  ];
+  const quantities: Readonly<Record<CostPart, readonly Quantity[]>> = {
+    ...{ always: alwaysQuantities(question), console: visitQuantities(question) },
+    ...jobQuantities(question),
+  };
+  const lines = Object.entries(quantities).flatMap(([part, rows]) =>
+    rows.flatMap(([label, quantity, price]) => {
+      const { usd, per } = prices[price];
+      const line = { part: part as CostPart, label, quantity, price, usd: (quantity * usd) / per };
+      return quantity > 0 ? [line] : [];
+    }),
+  );
   const sum = (...parts: readonly CostPart[]): number =>
     lines.filter((line) => parts.includes(line.part)).reduce((total, { usd }) => total + usd, 0);
   const perJob = sum('admission', 'usage', 'kept');
@@ -146,15 +134,11 @@ export type Estimate = ReturnType<typeof estimate>;
 type Quantity = readonly [label: string, quantity: number, price: PriceName];
 
 /** An alarm on a formula is billed per metric. */
-export const monitoringOf = ({
-  relays,
-  watchdog,
-  visits,
-}: Pick<CostQuestion, 'relays' | 'watchdog' | 'visits'>): MonitoringCounts =>
-  monitoringCounts({
-    ...{ relays, watchdog, console: visits !== undefined, deadlineMs: 2_000, failurePolicy: 'admit' },
-    ...{ noticesMinutes: 15, metrics: true },
-  });
+export const monitoringOf = (question: Pick<CostQuestion, 'relays' | 'watchdog' | 'visits'>) => {
+  const { visits, ...deployed } = question;
+  const settings = { deadlineMs: 2_000, failurePolicy: 'admit', noticesMinutes: 15, metrics: true } as const;
+  return monitoringCounts({ ...deployed, ...settings, console: visits !== undefined });
+};
 
 function alwaysQuantities(question: CostQuestion): readonly Quantity[] {
   const { relays, watchdog, natGateways } = question;

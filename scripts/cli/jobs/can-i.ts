@@ -1,6 +1,5 @@
 import { waitText } from '../../../functions/answers/job/decision-lines.ts';
 import type { AskedPipeline, CheckedPipeline } from '../../../functions/answers/job/model.ts';
-import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
@@ -9,7 +8,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { resolveContainers } from '../../../relay/translate/variables.ts';
 import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print, readWhole, text, texts, type ValuesOf, whole } from '../../terminal/define.ts';
-import { type Paint, paintWhen, printable, wrapped } from '../../terminal/table.ts';
+import { printable, type Screen, wrapped } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
 import { type BudgetContext, consoleAsked, withApi } from '../api/open-api.ts';
 import { leftSection } from '../check/check-sections.ts';
@@ -24,7 +23,7 @@ import {
 } from '../evaluation/place-flags.ts';
 import { ruleTable, violationLine } from '../evaluation/rule-text.ts';
 import { LEDGER_FLAGS, type LedgerFlags, refuseTableFlags } from '../ledger-flags.ts';
-import type { OpenLedger } from '../open-ledger.ts';
+import { type OpenLedger, partsOf } from '../open-ledger.ts';
 import { runnerVariablesOf } from '../pipeline/variables.ts';
 import { RULES_FLAGS, type RulesFlags, readRules } from '../rules-flags.ts';
 
@@ -83,7 +82,7 @@ sent by GitLab. No counter is changed.`,
   run: async ({ flags }, io) => {
     const nowMs = flags.now ?? io.nowMs();
     let unseen: readonly string[] = [];
-    const by = decidedBy(flags, io);
+    const by = chooseDecider(flags, io);
     const ask = async (api: ApiClient, books?: BudgetContext) => {
       if (books === undefined && flags.now !== undefined)
         throw new UsageError('--now: a console answers about now only');
@@ -92,13 +91,13 @@ sent by GitLab. No counter is changed.`,
         const json = { rerun: readWhole('rerun', word, 1, ID_MAX) };
         return answeredInProcess(api.check.$post({ json }));
       }
-      const asked = madeUp(flags, nowMs, io, books);
-      unseen = asked.unseen;
-      return answeredInProcess(api.check.$post({ json: asked.json }));
+      const request = madeUp(flags, nowMs, io, books);
+      unseen = request.unseen;
+      return answeredInProcess(api.check.$post({ json: request.json }));
     };
     const checked = await withApi(by.flags, { ...io, nowMs: () => nowMs }, ask, by.open);
     const answer = { ...checked, decidedBy: by.name, variablesNotSeen: unseen };
-    print(io, flags, answer, () => canIText(answer, by.note, io.columns, paintWhen(io.colours)));
+    print(io, flags, answer, (screen) => canIText(answer, by.note, screen));
     return checked.jobs[0]?.outcome === 'admitted' ? EXIT.ok : EXIT.wouldReject;
   },
 });
@@ -112,7 +111,7 @@ interface DecidedBy {
   readonly note: string;
 }
 
-function decidedBy(flags: CanIFlags, io: TerminalIo): DecidedBy {
+function chooseDecider(flags: CanIFlags, io: TerminalIo): DecidedBy {
   const { ledger, rerun } = flags;
   const asksConsole = flags.console !== undefined || (rerun !== undefined && ledger === undefined);
   const origin = asksConsole ? consoleAsked(flags, io) : undefined;
@@ -129,9 +128,7 @@ function decidedBy(flags: CanIFlags, io: TerminalIo): DecidedBy {
 }
 
 const noLedger: OpenLedger = async () => ({
-  store: new DynamoStore({
-    ...{ table: new MemoryTable(), instance: 'none', clock: systemClock, random: Math.random },
-  }),
+  store: new DynamoStore(partsOf({ table: new MemoryTable(), instance: 'none' })),
   ...{ instance: 'none', description: 'no ledger', close: async () => {} },
 });
 
@@ -161,13 +158,13 @@ function madeUp(flags: CanIFlags, nowMs: number, io: TerminalIo, books: BudgetCo
   };
   resolveContainers(request, runnerVariablesOf(variables).resolve);
   const { ref, refProtected, pipelineSource, userId } = request;
-  const asked = jobAsked({ ...request, jobName: job ?? 'job' });
+  const checked = jobAsked({ ...request, jobName: job ?? 'job' });
   const json: AskedPipeline = {
     ...(books === undefined
       ? withoutAbsent({ project: idOrPath(project), group: idOrPath(group) })
       : placeInLedger(flags, books.directory)),
     ...withoutAbsent({ ref, refProtected, pipelineSource, userId }),
-    jobs: [{ ...asked, ...(minutes !== undefined && { estimateSeconds: minutes * 60 }) }],
+    jobs: [{ ...checked, ...(minutes !== undefined && { estimateSeconds: minutes * 60 }) }],
   };
   return { json, unseen: dropped };
 }
@@ -175,31 +172,32 @@ function madeUp(flags: CanIFlags, nowMs: number, io: TerminalIo, books: BudgetCo
 const idOrPath = (word: string | undefined): number | string | undefined =>
   word !== undefined && /^\d{1,15}$/.test(word) ? Number(word) : word;
 
-function canIText(
-  answer: CheckedPipeline & { readonly variablesNotSeen: readonly string[] },
-  note: string,
-  columns: number,
-  paint: Paint,
-): string {
+type Answer = CheckedPipeline & { readonly variablesNotSeen: readonly string[] };
+
+function canIText(answer: Answer, note: string, screen: Screen): string {
   const [job] = answer.jobs;
   if (job === undefined) return '';
   const { outcome, costMicros, estimateSeconds, runnerClass, reasons, rules = [], text } = job;
-  const word = { admitted: paint.good('Yes'), rejected: paint.bad('No'), 'not sure': paint.warn('Not sure') };
+  const word = {
+    admitted: screen.good('Yes'),
+    rejected: screen.bad('No'),
+    'not sure': screen.warn('Not sure'),
+  };
   const decision =
     outcome === 'not sure' ? 'a rule needs to know more' : `would be ${outcome}${waitText(job)}`;
   const cost = amountText(costMicros, 'micros', answer.currency, 'up');
   const head = `${word[outcome]}: ${decision}; about ${cost}, ${durationText(estimateSeconds)} on ${printable(runnerClass)}, ${printable(answer.place.path)}.`;
-  const line = (each: string): string => `${wrapped(`  ${printable(each)}`, columns, '    ')}\n`;
+  const line = (each: string): string => `${wrapped(`  ${printable(each)}`, screen.columns, '    ')}\n`;
   const unseen = answer.variablesNotSeen.join(', ');
   return [
-    `${wrapped(head, columns, '  ')}\n${paint.dim(wrapped(note, columns, '  '))}\n`,
+    `${wrapped(head, screen.columns, '  ')}\n${screen.dim(wrapped(note, screen.columns, '  '))}\n`,
     reasons.map((each) => line(`${each.rule}: ${violationLine(each)}`)).join(''),
-    rules.length === 0 ? '' : ruleTable(rules, columns, paint),
-    leftSection(answer, { columns, paint }),
+    rules.length === 0 ? '' : ruleTable(rules, screen.columns, screen),
+    leftSection(answer, { columns: screen.columns, paint: screen }),
     unseen === '' ? '' : line(`Not seen by any rule, as it does not leave the relay: ${unseen}`),
     text === undefined
       ? ''
-      : `${paint.strong('The job page would say')}\n${text.split('\n').map(line).join('')}`,
+      : `${screen.strong('The job page would say')}\n${text.split('\n').map(line).join('')}`,
   ]
     .filter((part) => part !== '')
     .join('\n');

@@ -12,12 +12,12 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { amountText, durationText } from '../../../policies/unit-texts.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { command, print, word } from '../../terminal/define.ts';
-import { type Paint, paintWhen, printable, right, table, wrapped } from '../../terminal/table.ts';
+import { printable, right, type Screen, screenOf, wrapped } from '../../terminal/table.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import { withApi } from '../api/open-api.ts';
 import { ruleNowLines, violationLine } from '../evaluation/rule-text.ts';
-import { LEDGER_FLAGS, type LedgerFlags, rollupZone } from '../ledger-flags.ts';
-import { RULES_FLAGS, type RulesFlags } from '../rules-flags.ts';
+import { type LedgerFlags, rollupZone } from '../ledger-flags.ts';
+import { type RulesFlags, SOURCE_FLAGS } from '../rules-flags.ts';
 
 const explain = command({
   name: 'explain',
@@ -34,7 +34,7 @@ $TOLLGATE_ROLLUP_ZONE, else UTC; --json has Unix milliseconds.`,
     ),
   },
   expects: 'one job id (4711) or decision id (d-4711-1)',
-  flags: { ...LEDGER_FLAGS, ...RULES_FLAGS },
+  flags: SOURCE_FLAGS,
   examples: ['tollgate explain 4711', 'tollgate explain d-4711-1 --json'],
   exits: {
     0: 'found',
@@ -47,7 +47,7 @@ $TOLLGATE_ROLLUP_ZONE, else UTC; --json has Unix milliseconds.`,
     const explanation = await withApi(withFiles(flags), io, (api) =>
       answeredInProcess(api.jobs[':word'].$get({ param: { word: words.job } })),
     );
-    const layout = { zone: rollupZone(io), columns: io.columns, paint: paintWhen(io.colours) };
+    const layout = { zone: rollupZone(io), screen: screenOf(io) };
     return print(io, flags, explanation, () => explanationText(explanation, layout));
   },
 });
@@ -64,8 +64,7 @@ function withFiles(flags: LedgerFlags & RulesFlags): LedgerFlags & RulesFlags {
 
 interface Layout {
   readonly zone: string;
-  readonly columns: number;
-  readonly paint: Paint;
+  readonly screen: Screen;
 }
 
 function explanationText(explanation: JobExplanation, layout: Layout): string {
@@ -73,11 +72,11 @@ function explanationText(explanation: JobExplanation, layout: Layout): string {
   const job: JobExplanation = JSON.parse(JSON.stringify(explanation), (_, value: unknown) =>
     typeof value === 'string' ? printable(value) : value,
   );
-  const { paint, columns, zone } = layout;
+  const { screen, zone } = layout;
   const section = (title: string, text: string): string =>
-    text === '' ? '' : `${paint.strong(title)}\n${text}`;
+    text === '' ? '' : `${screen.strong(title)}\n${text}`;
   const lines = (all: readonly string[]): string =>
-    all.map((line) => `${wrapped(`  ${line}`, columns, '    ')}\n`).join('');
+    all.map((line) => `${wrapped(`  ${line}`, screen.columns, '    ')}\n`).join('');
   const text = explanation.rejectionText?.split('\n').map(printable) ?? [];
   return [
     headText(job, layout),
@@ -93,27 +92,25 @@ function explanationText(explanation: JobExplanation, layout: Layout): string {
 
 const ANSWERED = { ledger: 'the ledger', fallback: "the relay's fallback", unknown: 'an unknown program' };
 
-function headText(explanation: JobExplanation, { zone, paint, columns }: Layout): string {
+function headText(explanation: JobExplanation, { zone, screen }: Layout): string {
   const { jobId, job, outcome, decisionId, currency, atDecision: then, now, unchecked } = explanation;
-  const word = outcome === 'admitted' ? paint.good(outcome) : paint.bad(outcome);
+  const word = outcome === 'admitted' ? screen.good(outcome) : screen.bad(outcome);
   const name = job.name === undefined ? '' : ` "${job.name}"`;
-  const answered = ANSWERED[explanation.answered];
+  const by = ANSWERED[explanation.answered];
   const uncharged = unchecked === undefined ? '' : `; charged without asking: ${unchecked}`;
-  const policies =
-    now === undefined || now.policyVersion === then.policyVersion
-      ? then.policyVersion
-      : `${then.policyVersion} then, ${now.policyVersion} now`;
+  const versions = [then.policyVersion, now?.policyVersion ?? then.policyVersion] as const;
+  const policies = versions[0] === versions[1] ? versions[0] : `${versions[0]} then, ${versions[1]} now`;
   const rows = [
     ['project', job.projectPath ?? String(job.projectId ?? 'not recorded')],
     ['pipeline', String(job.pipelineId ?? 'not recorded')],
-    ['decided', `${instantText(explanation.decidedAtMs, zone)}, answered by ${answered}${uncharged}`],
+    ['decided', `${instantText(explanation.decidedAtMs, zone)}, answered by ${by}${uncharged}`],
     ['state', stateText(explanation, zone)],
     ['price then', priceText(then, currency)],
     ['price now', now === undefined ? 'not asked again' : priceText(now, currency)],
     ['policy', policies],
-    ['asked again', now === undefined ? 'cannot be: the question was not kept' : nowText(now, paint)],
+    ['asked again', now === undefined ? 'cannot be: the question was not kept' : nowText(now, screen)],
   ];
-  return `${paint.strong(`Job ${jobId}${name}`)}: ${word}, decision ${decisionId}\n${table([{}, {}], rows, columns)}`;
+  return `${screen.strong(`Job ${jobId}${name}`)}: ${word}, decision ${decisionId}\n${screen.table([{}, {}], rows)}`;
 }
 
 function stateText(job: JobExplanation, zone: string): string {
@@ -128,42 +125,40 @@ function stateText(job: JobExplanation, zone: string): string {
 const priceText = (terms: ExplainedTerms, currency: string): string =>
   `${amountText(terms.costMicros, 'micros', currency, 'up')} for ${durationText(terms.estimateSeconds)} on ${terms.runnerClass} at ${amountText(terms.microsPerMinute, 'micros', currency)} a minute (prices ${terms.priceVersion})`;
 
-function nowText(now: NonNullable<JobExplanation['now']>, paint: Paint): string {
+function nowText(now: NonNullable<JobExplanation['now']>, screen: Screen): string {
   const rulesOf = (isEnforced: boolean): string => {
     const reasons = now.reasons.filter(({ mode }) => (mode === 'enforce') === isEnforced);
     return [...new Set(reasons.map(({ rule }) => rule))].join(', ');
   };
   const watching = rulesOf(false);
-  const verdict =
-    now.outcome === 'admitted'
-      ? paint.good('admitted')
-      : `${paint.bad('rejected')} by ${rulesOf(true)}${waitText(now)}`;
-  return `would be ${verdict}${watching === '' ? '' : `; against it, but only watching: ${watching}`}`;
+  const rejected = `${screen.bad('rejected')} by ${rulesOf(true)}${waitText(now)}`;
+  const decision = now.outcome === 'admitted' ? screen.good('admitted') : rejected;
+  return `would be ${decision}${watching === '' ? '' : `; against it, but only watching: ${watching}`}`;
 }
 
-function rulesText(rules: readonly ExplainedRuleRow[], { paint, columns }: Layout): string {
+function rulesText(rules: readonly ExplainedRuleRow[], { screen }: Layout): string {
   // If no rule can be evaluated again, skip rules without a result.
   const isAskable = rules.some(({ now }) => now !== undefined);
   const shown = isAskable ? rules : rules.filter(({ atDecision }) => atDecision.length > 0);
   const rows = shown.flatMap(({ id, kind = '', mode = '', atDecision, now, whyNot }) => {
     const then = atDecision.length === 0 ? ['nothing'] : atDecision.map(violationLine);
     const current = now === undefined ? [`not asked: ${whyNot ?? 'unknown'}`] : ruleNowLines(now);
-    const told = [...then.map((text) => ['then', text]), ...current.map((text) => ['now', text])];
-    return told.map((cells, at) => [...(at === 0 ? [`  ${id}`, kind, mode] : ['', '', '']), ...cells]);
+    const lines = [...then.map((text) => ['then', text]), ...current.map((text) => ['now', text])];
+    return lines.map((cells, at) => [...(at === 0 ? [`  ${id}`, kind, mode] : ['', '', '']), ...cells]);
   });
   const silent = rules.length - shown.length;
   const rest = silent === 0 ? '' : `  ${silent} rules had nothing against it then.\n`;
   const titles = ['  rule', 'kind', 'mode', {}, 'against the job'];
-  return (rows.length === 0 ? '' : table(titles, rows, columns, paint.dim)) + rest;
+  return (rows.length === 0 ? '' : screen.table(titles, rows)) + rest;
 }
 
-function countersText({ counters, countersHidden, currency }: JobExplanation, { columns, paint }: Layout) {
+function countersText({ counters, countersHidden, currency }: JobExplanation, { screen }: Layout) {
   const hidden =
     countersHidden === 0 ? '' : `  ${countersHidden} more, of groups whose figures are not yours to see.\n`;
   if (counters.length === 0) return hidden || '  none: no limit is on the way of this job\n';
   const titles = ['  limit', {}, right('this job'), right('used'), right('bound'), right('left'), {}];
   const rows = counters.flatMap((row) => counterRows(row, currency));
-  return `${table(titles, rows, columns, paint.dim)}${hidden}`;
+  return `${screen.table(titles, rows)}${hidden}`;
 }
 
 function counterRows(
@@ -179,15 +174,11 @@ function counterRows(
   const note = seen === undefined ? unseen : `asked ${show(seen.asked)}`;
   const { mode, wait, whenUnreachable } = now;
   const more = [mode, wait && `jobs wait ${wait}`, whenUnreachable && `when unreachable ${whenUnreachable}`];
+  const before = [then?.jobHeld ?? '–', seen?.committed, seen?.bound, seen?.left].map(show);
+  const after = [then?.jobCounts ?? '–', now.settled + now.held, now.bound ?? 'no limit', now.left].map(show);
   return [
-    [
-      ...[name, 'then', show(then?.jobHeld ?? '–'), ...[seen?.committed, seen?.bound, seen?.left].map(show)],
-      then === undefined ? 'not claimed' : note,
-    ],
-    [
-      ...['', 'now', show(then?.jobCounts ?? '–'), show(now.settled + now.held)],
-      ...[show(now.bound ?? 'no limit'), show(now.left), more.filter(Boolean).join(', ')],
-    ],
+    [name, 'then', ...before, then === undefined ? 'not claimed' : note],
+    ['', 'now', ...after, more.filter(Boolean).join(', ')],
   ];
 }
 
@@ -197,18 +188,13 @@ function helpLines({ rejection, currency, now }: JobExplanation, zone: string): 
   const reasons = [says, ...others];
   if (now?.outcome === 'admitted')
     return [...reasons, 'It would be admitted if it came now: retry it in GitLab.'];
-  const more = [
-    renewsAtMs && `The limit starts again ${instantText(renewsAtMs, zone)}.`,
-    owner && `Owner: ${[owner.name, owner.contact].filter(Boolean).join(', ')}`,
-  ];
-  return [
-    ...[...reasons, ...advice],
-    ...classes.map(
-      ({ runnerClass, tags, costMicros }) =>
-        `It would start on ${runnerClass} (tags: ${tags.join(', ')}), for ${amountText(costMicros, 'micros', currency, 'up')}.`,
-    ),
-    ...more.flatMap((line) => line || []),
-  ];
+  const classLines = classes.map(
+    ({ runnerClass, tags, costMicros }) =>
+      `It would start on ${runnerClass} (tags: ${tags.join(', ')}), for ${amountText(costMicros, 'micros', currency, 'up')}.`,
+  );
+  const renewal = renewsAtMs ? [`The limit starts again ${instantText(renewsAtMs, zone)}.`] : [];
+  const contact = owner ? [`Owner: ${[owner.name, owner.contact].filter(Boolean).join(', ')}`] : [];
+  return [...reasons, ...advice, ...classLines, ...renewal, ...contact];
 }
 
 function retryText(retry: JobRetry, zone: string): string {

@@ -12,13 +12,13 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { durationText } from '../../../policies/unit-texts.ts';
 import { type Command, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, orElse, print, required, text, toggle, whole, word } from '../../terminal/define.ts';
-import { paintWhen, printable, right, table } from '../../terminal/table.ts';
+import { printable, right, type Screen, screenOf } from '../../terminal/table.ts';
 import { readUserFile, STANDARD_INPUT } from '../../terminal/user-file.ts';
 import { ssmSecretStore } from '../gitlab/secret-store.ts';
-import { LEDGER_EXITS, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
+import { LEDGER_EXITS, rollupZone } from '../ledger-flags.ts';
 import { openLedger, withOpened } from '../open-ledger.ts';
 import { money, shadowCount } from '../report/shadow-words.ts';
-import { RULES_FLAGS, readRules } from '../rules-flags.ts';
+import { RULES_FLAGS, readRules, TABLE_SOURCE_FLAGS } from '../rules-flags.ts';
 
 const READ_TIMEOUT_MS = 15_000;
 
@@ -26,7 +26,7 @@ const requeueLs = command({
   name: 'requeue ls',
   about: `Lists rejected jobs that wait to be retried when a slot is free, that were retried, and that were given up, with the reason.
 For each group that the policy names under requeue, its latest 200 jobs, oldest first.`,
-  flags: { ...RULES_FLAGS, ...TABLE_FLAGS },
+  flags: TABLE_SOURCE_FLAGS,
   examples: ['tollgate requeue ls --ledger tollgate-ledger'],
   exits: { ...LEDGER_EXITS, 0: 'listed' },
   run: async ({ flags }, io) => {
@@ -43,16 +43,13 @@ For each group that the policy names under requeue, its latest 200 jobs, oldest 
         groups.push({ ...settings, jobs: await Promise.all(jobs) });
       }
     });
-    return print(io, flags, { groups }, () =>
-      groups.length === 0
-        ? 'No group agreed to have its jobs retried: the policy has no requeue.\n'
-        : groups
-            .map((each) => {
-              const path = directory.groupById.get(each.groupId)?.path ?? `group ${each.groupId}`;
-              return groupText(each, path, io);
-            })
-            .join('\n'),
-    );
+    return print(io, flags, { groups }, (screen) => {
+      if (groups.length === 0)
+        return 'No group agreed to have its jobs retried: the policy has no requeue.\n';
+      const pathOf = ({ groupId }: ListedGroup) =>
+        directory.groupById.get(groupId)?.path ?? `group ${groupId}`;
+      return groups.map((each) => groupText(each, pathOf(each), rollupZone(io), screen)).join('\n');
+    });
   },
 });
 
@@ -60,11 +57,7 @@ interface ListedGroup extends RequeueSettings {
   readonly jobs: readonly (RequeueEntry & { readonly became?: keyof typeof BECAME })[];
 }
 
-function groupText(
-  { jobs, retries: max }: ListedGroup,
-  path: string,
-  io: Pick<TerminalIo, 'columns' | 'colours' | 'env'>,
-): string {
+function groupText({ jobs, retries: max }: ListedGroup, path: string, zone: string, screen: Screen): string {
   const waiting = jobs.filter(({ state }) => state === 'waiting' || state === 'retrying').length;
   const heading = printable(`${path}: ${waiting} waiting, ${jobs.length} in all`);
   if (jobs.length === 0) return `${heading}\n`;
@@ -73,10 +66,10 @@ function groupText(
     String(jobId),
     state,
     `${retries} of ${max}`,
-    instantText(rejectedAtMs, rollupZone(io)),
+    instantText(rejectedAtMs, zone),
     printable(newJobId === undefined ? (why ?? '') : `job ${newJobId}: ${BECAME[became ?? 'unasked']}`),
   ]);
-  return `${heading}\n${table(titles, rows, io.columns, paintWhen(io.colours).dim)}`;
+  return `${heading}\n${screen.table(titles, rows)}`;
 }
 
 const PARAMETER_PATH = /^(?:\/[\w.-]+){1,14}$/;
@@ -141,15 +134,13 @@ last minute.`,
   flags: {
     stale: toggle('only jobs past their due time'),
     count: orElse(text('<n>', 'how many at most', whole(1, 20_000)), 100),
-    ...RULES_FLAGS,
-    ...TABLE_FLAGS,
+    ...TABLE_SOURCE_FLAGS,
   },
   examples: ['tollgate reservations ls --stale'],
   exits: { ...LEDGER_EXITS, 0: 'listed' },
   run: async ({ flags }, io) => {
     const { stale, count } = flags;
     const { policy, directory } = readRules(flags, io);
-    const { currency } = policy;
     const nowMs = io.nowMs();
     const answer = await withOpened(openLedger, flags, io, async ({ store, relayBeats }) => {
       const { dueJobs, readRecords } = createLedger({ store, clock: { ...systemClock, nowMs: io.nowMs } });
@@ -161,12 +152,12 @@ last minute.`,
       }
       const jobs = stale ? held.filter(({ overdueSeconds }) => overdueSeconds > 0) : held;
       const waiting = waitingLines((await relayBeats?.()) ?? [], nowMs);
-      return { currency, jobs, more: due.length === count, waiting };
+      return { currency: policy.currency, jobs, more: due.length === count, waiting };
     });
     const groupOf = (root: string) => directory.groupById.get(Number(root))?.path ?? `group ${root}`;
     return print(io, flags, answer, () =>
       [
-        heldText(answer.jobs, currency, stale, answer.more, io),
+        heldText(answer, stale, io),
         ...answer.waiting.map((line) => `${printable(waitingText(line, groupOf(line.root)))}\n`),
       ].join(''),
     );
@@ -174,6 +165,7 @@ last minute.`,
 });
 
 type HeldJob = NonNullable<ReturnType<typeof heldJob>>;
+type HeldJobs = Readonly<{ jobs: readonly HeldJob[]; currency: string; more: boolean }>;
 
 function heldJob(record: JobRecord | undefined, nowMs: number) {
   if (record?.dueAtMs === undefined) return undefined;
@@ -189,15 +181,9 @@ function heldJob(record: JobRecord | undefined, nowMs: number) {
   };
 }
 
-function heldText(
-  jobs: readonly HeldJob[],
-  currency: string,
-  stale: boolean,
-  cut: boolean,
-  io: Pick<TerminalIo, 'columns' | 'colours' | 'env'>,
-): string {
+function heldText({ jobs, currency, more: isCut }: HeldJobs, stale: boolean, io: TerminalIo): string {
   if (jobs.length === 0) return stale ? 'No job is past its due time.\n' : 'No job holds anything.\n';
-  const paint = paintWhen(io.colours);
+  const screen = screenOf(io);
   const titles = [right('job'), 'state', 'class', right('held'), 'since', 'overdue', 'project and job'];
   const rows = jobs.map(
     ({ jobId, state, runnerClass, heldMicros, decidedAt, overdueSeconds, projectPath, jobName }) => [
@@ -206,13 +192,13 @@ function heldText(
       printable(runnerClass),
       money(heldMicros, currency),
       instantText(Date.parse(decidedAt), rollupZone(io)),
-      overdueSeconds === 0 ? '' : paint.warn(durationText(overdueSeconds, 'down')),
+      overdueSeconds === 0 ? '' : screen.warn(durationText(overdueSeconds, 'down')),
       printable([projectPath, jobName].filter((each) => each !== null).join(' ')),
     ],
   );
   const sum = jobs.reduce((total, { heldMicros }) => total + heldMicros, 0);
-  const more = cut ? ', and perhaps more: --count' : '';
-  return `${table(titles, rows, io.columns, paint.dim)}${shadowCount(jobs.length)} jobs hold ${money(sum, currency)}${more}\n`;
+  const more = isCut ? ', and perhaps more: --count' : '';
+  return `${screen.table(titles, rows)}${shadowCount(jobs.length)} jobs hold ${money(sum, currency)}${more}\n`;
 }
 
 export const commands = [

@@ -4,7 +4,7 @@ import type { LimitPointer, LimitTable } from '../../../functions/core/limits/li
 import { readChange, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { SPENT_KINDS } from '../../../policies/unit.ts';
-import { type Paint, printable } from '../../terminal/table.ts';
+import { printable, type Screen } from '../../terminal/table.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -35,9 +35,13 @@ export const setShown = (
   ...(base !== undefined && { base }),
 });
 
-export function setText({ set, edit, at, actor, why, source }: SetView, zone: string, paint: Paint): string {
+export function setText(
+  { set, edit, at, actor, why, source }: SetView,
+  zone: string,
+  screen: Screen,
+): string {
   return [
-    `set    ${paint.strong(set)}, edit ${edit}`,
+    `set    ${screen.strong(set)}, edit ${edit}`,
     `since  ${instantText(Date.parse(at), zone)}`,
     `by     ${printable(actor)}, from ${printable(source)}: ${printable(why)}`,
     '',

@@ -4,6 +4,7 @@ import { systemClock } from '../../../functions/core/environment/environment.ts'
 import { changeRows } from '../../../functions/core/limits/change-rows.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
 import type { ChangeRow } from '../../../functions/core/limits/edit-model.ts';
+import type { LimitChange } from '../../../functions/core/limits/limit-set.ts';
 import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { publishLimits, readChange, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
 import type { Directory } from '../../../policies/directory.ts';
@@ -16,9 +17,9 @@ import { DocumentError, limitsIn, readPolicy } from '../../policy/read-documents
 import { readYaml } from '../../policy/yaml-document.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print, required, text, toggle, word } from '../../terminal/define.ts';
-import { paintWhen } from '../../terminal/table.ts';
+import { screenOf } from '../../terminal/table.ts';
 import { answerOfDesk } from '../api/api-in-process.ts';
-import { ACTOR_FLAG, readActor, readReason } from '../budget/arguments.ts';
+import { ACTOR_FLAG, BUDGET_FLAGS, readActor, readReason } from '../budget/arguments.ts';
 import { changeRowsText, printOutcome } from '../budget/change-text.ts';
 import { rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openToEdit, withOpened } from '../open-ledger.ts';
@@ -35,13 +36,8 @@ import {
   setText,
 } from './live-set.ts';
 
-const AGAINST_FLAGS = {
-  policy: text('<file>', 'the policy they are used with (default: policies/policy.yaml of this project)'),
-  directory: text(
-    '<file>',
-    'groups and projects (default: as synced from GitLab, else policies/directory.yaml)',
-  ),
-};
+const { policy: POLICY, directory: DIRECTORY } = BUDGET_FLAGS;
+const AGAINST_FLAGS = { policy: POLICY, directory: DIRECTORY };
 
 const limitsShow = command({
   name: 'limits show',
@@ -68,9 +64,9 @@ const limitsShow = command({
       throw new UsageError('--document: leave it away, --json shows the document as well');
     if (set !== undefined) {
       if (!document && !json) throw new UsageError('--set: needs --document or --json');
-      const kept = await withOpened(openToEdit, flags, io, ({ limits }) => readKept(set, limits));
-      const { atMs, ...change } = kept.change;
-      const { document: shown } = kept;
+      const stored = await withOpened(openToEdit, flags, io, ({ limits }) => readKept(set, limits));
+      const { atMs, ...change } = stored.change;
+      const { document: shown } = stored;
       const value = { kept: { set, at: new Date(atMs).toISOString(), ...change, document: shown } };
       const head = `# Set ${set} of ${instantText(atMs, rollupZone(io))}. Publish it to undo all later edits\n`;
       return print(io, flags, value, () => head + limitsYaml(shown));
@@ -82,10 +78,10 @@ const limitsShow = command({
     }
     const { pointer, change } = live;
     const shown = setShown(pointer, change);
-    return print(io, flags, { live: { ...shown, document: live.document } }, () =>
+    return print(io, flags, { live: { ...shown, document: live.document } }, (screen) =>
       document
         ? `${baseLine(pointer.set, pointer.edit)}${limitsYaml(live.document)}`
-        : setText(shown, rollupZone(io), paintWhen(io.colours)),
+        : setText(shown, rollupZone(io), screen),
     );
   },
 });
@@ -112,9 +108,9 @@ counters for one job, or limits that would reject the jobs that deploy. Run it b
       : parsed.problems.map(problemText);
     if (problems.length > 0) throw new DocumentError(problems.map((each) => `set ${set}: ${each}`));
     const shown = setShown(live.pointer, live.change);
-    const paint = paintWhen(io.colours);
-    const text = `${setText(shown, rollupZone(io), paint)}${paint.good('fits')} ${files.policy}\n`;
-    return print(io, flags, { live: shown }, () => text);
+    return print(io, flags, { live: shown }, (screen) => {
+      return `${setText(shown, rollupZone(io), screen)}${screen.good('fits')} ${files.policy}\n`;
+    });
   },
 });
 
@@ -166,26 +162,25 @@ changes nothing. If a limit grows by more than half, another person has to appro
         ? changeRows({ from: before.value, to: limits, directory, nowMs: io.nowMs() })
         : undefined;
       if (flags['dry-run'])
-        return print(io, flags, { outcome: 'dry_run', base: base ?? null, changes }, () =>
-          [changesText(changes, policy, io), 'Nothing was written.\n'].join(''),
-        );
+        return print(io, flags, { outcome: 'dry_run', base: base ?? null, changes }, () => {
+          return `${changesText(changes, policy, io)}Nothing was written.\n`;
+        });
       const change = {
         ...{ actor, why, source: `file ${basename(file)}`, atMs: io.nowMs() },
         ...(base !== undefined && { base }),
       };
       // A first set has no larger predecessor to compare with.
-      const asked = live && (await requestApproval(yaml.value, change, table, policy, directory, io));
-      if (asked !== undefined)
-        return printOutcome(answerOfDesk(asked), base, { currency: policy.currency, json, io });
+      const requested = live && (await requestApproval(yaml.value, change, table, policy, directory, io));
+      if (requested !== undefined)
+        return printOutcome(answerOfDesk(requested), base, { currency: policy.currency, json, io });
       const outcome = await publishLimits(yaml.value, change, { table, policy, directory });
       if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(yaml.locate));
       if (outcome.outcome === 'stale') return printStale(base, outcome.live, table, json, io);
       const shown = setShown(outcome.pointer, change);
-      const paint = paintWhen(io.colours);
-      const text = `${paint.good('live')} in ${description}\n${setText(shown, rollupZone(io), paint)}`;
-      return print(io, flags, { outcome: 'live', ...shown, changes }, () =>
-        [changesText(changes, policy, io), text].join(''),
-      );
+      return print(io, flags, { outcome: 'live', ...shown, changes }, (screen) => {
+        const text = `${screen.good('live')} in ${description}\n${setText(shown, rollupZone(io), screen)}`;
+        return `${changesText(changes, policy, io)}${text}`;
+      });
     });
   },
 });
@@ -193,16 +188,14 @@ changes nothing. If a limit grows by more than half, another person has to appro
 /** Files the document for approval. Undefined: one person alone may publish it, and nothing was written. @throws {LimitsError} */
 async function requestApproval(
   document: unknown,
-  by: { readonly actor: string; readonly why: string; readonly source: string; readonly base?: string },
+  by: Omit<LimitChange, 'atMs'>,
   table: LimitTable,
   policy: Policy,
   directory: Directory,
   io: TerminalIo,
 ) {
   const desk = createLimitsDesk({
-    table,
-    policy,
-    directory: async () => directory,
+    ...{ table, policy, directory: async () => directory },
     ledger: { readCounters: async () => [] },
     clock: { ...systemClock, nowMs: io.nowMs },
     newId: () => randomBytes(5).toString('hex'),
@@ -210,8 +203,7 @@ async function requestApproval(
   const edits = [{ kind: 'replace' as const, document }];
   const preview = await desk.preview(edits, by.base);
   if (preview.outcome !== 'valid' || preview.stale || preview.needsApproval.length === 0) return undefined;
-  const { actor, why, source, base } = by;
-  return desk.apply(edits, { actor, why, source, base, confirmed: true, rights: [{ role: 'admin' }] });
+  return desk.apply(edits, { base: undefined, ...by, confirmed: true, rights: [{ role: 'admin' }] });
 }
 
 function changesText(
@@ -239,7 +231,7 @@ async function printStale(
     io.err(`Nothing was published: this is ${mine}, and no set was ever live. Say --base ${NONE}.\n`);
   else
     io.err(`Nothing was published: this is ${mine}, and another one is live.
-${setText(shown, rollupZone(io), paintWhen(io.colours))}See it with tollgate limits show --document, put both together, and publish that with --base ${live.set}.
+${setText(shown, rollupZone(io), screenOf(io))}See it with tollgate limits show --document, put both together, and publish that with --base ${live.set}.
 `);
   return EXIT.wouldReject;
 }

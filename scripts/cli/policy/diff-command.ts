@@ -17,7 +17,7 @@ import { limitsIn, policyIn, readDirectory } from '../../policy/read-documents.t
 import { parseYaml, readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
 import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, severalWords, text, toggle } from '../../terminal/define.ts';
-import { paintWhen, printable, table } from '../../terminal/table.ts';
+import { printable, type Screen, screenOf, textLines } from '../../terminal/table.ts';
 import { changeRowsText } from '../budget/change-text.ts';
 import { type LedgerFlags, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { shadowCount } from '../report/shadow-words.ts';
@@ -80,13 +80,14 @@ without counters.`,
     const changes = policyChanges(old.policy.value, recent.policy.value);
     const limits = changeRows({ from: from.limits, to: to.limits, directory, nowMs });
     const jumps = jumpsBetween(from.policy, to.policy, recent.policy.value, nowMs);
-    const recorded = flags.since === undefined ? undefined : await replay(flags.since, flags, from, to, io);
+    const recorded =
+      flags.since === undefined ? undefined : await replay(flags.since, flags, { from, to }, io);
     const different = changes.length + limits.length > 0;
     if (flags.json) io.out(`${JSON.stringify({ different, changes, limits, jumps, ...recorded })}\n`);
     else {
-      io.out(different ? changesText(changes, io) : 'no difference\n');
+      io.out(different ? changesText(changes, screenOf(io)) : 'no difference\n');
       if (limits.length > 0) io.out(changeRowsText(limits, to.policy.currency, io));
-      if (recorded !== undefined) io.out(`\n${recordedText(recorded.recorded, recorded.ledger)}\n`);
+      if (recorded !== undefined) io.out(`\n${recordedText(recorded.recorded, recorded.ledger)}`);
       for (const { rate, runnerClass, fromMicros, toMicros } of flags.force ? [] : jumps)
         io.err(
           `${printable(`${rate} of class ${runnerClass} goes from ${moneyText(fromMicros)} to ${moneyText(toMicros)}`)}: correct it, or say --force\n`,
@@ -136,6 +137,8 @@ function versionAt(ref: string, words: readonly string[], files: RulesFiles, io:
   return { policy: documentAt(ref, files.policy, io), limits: documentAt(ref, files.limits, io) };
 }
 
+type ComparedVersions = Readonly<Record<'from' | 'to', BacktestRules>>;
+
 const TIMEOUT_MS = 20_000;
 const BYTES_MAX = 64 * 1024 * 1024;
 
@@ -160,20 +163,14 @@ function documentAt(ref: string, file: string, { root }: Pick<TerminalIo, 'root'
   }
 }
 
-async function replay(
-  since: string,
-  flags: LedgerFlags,
-  from: BacktestRules,
-  to: BacktestRules,
-  io: TerminalIo,
-) {
+async function replay(since: string, flags: LedgerFlags, rules: ComparedVersions, io: TerminalIo) {
   const span = readSpan(since, undefined, io.nowMs(), rollupZone(io));
   // Only --since needs the modules of the ledger.
   const { openLedger } = await import('../open-ledger.ts');
   const ledger = await standIn(io, openLedger)(flags, io);
   const progress = progressOf('jobs asked again', io);
   try {
-    const recorded = await compareRules(ledger.store, { ...span, from, to, onJob: progress.step });
+    const recorded = await compareRules(ledger.store, { ...span, ...rules, onJob: progress.step });
     return { recorded, ledger: ledger.description };
   } finally {
     progress.done();
@@ -197,38 +194,30 @@ function recordedText(
       `${shadowCount(variablesLost)} had variables, which are never kept: rules that read them say what they said then.`,
     'What depends on counters is not compared: see tollgate backtest.',
   ];
-  return lines.flatMap((line) => (line === false ? [] : printable(line))).join('\n');
+  return textLines(lines.map((line) => line && printable(line)));
 }
 
 const TONES = { tightens: 'good', loosens: 'warn', changes: 'dim' } as const;
 
-function changesText(
-  changes: readonly PolicyChange[],
-  { columns, colours }: Pick<TerminalIo, 'columns' | 'colours'>,
-): string {
-  const paint = paintWhen(colours);
+function changesText(changes: readonly PolicyChange[], screen: Screen): string {
   const rows = changes.map(({ at, what, effect }) => [
-    ...[paint[TONES[effect]](effect), printable(at), printable(what)],
+    ...[screen[TONES[effect]](effect), printable(at), printable(what)],
   ]);
-  return rows.length === 0 ? '' : `${table([{}, {}, {}], rows, columns)}\n`;
+  return rows.length === 0 ? '' : `${screen.table([{}, {}, {}], rows)}\n`;
 }
 
+type Direction = 'tightens' | 'loosens';
 /** Effect on jobs. `changes`: the fields do not show a direction, so a reviewer must look. */
-type PolicyEffect = 'tightens' | 'loosens' | 'changes';
+type PolicyEffect = Direction | 'changes';
 
-interface PolicyChange {
-  /** Place by name instead of index: `rules.trusted-images.mode`. */
-  readonly at: string;
-  /** `shadow → enforce`, `+ docker:*`, `- docker:*`. */
-  readonly what: string;
-  readonly effect: PolicyEffect;
-}
+type PolicyChange = ReturnType<typeof policyChanges>[number];
 
-const policyChanges = (from: unknown, to: unknown): readonly PolicyChange[] =>
+/** `at`: by name instead of index, `rules.trusted-images.mode`. `what`: `shadow → enforce`, `+ docker:*`, `- docker:*`. */
+const policyChanges = (from: unknown, to: unknown) =>
   leaves(byName(from), byName(to)).map((leaf) => ({
     at: leaf.path.join('.'),
     what: leafText(leaf),
-    effect: effectOf(leaf, entryOf(from), entryOf(to)),
+    effect: findEffect(leaf, entryOf(from), entryOf(to)),
   }));
 
 /** A value that differs: a scalar, a list as a whole, or an entry that was added or removed. */
@@ -240,13 +229,13 @@ interface Leaf {
 
 /** Rules, prices and classes are lists of named entries: they are compared by name. */
 function byName(value: unknown): unknown {
-  if (Array.isArray(value) && value.length > 0 && value.every((each) => nameOf(each) !== undefined))
-    return Object.fromEntries(value.map((each) => [nameOf(each), byName(each)]));
+  if (Array.isArray(value) && value.length > 0 && value.every((each) => entryName(each) !== undefined))
+    return Object.fromEntries(value.map((each) => [entryName(each), byName(each)]));
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, byName(each)]));
 }
 
-function nameOf(value: unknown): string | undefined {
+function entryName(value: unknown): string | undefined {
   const { id, name, version, kind, rate_per_minute: rate, classes } = entryOf(value);
   if (kind !== undefined) return String(id);
   if (rate !== undefined) return String(name);
@@ -300,8 +289,6 @@ function written(value: unknown): string {
   return `{${keys.join(', ')}}`;
 }
 
-type Direction = 'tightens' | 'loosens';
-
 const OPPOSITE = { tightens: 'loosens', loosens: 'tightens' } as const;
 
 /** Words from the mildest to the strictest; a word that is not listed and an absent one count as the first. */
@@ -325,7 +312,7 @@ const MORE: Readonly<Record<string, Direction>> = {
   ...{ runner_classes: 'tightens', executors: 'tightens' },
 };
 
-function effectOf({ path, from, to }: Leaf, before: Entry, after: Entry): PolicyEffect {
+function findEffect({ path, from, to }: Leaf, before: Entry, after: Entry): PolicyEffect {
   const [section, id = '', key = '', ...below] = path;
   if (section === 'platform')
     return id === 'groups' || id === 'projects' ? more(from, to, 'loosens') : 'changes';

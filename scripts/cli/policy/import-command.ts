@@ -5,7 +5,7 @@ import { policyIn } from '../../policy/read-documents.ts';
 import { parseYaml } from '../../policy/yaml-document.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';
 import { choice, command, text, whole, word } from '../../terminal/define.ts';
-import { paintWhen, printable } from '../../terminal/table.ts';
+import { printable, screenOf } from '../../terminal/table.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { comment, quotedText } from '../init/drafts.ts';
 import { type ImportedRule, type RunnerSection, readRunnerConfig, rulesOfRunner } from './import-rules.ts';
@@ -41,10 +41,10 @@ warnings. Tokens in the file are never printed.`,
     if (flags.json) io.out(`${JSON.stringify({ rules, runners })}\n`);
     else {
       io.out(rules);
-      const paint = paintWhen(io.colours);
+      const screen = screenOf(io);
       for (const { name, warnings } of runners)
         for (const warning of warnings)
-          io.err(`${paint.warn('warning')} ${printable(`runner ${JSON.stringify(name)}: ${warning}`)}\n`);
+          io.err(`${screen.warn('warning')} ${printable(`runner ${JSON.stringify(name)}: ${warning}`)}\n`);
     }
     return EXIT.ok;
   },

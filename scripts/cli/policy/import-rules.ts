@@ -34,7 +34,7 @@ const DOCKER = /^docker(?:-windows|-autoscaler|\+machine)?$/;
 
 /** @param warn - takes what no rule can express. */
 export function rulesOfRunner(section: RunnerSection, warn: Warn): readonly ImportedRule[] {
-  return Object.entries(checksOf(section, warn))
+  return Object.entries(readChecks(section, warn))
     .filter(([, { from }]) => from.length > 0)
     .map(([name, checks]) => {
       const kind = name as Kind;
@@ -43,7 +43,7 @@ export function rulesOfRunner(section: RunnerSection, warn: Warn): readonly Impo
     });
 }
 
-function checksOf({ executor, docker, kubernetes }: RunnerSection, warn: Warn): { [K in Kind]?: Checks } {
+function readChecks({ executor, docker, kubernetes }: RunnerSection, warn: Warn): { [K in Kind]?: Checks } {
   if (DOCKER.test(executor))
     return {
       // A job without an image gets the Runner's own, which always passes.

@@ -5,7 +5,7 @@ import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, orElse, severalWords, text, whole } from '../../terminal/define.ts';
 import { shortPath, writeUserFile } from '../../terminal/user-file.ts';
 import { readFixtures } from './fixtures/read-fixtures.ts';
-import { junitXml, runFixtures, runJson, tellRun } from './fixtures/run-fixtures.ts';
+import { junitXml, printRun, runFixtures, runJson } from './fixtures/run-fixtures.ts';
 
 /** More files than real fixtures have. */
 const FILES_MAX = 10_000;
@@ -34,7 +34,7 @@ A file of fixtures; policies/policy.test.yaml is an example:
     expect     admitted, or rejected, or {decision, code, rule, shadow, text, cost, runner_class}. All names must be
                listed, in any order; shadow takes codes and rule ids; text takes parts of the message`,
   words: {
-    files: severalWords('[files or folders]', 'default: every *.test.yaml under policies/ of this project', [
+    files: severalWords('[files or folders]', 'default: all policies/**/*.test.yaml of this project', [
       0,
       FILES_MAX,
     ]),
@@ -66,7 +66,7 @@ A file of fixtures; policies/policy.test.yaml is an example:
     if (junit !== undefined)
       writeUserFile(resolve(io.cwd, junit), junitXml(run, shown), `--junit "${junit}"`);
     if (flags.json) io.out(`${JSON.stringify(runJson(run, shown))}\n`);
-    else tellRun(run, shown, io);
+    else printRun(run, shown, io);
     const isCovered = run.coveragePercent >= percentMin;
     if (!isCovered) io.err(`coverage is ${run.coveragePercent} %; --coverage-min wants ${percentMin} %\n`);
     return isCovered && run.failed === 0 ? EXIT.ok : EXIT.wouldReject;

@@ -5,11 +5,11 @@ import type { Policy } from '../../../policies/policy.ts';
 import { NO_CLASS, pricesAt, priceVersions, type RunnerClass } from '../../../policies/price.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
 import { ASKED_BY, LIMIT_KINDS } from '../../../policies/unit.ts';
-import { DocumentError, locateLimits, policyIn, readDirectory } from '../../policy/read-documents.ts';
+import { DocumentError, limitsIn, policyIn, readDirectory } from '../../policy/read-documents.ts';
 import { collectProblems, readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
 import { EXIT } from '../../terminal/command.ts';
 import { command, toggle } from '../../terminal/define.ts';
-import { paintWhen, table } from '../../terminal/table.ts';
+import { screenOf } from '../../terminal/table.ts';
 import { shortPath } from '../../terminal/user-file.ts';
 import { RULES_FLAGS, type RulesFiles, rulesFiles } from '../rules-flags.ts';
 import { entriesAt, entriesOf, entryOf } from './written-document.ts';
@@ -28,18 +28,18 @@ lock somebody out or can never match.`,
     1: 'a file cannot be read',
     3: 'wrong usage, invalid, or a policy that would lock out its own platform team',
   },
-  run: async ({ flags: values }, io) => {
-    const documents = readDocuments(rulesFiles(values, io));
+  run: async ({ flags }, io) => {
+    const documents = readDocuments(rulesFiles(flags, io));
     const nowMs = io.nowMs();
     const { policy, limits, directory } = documents;
     /** Violations that would lock out the controller's own deploy; --force reports and ignores them. */
     const lockout = selfLockout(policy.model, limits.model, directory, nowMs);
-    const valid = lockout.length === 0 || values.force;
-    const warnings = warningsOf(documents, nowMs).map((text) => shortPath(text, io.cwd));
+    const valid = lockout.length === 0 || flags.force;
+    const warnings = collectWarnings(documents, nowMs).map((text) => shortPath(text, io.cwd));
     const { version, currency } = policy.model;
-    const rules = policy.model.rules.map(({ id, kind, class: ruleClass, mode, stateless }) => ({
-      ...{ id, kind, class: ruleClass, mode, stateless },
-    }));
+    const rules = policy.model.rules.map(({ id, kind, class: ruleClass, mode, stateless }) => {
+      return { id, kind, class: ruleClass, mode, stateless };
+    });
     const { bySubject, personalDefault, groupDefaults } = limits.model;
     const limitCount =
       [...bySubject.values()].flat().length + personalDefault.length + (groupDefaults?.all.length ?? 0);
@@ -48,24 +48,23 @@ lock somebody out or can never match.`,
       limits: { version: limits.model.version, count: limitCount },
       directory: { groups: directory.groupById.size, projects: directory.projectById.size },
     };
-    if (values.json) io.out(`${JSON.stringify(report)}\n`);
+    if (flags.json) io.out(`${JSON.stringify(report)}\n`);
     else {
-      const paint = paintWhen(io.colours);
-      for (const text of warnings) io.err(`${paint.warn('warning')} ${text}\n`);
+      const screen = screenOf(io);
+      for (const text of warnings) io.err(`${screen.warn('warning')} ${text}\n`);
       for (const text of lockout)
-        io.err(`${valid ? paint.warn('warning') : paint.bad('locked out')} ${text}\n`);
+        io.err(`${valid ? screen.warn('warning') : screen.bad('locked out')} ${text}\n`);
       if (!valid) io.err(LOCKOUT_REMEDY);
-      const rows = rules.map(({ id, kind, class: ruleClass, mode, stateless }) => [
-        ...[id, kind, ruleClass, mode],
+      const rows = rules.map(({ stateless, ...rule }) => [
+        ...Object.values(rule),
         stateless ? 'the request alone, also in the fallback' : 'counters of limits',
       ]);
-      if (rows.length > 0)
-        io.out(`${table(['rule', 'kind', 'class', 'mode', 'decided by'], rows, io.columns, paint.dim)}\n`);
+      if (rows.length > 0) io.out(`${screen.table(['rule', 'kind', 'class', 'mode', 'decided by'], rows)}\n`);
       const { groups, projects } = report.directory;
       io.out(`policy     ${counted(rules.length, 'rule')}; version ${version}
 limits     ${counted(limitCount, 'limit')}; version ${limits.model.version}
 directory  ${counted(groups, 'group')}, ${counted(projects, 'project')}
-${valid ? paint.good('valid') : paint.bad('would lock out its own platform team')}
+${valid ? screen.good('valid') : screen.bad('would lock out its own platform team')}
 `);
     }
     return valid ? EXIT.ok : EXIT.invalid;
@@ -89,7 +88,8 @@ function readDocuments(files: RulesFiles) {
   const policy = yaml && collectProblems(problems, () => policyIn(yaml));
   const directory = collectProblems(problems, () => readDirectory(files.directory));
   const priced = policy?.model ?? (yaml && pricesAlone(yaml));
-  const limits = priced && collectProblems(problems, () => locateLimits(files.limits, priced, directory));
+  const limits =
+    priced && collectProblems(problems, () => limitsIn(readYaml(files.limits), priced, directory));
   if (priced === undefined)
     problems.push(`${files.limits}: was not checked, since the runner classes are not known`);
   if (policy === undefined || limits === undefined || directory === undefined)
@@ -106,7 +106,7 @@ function pricesAlone({ value }: YamlDocument): Policy | undefined {
 
 type Warnings = Iterable<readonly [path: DocumentPath, message: string]>;
 
-function warningsOf(documents: Documents, nowMs: number): readonly string[] {
+function collectWarnings(documents: Documents, nowMs: number): readonly string[] {
   const lines = (found: Warnings, { document }: Documents['policy'] | Documents['limits']) =>
     [...found].map(([path, message]) => document.locate({ path, message }));
   return [

@@ -6,12 +6,12 @@ import { durationText, moneyText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { choice, command, orElse, print, text, toggle, whole } from '../../terminal/define.ts';
-import { amounts, type Paint, paintWhen, printable, right, table, wrapped } from '../../terminal/table.ts';
+import { amounts, printable, right, type Screen, textLines, wrapped } from '../../terminal/table.ts';
 import { allPages, answeredInProcess, answerOf } from '../api/api-in-process.ts';
 import { type BudgetContext, withBooks, withBudget } from '../api/open-api.ts';
 import { BUDGET_FLAGS, knownSubject } from '../budget/arguments.ts';
-import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger-flags.ts';
-import { RULES_FLAGS } from '../rules-flags.ts';
+import { LEDGER_EXITS } from '../ledger-flags.ts';
+import { SOURCE_FLAGS } from '../rules-flags.ts';
 import { shadowCount } from './shadow-words.ts';
 import { refusedFlag } from './span.ts';
 
@@ -40,26 +40,23 @@ controller's scope count nowhere. A console knows the runners' versions, and the
       const [kind, id = ''] = subject.split('/');
       if (kind !== 'group' && kind !== 'instance')
         throw new UsageError(`--group "${flags.group}": expected a group`);
-      const asked = {
-        ...{ days: String(flags.days), max: String(PAGE_RUNNERS) },
-        ...(kind === 'group' && { group: id }),
-      };
+      const group = kind === 'group' && { group: id };
+      const query = { days: String(flags.days), max: String(PAGE_RUNNERS), ...group };
       const pages = await allPages((from) =>
-        answeredInProcess(budget.api.coverage.$get({ query: { ...asked, ...from } })),
+        answeredInProcess(budget.api.coverage.$get({ query: { ...query, ...from } })),
       );
       const { next: _next, ...first } = pages[0];
       const view = { ...first, runners: pages.flatMap(({ runners }) => runners) };
-      print(io, flags, view, () => coverageText(view, flags.all, io));
+      print(io, flags, view, (screen) => coverageText(view, flags.all, screen));
       return view.total.bypass > 0 ? EXIT.wouldReject : EXIT.ok;
     }),
 });
 
-function coverageText(view: CoverageView, all: boolean, io: TerminalIo): string {
-  const paint = paintWhen(io.colours);
+function coverageText(view: CoverageView, all: boolean, screen: Screen): string {
   const { total, path, fromDay, toDay, note, runnersTotal, runnersBypassing } = view;
-  const head = `${paint.strong(printable(path))}  ${paint.dim(`${fromDay} to ${toDay}`)}\n`;
+  const head = `${screen.strong(printable(path))}  ${screen.dim(`${fromDay} to ${toDay}`)}\n`;
   if (total.ran === 0) return `${head}No job has ended in these days.\n`;
-  const share = (total.bypass === 0 ? paint.good : paint.warn)(coverageShareText(total.share));
+  const share = (total.bypass === 0 ? screen.good : screen.warn)(coverageShareText(total.share));
   const asking = runnersTotal - runnersBypassing;
   const lines = [
     `${share} of the jobs that ran were asked about: ${shadowCount(total.asked)} of ${shadowCount(total.ran)}.`,
@@ -67,32 +64,29 @@ function coverageText(view: CoverageView, all: boolean, io: TerminalIo): string 
       `${shadowCount(total.bypass)} passed by, the last on ${total.lastBypassDay}; they are charged.`,
     total.ranRejected > 0 &&
       `${shadowCount(total.ranRejected)} ran although rejected: see tollgate report shadow.`,
-    note !== undefined && paint.bad(note),
+    note !== undefined && screen.bad(note),
     asking > 0 && `${shadowCount(asking)} of ${shadowCount(runnersTotal)} runners ask about every job.`,
   ];
   const shown = all ? view.groups : view.groups.filter(({ bypass }) => bypass > 0).slice(0, ROWS_SHOWN);
   const groups = shown.map((row) => [printable(row.path), ...shareCells(row)]);
   return [
     head,
-    ...lines.flatMap((line) => (line === false ? [] : `${wrapped(line, io.columns)}\n`)),
-    runnersText(view, all, io, paint),
-    groups.length === 0 ? '' : `\n${table(['group', ...SHARES], groups, io.columns, paint.dim)}`,
+    textLines(lines.map((line) => line && wrapped(line, screen.columns))),
+    runnersText(view, all, screen),
+    groups.length === 0 ? '' : `\n${screen.table(['group', ...SHARES], groups)}`,
   ].join('');
 }
 
 const SHARES = [right('passed by'), right('asked'), right('ran'), right('share'), 'last'];
 
-const shareCells = ({
-  bypass,
-  asked,
-  ran,
-  lastBypassDay = '',
-}: Pick<CoveredRunnerRow, 'bypass' | 'asked' | 'ran' | 'lastBypassDay'>) => [
+type Coverage = Pick<CoveredRunnerRow, 'bypass' | 'asked' | 'ran' | 'lastBypassDay'>;
+
+const shareCells = ({ bypass, asked, ran, lastBypassDay = '' }: Coverage): readonly string[] => [
   ...[bypass, asked, ran].map(shadowCount),
   ...[coverageShareText(asked / ran), lastBypassDay],
 ];
 
-function runnersText(view: CoverageView, all: boolean, io: TerminalIo, paint: Paint): string {
+function runnersText(view: CoverageView, all: boolean, screen: Screen): string {
   const { unknownRunner, otherRunners } = view;
   const bypassing = view.runners.filter(({ bypass }) => bypass > 0);
   const shown = all ? view.runners : bypassing.slice(0, ROWS_SHOWN);
@@ -109,13 +103,13 @@ function runnersText(view: CoverageView, all: boolean, io: TerminalIo, paint: Pa
   ];
   const more = bypassing.length - shown.length;
   return [
-    `\n${table(['runner', 'version', ...SHARES], rows, io.columns, paint.dim)}`,
-    more > 0 ? paint.dim(`… and ${shadowCount(more)} more: --all shows them\n`) : '',
-    remediesText(shown, io.columns),
+    `\n${screen.table(['runner', 'version', ...SHARES], rows)}`,
+    more > 0 ? screen.dim(`… and ${shadowCount(more)} more: --all shows them\n`) : '',
+    remediesText(shown, screen),
   ].join('');
 }
 
-const remediesText = (rows: readonly CoveredRunnerRow[], columns: number): string =>
+const remediesText = (rows: readonly CoveredRunnerRow[], { columns }: Screen): string =>
   [...Map.groupBy(rows, ({ remedy }) => remedy)]
     .flatMap(([remedy, runners]) => {
       if (remedy === undefined) return [];
@@ -142,8 +136,7 @@ all add up to what the jobs of these days are charged. A current period is compa
     'no-compare': toggle('without the period before'),
     csv: toggle('the rows as CSV, with "other"'),
     all: toggle('all groups, each with the cost of its own projects, as CSV'),
-    ...LEDGER_FLAGS,
-    ...RULES_FLAGS,
+    ...SOURCE_FLAGS,
   },
   examples: [
     'tollgate report spend --group acme --period last-month --by project',
@@ -160,21 +153,18 @@ all add up to what the jobs of these days are charged. A current period is compa
     if (all && (by ?? top ?? project) !== undefined)
       throw new UsageError('--all: lists every group, so there is no --by, --top or --project');
     if (flags.json && (csv || all)) throw new UsageError('--json: expected without --csv and --all');
-    const asked = {
+    const span = {
       ...withoutAbsent({ from, to, period: month ?? period, group }),
       ...(flags['no-compare'] && { compare: 'no' as const }),
     };
     await withBooks(flags, io, async (books) => {
-      if (all) return printAll(asked, books, io);
-      const query = {
-        ...asked,
-        ...withoutAbsent({ by, project: project?.toString() }),
-        top: String(top ?? TOP),
-      };
+      if (all) return printAll(span, books, io);
+      const rows = withoutAbsent({ by, project: project?.toString() });
+      const query = { ...span, ...rows, top: String(top ?? TOP) };
       const answer = await answerOf(books.api.report.$get({ query }));
       if (!answer.ok) throw refusedFlag(answer, group, books.directory);
       const report = answer.body;
-      print(io, flags, report, () => (csv ? spendCsv(report) : spendText(report, io.columns)));
+      print(io, flags, report, (screen) => (csv ? spendCsv(report) : spendText(report, screen)));
     });
     return EXIT.ok;
   },
@@ -195,41 +185,35 @@ async function printAll(query: SpendAsked, { api, directory }: BudgetContext, io
   }
 }
 
-function spendText(report: SpendReport, columns: number): string {
+function spendText(report: SpendReport, screen: Screen): string {
   const { path, fromDay, toDay, before, currency, notes, total } = report;
   const compared = before === undefined ? '' : ` beside ${before.fromDay} to ${before.toDay}`;
   return [
     `${printable(path)}, ${fromDay} to ${toDay}${compared}, ${currency}\n\n`,
-    rowsText(report, columns),
+    rowsText(report, screen),
     total.jobs === 0 ? '' : `\n${retriesText(report)}\n${queueText(report)}\n`,
     ...notes.map((note) => `\n${note}\n`),
   ].join('');
 }
 
-function rowsText({ rows, other, total, by, before }: SpendReport, columns: number): string {
+function rowsText({ rows, other, total, by, before }: SpendReport, screen: Screen): string {
   const cells = (name: string, row: SpendReport['total']): readonly string[] => {
-    const was = row.before?.micros;
-    const change =
-      was === undefined
-        ? []
-        : [
-            ...[moneyText(was), moneyText(row.micros - was)],
-            was > 0 ? `${Math.round((row.micros / was - 1) * 100)} %` : '',
-          ];
+    const was = row.before?.micros ?? 0;
+    const percent = was > 0 ? `${Math.round((row.micros / was - 1) * 100)} %` : '';
+    const change = row.before === undefined ? [] : [moneyText(was), moneyText(row.micros - was), percent];
     return [
       ...[name, String(row.jobs), String(row.rejected)],
       ...[durationText(Math.round(row.seconds)), moneyText(row.micros), ...change],
     ];
   };
   const compared = before === undefined ? [] : [amounts('before'), amounts('change'), right('')];
-  return table(
+  return screen.table(
     [by, right('jobs'), right('rejected'), right('ran'), amounts('spent'), ...compared],
     [
       ...rows.map((row) => cells(row.name === '' ? 'no class' : printable(row.name), row)),
       ...(hasOthers({ other }) ? [cells(printable(other.label.toLowerCase()), other)] : []),
       cells('total', total),
     ],
-    columns,
   );
 }
 

@@ -11,18 +11,29 @@ import { csv, csvField, decimal } from '../../../functions/answers/statement/csv
 import type { Directory } from '../../../policies/directory.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { PLAYED_GITLAB } from '../../local/options.ts';
-import { EXIT } from '../../terminal/command.ts';
 import { command, print, text } from '../../terminal/define.ts';
-import { amounts, firstRows, type Paint, paintWhen, printable, right, table } from '../../terminal/table.ts';
-import { LEDGER_EXITS, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
+import { amounts, printable, right, type Screen, textLines } from '../../terminal/table.ts';
+import { LEDGER_EXITS, rollupZone } from '../ledger-flags.ts';
 import { type LedgerAccess, openLedger, withOpened } from '../open-ledger.ts';
-import { openRulesInForce, RULES_FLAGS, readRules } from '../rules-flags.ts';
-import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from '../statement/deliver.ts';
+import { openRulesInForce, readRules, TABLE_SOURCE_FLAGS } from '../rules-flags.ts';
+import { deliverAs, deliveryFlags } from '../statement/deliver.ts';
 import { progressOf, watched } from '../truth/progress.ts';
 import { armedSentence, money, shadowCount, spanText, watchedSentence } from './shadow-words.ts';
 import { groupFilter, readSpan, SPAN_HELP } from './span.ts';
 
-const FORMATS = ['terminal', 'csv'] as const;
+const FORMATS = {
+  terminal: shadowTerminal,
+  csv: ({ ifArmed, rows, currency }: ShadowReport) =>
+    csv([
+      COLUMNS,
+      ...[...ifArmed.rows, ...rows].map((row) => [
+        ...[row.root, row.group, row.rule, row.class, row.mode, row.code].map(csvField),
+        ...[String(row.jobs), decimal(row.costMicros), currency],
+        ...[row.firstAtMs, row.lastAtMs].map((atMs) => new Date(atMs).toISOString()),
+        csvField(row.examples.map(({ url, jobId }) => url ?? String(jobId)).join(' ')),
+      ]),
+    ]),
+};
 
 const reportShadow = command({
   name: 'report shadow',
@@ -39,36 +50,26 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     since: text('<time>', `14d, 36h, 2w ago, a day (2026-11-01) or an instant (default: 14d). ${SPAN_HELP}`),
     until: text('<time>', 'the same (default: now)'),
     group: text('<id | path>', 'only jobs of this group and below'),
-    format: FORMAT_FLAG(FORMATS),
-    out: OUT_FLAG,
-    ...TABLE_FLAGS,
-    ...RULES_FLAGS,
+    ...deliveryFlags(FORMATS),
+    ...TABLE_SOURCE_FLAGS,
   },
   examples: ['tollgate report shadow --since 2w --group acme'],
   exits: { ...LEDGER_EXITS, 3: 'wrong usage or invalid documents' },
   run: async ({ flags }, io) => {
-    const format = readFormat(flags, FORMATS);
-    const { out } = flags;
     const span = readSpan(flags.since ?? '14d', flags.until, io.nowMs(), rollupZone(io));
-    const report = await withOpened(openLedger, flags, io, async (books) => {
+    const read = async (books: LedgerAccess) => {
       const rules = await openRulesInForce(flags, books, io);
       return shadowReport(watched(books.store, progressOf('items read', io)), {
-        ...{ span, rules, ledger: books.description, gitlabUrl: urlOf(books) },
+        ...{ span, rules, ledger: books.description, gitlabUrl: gitlabUrlOf(books) },
         ...groupFilter(flags.group, rules.directory),
       });
-    });
-    const rendered = {
-      terminal: () => shadowTerminal(report, ...terminalOf(out, io)),
-      csv: () => shadowCsv(report),
-      json: () => `${JSON.stringify(report)}\n`,
     };
-    deliver(rendered[format](), out, io);
-    return EXIT.ok;
+    return deliverAs(FORMATS, flags, io, () => withOpened(openLedger, flags, io, read));
   },
 });
 
 /** The GitLab that `npm start` plays has no pages. */
-const urlOf = ({ instance, gitlabUrl }: LedgerAccess): string | undefined =>
+const gitlabUrlOf = ({ instance, gitlabUrl }: LedgerAccess): string | undefined =>
   instance === PLAYED_GITLAB ? undefined : (gitlabUrl ?? `https://${instance}`);
 
 const COLUMNS = [
@@ -76,44 +77,34 @@ const COLUMNS = [
   ...['first_at', 'last_at', 'example_jobs'],
 ];
 
-const shadowCsv = ({ ifArmed, rows, currency }: ShadowReport): string =>
-  csv([
-    COLUMNS,
-    ...[...ifArmed.rows, ...rows].map((row) => [
-      ...[row.root, row.group, row.rule, row.class, row.mode, row.code].map(csvField),
-      ...[String(row.jobs), decimal(row.costMicros), currency],
-      ...[row.firstAtMs, row.lastAtMs].map((atMs) => new Date(atMs).toISOString()),
-      csvField(row.examples.map(({ url, jobId }) => url ?? String(jobId)).join(' ')),
-    ]),
-  ]);
-
 const JOBS_SHOWN = 5;
 
-function shadowTerminal(report: ShadowReport, paint: Paint, columns: number): string {
+function shadowTerminal(report: ShadowReport, screen: Screen): string {
   const { group, zone, currency, ledger, ifArmed, rows } = report;
   const of = group === undefined ? '' : ` of ${printable(group)}`;
   const { ranRejected } = ifArmed;
   const lines = [
-    paint.dim(`${spanText(report)}${of}, by ${printable(ledger)}`),
-    paint.strong(armedSentence(ifArmed)),
+    screen.dim(`${spanText(report)}${of}, by ${printable(ledger)}`),
+    screen.strong(armedSentence(ifArmed)),
     ranRejected > 0 &&
       `${shadowCount(ranRejected)} ${ranRejected === 1 ? 'job' : 'jobs'} ran although rejected: the controller was in dry_run and GitLab followed no answer, or they passed it by.`,
-    paint.strong(watchedSentence(report)),
+    screen.strong(watchedSentence(report)),
   ];
-  const shape = { width: columns, dim: paint.dim, all: '--format csv' };
   const cells = rows.map((row) => [
     ...[printable(row.group), printable(row.rule), row.mode, shadowCount(row.jobs)],
     ...[money(row.costMicros, currency), row.code],
   ]);
   const titles = ['group', 'rule', 'mode', right('would fail'), right('cost'), 'code'];
   return [
-    `${lines.filter(Boolean).join('\n')}\n`,
-    ...(ifArmed.rows.length > 0 ? [armedRowsText(ifArmed, paint, columns)] : []),
-    ...(rows.length > 0 ? [firstRows(titles, cells, shape), jobsText(rows, zone, paint, columns)] : []),
+    textLines(lines),
+    ...(ifArmed.rows.length > 0 ? [armedRowsText(ifArmed, screen)] : []),
+    ...(rows.length > 0
+      ? [screen.firstRows(titles, cells, { all: '--format csv' }), jobsText(rows, zone, screen)]
+      : []),
   ].join('\n');
 }
 
-export function armedRowsText({ rows }: ArmedReport, paint: Paint, columns: number): string {
+export function armedRowsText({ rows }: ArmedReport, screen: Screen): string {
   const lines = rows.map(({ group, rule, limit = '', jobs, code, examples }) => [
     ...[group, rule, limit].map(printable),
     ...[shadowCount(jobs), code],
@@ -123,10 +114,10 @@ export function armedRowsText({ rows }: ArmedReport, paint: Paint, columns: numb
       .join(' '),
   ]);
   const titles = ['if armed: group', 'rule', 'limit', right('would fail'), 'code', 'e.g.'];
-  return firstRows(titles, lines, { width: columns, dim: paint.dim });
+  return screen.firstRows(titles, lines);
 }
 
-const jobsText = (rows: readonly ReportRow[], zone: string, paint: Paint, columns: number): string =>
+const jobsText = (rows: readonly ReportRow[], zone: string, screen: Screen): string =>
   rows
     .map(({ group, rule, code, examples }) => {
       const jobs = examples
@@ -135,7 +126,7 @@ const jobsText = (rows: readonly ReportRow[], zone: string, paint: Paint, column
           `  ${instantText(decidedAtMs, zone)}`,
           ...[jobName, url ?? `job ${jobId} ${projectPath}`].map(printable),
         ]);
-      return `${paint.strong(printable(`${group}: ${rule} [${code}]`))}\n${table([{}, {}, {}], jobs, columns)}`;
+      return `${screen.strong(printable(`${group}: ${rule} [${code}]`))}\n${screen.table([{}, {}, {}], jobs)}`;
     })
     .join('');
 
@@ -148,8 +139,7 @@ of those after it. It only reads: no counter is changed.`,
     since: text('<time>', `14d, 36h, 8w ago, a day (2026-10-01) or an instant (default: 60d). ${SPAN_HELP}`),
     until: text('<time>', 'the same (default: now)'),
     group: text('<id | path>', 'counts only jobs of this group and below'),
-    ...RULES_FLAGS,
-    ...TABLE_FLAGS,
+    ...TABLE_SOURCE_FLAGS,
   },
   examples: ['tollgate backtest --limits next-year.yaml --since 30d --group acme'],
   exits: { ...LEDGER_EXITS, 3: 'wrong usage or invalid documents' },
@@ -158,18 +148,16 @@ of those after it. It only reads: no counter is changed.`,
     const rules = readRules(flags, io);
     const { counts, ...of } = groupFilter(flags.group, rules.directory);
     const progress = progressOf('jobs replayed', io);
-    const asked = { ...span, rules, counts, onJob: progress.step };
+    const request = { ...span, rules, counts, onJob: progress.step };
     const result = await withOpened(openLedger, flags, io, async ({ store, description: ledger }) => {
-      const figures = await backtest(store, asked).finally(progress.done);
+      const figures = await backtest(store, request).finally(progress.done);
       const { currency, version: policyVersion } = rules.policy;
       return {
         ...{ ...span, ...figures, ledger, ...of, currency, policyVersion },
-        ...{ limitsVersion: rules.limits.version, notes: notesOf(figures) },
+        ...{ limitsVersion: rules.limits.version, notes: backtestNotes(figures) },
       };
     });
-    return print(io, flags, result, () =>
-      backtestText(result, rules.directory, paintWhen(io.colours), io.columns),
-    );
+    return print(io, flags, result, (screen) => backtestText(result, rules.directory, screen));
   },
 });
 
@@ -183,7 +171,12 @@ export type BacktestResult = BacktestFigures &
 const ALWAYS_SO =
   'A job that runs now and did not then is taken to last as long as it was estimated. People may have tried again what was rejected: both tries are counted.';
 
-function notesOf({ unrecorded, variablesLost, unasked, waitedNow }: BacktestFigures): readonly string[] {
+function backtestNotes({
+  unrecorded,
+  variablesLost,
+  unasked,
+  waitedNow,
+}: BacktestFigures): readonly string[] {
   const notes = [
     [waitedNow, 'Jobs that would wait for room first, and run'],
     [unrecorded, 'Jobs judged without image, ref and the like: their question was not kept'],
@@ -196,31 +189,23 @@ function notesOf({ unrecorded, variablesLost, unasked, waitedNow }: BacktestFigu
   ];
 }
 
-function backtestText(result: BacktestResult, directory: Directory, paint: Paint, columns: number): string {
+function backtestText(result: BacktestResult, directory: Directory, screen: Screen): string {
   const { currency, group, ledger, notes, groups, rejections, estimatedMicros } = result;
   const of = group === undefined ? '' : ` of ${printable(group)}`;
   const estimated = estimatedMicros === 0 ? '' : `, of it ${money(estimatedMicros, currency)} only estimated`;
   const head = [
-    paint.dim(`${spanText(result)}${of}, by ${printable(ledger)}`),
-    paint.strong(
+    screen.dim(`${spanText(result)}${of}, by ${printable(ledger)}`),
+    screen.strong(
       `${shadowCount(result.rejectedNow)} of ${shadowCount(result.jobs)} jobs would be rejected; ${shadowCount(result.rejectedThen)} were.`,
     ),
     `${shadowCount(result.newlyRejected)} are new, ${shadowCount(result.newlyAdmitted)} would run instead.`,
     `Cost ${money(result.nowMicros, currency)} instead of ${money(result.thenMicros, currency)}${estimated}.`,
-    ...notes.map((note) => paint.dim(note)),
+    ...notes.map((note) => screen.dim(note)),
   ];
-  const shape = { width: columns, dim: paint.dim };
   const counts = ['jobs', 'rejected', 'would be'].map(right);
   const groupTitles = ['group', ...counts, amounts('cost'), amounts('would be')];
-  const rejectionTitles = [
-    'would be rejected in',
-    'rule',
-    'limit',
-    'code',
-    right('jobs'),
-    right('new'),
-    'e.g.',
-  ];
+  const reasons = ['would be rejected in', 'rule', 'limit', 'code'];
+  const rejectionTitles = [...reasons, right('jobs'), right('new'), 'e.g.'];
   const groupRows = groups.map((row) => [
     printable(groupLabelOf(row, directory)),
     ...[row.jobs, row.rejectedThen, row.rejectedNow].map(shadowCount),
@@ -233,8 +218,8 @@ function backtestText(result: BacktestResult, directory: Directory, paint: Paint
   ]);
   return [
     `${head.join('\n')}\n`,
-    ...(groups.length > 0 ? [firstRows(groupTitles, groupRows, shape)] : []),
-    ...(rejections.length > 0 ? [firstRows(rejectionTitles, rejectionRows, shape)] : []),
+    ...(groups.length > 0 ? [screen.firstRows(groupTitles, groupRows)] : []),
+    ...(rejections.length > 0 ? [screen.firstRows(rejectionTitles, rejectionRows)] : []),
   ].join('\n');
 }
 

@@ -1,28 +1,31 @@
 import { resolve } from 'node:path';
-import { type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { readChoice, text } from '../../terminal/define.ts';
-import { type Paint, paintWhen } from '../../terminal/table.ts';
+import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { choice, text } from '../../terminal/define.ts';
+import { type Screen, screenOf } from '../../terminal/table.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
 
-export const FORMAT_FLAG = (formats: readonly string[]) =>
-  text('<format>', `${formats.join(', ')} (default: terminal)`);
-export const OUT_FLAG = text('<file>', 'writes it there');
+type Formats<Result> = Readonly<Record<string, (result: Result, screen: Screen) => string>>;
 
-export function readFormat<Format extends string>(
-  { format, json }: { readonly format?: string | undefined; readonly json: boolean },
-  formats: readonly ['terminal', ...Format[]],
-): 'terminal' | Format | 'json' {
-  if (format === undefined) return json ? 'json' : 'terminal';
-  if (json)
+export const deliveryFlags = (formats: Formats<never>) => ({
+  format: choice('<format>', '(default: terminal) ', Object.keys(formats)),
+  out: text('<file>', 'writes it there'),
+});
+
+/** Reads a result and writes it in the format of the flags. A file gets no colours, and lines of any width. */
+export async function deliverAs<Result>(
+  formats: Formats<Result>,
+  { format, out, json }: Readonly<Record<'format' | 'out', string | undefined>> & { readonly json: boolean },
+  io: TerminalIo,
+  read: () => Promise<Result>,
+): Promise<ExitCode> {
+  if (json && format !== undefined)
     throw new UsageError(`--format "${format}": expected it without --json, which is a format of its own`);
-  return readChoice<'terminal' | Format>('format', format, formats);
+  const print = json ? undefined : formats[format ?? 'terminal'];
+  const result = await read();
+  const screen = screenOf(out === undefined ? io : { colours: false, columns: Number.POSITIVE_INFINITY });
+  deliver(print === undefined ? `${JSON.stringify(result)}\n` : print(result, screen), out, io);
+  return EXIT.ok;
 }
-
-export const terminalOf = (
-  out: string | undefined,
-  { colours, columns }: Pick<TerminalIo, 'colours' | 'columns'>,
-): readonly [paint: Paint, columns: number] =>
-  out === undefined ? [paintWhen(colours), columns] : [paintWhen(false), Number.POSITIVE_INFINITY];
 
 export function deliver(written: string, out: string | undefined, io: TerminalIo): void {
   if (out === undefined) io.out(written);

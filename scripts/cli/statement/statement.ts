@@ -17,17 +17,33 @@ import { durationText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';
 import { choice, command, orElse, print, required, text, toggle } from '../../terminal/define.ts';
-import { amounts, firstRows, type Paint, paintWhen, printable, right, table } from '../../terminal/table.ts';
+import { amounts, printable, right, type Screen } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess, answerOf, found } from '../api/api-in-process.ts';
-import { withBooks } from '../api/open-api.ts';
+import { type BudgetContext, withBooks } from '../api/open-api.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
-import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger-flags.ts';
+import { LEDGER_EXITS } from '../ledger-flags.ts';
 import { money, shadowCount } from '../report/shadow-words.ts';
 import { refusedFlag } from '../report/span.ts';
-import { RULES_FLAGS } from '../rules-flags.ts';
-import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from './deliver.ts';
+import { SOURCE_FLAGS } from '../rules-flags.ts';
+import { deliverAs, deliveryFlags } from './deliver.ts';
 
-const FORMATS = ['terminal', 'csv', 'focus'] as const;
+const FORMATS = {
+  terminal: statementTerminal,
+  /** Names are untrusted, so possible formulas are escaped. Our numbers stay numbers, also negative ones. */
+  csv: ({ month, currency, lines }: Statement) =>
+    csv([
+      COLUMNS,
+      ...lines.map(({ job, rootPath = '', groupPath = '', projectPath = '', ...line }) => [
+        ...[csvField(month), line.day, csvField(rootPath), csvField(groupPath), String(line.groupId ?? '')],
+        ...[csvField(projectPath), String(line.projectId ?? ''), csvField(line.runnerClass)],
+        ...[decimal(line.microsPerMinute), csvField(line.priceVersion), line.kind, line.cause ?? ''],
+        ...[String(line.late), String(line.jobs), String(line.seconds), decimal(line.micros), currency],
+        ...[String(job?.id ?? ''), csvField(job?.name ?? ''), job?.decisionId ?? '', job?.unchecked ?? ''],
+      ]),
+    ]),
+  /** A FOCUS 1.2 dataset. See https://focus.finops.org/focus-specification/v1-2/ */
+  focus: (statement: Statement) => focusRows(statement.lines.map((line) => focusFields(line, statement))),
+};
 
 const statementCommand = command({
   name: 'statement',
@@ -46,40 +62,38 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     group: required(text('<id | path>', 'a group like acme/payments; instance is everything')),
     by: orElse(choice('<what>', '', ['day', 'job']), 'day'),
     'with-prices': toggle('by day, project, runner class and price'),
-    format: FORMAT_FLAG(FORMATS),
-    out: OUT_FLAG,
-    ...LEDGER_FLAGS,
-    ...RULES_FLAGS,
+    ...deliveryFlags(FORMATS),
+    ...SOURCE_FLAGS,
   },
   examples: [
     'tollgate statement --month 2026-10 --group acme/payments',
     'tollgate statement --month 2026-10 --group instance --format focus --out focus.csv',
   ],
   exits: LEDGER_EXITS,
-  run: async ({ flags }, io) => {
-    const { month, group, by, out } = flags;
-    const format = readFormat(flags, FORMATS);
-    const withPrices = format === 'focus' || flags['with-prices'];
+  run: ({ flags }, io) => {
+    const { month, group, by } = flags;
+    const withPrices = flags.format === 'focus' || flags['with-prices'];
     const query = { group, by, ...(withPrices && { with_prices: 'yes' as const }) };
-    const made = await withBooks(flags, io, async ({ api, directory }) => {
-      const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
-      if (answer.ok) return answer.body;
-      if (answer.refused.error.code === 'only_days')
-        throw new UsageError(
-          `--month "${month}": only its days are kept after 90 days, or shown by a console; expected it without --by job, --with-prices and --format focus`,
-        );
-      throw refusedFlag(answer, group, directory);
-    });
-    const rendered = {
-      terminal: () => statementTerminal(made, ...terminalOf(out, io)),
-      csv: () => statementCsv(made),
-      focus: () => focusCsv(made),
-      json: () => `${JSON.stringify(made)}\n`,
-    };
-    deliver(rendered[format](), out, io);
-    return EXIT.ok;
+    const read = ({ api, directory }: BudgetContext) => readStatement(api, month, query, directory);
+    return deliverAs(FORMATS, flags, io, () => withBooks(flags, io, read));
   },
 });
+
+/** @throws {UsageError} naming the flag that the API refuses */
+export async function readStatement(
+  api: ApiClient,
+  month: string,
+  query: Parameters<ApiClient['statements'][':month']['$get']>[0]['query'],
+  directory: Directory,
+): Promise<Statement> {
+  const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
+  if (answer.ok) return answer.body;
+  if (answer.refused.error.code === 'only_days')
+    throw new UsageError(
+      `--month "${month}": only its days are kept after 90 days, or shown by a console; expected it without --by job, --with-prices and --format focus`,
+    );
+  throw refusedFlag(answer, query.group, directory);
+}
 
 const COLUMNS = [
   ...['month', 'day', 'root', 'group', 'group_id', 'project', 'project_id', 'runner_class'],
@@ -87,33 +101,20 @@ const COLUMNS = [
   ...['job_id', 'job_name', 'decision_id', 'unchecked'],
 ];
 
-/** Names are untrusted, so possible formulas are escaped. Our numbers stay numbers, also negative ones. */
-const statementCsv = ({ month, currency, lines }: Statement): string =>
-  csv([
-    COLUMNS,
-    ...lines.map(({ job, rootPath = '', groupPath = '', projectPath = '', ...line }) => [
-      ...[csvField(month), line.day, csvField(rootPath), csvField(groupPath), String(line.groupId ?? '')],
-      ...[csvField(projectPath), String(line.projectId ?? ''), csvField(line.runnerClass)],
-      ...[decimal(line.microsPerMinute), csvField(line.priceVersion), line.kind, line.cause ?? ''],
-      ...[String(line.late), String(line.jobs), String(line.seconds), decimal(line.micros), currency],
-      ...[String(job?.id ?? ''), csvField(job?.name ?? ''), job?.decisionId ?? '', job?.unchecked ?? ''],
-    ]),
-  ]);
-
-function statementTerminal(statement: Statement, paint: Paint, columns: number): string {
+function statementTerminal(statement: Statement, screen: Screen): string {
   const { group, month, zone, startMs, endMs, ledger, totals, currency, notes } = statement;
   const { correctedMicros, lateMicros, openJobs, heldMicros } = totals;
   const lines = [
-    paint.strong(`${printable(group)}, ${month} (${zone}): ${money(totals.micros, currency)}`),
-    paint.dim(`${instantText(startMs, zone)} to ${instantText(endMs, zone)}, by ${printable(ledger)}`),
+    screen.strong(`${printable(group)}, ${month} (${zone}): ${money(totals.micros, currency)}`),
+    screen.dim(`${instantText(startMs, zone)} to ${instantText(endMs, zone)}, by ${printable(ledger)}`),
     `${shadowCount(totals.jobs)} jobs, ${durationText(totals.seconds, 'up')}.`,
     (correctedMicros !== 0 || lateMicros !== 0) &&
       `Corrections make ${money(correctedMicros, currency)} of it; ${money(lateMicros, currency)} came after the month was over.`,
     (openJobs > 0 || heldMicros > 0) &&
-      paint.warn(
+      screen.warn(
         `Jobs that are not over hold ${money(heldMicros, currency)}, which is in no line. Their number: ${openJobs}.`,
       ),
-    ...notes.map((note) => paint.warn(note)),
+    ...notes.map((note) => screen.warn(note)),
   ];
   const head = lines.filter((line) => line !== false).join('\n');
   if (statement.lines.length === 0) return `${head}\n`;
@@ -121,18 +122,14 @@ function statementTerminal(statement: Statement, paint: Paint, columns: number):
   const rows = statement.lines.map((line) => [
     ...[line.day, printable(line.runnerClass)],
     line.job === undefined ? shadowCount(line.jobs) : String(line.job.id),
-    ...[String(line.seconds), money(line.micros, currency), markOf(line)],
+    ...[String(line.seconds), money(line.micros, currency), correctionText(line)],
     printable(line.projectPath ?? line.groupPath ?? String(line.projectId ?? 'unknown')),
   ]);
-  return `${head}\n\n${firstRows(titles, rows, { max: 60, width: columns, dim: paint.dim, all: '--format csv' })}`;
+  return `${head}\n\n${screen.firstRows(titles, rows, { max: 60, all: '--format csv' })}`;
 }
 
-const markOf = ({ kind, cause, late }: StatementLine): string =>
+const correctionText = ({ kind, cause, late }: StatementLine): string =>
   kind === 'usage' ? '' : `${late ? 'late ' : ''}correction (${cause ?? 'unknown'})`;
-
-/** The statement as a FOCUS 1.2 dataset, CSV. See https://focus.finops.org/focus-specification/v1-2/ */
-const focusCsv = (statement: Statement): string =>
-  focusRows(statement.lines.map((line) => focusFields(line, statement)));
 
 function focusFields(line: StatementLine, statement: Statement): FocusFields {
   const { micros, seconds, jobs, late, cause, microsPerMinute, priceVersion, job, projectId } = line;
@@ -149,7 +146,7 @@ function focusFields(line: StatementLine, statement: Statement): FocusFields {
       ...(groupId !== undefined && { subAccount: { id: groupId, name: groupPath } }),
       // Only what an earlier statement of this month did not have; within the month a correction is no correction to FOCUS.
       isCorrection: late,
-      description: descriptionOf(line),
+      description: describeLine(line),
     }),
     ContractedUnitPrice: price,
     ListUnitPrice: price,
@@ -175,12 +172,14 @@ function focusFields(line: StatementLine, statement: Statement): FocusFields {
   };
 }
 
-function descriptionOf({ kind, cause, jobs, runnerClass, projectPath, job }: StatementLine): string {
+function describeLine({ kind, cause, jobs, runnerClass, projectPath, job }: StatementLine): string {
   const whose = projectPath === undefined ? '' : ` of ${projectPath}`;
   const counted = job !== undefined ? `job ${job.name ?? job.id}` : jobs === 1 ? '1 job' : `${jobs} jobs`;
   const what = `${counted}${whose} on ${runnerClass}`;
   return kind === 'usage' ? `Runner minutes: ${what}` : `Correction (${cause ?? 'unknown'}): ${what}`;
 }
+
+const CLOSED_FORMATS = { terminal: closedTerminal, csv: closedCsv, focus: closedFocusCsv };
 
 const statementClosed = command({
   name: 'statement closed',
@@ -191,31 +190,21 @@ changes: later findings are adjustments on the statement of the next month.`,
       text('<month>', 'a month like 2026-10; 2026-10@06 where the fiscal year makes it begin on the 6th'),
     ),
     group: required(text('<id | path>', 'a group like acme/payments; instance is everything')),
-    format: FORMAT_FLAG(FORMATS),
-    out: OUT_FLAG,
-    ...LEDGER_FLAGS,
-    ...RULES_FLAGS,
+    ...deliveryFlags(CLOSED_FORMATS),
+    ...SOURCE_FLAGS,
   },
   examples: ['tollgate statement closed --month 2026-10 --group acme --format csv'],
   exits: { ...LEDGER_EXITS, 3: 'wrong usage, or no such month was closed' },
-  run: async ({ flags }, io) => {
-    const { month, group, out } = flags;
-    const format = readFormat(flags, FORMATS);
-    const statement = await withBooks(flags, io, async ({ api, directory }) => {
-      const { statements } = await monthsOfGroup(api, group, directory);
+  run: ({ flags }, io) => {
+    const { month, group } = flags;
+    const read = async ({ api, directory }: BudgetContext) => {
+      const { statements } = await readMonthsOfGroup(api, group, directory);
       const closed = statements.find((each) => each.month === month);
       if (closed !== undefined) return closed;
       const all = statements.map((each) => each.month).join(', ') || 'none';
       throw new UsageError(`--month "${month}": was not closed for ${group}; closed months: ${all}`);
-    });
-    const rendered = {
-      json: () => `${JSON.stringify(statement)}\n`,
-      csv: () => closedCsv(statement),
-      focus: () => closedFocusCsv(statement),
-      terminal: () => closedTerminal(statement, ...terminalOf(out, io)),
     };
-    deliver(rendered[format](), out, io);
-    return EXIT.ok;
+    return deliverAs(CLOSED_FORMATS, flags, io, () => withBooks(flags, io, read));
   },
 });
 
@@ -225,8 +214,7 @@ const statementVerify = command({
 month to month, and looks for numbers that are missing or name another statement. Names the first one that is wrong.`,
   flags: {
     group: text('<id | path>', "only this group's chain (default: every group, and the list of numbers)"),
-    ...LEDGER_FLAGS,
-    ...RULES_FLAGS,
+    ...SOURCE_FLAGS,
   },
   examples: ['tollgate statement verify', 'tollgate statement verify --group acme'],
   exits: { ...LEDGER_EXITS, 0: 'no statement was changed', 2: 'one was' },
@@ -234,64 +222,59 @@ month to month, and looks for numbers that are missing or name another statement
     const { group } = flags;
     const report = await withBooks(flags, io, async ({ api, directory }): Promise<VerifyReport> => {
       if (group === undefined) return verifyAll(api);
-      const { statements, broken } = await monthsOfGroup(api, group, directory);
-      return { checked: statements.length, ...(broken && { broken: brokenOf(group, broken) }) };
+      const { statements, broken } = await readMonthsOfGroup(api, group, directory);
+      return { checked: statements.length, ...(broken && { broken: brokenStatement(group, broken) }) };
     });
-    print(io, flags, report, () => `${verifyText(report, paintWhen(io.colours))}\n`);
+    print(io, flags, report, (screen) => `${verifyText(report, screen)}\n`);
     return report.broken === undefined ? EXIT.ok : EXIT.wouldReject;
   },
 });
 
 type ClosedStatement = ClosedMonths['statements'][number];
 
-function closedTerminal(statement: ClosedStatement, paint: Paint, columns: number): string {
+function closedTerminal(statement: ClosedStatement, screen: Screen): string {
   const { number, group, month, zone, currency, totals, closedAtMs, sha256, previousSha256 } = statement;
   const titles = ['', 'when', right('jobs'), right('seconds'), amounts('cost'), ''];
   const rows = closedRows(statement).map(({ kind, when, jobs, seconds, micros, about }) => [
     ...[kind, when, String(jobs), String(seconds), money(micros, currency), printable(about)],
   ]);
   const lines = [
-    paint.strong(
+    screen.strong(
       `Statement ${number}, ${printable(group)}, ${month} (${zone}): ${money(totals.dueMicros, currency)}`,
     ),
     `Usage ${money(totals.micros, currency)}, adjustments of earlier months ${money(totals.adjustmentMicros, currency)}.`,
-    paint.dim(
+    screen.dim(
       `Closed ${instantText(closedAtMs, zone)}, prices ${statement.priceVersions.map(printable).join(', ')}`,
     ),
-    paint.dim(`SHA-256 ${sha256}`),
-    paint.dim(previousSha256 === '' ? 'The first month of this group.' : `Follows   ${previousSha256}`),
+    screen.dim(`SHA-256 ${sha256}`),
+    screen.dim(previousSha256 === '' ? 'The first month of this group.' : `Follows   ${previousSha256}`),
   ];
-  return `${lines.join('\n')}\n\n${rows.length === 0 ? '' : table(titles, rows, columns, paint.dim)}`;
+  return `${lines.join('\n')}\n\n${rows.length === 0 ? '' : screen.table(titles, rows)}`;
 }
 
-interface BrokenStatement {
-  readonly number: number;
-  readonly subject?: string;
-  readonly month?: string;
-  readonly sentence: string;
-}
+type BrokenStatement = Readonly<{ number: number; subject?: string; month?: string; sentence: string }>;
 
 type VerifyReport = Awaited<ReturnType<typeof verifyAll>>;
 
-const monthsOf = (api: ApiClient, group: string) =>
+const readMonths = (api: ApiClient, group: string) =>
   found(api['closed-statements'].$get({ query: { group } }));
 
-async function monthsOfGroup(api: ApiClient, group: string, { groupByPath }: Directory) {
-  const months = await monthsOf(api, group);
+async function readMonthsOfGroup(api: ApiClient, group: string, { groupByPath }: Directory) {
+  const months = await readMonths(api, group);
   if (months === undefined) throw notInDirectory(`--group ${group}`, group, groupByPath.keys());
   return months;
 }
 
-const numbersOf = (api: ApiClient, from: number) =>
+const readNumbers = (api: ApiClient, from: number) =>
   answeredInProcess(api['closed-statements'].numbers.$get({ query: { from: String(from) } }));
-type NumbersPage = Awaited<ReturnType<typeof numbersOf>>;
+type NumbersPage = Awaited<ReturnType<typeof readNumbers>>;
 
 /** The list of numbers says which statements there must be; each chain says whether they are as they were. */
 async function verifyAll(api: ApiClient) {
   const broken: BrokenStatement[] = [];
   const numbers: NumbersPage['numbers'][number][] = [];
   for (let from: number | undefined = 1; from !== undefined; ) {
-    const page: NumbersPage = await numbersOf(api, from);
+    const page: NumbersPage = await readNumbers(api, from);
     numbers.push(...page.numbers);
     const last = page.next === undefined ? page.last : page.next - 1;
     const given = new Set(page.numbers.map(({ number }) => number));
@@ -301,14 +284,14 @@ async function verifyAll(api: ApiClient) {
   }
   let checked = 0;
   for (const [subject, own] of Map.groupBy(numbers, (each) => each.subject)) {
-    const months = await monthsOf(api, subject.replace(/^group\//, ''));
-    const kept = new Map(months?.statements.map(({ month, sha256 }) => [month, sha256]));
+    const months = await readMonths(api, subject.replace(/^group\//, ''));
+    const hashes = new Map(months?.statements.map(({ month, sha256 }) => [month, sha256]));
     for (const { number, month, sha256 } of own) {
-      const sentence = kept.has(month) ? 'is not the one that got this number' : 'is gone';
-      if (kept.get(month) !== sha256) broken.push({ number, subject, month, sentence });
+      const sentence = hashes.has(month) ? 'is not the one that got this number' : 'is gone';
+      if (hashes.get(month) !== sha256) broken.push({ number, subject, month, sentence });
     }
-    checked += kept.size;
-    if (months?.broken !== undefined) broken.push(brokenOf(subject, months.broken));
+    checked += hashes.size;
+    if (months?.broken !== undefined) broken.push(brokenStatement(subject, months.broken));
   }
   const [first] = broken.sort((a, b) => a.number - b.number);
   return { checked, ...withoutAbsent({ broken: first }) };
@@ -319,16 +302,16 @@ const SENTENCES: Readonly<Record<NonNullable<ClosedMonths['broken']>['cause'], s
   link: 'does not follow on the month before: that one was changed or is gone',
 };
 
-const brokenOf = (
+const brokenStatement = (
   subject: string,
   { number, month, cause }: NonNullable<ClosedMonths['broken']>,
 ): BrokenStatement => ({ number, subject, month, sentence: SENTENCES[cause] });
 
-function verifyText({ checked, broken }: VerifyReport, paint: Paint): string {
-  if (broken === undefined) return paint.good(`${checked} closed months are as they were written.`);
+function verifyText({ checked, broken }: VerifyReport, screen: Screen): string {
+  if (broken === undefined) return screen.good(`${checked} closed months are as they were written.`);
   const { number, subject, month, sentence } = broken;
   const whose = subject === undefined ? '' : `, ${printable(subject)} ${month},`;
-  return paint.bad(`Statement ${number}${whose} ${sentence}.`);
+  return screen.bad(`Statement ${number}${whose} ${sentence}.`);
 }
 
 export const commands = [statementCommand, statementClosed, statementVerify];

@@ -1,5 +1,4 @@
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import type { LedgerStore, RewriteStore } from '../../../functions/core/ledger/store.ts';
 import {
   type KeptJob,
   kept,
@@ -16,7 +15,7 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';
 import { command, print, toggle, word } from '../../terminal/define.ts';
-import { printable } from '../../terminal/table.ts';
+import { printable, textLines } from '../../terminal/table.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { type LedgerAccess, openToRepair, withOpened } from '../open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
@@ -46,19 +45,13 @@ stays: jobs that are not over, and counters of limits on the user. The change lo
     if (dryRun && yes)
       throw new UsageError('--yes: belongs to a run that changes something, not to --dry-run');
     return withOpened(openToRepair, flags, io, async (ledger) => {
-      const { names, description, store } = ledger;
+      const { names, description } = ledger;
       if (names === undefined) throw new Error(`${description} cannot be rewritten`);
       const question = `Forget user ${userId} in ${description} for good?`;
       const remedy = 'forget user: there is no terminal to ask on; add --yes to forget without asking';
       if (!dryRun && !yes && !(await agreedTo(io, question, remedy))) return EXIT.ok;
-      const { rewrite, ...rest } = names;
-      const scanned = {
-        scan: () => store.scan(),
-        readEntries: store.readEntries.bind(store),
-        rewrite: rewrite.rewrite.bind(rewrite),
-      };
-      const forgotten = await forgetUser(userId, { ...rest, store: scanned, dryRun, nowMs: io.nowMs() });
-      print(io, flags, { user: userId, dryRun, ...forgotten }, () => textOf(userId, dryRun, forgotten));
+      const forgotten = await forgetUser(userId, { ...names, dryRun, nowMs: io.nowMs() });
+      print(io, flags, { user: userId, dryRun, ...forgotten }, () => reportText(userId, dryRun, forgotten));
       if (forgotten.left > 0) return EXIT.failed;
       return isNothing(forgotten) ? EXIT.wouldReject : EXIT.ok;
     });
@@ -68,22 +61,20 @@ stays: jobs that are not over, and counters of limits on the user. The change lo
 const isNothing = ({ records, sessions, reportDays, stays: { liveJobs, counters } }: ForgetReport): boolean =>
   records + sessions + reportDays + liveJobs + counters.length === 0;
 
-function textOf(userId: number, dryRun: boolean, forgotten: ForgetReport): string {
+function reportText(userId: number, dryRun: boolean, forgotten: ForgetReport): string {
   if (isNothing(forgotten)) return `Nothing is kept about user ${userId}.\n`;
   const { records, sessions, reportDays, left, stays } = forgotten;
   const count = shadowCount;
-  const lines = [
+  return textLines([
     `${dryRun ? 'It would change' : 'Changed'} of user ${userId}: ${count(records)} job records, ${count(sessions)} sign-ins, reports by user of ${count(reportDays)} days.`,
     left > 0 && `${count(left)} records changed meanwhile: run it again.`,
     stays.liveJobs > 0 && `${count(stays.liveJobs)} jobs are not over: run it again when they are.`,
     stays.counters.length > 0 &&
       `Counters of limits on the user, and what jobs count in them, stay until 90 days after their period: ${stays.counters.map(printable).join(', ')}`,
-  ];
-  return `${lines.filter(Boolean).join('\n')}\n`;
+  ]);
 }
 
-type ForgetDeps = Omit<NonNullable<LedgerAccess['names']>, 'rewrite'> & {
-  readonly store: Pick<LedgerStore, 'scan' | 'readEntries'> & RewriteStore;
+type ForgetDeps = NonNullable<LedgerAccess['names']> & {
   readonly nowMs: number;
   readonly dryRun: boolean;
 };
@@ -160,21 +151,21 @@ async function forgetInSheets(
   { sheets, nowMs, dryRun }: Pick<ForgetDeps, 'sheets' | 'nowMs' | 'dryRun'>,
 ): Promise<number> {
   const today = Math.floor(nowMs / DAY_MS) + 1;
-  const days = Array.from({ length: USER_SHEET_DAYS + DAYS_BEYOND }, (_, back) => dayOf(today - back));
+  const days = Array.from({ length: USER_SHEET_DAYS + DAYS_BEYOND }, (_, back) => dayText(today - back));
   const read = await sheets.read(days.map((span) => ({ kind: 'user', span })));
-  const naming = read.filter((sheet) => sheet?.names?.some(isOf(userId)) === true);
+  const naming = read.filter((sheet) => sheet?.names?.some(isUserRow(userId)) === true);
   for (const sheet of naming)
     if (sheet !== undefined && !dryRun) await sheets.write(sheetWithout(userId, sheet));
   return naming.length;
 }
 
-const dayOf = (number: number): string => new Date(number * DAY_MS).toISOString().slice(0, 10);
+const dayText = (number: number): string => new Date(number * DAY_MS).toISOString().slice(0, 10);
 
-const isOf = (userId: number) => (name: string) => name.endsWith(`\n${userId}`);
+const isUserRow = (userId: number) => (name: string) => name.endsWith(`\n${userId}`);
 
 function sheetWithout(userId: number, sheet: Sheet): Sheet {
   const names = sheet.names ?? [];
-  const kept = names.filter((name) => !isOf(userId)(name));
+  const kept = names.filter((name) => !isUserRow(userId)(name));
   const places = new Map(kept.map((name, place) => [name, place]));
   const rows = new Map<number, SheetSum>();
   eachSum(sheet, (row, sum) => {

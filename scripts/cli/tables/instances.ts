@@ -12,7 +12,7 @@ import { type Directory, findGroup, findProject } from '../../../policies/direct
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { EXIT, type ExitCode, standIn, UsageError } from '../../terminal/command.ts';
 import { command, optionalWord, print, required, toggle, word } from '../../terminal/define.ts';
-import { printable, right, table, table as tableText } from '../../terminal/table.ts';
+import { printable, right, type Screen, textLines } from '../../terminal/table.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
 import { rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openRegister, openToEdit, withOpened } from '../open-ledger.ts';
@@ -36,7 +36,7 @@ const instanceLs = command({
   run: ({ flags }, io) =>
     withOpened(openRegister, flags, io, async ({ register, description }) => {
       const instances = await register.list();
-      return print(io, flags, { instances }, () => {
+      return print(io, flags, { instances }, (screen) => {
         if (instances.length === 0)
           return `${description} knows no GitLab yet: the first program that writes registers its own.\n`;
         const rows = instances.map(({ instance, gitlabUrl, openedAtMs }) => [
@@ -44,7 +44,7 @@ const instanceLs = command({
           gitlabUrl ?? '–',
           openedAtMs === 0 ? '–' : instantText(openedAtMs, rollupZone(io)),
         ]);
-        return tableText([{}, {}, {}], [['Instance', 'Answers at', 'Last opened'], ...rows], io.columns);
+        return screen.table(['Instance', 'Answers at', 'Last opened'], rows);
       });
     }),
 });
@@ -77,7 +77,7 @@ const instanceForget = command({
   examples: ['tollgate instance forget gitlab.wrong.example.com --ledger tollgate-ledger'],
   run: ({ flags, words: { host } }, io) => {
     checkHost(host);
-    return withOpened(openRegister, flags, io, async ({ register, description, table }) => {
+    return withOpened(openRegister, flags, io, async ({ register, description, table: items }) => {
       const names = (await register.list()).map(({ instance }) => instance);
       if (!names.includes(host))
         throw new UsageError(
@@ -87,7 +87,7 @@ const instanceForget = command({
         throw new UsageError(
           `${host} is the only name; add the right one first: tollgate instance add <host>`,
         );
-      await standIn(io, forgetInstance)(host, table);
+      await standIn(io, forgetInstance)(host, items);
       return print(io, flags, { forgotten: host }, () => `${description} does not know ${host} any more.\n`);
     });
   },
@@ -132,7 +132,7 @@ the groups above it.`,
       const { groupByPath, projectByPath } = whole.directory;
       throw notInDirectory(printable(place), place, [...groupByPath.keys(), ...projectByPath.keys()]);
     }
-    return print(io, flags, { found }, () => foundText(found, io.columns));
+    return print(io, flags, { found }, (screen) => foundText(found, screen));
   },
 });
 
@@ -164,14 +164,13 @@ function find(word: string, directory: Directory) {
   ].filter((each) => each !== undefined);
 }
 
-const foundText = (found: ReturnType<typeof find>, columns: number): string =>
-  table(
+const foundText = (found: ReturnType<typeof find>, screen: Screen): string =>
+  screen.table(
     ['', right('id'), 'path'],
     found.flatMap(({ kind, id, path, above }) => [
       ...above.map((group) => ['above', String(group.id), printable(group.path)]),
       [kind, String(id), printable(path)],
     ]),
-    columns,
   );
 
 export const gitlabAt = ({ baseUrl, token, fetch }: GitLabPlace) => ({
@@ -222,15 +221,14 @@ function exitCode(report: DirectorySyncReport): ExitCode {
 function reportText(report: DirectorySyncReport): string {
   const fewer = (count: number, what: string) =>
     `GitLab lists ${count} ${what} fewer than before. None was dropped: does the token belong to an administrator? If they are gone, run it with --force.`;
-  const lines = [
+  return textLines([
     `Groups: ${report.groups}${report.live ? '' : ', not listed to the end yet: jobs go by the packed directory'}`,
     `Projects: ${report.projectsListed} listed in the last run, ${report.projectsChanged} changed`,
     report.groupsListing === 'refused' && fewer(report.groupsMissing, 'groups'),
     report.projectsRefused > 0 && fewer(report.projectsRefused, 'projects'),
     exitCode(report) === EXIT.failed &&
       `It did not come to its end (${report.failure ?? 'another sync was faster'}); run it again.`,
-  ];
-  return `${lines.filter(Boolean).join('\n')}\n`;
+  ]);
 }
 
 export const commands = [instanceLs, instanceAdd, instanceForget, directoryShow, directorySync];

@@ -16,25 +16,17 @@ const LONGEST_JOB_MS = 35 * 86_400_000;
 const BY_ID = { order_by: 'id', sort: 'desc', pagination: 'keyset' };
 
 /** @param downToId - the first job that the books name: a job may be made long before it is started */
-export async function* runsOf({
-  calls,
-  fromMs,
-  toMs,
-  downToId,
-  onJob,
-}: {
-  readonly calls: RestCallDeps;
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly downToId: number;
-  readonly onJob: () => void;
-}): AsyncGenerator<RunOfJob> {
+export async function* runsOf(
+  { fromMs, toMs, downToId }: Readonly<Record<'fromMs' | 'toMs' | 'downToId', number>>,
+  calls: RestCallDeps,
+  onJob: () => void,
+): AsyncGenerator<RunOfJob> {
   for await (const { id } of listed('/runners/all', {}, calls)) {
     const path = `/runners/${Number(id)}`;
     const { body } = await patiently(() => restCall(path, new URLSearchParams(), calls), calls.clock.sleep);
     const tags = isRecord(body) && Array.isArray(body.tag_list) ? body.tag_list.map(String) : [];
     for await (const job of listed(`${path}/jobs`, BY_ID, calls)) {
-      const run = runOf(job, Number(id), tags);
+      const run = readRun(job, Number(id), tags);
       if (run.createdAtMs < fromMs - LONGEST_JOB_MS && run.jobId < downToId) break;
       if (run.createdAtMs >= toMs) continue;
       onJob();
@@ -43,14 +35,14 @@ export async function* runsOf({
   }
 }
 
-async function* listed(path: string, asked: Readonly<Record<string, string>>, calls: RestCallDeps) {
+async function* listed(path: string, query: Readonly<Record<string, string>>, calls: RestCallDeps) {
   const read = ({ page }: { readonly page?: string }) =>
-    readPage('entries', path, pageQuery(asked, page), z.record(z.string(), z.unknown()), calls);
+    readPage('entries', path, pageQuery(query, page), z.record(z.string(), z.unknown()), calls);
   for await (const { entries } of pagesOf(read, { sleep: calls.clock.sleep, onCall: () => {} }))
     yield* entries;
 }
 
-function runOf(
+function readRun(
   job: Readonly<Record<string, unknown>>,
   runnerId: number,
   runnerTags: readonly string[],

@@ -17,7 +17,7 @@ import { isZone } from '../../../policies/limits/calendar.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, orElse, print, text, toggle, type ValuesOf } from '../../terminal/define.ts';
-import { firstRows, type Paint, paintWhen, printable, right, table } from '../../terminal/table.ts';
+import { printable, right, type Screen, screenOf, textLines } from '../../terminal/table.ts';
 import { type LedgerFlags, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { type OpenLedger, openLedger, openToRepair, withOpened } from '../open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
@@ -70,7 +70,7 @@ back, or if it does not run.`,
     if (!flags.json) io.out(`${proofText(comparison, io)}\n${findingsText(differences, io)}`);
     const printReport = (acted: ActReport | undefined): void => {
       if (flags.json) io.out(`${JSON.stringify({ ...comparison, ...(acted && { acted }) })}\n`);
-      else if (acted) io.out(`\n${actReportText(acted, paintWhen(io.colours))}`);
+      else if (acted) io.out(`\n${actReportText(acted, screenOf(io))}`);
     };
     if (flags['dry-run'] || verdicts.length === 0) {
       printReport(undefined);
@@ -166,16 +166,19 @@ const WORDS: Readonly<Record<FindingKind, string>> = {
   duration: 'charged for another duration',
 };
 
-const notesText = (notes: readonly (readonly [count: number, what: string])[], paint: Paint): string =>
-  notes
-    .map(([count, what]) => (count > 0 ? `${paint.warn(`${shadowCount(count)} ${what}`)}\n` : ''))
-    .join('');
+type Counts = readonly (readonly [count: number, what: string])[];
+
+/** `3 settled`, without what was counted never. */
+const countTexts = (counts: Counts): readonly string[] =>
+  counts.flatMap(([count, what]) => (count > 0 ? [`${shadowCount(count)} ${what}`] : []));
+
+const notesText = (notes: Counts, screen: Screen): string => textLines(countTexts(notes).map(screen.warn));
 
 function proofText(comparison: Comparison, io: TerminalIo): string {
-  const paint = paintWhen(io.colours);
+  const screen = screenOf(io);
   const { figures, unadmittedShare, sinceMs, unasked, runners } = comparison;
   const { compared, rejected, rejectedRan, admitted, admittedRan, ran, unadmitted, unseen } = figures;
-  const judged = (bad: number, line: string): string => (bad === 0 ? paint.good(line) : paint.bad(line));
+  const judged = (bad: number, line: string): string => (bad === 0 ? screen.good(line) : screen.bad(line));
   const n = shadowCount;
   const share = unadmittedShare === undefined ? '' : `, ${(unadmittedShare * 100).toFixed(2)} %`;
   const notes = [
@@ -184,16 +187,16 @@ function proofText(comparison: Comparison, io: TerminalIo): string {
   ] as const;
   const refused =
     "The token may not list runners (it takes an administrator's): jobs without an admission are not seen.";
-  return `${paint.dim(`${n(compared)} jobs compared with GitLab, since ${instantText(sinceMs, rollupZone(io))}`)}
+  return `${screen.dim(`${n(compared)} jobs compared with GitLab, since ${instantText(sinceMs, rollupZone(io))}`)}
 ${judged(rejectedRan, `${n(rejected - rejectedRan)} of ${n(rejected)} rejected jobs did not run.`)}
 ${n(admittedRan)} of ${n(admitted)} admitted jobs have run or run.
 ${judged(unadmitted, `${n(unadmitted)} of ${n(ran)} jobs ran without an admission${share}; of ${n(unseen)} there is no record.`)}
-${notesText(notes, paint)}${runners === 'refused' ? `${paint.warn(refused)}\n` : ''}`;
+${notesText(notes, screen)}${runners === 'refused' ? `${screen.warn(refused)}\n` : ''}`;
 }
 
 function findingsText(findings: readonly ProofFinding[], io: TerminalIo): string {
-  const paint = paintWhen(io.colours);
-  if (findings.length === 0) return paint.good('No differences.\n');
+  const screen = screenOf(io);
+  if (findings.length === 0) return screen.good('No differences.\n');
   const rows = findings.map(({ jobId, state, status, remedy, kind, ranSeconds, ...finding }) => [
     ...[String(jobId), state ?? 'no record', status ?? 'unknown'],
     remedy === 'none' ? 'charged already' : remedy,
@@ -201,10 +204,10 @@ function findingsText(findings: readonly ProofFinding[], io: TerminalIo): string
     ...[WORDS[kind], printable(finding.projectPath ?? `${finding.projectId ?? ''}`)],
   ]);
   const titles = ['job', 'ledger', 'GitLab', 'the sweep would', 'seconds', 'why', 'project'];
-  return firstRows(titles, rows, { max: 100, width: io.columns, dim: paint.dim });
+  return screen.firstRows(titles, rows, { max: 100 });
 }
 
-function actReportText({ tally, left }: ActReport, paint: Paint): string {
+function actReportText({ tally, left }: ActReport, screen: Screen): string {
   const done = [
     [tally.settled, 'settled'],
     [tally.corrected, 'corrected'],
@@ -213,13 +216,12 @@ function actReportText({ tally, left }: ActReport, paint: Paint): string {
     [tally.bypass, 'charged as bypass'],
     [tally.unchanged, 'done by another program meanwhile'],
   ] as const;
-  const named = done.filter(([jobs]) => jobs > 0).map(([jobs, what]) => `${shadowCount(jobs)} ${what}`);
   const notes = [
     [tally.undecided, 'could not be written: run it again.'],
     [left.bypass, 'jobs without a record are left to the sweep; --charge-bypass charges them.'],
     [left.expiry, 'holds of jobs GitLab does not know stay: the token may not see all jobs.'],
   ] as const;
-  return `${paint.good(`${named.join(', ') || 'Nothing was written'}.`)}\n${notesText(notes, paint)}`;
+  return `${screen.good(`${countTexts(done).join(', ') || 'Nothing was written'}.`)}\n${notesText(notes, screen)}`;
 }
 
 const rebuild = command({
@@ -252,13 +254,13 @@ expired is neither compared nor repaired. Nothing is compared while the table ha
       throw new UsageError('--yes: belongs to --repair; without it nothing is changed that needs a yes');
     if (flags.usage) return rebuildAllUsage(flags, io);
     const finish = (found: RebuildResult): ExitCode => {
-      print(io, flags, found, () => rebuildText(found, io));
+      print(io, flags, found, (screen) => rebuildText(found, screen));
       return found.drift.length > found.repaired || found.passedOver > 0 ? EXIT.wouldReject : EXIT.ok;
     };
     const found = await recount(openLedger, false, flags, io);
     if (found.drift.length === 0 || !flags.repair) return finish(found);
     if (!flags.yes) {
-      if (!flags.json) io.out(driftText(found, io));
+      if (!flags.json) io.out(driftText(found, screenOf(io)));
       const question = `Set ${found.drift.length} counters to what their records make?`;
       const remedy = '--repair: there is no terminal to ask; add --yes to repair without asking';
       if (!(await agreedTo(io, question, remedy))) return EXIT.wouldReject;
@@ -279,34 +281,32 @@ const recount = (open: OpenLedger, repair: boolean, flags: LedgerFlags, io: Term
     return { ledger: description, ...(await ledger.rebuild({ repair })) };
   });
 
-function rebuildText(result: RebuildResult, io: TerminalIo): string {
-  const paint = paintWhen(io.colours);
+function rebuildText(result: RebuildResult, screen: Screen): string {
   const { drift, repaired, passedOver, unproven } = result;
   const left = drift.length - repaired;
-  const verdict =
+  const summary =
     passedOver > 0
       ? `${shadowCount(passedOver)} items were written by a newer Tollgate: drift is unknown. Run the newer one.`
       : `${drift.length === 0 ? 'No' : shadowCount(drift.length)} counters drift${repaired > 0 ? `ed, ${shadowCount(repaired)} are repaired` : ''}.${repaired > 0 && left > 0 ? ' Others were written meanwhile: run it again.' : ''}`;
   const isBad = left > 0 || passedOver > 0;
-  const head = `${(isBad ? paint.bad : paint.good)(verdict)}\n${driftText(result, io)}`;
+  const head = `${(isBad ? screen.bad : screen.good)(summary)}\n${driftText(result, screen)}`;
   if (unproven.length === 0) return head;
   const listed = unproven.map(({ key }) => [printable(counterName(key))]);
   return `${head}
-${paint.bad(`${shadowCount(unproven.length)} counters are left as they are.`)} Their records may have expired before the period was closed.
-${firstRows(['counter'], listed, { max: 50, width: io.columns, dim: paint.dim })}`;
+${screen.bad(`${shadowCount(unproven.length)} counters are left as they are.`)} Their records may have expired before the period was closed.
+${screen.firstRows(['counter'], listed, { max: 50 })}`;
 }
 
-function driftText({ ledger, records, counters, drift }: RebuildResult, io: TerminalIo): string {
-  const paint = paintWhen(io.colours);
-  const counted = paint.dim(
+function driftText({ ledger, records, counters, drift }: RebuildResult, screen: Screen): string {
+  const counted = screen.dim(
     `${shadowCount(counters)} counters of ${ledger}, counted from ${shadowCount(records)} job records\n`,
   );
   if (drift.length === 0) return counted;
   const titles = ['counter', 'amount', ...['shows', 'records make', 'difference'].map(right)];
-  return counted + table(titles, drift.flatMap(rowsOf), io.columns, paint.dim);
+  return counted + screen.table(titles, drift.flatMap(driftRows));
 }
 
-function rowsOf({ key, counter, recount }: Drift): readonly (readonly string[])[] {
+function driftRows({ key, counter, recount }: Drift): readonly (readonly string[])[] {
   const made = amountsOf(recount);
   return Object.entries(amountsOf(counter)).flatMap(([name, amount]) => {
     const makes = made[name] ?? 0;
@@ -340,15 +340,14 @@ async function rebuildAllUsage(
     });
     const { records, changed, failed, passedOver } = rebuilt;
     const counts = [
-      [changed, 'were missing and are counted now'],
-      [failed, 'could not be counted: run it again'],
-      [passedOver, 'were written by a newer Tollgate and passed over'],
+      [changed, 'were missing and are counted now.'],
+      [failed, 'could not be counted: run it again.'],
+      [passedOver, 'were written by a newer Tollgate and passed over.'],
     ] as const;
-    const named = counts
-      .map(([count, what]) => (count > 0 ? `${shadowCount(count)} ${what}.\n` : ''))
-      .join('');
-    const text = `${shadowCount(records)} job records looked at.\n${named || 'Nothing was missing.\n'}`;
-    print(io, flags, { ledger: description, ...rebuilt }, () => text);
+    const text = textLines(countTexts(counts)) || 'Nothing was missing.\n';
+    print(io, flags, { ledger: description, ...rebuilt }, () => {
+      return `${shadowCount(records)} job records looked at.\n${text}`;
+    });
     return failed > 0 ? EXIT.wouldReject : EXIT.ok;
   });
 }

@@ -9,7 +9,14 @@ import { aProject, runDesk } from './desk-run.ts';
 const entry = (name: string, run: Command['run'] = async () => EXIT.ok): CommandEntry => ({
   name,
   summary: `summary of ${name}`,
-  load: async () => ({ name, help: `help of ${name}`, flags: {}, examples: [], parse: () => {}, run }),
+  load: async () => ({
+    name,
+    help: `help of ${name}`,
+    flags: {},
+    examples: [],
+    parse: () => ({ flags: {} }),
+    run,
+  }),
 });
 
 const broken: CommandEntry = {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { LEDGER_FLAGS } from '../../../scripts/cli/ledger-flags.ts';
 import { ledgerFolder, readLedgerNote, writeLedgerNote } from '../../../scripts/local/ledger-folder.ts';
-import { type Command, EXIT } from '../../../scripts/terminal/command.ts';
+import { EXIT } from '../../../scripts/terminal/command.ts';
+import { command, type FlagTable, text } from '../../../scripts/terminal/define.ts';
 import { runDesk } from '../cli/desk-run.ts';
 
 const HOUR_MS = 3_600_000;
@@ -20,23 +21,22 @@ function aRoot(): { readonly root: string; readonly dataDir: string } {
   return { root, dataDir };
 }
 
-const told = (flags: Command['flags']): Command => ({
-  name: 'told',
-  ...{ help: 'Tells the time.', flags, examples: [], parse: () => {} },
-  run: async (_args, io) => {
-    io.out(new Date(io.nowMs()).toISOString());
-    return EXIT.ok;
-  },
-});
+const clock = (flags: FlagTable) =>
+  command({
+    ...{ name: 'clock', about: 'Prints the time.', flags, examples: ['tollgate clock'] },
+    run: async (_input, io) => {
+      io.out(new Date(io.nowMs()).toISOString());
+      return EXIT.ok;
+    },
+  });
 
 async function timeOf(
   root: string,
   args: readonly string[],
-  flags: Command['flags'] = LEDGER_FLAGS,
+  flags: FlagTable = LEDGER_FLAGS,
 ): Promise<string> {
-  const command = told(flags);
-  const entry = { name: 'told', summary: '', load: async () => command };
-  return (await runDesk(['told', ...args], root, { nowMs: () => NOW_MS + 6_000 }, [entry])).out;
+  const entry = { name: 'clock', summary: '', load: async () => clock(flags) };
+  return (await runDesk(['clock', ...args], root, { nowMs: () => NOW_MS + 6_000 }, [entry])).out;
 }
 
 const OURS = '2026-11-21T12:00:06.000Z';
@@ -49,7 +49,9 @@ test('a command on the ledger of this machine goes by its clock, and every other
   writeLedgerNote(dataDir, { ...PACED, pid: process.pid });
   expect(await timeOf(root, [])).toBe(THEIRS);
   expect(await timeOf(root, ['--ledger', 'local', '--instance', 'gitlab.local'])).toBe(THEIRS);
-  expect(await timeOf(root, ['--ledger=local'], {})).toBe(THEIRS);
+  const optional = { ledger: text('<local | table>', 'without it, no ledger is read') };
+  expect(await timeOf(root, ['--ledger=local'], optional)).toBe(THEIRS);
+  expect(await timeOf(root, [], optional)).toBe(OURS);
   expect(await timeOf(root, [], {})).toBe(OURS);
   expect(await timeOf(root, ['--ledger', 'tollgate-ledger'])).toBe(OURS);
   expect(await timeOf(root, ['--instance=gitlab.example.com'])).toBe(OURS);

@@ -44,9 +44,9 @@ interface ComparisonAsk {
 
 /** GitLab's failure reason of a rejected job, which ran for an instant. */
 const REJECTED = 'job_router_failure';
-const GONE = 'GitLab does not tell of this job: its project or runner was deleted, or nobody knows its end';
+const GONE = 'GitLab does not list this job: its project or runner was deleted, or its end is unknown';
 const NOT_CHARGED =
-  'it ran and is not charged here: nobody was asked, its end is not told yet, or its project was moved';
+  'it ran and is not charged here: GitLab sent no admission request, its end is not reported yet, or its project was moved';
 
 export async function compareCharges({ startMs, endMs, runs, booked, prices, counts }: ComparisonAsk) {
   const seen = new Set<number>();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
-import { openLedger, readOnly } from '../../../../scripts/cli/open-ledger.ts';
+import { openLedger, storeWith } from '../../../../scripts/cli/open-ledger.ts';
 import type { BacktestResult } from '../../../../scripts/cli/report/shadow.ts';
 import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';
@@ -67,11 +67,10 @@ test('jobs whose question was not kept are asked by their facts, in their own ru
     const { asked: _, ...facts } = record.facts as { asked?: object };
     return { ...record, facts: { ...facts, runnerClass: 'large' } };
   };
-  const old: LedgerStore = {
-    ...readOnly(bench.store),
+  const old = storeWith<LedgerStore>(bench.store, {
     readRecords: async (jobIds, options) =>
       (await bench.store.readRecords(jobIds, options)).map((record) => record && forgot(record)),
-  };
+  });
   const images = { id: 'images', kind: 'image', mode: 'enforce', on_missing: 'reject', allow: ['alpine:*'] };
   bench.documents({ rules: [{ id: 'budgets', kind: 'budget', mode: 'enforce' }, images] }, [limit(20)]);
   const found = await jsonOf(bench, [], old);

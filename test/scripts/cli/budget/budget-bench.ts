@@ -1,7 +1,6 @@
 import type { UsageTally } from '../../../../functions/core/usage/usage.ts';
-import { type BudgetTables, openBudget } from '../../../../scripts/cli/api/open-api.ts';
 import { osUserName } from '../../../../scripts/cli/budget/arguments.ts';
-import { openToEdit, readOnly } from '../../../../scripts/cli/open-ledger.ts';
+import { type LedgerAccess, openToEdit, readOnly } from '../../../../scripts/cli/open-ledger.ts';
 import type { TerminalIo } from '../../../../scripts/terminal/command.ts';
 import { MemoryRollupStore } from '../../../support/ledger/memory-rollup-store.ts';
 import { memoryAlertRecords } from '../../../support/tables/memory-alert-records.ts';
@@ -26,9 +25,10 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
   const rollup = new MemoryRollupStore({ instance: 'gitlab.example.com' });
   const alerts = memoryAlertRecords(ledger.clock);
   let stillOpen = 0;
-  const tables: BudgetTables = {
+  const tables: LedgerAccess = {
     limits: table,
     store: readOnly(ledger.store),
+    announce: ledger.store.announce.bind(ledger.store),
     usage: rollup,
     alerts,
     instance: 'gitlab.example.com',
@@ -38,12 +38,11 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
       stillOpen -= 1;
     },
   };
-  const open = async (): Promise<BudgetTables> => {
+  const open = async (): Promise<LedgerAccess> => {
     stillOpen += 1;
     return tables;
   };
   const standIns = new Map<unknown, unknown>([
-    [openBudget, open],
     [openToEdit, open],
     [osUserName, () => 'jane'],
   ]);
@@ -84,7 +83,7 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
     const { code, err } = await runDesk(words, `${ledger.folder}/`, { nowMs: ledger.clock.nowMs, standIns });
     if (code !== 0) throw new Error(err);
   }
-  return { ...ledger, table, tables, rollup, alerts, open, run, json, live, spend };
+  return { ...ledger, table, tables, standIns, rollup, alerts, open, run, json, live, spend };
 }
 
 const dayText = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10);

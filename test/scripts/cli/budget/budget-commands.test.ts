@@ -112,6 +112,7 @@ test.each<[readonly string[], object]>([
   [['acme/platform', '500', 'EUR/month', '--soft', '80%'], { limit: 'money-month', amount: 500_000_000 }],
   [['acme/platform', '--limit', 'jobs-now', '--soft', '5'], { limit: 'jobs-now', amount: 7 }],
   [['instance', 'unlimited', 'min/week'], { subject: 'instance', amount: 'unlimited' }],
+  [['acme/platform', 'unlimited', 'EUR/month'], { subject: 'group/102', amount: 'unlimited' }],
   [['acme/payments/checkout', '256Gi', 'memory'], { subject: 'project/1001', amount: 2 ** 38 }],
 ])('budget set %j', async (args, expected) => {
   const { run, json } = await budgetBench(LIMITS.filter((each) => !('minutes' in each)));

@@ -10,7 +10,7 @@ import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
 import { bareAmountText } from '../../../../policies/unit-texts.ts';
-import { openBudget } from '../../../../scripts/cli/api/open-api.ts';
+import { openToEdit } from '../../../../scripts/cli/open-ledger.ts';
 import { FULL } from '../../../support/property-runs.ts';
 import { consoleOn } from '../bench-console.ts';
 import { aRequest } from '../ledger-bench.ts';
@@ -139,7 +139,7 @@ async function surfaces({ limits, counters, perDay }: Case) {
   };
   const tables = { ...bench.tables, store, close: async () => {} };
   const run = async (name: string, ...args: readonly string[]): Promise<string> =>
-    (await bench.run(name, args, { columns: 400 }, [[openBudget, async () => tables]])).out;
+    (await bench.run(name, args, { columns: 400 }, [[openToEdit, async () => tables]])).out;
   const console = consoleOn(bench, { store });
   const api = (await console.api('/groups/101')) as SubjectView;
   const html = await console.page('/groups/101');

@@ -3,7 +3,7 @@ import type { JobExplanation } from '../../../../functions/answers/job/model.ts'
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { replaceUserIds } from '../../../../functions/core/ledger/user-ids.ts';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
-import { openLedger, readOnly } from '../../../../scripts/cli/open-ledger.ts';
+import { openLedger, storeWith } from '../../../../scripts/cli/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
@@ -193,10 +193,9 @@ test.each([
 
 test('a table that does not answer is a failure, and the ledger is closed all the same', async () => {
   const house = bench();
-  const gone: LedgerStore = {
-    ...readOnly(house.store),
+  const gone = storeWith<LedgerStore>(house.store, {
     readRecords: () => Promise.reject(new LedgerError('ledger_unavailable', 'no answer')),
-  };
+  });
   const { io } = house.desk();
   const run = listed('explain', [openLedger, house.opening(gone)]).run(['1', ...house.flags], io);
   await expect(run).rejects.toThrow(/no answer/);

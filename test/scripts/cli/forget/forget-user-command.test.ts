@@ -81,7 +81,7 @@ async function house() {
   await pack(4, 6);
   const open: OpenLedger = async (flags, io) => ({
     ...(await bench.opening(store)(flags, io)),
-    names: { rewrite: store, keys, sessions, sheets },
+    names: { store, keys, sessions, sheets },
   });
   const forget = async (...args: string[]) => {
     const { io, told } = bench.desk();

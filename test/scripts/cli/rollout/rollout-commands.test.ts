@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';
+import { reportSender } from '../../../../scripts/cli/api/open-api.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
 
 const WHY = ['--reason', 'because'];
@@ -8,13 +9,15 @@ const WHY = ['--reason', 'because'];
 async function bench() {
   const made = await budgetBench();
   const told: string[] = [];
-  Object.assign(made.tables, {
-    reporter:
-      (topicArn: string, origin: string | undefined) => async (message: { text: string; owner?: string }) => {
-        told.push(`${topicArn} ${message.owner} ${message.text.split('\n').at(-1)} ${origin}`);
-        return 'sent' as const;
-      },
-  });
+  const sender: typeof reportSender =
+    (topicArn, { ledger, origin }) =>
+    async (message) => {
+      // The table is read-only for all other commands; a report marks that it was sent.
+      await ledger.announceOnce([message.subject], { ttlMs: 1, timeoutMs: 1_000 });
+      told.push(`${topicArn} ${message.owner} ${message.text.split('\n').at(-1)} ${origin}`);
+      return 'sent';
+    };
+  made.standIns.set(reportSender, sender);
   expect(await made.run('rollout back', ['instance', '--to', 'shadow', ...WHY])).toMatchObject({
     code: 0,
   });
