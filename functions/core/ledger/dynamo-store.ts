@@ -130,8 +130,8 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     }
   }
 
-  async scanSegment({ segment, consistency, from }: SegmentAsk): Promise<SegmentPage> {
-    const ask = { ...this.#scanAsk(consistency), segment, ...(from && { from }) };
+  async scanSegment(part: SegmentAsk): Promise<SegmentPage> {
+    const ask = { ...this.#scanAsk('eventual'), ...part };
     const { items, next } = await this.#answered('scan a segment of', () =>
       scanPage(this.#table, ask, new TimeLimit(SCAN_PAGE_TIMEOUT_MS)),
     );

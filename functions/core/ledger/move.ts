@@ -1,5 +1,6 @@
 /** Moves of one job that ask no bound: settle, release, expire, charge unchecked, correct. Plans the writes, and makes them. */
 import { counterName } from '../../../policies/claim.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
 import { packs } from './counter.ts';
 import type { SeenCounters } from './hold-job.ts';
@@ -11,11 +12,11 @@ import type {
   RecordClaim,
   UncheckedCause,
 } from './ledger.ts';
-import { UNCHECKED_CAUSES } from './recount.ts';
+import { perCause } from './recount.ts';
 import { expiring } from './retention.ts';
 import type { CounterWrite, Write } from './store.ts';
 
-/** Writes, and the result for the caller once they are written. A job without a record has no writes. */
+/** Writes, and the result for the caller once they are written. Without a record there is nothing to write. */
 export interface Move<Outcome> {
   readonly outcome: Outcome;
   readonly record?: JobRecord;
@@ -66,7 +67,7 @@ export function correction(
       cause,
       atMs,
       deltas: deltas.filter(({ delta }) => delta !== 0),
-      ...(unchecked === undefined ? {} : { unchecked }),
+      ...withoutAbsent({ unchecked }),
     },
     changes: deltas.flatMap((delta) => change(delta, delta.delta, delta.delta, unchecked)),
   };
@@ -107,9 +108,7 @@ const added = (a: CounterWrite, b: CounterWrite): CounterWrite => ({
   ...((a.unreserves ?? b.unreserves) && {
     unreserves: [...(a.unreserves ?? []), ...(b.unreserves ?? [])],
   }),
-  unchecked: Object.fromEntries(
-    UNCHECKED_CAUSES.map((cause) => [cause, (a.unchecked[cause] ?? 0) + (b.unchecked[cause] ?? 0)]),
-  ),
+  unchecked: perCause((cause) => (a.unchecked[cause] ?? 0) + (b.unchecked[cause] ?? 0)),
 });
 
 export interface MoveDeps extends AttemptDeps {

@@ -11,7 +11,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { atOnce } from '../environment/environment.ts';
-import { getItem, itemAt, putItem } from '../store/calls.ts';
+import { getItem, itemAt, putItem, type SingleItem } from '../store/calls.ts';
 import { type Key, ledgerKeys } from '../store/keys.ts';
 import { atRev, type InstanceTable, type Item, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';
 import { inParts } from '../store/parts.ts';
@@ -48,12 +48,8 @@ interface SuspectCounter {
 
 type Found = Omit<RebuildReport, 'repaired'>;
 
-export interface RecountRounds {
-  /** Undefined: there was no round yet. @throws {LedgerError} `ledger_unavailable` */
-  read(): Promise<RecountRound | undefined>;
-  /** @throws {LedgerError} `ledger_unavailable`; also if another run has written since this one read. */
-  write(round: RecountRound): Promise<void>;
-}
+/** A write throws `ledger_unavailable` also if another run has written since this one read. */
+export type RecountRounds = SingleItem<RecountRound>;
 
 export interface RecordVisit {
   see(record: JobRecord): void;
@@ -139,11 +135,9 @@ async function readOn(round: RecountRound, deadlineMs: number, deps: RecountDeps
   await atOnce(dueSegments(round, clock.nowMs()), SEGMENTS_AT_ONCE, async (index) => {
     while (segments[index]?.done === false && goesOn()) {
       hasRead = true;
-      const from = segments[index].from;
-      const { items, next } = await store.scanSegment({
-        ...{ segment: { index, of: segments.length }, consistency: 'eventual' },
-        ...(from && { from }),
-      });
+      const { from } = segments[index];
+      const segment = { index, of: segments.length };
+      const { items, next } = await store.scanSegment({ segment, ...(from && { from }) });
       for (const item of items) {
         sums.add(item);
         if (item.kind === 'record') visit.see(item.record);
@@ -226,14 +220,13 @@ const BYTES = 'by';
 const FORM = 'fo';
 const FORM_NOW = 1;
 
-interface RoundOptions extends InstanceTable {
-  readonly nowMs: () => number;
-  readonly partBytes?: number;
-}
-
 /** Parts are written before the head names them, so a reader finds a whole round at any time. A small round is in the head. */
-export function dynamoRecountRounds(options: RoundOptions): RecountRounds {
-  const { table, instance, nowMs, partBytes = PART_BYTES_MAX } = options;
+export function dynamoRecountRounds({
+  table,
+  instance,
+  nowMs,
+  partBytes = PART_BYTES_MAX,
+}: InstanceTable & { readonly nowMs: () => number; readonly partBytes?: number }): RecountRounds {
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);
   let rev = 0;

@@ -5,11 +5,13 @@ import type { StoredItem } from './store.ts';
 
 export const UNCHECKED_CAUSES: readonly UncheckedCause[] = ['exempt', 'unmetered', 'bypass'];
 
+export const perCause = (amountOf: (cause: UncheckedCause) => number): Record<UncheckedCause, number> => ({
+  ...{ exempt: amountOf('exempt'), unmetered: amountOf('unmetered'), bypass: amountOf('bypass') },
+});
+
 export const NO_AMOUNTS: CounterAmounts = {
-  committed: 0,
-  fitted: 0,
-  settled: 0,
-  unchecked: { exempt: 0, unmetered: 0, bypass: 0 },
+  ...{ committed: 0, fitted: 0, settled: 0 },
+  unchecked: perCause(() => 0),
 };
 
 export const sameAmounts = (a: CounterAmounts, b: CounterAmounts): boolean =>

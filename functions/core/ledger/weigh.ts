@@ -3,7 +3,7 @@ import { type CounterKey, counterName, type LimitClaim } from '../../../policies
 import type { Violation } from '../../../policies/reason.ts';
 import type { LedgerClock } from '../environment/environment.ts';
 import { undefinedIfSilent } from '../store/table-failure.ts';
-import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
+import { readOptions } from './attempt.ts';
 import {
   type ClaimOutcome,
   CounterMerge,
@@ -175,8 +175,6 @@ function mergeOf(
 }
 
 // Grace: a job that does not fit is let in a little further if its pipeline already has an admitted job.
-/** A consistent read takes a few milliseconds; without it the job is undecided. */
-const READ_TIMEOUT_MS = 300;
 
 /** Weighs; where a job hangs on its pipeline, reads the pipelines of the pack in one batch and weighs again. */
 export async function weighWithGrace(
@@ -203,16 +201,14 @@ async function learnPipelines(
   deadlineMs: number,
   { store, clock }: { readonly store: LedgerStore; readonly clock: LedgerClock },
 ): Promise<'deadline' | 'unavailable' | undefined> {
-  const leftMs = timeLeftMs(deadlineMs, clock);
-  if (leftMs < TRANSACTION_RESERVE_MS) return 'deadline';
+  const options = readOptions(deadlineMs, clock);
+  if (options === undefined) return 'deadline';
   const keys = new Map<string, CounterKey>();
   for (const job of jobs) {
     const key = pipelineOf(job);
     if (key !== undefined && !known.has(counterName(key))) keys.set(counterName(key), key);
   }
-  const counters = await store
-    .readCounters([...keys.values()], { timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs) })
-    .catch(undefinedIfSilent);
+  const counters = await store.readCounters([...keys.values()], options).catch(undefinedIfSilent);
   if (counters === undefined) return 'unavailable';
   for (const [index, name] of [...keys.keys()].entries()) {
     const { committed = 0, fitted = 0, settled = 0 } = counters[index] ?? {};

@@ -33,15 +33,17 @@ export async function applyEdits(
   by: EditAuthor,
   reads: LimitReads,
   /** An approved request. The right of `by.actor` to approve it was checked. */
-  asked?: EditContext['asked'],
+  approved?: EditContext['request'],
 ): Promise<ApplyOutcome> {
   const { deps } = reads;
   const { policy, table } = deps;
   const wrong = Object.entries(LENGTHS_MAX).flatMap(([field, max]) => textProblem(field, max, by));
   if (wrong.length > 0) return { outcome: 'invalid', problems: wrong };
-  const { live, directory } = await reads.inForce();
-  const nowMs = deps.clock.nowMs();
-  const context = { ...personOf(by), nowMs, ...withoutAbsent({ asked, writtenAtMs: asked?.edits?.atMs }) };
+  const { live, directory, nowMs } = await reads.inForce();
+  const context = {
+    ...{ ...personOf(by), nowMs },
+    ...withoutAbsent({ request: approved, writtenAtMs: approved?.edits?.atMs }),
+  };
   const planOf = (read: ReadLimitSet): Plan => plan(edits, read, { deps, directory, by: context });
   const stale = async (now: LiveLimits | undefined): Promise<ApplyOutcome> => {
     const before = await reads.baseIfThere(by.base);
@@ -57,10 +59,10 @@ export async function applyEdits(
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
   const { before, after, rows, lockout } = planned;
   if (rows.length === 0) return { outcome: 'unchanged', pointer: live?.pointer };
-  if (asked?.edits !== undefined && asked.edits.fingerprint !== fingerprintOf(rows))
+  if (approved?.edits !== undefined && approved.edits.fingerprint !== fingerprintOf(rows))
     return { outcome: 'stale', live, mine: rows };
   const rightsContext = { limits: before.limits, directory, nowMs };
-  if (asked === undefined) {
+  if (approved === undefined) {
     const forged = forgedNames(rows, by);
     if (forged.length > 0) return { outcome: 'invalid', problems: forged };
     const [denied, ...more] = deniedOf(rows, by, rightsContext);
@@ -68,8 +70,7 @@ export async function applyEdits(
   }
   if (by.confirmed !== true && planned.toConfirm.length + lockout.length > 0)
     return { outcome: 'needs_confirmation', rows: planned.toConfirm, lockout };
-  const between = { from: before.limits, to: after.limits, directory, nowMs };
-  const two = asked === undefined ? await toApprove(rows, between, deps) : [];
+  const two = approved === undefined ? await toApprove(rows, planned.between, deps) : [];
   const [first] = two;
   if (first !== undefined) {
     const need = { rows, toApprove: two, nowMs };
@@ -83,7 +84,7 @@ export async function applyEdits(
   const { why, source, base } = by;
   const published = await publishLimits(
     after.document,
-    { ...personOf(by), why, source, atMs: nowMs, ...withoutAbsent({ base, request: asked?.id }) },
+    { ...personOf(by), why, source, atMs: nowMs, ...withoutAbsent({ base, request: approved?.id }) },
     {
       table,
       policy,
@@ -102,9 +103,9 @@ async function file(
 ): Promise<LimitRequest | undefined> {
   const [edit] = edits;
   if (edits.length > 1 || edit?.kind !== 'grant') return fileEdits(edits, by, need, reads.deps);
-  const { kind: _, ...asked } = edit;
+  const { kind: _, ...grant } = edit;
   // A user who may grant may also request.
-  const filed = await fileRequest(asked, { ...personOf(by), rights: [{ role: 'finance' }] }, reads);
+  const filed = await fileRequest(grant, { ...personOf(by), rights: [{ role: 'finance' }] }, reads);
   return filed.outcome === 'filed' ? filed.request : undefined;
 }
 
@@ -112,11 +113,9 @@ const LINK_CHARACTERS_MAX = 500;
 
 export async function fileRequest(asked: GrantAsk, by: Asker, reads: LimitReads): Promise<RequestOutcome> {
   const { deps } = reads;
-  const { table, clock, newId } = deps;
   const { actor, rights } = by;
-  const nowMs = clock.nowMs();
-  const { directory, read } = await reads.inForce();
-  if (!mayDo('ask', asked.subject, rights, { limits: read.limits, directory, nowMs }))
+  const { directory, read, context, nowMs } = await reads.inForce();
+  if (!mayDo('ask', asked.subject, rights, context))
     return { outcome: 'forbidden', act: 'ask', needs: rolesFor('ask', asked.subject) };
   const { link = '', ...grant } = asked;
   const isLinkLong = link.length > LINK_CHARACTERS_MAX;
@@ -127,10 +126,10 @@ export async function fileRequest(asked: GrantAsk, by: Asker, reads: LimitReads)
     };
   const planned = plan([{ kind: 'grant', ...grant }], read, { deps, directory, by: { actor, nowMs } });
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
-  const full = await fullOf(by, table, nowMs);
+  const full = await fullOf(by, deps.table, nowMs);
   if (full !== undefined) return { outcome: 'too_many', ...full };
-  const request: LimitRequest = { ...asked, ...filedBy(by, nowMs, newId()) };
-  await writeRequest({ rev: 1, request }, table);
+  const request: LimitRequest = { ...asked, ...filedBy(by, nowMs, deps.newId()) };
+  await writeRequest({ rev: 1, request }, deps.table);
   return { outcome: 'filed', request };
 }
 

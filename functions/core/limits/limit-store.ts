@@ -24,7 +24,7 @@ import {
   unpackedLimits,
   unpackedShared,
 } from './limit-set.ts';
-import { LimitsError, type LimitTable, type OpeningEntry } from './limit-table.ts';
+import { LimitsError, type LimitTable, type OpeningEntry, type ReadOptions } from './limit-table.ts';
 
 interface LimitStoreDeps {
   readonly table: LimitTable;
@@ -210,11 +210,7 @@ export type PreviousCounters = (
   keys: readonly CounterKey[],
 ) => Promise<readonly (CounterSnapshot & { readonly rev: number })[]>;
 
-interface OpeningDeps {
-  readonly table: LimitTable;
-  readonly previous: PreviousCounters;
-  readonly timeoutMs: number;
-}
+type OpeningDeps = Pick<LimitStoreDeps, 'table' | 'previous'> & ReadOptions;
 
 interface TimedLimits {
   readonly limits: LimitSet;

@@ -5,11 +5,9 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ChangeRow, LimitEdit } from './edit-model.ts';
 import type { EditAuthor, EditRequest, LimitRequest, Person } from './edit-outcomes.ts';
-import { LimitsError, type LimitTable, packJson, unpackJson } from './limit-table.ts';
-import { TIMEOUT_MS } from './publish-limits.ts';
+import { LimitsError, type LimitTable, packJson, unpackJson, WITHIN } from './limit-table.ts';
 import { isSamePerson, mayBeSame } from './rights.ts';
 
-const WITHIN = { timeoutMs: TIMEOUT_MS };
 const KEPT_MS = 30 * DAY_MS;
 /** All requesters together; with the decided ones there are twice as many at most. */
 const PENDING_MAX = 500;

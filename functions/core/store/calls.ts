@@ -168,6 +168,7 @@ interface SingleItemOptions<Value> {
   readonly decode: (item: Item) => Value | undefined;
 }
 
+/** Each call throws {@link LedgerError} `ledger_unavailable`. Undefined: it was never written. */
 export interface SingleItem<Value> {
   read(): Promise<Value | undefined>;
   write(value: Value): Promise<void>;
