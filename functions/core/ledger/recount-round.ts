@@ -19,7 +19,15 @@ import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
 import type { AttemptDeps } from './attempt.ts';
 import type { Counter, CounterAmounts, JobRecord, RebuildReport } from './ledger.ts';
 import { findSuspects, markDrift, READ_TIMEOUT_MS, revOf } from './rebuild.ts';
-import { COUNTERS_MAX, type KeptSums, NO_SUMS, Recount, sameAmounts } from './recount.ts';
+import {
+  COUNTERS_MAX,
+  driftOf,
+  type KeptSums,
+  NO_SUMS,
+  Recount,
+  recountedAmounts,
+  sameAmounts,
+} from './recount.ts';
 import type { LedgerStore, SegmentAsk, SegmentStore } from './store.ts';
 
 export interface RecountRound {
@@ -165,33 +173,22 @@ async function judge(
   recount: Recount,
   deps: RecountDeps,
 ): Promise<{ readonly found: Found; readonly suspects: readonly SuspectCounter[] }> {
-  const { suspects: names, unproven } = findSuspects(recount, deps.clock.nowMs());
-  const suspects = await unwritten(
-    names.slice(0, SUSPECTS_MAX).map((name) => ({
-      key: recount.key(name),
-      rev: revOf(recount.counter(name)),
-      expected: recount.expected(name),
-    })),
-    deps,
-  );
+  const { suspects: lines, unproven } = findSuspects(recount, deps.clock.nowMs());
+  const differing = lines.slice(0, SUSPECTS_MAX).map((line) => ({
+    ...{ key: line.key, rev: revOf(line.counter), expected: recountedAmounts(line) },
+  }));
+  const suspects = await unwritten(differing, deps);
   const known = new Map(before.map((suspect) => [counterName(suspect.key), suspect]));
   const isSame = ({ key, rev, expected }: SuspectCounter): boolean => {
     const last = known.get(counterName(key));
     return last?.rev === rev && sameAmounts(last.expected, expected);
   };
-  const drifted = new Set([
-    ...names.filter((name) => recount.counter(name)?.drifts === true),
-    ...suspects.filter(isSame).map(({ key }) => counterName(key)),
-  ]);
-  if (recount.passedOver === 0) await markDrift(recount, drifted, deps);
-  return {
-    found: {
-      ...{ records: recount.records, counters: recount.names().length, passedOver: recount.passedOver },
-      unproven,
-      drift: [...drifted].map((name) => recount.drift(name)),
-    },
-    suspects,
-  };
+  const again = new Set(suspects.filter(isSame).map(({ key }) => counterName(key)));
+  const drifted = lines.filter(({ key, counter }) => counter?.drifts === true || again.has(counterName(key)));
+  const { records, passedOver } = recount;
+  if (passedOver === 0) await markDrift(recount, new Set(drifted), deps);
+  const drift = drifted.map(driftOf);
+  return { found: { records, counters: recount.lines.size, passedOver, unproven, drift }, suspects };
 }
 
 async function unwritten(

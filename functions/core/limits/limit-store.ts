@@ -289,7 +289,7 @@ async function open(
   if (carrying.length === 0) return provisional;
   const keys = carrying.map(({ key }) => key);
   const firstKeys = keys.map(firstOf);
-  const [standing, firsts, before] = await Promise.all([
+  const [stored, firsts, before] = await Promise.all([
     table.readOpenings(keys, { timeoutMs }),
     table.readOpenings(firstKeys, { timeoutMs }),
     readEnds(
@@ -298,7 +298,7 @@ async function open(
     ),
   ]);
   const unopened = carrying.filter(
-    (_, index) => standing[index] === undefined && before[index]?.opening === undefined,
+    (_, index) => stored[index] === undefined && before[index]?.opening === undefined,
   );
   const earlier = await readEnds(
     unopened.flatMap((each) => earlierPeriods(each, PERIODS_BACK_MAX)),
@@ -306,7 +306,7 @@ async function open(
   );
   for (const [index, each] of carrying.entries()) {
     const name = counterName(each.key);
-    const there = standing[index];
+    const there = stored[index];
     const from = unopened.indexOf(each) * PERIODS_BACK_MAX;
     const ends = from < 0 ? before.slice(index, index + 1) : earlier.slice(from, from + PERIODS_BACK_MAX);
     const entry = there ?? openingOf(each, nowMs, ends, firsts[index]);
