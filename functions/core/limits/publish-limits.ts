@@ -116,7 +116,7 @@ export async function readLimitSet(
 ): Promise<{ readonly change: LimitChange; readonly document: LimitsDocument }> {
   const [bytes] = await table.readChunks(set, [SHARED], WITHIN);
   const shared = unpackedShared(bytes);
-  const names = shared.roots.map(chunkOfRoot);
+  const names = [...shared.roots].map(chunkOfRoot);
   const chunks = await table.readChunks(set, names, WITHIN);
   const ofRoots = names.map((name, index) => unpackedLimits(name, chunks[index]));
   return { change: shared.change, document: joinLimits(shared, ofRoots) };
