@@ -176,15 +176,14 @@ export async function recordUnmetered(
     readonly ledger: Pick<Ledger, 'recordUnmetered'>;
   },
 ): Promise<readonly UnmeteredResult[]> {
-  const told = entries.map((entry) => parseAnswer(entry));
-  const answers = told.filter((answer) => answer !== undefined);
-  const outcomes = answers.length === 0 ? [] : await recordAnswers(answers, deps);
-  const outcomeOf = new Map(answers.map((answer, index) => [answer, outcomes[index] ?? 'undecided']));
+  const parsed = entries.map((entry) => parseAnswer(entry));
+  const answers = parsed.filter((answer) => answer !== undefined);
+  const outcomes = (answers.length === 0 ? [] : await recordAnswers(answers, deps)).values();
   return entries.map((entry, index) => {
-    const answer = told[index];
-    if (answer !== undefined)
-      return { jobId: answer.request.jobId, outcome: outcomeOf.get(answer) ?? 'undecided' };
-    return { ...jobIdIn(isRecord(entry) ? entry.request : undefined), outcome: 'invalid' };
+    const answer = parsed[index];
+    return answer === undefined
+      ? { ...jobIdIn(isRecord(entry) ? entry.request : undefined), outcome: 'invalid' }
+      : { jobId: answer.request.jobId, outcome: outcomes.next().value ?? 'undecided' };
   });
 }
 

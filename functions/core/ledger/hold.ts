@@ -7,7 +7,7 @@
  *
  * Retrying `hold` for the same job returns the first decision.
  */
-import { type CounterKey, counterName, spansRoots } from '../../../policies/claim.ts';
+import { counterName, spansRoots } from '../../../policies/claim.ts';
 import { undefinedIfSilent } from '../store/table-failure.ts';
 import { attempt, type GaveUpCause, readOptions, TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import { type KnownCounter, knownCounter, type PackNeed, packs } from './counter.ts';
@@ -175,13 +175,10 @@ async function readCounters(
   const { store, clock, deadlineMs } = holding;
   const options = readOptions(deadlineMs, clock);
   if (wanted.size === 0 || options === undefined) return;
-  const keys = new Map<string, CounterKey>();
-  for (const { ask, names } of jobs) {
-    for (const [index, { counter }] of ask.claims.entries()) {
-      const name = names[index] ?? '';
-      if (wanted.has(name)) keys.set(name, counter);
-    }
-  }
+  const claimed = jobs.flatMap(({ ask, names }) =>
+    ask.claims.map(({ counter }, index) => [names[index] ?? '', counter] as const),
+  );
+  const keys = new Map(claimed.filter(([name]) => wanted.has(name)));
   const jobIds = jobs.map(({ ask }) => ask.jobId);
   const read = await Promise.all([
     store.readCounters([...keys.values()], options),

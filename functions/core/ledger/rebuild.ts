@@ -3,7 +3,7 @@ import { counterName, isPipelineCounter } from '../../../policies/claim.ts';
 import { atOnce } from '../environment/environment.ts';
 import { DUE_SHARDS } from '../store/keys.ts';
 import { type AttemptDeps, attempt, type TransactDeps, timeLeftMs } from './attempt.ts';
-import type { Counter, CounterAmounts, Drift, RebuildOptions, RebuildReport } from './ledger.ts';
+import type { Counter, CounterAmounts, Drift, RebuildReport } from './ledger.ts';
 import {
   agrees,
   amountsOf,
@@ -24,7 +24,10 @@ export const READ_TIMEOUT_MS = 5_000;
  * A scan is not a snapshot, so a difference is drift only if two passes show the same one while `rev` stayed unchanged from the
  * first pass until after the second.
  */
-export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promise<RebuildReport> {
+export async function rebuild(
+  { repair }: { readonly repair: boolean },
+  deps: AttemptDeps,
+): Promise<RebuildReport> {
   // It only names suspects, at half the price. A counter it shows with the rev of the second pass was not written in between,
   // however late it was read.
   const first = await recount(deps.store.scan('eventual'));
@@ -47,7 +50,7 @@ export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promi
   const now = await deps.store.readCounters(keys, { timeoutMs: READ_TIMEOUT_MS });
   const drifted = steady.filter(({ counter }, index) => revOf(now[index]) === revOf(counter));
   let repaired = 0;
-  for (const line of options.repair ? drifted : []) {
+  for (const line of repair ? drifted : []) {
     const to = { key: line.key, amounts: recountedAmounts(line), rev: revOf(line.counter) };
     if (await reset(to, deps)) repaired += 1;
   }

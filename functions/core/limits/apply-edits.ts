@@ -15,7 +15,7 @@ import type {
 import type { LimitReads } from './limit-reads.ts';
 import { type Plan, plan, type ReadLimitSet, visibleRows } from './plan-edits.ts';
 import { publishLimits } from './publish-limits.ts';
-import { type ApprovalNeed, filedBy, fileEdits, fingerprintOf, fullOf, writeRequest } from './requests.ts';
+import { AUTHOR_FIELD, filedBy, fileEdits, fingerprintOf, fullOf, writeRequest } from './requests.ts';
 import { deniedOf, mayDo, rolesFor } from './rights.ts';
 
 const LENGTHS_MAX = { actor: 200, why: 500, source: 200 } as const;
@@ -98,7 +98,7 @@ export async function applyEdits(
 async function file(
   edits: readonly LimitEdit[],
   by: EditAuthor,
-  need: ApprovalNeed,
+  need: Parameters<typeof fileEdits>[2],
   reads: LimitReads,
 ): Promise<LimitRequest | undefined> {
   const [edit] = edits;
@@ -140,8 +140,6 @@ function textProblem(field: string, max: number, by: EditAuthor): readonly Docum
   const stands = isMissing ? 'missing' : `${text.length} characters`;
   return [{ path: [field], message: `${stands}; expected a text of at most ${max} characters` }];
 }
-
-const AUTHOR_FIELD = /^(by|requested_by|approved_by|reviewed)(_by)?(_user)?$/;
 
 /** Only admins may import other names, to restore an export. */
 function forgedNames(

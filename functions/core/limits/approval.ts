@@ -160,9 +160,8 @@ async function leastLately(
 const isOfLimit = ({ about }: ChangeRow): boolean => about === 'limit' || about === 'grant';
 
 const mayConcern = ({ subjects, count }: LoggedChange, walking: ReadonlyMap<string, Walked>): boolean =>
-  subjects === undefined
-    ? true
-    : count > 0 && [...walking.keys()].some((place) => subjects.some((each) => place.startsWith(`${each} `)));
+  subjects === undefined ||
+  (count > 0 && [...walking.keys()].some((place) => subjects.some((each) => place.startsWith(`${each} `))));
 
 function takeBack(walked: Walked, rows: readonly ChangeRow[], instead: () => number): void {
   const own = rows.filter(({ about }) => about === 'limit');

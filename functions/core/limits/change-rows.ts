@@ -107,7 +107,7 @@ export function subjectPath(subject: string, directory: Directory | undefined): 
 
 const OPPOSITE = { tightens: 'loosens', loosens: 'tightens', neutral: 'neutral' } as const;
 
-const moreLoosens = (from: number, to: number): Effect =>
+const moreLoosens = <Value extends number | string>(from: Value, to: Value): Effect =>
   to === from ? 'neutral' : to > from ? 'loosens' : 'tightens';
 
 const modeEffect = (from: Mode, to: Mode): Effect => moreLoosens(MODES.indexOf(to), MODES.indexOf(from));
@@ -154,7 +154,7 @@ function thingEffect(kind: ThingKind, field: string, from: FieldValue, to: Field
 /** Instants as texts sort by time; `lifted`, which is never, sorts last. An earlier beginning is more. */
 function ordered(field: string, from: FieldValue, to: FieldValue): Effect {
   if (from === null || to === null) return field === 'from' && to !== null ? 'tightens' : 'loosens';
-  const effect: Effect = from === to ? 'neutral' : to > from ? 'loosens' : 'tightens';
+  const effect = moreLoosens(from, to);
   return field === 'from' ? OPPOSITE[effect] : effect;
 }
 

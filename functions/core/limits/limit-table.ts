@@ -240,18 +240,16 @@ export class DynamoLimitTable {
     to: LimitPointer,
     base: string | undefined,
     options: ReadOptions,
-    entry?: LogItem,
+    entry: LogItem,
   ): Promise<FlipOutcome> {
     const pointer = itemAt(this.#keys.limitPointer, {
       se: { S: to.set },
       ed: { N: String(to.edit) },
       at: { N: String(to.atMs) },
     });
-    const log = entry && itemAt(this.#keys.limitLog(entry.edit), { [BYTES]: { B: entry.bytes } });
-    const writes = [
-      putOf(pointer, base === undefined ? absent() : compare('se', '=', { S: base }), 'old'),
-      ...(log === undefined ? [] : [putOf(log)]),
-    ];
+    const log = itemAt(this.#keys.limitLog(entry.edit), { [BYTES]: { B: entry.bytes } });
+    const isBase = base === undefined ? absent() : compare('se', '=', { S: base });
+    const writes = [putOf(pointer, isBase, 'old'), putOf(log)];
     return this.#answered('flip the pointer of', options, async (limit) => {
       const flipped = await retried(
         () => transactItems(this.#table, writes, limit),

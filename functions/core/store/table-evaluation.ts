@@ -1,5 +1,6 @@
 /** Evaluates operations like DynamoDB, for the in-memory table and the ledger file of `npm start`. */
 
+import { nameOf } from './calls.ts';
 import type { Key } from './keys.ts';
 import {
   type Answers,
@@ -198,7 +199,7 @@ const keyOfWrite = (write: ItemWrite): Key => (write.kind === 'put' ? keyOf(writ
 function refuseUnlawful(writes: readonly ItemWrite[]): void {
   if (writes.length === 0 || writes.length > TRANSACTION_ITEMS_MAX)
     throw invalid(`transaction of ${writes.length} items: expected 1 to ${TRANSACTION_ITEMS_MAX}`);
-  const names = new Set(writes.map(keyOfWrite).map(({ pk, sk }) => `${pk}\n${sk}`));
+  const names = new Set(writes.map((write) => nameOf(keyOfWrite(write))));
   if (names.size !== writes.length)
     throw invalid('one transaction writes the same item twice: merge the writes first');
 }
