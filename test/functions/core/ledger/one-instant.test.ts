@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { decide, recordUnmetered } from '../../../../functions/core/admission/decide.ts';
 import { type LedgerClock, silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';
 import { periodAt } from '../../../../policies/limits/period.ts';
 import { aRequest } from '../../../scripts/cli/ledger-bench.ts';
 import { flowRules } from '../../../support/flow/flow.ts';
+import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { INSTANCE, ranFor } from '../../../support/ledger/truths.ts';
 
 const DECEMBER_MS = Date.UTC(2026, 11, 1);
