@@ -113,18 +113,19 @@ async function noticesOf(
   { ledger, clock, log }: Pick<DecideDeps, 'ledger' | 'clock' | 'log'>,
 ): Promise<ReadonlyMap<JudgedJob, NoticeOrder>> {
   const notices = new Map<JudgedJob, NoticeOrder>();
-  const asked = judged.flatMap((one) => {
+  const unannounced = judged.flatMap((one) => {
     if (one.outcome.outcome !== 'rejected') return [];
     notices.set(one, one.outcome.repeated ? 'repeat' : 'first');
     const key = noticeKey(one);
     return key === undefined ? [] : [{ one, key }];
   });
   const timeoutMs = Math.min(ANNOUNCE_MS_MAX, deadlineMs - clock.monotonicMs() - ANNOUNCE_MS_MIN);
-  if (asked.length === 0 || timeoutMs < ANNOUNCE_MS_MIN) return notices;
+  if (unannounced.length === 0 || timeoutMs < ANNOUNCE_MS_MIN) return notices;
   try {
-    const keys = asked.map(({ key }) => key);
+    const keys = unannounced.map(({ key }) => key);
     const first = await ledger.announceOnce(keys, { ttlMs: NOTICE_TTL_MS, timeoutMs });
-    for (const [index, { one }] of asked.entries()) if (first[index] === false) notices.set(one, 'repeat');
+    for (const [index, { one }] of unannounced.entries())
+      if (first[index] === false) notices.set(one, 'repeat');
   } catch (error) {
     // The rejections stand without the notice.
     log.error('notice failed', { error: errorName(error) });

@@ -16,7 +16,7 @@ export interface HoldJob {
   readonly otherwise?: Pick<HoldJob, 'ask' | 'names'>;
   prior: JobRecord | undefined;
   /** The record is known: it was read, or a refused write showed it or that it is unchanged. */
-  asked: boolean;
+  isRecordKnown: boolean;
   outcome: HoldOutcome | undefined;
   sought: boolean;
 }
@@ -28,7 +28,7 @@ export const newJob = (ask: HoldAsk): HoldJob => ({
   names: counterNames(ask),
   ...(ask.breakGlass !== undefined && { otherwise: exempted(ask, ask.breakGlass) }),
   prior: undefined,
-  asked: false,
+  isRecordKnown: false,
   sought: false,
   outcome:
     isLawful(ask.claims, ask) && isLawful(ask.breakGlass?.claims ?? [], ask)

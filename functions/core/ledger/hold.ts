@@ -148,7 +148,7 @@ function learn(
       for (const { counter } of reservedClaims(job.prior)) holding.known.delete(counterName(counter));
       learnRecord(job, refusal.record, nowMs);
     }
-    job.asked = true;
+    job.isRecordKnown = true;
   }
   for (const [index, name] of [...merges.keys()].entries()) {
     const refusal = refusals[verdicts.length + index];
@@ -159,7 +159,7 @@ function learn(
 function learnRecord(job: HoldJob, record: JobRecord | undefined, nowMs: number): void {
   job.outcome = record && answerFromRecord(record, nowMs);
   job.prior = record;
-  job.asked = true;
+  job.isRecordKnown = true;
 }
 
 function learnCounter(name: string, seen: KnownCounter, { known, lastSeen }: Holding): void {
@@ -200,7 +200,7 @@ function giveUp(verdicts: readonly WeighedVerdict[], cause: GaveUpCause): void {
   for (const verdict of verdicts) {
     const { job } = verdict;
     const rejectedWithoutCounters = job.ask.violations.some(({ mode }) => mode === 'enforce');
-    const mayReject = !verdict.graceUnknown && (job.asked || rejectedWithoutCounters);
+    const mayReject = !verdict.graceUnknown && (job.isRecordKnown || rejectedWithoutCounters);
     const outcome = decided(verdict);
     job.outcome =
       mayReject && outcome.outcome === 'rejected'
@@ -216,7 +216,7 @@ function giveUp(verdicts: readonly WeighedVerdict[], cause: GaveUpCause): void {
 async function decideUnwritten(weighing: WeighingResult, holding: Holding): Promise<WeighingResult> {
   const waiting = weighing.verdicts.filter((verdict) => leftMsOf(verdict) > 0);
   // A waiting job may hold already.
-  const unread = waiting.flatMap(({ job }) => (job.asked ? [] : [job]));
+  const unread = waiting.flatMap(({ job }) => (job.isRecordKnown ? [] : [job]));
   await readRecords(unread, holding);
   for (const verdict of waiting) verdict.job.outcome ??= waitingOutcome(verdict);
   const limited = weighing.verdicts.filter((verdict) => isOpen(verdict.job) && hangsOnLimits(verdict));

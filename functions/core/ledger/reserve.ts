@@ -122,7 +122,7 @@ export async function findReserved(
     if (outcome === 'undecided') job.outcome = { outcome, cause: 'contended' };
     else if (record !== undefined) {
       job.prior = record;
-      job.asked = true;
+      job.isRecordKnown = true;
       job.outcome = answerFromRecord(record, deps.clock.nowMs());
     }
   }

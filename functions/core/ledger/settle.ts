@@ -350,11 +350,11 @@ export async function giveBackCharges(
   if (charged.length === 0) return [];
   const records = new Map(charged.map(({ job, prior }) => [job.ask.jobId, prior]));
   const nowMs = deps.clock.nowMs();
-  const wishes = charged.map(({ job }) => ({
+  const requests = charged.map(({ job }) => ({
     jobId: job.ask.jobId,
     plan: (record: JobRecord | undefined) => reopenMove(record, nowMs),
   }));
-  const outcomes = await makeMoves(wishes, records, deadlineMs, deps);
+  const outcomes = await makeMoves(requests, records, deadlineMs, deps);
   for (const [index, { job }] of charged.entries()) {
     job.prior = records.get(job.ask.jobId);
     // Another process may have reopened it first and hold it by now.

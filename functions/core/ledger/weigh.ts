@@ -134,8 +134,7 @@ function ownBefore({ ask, names }: HoldJob, index: number): number {
   return own;
 }
 
-function addTo(merges: Map<string, CounterMerge>, { ask: asked, judged }: Weighed): void {
-  const { ask, names } = asked;
+function addTo(merges: Map<string, CounterMerge>, { ask: { ask, names }, judged }: Weighed): void {
   ask.claims.forEach((claim, index) => {
     const { fitted = true, amount, borrows, refused, grace, bound } = judged[index] ?? {};
     if (claim.part !== undefined && amount === 0) return;
@@ -145,10 +144,10 @@ function addTo(merges: Map<string, CounterMerge>, { ask: asked, judged }: Weighe
   });
 }
 
-function addReclaims(merges: Map<string, CounterMerge>, { ask: asked, judged }: Weighed): void {
+function addReclaims(merges: Map<string, CounterMerge>, { ask: { ask, names }, judged }: Weighed): void {
   if (judged.some(({ refused, reclaims }) => refused !== undefined && !reclaims)) return;
-  asked.ask.claims.forEach((claim, index) => {
-    if (judged[index]?.reclaims) mergeOf(merges, asked.names[index] ?? '', claim).reclaims = true;
+  ask.claims.forEach((claim, index) => {
+    if (judged[index]?.reclaims) mergeOf(merges, names[index] ?? '', claim).reclaims = true;
   });
 }
 
@@ -172,11 +171,11 @@ export async function weighWithGrace(
   deps: { readonly store: LedgerStore; readonly clock: LedgerClock },
 ): Promise<WeighingResult> {
   const weighing = weigh(jobs, known);
-  const hanging = weighing.verdicts.filter(({ graceUnknown }) => graceUnknown);
-  if (hanging.length === 0) return weighing;
+  const unknown = weighing.verdicts.filter(({ graceUnknown }) => graceUnknown);
+  if (unknown.length === 0) return weighing;
   const cause = await learnPipelines(jobs, known, deadlineMs, deps);
   // It does not fit, but grace could not be read: undecided, not rejected.
-  if (cause !== undefined) for (const { job } of hanging) job.outcome = { outcome: 'undecided', cause };
+  if (cause !== undefined) for (const { job } of unknown) job.outcome = { outcome: 'undecided', cause };
   return weigh(
     jobs.filter(({ outcome }) => outcome === undefined),
     known,

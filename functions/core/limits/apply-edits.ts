@@ -111,13 +111,13 @@ async function file(
 
 const LINK_CHARACTERS_MAX = 500;
 
-export async function fileRequest(asked: GrantAsk, by: Asker, reads: LimitReads): Promise<RequestOutcome> {
+export async function fileRequest(ask: GrantAsk, by: Asker, reads: LimitReads): Promise<RequestOutcome> {
   const { deps } = reads;
   const { actor, rights } = by;
   const { directory, read, context, nowMs } = await reads.inForce();
-  if (!mayDo('ask', asked.subject, rights, context))
-    return { outcome: 'forbidden', act: 'ask', needs: rolesFor('ask', asked.subject) };
-  const { link = '', ...grant } = asked;
+  if (!mayDo('ask', ask.subject, rights, context))
+    return { outcome: 'forbidden', act: 'ask', needs: rolesFor('ask', ask.subject) };
+  const { link = '', ...grant } = ask;
   const isLinkLong = link.length > LINK_CHARACTERS_MAX;
   if (isLinkLong || actor.trim() === '' || actor.length > LENGTHS_MAX.actor)
     return {
@@ -128,7 +128,7 @@ export async function fileRequest(asked: GrantAsk, by: Asker, reads: LimitReads)
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
   const full = await fullOf(by, deps.table, nowMs);
   if (full !== undefined) return { outcome: 'too_many', ...full };
-  const request: LimitRequest = { ...asked, ...filedBy(by, nowMs, deps.newId()) };
+  const request: LimitRequest = { ...ask, ...filedBy(by, nowMs, deps.newId()) };
   await writeRequest({ rev: 1, request }, deps.table);
   return { outcome: 'filed', request };
 }

@@ -91,14 +91,14 @@ export async function batchGet(
 }
 
 async function readBatch(
-  asked: Operations['BatchGetItem'],
+  request: Operations['BatchGetItem'],
   found: Map<string, Item>,
   limit: TimeLimit,
   { table, clock, random }: BatchGetDeps,
 ): Promise<void> {
-  let { keys } = asked;
+  let { keys } = request;
   const readRest = async (): Promise<void> => {
-    const { items, left } = await table.send('BatchGetItem', { ...asked, keys }, limit);
+    const { items, left } = await table.send('BatchGetItem', { ...request, keys }, limit);
     for (const item of items) found.set(nameOf(keyOf(item)), item);
     keys = left;
   };

@@ -48,7 +48,7 @@ export type DynamoCall = (
 export function tableOn(callOnce: DynamoCall, tableName: string): ItemTable {
   const TableName = tableName;
   const call = askedAgain(callOnce);
-  const asked: { readonly [Name in keyof Operations]: Asking<Name> } = {
+  const calls: { readonly [Name in keyof Operations]: Asking<Name> } = {
     GetItem: async ({ key, consistent }, signal) => {
       const input = { TableName, Key: keyItem(key), ConsistentRead: consistent };
       return (await call('GetItem', input, signal)).Item;
@@ -89,7 +89,7 @@ export function tableOn(callOnce: DynamoCall, tableName: string): ItemTable {
   };
   return {
     tableName,
-    send: (name, operation, limit) => asked[name](operation, limit.signal),
+    send: (name, operation, limit) => calls[name](operation, limit.signal),
   };
 }
 

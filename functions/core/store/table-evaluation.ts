@@ -61,19 +61,20 @@ interface EvaluationOptions {
 export class TableEvaluation {
   readonly #items: KeptItems;
   readonly #options: EvaluationOptions;
-  readonly #answers: { readonly [Name in keyof Operations]: (asked: Operations[Name]) => Answers[Name] } = {
-    GetItem: ({ key }) => this.#items.get(key),
-    BatchGetItem: ({ keys }) => ({
-      items: keys.map((key) => this.#items.get(key)).filter((item) => item !== undefined),
-      left: [],
-    }),
-    Query: (ask) => this.#query(ask),
-    Scan: (ask) => this.#scan(ask),
-    PutItem: (write) => this.#writeOne(write),
-    UpdateItem: (write) => this.#writeOne(write),
-    DeleteItem: ({ key }) => this.#delete(key),
-    TransactWriteItems: ({ writes, token }) => this.#transact(writes, token),
-  };
+  readonly #answers: { readonly [Name in keyof Operations]: (operation: Operations[Name]) => Answers[Name] } =
+    {
+      GetItem: ({ key }) => this.#items.get(key),
+      BatchGetItem: ({ keys }) => ({
+        items: keys.map((key) => this.#items.get(key)).filter((item) => item !== undefined),
+        left: [],
+      }),
+      Query: (ask) => this.#query(ask),
+      Scan: (ask) => this.#scan(ask),
+      PutItem: (write) => this.#writeOne(write),
+      UpdateItem: (write) => this.#writeOne(write),
+      DeleteItem: ({ key }) => this.#delete(key),
+      TransactWriteItems: ({ writes, token }) => this.#transact(writes, token),
+    };
 
   constructor(items: KeptItems, options: EvaluationOptions = {}) {
     this.#items = items;

@@ -108,3 +108,22 @@ test('a grant that no longer fits leaves the request waiting', async () => {
     expect.objectContaining({ id: request.id, state: 'pending', granted: false }),
   );
 });
+
+test('a raise that is requested with the review of a break-glass is approved by another signed-in person', async () => {
+  const { desk, by } = await aLiveDesk();
+  const ann = { userId: 5 };
+  const glass = { subject: 'group/101', users: [5], jobs: 1, until: '2026-11-22', reason: 'outage' };
+  await desk.apply([{ kind: 'breakglass', ...glass }], await by(ann));
+  const [{ id = '' } = {}] = (await desk.live())?.limits.breakGlasses ?? [];
+  const filing = await desk.apply(
+    [
+      { kind: 'set', subject: 'group/101', limit: 'money-month', amount: 5_000 },
+      { kind: 'review-breakglass', breakglass: id, note: 'fine' },
+    ],
+    await by(ann),
+  );
+  if (filing.outcome !== 'needs_approval' || filing.request === undefined) throw new Error(filing.outcome);
+  expect(await desk.decide(filing.request.id, { verdict: 'approve' }, { ...zoe, userId: 6 })).toMatchObject({
+    outcome: 'approved',
+  });
+});
