@@ -108,7 +108,7 @@ export function draftRecord(verdict: WeighedVerdict, nowMs: number): JobRecord {
   };
 }
 
-/** What the record of a new decision takes over from the record before. */
+/** Fields of the record of a new decision that follow from the record before. */
 export const nextRecord = (prior: JobRecord | undefined, { jobId, facts }: HoldAsk, decidedAtMs: number) => ({
   ...{ jobId, facts, decidedAtMs, flagged: false },
   generation: (prior?.generation ?? 0) + 1,

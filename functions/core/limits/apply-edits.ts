@@ -37,7 +37,9 @@ export async function applyEdits(
 ): Promise<ApplyOutcome> {
   const { deps } = reads;
   const { policy, table } = deps;
-  const wrong = Object.entries(LENGTHS_MAX).flatMap(([field, max]) => textProblem(field, max, by));
+  const wrong = (['actor', 'why', 'source'] as const).flatMap((field) =>
+    textProblem(field, by[field], LENGTHS_MAX[field]),
+  );
   if (wrong.length > 0) return { outcome: 'invalid', problems: wrong };
   const { live, directory, nowMs } = await reads.inForce();
   const context = {
@@ -118,12 +120,11 @@ export async function fileRequest(ask: GrantAsk, by: Asker, reads: LimitReads): 
   if (!mayDo('ask', ask.subject, rights, context))
     return { outcome: 'forbidden', act: 'ask', needs: rolesFor('ask', ask.subject) };
   const { link = '', ...grant } = ask;
-  const isLinkLong = link.length > LINK_CHARACTERS_MAX;
-  if (isLinkLong || actor.trim() === '' || actor.length > LENGTHS_MAX.actor)
-    return {
-      outcome: 'invalid',
-      problems: [{ path: [isLinkLong ? 'link' : 'actor'], message: 'missing or too long' }],
-    };
+  const wrong = [
+    ...textProblem('actor', actor, LENGTHS_MAX.actor),
+    ...(link.length > LINK_CHARACTERS_MAX ? textProblem('link', link, LINK_CHARACTERS_MAX) : []),
+  ];
+  if (wrong.length > 0) return { outcome: 'invalid', problems: wrong };
   const planned = plan([{ kind: 'grant', ...grant }], read, { deps, directory, by: { actor, nowMs } });
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
   const full = await fullOf(by, deps.table, nowMs);
@@ -133,12 +134,11 @@ export async function fileRequest(ask: GrantAsk, by: Asker, reads: LimitReads): 
   return { outcome: 'filed', request };
 }
 
-function textProblem(field: string, max: number, by: EditAuthor): readonly DocumentProblem[] {
-  const text = by[field as keyof typeof LENGTHS_MAX];
+function textProblem(field: string, text: string, max: number): readonly DocumentProblem[] {
   const isMissing = text.trim() === '';
   if (!isMissing && text.length <= max) return [];
-  const stands = isMissing ? 'missing' : `${text.length} characters`;
-  return [{ path: [field], message: `${stands}; expected a text of at most ${max} characters` }];
+  const given = isMissing ? 'missing' : `${text.length} characters`;
+  return [{ path: [field], message: `${given}; expected a text of at most ${max} characters` }];
 }
 
 /** Only admins may import other names, to restore an export. */
