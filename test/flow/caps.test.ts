@@ -1,8 +1,8 @@
 /** A loop and an agent meet their caps, and nobody else does. */
 import { expect, test } from 'vitest';
-import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { admitApp, flowRules } from '../support/flow/flow.ts';
+import { MemoryStore } from '../support/ledger/memory-store.ts';
 
 const aJob = (jobId: number, over: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
   jobId,

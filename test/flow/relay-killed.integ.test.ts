@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
-import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { loopbackPort } from '../../scripts/local/loopback.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
+import { MemoryStore } from '../support/ledger/memory-store.ts';
 
 const MAIN = fileURLToPath(new URL('../../relay/main.ts', import.meta.url));
 const JOBS = [1, 2, 3, 4, 5];

@@ -5,7 +5,6 @@ import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
-import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { headroomTable } from '../../relay/fallback/headroom-snapshot.ts';
 import { loopbackPort } from '../../scripts/local/loopback.ts';
 import { admitApp, FLOW_POLICY, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
@@ -13,6 +12,7 @@ import { patientRouter } from '../support/flow/patient-router.ts';
 import { proveSchema } from '../support/flow/prove-schema.ts';
 import { until } from '../support/flow/until.ts';
 import { localTable } from '../support/ledger/local-table.ts';
+import { MemoryStore } from '../support/ledger/memory-store.ts';
 import { logOf, spawnRelay } from '../support/relay/relay-process.ts';
 import { signedLocalFetch } from '../support/relay/signed-local-fetch.ts';
 

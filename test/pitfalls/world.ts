@@ -5,12 +5,12 @@ import { silentLog } from '../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import type { JobRecord, Ledger } from '../../functions/core/ledger/ledger.ts';
-import { MemoryStore, type MemoryStoreOptions } from '../../functions/core/ledger/memory-store.ts';
 import type { Decision } from '../../policies/decision.ts';
 import type { Directory } from '../../policies/directory.ts';
 import { type Estimator, timeoutEstimator } from '../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { aDirectory, aPolicy, someLimits } from '../policies/documents.ts';
+import { MemoryStore, type MemoryStoreOptions } from '../support/ledger/memory-store.ts';
 import { settleTruths, type TruthOutcome } from '../support/ledger/settle-truths.ts';
 import { manualClock } from '../support/ledger/test-clock.ts';
 

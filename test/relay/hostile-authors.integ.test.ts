@@ -1,7 +1,7 @@
 /** Authors who write what is too long to be read, before a relay on a real socket and the real rules. */
 import { afterEach, expect, test } from 'vitest';
-import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question } from '../support/flow/flow.ts';
+import { MemoryStore } from '../support/ledger/memory-store.ts';
 import { bareRouter } from '../support/relay/bare-router.ts';
 import { range } from '../support/relay/commit-bench.ts';
 

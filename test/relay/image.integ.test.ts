@@ -17,7 +17,6 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { VERSION } from '../../relay/version.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
 import { loopbackPort } from '../../scripts/local/loopback.ts';
@@ -26,6 +25,7 @@ import { renumbered, writeRenumbered } from '../../scripts/local/router/schemas.
 import { admitApp, flowRules, question, TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
 import { proveSchema } from '../support/flow/prove-schema.ts';
+import { MemoryStore } from '../support/ledger/memory-store.ts';
 import { type AwsEmulation, KEYS, startAwsEmulation } from '../support/relay/aws-emulation.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

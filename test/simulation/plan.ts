@@ -1,7 +1,7 @@
 /** A short simulation as a value: a list of actions over a small company, drawn by fast-check, so that a failing one shrinks. */
 import fc from 'fast-check';
-import type { StoreFault } from '../../functions/core/ledger/memory-store.ts';
 import { HOUR_MS } from '../../policies/limits/calendar.ts';
+import type { StoreFault } from '../support/ledger/memory-store.ts';
 import type { Company } from './documents.ts';
 import type { Availability } from './gitlab.ts';
 import type { RuleSet, WrittenLimit } from './rulebook/rule-set.ts';

@@ -7,11 +7,6 @@ import { silentLog } from '../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
 import { dynamoSweepMarks } from '../../functions/core/ledger/checkpoints.ts';
 import type { HoldOutcome, JobRecord } from '../../functions/core/ledger/ledger.ts';
-import {
-  MemoryStore,
-  type StoreFault,
-  type StoreOperation,
-} from '../../functions/core/ledger/memory-store.ts';
 import type { InboxItem } from '../../functions/core/ledger/store.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../functions/core/store/memory-table.ts';
@@ -24,6 +19,7 @@ import { NO_HISTORY, type ProjectHistory, withRuns } from '../../policies/run-hi
 import { type HandClock, handClock } from '../../scripts/local/clock.ts';
 import { seededRandom } from '../../scripts/local/random.ts';
 import type { RollupFault } from '../support/ledger/memory-rollup-store.ts';
+import { MemoryStore, type StoreFault, type StoreOperation } from '../support/ledger/memory-store.ts';
 import { ExpectedAnswers, type ExpectedTurn } from './answers.ts';
 import { versionText } from './birth.ts';
 import { Books } from './books.ts';

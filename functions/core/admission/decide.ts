@@ -113,18 +113,19 @@ async function noticesOf(
   { ledger, clock, log }: Pick<DecideDeps, 'ledger' | 'clock' | 'log'>,
 ): Promise<ReadonlyMap<JudgedJob, NoticeOrder>> {
   const notices = new Map<JudgedJob, NoticeOrder>();
-  const asked = judged.flatMap((one) => {
+  const unannounced = judged.flatMap((one) => {
     if (one.outcome.outcome !== 'rejected') return [];
     notices.set(one, one.outcome.repeated ? 'repeat' : 'first');
     const key = noticeKey(one);
     return key === undefined ? [] : [{ one, key }];
   });
   const timeoutMs = Math.min(ANNOUNCE_MS_MAX, deadlineMs - clock.monotonicMs() - ANNOUNCE_MS_MIN);
-  if (asked.length === 0 || timeoutMs < ANNOUNCE_MS_MIN) return notices;
+  if (unannounced.length === 0 || timeoutMs < ANNOUNCE_MS_MIN) return notices;
   try {
-    const keys = asked.map(({ key }) => key);
+    const keys = unannounced.map(({ key }) => key);
     const first = await ledger.announceOnce(keys, { ttlMs: NOTICE_TTL_MS, timeoutMs });
-    for (const [index, { one }] of asked.entries()) if (first[index] === false) notices.set(one, 'repeat');
+    for (const [index, { one }] of unannounced.entries())
+      if (first[index] === false) notices.set(one, 'repeat');
   } catch (error) {
     // The rejections stand without the notice.
     log.error('notice failed', { error: errorName(error) });
@@ -176,15 +177,14 @@ export async function recordUnmetered(
     readonly ledger: Pick<Ledger, 'recordUnmetered'>;
   },
 ): Promise<readonly UnmeteredResult[]> {
-  const told = entries.map((entry) => parseAnswer(entry));
-  const answers = told.filter((answer) => answer !== undefined);
-  const outcomes = answers.length === 0 ? [] : await recordAnswers(answers, deps);
-  const outcomeOf = new Map(answers.map((answer, index) => [answer, outcomes[index] ?? 'undecided']));
+  const parsed = entries.map((entry) => parseAnswer(entry));
+  const answers = parsed.filter((answer) => answer !== undefined);
+  const outcomes = (answers.length === 0 ? [] : await recordAnswers(answers, deps)).values();
   return entries.map((entry, index) => {
-    const answer = told[index];
-    if (answer !== undefined)
-      return { jobId: answer.request.jobId, outcome: outcomeOf.get(answer) ?? 'undecided' };
-    return { ...jobIdIn(isRecord(entry) ? entry.request : undefined), outcome: 'invalid' };
+    const answer = parsed[index];
+    return answer === undefined
+      ? { ...jobIdIn(isRecord(entry) ? entry.request : undefined), outcome: 'invalid' }
+      : { jobId: answer.request.jobId, outcome: outcomes.next().value ?? 'undecided' };
   });
 }
 

@@ -6,6 +6,7 @@ import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { METRIC_UNKNOWN_GROUPS } from '../../names.ts';
 import type { DirectoryRequest, DirectoryResponse, WaitingTerms } from '../contract/admissions.ts';
 import { errorName, type LedgerClock, type Log } from '../environment/environment.ts';
@@ -75,7 +76,7 @@ async function judgeBy(
   const nowMs = deps.clock.nowMs();
   const evaluated = requests.map((request): Evaluated => {
     const evaluation = evaluate(request, { ...rules, estimator, nowMs });
-    reportTrouble(request, evaluation, deps.log);
+    logFindings(request, evaluation, deps.log);
     if (evaluation.unknownGroup) deps.metrics?.add(METRIC_UNKNOWN_GROUPS, 1);
     return { request, evaluation };
   });
@@ -83,13 +84,10 @@ async function judgeBy(
   const outcomes = await deps.ledger.hold(
     evaluated.map((one) => {
       const wait = deps.waitOf?.(one.request.jobId);
-      return { ...toHoldAsk(one), decidedAtMs: nowMs, ...(wait !== undefined && { wait }) };
+      return { ...toHoldAsk(one), decidedAtMs: nowMs, ...withoutAbsent({ wait }) };
     }),
     deadlineMs,
-    {
-      ...(limitsAreCurrent && { limitsAreCurrent }),
-      ...(deps.onContended && { onContended: deps.onContended }),
-    },
+    withoutAbsent({ limitsAreCurrent, onContended: deps.onContended }),
   );
   deps.rooms?.held(
     evaluated.flatMap(({ evaluation }, index) =>
@@ -102,29 +100,22 @@ async function judgeBy(
 const UNANSWERED: HoldOutcome = { outcome: 'undecided', cause: 'unavailable' };
 
 export function toHoldAsk({ request, evaluation }: Evaluated): HoldAsk {
+  const { facts, violations, claims, breakGlass, metered } = evaluation;
   return {
-    jobId: request.jobId,
-    facts: evaluation.facts,
-    violations: evaluation.violations,
-    claims: evaluation.claims,
-    ...(evaluation.breakGlass !== undefined && { breakGlass: evaluation.breakGlass }),
-    ...(evaluation.metered && { unchecked: 'exempt' as const }),
+    ...{ jobId: request.jobId, facts, violations, claims },
+    ...withoutAbsent({ breakGlass, unchecked: metered ? ('exempt' as const) : undefined }),
   };
 }
 
 /** Names and ids only: what a variable or an image said stays out of the log. */
-function reportTrouble(request: AdmissionRequest, evaluation: Evaluation, log: Log): void {
-  for (const { rule, cause } of evaluation.errors)
-    log.error('rule failed', { rule, cause, jobId: request.jobId });
-  for (const { rule, reason } of evaluation.exemptions)
-    log.info('job exempt', { rule, reason, jobId: request.jobId });
-  if (evaluation.unknownGroup) {
-    log.warn('group not in the directory', {
-      jobId: request.jobId,
-      namespaceId: request.namespaceId,
-      rootNamespaceId: request.rootNamespaceId,
-    });
-  }
+function logFindings(
+  { jobId, namespaceId, rootNamespaceId }: AdmissionRequest,
+  { errors, exemptions, unknownGroup }: Evaluation,
+  log: Log,
+): void {
+  for (const { rule, cause } of errors) log.error('rule failed', { rule, cause, jobId });
+  for (const { rule, reason } of exemptions) log.info('job exempt', { rule, reason, jobId });
+  if (unknownGroup) log.warn('group not in the directory', { jobId, namespaceId, rootNamespaceId });
 }
 
 const NEVER_WAITED: WaitAsk = { waitedMs: 0, last: false, behind: new Set() };
@@ -203,14 +194,10 @@ export function decideNow(
       return [name, without(mine, knownCounter(counters.get(name), nowMs))];
     }),
   );
-  const [verdict] = weigh([newJob(toHoldAsk(job))], known).verdicts;
-  const { violations = [], shadow = [], waitMs } = verdict ?? {};
-  return {
-    outcome: violations.length > 0 ? 'rejected' : 'admitted',
-    violations,
-    shadow,
-    ...(waitMs !== undefined && { waitMs }),
-  };
+  const [decision] = weigh([newJob(toHoldAsk(job))], known).verdicts;
+  const { violations = [], shadow = [], waitMs } = decision ?? {};
+  const outcome = violations.length > 0 ? 'rejected' : 'admitted';
+  return { outcome, violations, shadow, ...withoutAbsent({ waitMs }) };
 }
 
 function without(mine: readonly RecordClaim[], seen: KnownCounter): KnownCounter {

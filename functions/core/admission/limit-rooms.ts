@@ -1,11 +1,11 @@
-import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
+import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { type LimitRoom, ROOMS_MAX } from '../contract/admissions.ts';
 import { errorName, type LedgerClock, type Log } from '../environment/environment.ts';
 import type { Counter, Ledger } from '../ledger/ledger.ts';
 
 /** The oldest age of a headroom. One read per second and counter is cheap compared with writes. */
-const TELL_EVERY_MS = 1_000;
+const READ_EVERY_MS = 1_000;
 /** Counters per process; above it the oldest are read again. */
 const COUNTERS_MAX = 10_000;
 
@@ -15,12 +15,7 @@ interface LimitRoomDeps {
   readonly log: Log;
 }
 
-export interface BatchRooms {
-  look(claims: readonly LimitClaim[]): void;
-  held(claims: readonly LimitClaim[]): void;
-  /** Empty if the counters did not come in time. */
-  told(): readonly LimitRoom[];
-}
+export type BatchRooms = ReturnType<LimitRooms['batch']>;
 
 interface SeenCounter {
   readonly claim: LimitClaim;
@@ -29,61 +24,56 @@ interface SeenCounter {
 
 export class LimitRooms {
   readonly #deps: LimitRoomDeps;
-  readonly #toldMs = new Map<string, number>();
+  readonly #readAtMs = new Map<string, number>();
 
   constructor(deps: LimitRoomDeps) {
     this.#deps = deps;
   }
 
-  batch(): BatchRooms {
+  batch() {
     const heldByName = new Map<string, number>();
     const seen: SeenCounter[] = [];
-    const look = async (due: ReadonlyMap<string, LimitClaim>): Promise<void> => {
-      const counters = await this.#read([...due.values()].map(({ counter }) => counter));
-      for (const [index, claim] of [...due.values()].entries()) {
-        const counter = counters[index];
-        if (counter !== undefined) seen.push({ claim, counter });
-      }
-    };
     return {
-      look: (claims) => {
+      look: (claims: readonly LimitClaim[]): void => {
         const due = this.#due(claims);
-        if (due.size > 0) void look(due);
+        if (due.length > 0) void this.#read(due, seen);
       },
-      held: (claims) => {
+      held: (claims: readonly LimitClaim[]): void => {
         for (const claim of claims) {
           const name = counterName(claim.counter);
           heldByName.set(name, (heldByName.get(name) ?? 0) + claim.amount);
         }
       },
-      told: () => seen.flatMap((one) => roomOf(one, heldByName) ?? []),
+      /** Empty if the counters did not come in time. */
+      told: (): readonly LimitRoom[] => seen.flatMap((one) => roomOf(one, heldByName) ?? []),
     };
   }
 
-  #due(claims: readonly LimitClaim[]): ReadonlyMap<string, LimitClaim> {
+  #due(claims: readonly LimitClaim[]): readonly LimitClaim[] {
     const nowMs = this.#deps.clock.monotonicMs();
     const due = new Map<string, LimitClaim>();
     for (const claim of claims) {
       if (!asksInOutage(claim)) continue;
       const name = counterName(claim.counter);
-      if (due.has(name) || nowMs - (this.#toldMs.get(name) ?? Number.NEGATIVE_INFINITY) < TELL_EVERY_MS)
+      if (due.has(name) || nowMs - (this.#readAtMs.get(name) ?? Number.NEGATIVE_INFINITY) < READ_EVERY_MS)
         continue;
       due.set(name, claim);
-      keepLatest(this.#toldMs, name, nowMs, COUNTERS_MAX);
+      keepLatest(this.#readAtMs, name, nowMs, COUNTERS_MAX);
       if (due.size === ROOMS_MAX) break;
     }
-    return due;
+    return [...due.values()];
   }
 
-  /** Returns nothing if the table does not answer: earlier headroom stays. */
-  async #read(keys: readonly CounterKey[]): Promise<readonly Counter[]> {
+  /** Adds nothing if the table does not answer: earlier headroom stays. */
+  async #read(due: readonly LimitClaim[], seen: SeenCounter[]): Promise<void> {
     try {
-      return await this.#deps.ledger.readCounters(keys);
+      const counters = await this.#deps.ledger.readCounters(due.map(({ counter }) => counter));
+      for (const [index, claim] of due.entries()) {
+        const counter = counters[index];
+        if (counter !== undefined) seen.push({ claim, counter });
+      }
     } catch (error) {
-      this.#deps.log.warn('room not read', {
-        error: errorName(error),
-      });
-      return [];
+      this.#deps.log.warn('room not read', { error: errorName(error) });
     }
   }
 }

@@ -2,7 +2,7 @@ import { counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { LedgerClock } from '../environment/environment.ts';
 import { undefinedIfSilent } from '../store/table-failure.ts';
-import type { LedgerStore, TransactOutcome, Write } from './store.ts';
+import type { LedgerStore, ReadOptions, TransactOutcome, Write } from './store.ts';
 
 export interface AttemptDeps extends TransactDeps {
   readonly store: LedgerStore;
@@ -76,6 +76,15 @@ export async function attempt(
 
 export const timeLeftMs = (deadlineMs: number, clock: LedgerClock): number =>
   deadlineMs - clock.monotonicMs();
+
+/** A consistent read takes a few milliseconds. */
+const READ_TIMEOUT_MS = 300;
+
+/** Leaves time for the transaction after the read. Undefined: there is not enough time left for both. */
+export function readOptions(deadlineMs: number, clock: LedgerClock): ReadOptions | undefined {
+  const leftMs = timeLeftMs(deadlineMs, clock) - TRANSACTION_RESERVE_MS;
+  return leftMs <= 0 ? undefined : { timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs) };
+}
 
 /** Races lost in a row up to this number are bad luck, and no sign of a crowd. */
 const TRIES_SAVED_MAX = 40;

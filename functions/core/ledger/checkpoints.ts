@@ -4,6 +4,7 @@ import { atOnce } from '../environment/environment.ts';
 import { getItem, itemAt, putItem, queryAll, type SingleItem, singleItem } from '../store/calls.ts';
 import { INBOX_SHARDS, type Key, ledgerKeys } from '../store/keys.ts';
 import { type AttributeValue, type InstanceTable, type Item, TimeLimit } from '../store/operation.ts';
+import { inParts } from '../store/parts.ts';
 import { answered, unavailable } from '../store/table-failure.ts';
 import type { RebuildReport } from './ledger.ts';
 import { numberValue, readNumber, readText, textValue } from './record.ts';
@@ -33,11 +34,7 @@ export interface RunnerMark {
 }
 
 /** The last write of two sweeps wins. A checkpoint may step back, which repeats work but skips none. */
-export interface SweepMarkStore {
-  /** Returns undefined before the first search. @throws {LedgerError} `ledger_unavailable` */
-  read(): Promise<SweepMarks | undefined>;
-  write(marks: SweepMarks): Promise<void>;
-}
+export type SweepMarkStore = SingleItem<SweepMarks>;
 
 type Runners = readonly (readonly [number, RunnerMark])[];
 
@@ -75,7 +72,7 @@ export function dynamoSweepMarks({ table, instance }: InstanceTable): SweepMarkS
   let known: readonly string[] = [];
 
   const failure = unavailable(table);
-  const get = (key: Key): Promise<Item | undefined> =>
+  const get = (key: Key) =>
     answered("read the sweep's checkpoints", failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS)));
   const put = (key: Key, attributes: Item) =>
     answered("write the sweep's checkpoints", failure, () =>
@@ -101,9 +98,7 @@ export function dynamoSweepMarks({ table, instance }: InstanceTable): SweepMarkS
     },
     async write({ sinceMs, runners, open }) {
       const sorted = [...runners].sort(([a], [b]) => a - b);
-      const blocks = Array.from({ length: Math.ceil(sorted.length / BLOCK_RUNNERS) }, (_, block) =>
-        sorted.slice(block * BLOCK_RUNNERS, (block + 1) * BLOCK_RUNNERS),
-      );
+      const blocks = inParts(sorted, BLOCK_RUNNERS);
       const texts = blocks.map((block) => JSON.stringify(block));
       // Before the head, which says how many there are: a write that breaks off leaves older ones, and work is repeated.
       await atOnce([...blocks.entries()], AT_ONCE, async ([block, marks]) => {

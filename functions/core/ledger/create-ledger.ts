@@ -8,7 +8,7 @@ import { RetryBudgets } from './attempt.ts';
 import { hold } from './hold.ts';
 import { newJob, SeenCounters } from './hold-job.ts';
 import type { AcceptsEnd, DueJob, EndOutcome, HoldAsk, JobRecord, Ledger } from './ledger.ts';
-import { type Move, type MoveDeps, type MoveWish, makeMoves, noMove } from './move.ts';
+import { type Move, type MoveDeps, type MoveRequest, makeMoves, noMove } from './move.ts';
 import { rebuild } from './rebuild.ts';
 import { NO_AMOUNTS } from './recount.ts';
 import { endReservationMove } from './reservation.ts';
@@ -38,11 +38,11 @@ export function createLedger(options: LedgerOptions): Ledger {
   const deps: MoveDeps = { store, clock, random, newToken, onRetry, budgets, lastSeen: new SeenCounters() };
 
   const moveAll = async (
-    wishes: readonly MoveWish<EndOutcome>[],
+    requests: readonly MoveRequest<EndOutcome>[],
     records: Map<number, JobRecord>,
   ): Promise<readonly EndOutcome[]> => {
-    const outcomes = await makeMoves(wishes, records, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps);
-    wishes.forEach(({ jobId }, index) => {
+    const outcomes = await makeMoves(requests, records, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps);
+    requests.forEach(({ jobId }, index) => {
       const moved = outcomes[index] === 'applied' || outcomes[index] === 'corrected';
       if (moved && records.get(jobId)?.reportedSeconds !== undefined) options.onClampedDuration?.();
     });
@@ -60,21 +60,21 @@ export function createLedger(options: LedgerOptions): Ledger {
     // A job whose record could not be read would look like one the ledger never saw.
     if (records === undefined) return jobs.map(() => 'undecided');
     const known = new Map(records.flatMap((record) => (record ? [[record.jobId, record] as const] : [])));
-    const wishes = jobs.map((job) => ({
+    const requests = jobs.map((job) => ({
       jobId: job.jobId,
       plan: (record: JobRecord | undefined) =>
         record !== undefined && accepts?.(record, job) === false
           ? noMove('unchanged' as const)
           : move(record, job, nowMs),
     }));
-    return moveAll(wishes, known);
+    return moveAll(requests, known);
   };
 
   /** Their caller has just read that there is no record: the condition on it finds out if that changed. */
   const recordAll = async <Ask extends HoldAsk, Outcome>(
     asks: readonly Ask[],
     plan: (record: JobRecord | undefined, ask: Ask, nowMs: number) => Move<Outcome>,
-    move: (wishes: readonly MoveWish<Outcome>[]) => Promise<readonly (Outcome | 'undecided')[]>,
+    move: (requests: readonly MoveRequest<Outcome>[]) => Promise<readonly (Outcome | 'undecided')[]>,
   ): Promise<readonly (Outcome | 'undecided')[]> => {
     const nowMs = clock.nowMs();
     const lawful = asks.filter((ask) => newJob(ask).outcome === undefined);
@@ -90,11 +90,11 @@ export function createLedger(options: LedgerOptions): Ledger {
     release: (jobs, accepts) => endJobs(jobs, (record, _, nowMs) => releaseMove(record, nowMs), accepts),
     expire: (jobs) => endJobs(jobs, (record, { charge }, nowMs) => expireMove(record, charge, nowMs)),
     recordUnmetered: (asks, deadlineMs) =>
-      recordAll(asks, unmeteredMove, (wishes) => makeMoves(wishes, new Map(), deadlineMs, deps)),
+      recordAll(asks, unmeteredMove, (requests) => makeMoves(requests, new Map(), deadlineMs, deps)),
     dueJobs: (beforeMs, limit) => dueJobs(beforeMs, limit, store),
     postpone: (jobs, accepts) =>
       endJobs(jobs, (record, { dueAtMs }) => postponeMove(record, dueAtMs), accepts),
-    recordBypass: (asks) => recordAll(asks, bypassMove, (wishes) => moveAll(wishes, new Map())),
+    recordBypass: (asks) => recordAll(asks, bypassMove, (requests) => moveAll(requests, new Map())),
     reserve: (ask) => reserve(ask, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps),
     handOver: async (jobId, newJobId) =>
       (await handOver(jobId, newJobId, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps)).outcome,
@@ -151,10 +151,12 @@ async function dueJobs(
   let share = Math.ceil(limit / DUE_SHARDS);
   let pages = await Promise.all(Array.from({ length: DUE_SHARDS }, (_, shard) => ask(shard, share)));
   while (share < limit && pages.flat().length < limit) {
-    const asked = share;
-    share = Math.min(limit, asked * 4);
-    if (pages.every(({ length }) => length < asked)) break;
-    pages = await Promise.all(pages.map((page, shard) => (page.length < asked ? page : ask(shard, share))));
+    const lastShare = share;
+    share = Math.min(limit, lastShare * 4);
+    if (pages.every(({ length }) => length < lastShare)) break;
+    pages = await Promise.all(
+      pages.map((page, shard) => (page.length < lastShare ? page : ask(shard, share))),
+    );
   }
   return pages
     .flat()

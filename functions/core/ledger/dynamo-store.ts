@@ -130,8 +130,8 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     }
   }
 
-  async scanSegment({ segment, consistency, from }: SegmentAsk): Promise<SegmentPage> {
-    const ask = { ...this.#scanAsk(consistency), segment, ...(from && { from }) };
+  async scanSegment(part: SegmentAsk): Promise<SegmentPage> {
+    const ask = { ...this.#scanAsk('eventual'), ...part };
     const { items, next } = await this.#answered('scan a segment of', () =>
       scanPage(this.#table, ask, new TimeLimit(SCAN_PAGE_TIMEOUT_MS)),
     );
@@ -147,8 +147,7 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
   }
 
   async due(shard: number, dueBeforeMs: number, pageItems: number, options: ReadOptions): Promise<DueJob[]> {
-    const ask = { pk: this.#keys.dueShardPk(shard), dueBeforeMs, pageItems, consistent: false };
-    const items = await this.#query('query what is due of', ask, options);
+    const items = await this.#due(this.#keys.dueShardPk(shard), dueBeforeMs, pageItems, options);
     return items.map((item) => ({
       jobId: this.#keys.jobIdOf(item[PK]?.S ?? ''),
       dueAtMs: Number(item[DUE_AT]?.N),
@@ -161,9 +160,12 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     pageItems: number,
     options: ReadOptions,
   ): Promise<readonly CounterKey[]> {
-    const ask = { pk: this.#keys.closingShardPk(shard), dueBeforeMs, pageItems, consistent: false };
-    const items = await this.#query('query what is due of', ask, options);
+    const items = await this.#due(this.#keys.closingShardPk(shard), dueBeforeMs, pageItems, options);
     return items.map((item) => this.#keys.counterOf(item[PK]?.S ?? ''));
+  }
+
+  #due(pk: string, dueBeforeMs: number, pageItems: number, options: ReadOptions) {
+    return this.#query('query what is due of', { pk, dueBeforeMs, pageItems, consistent: false }, options);
   }
 
   async readPeriod(key: CounterKey, options: ReadOptions): Promise<readonly StoredItem[]> {

@@ -3,6 +3,7 @@ import { counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { COUNTERS_PER_JOB_MAX } from '../../../policies/limits/counters-per-job.ts';
 import type { Violation } from '../../../policies/reason.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { TRANSACTION_ITEMS_MAX } from '../store/operation.ts';
 import { type CounterMerge, fitsBound, type KnownCounter } from './counter.ts';
 import type { HoldAsk, HoldOutcome, JobRecord, RecordClaim } from './ledger.ts';
@@ -15,7 +16,7 @@ export interface HoldJob {
   readonly otherwise?: Pick<HoldJob, 'ask' | 'names'>;
   prior: JobRecord | undefined;
   /** The record is known: it was read, or a refused write showed it or that it is unchanged. */
-  asked: boolean;
+  isRecordKnown: boolean;
   outcome: HoldOutcome | undefined;
   sought: boolean;
 }
@@ -24,10 +25,10 @@ export const isOpen = ({ outcome }: HoldJob): boolean => outcome === undefined;
 
 export const newJob = (ask: HoldAsk): HoldJob => ({
   ask,
-  names: namesOf(ask),
-  ...(ask.breakGlass !== undefined && { otherwise: otherwiseOf(ask, ask.breakGlass) }),
+  names: counterNames(ask),
+  ...(ask.breakGlass !== undefined && { otherwise: exempted(ask, ask.breakGlass) }),
   prior: undefined,
-  asked: false,
+  isRecordKnown: false,
   sought: false,
   outcome:
     isLawful(ask.claims, ask) && isLawful(ask.breakGlass?.claims ?? [], ask)
@@ -35,15 +36,16 @@ export const newJob = (ask: HoldAsk): HoldJob => ({
       : { outcome: 'undecided', cause: 'error' },
 });
 
-const namesOf = ({ claims }: Pick<HoldAsk, 'claims'>): readonly string[] =>
+const counterNames = ({ claims }: Pick<HoldAsk, 'claims'>): readonly string[] =>
   claims.map((claim) => counterName(claim.counter));
 
-function otherwiseOf(
+const exempted = (
   { jobId, facts }: HoldAsk,
   breakGlass: NonNullable<HoldAsk['breakGlass']>,
-): Pick<HoldJob, 'ask' | 'names'> {
-  return { ask: { jobId, facts, ...breakGlass, unchecked: 'exempt' }, names: namesOf(breakGlass) };
-}
+): Pick<HoldJob, 'ask' | 'names'> => ({
+  ask: { jobId, facts, ...breakGlass, unchecked: 'exempt' },
+  names: counterNames(breakGlass),
+});
 
 /** The sums of a whole pack must stay safe integers. */
 const AMOUNT_MAX = Math.floor(Number.MAX_SAFE_INTEGER / TRANSACTION_ITEMS_MAX);
@@ -94,43 +96,36 @@ export const isCharged = (record: JobRecord | undefined): record is JobRecord =>
 export const GRACE_SECONDS = 15 * 60;
 
 export function draftRecord(verdict: WeighedVerdict, nowMs: number): JobRecord {
-  const { prior } = verdict.job;
   const { decidedAtMs = nowMs } = verdict.job.ask;
   const { ask } = verdict.ask;
-  const rejected = verdict.violations.length > 0;
+  const { claims, violations, shadow } = verdict;
+  const rejected = violations.length > 0;
   return {
-    jobId: ask.jobId,
-    state: rejected ? 'REJECTED' : 'HELD',
-    generation: (prior?.generation ?? 0) + 1,
-    rev: (prior?.rev ?? 0) + 1,
-    facts: ask.facts,
-    claims: verdict.claims,
-    violations: verdict.violations,
-    shadow: verdict.shadow,
-    answered: 'ledger',
-    ...(ask.unchecked === undefined ? {} : { unchecked: ask.unchecked }),
-    flagged: false,
-    decidedAtMs,
+    ...nextRecord(verdict.job.prior, ask, decidedAtMs),
+    ...{ state: rejected ? 'REJECTED' : 'HELD', claims, violations, shadow, answered: 'ledger' },
+    ...withoutAbsent({ unchecked: ask.unchecked }),
     ...(rejected ? { endedAtMs: decidedAtMs } : { dueAtMs: dueAtMs(decidedAtMs, ask.facts.timeoutSeconds) }),
-    entries: prior?.entries ?? 0,
   };
 }
+
+/** Fields of the record of a new decision that follow from the record before. */
+export const nextRecord = (prior: JobRecord | undefined, { jobId, facts }: HoldAsk, decidedAtMs: number) => ({
+  ...{ jobId, facts, decidedAtMs, flagged: false },
+  generation: (prior?.generation ?? 0) + 1,
+  rev: (prior?.rev ?? 0) + 1,
+  entries: prior?.entries ?? 0,
+});
 
 export const dueAtMs = (heldAtMs: number, timeoutSeconds: number): number =>
   heldAtMs + (timeoutSeconds + GRACE_SECONDS) * 1000;
 
 export function decided(verdict: WeighedVerdict): HoldOutcome {
-  const generation = (verdict.job.prior?.generation ?? 0) + 1;
-  const [first, ...rest] = verdict.violations;
+  const { shadow, violations, job } = verdict;
+  const decision = { generation: (job.prior?.generation ?? 0) + 1, repeated: false, shadow };
+  const [first, ...rest] = violations;
   return first === undefined
-    ? { outcome: 'admitted', generation, repeated: false, shadow: verdict.shadow }
-    : {
-        outcome: 'rejected',
-        generation,
-        repeated: false,
-        violations: [first, ...rest],
-        shadow: verdict.shadow,
-      };
+    ? { outcome: 'admitted', ...decision }
+    : { outcome: 'rejected', ...decision, violations: [first, ...rest] };
 }
 
 const REJECTION_STANDS_MS = 60_000;

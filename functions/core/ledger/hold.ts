@@ -7,15 +7,9 @@
  *
  * Retrying `hold` for the same job returns the first decision.
  */
-import { type CounterKey, counterName, spansRoots } from '../../../policies/claim.ts';
+import { counterName, spansRoots } from '../../../policies/claim.ts';
 import { undefinedIfSilent } from '../store/table-failure.ts';
-import {
-  type AttemptDeps,
-  attempt,
-  type GaveUpCause,
-  TRANSACTION_RESERVE_MS,
-  timeLeftMs,
-} from './attempt.ts';
+import { attempt, type GaveUpCause, readOptions, TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import { type KnownCounter, knownCounter, type PackNeed, packs } from './counter.ts';
 import {
   answerFromRecord,
@@ -24,11 +18,11 @@ import {
   type HoldJob,
   isOpen,
   newJob,
-  type SeenCounters,
   type WeighedVerdict,
   type WeighingResult,
 } from './hold-job.ts';
 import type { HoldAsk, HoldOptions, HoldOutcome, JobRecord } from './ledger.ts';
+import type { MoveDeps } from './move.ts';
 import { isReserved, reservedClaims } from './reservation.ts';
 import { findReserved } from './reserve.ts';
 import { expiring } from './retention.ts';
@@ -38,19 +32,17 @@ import { unseenOfCohorts, weigh, weighWithGrace } from './weigh.ts';
 
 /** Each failed pass shows every counter that refused. Six failures mean that others write faster than this batch can read. */
 const PASSES_MAX = 6;
-const READ_TIMEOUT_MS = 300;
 
-interface Holding extends AttemptDeps {
-  readonly lastSeen: SeenCounters;
+interface Holding extends MoveDeps {
   readonly deadlineMs: number;
   readonly known: Map<string, KnownCounter>;
-  readonly withoutStale: (weighing: WeighingResult) => Promise<WeighingResult>;
+  readonly limitsAreStale: () => Promise<boolean>;
 }
 
 export async function hold(
   asks: readonly HoldAsk[],
   deadlineMs: number,
-  deps: AttemptDeps & { readonly lastSeen: SeenCounters },
+  deps: MoveDeps,
   { limitsAreCurrent, onContended }: HoldOptions = {},
 ): Promise<readonly HoldOutcome[]> {
   const jobs = new Map<number, HoldJob>();
@@ -60,7 +52,7 @@ export async function hold(
   const holding: Holding = {
     ...deps,
     ...{ deadlineMs, known: new Map<string, KnownCounter>(), isUrgent: true },
-    withoutStale: staleFilter(limitsAreCurrent, () => timeLeftMs(deadlineMs, deps.clock)),
+    limitsAreStale: staleCheck(limitsAreCurrent, () => timeLeftMs(deadlineMs, deps.clock)),
     onContended: (writes: readonly Write[]) => {
       for (const write of writes)
         if (write.kind === 'counter' && spansRoots(write.key)) contended.add(counterName(write.key));
@@ -84,7 +76,7 @@ const countersOf = ({ names, otherwise }: HoldJob): PackNeed => ({
 });
 
 async function decidePack(pack: readonly HoldJob[], holding: Holding): Promise<void> {
-  const { known, deadlineMs, clock, withoutStale } = holding;
+  const { known, deadlineMs, clock } = holding;
   const open = (): readonly HoldJob[] => pack.filter(isOpen);
   // If the batch would not fit by what was last seen, a read is cheaper than a refused transaction.
   await readCounters(pack, holding.lastSeen.nearlyFull(pack), holding);
@@ -95,7 +87,7 @@ async function decidePack(pack: readonly HoldJob[], holding: Holding): Promise<v
     const jobs = open();
     if (jobs.length === 0) return;
     const weighed = await weighWithGrace(jobs, known, deadlineMs, holding);
-    const weighing = await withoutStale(await withoutWaiting(weighed, holding));
+    const weighing = await decideUnwritten(weighed, holding);
     if (mustWeighAgain(weighed)) continue;
     // A member whose own amount is lent out needs a write even without a job: borrowers would take it again.
     const reclaims = [...weighing.merges.values()].some((merge) => merge.reclaims);
@@ -112,8 +104,7 @@ async function decidePack(pack: readonly HoldJob[], holding: Holding): Promise<v
         learn(result.refusals, weighing, holding);
     }
   }
-  const last = await withoutWaiting(weigh(open(), known), holding);
-  giveUp((await withoutStale(last)).verdicts, 'contended');
+  giveUp((await decideUnwritten(weigh(open(), known), holding)).verdicts, 'contended');
 }
 
 /** Returns true if a reservation was unknown when it was weighed, or if its job keeps waiting. */
@@ -157,7 +148,7 @@ function learn(
       for (const { counter } of reservedClaims(job.prior)) holding.known.delete(counterName(counter));
       learnRecord(job, refusal.record, nowMs);
     }
-    job.asked = true;
+    job.isRecordKnown = true;
   }
   for (const [index, name] of [...merges.keys()].entries()) {
     const refusal = refusals[verdicts.length + index];
@@ -168,7 +159,7 @@ function learn(
 function learnRecord(job: HoldJob, record: JobRecord | undefined, nowMs: number): void {
   job.outcome = record && answerFromRecord(record, nowMs);
   job.prior = record;
-  job.asked = true;
+  job.isRecordKnown = true;
 }
 
 function learnCounter(name: string, seen: KnownCounter, { known, lastSeen }: Holding): void {
@@ -182,18 +173,16 @@ async function readCounters(
   holding: Holding,
 ): Promise<void> {
   const { store, clock, deadlineMs } = holding;
-  if (wanted.size === 0 || timeLeftMs(deadlineMs, clock) < TRANSACTION_RESERVE_MS) return;
-  const keys = new Map<string, CounterKey>();
-  for (const { ask, names } of jobs) {
-    for (const [index, { counter }] of ask.claims.entries()) {
-      const name = names[index] ?? '';
-      if (wanted.has(name)) keys.set(name, counter);
-    }
-  }
+  const options = readOptions(deadlineMs, clock);
+  if (wanted.size === 0 || options === undefined) return;
+  const claimed = jobs.flatMap(({ ask, names }) =>
+    ask.claims.map(({ counter }, index) => [names[index] ?? '', counter] as const),
+  );
+  const keys = new Map(claimed.filter(([name]) => wanted.has(name)));
   const jobIds = jobs.map(({ ask }) => ask.jobId);
   const read = await Promise.all([
-    store.readCounters([...keys.values()], { timeoutMs: READ_TIMEOUT_MS }),
-    store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS }),
+    store.readCounters([...keys.values()], options),
+    store.readRecords(jobIds, options),
   ]).catch(undefinedIfSilent);
   if (read === undefined) return;
   const [counters, records] = read;
@@ -211,7 +200,7 @@ function giveUp(verdicts: readonly WeighedVerdict[], cause: GaveUpCause): void {
   for (const verdict of verdicts) {
     const { job } = verdict;
     const rejectedWithoutCounters = job.ask.violations.some(({ mode }) => mode === 'enforce');
-    const mayReject = !verdict.graceUnknown && (job.asked || rejectedWithoutCounters);
+    const mayReject = !verdict.graceUnknown && (job.isRecordKnown || rejectedWithoutCounters);
     const outcome = decided(verdict);
     job.outcome =
       mayReject && outcome.outcome === 'rejected'
@@ -221,17 +210,18 @@ function giveUp(verdicts: readonly WeighedVerdict[], cause: GaveUpCause): void {
 }
 
 /**
- * Drops jobs that may go on waiting, with their outcome. Such a job may hold already, so an unknown record is read first.
- * A rejected job takes no headroom, so the other results stay valid.
+ * Decides jobs that may go on waiting, or whose limits have changed, without a write. Returns the weighing of the others:
+ * a rejected job takes no headroom, so their results stay valid.
  */
-async function withoutWaiting(weighing: WeighingResult, holding: Holding): Promise<WeighingResult> {
+async function decideUnwritten(weighing: WeighingResult, holding: Holding): Promise<WeighingResult> {
   const waiting = weighing.verdicts.filter((verdict) => leftMsOf(verdict) > 0);
-  if (waiting.length === 0) return weighing;
-  await readRecords(
-    waiting.flatMap(({ job }) => (job.asked ? [] : [job])),
-    holding,
-  );
+  // A waiting job may hold already.
+  const unread = waiting.flatMap(({ job }) => (job.isRecordKnown ? [] : [job]));
+  await readRecords(unread, holding);
   for (const verdict of waiting) verdict.job.outcome ??= waitingOutcome(verdict);
+  const limited = weighing.verdicts.filter((verdict) => isOpen(verdict.job) && hangsOnLimits(verdict));
+  if (limited.length > 0 && (await holding.limitsAreStale()))
+    for (const { job } of limited) job.outcome = { outcome: 'undecided', cause: 'stale_limits' };
   return { ...weighing, verdicts: weighing.verdicts.filter(({ job }) => isOpen(job)) };
 }
 
@@ -240,10 +230,10 @@ async function readRecords(jobs: readonly HoldJob[], { store, clock, deadlineMs 
   const undecide = (cause: 'deadline' | 'unavailable'): void => {
     for (const job of jobs) job.outcome = { outcome: 'undecided', cause };
   };
-  const timeoutMs = Math.min(READ_TIMEOUT_MS, timeLeftMs(deadlineMs, clock) - TRANSACTION_RESERVE_MS);
-  if (timeoutMs <= 0) return undecide('deadline');
+  const options = readOptions(deadlineMs, clock);
+  if (options === undefined) return undecide('deadline');
   const ids = jobs.map(({ ask }) => ask.jobId);
-  const records = await store.readRecords(ids, { timeoutMs }).catch(undefinedIfSilent);
+  const records = await store.readRecords(ids, options).catch(undefinedIfSilent);
   if (records === undefined) return undecide('unavailable');
   for (const [index, job] of jobs.entries()) learnRecord(job, records[index], clock.nowMs());
 }
@@ -262,25 +252,17 @@ const ASK_MS_MAX = 300;
 /** An answer with less time left would come too late to be of use. */
 const ASK_MS_MIN = 20;
 
-const STALE: HoldOutcome = { outcome: 'undecided', cause: 'stale_limits' };
-
-/** Marks jobs as stale if their limits have changed. It asks once per call of hold, before the first rejection. */
-function staleFilter(
+/** Asks once per call of hold, before the first rejection. */
+function staleCheck(
   limitsAreCurrent: HoldOptions['limitsAreCurrent'],
   leftMs: () => number,
-): Holding['withoutStale'] {
+): Holding['limitsAreStale'] {
   let current: boolean | undefined;
-  const areCurrent = async (): Promise<boolean> => {
-    if (limitsAreCurrent === undefined) return true;
+  return async () => {
+    if (limitsAreCurrent === undefined) return false;
     const timeoutMs = Math.min(ASK_MS_MAX, leftMs() - TRANSACTION_RESERVE_MS);
     current ??= timeoutMs < ASK_MS_MIN || (await limitsAreCurrent(timeoutMs));
-    return current;
-  };
-  return async (weighing) => {
-    const hanging = weighing.verdicts.filter(hangsOnLimits);
-    if (hanging.length === 0 || (await areCurrent())) return weighing;
-    for (const { job } of hanging) job.outcome = STALE;
-    return { ...weighing, verdicts: weighing.verdicts.filter(({ job }) => job.outcome !== STALE) };
+    return !current;
   };
 }
 

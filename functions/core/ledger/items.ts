@@ -46,6 +46,7 @@ import {
   encodeRecord,
   type ItemValues,
   numberValue,
+  optionalNumber,
   readLines,
   readNumber,
   readText,
@@ -54,7 +55,7 @@ import {
   textValues,
   ttl,
 } from './record.ts';
-import { UNCHECKED_CAUSES } from './recount.ts';
+import { perCause, UNCHECKED_CAUSES } from './recount.ts';
 import { expiresAtSeconds } from './retention.ts';
 import type {
   Announcement,
@@ -100,11 +101,7 @@ const decodeAmounts = (item: Item): CounterAmounts => ({
   committed: readNumber(item, COMMITTED),
   fitted: readNumber(item, FITTED),
   settled: readNumber(item, SETTLED),
-  unchecked: {
-    exempt: readNumber(item, UNCHECKED.exempt),
-    unmetered: readNumber(item, UNCHECKED.unmetered),
-    bypass: readNumber(item, UNCHECKED.bypass),
-  },
+  unchecked: perCause((cause) => readNumber(item, UNCHECKED[cause])),
 });
 
 const counterValues = (counter: CounterAmounts & Pick<Counter, 'rev' | 'drifts'>): ItemValues => ({
@@ -132,16 +129,18 @@ export const decodeCounter = (item: Item, keys: LedgerKeys): Counter => ({
   key: keys.counterOf(readText(item, PK)),
   ...decodeAmounts(item),
   rev: readNumber(item, REV),
-  ...(item[RECLAIMED_UNTIL] !== undefined && { reclaimedUntilMs: readNumber(item, RECLAIMED_UNTIL) }),
-  ...(item[DRIFTS]?.BOOL === true && { drifts: true }),
-  ...reservedOf(item),
+  ...withoutAbsent({
+    reclaimedUntilMs: optionalNumber(item, RECLAIMED_UNTIL),
+    drifts: item[DRIFTS]?.BOOL === true ? (true as const) : undefined,
+    reserved: readReserved(item),
+  }),
 });
 
-function reservedOf(item: Item): Pick<Counter, 'reserved'> {
+function readReserved(item: Item): Counter['reserved'] {
   const names = Object.keys(item).filter((name) => name.startsWith(RESERVED_PREFIX));
-  if (names.length === 0) return {};
-  const jobIdOf = (name: string): number => Number(name.slice(RESERVED_PREFIX.length));
-  return { reserved: names.map((name) => ({ jobId: jobIdOf(name), pipelineId: readNumber(item, name) })) };
+  if (names.length === 0) return undefined;
+  const jobIdIn = (name: string): number => Number(name.slice(RESERVED_PREFIX.length));
+  return names.map((name) => ({ jobId: jobIdIn(name), pipelineId: readNumber(item, name) }));
 }
 
 export function encodeEntry(entry: CorrectionEntry, keys: LedgerKeys): Item {
@@ -165,18 +164,17 @@ export const decodeEntry = (item: Item, keys: LedgerKeys): CorrectionEntry => ({
   ...(item.un?.S === undefined ? {} : { unchecked: item.un.S as UncheckedCause }),
 });
 
-const encodeClosing = (closing: ClosingEntry, keys: LedgerKeys): Item => {
-  return itemAt(keys.closing(closing.key), {
+const encodeClosing = (closing: ClosingEntry, keys: LedgerKeys): Item =>
+  itemAt(keys.closing(closing.key), {
     ...encodeAmounts(closing),
     [CLOSED_AT]: numberValue(closing.closedAtMs),
   });
-};
 
 const decodeClosing = (item: Item, keys: LedgerKeys): ClosingEntry => ({
   key: keys.counterOf(readText(item, PK)),
   ...decodeAmounts(item),
   closedAtMs: readNumber(item, CLOSED_AT),
-  ...(item.ad !== undefined && { adjusted: readNumber(item, 'ad') }),
+  ...withoutAbsent({ adjusted: optionalNumber(item, 'ad') }),
 });
 
 /** Credits by hand of older versions. */
@@ -193,21 +191,18 @@ export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
   return { kind: 'unknown', sk };
 }
 
-export function inboxItem({ id, body, receivedAtMs, untilMs }: InboxItem, keys: LedgerKeys): Item {
-  return itemAt(keys.inbox(id, receivedAtMs), {
-    b: { S: body },
-    at: { N: String(receivedAtMs) },
-    [TTL_ATTRIBUTE]: { N: String(Math.ceil(untilMs / 1000)) },
+export const inboxItem = ({ id, body, receivedAtMs, untilMs }: InboxItem, keys: LedgerKeys): Item =>
+  itemAt(keys.inbox(id, receivedAtMs), {
+    b: textValue(body),
+    at: numberValue(receivedAtMs),
+    ...ttl(seconds(untilMs)),
   });
-}
 
-export function inboxBody(item: Item, keys: LedgerKeys): string | undefined {
-  return keys.isInboxPk(item[PK]?.S ?? '') ? item.b?.S : undefined;
-}
+export const inboxBody = (item: Item, keys: LedgerKeys): string | undefined =>
+  keys.isInboxPk(readText(item, PK)) ? item.b?.S : undefined;
 
-export function journalBody(item: Item, keys: LedgerKeys): string | undefined {
-  return item[SK]?.S === INBOX_SK && keys.isJournalPk(item[PK]?.S ?? '') ? item.b?.S : undefined;
-}
+export const journalBody = (item: Item, keys: LedgerKeys): string | undefined =>
+  readText(item, SK) === INBOX_SK && keys.isJournalPk(readText(item, PK)) ? item.b?.S : undefined;
 
 // The ledger's writes as writes of items. The condition on a counter is the check: there is no read before it.
 
@@ -278,9 +273,9 @@ function counterUpdate(write: CounterWrite, keys: LedgerKeys): UpdateWrite {
     setIfAbsent: versioned,
     set: {
       ...lifetime(write, keys),
-      ...(write.reclaimUntilMs !== undefined && { [RECLAIMED_UNTIL]: { N: String(write.reclaimUntilMs) } }),
+      ...(write.reclaimUntilMs !== undefined && { [RECLAIMED_UNTIL]: numberValue(write.reclaimUntilMs) }),
       ...(write.reserves !== undefined && {
-        [reservedName(write.reserves.jobId)]: { N: String(write.reserves.pipelineId) },
+        [reservedName(write.reserves.jobId)]: numberValue(write.reserves.pipelineId),
       }),
     },
     add,
@@ -296,11 +291,8 @@ function atMost(attribute: string, max: number | undefined): readonly ItemCondit
   return [max >= 0 ? any([absent(attribute), fits]) : fits];
 }
 
-export function announcementItem(announcement: Announcement, keys: LedgerKeys): Item {
-  return itemAt(keys.announcement(announcement.key), {
-    [TTL_ATTRIBUTE]: { N: String(seconds(announcement.untilMs)) },
-  });
-}
+export const announcementItem = ({ key, untilMs }: Announcement, keys: LedgerKeys): Item =>
+  itemAt(keys.announcement(key), ttl(seconds(untilMs)));
 
 export const seconds = (ms: number): number => Math.ceil(ms / 1000);
 
@@ -359,9 +351,12 @@ function withoutDetails(violation: Violation): Violation {
   return { ...violation, reason: Object.fromEntries(reason) as Violation['reason'] };
 }
 
-/** Write units: DynamoDB Local reports a flat figure. @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html */
-
-/** A refused or conflicted transaction pays for the table as if it had worked; the index follows only what is committed. */
+/**
+ * Write units; DynamoDB Local reports a flat figure. A refused or conflicted transaction pays for the table as if it had worked; the
+ * index follows only what is committed.
+ *
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
+ */
 export function writeUnits(
   writes: readonly Write[],
   outcome: TransactOutcome['outcome'],

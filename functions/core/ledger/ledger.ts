@@ -48,7 +48,7 @@ export interface Ledger {
   readRecord(jobId: number): Promise<JobRecord | undefined>;
   /** One per job id, same order. Consistent. @throws {LedgerError} `ledger_unavailable` */
   readRecords(jobIds: readonly number[]): Promise<readonly (JobRecord | undefined)[]>;
-  rebuild(options: RebuildOptions): Promise<RebuildReport>;
+  rebuild(options: { readonly repair: boolean }): Promise<RebuildReport>;
   announceOnce(
     keys: readonly string[],
     options: { readonly ttlMs: number; readonly timeoutMs: number },
@@ -228,10 +228,6 @@ export interface Drift {
   readonly key: CounterKey;
   readonly counter: CounterAmounts;
   readonly recount: CounterAmounts;
-}
-
-export interface RebuildOptions {
-  readonly repair: boolean;
 }
 
 export interface RebuildReport {

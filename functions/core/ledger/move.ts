@@ -1,5 +1,6 @@
 /** Moves of one job that ask no bound: settle, release, expire, charge unchecked, correct. Plans the writes, and makes them. */
 import { counterName } from '../../../policies/claim.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
 import { packs } from './counter.ts';
 import type { SeenCounters } from './hold-job.ts';
@@ -11,11 +12,11 @@ import type {
   RecordClaim,
   UncheckedCause,
 } from './ledger.ts';
-import { UNCHECKED_CAUSES } from './recount.ts';
+import { perCause } from './recount.ts';
 import { expiring } from './retention.ts';
 import type { CounterWrite, Write } from './store.ts';
 
-/** Writes, and the result for the caller once they are written. A job without a record has no writes. */
+/** Writes, and the result for the caller once they are written. Without a record there is nothing to write. */
 export interface Move<Outcome> {
   readonly outcome: Outcome;
   readonly record?: JobRecord;
@@ -66,7 +67,7 @@ export function correction(
       cause,
       atMs,
       deltas: deltas.filter(({ delta }) => delta !== 0),
-      ...(unchecked === undefined ? {} : { unchecked }),
+      ...withoutAbsent({ unchecked }),
     },
     changes: deltas.flatMap((delta) => change(delta, delta.delta, delta.delta, unchecked)),
   };
@@ -107,9 +108,7 @@ const added = (a: CounterWrite, b: CounterWrite): CounterWrite => ({
   ...((a.unreserves ?? b.unreserves) && {
     unreserves: [...(a.unreserves ?? []), ...(b.unreserves ?? [])],
   }),
-  unchecked: Object.fromEntries(
-    UNCHECKED_CAUSES.map((cause) => [cause, (a.unchecked[cause] ?? 0) + (b.unchecked[cause] ?? 0)]),
-  ),
+  unchecked: perCause((cause) => (a.unchecked[cause] ?? 0) + (b.unchecked[cause] ?? 0)),
 });
 
 export interface MoveDeps extends AttemptDeps {
@@ -117,7 +116,7 @@ export interface MoveDeps extends AttemptDeps {
 }
 
 /** A planned change of one job; `plan` runs again if the record turns out to be another. */
-export interface MoveWish<Outcome> {
+export interface MoveRequest<Outcome> {
   readonly jobId: number;
   plan(record: JobRecord | undefined): Move<Outcome>;
 }
@@ -127,34 +126,34 @@ const PASSES_MAX = 6;
 
 /** @param records - updated to what was written @returns `undecided` if the table gave no response in time */
 export async function makeMoves<Outcome>(
-  wishes: readonly MoveWish<Outcome>[],
+  requests: readonly MoveRequest<Outcome>[],
   records: Map<number, JobRecord>,
   deadlineMs: number,
   deps: MoveDeps,
 ): Promise<readonly (Outcome | 'undecided')[]> {
-  const outcomes = new Map<MoveWish<Outcome>, Outcome | 'undecided'>();
-  const passes = new Map<MoveWish<Outcome>, number>();
-  while (outcomes.size < wishes.length) {
-    const open = wishes.filter((wish) => !outcomes.has(wish));
+  const outcomes = new Map<MoveRequest<Outcome>, Outcome | 'undecided'>();
+  const passes = new Map<MoveRequest<Outcome>, number>();
+  while (outcomes.size < requests.length) {
+    const open = requests.filter((request) => !outcomes.has(request));
     // Two moves of one job cannot share a transaction: the second sees what the first made of the record.
-    const first = new Map(open.toReversed().map((wish) => [wish.jobId, wish]));
+    const first = new Map(open.toReversed().map((request) => [request.jobId, request]));
     const planned: Planned<Outcome>[] = [];
-    for (const wish of [...first.values()].reverse()) {
-      const move = wish.plan(records.get(wish.jobId));
-      const pass = (passes.get(wish) ?? 0) + 1;
-      passes.set(wish, pass);
-      if (move.record === undefined) outcomes.set(wish, move.outcome);
-      else if (pass > PASSES_MAX) outcomes.set(wish, 'undecided');
-      else planned.push({ wish, move });
+    for (const request of [...first.values()].reverse()) {
+      const move = request.plan(records.get(request.jobId));
+      const pass = (passes.get(request) ?? 0) + 1;
+      passes.set(request, pass);
+      if (move.record === undefined) outcomes.set(request, move.outcome);
+      else if (pass > PASSES_MAX) outcomes.set(request, 'undecided');
+      else planned.push({ request, move });
     }
     for (const pack of packs(planned.toSorted(byCounter), needs))
       await makePack(pack, records, outcomes, deadlineMs, deps);
   }
-  return wishes.map((wish) => outcomes.get(wish) ?? 'undecided');
+  return requests.map((request) => outcomes.get(request) ?? 'undecided');
 }
 
 interface Planned<Outcome> {
-  readonly wish: MoveWish<Outcome>;
+  readonly request: MoveRequest<Outcome>;
   readonly move: Move<Outcome>;
 }
 
@@ -175,7 +174,7 @@ const needs = <Outcome>({ move }: Planned<Outcome>) => ({
 async function makePack<Outcome>(
   pack: readonly Planned<Outcome>[],
   records: Map<number, JobRecord>,
-  outcomes: Map<MoveWish<Outcome>, Outcome | 'undecided'>,
+  outcomes: Map<MoveRequest<Outcome>, Outcome | 'undecided'>,
   deadlineMs: number,
   deps: MoveDeps,
 ): Promise<void> {
@@ -185,21 +184,21 @@ async function makePack<Outcome>(
   const result = await attempt(writesOf(pack, records, counters), deadlineMs, deps);
   switch (result.outcome) {
     case 'committed':
-      for (const { wish, move } of pack) {
-        outcomes.set(wish, move.outcome);
-        if (move.record !== undefined) records.set(wish.jobId, move.record);
+      for (const { request, move } of pack) {
+        outcomes.set(request, move.outcome);
+        if (move.record !== undefined) records.set(request.jobId, move.record);
       }
       for (const [name, { committed, fitted }] of merged) deps.lastSeen.move(name, committed, fitted);
       return;
     case 'gave_up':
-      for (const { wish } of pack) outcomes.set(wish, 'undecided');
+      for (const { request } of pack) outcomes.set(request, 'undecided');
       return;
     case 'refused':
-      for (const [index, { wish }] of pack.entries()) {
+      for (const [index, { request }] of pack.entries()) {
         const refusal = result.refusals[index];
         if (refusal?.kind !== 'record') continue;
-        if (refusal.record === undefined) records.delete(wish.jobId);
-        else records.set(wish.jobId, refusal.record);
+        if (refusal.record === undefined) records.delete(request.jobId);
+        else records.set(request.jobId, refusal.record);
       }
   }
 }
@@ -210,8 +209,8 @@ function writesOf<Outcome>(
   records: ReadonlyMap<number, JobRecord>,
   counters: readonly Write[],
 ): readonly Write[] {
-  const writes = pack.flatMap(({ wish, move }): Write[] => {
-    const replaces = records.get(wish.jobId);
+  const writes = pack.flatMap(({ request, move }): Write[] => {
+    const replaces = records.get(request.jobId);
     return move.record === undefined
       ? []
       : [{ kind: 'record', record: move.record, ...(replaces && { replaces }) }];

@@ -3,8 +3,17 @@ import { counterName, isPipelineCounter } from '../../../policies/claim.ts';
 import { atOnce } from '../environment/environment.ts';
 import { DUE_SHARDS } from '../store/keys.ts';
 import { type AttemptDeps, attempt, type TransactDeps, timeLeftMs } from './attempt.ts';
-import type { Counter, CounterAmounts, Drift, RebuildOptions, RebuildReport } from './ledger.ts';
-import { amountsOf, type Recount, recount, sameAmounts } from './recount.ts';
+import type { Counter, CounterAmounts, Drift, RebuildReport } from './ledger.ts';
+import {
+  agrees,
+  amountsOf,
+  driftOf,
+  type Line,
+  type Recount,
+  recount,
+  recountedAmounts,
+  sameAmounts,
+} from './recount.ts';
 import { expiring, goesUnclosed, isWindow, mayLackRecords } from './retention.ts';
 import type { ClosingStore, CounterReset, StoredItem, Write } from './store.ts';
 
@@ -15,67 +24,55 @@ export const READ_TIMEOUT_MS = 5_000;
  * A scan is not a snapshot, so a difference is drift only if two passes show the same one while `rev` stayed unchanged from the
  * first pass until after the second.
  */
-export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promise<RebuildReport> {
+export async function rebuild(
+  { repair }: { readonly repair: boolean },
+  deps: AttemptDeps,
+): Promise<RebuildReport> {
   // It only names suspects, at half the price. A counter it shows with the rev of the second pass was not written in between,
   // however late it was read.
   const first = await recount(deps.store.scan('eventual'));
   const { suspects, unproven } = findSuspects(first, deps.clock.nowMs());
-  const { records, passedOver } = first;
-  const counters = first.counters().length;
+  const { records, passedOver, lines } = first;
+  const counters = [...lines.values()].filter(({ counter }) => counter !== undefined).length;
   const report = { records, counters, unproven, passedOver };
   if (suspects.length === 0) return { ...report, drift: [], repaired: 0 };
 
   const second = await recount(deps.store.scan('consistent'));
   if (second.passedOver > 0) return { ...report, passedOver: second.passedOver, drift: [], repaired: 0 };
-  const steady = suspects.filter(
-    (name) =>
-      revOf(first.counter(name)) === revOf(second.counter(name)) &&
-      // The counter stands still, so the same difference is the same recount.
-      sameAmounts(first.expected(name), second.expected(name)),
-  );
+  const steady = suspects.flatMap((line) => {
+    const again = second.lines.get(counterName(line.key));
+    if (again === undefined || revOf(line.counter) !== revOf(again.counter)) return [];
+    // The counter stands still, so the same difference is the same recount.
+    return sameAmounts(recountedAmounts(line), recountedAmounts(again)) ? [again] : [];
+  });
   // A write between the second pass's reads would fake a difference; it shows in the rev now.
-  const now = await deps.store.readCounters(
-    steady.map((name) => second.key(name)),
-    { timeoutMs: READ_TIMEOUT_MS },
-  );
-  const drifted = steady.filter((name, index) => revOf(now[index]) === revOf(second.counter(name)));
+  const keys = steady.map(({ key }) => key);
+  const now = await deps.store.readCounters(keys, { timeoutMs: READ_TIMEOUT_MS });
+  const drifted = steady.filter(({ counter }, index) => revOf(now[index]) === revOf(counter));
   let repaired = 0;
-  if (options.repair) {
-    for (const name of drifted) {
-      const counter = second.counter(name);
-      const to = { key: second.key(name), amounts: second.expected(name), rev: revOf(counter) };
-      if (await reset(to, deps)) repaired += 1;
-    }
+  for (const line of repair ? drifted : []) {
+    const to = { key: line.key, amounts: recountedAmounts(line), rev: revOf(line.counter) };
+    if (await reset(to, deps)) repaired += 1;
   }
-  return { ...report, drift: drifted.map((name) => second.drift(name)), repaired };
+  return { ...report, drift: drifted.map(driftOf), repaired };
 }
 
 /** `suspects` differ, and what they were made of must still be there. It may be a concurrent write. */
 export function findSuspects(
   first: Recount,
   nowMs: number,
-): { readonly suspects: readonly string[]; readonly unproven: readonly Drift[] } {
-  const differing = first.names().filter((name) => !first.agrees(name));
-  return {
-    suspects: differing.filter((name) => isProvable(name, first, nowMs)),
-    unproven: differing.filter((name) => isUnproven(name, first, nowMs)).map((name) => first.drift(name)),
-  };
-}
-
-/** All records of the counter must still exist and were read. Counters of pipelines expire before their records. */
-function isProvable(name: string, pass: Recount, nowMs: number): boolean {
-  if (pass.passedOver > 0) return false;
-  const key = pass.key(name);
-  if (isPipelineCounter(key)) return false;
-  return !mayLackRecords(key, nowMs) || pass.closing(name) !== undefined;
-}
-
-/** Not for window and user counters past their retention, which expire soon. */
-function isUnproven(name: string, pass: Recount, nowMs: number): boolean {
-  const key = pass.key(name);
-  if (pass.counter(name) === undefined || isPipelineCounter(key)) return false;
-  if (pass.passedOver > 0) return true;
-  return !isWindow(key) && !goesUnclosed(key) && !isProvable(name, pass, nowMs);
+): { readonly suspects: readonly Line[]; readonly unproven: readonly Drift[] } {
+  // Counters of pipelines expire before their records.
+  const differing = [...first.lines.values()].filter((line) => !isPipelineCounter(line.key) && !agrees(line));
+  const unread = first.passedOver > 0;
+  /** All records of the counter must still exist and were read. */
+  const isProvable = ({ key, closing }: Line): boolean =>
+    !unread && (!mayLackRecords(key, nowMs) || closing !== undefined);
+  // Window and user counters past their retention expire soon.
+  const isUnproven = (line: Line): boolean =>
+    line.counter !== undefined &&
+    (unread || !(isWindow(line.key) || goesUnclosed(line.key) || isProvable(line)));
+  return { suspects: differing.filter(isProvable), unproven: differing.filter(isUnproven).map(driftOf) };
 }
 
 export const revOf = (counter: Counter | undefined): number => counter?.rev ?? 0;
@@ -90,19 +87,16 @@ async function reset(to: Omit<CounterReset, 'kind'>, deps: AttemptDeps): Promise
 const MARKS_MAX = 20_000;
 const AT_ONCE = 8;
 
-export async function markDrift(
-  pass: Recount,
-  drifted: ReadonlySet<string>,
-  deps: AttemptDeps,
-): Promise<void> {
-  const due = pass.counters().filter(({ key, drifts }) => {
-    const name = counterName(key);
-    return drifts === undefined ? drifted.has(name) : pass.agrees(name);
+export async function markDrift(pass: Recount, drifted: ReadonlySet<Line>, deps: AttemptDeps): Promise<void> {
+  const due = [...pass.lines.values()].flatMap((line) => {
+    const { counter } = line;
+    if (counter === undefined) return [];
+    const isDrifting = drifted.has(line);
+    const isDue = counter.drifts === undefined ? isDrifting : agrees(line);
+    return isDue ? [{ counter, ...(isDrifting && { drifts: true as const }) }] : [];
   });
-  await atOnce(due.slice(0, MARKS_MAX), AT_ONCE, async (counter) => {
-    const { key, rev } = counter;
-    const drifts = drifted.has(counterName(key));
-    await reset({ key, amounts: amountsOf(counter), rev, ...(drifts && { drifts }) }, deps);
+  await atOnce(due.slice(0, MARKS_MAX), AT_ONCE, async ({ counter, ...mark }) => {
+    await reset({ key: counter.key, amounts: amountsOf(counter), rev: counter.rev, ...mark }, deps);
   });
 }
 

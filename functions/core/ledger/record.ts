@@ -4,6 +4,7 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { FilledFact, RecordedRequest, RecordedService } from '../../../policies/request/recorded.ts';
 import { unitOfLetter, unitRow } from '../../../policies/unit.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { itemAt } from '../store/calls.ts';
 import { escapePart, type LedgerKeys, unescapePart } from '../store/keys.ts';
 import { type AttributeValue, DUE_AT, DUE_PK, type Item, PK, TTL_ATTRIBUTE } from '../store/operation.ts';
@@ -21,16 +22,18 @@ export const ttl = (seconds: number | undefined): ItemValues =>
 
 export const readText = (item: Item, name: string): string => item[name]?.S ?? '';
 export const readNumber = (item: Item, name: string): number => Number(item[name]?.N ?? 0);
+export const optionalNumber = (item: Item, name: string): number | undefined =>
+  item[name]?.N === undefined ? undefined : Number(item[name].N);
 export const readLines = (item: Item, name: string): string[] =>
   (item[name]?.L ?? []).map((line) => line.S ?? '');
 
-/** Names in items for all facts of one type: `tsc` finds a fact that no table has, and that a record would lose. */
-type FactNames<Value> = {
-  readonly [Name in keyof JobFacts as Exclude<JobFacts[Name], undefined> extends Value
+/** Names in items of all facts that are texts or numbers: `tsc` finds a fact that is missing, and that a record would lose. */
+type FactNames = {
+  readonly [Name in keyof JobFacts as Exclude<JobFacts[Name], undefined> extends string | number
     ? Name
     : never]-?: string;
 };
-const FACT_TEXTS = {
+const FACTS: FactNames = {
   jobName: 'jn',
   projectPath: 'pp',
   runnerClass: 'rc',
@@ -39,8 +42,6 @@ const FACT_TEXTS = {
   userPseudonym: 'up',
   round: 'rd',
   outcome: 'oc',
-} as const satisfies FactNames<string>;
-const FACT_NUMBERS = {
   projectId: 'pi',
   rootId: 'ri',
   groupId: 'gi',
@@ -53,9 +54,8 @@ const FACT_NUMBERS = {
   runnerId: 'rn',
   retryCount: 'ry',
   queuedSeconds: 'qu',
-} as const satisfies FactNames<number>;
-const FACT_TEXT_NAMES = Object.entries(FACT_TEXTS) as [keyof typeof FACT_TEXTS, string][];
-const FACT_NUMBER_NAMES = Object.entries(FACT_NUMBERS) as [keyof typeof FACT_NUMBERS, string][];
+};
+const FACT_NAMES = Object.entries(FACTS) as [keyof FactNames, string][];
 
 const LABEL_CHARACTERS_MAX = 60;
 
@@ -76,13 +76,9 @@ export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
     an: textValue(record.answered),
     at: numberValue(record.decidedAtMs),
   };
-  for (const [fact, name] of FACT_TEXT_NAMES) {
+  for (const [fact, name] of FACT_NAMES) {
     const value = record.facts[fact];
-    if (value !== undefined) item[name] = textValue(value);
-  }
-  for (const [fact, name] of FACT_NUMBER_NAMES) {
-    const value = record.facts[fact];
-    if (value !== undefined) item[name] = numberValue(value);
+    if (value !== undefined) item[name] = typeof value === 'number' ? numberValue(value) : textValue(value);
   }
   const { groupIds } = record.facts;
   if (groupIds !== undefined) item.gs = textValue(groupIds.join('/'));
@@ -118,14 +114,16 @@ export function decodeRecord(item: Item, keys: LedgerKeys): JobRecord {
     violations: item.vi?.S === undefined ? [] : decodeViolations(item.vi.S),
     shadow: item.sh?.S === undefined ? [] : decodeViolations(item.sh.S),
     answered: readText(item, 'an') as JobRecord['answered'],
-    ...(item.un?.S === undefined ? {} : { unchecked: item.un.S as UncheckedCause }),
     flagged: item.fl?.BOOL === true,
     decidedAtMs: readNumber(item, 'at'),
-    ...(item[DUE_AT] === undefined ? {} : { dueAtMs: readNumber(item, DUE_AT) }),
-    ...(item.en === undefined ? {} : { endedAtMs: readNumber(item, 'en') }),
-    ...(item.du === undefined ? {} : { durationSeconds: readNumber(item, 'du') }),
-    ...(item.ds === undefined ? {} : { reportedSeconds: readNumber(item, 'ds') }),
     entries: readNumber(item, 'ne'),
+    ...withoutAbsent({
+      unchecked: item.un?.S as UncheckedCause | undefined,
+      dueAtMs: optionalNumber(item, DUE_AT),
+      endedAtMs: optionalNumber(item, 'en'),
+      durationSeconds: optionalNumber(item, 'du'),
+      reportedSeconds: optionalNumber(item, 'ds'),
+    }),
   };
 }
 
@@ -139,10 +137,10 @@ function decodeFacts(item: Item): JobFacts {
     microsPerMinute: 0,
     timeoutSeconds: 0,
   };
-  for (const [fact, name] of FACT_TEXT_NAMES)
-    if (item[name] !== undefined) facts[fact] = readText(item, name);
-  for (const [fact, name] of FACT_NUMBER_NAMES)
-    if (item[name] !== undefined) facts[fact] = readNumber(item, name);
+  for (const [fact, name] of FACT_NAMES) {
+    const value = item[name]?.S ?? optionalNumber(item, name);
+    if (value !== undefined) facts[fact] = value;
+  }
   if (item.gs?.S !== undefined) facts.groupIds = item.gs.S.split('/').map(Number);
   if (item.ta?.BOOL === true) facts.timeoutAssumed = true;
   const asked = item.rq?.S === undefined ? undefined : decodeRequest(item.rq.S);

@@ -11,7 +11,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { atOnce } from '../environment/environment.ts';
-import { getItem, itemAt, putItem } from '../store/calls.ts';
+import { getItem, itemAt, putItem, type SingleItem } from '../store/calls.ts';
 import { type Key, ledgerKeys } from '../store/keys.ts';
 import { atRev, type InstanceTable, type Item, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';
 import { inParts } from '../store/parts.ts';
@@ -19,7 +19,15 @@ import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
 import type { AttemptDeps } from './attempt.ts';
 import type { Counter, CounterAmounts, JobRecord, RebuildReport } from './ledger.ts';
 import { findSuspects, markDrift, READ_TIMEOUT_MS, revOf } from './rebuild.ts';
-import { COUNTERS_MAX, type KeptSums, NO_SUMS, Recount, sameAmounts } from './recount.ts';
+import {
+  COUNTERS_MAX,
+  driftOf,
+  type KeptSums,
+  NO_SUMS,
+  Recount,
+  recountedAmounts,
+  sameAmounts,
+} from './recount.ts';
 import type { LedgerStore, SegmentAsk, SegmentStore } from './store.ts';
 
 export interface RecountRound {
@@ -48,12 +56,8 @@ interface SuspectCounter {
 
 type Found = Omit<RebuildReport, 'repaired'>;
 
-export interface RecountRounds {
-  /** Undefined: there was no round yet. @throws {LedgerError} `ledger_unavailable` */
-  read(): Promise<RecountRound | undefined>;
-  /** @throws {LedgerError} `ledger_unavailable`; also if another run has written since this one read. */
-  write(round: RecountRound): Promise<void>;
-}
+/** A write throws `ledger_unavailable` also if another run has written since this one read. */
+export type RecountRounds = SingleItem<RecountRound>;
 
 export interface RecordVisit {
   see(record: JobRecord): void;
@@ -139,11 +143,9 @@ async function readOn(round: RecountRound, deadlineMs: number, deps: RecountDeps
   await atOnce(dueSegments(round, clock.nowMs()), SEGMENTS_AT_ONCE, async (index) => {
     while (segments[index]?.done === false && goesOn()) {
       hasRead = true;
-      const from = segments[index].from;
-      const { items, next } = await store.scanSegment({
-        ...{ segment: { index, of: segments.length }, consistency: 'eventual' },
-        ...(from && { from }),
-      });
+      const { from } = segments[index];
+      const segment = { index, of: segments.length };
+      const { items, next } = await store.scanSegment({ segment, ...(from && { from }) });
       for (const item of items) {
         sums.add(item);
         if (item.kind === 'record') visit.see(item.record);
@@ -171,33 +173,22 @@ async function judge(
   recount: Recount,
   deps: RecountDeps,
 ): Promise<{ readonly found: Found; readonly suspects: readonly SuspectCounter[] }> {
-  const { suspects: names, unproven } = findSuspects(recount, deps.clock.nowMs());
-  const suspects = await unwritten(
-    names.slice(0, SUSPECTS_MAX).map((name) => ({
-      key: recount.key(name),
-      rev: revOf(recount.counter(name)),
-      expected: recount.expected(name),
-    })),
-    deps,
-  );
+  const { suspects: lines, unproven } = findSuspects(recount, deps.clock.nowMs());
+  const differing = lines.slice(0, SUSPECTS_MAX).map((line) => ({
+    ...{ key: line.key, rev: revOf(line.counter), expected: recountedAmounts(line) },
+  }));
+  const suspects = await unwritten(differing, deps);
   const known = new Map(before.map((suspect) => [counterName(suspect.key), suspect]));
   const isSame = ({ key, rev, expected }: SuspectCounter): boolean => {
     const last = known.get(counterName(key));
     return last?.rev === rev && sameAmounts(last.expected, expected);
   };
-  const drifted = new Set([
-    ...names.filter((name) => recount.counter(name)?.drifts === true),
-    ...suspects.filter(isSame).map(({ key }) => counterName(key)),
-  ]);
-  if (recount.passedOver === 0) await markDrift(recount, drifted, deps);
-  return {
-    found: {
-      ...{ records: recount.records, counters: recount.names().length, passedOver: recount.passedOver },
-      unproven,
-      drift: [...drifted].map((name) => recount.drift(name)),
-    },
-    suspects,
-  };
+  const again = new Set(suspects.filter(isSame).map(({ key }) => counterName(key)));
+  const drifted = lines.filter(({ key, counter }) => counter?.drifts === true || again.has(counterName(key)));
+  const { records, passedOver } = recount;
+  if (passedOver === 0) await markDrift(recount, new Set(drifted), deps);
+  const drift = drifted.map(driftOf);
+  return { found: { records, counters: recount.lines.size, passedOver, unproven, drift }, suspects };
 }
 
 async function unwritten(
@@ -226,14 +217,13 @@ const BYTES = 'by';
 const FORM = 'fo';
 const FORM_NOW = 1;
 
-interface RoundOptions extends InstanceTable {
-  readonly nowMs: () => number;
-  readonly partBytes?: number;
-}
-
 /** Parts are written before the head names them, so a reader finds a whole round at any time. A small round is in the head. */
-export function dynamoRecountRounds(options: RoundOptions): RecountRounds {
-  const { table, instance, nowMs, partBytes = PART_BYTES_MAX } = options;
+export function dynamoRecountRounds({
+  table,
+  instance,
+  nowMs,
+  partBytes = PART_BYTES_MAX,
+}: InstanceTable & { readonly nowMs: () => number; readonly partBytes?: number }): RecountRounds {
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);
   let rev = 0;

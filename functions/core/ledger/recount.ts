@@ -5,11 +5,13 @@ import type { StoredItem } from './store.ts';
 
 export const UNCHECKED_CAUSES: readonly UncheckedCause[] = ['exempt', 'unmetered', 'bypass'];
 
+export const perCause = (amountOf: (cause: UncheckedCause) => number): Record<UncheckedCause, number> => ({
+  ...{ exempt: amountOf('exempt'), unmetered: amountOf('unmetered'), bypass: amountOf('bypass') },
+});
+
 export const NO_AMOUNTS: CounterAmounts = {
-  committed: 0,
-  fitted: 0,
-  settled: 0,
-  unchecked: { exempt: 0, unmetered: 0, bypass: 0 },
+  ...{ committed: 0, fitted: 0, settled: 0 },
+  unchecked: perCause(() => 0),
 };
 
 export const sameAmounts = (a: CounterAmounts, b: CounterAmounts): boolean =>
@@ -54,7 +56,8 @@ function addClaim(
   if (!claim.checked && unchecked !== undefined) sum.unchecked[unchecked] += committed;
 }
 
-interface Line {
+/** One counter: as it stands, and what its records make. */
+export interface Line {
   readonly key: CounterKey;
   counter?: Counter;
   /** Sum over records, and over corrections from before any closing; ignored once the period is closed. */
@@ -80,13 +83,14 @@ export class Recount {
   records: number;
   /** Unreadable items, which may belong to any counter: above 0, the recount proves nothing. */
   passedOver: number;
-  readonly #lines: Map<string, Line>;
+  /** By the counter's name. */
+  readonly lines: Map<string, Line>;
   readonly #linesMax: number;
 
   constructor({ records, passedOver, lines }: KeptSums, linesMax: number) {
     this.records = records;
     this.passedOver = passedOver;
-    this.#lines = new Map(lines.map((line) => [counterName(line.key), withEarly(line)]));
+    this.lines = new Map(lines.map((line) => [counterName(line.key), withEarly(line)]));
     this.#linesMax = linesMax;
   }
 
@@ -133,56 +137,32 @@ export class Recount {
   }
 
   kept(): KeptSums {
-    return { records: this.records, passedOver: this.passedOver, lines: [...this.#lines.values()] };
-  }
-
-  names(): readonly string[] {
-    return [...this.#lines.keys()];
-  }
-
-  counters(): readonly Counter[] {
-    return [...this.#lines.values()].flatMap(({ counter }) => counter ?? []);
-  }
-
-  counter(name: string): Counter | undefined {
-    return this.#lines.get(name)?.counter;
-  }
-
-  key(name: string): CounterKey {
-    return this.#lines.get(name)?.key ?? { subject: '', limit: '', period: '' };
-  }
-
-  closing(name: string): ClosingEntry | undefined {
-    return this.#lines.get(name)?.closing;
-  }
-
-  /** A closed period counts its closing entry and what was corrected since; an open one its records and all corrections. */
-  expected(name: string): CounterAmounts {
-    const line = this.#lines.get(name);
-    if (line === undefined) return NO_AMOUNTS;
-    const sum = sumOf(line.closing ?? line.held);
-    for (const { amounts } of afterClosing(line)) addAmounts(sum, amounts);
-    return sum;
-  }
-
-  drift(name: string): Drift {
-    const counter = amountsOf(this.counter(name) ?? NO_AMOUNTS);
-    return { key: this.key(name), counter, recount: this.expected(name) };
-  }
-
-  agrees(name: string): boolean {
-    return sameAmounts(this.counter(name) ?? NO_AMOUNTS, this.expected(name));
+    return { records: this.records, passedOver: this.passedOver, lines: [...this.lines.values()] };
   }
 
   #line(key: CounterKey): Line | undefined {
     const name = counterName(key);
-    const known = this.#lines.get(name);
-    if (known !== undefined || this.#lines.size >= this.#linesMax) return known;
+    const known = this.lines.get(name);
+    if (known !== undefined || this.lines.size >= this.#linesMax) return known;
     const line: Line = { key, held: sumOf(NO_AMOUNTS), late: [] };
-    this.#lines.set(name, line);
+    this.lines.set(name, line);
     return line;
   }
 }
+
+/** A closed period counts its closing entry and what was corrected since; an open one its records and all corrections. */
+export function recountedAmounts(line: Line): CounterAmounts {
+  const sum = sumOf(line.closing ?? line.held);
+  for (const { amounts } of afterClosing(line)) addAmounts(sum, amounts);
+  return sum;
+}
+
+export const driftOf = (line: Line): Drift => ({
+  ...{ key: line.key, counter: amountsOf(line.counter ?? NO_AMOUNTS), recount: recountedAmounts(line) },
+});
+
+export const agrees = (line: Line): boolean =>
+  sameAmounts(line.counter ?? NO_AMOUNTS, recountedAmounts(line));
 
 function withEarly({ early, ...line }: Line): Line {
   if (early !== undefined) addAmounts(line.held, early);

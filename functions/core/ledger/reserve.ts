@@ -1,6 +1,6 @@
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { undefinedIfSilent } from '../store/table-failure.ts';
-import { attempt, TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
+import { attempt, readOptions } from './attempt.ts';
 import { type KnownCounters, knownCounter } from './counter.ts';
 import { answerFromRecord, type HoldJob, newJob } from './hold-job.ts';
 import type { EndOutcome, JobRecord, ReserveAsk, ReserveOutcome } from './ledger.ts';
@@ -15,12 +15,11 @@ import {
   reserving,
 } from './reservation.ts';
 import { expiring } from './retention.ts';
-import type { ReadOptions, Write } from './store.ts';
+import type { Write } from './store.ts';
 import { weigh } from './weigh.ts';
 
 /** A record changes under us only when two callers are at the same job. */
 const PASSES_MAX = 6;
-const READ_TIMEOUT_MS = 300;
 const NAMESAKES_MAX = 25;
 
 export async function reserve(
@@ -72,24 +71,19 @@ function planOf(
   );
 }
 
-interface HandOverResult {
-  readonly outcome: EndOutcome;
-  readonly record?: JobRecord;
-}
-
+/** @returns with the record of the new job, if it has one by now */
 export async function handOver(
   jobId: number,
   newJobId: number,
   deadlineMs: number,
   deps: MoveDeps,
-): Promise<HandOverResult> {
+): Promise<{ readonly outcome: EndOutcome; readonly record?: JobRecord | undefined }> {
   for (let pass = 1; pass <= PASSES_MAX; pass += 1) {
     const records = await readRecords([jobId, newJobId], deadlineMs, deps);
     if (records === undefined) return { outcome: 'undecided' };
     const [from, to] = records;
-    const known = to && { record: to };
-    if (from === undefined) return { outcome: 'unknown', ...known };
-    if (!isReserved(from) || from.state !== 'REJECTED') return { outcome: 'unchanged', ...known };
+    if (from === undefined) return { outcome: 'unknown', record: to };
+    if (!isReserved(from) || from.state !== 'REJECTED') return { outcome: 'unchanged', record: to };
     const nowMs = deps.clock.nowMs();
     const { record, changes } = freed(from, nowMs);
     const given = to === undefined ? handedOver(from, newJobId, nowMs) : undefined;
@@ -103,13 +97,11 @@ export async function handOver(
       deadlineMs,
       deps,
     );
-    if (result.outcome === 'committed') return { outcome: 'applied', ...known, ...pickRecord(given) };
+    if (result.outcome === 'committed') return { outcome: 'applied', record: to ?? given?.record };
     if (result.outcome === 'gave_up') return { outcome: 'undecided' };
   }
   return { outcome: 'undecided' };
 }
-
-const pickRecord = (given: { readonly record: JobRecord } | undefined) => given && { record: given.record };
 
 /** Finds a reservation by the notes on its counters: a retry's admission request may come before its id is known. */
 export async function findReserved(
@@ -130,7 +122,7 @@ export async function findReserved(
     if (outcome === 'undecided') job.outcome = { outcome, cause: 'contended' };
     else if (record !== undefined) {
       job.prior = record;
-      job.asked = true;
+      job.isRecordKnown = true;
       job.outcome = answerFromRecord(record, deps.clock.nowMs());
     }
   }
@@ -144,27 +136,20 @@ function notedFor({ ask, names }: HoldJob, known: KnownCounters): readonly numbe
   return [...new Set(ids)].slice(0, NAMESAKES_MAX);
 }
 
-type ReadDeps = Pick<MoveDeps, 'store' | 'clock'>;
-
-function readOptions(deadlineMs: number, { clock }: ReadDeps): ReadOptions | undefined {
-  const leftMs = timeLeftMs(deadlineMs, clock) - TRANSACTION_RESERVE_MS;
-  return leftMs <= 0 ? undefined : { timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs) };
-}
-
-async function readRecords(jobIds: readonly number[], deadlineMs: number, deps: ReadDeps) {
-  const options = readOptions(deadlineMs, deps);
-  return options && deps.store.readRecords(jobIds, options).catch(undefinedIfSilent);
+async function readRecords(jobIds: readonly number[], deadlineMs: number, { store, clock }: MoveDeps) {
+  const options = readOptions(deadlineMs, clock);
+  return options && store.readRecords(jobIds, options).catch(undefinedIfSilent);
 }
 
 async function readKnown(
   claims: readonly LimitClaim[],
   deadlineMs: number,
-  deps: ReadDeps,
+  { store, clock }: MoveDeps,
 ): Promise<KnownCounters | undefined> {
   const keys = new Map(claims.map(({ counter }) => [counterName(counter), counter]));
-  const options = readOptions(deadlineMs, deps);
+  const options = readOptions(deadlineMs, clock);
   const counters =
-    options && (await deps.store.readCounters([...keys.values()], options).catch(undefinedIfSilent));
-  const nowMs = deps.clock.nowMs();
+    options && (await store.readCounters([...keys.values()], options).catch(undefinedIfSilent));
+  const nowMs = clock.nowMs();
   return counters && new Map([...keys.keys()].map((name, at) => [name, knownCounter(counters[at], nowMs)]));
 }

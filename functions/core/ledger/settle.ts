@@ -4,7 +4,7 @@ import { chargeable, counterName, type LimitClaim } from '../../../policies/clai
 import { isInFlight, unitRow } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { LedgerError } from '../store/table-failure.ts';
-import { answerFromRecord, dueAtMs, GRACE_SECONDS, type HoldJob, isCharged } from './hold-job.ts';
+import { answerFromRecord, dueAtMs, GRACE_SECONDS, type HoldJob, isCharged, nextRecord } from './hold-job.ts';
 import type {
   BypassAsk,
   EndOutcome,
@@ -32,7 +32,7 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   const target = ({ unit }: RecordClaim): number =>
     unitRow(unit).settled?.(durationSeconds, record.facts) ?? 0;
   const facts = withQueue(withRunner(record.facts, end), end);
-  const truth = {
+  const settled = {
     state: 'SETTLED',
     ...ran,
     endedAtMs: end.endedAtMs,
@@ -41,7 +41,7 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   switch (record.state) {
     case 'HELD':
     case 'RUNNING':
-      return { outcome: 'applied', ...ended(known, truth, target) };
+      return { outcome: 'applied', ...ended(known, settled, target) };
     case 'REJECTED':
     case 'RESERVED':
       return ranUnheld(known);
@@ -51,7 +51,7 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
       if (end.final === true ? !contradicts(end, record.facts) : !isLast && facts === record.facts)
         return noMove('unchanged');
       // Charged the same: only which end is the last one is noted, or the order of three would matter, and where it ran.
-      const noted = isLast ? { ...known, ...truth } : { ...record, facts };
+      const noted = isLast ? { ...known, ...settled } : { ...record, facts };
       return { outcome: 'unchanged', record: { ...noted, rev: record.rev + 1 }, changes: [] };
     }
     case 'RELEASED':
@@ -67,7 +67,7 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
     const isLate = charged.claims.some(({ counter }) => isClosable(counter, nowMs));
     const end: Required<Pick<End, 'record' | 'changes'>> & Pick<End, 'entry'> = isLate
       ? lateCharge(correction(charged, target, 'late', nowMs))
-      : ended(charged, truth, target);
+      : ended(charged, settled, target);
     return {
       outcome: 'applied',
       ...(end.entry && { entry: end.entry }),
@@ -81,12 +81,12 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   }
 
   function lateCharge({ record: { dueAtMs: _due, ...next }, ...rest }: ReturnType<typeof correction>) {
-    return { ...rest, record: { ...next, ...truth } };
+    return { ...rest, record: { ...next, ...settled } };
   }
 
   function corrected(cause: 'duration' | 'late'): End {
     const { record: next, entry, changes } = correction(known, target, cause, nowMs);
-    return { outcome: 'corrected', record: { ...next, ...truth }, entry, changes };
+    return { outcome: 'corrected', record: { ...next, ...settled }, entry, changes };
   }
 }
 
@@ -114,8 +114,8 @@ function withQueue(facts: JobFacts, end: JobEnd): JobFacts {
   return isNews ? { ...facts, ...withoutAbsent({ retryCount, queuedSeconds }) } : facts;
 }
 
-const larger = (known: number | undefined, told: number | undefined): number | undefined =>
-  known === undefined || told === undefined ? (known ?? told) : Math.max(known, told);
+const larger = (known: number | undefined, reported: number | undefined): number | undefined =>
+  known === undefined || reported === undefined ? (known ?? reported) : Math.max(known, reported);
 
 /** The last end says how it ended: one that says nothing takes it away, or the order of two would matter. */
 function withOutcome({ outcome: _, ...facts }: JobFacts, { outcome }: JobEnd): JobFacts {
@@ -164,7 +164,7 @@ export const isLive = ({ state }: JobRecord): boolean => state === 'HELD' || sta
 /** Due leaves with the job's live states, and with it the index. */
 function ended(
   record: JobRecord,
-  truth: Pick<JobRecord, 'state' | 'endedAtMs' | 'durationSeconds' | 'reportedSeconds'> & {
+  end: Pick<JobRecord, 'state' | 'endedAtMs' | 'durationSeconds' | 'reportedSeconds'> & {
     readonly facts?: JobFacts;
   },
   target: (claim: RecordClaim) => number,
@@ -172,9 +172,9 @@ function ended(
   const { dueAtMs: _due, ...rest } = record;
   const claims = record.claims.map((claim) => ({ ...claim, counted: target(claim) }));
   return {
-    record: { ...rest, ...truth, claims, rev: record.rev + 1 },
+    record: { ...rest, ...end, claims, rev: record.rev + 1 },
     changes: changesBetween(record.claims, claims, {
-      final: truth.state === 'SETTLED',
+      final: end.state === 'SETTLED',
       unchecked: record.unchecked,
     }),
   };
@@ -233,8 +233,10 @@ export function unmeteredMove(
   const isOver = !isLive(record) && record.state !== 'SETTLED';
   if (isOver && ask.answered === 'admitted' && !isOlder(ask, record)) return charge(record, ask, nowMs);
   if (record.answered === 'fallback') return noMove('recorded');
-  const told = { ...record, answered: 'fallback' as const, rev: record.rev + 1 };
-  return { outcome: 'recorded', record: told, changes: [] };
+  return {
+    ...{ outcome: 'recorded', changes: [] },
+    record: { ...record, answered: 'fallback', rev: record.rev + 1 },
+  };
 }
 
 /** The job was released or expired after this answer: that is the later fact. */
@@ -281,18 +283,10 @@ const uncheckedClaims = (
   }));
 
 const newRecord = (prior: JobRecord | undefined, ask: HoldAsk, decidedAtMs: number): JobRecord => ({
-  jobId: ask.jobId,
-  state: 'REJECTED',
-  generation: (prior?.generation ?? 0) + 1,
-  rev: (prior?.rev ?? 0) + 1,
-  facts: ask.facts,
-  claims: [],
+  ...nextRecord(prior, ask, decidedAtMs),
+  ...{ state: 'REJECTED', claims: [], answered: 'fallback' },
   violations: ask.violations.filter(({ mode }) => mode === 'enforce'),
   shadow: ask.violations.filter(({ mode }) => mode !== 'enforce'),
-  answered: 'fallback',
-  flagged: false,
-  decidedAtMs,
-  entries: prior?.entries ?? 0,
 });
 
 /** Settles a job without a record at once: a later admission request finds it and is admitted, so the job is charged once. */
@@ -356,11 +350,11 @@ export async function giveBackCharges(
   if (charged.length === 0) return [];
   const records = new Map(charged.map(({ job, prior }) => [job.ask.jobId, prior]));
   const nowMs = deps.clock.nowMs();
-  const wishes = charged.map(({ job }) => ({
+  const requests = charged.map(({ job }) => ({
     jobId: job.ask.jobId,
     plan: (record: JobRecord | undefined) => reopenMove(record, nowMs),
   }));
-  const outcomes = await makeMoves(wishes, records, deadlineMs, deps);
+  const outcomes = await makeMoves(requests, records, deadlineMs, deps);
   for (const [index, { job }] of charged.entries()) {
     job.prior = records.get(job.ask.jobId);
     // Another process may have reopened it first and hold it by now.

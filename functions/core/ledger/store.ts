@@ -29,12 +29,12 @@ export interface LedgerStore {
 export type Consistency = 'consistent' | 'eventual';
 
 export interface SegmentStore {
+  /** Not a snapshot, and at half the price of a consistent one. */
   scanSegment(ask: SegmentAsk): Promise<SegmentPage>;
 }
 
 export interface SegmentAsk {
   readonly segment: ScanSegment;
-  readonly consistency: Consistency;
   readonly from?: PageEnd;
 }
 

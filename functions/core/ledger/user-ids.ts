@@ -130,14 +130,14 @@ function unnamedViolation(violation: Violation, nameOf: (userId: number) => stri
   const userId = userIdOf(subject);
   if (userId === undefined) return violation;
   const name = nameOf(userId);
-  const told = {
+  const renamedReason = {
     ...reason,
     subject: renamed(subject, name),
     ...('subjectLabel' in reason && {
       subjectLabel: String(reason.subjectLabel).replace(new RegExp(`\\b${userId}\\b`), () => name),
     }),
   };
-  return { ...violation, reason: told as Violation['reason'] };
+  return { ...violation, reason: renamedReason as Violation['reason'] };
 }
 
 const PAGE = 100;

@@ -3,7 +3,7 @@ import { type CounterKey, counterName, type LimitClaim } from '../../../policies
 import type { Violation } from '../../../policies/reason.ts';
 import type { LedgerClock } from '../environment/environment.ts';
 import { undefinedIfSilent } from '../store/table-failure.ts';
-import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
+import { readOptions } from './attempt.ts';
 import {
   type ClaimOutcome,
   CounterMerge,
@@ -50,7 +50,7 @@ function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string
   const { ask, names } = job;
   const reserved = new Set(reservedClaims(job.prior).map(({ counter }) => counterName(counter)));
   const refusedOutright = ask.violations.some(({ mode }) => mode === 'enforce');
-  let borrowing: BorrowingCheck | undefined;
+  let borrowing: ReturnType<typeof checkBorrowing> | undefined;
   const judged = ask.claims.map((claim, index) => {
     const name = names[index] ?? '';
     const counter = known.get(name);
@@ -58,7 +58,7 @@ function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string
     if (claim.own === undefined && claim.part === undefined) {
       found = judgeClaim(claim, counter, merges.get(name), ownBefore(job, index));
     } else {
-      borrowing ??= new BorrowingCheck(known, merges, reserved);
+      borrowing ??= checkBorrowing(known, merges, reserved);
       found = claim.part === undefined ? borrowing.whole(job, index) : borrowing.part(job, index);
     }
     return found.refused === undefined && found.amount !== 0 && isBehind(job, index) && !reserved.has(name)
@@ -121,17 +121,8 @@ function recordClaim(
 ): readonly RecordClaim[] {
   const held = kept ? amount : 0;
   if (part !== undefined && held === 0) return [];
-  return [
-    {
-      counter,
-      unit,
-      held,
-      counted: held,
-      corrected: 0,
-      fitted: kept && fitted,
-      checked: bound !== undefined,
-    },
-  ];
+  const counted = { counter, unit, held, counted: held, corrected: 0 };
+  return [{ ...counted, fitted: kept && fitted, checked: bound !== undefined }];
 }
 
 /** Two claims of one job may share a counter: the second finds the first already there. */
@@ -143,8 +134,7 @@ function ownBefore({ ask, names }: HoldJob, index: number): number {
   return own;
 }
 
-function addTo(merges: Map<string, CounterMerge>, { ask: asked, judged }: Weighed): void {
-  const { ask, names } = asked;
+function addTo(merges: Map<string, CounterMerge>, { ask: { ask, names }, judged }: Weighed): void {
   ask.claims.forEach((claim, index) => {
     const { fitted = true, amount, borrows, refused, grace, bound } = judged[index] ?? {};
     if (claim.part !== undefined && amount === 0) return;
@@ -154,10 +144,10 @@ function addTo(merges: Map<string, CounterMerge>, { ask: asked, judged }: Weighe
   });
 }
 
-function addReclaims(merges: Map<string, CounterMerge>, { ask: asked, judged }: Weighed): void {
+function addReclaims(merges: Map<string, CounterMerge>, { ask: { ask, names }, judged }: Weighed): void {
   if (judged.some(({ refused, reclaims }) => refused !== undefined && !reclaims)) return;
-  asked.ask.claims.forEach((claim, index) => {
-    if (judged[index]?.reclaims) mergeOf(merges, asked.names[index] ?? '', claim).reclaims = true;
+  ask.claims.forEach((claim, index) => {
+    if (judged[index]?.reclaims) mergeOf(merges, names[index] ?? '', claim).reclaims = true;
   });
 }
 
@@ -166,17 +156,12 @@ function mergeOf(
   name: string,
   { counter }: Pick<LimitClaim, 'counter'>,
 ): CounterMerge {
-  let merge = merges.get(name);
-  if (merge === undefined) {
-    merge = new CounterMerge(counter);
-    merges.set(name, merge);
-  }
+  const merge = merges.get(name) ?? new CounterMerge(counter);
+  merges.set(name, merge);
   return merge;
 }
 
 // Grace: a job that does not fit is let in a little further if its pipeline already has an admitted job.
-/** A consistent read takes a few milliseconds; without it the job is undecided. */
-const READ_TIMEOUT_MS = 300;
 
 /** Weighs; where a job hangs on its pipeline, reads the pipelines of the pack in one batch and weighs again. */
 export async function weighWithGrace(
@@ -186,11 +171,11 @@ export async function weighWithGrace(
   deps: { readonly store: LedgerStore; readonly clock: LedgerClock },
 ): Promise<WeighingResult> {
   const weighing = weigh(jobs, known);
-  const hanging = weighing.verdicts.filter(({ graceUnknown }) => graceUnknown);
-  if (hanging.length === 0) return weighing;
+  const unknown = weighing.verdicts.filter(({ graceUnknown }) => graceUnknown);
+  if (unknown.length === 0) return weighing;
   const cause = await learnPipelines(jobs, known, deadlineMs, deps);
   // It does not fit, but grace could not be read: undecided, not rejected.
-  if (cause !== undefined) for (const { job } of hanging) job.outcome = { outcome: 'undecided', cause };
+  if (cause !== undefined) for (const { job } of unknown) job.outcome = { outcome: 'undecided', cause };
   return weigh(
     jobs.filter(({ outcome }) => outcome === undefined),
     known,
@@ -203,16 +188,14 @@ async function learnPipelines(
   deadlineMs: number,
   { store, clock }: { readonly store: LedgerStore; readonly clock: LedgerClock },
 ): Promise<'deadline' | 'unavailable' | undefined> {
-  const leftMs = timeLeftMs(deadlineMs, clock);
-  if (leftMs < TRANSACTION_RESERVE_MS) return 'deadline';
+  const options = readOptions(deadlineMs, clock);
+  if (options === undefined) return 'deadline';
   const keys = new Map<string, CounterKey>();
   for (const job of jobs) {
     const key = pipelineOf(job);
     if (key !== undefined && !known.has(counterName(key))) keys.set(counterName(key), key);
   }
-  const counters = await store
-    .readCounters([...keys.values()], { timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs) })
-    .catch(undefinedIfSilent);
+  const counters = await store.readCounters([...keys.values()], options).catch(undefinedIfSilent);
   if (counters === undefined) return 'unavailable';
   for (const [index, name] of [...keys.keys()].entries()) {
     const { committed = 0, fitted = 0, settled = 0 } = counters[index] ?? {};
@@ -258,80 +241,70 @@ type Bounded = LimitClaim & Required<Pick<LimitClaim, 'bound'>>;
 
 const NOTHING: ClaimOutcome = { bound: undefined, fitted: true, amount: 0 };
 
-/** Judges the claims of one job that are in cohorts, in their order: the whole comes before its parts. */
-class BorrowingCheck {
-  readonly #wholes = new Map<string, Whole>();
-  readonly #taken = new Map<string, number>();
-  readonly #known: KnownCounters;
-  readonly #merges: ReadonlyMap<string, CounterMerge>;
-  readonly #reserved: ReadonlySet<string>;
-
-  /** @param reserved - counters, by name, in which room is kept for the job; it borrows nothing more from them. */
-  constructor(
-    known: KnownCounters,
-    merges: ReadonlyMap<string, CounterMerge>,
-    reserved: ReadonlySet<string>,
-  ) {
-    this.#known = known;
-    this.#merges = merges;
-    this.#reserved = reserved;
-  }
-
-  whole({ ask, names }: HoldJob, index: number): ClaimOutcome {
-    const claim = ask.claims[index] as Bounded & Required<Pick<LimitClaim, 'own'>>;
-    const name = names[index] ?? '';
-    const { amount, bound, own } = claim;
-    const committed = this.#seen(name);
-    const borrows = !fitsBound(committed, amount, own);
-    const refused = !fitsBound(committed, amount, bound);
-    this.#wholes.set(name, { name, borrows, left: amount, refused });
-    if (refused) return { ...NOTHING, refused: this.#violation(claim, name) };
-    return { bound: borrows ? bound : own, fitted: true };
-  }
-
-  /** Returns no second violation for one limit: after the first refusal the other parts take nothing. */
-  part({ ask, names }: HoldJob, index: number): ClaimOutcome {
-    const claim = ask.claims[index] as Bounded & Required<Pick<LimitClaim, 'part'>>;
-    const name = names[index] ?? '';
-    const { bound, part } = claim;
-    const whole = this.#wholes.get(counterName(part.of));
-    if (whole === undefined) return { bound: undefined, fitted: claim.neverFits !== true };
-    if (whole.refused) return NOTHING;
-    if (part.from === 'kept') {
-      const amount = Math.max(0, Math.min(whole.left, bound - this.#seen(name)));
-      whole.left -= amount;
-      return this.#take(name, { bound, fitted: true, amount });
-    }
-    const amount = part.from === 'lent' ? whole.left : claim.amount;
-    if (amount === 0) return NOTHING;
-    const { reclaim } = this.#known.get(name) ?? {};
-    const isReclaimed = reclaim !== undefined || this.#merges.get(name)?.reclaims === true;
-    const borrows = whole.borrows && !this.#reserved.has(name);
-    if (fitsBound(this.#seen(name), amount, bound) && !(borrows && isReclaimed))
-      return this.#take(name, { bound, fitted: true, amount, ...(borrows && { borrows }) });
-    whole.refused = true;
-    const refused = this.#violation(claim, whole.name, true);
-    // A borrower waits for a job of its own group to end, behind all who want their own.
-    return whole.borrows
-      ? { ...NOTHING, refused, awaits: whole.name }
-      : { ...NOTHING, refused, ...(reclaim !== 'fresh' && { reclaims: true }) };
-  }
-
-  #take(name: string, outcome: ClaimOutcome & Required<Pick<ClaimOutcome, 'amount'>>): ClaimOutcome {
-    this.#taken.set(name, (this.#taken.get(name) ?? 0) + outcome.amount);
+/**
+ * Judges the claims of one job that are in cohorts, in their order: the whole comes before its parts.
+ *
+ * @param reserved - counters, by name, in which room is kept for the job; it borrows nothing more from them.
+ */
+function checkBorrowing(
+  known: KnownCounters,
+  merges: ReadonlyMap<string, CounterMerge>,
+  reserved: ReadonlySet<string>,
+) {
+  const wholes = new Map<string, Whole>();
+  const taken = new Map<string, number>();
+  const seen = (name: string): number =>
+    (known.get(name)?.committed ?? 0) + (merges.get(name)?.committed ?? 0) + (taken.get(name) ?? 0);
+  const take = (name: string, outcome: ClaimOutcome & { readonly amount: number }): ClaimOutcome => {
+    taken.set(name, (taken.get(name) ?? 0) + outcome.amount);
     return outcome;
-  }
-
-  #seen(name: string): number {
-    const written = (this.#known.get(name)?.committed ?? 0) + (this.#merges.get(name)?.committed ?? 0);
-    return written + (this.#taken.get(name) ?? 0);
-  }
-
+  };
   /** @param whole - name of the limit's own counter, which the reason shows. */
-  #violation(claim: LimitClaim, whole: string, lentOut?: true): Violation {
+  const violation = (claim: LimitClaim, whole: string, lentOut?: true): Violation =>
     // Only units that a job gives back are lent, so nothing is ever settled.
-    return violationBy(claim, { committed: this.#seen(whole), settled: 0, ...(lentOut && { lentOut }) });
-  }
+    violationBy(claim, { committed: seen(whole), settled: 0, ...(lentOut && { lentOut }) });
+
+  return {
+    whole({ ask, names }: HoldJob, index: number): ClaimOutcome {
+      const claim = ask.claims[index] as Bounded & Required<Pick<LimitClaim, 'own'>>;
+      const name = names[index] ?? '';
+      const { amount, bound, own } = claim;
+      const committed = seen(name);
+      const borrows = !fitsBound(committed, amount, own);
+      const refused = !fitsBound(committed, amount, bound);
+      wholes.set(name, { name, borrows, left: amount, refused });
+      if (refused) return { ...NOTHING, refused: violation(claim, name) };
+      return { bound: borrows ? bound : own, fitted: true };
+    },
+
+    /** Returns no second violation for one limit: after the first refusal the other parts take nothing. */
+    part({ ask, names }: HoldJob, index: number): ClaimOutcome {
+      const claim = ask.claims[index] as Bounded & Required<Pick<LimitClaim, 'part'>>;
+      const name = names[index] ?? '';
+      const { bound, part } = claim;
+      const whole = wholes.get(counterName(part.of));
+      if (whole === undefined) return { bound: undefined, fitted: claim.neverFits !== true };
+      if (whole.refused) return NOTHING;
+      if (part.from === 'kept') {
+        const amount = Math.max(0, Math.min(whole.left, bound - seen(name)));
+        whole.left -= amount;
+        return take(name, { bound, fitted: true, amount });
+      }
+      const amount = part.from === 'lent' ? whole.left : claim.amount;
+      if (amount === 0) return NOTHING;
+      const { reclaim } = known.get(name) ?? {};
+      const isReclaimed = reclaim !== undefined || merges.get(name)?.reclaims === true;
+      const borrows = whole.borrows && !reserved.has(name);
+      if (fitsBound(seen(name), amount, bound) && !(borrows && isReclaimed))
+        return take(name, { bound, fitted: true, amount, ...(borrows && { borrows }) });
+      whole.refused = true;
+      const refused = violation(claim, whole.name, true);
+      // A borrower waits for a job of its own group to end, behind all who want their own.
+      return whole.borrows
+        ? { ...NOTHING, refused, awaits: whole.name }
+        : { ...NOTHING, refused, ...(reclaim !== 'fresh' && { reclaims: true }) };
+    },
+  };
 }
 
 /** Lists unread cohort counters of jobs for which another counter is known: a refusal shows only that one. */

@@ -15,7 +15,7 @@ import type {
 import type { LimitReads } from './limit-reads.ts';
 import { type Plan, plan, type ReadLimitSet, visibleRows } from './plan-edits.ts';
 import { publishLimits } from './publish-limits.ts';
-import { type ApprovalNeed, filedBy, fileEdits, fingerprintOf, fullOf, writeRequest } from './requests.ts';
+import { AUTHOR_FIELD, filedBy, fileEdits, fingerprintOf, fullOf, writeRequest } from './requests.ts';
 import { deniedOf, mayDo, rolesFor } from './rights.ts';
 
 const LENGTHS_MAX = { actor: 200, why: 500, source: 200 } as const;
@@ -33,15 +33,19 @@ export async function applyEdits(
   by: EditAuthor,
   reads: LimitReads,
   /** An approved request. The right of `by.actor` to approve it was checked. */
-  asked?: EditContext['asked'],
+  approved?: EditContext['request'],
 ): Promise<ApplyOutcome> {
   const { deps } = reads;
   const { policy, table } = deps;
-  const wrong = Object.entries(LENGTHS_MAX).flatMap(([field, max]) => textProblem(field, max, by));
+  const wrong = (['actor', 'why', 'source'] as const).flatMap((field) =>
+    textProblem(field, by[field], LENGTHS_MAX[field]),
+  );
   if (wrong.length > 0) return { outcome: 'invalid', problems: wrong };
-  const { live, directory } = await reads.inForce();
-  const nowMs = deps.clock.nowMs();
-  const context = { ...personOf(by), nowMs, ...withoutAbsent({ asked, writtenAtMs: asked?.edits?.atMs }) };
+  const { live, directory, nowMs } = await reads.inForce();
+  const context = {
+    ...{ ...personOf(by), nowMs },
+    ...withoutAbsent({ request: approved, writtenAtMs: approved?.edits?.atMs }),
+  };
   const planOf = (read: ReadLimitSet): Plan => plan(edits, read, { deps, directory, by: context });
   const stale = async (now: LiveLimits | undefined): Promise<ApplyOutcome> => {
     const before = await reads.baseIfThere(by.base);
@@ -57,10 +61,10 @@ export async function applyEdits(
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
   const { before, after, rows, lockout } = planned;
   if (rows.length === 0) return { outcome: 'unchanged', pointer: live?.pointer };
-  if (asked?.edits !== undefined && asked.edits.fingerprint !== fingerprintOf(rows))
+  if (approved?.edits !== undefined && approved.edits.fingerprint !== fingerprintOf(rows))
     return { outcome: 'stale', live, mine: rows };
   const rightsContext = { limits: before.limits, directory, nowMs };
-  if (asked === undefined) {
+  if (approved === undefined) {
     const forged = forgedNames(rows, by);
     if (forged.length > 0) return { outcome: 'invalid', problems: forged };
     const [denied, ...more] = deniedOf(rows, by, rightsContext);
@@ -68,8 +72,7 @@ export async function applyEdits(
   }
   if (by.confirmed !== true && planned.toConfirm.length + lockout.length > 0)
     return { outcome: 'needs_confirmation', rows: planned.toConfirm, lockout };
-  const between = { from: before.limits, to: after.limits, directory, nowMs };
-  const two = asked === undefined ? await toApprove(rows, between, deps) : [];
+  const two = approved === undefined ? await toApprove(rows, planned.between, deps) : [];
   const [first] = two;
   if (first !== undefined) {
     const need = { rows, toApprove: two, nowMs };
@@ -83,7 +86,7 @@ export async function applyEdits(
   const { why, source, base } = by;
   const published = await publishLimits(
     after.document,
-    { ...personOf(by), why, source, atMs: nowMs, ...withoutAbsent({ base, request: asked?.id }) },
+    { ...personOf(by), why, source, atMs: nowMs, ...withoutAbsent({ base, request: approved?.id }) },
     {
       table,
       policy,
@@ -97,52 +100,46 @@ export async function applyEdits(
 async function file(
   edits: readonly LimitEdit[],
   by: EditAuthor,
-  need: ApprovalNeed,
+  need: Parameters<typeof fileEdits>[2],
   reads: LimitReads,
 ): Promise<LimitRequest | undefined> {
   const [edit] = edits;
   if (edits.length > 1 || edit?.kind !== 'grant') return fileEdits(edits, by, need, reads.deps);
-  const { kind: _, ...asked } = edit;
+  const { kind: _, ...grant } = edit;
   // A user who may grant may also request.
-  const filed = await fileRequest(asked, { ...personOf(by), rights: [{ role: 'finance' }] }, reads);
+  const filed = await fileRequest(grant, { ...personOf(by), rights: [{ role: 'finance' }] }, reads);
   return filed.outcome === 'filed' ? filed.request : undefined;
 }
 
 const LINK_CHARACTERS_MAX = 500;
 
-export async function fileRequest(asked: GrantAsk, by: Asker, reads: LimitReads): Promise<RequestOutcome> {
+export async function fileRequest(ask: GrantAsk, by: Asker, reads: LimitReads): Promise<RequestOutcome> {
   const { deps } = reads;
-  const { table, clock, newId } = deps;
   const { actor, rights } = by;
-  const nowMs = clock.nowMs();
-  const { directory, read } = await reads.inForce();
-  if (!mayDo('ask', asked.subject, rights, { limits: read.limits, directory, nowMs }))
-    return { outcome: 'forbidden', act: 'ask', needs: rolesFor('ask', asked.subject) };
-  const { link = '', ...grant } = asked;
-  const isLinkLong = link.length > LINK_CHARACTERS_MAX;
-  if (isLinkLong || actor.trim() === '' || actor.length > LENGTHS_MAX.actor)
-    return {
-      outcome: 'invalid',
-      problems: [{ path: [isLinkLong ? 'link' : 'actor'], message: 'missing or too long' }],
-    };
+  const { directory, read, context, nowMs } = await reads.inForce();
+  if (!mayDo('ask', ask.subject, rights, context))
+    return { outcome: 'forbidden', act: 'ask', needs: rolesFor('ask', ask.subject) };
+  const { link = '', ...grant } = ask;
+  const wrong = [
+    ...textProblem('actor', actor, LENGTHS_MAX.actor),
+    ...(link.length > LINK_CHARACTERS_MAX ? textProblem('link', link, LINK_CHARACTERS_MAX) : []),
+  ];
+  if (wrong.length > 0) return { outcome: 'invalid', problems: wrong };
   const planned = plan([{ kind: 'grant', ...grant }], read, { deps, directory, by: { actor, nowMs } });
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
-  const full = await fullOf(by, table, nowMs);
+  const full = await fullOf(by, deps.table, nowMs);
   if (full !== undefined) return { outcome: 'too_many', ...full };
-  const request: LimitRequest = { ...asked, ...filedBy(by, nowMs, newId()) };
-  await writeRequest({ rev: 1, request }, table);
+  const request: LimitRequest = { ...ask, ...filedBy(by, nowMs, deps.newId()) };
+  await writeRequest({ rev: 1, request }, deps.table);
   return { outcome: 'filed', request };
 }
 
-function textProblem(field: string, max: number, by: EditAuthor): readonly DocumentProblem[] {
-  const text = by[field as keyof typeof LENGTHS_MAX];
+function textProblem(field: string, text: string, max: number): readonly DocumentProblem[] {
   const isMissing = text.trim() === '';
   if (!isMissing && text.length <= max) return [];
-  const stands = isMissing ? 'missing' : `${text.length} characters`;
-  return [{ path: [field], message: `${stands}; expected a text of at most ${max} characters` }];
+  const given = isMissing ? 'missing' : `${text.length} characters`;
+  return [{ path: [field], message: `${given}; expected a text of at most ${max} characters` }];
 }
-
-const AUTHOR_FIELD = /^(by|requested_by|approved_by|reviewed)(_by)?(_user)?$/;
 
 /** Only admins may import other names, to restore an export. */
 function forgedNames(

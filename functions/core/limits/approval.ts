@@ -4,6 +4,7 @@ import type { Directory } from '../../../policies/directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { type Grant, type Limit, SHARE_PARTS } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
+import { EDITS_MAX, type LoggedChange, loggedChanges, rowsOf } from './change-log.ts';
 import {
   binds,
   type ChangeRowsInput,
@@ -15,7 +16,6 @@ import {
 import type { ChangeRow, FieldValue } from './edit-model.ts';
 import type { ApprovalSettings, LimitsDeskDeps } from './limit-reads.ts';
 import type { LimitTable } from './limit-table.ts';
-import { type LoggedChange, loggedChangeOf, rowsOf, TIMEOUT_MS } from './publish-limits.ts';
 
 const reachOfLimit = (limit: Limit): number =>
   reachOfFields(limitFieldsOf(limit)) ?? Number.POSITIVE_INFINITY;
@@ -105,8 +105,6 @@ const sumOf = (grants: readonly Grant[]): number => grants.reduce((sum, { amount
 
 /** Budgets are by the month, and a request waits as long. */
 const WINDOW_MS = 30 * DAY_MS;
-const PAGE_MAX = 100;
-const LOOKED_AT_MAX = 2_000;
 /** Large edits opened; each may have megabytes. */
 const OPENED_MAX = 50;
 
@@ -134,42 +132,36 @@ async function leastLately(
       { fields: new Map(limitFieldsOf(limit)), least: reachOfLimit(limit) },
     ]),
   );
-  /** Those whose last approval was not met yet. */
+  /** Limits whose last approval was not met yet. */
   const walking = new Map(all);
   const found = (isUnknown: boolean): ReadonlyMap<string, number> =>
     new Map([...all].map(([place, { least }]) => [place, isUnknown && walking.has(place) ? 0 : least]));
-  let before: number | undefined;
+  if (walking.size === 0) return found(false);
   let opened = 0;
-  for (let looked = 0; walking.size > 0; ) {
-    const items = await table.readLog(before, PAGE_MAX, { timeoutMs: TIMEOUT_MS });
-    for (const item of items) {
-      const logged = loggedChangeOf(item);
-      if (logged.atMs <= nowMs - WINDOW_MS) return found(false);
-      looked += 1;
-      before = item.edit;
-      if (!mayConcern(logged, walking)) continue;
-      if (logged.rows === undefined) opened += 1;
-      const rows = opened > OPENED_MAX || looked > LOOKED_AT_MAX ? undefined : await rowsOf(logged, table);
-      if (rows === undefined) return found(true);
-      for (const [place, some] of Map.groupBy(rows.filter(isOfLimit), limitPlaceText)) {
-        const walked = walking.get(place);
-        if (walked === undefined) continue;
-        if (logged.request !== undefined) walking.delete(place);
-        else takeBack(walked, some, () => instead(place));
-      }
+  let looked = 0;
+  for await (const { logged } of loggedChanges(table)) {
+    if (logged.atMs <= nowMs - WINDOW_MS) return found(false);
+    looked += 1;
+    if (!mayConcern(logged, walking)) continue;
+    if (logged.rows === undefined) opened += 1;
+    const rows = opened > OPENED_MAX ? undefined : await rowsOf(logged, table);
+    if (rows === undefined) return found(true);
+    for (const [place, some] of Map.groupBy(rows.filter(isOfLimit), limitPlaceText)) {
+      const walked = walking.get(place);
+      if (walked === undefined) continue;
+      if (logged.request !== undefined) walking.delete(place);
+      else takeBack(walked, some, () => instead(place));
     }
-    if (items.length < PAGE_MAX) return found(false);
-    if (looked > LOOKED_AT_MAX) return found(true);
+    if (walking.size === 0) return found(false);
   }
-  return found(false);
+  return found(looked === EDITS_MAX);
 }
 
 const isOfLimit = ({ about }: ChangeRow): boolean => about === 'limit' || about === 'grant';
 
 const mayConcern = ({ subjects, count }: LoggedChange, walking: ReadonlyMap<string, Walked>): boolean =>
-  subjects === undefined
-    ? true
-    : count > 0 && [...walking.keys()].some((place) => subjects.some((each) => place.startsWith(`${each} `)));
+  subjects === undefined ||
+  (count > 0 && [...walking.keys()].some((place) => subjects.some((each) => place.startsWith(`${each} `))));
 
 function takeBack(walked: Walked, rows: readonly ChangeRow[], instead: () => number): void {
   const own = rows.filter(({ about }) => about === 'limit');

@@ -39,8 +39,9 @@ export function changeRows(between: ChangeRowsInput): readonly ChangeRow[] {
     ...rows,
     ...orderRow('group_defaults', patternNames, from, to),
     ...orderRow('breakglass', ({ breakGlasses = [] }) => breakGlasses.map(({ id }) => id), from, to),
-    ...rowsBetween(freezeThings(from), freezeThings(to), nowMs, KINDS.freeze),
-    ...rowsBetween(breakGlassThings(from), breakGlassThings(to), nowMs, KINDS.breakglass),
+    ...(['freeze', 'breakglass'] as const).flatMap((about) =>
+      rowsBetween(entryThings(about, from), entryThings(about, to), nowMs, KINDS[about]),
+    ),
     ...rolloutRows(from, to, directory),
   ];
   return all.map((row) => ({ ...row, ...withoutAbsent({ path: subjectPath(row.subject, directory) }) }));
@@ -71,49 +72,23 @@ export const limitFieldsOf = (limit: Limit): Fields =>
     ),
   });
 
-const grantFields = (grant: Grant): Fields =>
+const entryFields = (entry: Partial<Grant> & Partial<Freeze> & Partial<BreakGlass>): Fields =>
   fields({
-    amount: grant.amount,
-    ...edges(grant),
-    reason: grant.reason,
-    ticket: grant.ticket,
-    ...signed(grant),
-  });
-
-const freezeFields = (freeze: Freeze): Fields =>
-  fields({
-    ...edges(freeze),
-    // A freeze without an end differs from no freeze.
-    ...(freeze.untilMs === undefined && { until: 'lifted' }),
+    ...{ amount: entry.amount, jobs: entry.jobs, per: entry.per },
+    users: entry.users?.size ? [...entry.users].join(', ') : undefined,
+    protected: entry.protected ? 'true' : undefined,
+    from: writtenInstant(entry.fromMs),
+    // Only a freeze may have no end.
+    until: writtenInstant(entry.untilMs) ?? 'lifted',
     // The edges are instants now; show them in the zone.
-    zone: freeze.zone === 'UTC' ? undefined : freeze.zone,
-    reason: freeze.reason,
-    owner: freeze.owner,
-    ...signed(freeze),
+    zone: entry.zone === 'UTC' ? undefined : entry.zone,
+    ...{ reason: entry.reason, ticket: entry.ticket, owner: entry.owner },
+    ...{ by: entry.by, requested_by: entry.requestedBy, approved_by: entry.approvedBy },
+    ...{ by_user: entry.byUser, requested_by_user: entry.requestedByUser },
+    approved_by_user: entry.approvedByUser,
+    reviewed: entry.reviewed && [entry.reviewed.by, entry.reviewed.note].filter(Boolean).join(': '),
+    reviewed_by_user: entry.reviewed?.byUser,
   });
-
-const breakGlassFields = (glass: BreakGlass): Fields =>
-  fields({
-    jobs: glass.jobs,
-    per: glass.per,
-    users: glass.users.size === 0 ? undefined : [...glass.users].join(', '),
-    protected: glass.protected ? 'true' : undefined,
-    ...edges(glass),
-    ...{ zone: glass.zone, reason: glass.reason, ticket: glass.ticket, owner: glass.owner },
-    ...signed(glass),
-    reviewed: glass.reviewed && [glass.reviewed.by, glass.reviewed.note].filter(Boolean).join(': '),
-    reviewed_by_user: glass.reviewed?.byUser,
-  });
-
-const edges = ({ fromMs, untilMs }: { readonly fromMs?: number; readonly untilMs?: number }) => ({
-  from: writtenInstant(fromMs),
-  until: writtenInstant(untilMs),
-});
-
-const signed = (by: Partial<Grant>) => ({
-  ...{ by: by.by, requested_by: by.requestedBy, approved_by: by.approvedBy },
-  ...{ by_user: by.byUser, requested_by_user: by.requestedByUser, approved_by_user: by.approvedByUser },
-});
 
 const fields = (values: Readonly<Record<string, FieldValue | undefined>>): Fields =>
   new Map(Object.entries(values).filter((each): each is [string, number | string] => each[1] != null));
@@ -132,7 +107,7 @@ export function subjectPath(subject: string, directory: Directory | undefined): 
 
 const OPPOSITE = { tightens: 'loosens', loosens: 'tightens', neutral: 'neutral' } as const;
 
-const moreLoosens = (from: number, to: number): Effect =>
+const moreLoosens = <Value extends number | string>(from: Value, to: Value): Effect =>
   to === from ? 'neutral' : to > from ? 'loosens' : 'tightens';
 
 const modeEffect = (from: Mode, to: Mode): Effect => moreLoosens(MODES.indexOf(to), MODES.indexOf(from));
@@ -179,7 +154,7 @@ function thingEffect(kind: ThingKind, field: string, from: FieldValue, to: Field
 /** Instants as texts sort by time; `lifted`, which is never, sorts last. An earlier beginning is more. */
 function ordered(field: string, from: FieldValue, to: FieldValue): Effect {
   if (from === null || to === null) return field === 'from' && to !== null ? 'tightens' : 'loosens';
-  const effect: Effect = from === to ? 'neutral' : to > from ? 'loosens' : 'tightens';
+  const effect = moreLoosens(from, to);
   return field === 'from' ? OPPOSITE[effect] : effect;
 }
 
@@ -234,7 +209,7 @@ function grantThings(subject: string, limits: readonly Limit[]): Things {
       for (let times = 2; named.has(free); times += 1) free = `${name} ${times}`;
       const { id: limitId, unit, zone } = limit;
       named.set(free, {
-        ...{ about: 'grant', subject, limit: limitId, unit, zone, fields: grantFields(grant) },
+        ...{ about: 'grant', subject, limit: limitId, unit, zone, fields: entryFields(grant) },
         ...{ untilMs: grant.untilMs, ...withoutAbsent({ id: grant.id }) },
       });
     }
@@ -245,21 +220,15 @@ function grantThings(subject: string, limits: readonly Limit[]): Things {
 const grantName = ({ id: limit }: Limit, grant: Grant): string =>
   grant.id ?? JSON.stringify([limit, grant.amount, grant.fromMs, grant.untilMs, grant.reason, grant.ticket]);
 
-const entryThings = <Entry extends Freeze | BreakGlass>(
-  about: 'freeze' | 'breakglass',
-  entries: readonly Entry[],
-  fieldsOf: (entry: Entry) => Fields,
-): Things =>
-  new Map(
+const entryThings = (about: 'freeze' | 'breakglass', { freezes, breakGlasses = [] }: LimitSet): Things => {
+  const entries = about === 'freeze' ? [...(freezes?.values() ?? [])].flat() : breakGlasses;
+  return new Map(
     entries.map((entry) => {
       const { subject, id: limit, zone = 'UTC', untilMs } = entry;
-      return [`${subject} ${limit}`, { about, subject, limit, zone, untilMs, fields: fieldsOf(entry) }];
+      return [`${subject} ${limit}`, { about, subject, limit, zone, untilMs, fields: entryFields(entry) }];
     }),
   );
-const freezeThings = ({ freezes }: LimitSet): Things =>
-  entryThings('freeze', [...(freezes?.values() ?? [])].flat(), freezeFields);
-const breakGlassThings = ({ breakGlasses = [] }: LimitSet): Things =>
-  entryThings('breakglass', breakGlasses, breakGlassFields);
+};
 
 function rowsBetween(before: Things, after: Things, nowMs: number, kind: ThingKind): readonly ChangeRow[] {
   // Expired entries have no effect.

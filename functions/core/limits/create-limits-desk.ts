@@ -11,13 +11,13 @@ import { isValidAt } from '../../../policies/limits/period.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { applyEdits, fileRequest } from './apply-edits.ts';
 import { toApprove } from './approval.ts';
+import { loggedChanges, readEntry, readHistory } from './change-log.ts';
 import { subjectPath } from './change-rows.ts';
 import type { BreakGlassState, GrantAsk, HistoryQuery, LimitEdit, RequestVerdict } from './edit-model.ts';
 import type { Asker, DecideOutcome, EditAuthor, GrantRequest, LimitRequest } from './edit-outcomes.ts';
-import { LimitReads, type LimitsDeskDeps, readEntry, readHistory } from './limit-reads.ts';
+import { LimitReads, type LimitsDeskDeps } from './limit-reads.ts';
 import type { LimitPointer, LimitTable } from './limit-table.ts';
 import { oversubscriptionOf, plan, touchedBy, visibleRows } from './plan-edits.ts';
-import { loggedChangeOf, TIMEOUT_MS } from './publish-limits.ts';
 import {
   fingerprintOf,
   isDecided,
@@ -37,7 +37,7 @@ export type LimitsDesk = ReturnType<typeof createLimitsDesk>;
 /** Keep one per process: it remembers the live set. Every call throws {@link LimitsError}. */
 export function createLimitsDesk(deps: LimitsDeskDeps) {
   const reads = new LimitReads(deps);
-  const { table, clock } = deps;
+  const { table } = deps;
   return {
     live: () => reads.live(),
     /** A set as written; for an undefined `set`, the limits packed with the code. Undefined if it is gone. */
@@ -45,13 +45,12 @@ export function createLimitsDesk(deps: LimitsDeskDeps) {
     /** The effect of edits of `base`. Writes nothing and checks no rights. */
     preview: (edits: readonly LimitEdit[], base: string | undefined) => preview(edits, base, reads),
     apply: (edits: readonly LimitEdit[], by: EditAuthor) => applyEdits(edits, by, reads),
-    history: (asked: HistoryQuery) => readHistory(asked, table),
+    history: (query: HistoryQuery) => readHistory(query, table),
     edit: (edit: number) => readEntry(edit, table),
-    request: (asked: GrantAsk, by: Asker) => fileRequest(asked, by, reads),
-    /** Those that the user may see, newest first. */
+    request: (grant: GrantAsk, by: Asker) => fileRequest(grant, by, reads),
+    /** Requests that the user may see, newest first. */
     requests: async (by: Asker) => {
-      const { directory, read } = await reads.inForce();
-      const context = { limits: read.limits, directory, nowMs: clock.nowMs() };
+      const { context } = await reads.inForce();
       const all = await readRequests(table, context.nowMs);
       return all
         .map(({ request }) => request)
@@ -59,22 +58,20 @@ export function createLimitsDesk(deps: LimitsDeskDeps) {
     },
     requested: (id: string) => requestedEdits(id, reads),
     /** Approves (gives the grant, or makes the edit live) or declines. The requester never decides. */
-    decide: (id: string, verdict: RequestVerdict, by: Asker) => decideRequest(id, verdict, by, reads),
+    decide: (id: string, decision: RequestVerdict, by: Asker) => decideRequest(id, decision, by, reads),
     breakGlasses: () => breakGlassStates(reads),
   };
 }
 
 async function preview(edits: readonly LimitEdit[], base: string | undefined, reads: LimitReads) {
   const { deps } = reads;
-  const [{ live, directory }, before] = await Promise.all([reads.inForce(), reads.base(base)]);
-  const nowMs = deps.clock.nowMs();
+  const [{ live, directory, nowMs }, before] = await Promise.all([reads.inForce(), reads.base(base)]);
   // New ids in a preview differ from the final ones.
   const planned = plan(edits, before, { deps, directory, by: { actor: PREVIEWER, nowMs } });
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems } as const;
   const { after, rows, toConfirm: needsConfirmation, lockout } = planned;
   const subjects = new Set(rows.map(({ subject }) => subject));
   const stale = live?.pointer.set !== base;
-  const between = { from: before.limits, to: after.limits, directory, nowMs };
   return {
     outcome: 'valid' as const,
     /** The set these are edits of is not live (any more): `apply` would refuse. */
@@ -84,18 +81,16 @@ async function preview(edits: readonly LimitEdit[], base: string | undefined, re
     ...{ ...after, rows, needsConfirmation, lockout },
     oversubscription: touchedBy(oversubscriptionOf(after.limits, directory, nowMs), subjects, directory),
     // The log covers only published limits.
-    needsApproval: stale ? [] : await toApprove(rows, between, deps),
+    needsApproval: stale ? [] : await toApprove(rows, planned.between, deps),
   };
 }
 
 async function breakGlassStates(reads: LimitReads): Promise<readonly BreakGlassState[]> {
-  const { ledger, clock } = reads.deps;
-  const { directory, read } = await reads.inForce();
+  const { directory, read, nowMs } = await reads.inForce();
   const { breakGlasses: glasses = [] } = read.limits;
   if (glasses.length === 0) return [];
-  const nowMs = clock.nowMs();
   // A glass that is over is read for its last period.
-  const counters = await ledger.readCounters(
+  const counters = await reads.deps.ledger.readCounters(
     glasses.map((glass) => breakGlassCounter(glass, Math.min(nowMs, glass.untilMs - 1))),
   );
   const states = glasses.map((glass, index): BreakGlassState => {
@@ -115,7 +110,8 @@ async function breakGlassStates(reads: LimitReads): Promise<readonly BreakGlassS
 
 const TRIES_MAX = 5;
 const TEXT_CHARACTERS_MAX = 500;
-const LOOKED_AT_MAX = 100;
+/** Clocks of programs differ by minutes. */
+const CLOCKS_DIFFER_MS = 3_600_000;
 
 /**
  * Writes the decision first, conditionally: only one decider wins. Then the grant or edit is published under the request's id.
@@ -123,30 +119,27 @@ const LOOKED_AT_MAX = 100;
  */
 async function decideRequest(
   id: string,
-  verdict: RequestVerdict,
+  { verdict, note }: RequestVerdict,
   by: Asker,
   reads: LimitReads,
 ): Promise<DecideOutcome> {
-  const { table, clock } = reads.deps;
-  const nowMs = clock.nowMs();
+  const { table } = reads.deps;
+  const { context, nowMs } = await reads.inForce();
   const stored = await find(id, table, nowMs);
   if (stored === undefined) return { outcome: 'unknown' };
   const { request } = stored;
-  const { directory, read } = await reads.inForce();
-  const context = { limits: read.limits, directory, nowMs };
   const needs = approversOf(request, context);
   if (!mayApprove(request, by.rights, context)) return { outcome: 'forbidden', act: 'approve', needs };
   if (mayBeSame(requesterOf(request), by)) return { outcome: 'forbidden', act: 'approve', needs, own: true };
   if (isDecided(request)) return { outcome: 'decided', request };
-  const { note } = verdict;
-  const isMissing = verdict.verdict === 'decline' && verdict.note.trim() === '';
+  const isMissing = verdict === 'decline' && note.trim() === '';
   if (isMissing || (note ?? '').length > TEXT_CHARACTERS_MAX) {
     const message = `expected why, in at most ${TEXT_CHARACTERS_MAX} characters`;
     return { outcome: 'invalid', problems: [{ path: ['note'], message }] };
   }
   const decided: LimitRequest = {
     ...request,
-    state: verdict.verdict === 'approve' ? 'approved' : 'declined',
+    state: verdict === 'approve' ? 'approved' : 'declined',
     decidedBy: by.actor,
     decidedAtMs: nowMs,
     ...withoutAbsent({ decidedByUser: by.userId, note }),
@@ -184,7 +177,7 @@ async function makeLive(request: LimitRequest, again: boolean, by: Asker, reads:
   const { id, requestedBy, requestedByUser, requestedAtMs, reason, edit } = request;
   const edits = edit === undefined ? [grantOf(request)] : await readEdits(id, table);
   const what = edit === undefined ? 'more' : 'it';
-  const asked = {
+  const origin = {
     ...{ id, requestedBy },
     ...withoutAbsent({
       requestedByUser,
@@ -192,7 +185,7 @@ async function makeLive(request: LimitRequest, again: boolean, by: Asker, reads:
     }),
   };
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
-    const before = again || tries > 1 ? await madeBefore(id, table) : undefined;
+    const before = again || tries > 1 ? await madeBefore(request, table) : undefined;
     if (before !== undefined) return { outcome: 'made', pointer: before };
     if (edits === undefined) break;
     const live = await reads.live();
@@ -203,12 +196,12 @@ async function makeLive(request: LimitRequest, again: boolean, by: Asker, reads:
       base: live?.pointer.set,
       confirmed: true,
     };
-    const outcome = await applyEdits(edits, author, reads, asked);
+    const outcome = await applyEdits(edits, author, reads, origin);
     if (outcome.outcome === 'live') return { outcome: 'made', pointer: outcome.pointer };
     if (outcome.outcome === 'invalid') return outcome;
     const isRaced = outcome.outcome === 'stale' && outcome.live?.pointer.set !== live?.pointer.set;
     if (isRaced) continue;
-    const others = await madeBefore(id, table);
+    const others = await madeBefore(request, table);
     return others === undefined ? { outcome: 'stale', request } : { outcome: 'made', pointer: others };
   }
   return edits === undefined ? { outcome: 'stale', request } : { outcome: 'busy' };
@@ -219,10 +212,15 @@ const grantOf = ({ subject, limit, amount, from, until, reason, ticket }: GrantR
   ...withoutAbsent({ ticket }),
 });
 
-async function madeBefore(id: string, table: LimitTable): Promise<LimitPointer | undefined> {
-  for (const item of await table.readLog(undefined, LOOKED_AT_MAX, { timeoutMs: TIMEOUT_MS })) {
-    const { request, set, atMs } = loggedChangeOf(item);
-    if (request === id) return { set, edit: item.edit, atMs };
+/** Looks through the edits since it was requested. */
+async function madeBefore(
+  { id, requestedAtMs }: LimitRequest,
+  table: LimitTable,
+): Promise<LimitPointer | undefined> {
+  for await (const { edit, logged } of loggedChanges(table)) {
+    const { request, set, atMs } = logged;
+    if (request === id) return { set, edit, atMs };
+    if (atMs < requestedAtMs - CLOCKS_DIFFER_MS) return undefined;
   }
   return undefined;
 }
@@ -230,13 +228,11 @@ async function madeBefore(id: string, table: LimitTable): Promise<LimitPointer |
 /** Undefined: there is no such request, or it carries no edits. `stale`: it can no longer be approved. @throws {LimitsError} */
 async function requestedEdits(id: string, reads: LimitReads) {
   const { deps } = reads;
-  const { table, clock } = deps;
-  const nowMs = clock.nowMs();
-  const found = (await find(id, table, nowMs))?.request;
-  const edits = found?.edit && (await readEdits(id, table));
+  const { directory, read, nowMs } = await reads.inForce();
+  const found = (await find(id, deps.table, nowMs))?.request;
+  const edits = found?.edit && (await readEdits(id, deps.table));
   if (found?.edit === undefined || edits === undefined) return undefined;
   const { requestedBy: actor, requestedAtMs: writtenAtMs } = found;
-  const { directory, read } = await reads.inForce();
   const planned = plan(edits, read, { deps, directory, by: { actor, nowMs, writtenAtMs } });
   return { edits, stale: !planned.ok || fingerprintOf(planned.rows) !== found.edit.fingerprint };
 }

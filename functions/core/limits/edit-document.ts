@@ -1,5 +1,5 @@
 /** Applies edits to a limits document. Checks of the result follow later. */
-import { type DocumentPath, type DocumentProblem, isRecord } from '../../../policies/document/reading.ts';
+import { type DocumentProblem, isRecord } from '../../../policies/document/reading.ts';
 import { readDecimal, readInstant } from '../../../policies/document/values.ts';
 import { readWrittenAmount } from '../../../policies/document/written.ts';
 import { capOf } from '../../../policies/limits/cap.ts';
@@ -16,6 +16,7 @@ import {
   idOf,
   kindOf,
   limitListOf,
+  madeId,
   SUBJECTS_EXPECTED,
   subjectOf,
   subjectOfEntry,
@@ -37,7 +38,7 @@ export interface EditContext extends Person {
   /** Returns true if a subject is below a group or project. @default never */
   readonly reaches?: (above: string, subject: string) => boolean;
   /** A request that was approved. `edits`: the time of the request, and the fingerprint of their result. */
-  readonly asked?: Pick<LimitRequest, 'id' | 'requestedBy' | 'requestedByUser'> & {
+  readonly request?: Pick<LimitRequest, 'id' | 'requestedBy' | 'requestedByUser'> & {
     readonly edits?: { readonly atMs: number; readonly fingerprint: string };
   };
 }
@@ -96,24 +97,30 @@ class LimitsDraft {
     return { ...this.#rest, ...Object.fromEntries(edited) };
   }
 
-  told(problem: DocumentProblem): DocumentProblem {
-    const [name, index, ...field] = problem.path;
+  /** Moves a problem of the document to the edit that caused it: `edits[3].amount`. */
+  atEdit(problem: DocumentProblem): DocumentProblem {
+    const [name, index, field, ...rest] = problem.path;
     if (typeof name !== 'string' || typeof index !== 'number') return problem;
     const entry = this.#lists.get(name)?.[index];
     const edit = entry && this.#editOf.get(entry);
-    return edit === undefined ? problem : { ...problem, path: ['edits', edit, ...toldField(field)] };
+    if (edit === undefined) return problem;
+    const editField = field === undefined ? [] : [EDIT_FIELDS[field] ?? field, ...rest];
+    return { ...problem, path: ['edits', edit, ...editField] };
   }
 }
 
-const KINDS: readonly unknown[] = LIMIT_KINDS;
-
 /** Edits call the number `amount` for any unit. */
-const toldField = ([first, ...rest]: DocumentPath): DocumentPath =>
-  first === undefined ? [] : [KINDS.includes(first) ? 'amount' : first === 'on' ? 'subject' : first, ...rest];
+const EDIT_FIELDS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(LIMIT_KINDS.map((kind) => [kind, 'amount'])),
+  on: 'subject',
+};
 
-/** When it is in force, on the calendar of its zone. */
-function spanOf(entry: Entry): Pick<Limit, 'id' | 'fromMs' | 'untilMs' | 'zone'> {
-  const zone = typeof entry.zone === 'string' ? entry.zone : 'UTC';
+/** The span in which an entry is in force, on the calendar of its zone. */
+function spanOf(
+  entry: Entry,
+  { zone: written }: Entry = entry,
+): Pick<Limit, 'id' | 'fromMs' | 'untilMs' | 'zone'> {
+  const zone = typeof written === 'string' ? written : 'UTC';
   const at = (edge: unknown, which: 'start' | 'end'): number | undefined =>
     typeof edge === 'string' ? readInstant(edge, which, zone) : undefined;
   const edges = withoutAbsent({ fromMs: at(entry.from, 'start'), untilMs: at(entry.until, 'end') });
@@ -135,7 +142,7 @@ function setLimit(draft: LimitsDraft, edit: SetLimit): undefined {
   const { subject } = edit;
   const on = writtenSubject(subject);
   if (on === undefined) return draft.refuse('subject', `'${subject}'; expected ${SUBJECTS_EXPECTED}`);
-  const limit = edit.limit ?? (edit.unit && `${edit.unit}-${edit.per ?? 'now'}`);
+  const limit = edit.limit ?? (edit.unit && madeId(edit.unit, edit.per ?? ''));
   if (limit === undefined)
     return draft.refuse('limit', 'missing; expected the id of a limit, or unit and per of a new one');
   // Without an id, the limit that is in force now is meant.
@@ -233,9 +240,7 @@ function microsOf(written: unknown): number {
 
 /** To the nearest step, a half up; never to nothing, which would block. */
 function rounded(text: string, step: number): string {
-  const micros = microsOf(text);
-  const over = micros % step;
-  return writtenUnits(Math.max(step, micros - over + (over * 2 >= step ? step : 0)), 'money');
+  return writtenUnits(Math.max(step, Math.round(microsOf(text) / step) * step), 'money');
 }
 
 /* Grants, freezes, break-glasses and rollouts. */
@@ -264,13 +269,13 @@ function giveGrant(draft: LimitsDraft, { kind: _, ...edit }: GiveGrant): undefin
   const { subject, ...grant } = edit;
   if (writtenSubject(subject) !== undefined && findLimit(draft, subject, edit.limit) === undefined)
     return draft.refuse('limit', `'${edit.limit}'; ${subject} has no such limit of its own to add to`);
-  const { asked, actor, userId } = draft.context;
+  const { request, actor, userId } = draft.context;
   return addEntry(draft, 'grants', subject, {
     ...grant,
-    ...(asked !== undefined && {
-      ...(asked.edits === undefined && { id: asked.id }),
-      requested_by: asked.requestedBy,
-      requested_by_user: asked.requestedByUser,
+    ...(request !== undefined && {
+      ...(request.edits === undefined && { id: request.id }),
+      requested_by: request.requestedBy,
+      requested_by_user: request.requestedByUser,
       approved_by: actor,
       approved_by_user: userId,
     }),
@@ -282,16 +287,12 @@ const ENTRY_NAMES = { grants: 'grant', freezes: 'freeze', breakglass: 'breakglas
 /** Entries without an id are called by their place: `grant-3`. Undefined after a `refuse`. */
 function findEntry(draft: LimitsDraft, list: WithId, id: string): Entry | undefined {
   const name = ENTRY_NAMES[list];
+  const entries = draft.list(list);
   const found =
-    draft.list(list).find((each) => each.id === id) ??
-    draft.list(list).find((each, index) => each.id === undefined && `${name}-${index + 1}` === id);
+    entries.find((each) => each.id === id) ??
+    entries.find((each, index) => each.id === undefined && `${name}-${index + 1}` === id);
   const what = list === 'breakglass' ? 'break-glass' : name;
   return found ?? draft.refuse(name, `'${id}'; no ${what} has this id`);
-}
-
-function unfreeze(draft: LimitsDraft, { freeze }: Of<'unfreeze'>): undefined {
-  const found = findEntry(draft, 'freezes', freeze);
-  return found && draft.put('freezes', found, undefined);
 }
 
 function reviewBreakGlass(draft: LimitsDraft, { breakglass, note }: Of<'review-breakglass'>): undefined {
@@ -322,21 +323,22 @@ function end(draft: LimitsDraft, list: WithId, id: string): undefined {
   const entry = findEntry(draft, list, id);
   if (entry === undefined) return undefined;
   const { nowMs, writtenAtMs = nowMs } = draft.context;
-  const of = list === 'grants' ? findLimit(draft, subjectOf(entry.on) ?? '', String(entry.limit)) : entry;
-  const zone = typeof of?.zone === 'string' ? of.zone : 'UTC';
-  const edge = (at: unknown, which: 'start' | 'end'): number =>
-    (typeof at === 'string' ? readInstant(at, which, zone) : undefined) ?? Number.NaN;
-  if (edge(entry.until, 'end') <= nowMs)
-    return draft.refuse(ENTRY_NAMES[list], `'${entry.id}'; it is over already`);
+  // A grant's days are its limit's.
+  const zoned = list === 'grants' ? findLimit(draft, subjectOf(entry.on) ?? '', String(entry.limit)) : entry;
+  const { fromMs = Number.POSITIVE_INFINITY, untilMs = Number.POSITIVE_INFINITY } = spanOf(
+    entry,
+    zoned ?? {},
+  );
+  if (untilMs <= nowMs) return draft.refuse(ENTRY_NAMES[list], `'${entry.id}'; it is over already`);
   const endMs = Math.floor(writtenAtMs / 1000) * 1000;
-  const isStarted = edge(entry.from, 'start') < endMs;
-  return draft.put(list, entry, isStarted ? { ...entry, until: writtenSecond(endMs) } : undefined);
+  const next = fromMs < endMs ? { ...entry, until: writtenSecond(endMs) } : undefined;
+  return draft.put(list, entry, next);
 }
 
 const writtenNow = ({ context: { nowMs, writtenAtMs = nowMs } }: LimitsDraft): string =>
   writtenSecond(writtenAtMs);
 
-/** The document with these edits made in their order. What they come to is not yet checked; the document given is left alone. */
+/** Makes the edits in their order, on a copy. The result is not yet checked. */
 export function editDocument(document: LimitsDocument, edits: readonly LimitEdit[], context: EditContext) {
   const draft = new LimitsDraft(document, context);
   for (const [index, edit] of edits.entries()) {
@@ -345,12 +347,7 @@ export function editDocument(document: LimitsDocument, edits: readonly LimitEdit
   }
   if (draft.problems.length > 0)
     return { ok: false, problems: draft.problems as readonly DocumentProblem[] } as const;
-  return {
-    ok: true,
-    document: draft.document,
-    /** Moves a problem of the document to the edit that caused it: `edits[3].amount`. */
-    told: (problem: DocumentProblem) => draft.told(problem),
-  } as const;
+  return { ok: true, document: draft.document, atEdit: draft.atEdit.bind(draft) } as const;
 }
 
 function make(edit: LimitEdit, draft: LimitsDraft, count: number): undefined {
@@ -370,8 +367,10 @@ function make(edit: LimitEdit, draft: LimitsDraft, count: number): undefined {
       const { kind, subject, from = writtenNow(draft), ...fields } = edit;
       return addEntry(draft, kind === 'freeze' ? 'freezes' : kind, subject, { from, ...fields });
     }
-    case 'unfreeze':
-      return unfreeze(draft, edit);
+    case 'unfreeze': {
+      const freeze = findEntry(draft, 'freezes', edit.freeze);
+      return freeze && draft.put('freezes', freeze, undefined);
+    }
     case 'end-breakglass':
       return end(draft, 'breakglass', edit.breakglass);
     case 'review-breakglass':

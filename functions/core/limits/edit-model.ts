@@ -7,7 +7,7 @@ import {
   type LimitFieldValues,
   limitFields,
 } from '../../../policies/limits/limit-fields.ts';
-import { LIMIT_KINDS } from '../../../policies/unit.ts';
+import { kindRow, LIMIT_KINDS } from '../../../policies/unit.ts';
 import {
   amount,
   count,
@@ -66,7 +66,8 @@ const set = z.strictObject({
   ) as unknown as FieldShape),
 });
 
-export const SCALED_KINDS = ['money', 'minutes', 'jobs'] as const;
+/** CPU and memory are Kubernetes quantities, which have no share. */
+export const SCALED_KINDS = LIMIT_KINDS.filter((kind) => kindRow(kind).requested === undefined);
 
 const scale = z
   .strictObject({

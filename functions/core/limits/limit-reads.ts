@@ -1,14 +1,13 @@
 import type { Directory } from '../../../policies/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LedgerClock } from '../environment/environment.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { HistoryPage, HistoryQuery, LimitEdit, LogEntry } from './edit-model.ts';
+import type { LimitEdit } from './edit-model.ts';
 import type { LiveLimits } from './edit-outcomes.ts';
 import type { LimitsDocument } from './limit-set.ts';
-import { ifReadable, type LimitTable } from './limit-table.ts';
+import { ifReadable, type LimitTable, WITHIN } from './limit-table.ts';
 import { type ReadLimitSet, readDocument } from './plan-edits.ts';
-import { type LoggedChange, loggedChangeOf, readLimitSet, rowsOf, TIMEOUT_MS } from './publish-limits.ts';
+import { readLimitSet } from './publish-limits.ts';
 
 export interface LimitsDeskDeps {
   readonly table: LimitTable;
@@ -41,7 +40,7 @@ export class LimitReads {
 
   async live(): Promise<LiveLimits | undefined> {
     const { table, policy } = this.deps;
-    const pointer = await table.getPointer({ timeoutMs: TIMEOUT_MS });
+    const pointer = await table.getPointer(WITHIN);
     if (pointer === undefined) return undefined;
     if (this.#last?.pointer.set === pointer.set) return this.#last;
     const { change, document } = await readLimitSet(pointer.set, table);
@@ -52,7 +51,9 @@ export class LimitReads {
   /** The published set, the limits in force (those packed with the code if there is none), and the groups. */
   async inForce() {
     const [live, directory] = await Promise.all([this.live(), this.deps.directory()]);
-    return { live, directory, read: live ?? (await this.base(undefined)) };
+    const read = live ?? (await this.base(undefined));
+    const nowMs = this.deps.clock.nowMs();
+    return { live, directory, read, nowMs, context: { limits: read.limits, directory, nowMs } };
   }
 
   /** Reads the base of edits. @throws {LimitsError} `limits_unreadable`: it is gone, or never existed. */
@@ -102,57 +103,3 @@ export async function exportedLimits(desk: DeskReads) {
 /** The set the rows of a file are edits of: the one they name, else the one in force. */
 export const baseOfFile = (version: string | undefined, inForce: string | undefined): string | undefined =>
   version === NO_SET ? undefined : (version ?? inForce);
-
-const PAGE_MAX = 100;
-/** Edits looked through for one page: years of edits, in some twenty reads. */
-const LOOKED_AT_MAX = 2_000;
-/** Large edits opened for one page; each may have megabytes. */
-const OPENED_MAX = 10;
-
-/** Newest first, without a gap: `next` begins where this page stopped looking. */
-export async function readHistory(
-  { subject, before, max }: HistoryQuery,
-  table: LimitTable,
-): Promise<HistoryPage> {
-  const wanted = Math.min(Math.max(1, Math.trunc(max)), PAGE_MAX);
-  const entries: LogEntry[] = [];
-  let next = before;
-  let opened = 0;
-  for (let looked = 0; looked < LOOKED_AT_MAX; looked += PAGE_MAX) {
-    const items = await table.readLog(next, PAGE_MAX, { timeoutMs: TIMEOUT_MS });
-    for (const item of items) {
-      const logged = loggedChangeOf(item);
-      // Only its rows show the subjects of a large edit.
-      if (subject !== undefined && logged.subjects === undefined && logged.count > 0) opened += 1;
-      if (opened > OPENED_MAX) return { entries, ...withoutAbsent({ next }) };
-      next = item.edit;
-      const rows = subject === undefined ? logged.rows : await rowsAbout(subject, logged, table);
-      if (subject === undefined || rows !== undefined) entries.push(entryOf(item.edit, logged, rows));
-      if (entries.length === wanted) return { entries, ...(next > 1 && { next }) };
-    }
-    if (items.length < PAGE_MAX) return { entries };
-  }
-  return { entries, ...withoutAbsent({ next }) };
-}
-
-async function rowsAbout(
-  subject: string,
-  logged: LoggedChange,
-  table: LimitTable,
-): Promise<LogEntry['rows']> {
-  if (logged.subjects !== undefined && !logged.subjects.includes(subject)) return undefined;
-  const rows = (await rowsOf(logged, table))?.filter((row) => row.subject === subject);
-  return rows?.length === 0 ? undefined : rows;
-}
-
-export async function readEntry(edit: number, table: LimitTable): Promise<LogEntry | undefined> {
-  const [item] = await table.readLog(edit + 1, 1, { timeoutMs: TIMEOUT_MS });
-  if (item?.edit !== edit) return undefined;
-  const logged = loggedChangeOf(item);
-  return entryOf(edit, logged, await rowsOf(logged, table));
-}
-
-const entryOf = (edit: number, logged: LoggedChange, rows: LogEntry['rows']): LogEntry => {
-  const { subjects: _, request: __, rows: ___, ...entry } = logged;
-  return { edit, ...entry, ...withoutAbsent({ rows }) };
-};

@@ -23,7 +23,7 @@ export interface LimitChange {
 /** The shared chunk: entries without a known root, and the index of the others. */
 export interface SharedChunk {
   readonly change: LimitChange;
-  readonly roots: readonly number[];
+  readonly roots: ReadonlySet<number>;
   /** Chunk of each group or project: limits move with their group. */
   readonly homes: Readonly<Record<string, number>>;
   readonly document: LimitsDocument;
@@ -58,7 +58,7 @@ export function splitLimits(
   const own = { ...fiscal, ...shared, ...withoutAbsent({ personal_default, group_defaults }) };
   const roots = [...byRoot.keys()].sort((a, b) => a - b);
   const bodies: [string, unknown][] = [
-    [SHARED, { change, roots, homes, document: own } satisfies SharedChunk],
+    [SHARED, { change, roots, homes, document: own }],
     ...roots.map((root): [string, unknown] => [chunkOfRoot(root), { ...fiscal, ...byRoot.get(root) }]),
   ];
   const hash = createHash('sha256');
@@ -109,7 +109,7 @@ export function unpackedShared(bytes: Uint8Array | undefined): SharedChunk {
   if (!isRecord(change) || !Array.isArray(roots) || !isRecord(homes) || !isRecord(document))
     throw unreadable(SHARED, 'lacks a part');
   // Only `splitLimits` writes it.
-  return { change, roots, homes, document } as unknown as SharedChunk;
+  return { change, roots: new Set(roots), homes, document } as unknown as SharedChunk;
 }
 
 const unreadable = (name: string, why: string): LimitsError =>

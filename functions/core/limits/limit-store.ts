@@ -24,7 +24,7 @@ import {
   unpackedLimits,
   unpackedShared,
 } from './limit-set.ts';
-import { LimitsError, type LimitTable, type OpeningEntry } from './limit-table.ts';
+import { LimitsError, type LimitTable, type OpeningEntry, type ReadOptions } from './limit-table.ts';
 
 interface LimitStoreDeps {
   readonly table: LimitTable;
@@ -40,13 +40,12 @@ interface LimitStoreDeps {
 /** A change of the limits is in force everywhere within this time. */
 const POINTER_AGE_MS_MAX = 5_000;
 /** An admission has two seconds in all, and takes the last valid limits rather than wait. */
-const READ_TIMEOUT_MS = 800;
+const WITHIN_ADMISSION = { timeoutMs: 800 };
 
 /** A set as far as it was needed. Never edited once another one is live. */
 interface Loaded {
   readonly set: string;
   readonly shared: SharedChunk;
-  readonly stored: ReadonlySet<number>;
   readonly roots: Set<number>;
   limits: LimitSet;
   inForce: TimedLimits | undefined;
@@ -113,7 +112,7 @@ export class LimitStore {
     const { table, clock } = this.#deps;
     const startedMs = clock.monotonicMs();
     try {
-      const pointer = await table.getPointer({ timeoutMs: READ_TIMEOUT_MS });
+      const pointer = await table.getPointer(WITHIN_ADMISSION);
       if (pointer !== undefined && pointer.set !== this.#loaded?.set)
         this.#loaded = await this.#adopt(pointer.set);
     } catch (error) {
@@ -127,17 +126,10 @@ export class LimitStore {
 
   /** Whole or not at all: every root in use is read before the new set counts. */
   async #adopt(set: string): Promise<Loaded> {
-    const [bytes] = await this.#deps.table.readChunks(set, [SHARED], { timeoutMs: READ_TIMEOUT_MS });
+    const [bytes] = await this.#deps.table.readChunks(set, [SHARED], WITHIN_ADMISSION);
     const shared = unpackedShared(bytes);
     const limits = parsedLimits(shared.document, set, this.#deps.policy, `, ${SHARED}`);
-    const loaded: Loaded = {
-      set,
-      shared,
-      stored: new Set(shared.roots),
-      roots: new Set(),
-      limits,
-      inForce: undefined,
-    };
+    const loaded: Loaded = { set, shared, roots: new Set(), limits, inForce: undefined };
     const inUse = [...(this.#loaded?.roots ?? [])].map((root) => `group/${root}`);
     await this.#load(loaded, inUse);
     return loaded;
@@ -147,17 +139,17 @@ export class LimitStore {
     const missing = new Set<number>();
     for (const subject of subjects) {
       const root = loaded.shared.homes[subject] ?? rootOf(subject);
-      if (root !== undefined && loaded.stored.has(root) && !loaded.roots.has(root)) missing.add(root);
+      if (root !== undefined && loaded.shared.roots.has(root) && !loaded.roots.has(root)) missing.add(root);
     }
     if (missing.size === 0) return;
-    const roots = [...missing];
-    const names = roots.map(chunkOfRoot);
-    const chunks = await this.#deps.table.readChunks(loaded.set, names, { timeoutMs: READ_TIMEOUT_MS });
-    const parts = names.map((name, index) =>
-      parsedLimits(unpackedLimits(name, chunks[index]), loaded.set, this.#deps.policy, `, ${name}`),
-    );
-    for (const [index, part] of parts.entries()) {
-      const root = roots[index] ?? 0;
+    const names = [...missing].map(chunkOfRoot);
+    const chunks = await this.#deps.table.readChunks(loaded.set, names, WITHIN_ADMISSION);
+    const parts = [...missing].map((root, index) => {
+      const name = chunkOfRoot(root);
+      const document = unpackedLimits(name, chunks[index]);
+      return { root, part: parsedLimits(document, loaded.set, this.#deps.policy, `, ${name}`) };
+    });
+    for (const { root, part } of parts) {
       if (loaded.roots.has(root)) continue;
       loaded.roots.add(root);
       loaded.limits = merged(loaded.limits, part);
@@ -171,11 +163,8 @@ export class LimitStore {
     if (loaded.inForce !== undefined && nowMs < loaded.inForce.untilMs) return loaded.inForce.limits;
     const { limits } = loaded;
     try {
-      const inForce = await withOpenings(limits, nowMs, this.#openings, {
-        table,
-        previous,
-        timeoutMs: READ_TIMEOUT_MS,
-      });
+      const deps = { table, previous, ...WITHIN_ADMISSION };
+      const inForce = await withOpenings(limits, nowMs, this.#openings, deps);
       if (loaded.limits === limits) loaded.inForce = inForce;
       return inForce.limits;
     } catch (error) {
@@ -210,11 +199,7 @@ export type PreviousCounters = (
   keys: readonly CounterKey[],
 ) => Promise<readonly (CounterSnapshot & { readonly rev: number })[]>;
 
-interface OpeningDeps {
-  readonly table: LimitTable;
-  readonly previous: PreviousCounters;
-  readonly timeoutMs: number;
-}
+type OpeningDeps = Pick<LimitStoreDeps, 'table' | 'previous'> & ReadOptions;
 
 interface TimedLimits {
   readonly limits: LimitSet;
@@ -252,20 +237,19 @@ export async function withOpenings(
 ): Promise<TimedLimits> {
   const carrying = [...limits.bySubject.values()].flat().flatMap((limit) => carryingOf(limit, nowMs));
   if (carrying.length === 0) return { limits, untilMs: Number.POSITIVE_INFINITY };
-  const names = new Set(carrying.map(({ key }) => counterName(key)));
+  const names = new Set(carrying.map(({ name }) => name));
   for (const name of known.keys()) if (!names.has(name)) known.delete(name);
-  const unknown = carrying.filter(({ key }) => !known.has(counterName(key)));
+  const unknown = carrying.filter(({ name }) => !known.has(name));
   const provisional = await open(unknown, nowMs, known, deps);
-  const bySubject = new Map(limits.bySubject);
-  for (const { limit, key } of carrying) {
-    const carried = (known.get(counterName(key)) ?? provisional.get(counterName(key)))?.carried ?? 0;
-    const opened = { ...limit, opening: { period: key.period, carried } };
-    const others = bySubject.get(limit.subject) ?? [];
-    bySubject.set(
-      limit.subject,
-      others.map((other) => (other.id === limit.id ? opened : other)),
-    );
-  }
+  const opened = new Map(
+    carrying.map(({ limit, key, name }) => {
+      const carried = (known.get(name) ?? provisional.get(name))?.carried ?? 0;
+      return [limit, { ...limit, opening: { period: key.period, carried } }];
+    }),
+  );
+  const bySubject = new Map(
+    [...limits.bySubject].map(([subject, all]) => [subject, all.map((each) => opened.get(each) ?? each)]),
+  );
   const ends = carrying.map(({ endMs }) => endMs);
   const untilMs = provisional.size > 0 ? nowMs + AGAIN_MS : Number.POSITIVE_INFINITY;
   return { limits: { ...limits, bySubject }, untilMs: ends.reduce((a, b) => Math.min(a, b), untilMs) };
@@ -276,9 +260,9 @@ type Carrying = ReturnType<typeof carryingOf>[number];
 function carryingOf(limit: Limit, nowMs: number) {
   if (!carriesOver(limit)) return [];
   const period = limitPeriod(limit, nowMs);
-  return period === undefined
-    ? []
-    : [{ limit, key: counterOf(limit, nowMs), startMs: period.startMs, endMs: period.endMs }];
+  if (period === undefined) return [];
+  const key = counterOf(limit, nowMs);
+  return [{ limit, key, name: counterName(key), startMs: period.startMs, endMs: period.endMs }];
 }
 
 /** Reads or computes openings; those that stand go into `known`, the others are returned. */
@@ -292,25 +276,18 @@ async function open(
   const provisional = new Map<string, OpeningEntry>();
   if (carrying.length === 0) return provisional;
   const keys = carrying.map(({ key }) => key);
-  const firstKeys = keys.map(firstOf);
-  const [standing, firsts, before] = await Promise.all([
+  const [stored, firsts, before] = await Promise.all([
     table.readOpenings(keys, { timeoutMs }),
-    table.readOpenings(firstKeys, { timeoutMs }),
-    readEnds(
-      carrying.flatMap((each) => earlierPeriods(each, 1)),
-      deps,
-    ),
+    table.readOpenings(keys.map(firstOf), { timeoutMs }),
+    readEnds(carrying, 1, deps),
   ]);
   const unopened = carrying.filter(
-    (_, index) => standing[index] === undefined && before[index]?.opening === undefined,
+    (_, index) => stored[index] === undefined && before[index]?.opening === undefined,
   );
-  const earlier = await readEnds(
-    unopened.flatMap((each) => earlierPeriods(each, PERIODS_BACK_MAX)),
-    deps,
-  );
+  const earlier = await readEnds(unopened, PERIODS_BACK_MAX, deps);
   for (const [index, each] of carrying.entries()) {
-    const name = counterName(each.key);
-    const there = standing[index];
+    const { name } = each;
+    const there = stored[index];
     const from = unopened.indexOf(each) * PERIODS_BACK_MAX;
     const ends = from < 0 ? before.slice(index, index + 1) : earlier.slice(from, from + PERIODS_BACK_MAX);
     const entry = there ?? openingOf(each, nowMs, ends, firsts[index]);
@@ -325,14 +302,9 @@ async function open(
 
 const firstOf = (key: CounterKey): CounterKey => ({ ...key, period: FIRST });
 
-interface EarlierPeriod {
-  readonly key: CounterKey;
-  /** When the period after it began, Unix ms. */
-  readonly endMs: number;
-}
-
-function earlierPeriods({ limit, startMs }: Carrying, count: number): readonly EarlierPeriod[] {
-  const periods: EarlierPeriod[] = [];
+/** Latest first. `endMs`: the period after it began, Unix ms. */
+function earlierPeriods({ limit, startMs }: Carrying, count: number) {
+  const periods: { readonly key: CounterKey; readonly endMs: number }[] = [];
   for (let endMs = startMs; periods.length < count; ) {
     periods.push({ key: counterOf(limit, endMs - 1), endMs });
     endMs = limitPeriod(limit, endMs - 1)?.startMs ?? endMs;
@@ -343,8 +315,13 @@ function earlierPeriods({ limit, startMs }: Carrying, count: number): readonly E
 type ReadEnd = Awaited<ReturnType<typeof readEnds>>[number];
 
 /** `rev` 0: no job was ever counted in the period. */
-async function readEnds(periods: readonly EarlierPeriod[], { table, previous, timeoutMs }: OpeningDeps) {
-  if (periods.length === 0) return [];
+async function readEnds(
+  carrying: readonly Carrying[],
+  count: number,
+  { table, previous, timeoutMs }: OpeningDeps,
+) {
+  if (carrying.length === 0) return [];
+  const periods = carrying.flatMap((each) => earlierPeriods(each, count));
   const keys = periods.map(({ key }) => key);
   const [openings, counters] = await Promise.all([table.readOpenings(keys, { timeoutMs }), previous(keys)]);
   return periods.map((period, index) => {

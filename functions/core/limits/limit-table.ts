@@ -44,6 +44,9 @@ export class LimitsError extends codedError('LimitsError', {
   limits_unreadable: false,
 }) {}
 
+/** For programs that no job waits for. */
+export const WITHIN: ReadOptions = { timeoutMs: 5_000 };
+
 /** Undefined where what is read is damaged, gone or no longer fits the policy. */
 export const ifReadable = <Read>(reading: Promise<Read>): Promise<Read | undefined> =>
   reading.catch((error: unknown) => {
@@ -130,20 +133,19 @@ export function createUploads({
   readonly clock: { nowMs(): number };
   readonly newId: () => string;
 }) {
-  const within = { timeoutMs: 5_000 };
   const setOf = (userId: number, name: string): string => `upload-${userId}-${name}`;
   return {
     async keep(userId: number, bytes: Uint8Array): Promise<string> {
       const name = newId();
       const set = setOf(userId, name);
-      await table.putChunk(set, { name: 'file', bytes }, within);
-      await table.retire(set, Math.floor(clock.nowMs() / 1_000) + UPLOAD_SECONDS, within);
+      await table.putChunk(set, { name: 'file', bytes }, WITHIN);
+      await table.retire(set, Math.floor(clock.nowMs() / 1_000) + UPLOAD_SECONDS, WITHIN);
       return name;
     },
     /** Undefined: nothing has that name, or it is gone. */
     async read(userId: number, name: string): Promise<Uint8Array | undefined> {
       if (!UPLOAD_NAME.test(name)) return undefined;
-      const [bytes] = await table.readChunks(setOf(userId, name), ['file'], within);
+      const [bytes] = await table.readChunks(setOf(userId, name), ['file'], WITHIN);
       return bytes;
     },
   };
@@ -238,18 +240,16 @@ export class DynamoLimitTable {
     to: LimitPointer,
     base: string | undefined,
     options: ReadOptions,
-    entry?: LogItem,
+    entry: LogItem,
   ): Promise<FlipOutcome> {
     const pointer = itemAt(this.#keys.limitPointer, {
       se: { S: to.set },
       ed: { N: String(to.edit) },
       at: { N: String(to.atMs) },
     });
-    const log = entry && itemAt(this.#keys.limitLog(entry.edit), { [BYTES]: { B: entry.bytes } });
-    const writes = [
-      putOf(pointer, base === undefined ? absent() : compare('se', '=', { S: base }), 'old'),
-      ...(log === undefined ? [] : [putOf(log)]),
-    ];
+    const log = itemAt(this.#keys.limitLog(entry.edit), { [BYTES]: { B: entry.bytes } });
+    const isBase = base === undefined ? absent() : compare('se', '=', { S: base });
+    const writes = [putOf(pointer, isBase, 'old'), putOf(log)];
     return this.#answered('flip the pointer of', options, async (limit) => {
       const flipped = await retried(
         () => transactItems(this.#table, writes, limit),

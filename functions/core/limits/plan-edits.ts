@@ -17,7 +17,7 @@ import { type EditContext, editDocument } from './edit-document.ts';
 import type { ChangeRow, LimitEdit, Oversubscription } from './edit-model.ts';
 import type { LiveLimits } from './edit-outcomes.ts';
 import { type LimitsDocument, parsedLimits } from './limit-set.ts';
-import { groupsAround } from './subject-text.ts';
+import { groupsAbove } from './subject-text.ts';
 
 export interface ReadLimitSet {
   readonly document: LimitsDocument;
@@ -42,19 +42,18 @@ export function plan(
     ...by,
     ...withoutAbsent({ zone }),
     newId: () => newId().toLowerCase(),
-    reaches: (above, subject) => groupsAround(subject, directory).some(({ id }) => `group/${id}` === above),
+    reaches: (above, subject) => groupsAbove(subject, directory).includes(above),
   });
   if (!edited.ok) return edited;
   const parsed = parseLimits(edited.document, '', policy, directory);
-  if (!parsed.ok) return { ok: false, problems: parsed.problems.map(edited.told) } as const;
+  if (!parsed.ok) return { ok: false, problems: parsed.problems.map(edited.atEdit) } as const;
   const limits = parsed.value;
-  const rows = changeRows({ from: before.limits, to: limits, directory, nowMs });
+  const between = { from: before.limits, to: limits, directory, nowMs };
+  const rows = changeRows(between);
   const lockedBefore = selfLockout(policy, before.limits, directory, nowMs);
   return {
     ok: true as const,
-    before,
-    after: { document: edited.document, limits },
-    rows,
+    ...{ before, after: { document: edited.document, limits }, between, rows },
     toConfirm: rows.filter((row) => isToConfirm(row) || skipsStep(row, before.limits, limits, directory)),
     /** Only new lockouts. */
     lockout: selfLockout(policy, limits, directory, nowMs).filter((each) => !lockedBefore.includes(each)),
@@ -122,25 +121,23 @@ export function oversubscriptionOf(
   directory: Directory | undefined,
   nowMs: number,
 ): readonly Oversubscription[] {
-  const below = new Map<Limit, Limit[]>();
-  for (const [subject, limits] of bySubject) {
-    const above = ancestorsOf(subject, directory);
-    for (const limit of limits) {
-      const parent = counts(limit, nowMs) ? closest(limit, above, bySubject, nowMs) : undefined;
-      if (parent !== undefined) inList(below, parent).push(limit);
-    }
-  }
-  return [...below].flatMap(([{ subject, id, unit, amount }, children]) => {
-    if (amount === 'unlimited') return [];
+  const shares = [...bySubject].flatMap(([subject, limits]) => {
+    const above = subjectsAbove(subject, directory).flatMap((each) => bySubject.get(each) ?? []);
+    const counting = limits.filter((limit) => counts(limit, nowMs));
+    return counting.map((limit) => ({ limit, pool: findPool(limit, above, nowMs) }));
+  });
+  return [...Map.groupBy(shares, ({ pool }) => pool)].flatMap(([pool, below]) => {
+    if (pool === undefined || pool.amount === 'unlimited') return [];
+    const { subject, id, unit, amount } = pool;
+    const children = below.map(({ limit }) => limit);
     const amounts = children.flatMap((child) => (child.amount === 'unlimited' ? [] : child.amount));
     // Ten thousand groups with the largest limits are still shown as many.
     const childrenAmount = amounts.reduce((sum, each) => Math.min(Number.MAX_SAFE_INTEGER, sum + each), 0);
     const larger = children.filter((child) => child.amount === 'unlimited' || child.amount > amount);
     if (childrenAmount <= amount && larger.length === 0) return [];
-    const path = subjectPath(subject, directory);
     return {
       subject,
-      ...(path !== undefined && { path }),
+      ...withoutAbsent({ path: subjectPath(subject, directory) }),
       ...{ limit: id, unit, amount, childrenAmount, children: children.length },
       unlimited: children.length - amounts.length,
       larger: larger
@@ -150,42 +147,17 @@ export function oversubscriptionOf(
   });
 }
 
-function inList(lists: Map<Limit, Limit[]>, parent: Limit): Limit[] {
-  const list = lists.get(parent) ?? [];
-  lists.set(parent, list);
-  return list;
-}
-
 const counts = (limit: Limit, nowMs: number): boolean =>
   limit.mode !== 'off' && !isCap(limit.subject) && isValidAt(limit, nowMs);
 
-function closest(
-  limit: Limit,
-  above: readonly string[],
-  bySubject: LimitSet['bySubject'],
-  nowMs: number,
-): Limit | undefined {
-  for (const subject of above) {
-    const found = bySubject
-      .get(subject)
-      ?.find(
-        (each) =>
-          each.kind === limit.kind &&
-          each.per === limit.per &&
-          each.amount !== 'unlimited' &&
-          counts(each, nowMs),
-      );
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
+const findPool = ({ kind, per }: Limit, above: readonly Limit[], nowMs: number): Limit | undefined =>
+  above.find(
+    (each) => each.kind === kind && each.per === per && each.amount !== 'unlimited' && counts(each, nowMs),
+  );
 
 /** Closest first; the instance is above every root. */
-function ancestorsOf(subject: string, directory: Directory | undefined): readonly string[] {
-  if (!/^(?:group|project)\//.test(subject)) return [];
-  const chain = groupsAround(subject, directory).map((group) => `group/${group.id}`);
-  return [...(subject.startsWith('group/') ? chain.slice(0, -1) : chain).reverse(), 'instance'];
-}
+const subjectsAbove = (subject: string, directory: Directory | undefined): readonly string[] =>
+  /^(?:group|project)\//.test(subject) ? [...groupsAbove(subject, directory).toReversed(), 'instance'] : [];
 
 /** Those that rows of these subjects touch: their own, and those of everything above them. */
 export function touchedBy(
@@ -193,6 +165,6 @@ export function touchedBy(
   subjects: ReadonlySet<string>,
   directory: Directory | undefined,
 ): readonly Oversubscription[] {
-  const touched = new Set([...subjects].flatMap((subject) => [subject, ...ancestorsOf(subject, directory)]));
+  const touched = new Set([...subjects].flatMap((each) => [each, ...subjectsAbove(each, directory)]));
   return all.filter(({ subject }) => touched.has(subject));
 }

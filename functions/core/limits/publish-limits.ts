@@ -7,8 +7,8 @@ import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { ROLLOUT_CLASSES } from '../../../policies/rollout-step.ts';
 import { atOnce } from '../environment/environment.ts';
+import { rowsSet, writeLog } from './change-log.ts';
 import { changeRows, NO_LIMITS } from './change-rows.ts';
-import type { ChangeRow, LogEntry } from './edit-model.ts';
 import {
   chunkOfRoot,
   joinLimits,
@@ -26,12 +26,9 @@ import {
   LimitsError,
   type LimitTable,
   type LogItem,
-  packJson,
-  unpackJson,
+  WITHIN,
 } from './limit-table.ts';
 
-export const TIMEOUT_MS = 5_000;
-const WITHIN = { timeoutMs: TIMEOUT_MS };
 const FLIPS_MAX = 3;
 const CHUNKS_AT_ONCE = 8;
 /** Days that an old set is kept for lookups and undo. Programs adopt a set within seconds. */
@@ -73,12 +70,11 @@ export async function publishLimits(
   if (live?.set !== base) return { outcome: 'stale', live };
   const rows = from && changeRows({ from, to: valid.value, directory, nowMs: change.atMs });
   const edit = (live?.edit ?? 0) + 1;
-  const log = logOf(edit, set, change, rows);
-  if (log.aside !== undefined) await table.putChunk(rowsSet(set), { name: ROWS, bytes: log.aside }, WITHIN);
+  const log = await writeLog(edit, set, change, rows, table);
   await atOnce(chunks, CHUNKS_AT_ONCE, (chunk) => table.putChunk(set, chunk, WITHIN));
   const outcome = await flip({ set, edit, atMs: change.atMs }, base, log.item, table);
-  const left = outcome.outcome === 'live' ? [base] : [set, ...(log.aside ? [rowsSet(set)] : [])];
-  for (const each of left) if (each !== undefined) await retire(each, change.atMs, table);
+  const unused = outcome.outcome === 'live' ? [base] : [set, log.hasRowsSet ? rowsSet(set) : undefined];
+  for (const each of unused) if (each !== undefined) await retire(each, change.atMs, table);
   return outcome;
 }
 
@@ -120,7 +116,7 @@ export async function readLimitSet(
 ): Promise<{ readonly change: LimitChange; readonly document: LimitsDocument }> {
   const [bytes] = await table.readChunks(set, [SHARED], WITHIN);
   const shared = unpackedShared(bytes);
-  const names = shared.roots.map(chunkOfRoot);
+  const names = [...shared.roots].map(chunkOfRoot);
   const chunks = await table.readChunks(set, names, WITHIN);
   const ofRoots = names.map((name, index) => unpackedLimits(name, chunks[index]));
   return { change: shared.change, document: joinLimits(shared, ofRoots) };
@@ -155,58 +151,4 @@ export function withRolloutTimes(
     return next;
   };
   return { ...document, rollout: rollout.map((entry) => (isRecord(entry) ? timed(entry) : entry)) };
-}
-
-/*
- * The change log: one item per edit, kept forever. Rows of a large edit are written next to the chunks of its set, before it is
- * published, and stay when those expire.
- */
-
-export interface LoggedChange extends Omit<LogEntry, 'edit'> {
-  readonly request?: string;
-  /** All subjects it changed; absent: too many to list. */
-  readonly subjects?: readonly string[];
-}
-
-/** An item with this many rows and texts stays below 8 KB, so a page of a hundred is one read. */
-const ROWS_INLINE_MAX = 40;
-const SUBJECTS_MAX = 40;
-/** About 3 MB compressed; `count` has the total. A first import of 10 000 limits has half of them. */
-const LOGGED_ROWS_MAX = 100_000;
-const ROWS = 'rows';
-const rowsSet = (set: string): string => `changes#${set}`;
-
-/** @param rows - undefined: the base cannot be read any more. */
-function logOf(
-  edit: number,
-  set: string,
-  change: LimitChange,
-  rows: readonly ChangeRow[] | undefined,
-): { readonly item: LogItem; readonly aside?: Uint8Array } {
-  const subjects = [...new Set(rows?.map(({ subject }) => subject))];
-  const inline = rows !== undefined && rows.length <= ROWS_INLINE_MAX;
-  const logged: LoggedChange = {
-    ...change,
-    set,
-    count: rows?.length ?? 0,
-    ...(rows !== undefined && subjects.length <= SUBJECTS_MAX && { subjects }),
-    ...(inline && { rows }),
-  };
-  const item = { edit, bytes: packJson(logged) };
-  return rows === undefined || inline ? { item } : { item, aside: packJson(rows.slice(0, LOGGED_ROWS_MAX)) };
-}
-
-export function loggedChangeOf({ edit, bytes }: LogItem): LoggedChange {
-  const logged = unpackJson(bytes, `entry ${edit} of the change log`);
-  if (isRecord(logged) && typeof logged.set === 'string') return logged as unknown as LoggedChange;
-  throw new LimitsError('limits_unreadable', `entry ${edit} of the change log is damaged`);
-}
-
-export async function rowsOf(
-  logged: LoggedChange,
-  table: LimitTable,
-): Promise<readonly ChangeRow[] | undefined> {
-  if (logged.rows !== undefined || logged.count === 0) return logged.rows;
-  const [bytes] = await table.readChunks(rowsSet(logged.set), [ROWS], WITHIN);
-  return bytes && (unpackJson(bytes, `rows of ${logged.set}`) as readonly ChangeRow[]);
 }

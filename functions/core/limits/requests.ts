@@ -5,11 +5,9 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ChangeRow, LimitEdit } from './edit-model.ts';
 import type { EditAuthor, EditRequest, LimitRequest, Person } from './edit-outcomes.ts';
-import { LimitsError, type LimitTable, packJson, unpackJson } from './limit-table.ts';
-import { TIMEOUT_MS } from './publish-limits.ts';
+import { LimitsError, type LimitTable, packJson, unpackJson, WITHIN } from './limit-table.ts';
 import { isSamePerson, mayBeSame } from './rights.ts';
 
-const WITHIN = { timeoutMs: TIMEOUT_MS };
 const KEPT_MS = 30 * DAY_MS;
 /** All requesters together; with the decided ones there are twice as many at most. */
 const PENDING_MAX = 500;
@@ -83,12 +81,6 @@ export const filedBy = ({ actor, userId }: Person, nowMs: number, unique: string
   expiresAtMs: nowMs + KEPT_MS,
 });
 
-export interface ApprovalNeed {
-  readonly rows: readonly ChangeRow[];
-  readonly toApprove: readonly ChangeRow[];
-  readonly nowMs: number;
-}
-
 /**
  * Files edits for approval by another user. Undefined: too many requests are waiting. The caller has checked
  * the author's rights and texts. @throws {LimitsError}
@@ -96,7 +88,7 @@ export interface ApprovalNeed {
 export async function fileEdits(
   edits: readonly LimitEdit[],
   by: EditAuthor,
-  { rows, toApprove, nowMs }: ApprovalNeed,
+  { rows, toApprove, nowMs }: Record<'rows' | 'toApprove', readonly ChangeRow[]> & { readonly nowMs: number },
   { table, newId }: { readonly table: LimitTable; readonly newId: () => string },
 ): Promise<EditRequest | undefined> {
   if ((await fullOf(by, table, nowMs)) !== undefined) return undefined;
@@ -132,12 +124,13 @@ export async function readEdits(
   return bytes && (unpackJson(bytes, `the chunk of edits of request ${request}`) as readonly LimitEdit[]);
 }
 
-/** Ids and names that are new with every try: the request does not depend on them. */
-const WRITTEN_FIELDS = /^(?:by|requested_by|approved_by|reviewed)(?:_user)?$/;
+/** Fields that Tollgate writes: who requested, approved or reviewed it. */
+export const AUTHOR_FIELD = /^(by|requested_by|approved_by|reviewed)(_by)?(_user)?$/;
 
+/** Authors and new ids differ with every try: the fingerprint does not depend on them. */
 export function fingerprintOf(rows: readonly ChangeRow[]): string {
   const lines = rows
-    .filter(({ field }) => !WRITTEN_FIELDS.test(field))
+    .filter(({ field }) => !AUTHOR_FIELD.test(field))
     .map(({ about, subject, limit, id, field, from, to, whole }) => {
       const named = whole === 'added' ? about === 'limit' || about === 'grant' || about === 'rollout' : true;
       return JSON.stringify([

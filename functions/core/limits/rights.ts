@@ -7,7 +7,7 @@ import type { Unit } from '../../../policies/unit.ts';
 import { binds } from './change-rows.ts';
 import type { ChangeRow } from './edit-model.ts';
 import type { Act, Denial, LimitRequest, Person, Rights, Role, RoleName } from './edit-outcomes.ts';
-import { groupsAround } from './subject-text.ts';
+import { groupsAbove } from './subject-text.ts';
 
 /**
  * Returns true if both may be the same person, for approvals by another person: without two ids, equal names
@@ -124,7 +124,7 @@ export const rolesFor = (
     if (!/^(?:group|project)\//.test(subject)) return false;
     if (reach === 'subtree' || held === undefined) return true;
     const { unit } = held;
-    return groupsAbove(subject, held.directory).some((id) => holds(`group/${id}`, unit, held));
+    return groupsAbove(subject, held.directory).some((group) => holds(group, unit, held));
   });
 
 function reaches(
@@ -135,21 +135,14 @@ function reaches(
   unit: Unit | undefined,
 ): boolean {
   if (reach === 'none' || reach === 'all') return reach === 'all';
-  const groups = role.role === 'viewer' || role.role === 'owner' ? role.groups : [];
-  if (groups === 'all') return true;
+  if (role.role !== 'viewer' && role.role !== 'owner') return false;
+  if (role.groups === 'all') return true;
+  const groups = role.groups.map((id) => `group/${id}`);
   const above = groupsAbove(subject, context.directory);
-  const place = placeOfSubject(subject);
-  const own = place.startsWith('group/') ? Number(place.slice('group/'.length)) : undefined;
-  if (reach === 'subtree')
-    return above.some((id) => groups.includes(id)) || (own !== undefined && groups.includes(own));
-  const top = above.findIndex((id) => groups.includes(id));
-  return top >= 0 && above.slice(0, top + 1).some((id) => holds(`group/${id}`, unit, context));
+  if (reach === 'subtree') return [...above, placeOfSubject(subject)].some((each) => groups.includes(each));
+  const top = above.findIndex((group) => groups.includes(group));
+  return top >= 0 && above.slice(0, top + 1).some((group) => holds(group, unit, context));
 }
-
-const groupsAbove = (subject: string, directory: Directory | undefined): readonly number[] =>
-  groupsAround(subject, directory)
-    .slice(0, subject.startsWith('group/') ? -1 : undefined)
-    .map(({ id }) => id);
 
 /** Returns true if an enforced limit of the group bounds this unit. An unknown unit is bounded by none. */
 export const holds = (

@@ -1,6 +1,6 @@
 /** `group/101` ↔ `{group: 101}`: subjects as the desk names them, and as limits.yaml writes them. */
 
-import type { Directory, DirectoryGroup } from '../../../policies/directory.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { CAP_KINDS, capOf, capSubject } from '../../../policies/limits/cap.ts';
 import { LIMIT_KINDS, type LimitKind } from '../../../policies/unit.ts';
@@ -68,12 +68,13 @@ export const writtenField = (name: string, value: unknown): unknown =>
 export const readField = (name: string, value: unknown): unknown =>
   name === 'carry' && isRecord(value) ? value.max : value;
 
-/** The groups around a group or project, root first; a group is the last of its own. Empty if unknown. */
-export function groupsAround(subject: string, directory: Directory | undefined): readonly DirectoryGroup[] {
+/** Returns the groups above a group or project, root first. Empty if it is unknown. */
+export function groupsAbove(subject: string, directory: Directory | undefined): readonly string[] {
   const [kind, id] = subject.split('/');
   const groupId = kind === 'project' ? directory?.projectById.get(Number(id))?.groupId : Number(id);
   const isPlaced = (kind === 'group' || kind === 'project') && groupId !== undefined;
-  return (isPlaced ? directory?.chainById.get(groupId) : undefined) ?? [];
+  const chain = (isPlaced ? directory?.chainById.get(groupId) : undefined) ?? [];
+  return (kind === 'group' ? chain.slice(0, -1) : chain).map((group) => `group/${group.id}`);
 }
 
 /** The kind of an entry: the name of its amount. */

@@ -91,14 +91,14 @@ export async function batchGet(
 }
 
 async function readBatch(
-  asked: Operations['BatchGetItem'],
+  request: Operations['BatchGetItem'],
   found: Map<string, Item>,
   limit: TimeLimit,
   { table, clock, random }: BatchGetDeps,
 ): Promise<void> {
-  let { keys } = asked;
+  let { keys } = request;
   const readRest = async (): Promise<void> => {
-    const { items, left } = await table.send('BatchGetItem', { ...asked, keys }, limit);
+    const { items, left } = await table.send('BatchGetItem', { ...request, keys }, limit);
     for (const item of items) found.set(nameOf(keyOf(item)), item);
     keys = left;
   };
@@ -168,6 +168,7 @@ interface SingleItemOptions<Value> {
   readonly decode: (item: Item) => Value | undefined;
 }
 
+/** Each call throws {@link LedgerError} `ledger_unavailable`. Undefined: it was never written. */
 export interface SingleItem<Value> {
   read(): Promise<Value | undefined>;
   write(value: Value): Promise<void>;

@@ -1,4 +1,5 @@
 import type { CancellationReason, Put, Update } from '@aws-sdk/client-dynamodb';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Key } from './keys.ts';
 import {
   type Answers,
@@ -13,6 +14,7 @@ import {
   type ItemPage,
   type ItemsOutcome,
   type ItemTable,
+  keyOf,
   numberIs,
   type Operations,
   PK,
@@ -36,7 +38,7 @@ export interface DynamoAnswer {
     | undefined;
 }
 
-/** Sends one call, once. Rejects with an error that is named as DynamoDB names it and has its fields. */
+/** Sends one call, once. Rejects with DynamoDB's error name and fields. */
 export type DynamoCall = (
   operation: keyof Operations,
   input: object,
@@ -46,7 +48,7 @@ export type DynamoCall = (
 export function tableOn(callOnce: DynamoCall, tableName: string): ItemTable {
   const TableName = tableName;
   const call = askedAgain(callOnce);
-  const asked: { readonly [Name in keyof Operations]: Asking<Name> } = {
+  const calls: { readonly [Name in keyof Operations]: Asking<Name> } = {
     GetItem: async ({ key, consistent }, signal) => {
       const input = { TableName, Key: keyItem(key), ConsistentRead: consistent };
       return (await call('GetItem', input, signal)).Item;
@@ -59,7 +61,7 @@ export function tableOn(callOnce: DynamoCall, tableName: string): ItemTable {
       const left = answer.UnprocessedKeys?.[TableName]?.Keys ?? [];
       return {
         items: answer.Responses?.[TableName] ?? [],
-        left: left.map((key) => ({ pk: key[PK]?.S ?? '', sk: key[SK]?.S ?? '' })),
+        left: left.map(keyOf),
       };
     },
     Query: async (ask, signal) => pageOf(await call('Query', { TableName, ...queryInput(ask) }, signal)),
@@ -87,7 +89,7 @@ export function tableOn(callOnce: DynamoCall, tableName: string): ItemTable {
   };
   return {
     tableName,
-    send: (name, operation, limit) => asked[name](operation, limit.signal),
+    send: (name, operation, limit) => calls[name](operation, limit.signal),
   };
 }
 
@@ -144,19 +146,14 @@ function reading(
   { filter, attributes, consistent, pageItems, from }: Omit<QueryAsk, 'pk'>,
   to: Placeholders,
 ) {
-  const texts = {
-    ...(filter !== undefined && { FilterExpression: itemConditionText(filter, to) }),
-    ...(attributes !== undefined && {
-      ProjectionExpression: attributes.map((name) => to.name(name)).join(', '),
-    }),
-  };
-  return {
-    ...texts,
+  const input = withoutAbsent({
+    FilterExpression: filter && itemConditionText(filter, to),
+    ProjectionExpression: attributes?.map((name) => to.name(name)).join(', '),
     ConsistentRead: consistent,
-    ...(pageItems !== undefined && { Limit: pageItems }),
-    ...(from !== undefined && { ExclusiveStartKey: from }),
-    ...to.attributes,
-  };
+    Limit: pageItems,
+    ExclusiveStartKey: from,
+  });
+  return { ...input, ...to.attributes };
 }
 
 const pageOf = (answer: DynamoAnswer): ItemPage => ({
@@ -303,9 +300,8 @@ function updateText(
   const adds = Object.entries(add).map(
     ([name, value]) => `${to.name(name)} ${to.value({ N: String(value) })}`,
   );
-  return [
-    ...(sets.length === 0 ? [] : [`SET ${sets.join(', ')}`]),
-    ...(adds.length === 0 ? [] : [`ADD ${adds.join(', ')}`]),
-    ...(remove.length === 0 ? [] : [`REMOVE ${remove.map((name) => to.name(name)).join(', ')}`]),
-  ].join(' ');
+  const clauses = { SET: sets, ADD: adds, REMOVE: remove.map((name) => to.name(name)) };
+  return Object.entries(clauses)
+    .flatMap(([verb, parts]) => (parts.length === 0 ? [] : `${verb} ${parts.join(', ')}`))
+    .join(' ');
 }

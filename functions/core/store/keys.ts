@@ -1,31 +1,7 @@
 /** Every key of the table. The GitLab instance starts each key, so one table may serve several. */
 import { createHash } from 'node:crypto';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import {
-  CLOSING_SK,
-  COUNTER_LOG_PK_SUFFIX,
-  COUNTER_SK,
-  COUNTERS_PK_SUFFIX,
-  DIRECTORY_PK_SUFFIX,
-  ENTRY_SK_PREFIX,
-  FORECAST_ALERTS_PK_INFIX,
-  HEALTH_PK_SUFFIX,
-  HEARTBEAT_PK_SUFFIX,
-  INBOX_SK,
-  JOURNAL_PK_PREFIX,
-  LIMITS_PK_SUFFIX,
-  NOTICES_PK_SUFFIX,
-  PSEUDONYMS_PK_SUFFIX,
-  RECORD_SK,
-  REQUEUE_PK_SUFFIX,
-  SESSIONS_PK_SUFFIX,
-  SHEETS_PK_SUFFIX,
-  SSM_LIMITS_PK_SUFFIX,
-  STATEMENTS_PK_SUFFIX,
-  THRESHOLD_ALERTS_PK_INFIX,
-  WATCHDOG_PK_SUFFIX,
-  YET_FAILED_PK_SUFFIX,
-} from '../../names.ts';
+import * as names from '../../names.ts';
 import { LedgerError } from './table-failure.ts';
 
 export interface Key {
@@ -36,7 +12,7 @@ export interface Key {
 /** The due index is spread, so that one busy instance does not write one partition of it. */
 export const DUE_SHARDS = 16;
 
-export { CLOSING_SK, COUNTER_SK, ENTRY_SK_PREFIX, INBOX_SK, RECORD_SK };
+export { CLOSING_SK, COUNTER_SK, ENTRY_SK_PREFIX, INBOX_SK, RECORD_SK } from '../../names.ts';
 /** A partition of the inbox takes a thousand deliveries a second. */
 export const INBOX_SHARDS = 8;
 /** Deliveries are kept by the half hour, so that the sweep can read the ends that webhooks reported in it. */
@@ -75,11 +51,11 @@ export function ledgerKeys(instance: string) {
   return {
     prefix: `${instance}#`,
 
-    record: (jobId: number): Key => at(`#job#${jobId}`, RECORD_SK),
+    record: (jobId: number): Key => at(`#job#${jobId}`, names.RECORD_SK),
     entry: (jobId: number, number: number): Key =>
-      at(`#job#${jobId}`, `${ENTRY_SK_PREFIX}${digits(number, ENTRY_DIGITS)}`),
-    counter: (key: CounterKey): Key => at(`#counter#${counterPath(key)}`, COUNTER_SK),
-    closing: (key: CounterKey): Key => at(`#counter#${counterPath(key)}`, CLOSING_SK),
+      at(`#job#${jobId}`, `${names.ENTRY_SK_PREFIX}${digits(number, ENTRY_DIGITS)}`),
+    counter: (key: CounterKey): Key => at(`#counter#${counterPath(key)}`, names.COUNTER_SK),
+    closing: (key: CounterKey): Key => at(`#counter#${counterPath(key)}`, names.CLOSING_SK),
     jobIdOf: (pk: string): number => Number(pk.slice(jobPrefix.length)),
     counterOf: (pk: string): CounterKey => parseCounterPath(pk.slice(counterPrefix.length)),
     /** Notices have any text, so the key has its hash. */
@@ -96,10 +72,10 @@ export function ledgerKeys(instance: string) {
     inbox: (id: string, receivedAtMs: number): Key => {
       const name = digest(id);
       const shard = name.charCodeAt(0) % INBOX_SHARDS;
-      return { pk: inboxPk(inboxSlot(receivedAtMs), shard), sk: `${INBOX_SK}#${name}` };
+      return { pk: inboxPk(inboxSlot(receivedAtMs), shard), sk: `${names.INBOX_SK}#${name}` };
     },
     isInboxPk: (pk: string): boolean => pk.startsWith(inboxPrefix),
-    isJournalPk: (pk: string): boolean => pk.startsWith(`${instance}${JOURNAL_PK_PREFIX}`),
+    isJournalPk: (pk: string): boolean => pk.startsWith(`${instance}${names.JOURNAL_PK_PREFIX}`),
 
     sweepMarks: at('@sweep', 'marks'),
     sweepMarksBlock: (block: number): Key => at('@sweep', `marks#${digits(block, BLOCK_DIGITS)}`),
@@ -110,54 +86,57 @@ export function ledgerKeys(instance: string) {
     recountPart: (rev: number, number: number): Key =>
       at('@recount', `round#${digits(rev, NUMBER_DIGITS)}#${digits(number, BLOCK_DIGITS)}`),
     canaryOutcome: at('@canary', 'outcome'),
-    healthLook: at(HEALTH_PK_SUFFIX, 'look'),
-    heartbeatPk: `${instance}${HEARTBEAT_PK_SUFFIX}`,
-    watchdogMark: at(WATCHDOG_PK_SUFFIX, 'mark'),
-    yetFailed: at(YET_FAILED_PK_SUFFIX, 'latest'),
-    noticesCursor: at(NOTICES_PK_SUFFIX, 'cursor'),
+    healthLook: at(names.HEALTH_PK_SUFFIX, 'look'),
+    heartbeatPk: `${instance}${names.HEARTBEAT_PK_SUFFIX}`,
+    watchdogMark: at(names.WATCHDOG_PK_SUFFIX, 'mark'),
+    yetFailed: at(names.YET_FAILED_PK_SUFFIX, 'latest'),
+    noticesCursor: at(names.NOTICES_PK_SUFFIX, 'cursor'),
     alertRecords: (of: 'thresholds' | 'forecasts', key: CounterKey): Key =>
       at(
-        `${of === 'thresholds' ? THRESHOLD_ALERTS_PK_INFIX : FORECAST_ALERTS_PK_INFIX}${counterPath(key)}`,
+        `${of === 'thresholds' ? names.THRESHOLD_ALERTS_PK_INFIX : names.FORECAST_ALERTS_PK_INFIX}${counterPath(key)}`,
         'told',
       ),
     importedParameter: (group: number): Key =>
-      at(SSM_LIMITS_PK_SUFFIX, `${IMPORTED_PARAMETER_SK_PREFIX}${group}`),
-    requeueList: (group: number): Key => at(REQUEUE_PK_SUFFIX, `group/${group}`),
+      at(names.SSM_LIMITS_PK_SUFFIX, `${IMPORTED_PARAMETER_SK_PREFIX}${group}`),
+    requeueList: (group: number): Key => at(names.REQUEUE_PK_SUFFIX, `group/${group}`),
 
-    counterSnapshot: at(COUNTERS_PK_SUFFIX, 'head'),
+    counterSnapshot: at(names.COUNTERS_PK_SUFFIX, 'head'),
     counterSnapshotPart: (turn: number, number: number): Key =>
-      at(COUNTERS_PK_SUFFIX, `part#${turn}#${digits(number, BLOCK_DIGITS)}`),
+      at(names.COUNTERS_PK_SUFFIX, `part#${turn}#${digits(number, BLOCK_DIGITS)}`),
     counterLog: (atMs: number, batch: string): Key =>
-      at(COUNTER_LOG_PK_SUFFIX, `${digits(LAST_MS - atMs, LAST_MS_DIGITS)}#${batch}`),
+      at(names.COUNTER_LOG_PK_SUFFIX, `${digits(LAST_MS - atMs, LAST_MS_DIGITS)}#${batch}`),
 
-    statementRegister: at(STATEMENTS_PK_SUFFIX, 'register'),
+    statementRegister: at(names.STATEMENTS_PK_SUFFIX, 'register'),
     statementNumber: (number: number): Key =>
       at(
-        `${STATEMENTS_PK_SUFFIX}#number#${Math.floor(number / STATEMENTS_A_BLOCK)}`,
+        `${names.STATEMENTS_PK_SUFFIX}#number#${Math.floor(number / STATEMENTS_A_BLOCK)}`,
         digits(number, NUMBER_DIGITS),
       ),
     closedStatement: (subject: string, month: string): Key =>
-      at(`${STATEMENTS_PK_SUFFIX}#of#${escapePart(subject)}`, month),
-    priceChange: (number: number): Key => at(`${STATEMENTS_PK_SUFFIX}#prices`, digits(number, NUMBER_DIGITS)),
+      at(`${names.STATEMENTS_PK_SUFFIX}#of#${escapePart(subject)}`, month),
+    priceChange: (number: number): Key =>
+      at(`${names.STATEMENTS_PK_SUFFIX}#prices`, digits(number, NUMBER_DIGITS)),
     priceEdition: (sha256: string, number: number): Key =>
-      part(`${STATEMENTS_PK_SUFFIX}#prices#${sha256}`, number),
+      part(`${names.STATEMENTS_PK_SUFFIX}#prices#${sha256}`, number),
     sheet: (kind: string, span: string, number: number): Key =>
-      part(`${SHEETS_PK_SUFFIX}#${kind}#${span}`, number),
+      part(`${names.SHEETS_PK_SUFFIX}#${kind}#${span}`, number),
 
-    limitPointer: at(LIMITS_PK_SUFFIX, 'pointer'),
+    limitPointer: at(names.LIMITS_PK_SUFFIX, 'pointer'),
     limitChunk: (set: string, chunk: string, number: number): Key =>
-      at(`${LIMITS_PK_SUFFIX}#${set}`, `${chunk}#${digits(number, PART_DIGITS)}`),
-    limitOpening: (key: CounterKey): Key => at(`${LIMITS_PK_SUFFIX}#opening#${counterPath(key)}`, 'opening'),
-    limitLog: (edit: number): Key => at(`${LIMITS_PK_SUFFIX}#log`, digits(edit, NUMBER_DIGITS)),
-    limitRequest: (id: string): Key => at(`${LIMITS_PK_SUFFIX}#requests`, id),
+      at(`${names.LIMITS_PK_SUFFIX}#${set}`, `${chunk}#${digits(number, PART_DIGITS)}`),
+    limitOpening: (key: CounterKey): Key =>
+      at(`${names.LIMITS_PK_SUFFIX}#opening#${counterPath(key)}`, 'opening'),
+    limitLog: (edit: number): Key => at(`${names.LIMITS_PK_SUFFIX}#log`, digits(edit, NUMBER_DIGITS)),
+    limitRequest: (id: string): Key => at(`${names.LIMITS_PK_SUFFIX}#requests`, id),
 
-    directoryPointer: at(DIRECTORY_PK_SUFFIX, 'pointer'),
+    directoryPointer: at(names.DIRECTORY_PK_SUFFIX, 'pointer'),
     directoryChunk: (version: string, chunk: string, number: number): Key =>
-      at(`${DIRECTORY_PK_SUFFIX}#${version}`, `${chunk}#${digits(number, PART_DIGITS)}`),
+      at(`${names.DIRECTORY_PK_SUFFIX}#${version}`, `${chunk}#${digits(number, PART_DIGITS)}`),
 
-    pseudonymKey: (year: number): Key => at(PSEUDONYMS_PK_SUFFIX, String(year)),
-    session: (idHash: string): Key => at(`${SESSIONS_PK_SUFFIX}#${idHash}`, 'session'),
-    sessionOfUser: (userId: number, idHash: string): Key => at(`${SESSIONS_PK_SUFFIX}#of#${userId}`, idHash),
+    pseudonymKey: (year: number): Key => at(names.PSEUDONYMS_PK_SUFFIX, String(year)),
+    session: (idHash: string): Key => at(`${names.SESSIONS_PK_SUFFIX}#${idHash}`, 'session'),
+    sessionOfUser: (userId: number, idHash: string): Key =>
+      at(`${names.SESSIONS_PK_SUFFIX}#of#${userId}`, idHash),
   };
 }
 

@@ -1,6 +1,7 @@
 /** DynamoDB's operations in memory. Nothing conflicts or is throttled; stored bytes are never shared with callers. */
 
 import { keepLatest } from '../../../policies/keep-latest.ts';
+import { nameOf } from './calls.ts';
 import type { Key } from './keys.ts';
 import {
   type Answers,
@@ -106,11 +107,8 @@ class MemoryItems implements KeptItems {
 
   span(span: ItemSpan): readonly Item[] {
     const name = span.dueBeforeMs === undefined ? span.pk : dueName(span.pk);
-    const entries = this.#partitions.get(name)?.values() ?? [];
-    return spanOf(
-      [...entries].map(({ item }) => item),
-      span,
-    );
+    const items = [...(this.#partitions.get(name)?.values() ?? [])].map(({ item }) => item);
+    return spanOf(items, span);
   }
 
   page(from: number, max: number): { readonly items: readonly Item[]; readonly next: number | undefined } {
@@ -133,7 +131,6 @@ class MemoryItems implements KeptItems {
   }
 }
 
-const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 const dueName = (pk: string): string => `due\n${pk}`;
 
 function partitionsOf(item: Item): readonly string[] {

@@ -1,5 +1,6 @@
 /** Evaluates operations like DynamoDB, for the in-memory table and the ledger file of `npm start`. */
 
+import { nameOf } from './calls.ts';
 import type { Key } from './keys.ts';
 import {
   type Answers,
@@ -60,19 +61,20 @@ interface EvaluationOptions {
 export class TableEvaluation {
   readonly #items: KeptItems;
   readonly #options: EvaluationOptions;
-  readonly #answers: { readonly [Name in keyof Operations]: (asked: Operations[Name]) => Answers[Name] } = {
-    GetItem: ({ key }) => this.#items.get(key),
-    BatchGetItem: ({ keys }) => ({
-      items: keys.map((key) => this.#items.get(key)).filter((item) => item !== undefined),
-      left: [],
-    }),
-    Query: (ask) => this.#query(ask),
-    Scan: (ask) => this.#scan(ask),
-    PutItem: (write) => this.#writeOne(write),
-    UpdateItem: (write) => this.#writeOne(write),
-    DeleteItem: ({ key }) => this.#delete(key),
-    TransactWriteItems: ({ writes, token }) => this.#transact(writes, token),
-  };
+  readonly #answers: { readonly [Name in keyof Operations]: (operation: Operations[Name]) => Answers[Name] } =
+    {
+      GetItem: ({ key }) => this.#items.get(key),
+      BatchGetItem: ({ keys }) => ({
+        items: keys.map((key) => this.#items.get(key)).filter((item) => item !== undefined),
+        left: [],
+      }),
+      Query: (ask) => this.#query(ask),
+      Scan: (ask) => this.#scan(ask),
+      PutItem: (write) => this.#writeOne(write),
+      UpdateItem: (write) => this.#writeOne(write),
+      DeleteItem: ({ key }) => this.#delete(key),
+      TransactWriteItems: ({ writes, token }) => this.#transact(writes, token),
+    };
 
   constructor(items: KeptItems, options: EvaluationOptions = {}) {
     this.#items = items;
@@ -198,7 +200,7 @@ const keyOfWrite = (write: ItemWrite): Key => (write.kind === 'put' ? keyOf(writ
 function refuseUnlawful(writes: readonly ItemWrite[]): void {
   if (writes.length === 0 || writes.length > TRANSACTION_ITEMS_MAX)
     throw invalid(`transaction of ${writes.length} items: expected 1 to ${TRANSACTION_ITEMS_MAX}`);
-  const names = new Set(writes.map(keyOfWrite).map(({ pk, sk }) => `${pk}\n${sk}`));
+  const names = new Set(writes.map((write) => nameOf(keyOfWrite(write))));
   if (names.size !== writes.length)
     throw invalid('one transaction writes the same item twice: merge the writes first');
 }

@@ -206,7 +206,7 @@ const START: Readonly<Record<Role, () => Promise<Served> | Served>> = {
 /** The deciding side answers immediately, so all CPU is the relay's and the function's. */
 async function startInlineRelay(): Promise<Served> {
   const { createLedger } = await import('../../../functions/core/ledger/create-ledger.ts');
-  const { MemoryStore } = await import('../../../functions/core/ledger/memory-store.ts');
+  const { MemoryStore } = await import('../../../test/support/ledger/memory-store.ts');
   const { silentLog, systemClock } = await import('../../../functions/core/environment/environment.ts');
   const { createRelay } = await import('../../../relay/relay.ts');
   const { INLINE_URL, inlineFetch } = await import('../../local/admit.ts');

@@ -9,13 +9,9 @@ import {
 } from '../../../functions/core/contract/admissions.ts';
 import { type Log, systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import {
-  MemoryStore,
-  type StoreFault,
-  type StoreOperation,
-} from '../../../functions/core/ledger/memory-store.ts';
 import type { Decision } from '../../../policies/decision.ts';
 import { flowRules } from '../../support/flow/flow.ts';
+import { MemoryStore, type StoreFault, type StoreOperation } from '../../support/ledger/memory-store.ts';
 
 const IMAGES = { id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] };
 

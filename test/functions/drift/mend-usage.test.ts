@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { mendedMs } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { usageOf } from '../../../functions/core/usage/usage.ts';
 import { mendUsage, recordVisit } from '../../../functions/drift/recount.ts';
 import { anAsk, claim, someFacts } from '../../support/ledger/asks.ts';
+import { MemoryStore } from '../../support/ledger/memory-store.ts';
 import { Feed, INSTANCE, rollupBench } from '../../support/ledger/rollup-bench.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 

@@ -5,7 +5,6 @@
 import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { dynamoSheetStore } from '../../../functions/core/sheets/sheet-store.ts';
 import {
   type ClosedStatement,
@@ -24,6 +23,7 @@ import { seededRandom } from '../../../scripts/local/random.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { someFacts } from '../../support/ledger/asks.ts';
 import { MemoryRollupStore } from '../../support/ledger/memory-rollup-store.ts';
+import { MemoryStore } from '../../support/ledger/memory-store.ts';
 import { Feed } from '../../support/ledger/rollup-bench.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 import { FULL } from '../../support/property-runs.ts';

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import type { Log } from '../../../functions/core/environment/environment.ts';
 import { isTerminal, JOB_STATUSES } from '../../../functions/core/gitlab/gitlab.ts';
 import { groupHookKey } from '../../../functions/core/gitlab/group-hooks.ts';
-import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
 import type { InboxItem } from '../../../functions/core/ledger/store.ts';
 import { parseHintText } from '../../../functions/core/truth/webhook-hints.ts';
 import {
@@ -13,6 +12,7 @@ import {
   PROOF_HEADER,
   type SettleAppDeps,
 } from '../../../functions/settle/app.ts';
+import { MemoryStore, type StoreFault } from '../../support/ledger/memory-store.ts';
 import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
 
 const TOKEN = `whsec_${Buffer.from('the token of this year, 32 bytes').toString('base64')}`;

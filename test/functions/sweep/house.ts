@@ -2,13 +2,13 @@ import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { dynamoSweepMarks } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { JobState } from '../../../functions/core/ledger/ledger.ts';
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { SweepReport } from '../../../functions/sweep/run.ts';
 import { newSweepMemory, type SweepDeps } from '../../../functions/sweep/run.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
 import type { CounterKey } from '../../../policies/claim.ts';
 import { anAsk, claim, counter, someFacts } from '../../support/ledger/asks.ts';
+import { MemoryStore } from '../../support/ledger/memory-store.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 import { FakeGitLab } from './fake-gitlab.ts';
 

@@ -5,12 +5,12 @@ import type { LedgerClock } from '../../../functions/core/environment/environmen
 import { GitLabError, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { dynamoSweepMarks } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { endOfJob } from '../../../functions/core/truth/verdict.ts';
 import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
 import { anAsk, claim, counter, someFacts } from '../../support/ledger/asks.ts';
+import { MemoryStore, type StoreFault } from '../../support/ledger/memory-store.ts';
 import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { FakeGitLab } from './fake-gitlab.ts';

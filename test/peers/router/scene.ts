@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { expect, onTestFailed, test } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { serveAdmit } from '../../../scripts/local/admit.ts';
@@ -16,6 +15,7 @@ import {
   startRelay,
   until,
 } from '../../../scripts/proof/relay-process.ts';
+import { MemoryStore } from '../../support/ledger/memory-store.ts';
 import {
   buildPeer,
   isWanted,

@@ -1,6 +1,5 @@
 import { handle } from 'hono/aws-lambda';
 import { describe, expect, test } from 'vitest';
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import {
   type AdmitResult,
   callAdmit,
@@ -10,6 +9,7 @@ import {
 import { INVOKE_URL, invokeRoute, urlRoute } from '../../../relay/admit/routes.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { admitApp, flowRules } from '../../support/flow/flow.ts';
+import { MemoryStore } from '../../support/ledger/memory-store.ts';
 
 const BASE_URL = `http://127.0.0.1:8787`;
 

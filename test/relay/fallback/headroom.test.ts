@@ -4,7 +4,6 @@ import { createAdmitApp } from '../../../functions/admit/app.ts';
 import type { AdmissionsResponse } from '../../../functions/core/contract/admissions.ts';
 import { type LedgerClock, silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { readHeadroom } from '../../../relay/admit/response.ts';
@@ -13,6 +12,7 @@ import { Headroom, type HeadroomSnapshot } from '../../../relay/fallback/headroo
 import { createHeadroomSnapshots } from '../../../relay/fallback/headroom-snapshot.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
+import { MemoryStore } from '../../support/ledger/memory-store.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { range } from '../../support/relay/commit-bench.ts';
 import { budgetRoom } from '../../support/relay/verdicts.ts';

@@ -4,12 +4,12 @@ import type { HandOutDirectory } from '../../../functions/core/admission/judge.t
 import { directoryHandOut } from '../../../functions/core/directory/hand-out.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { Fetch } from '../../../relay/admit/admit-call.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { createLiveDirectory, DIRECTORY_AGE_MS_MAX } from '../../../relay/fallback/live-directory.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { flowRules } from '../../support/flow/flow.ts';
+import { MemoryStore } from '../../support/ledger/memory-store.ts';
 import { turn } from '../../support/relay/commit-bench.ts';
 import { MINUTE_MS, syncBench } from '../../support/sync-bench.ts';
 

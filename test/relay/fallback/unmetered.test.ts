@@ -4,7 +4,6 @@ import { recordUnmetered } from '../../../functions/core/admission/decide.ts';
 import type { UnmeteredAnswer, UnmeteredResult } from '../../../functions/core/contract/admissions.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import type { Item } from '../../../functions/core/store/operation.ts';
 import { consume } from '../../../functions/settle/consume.ts';
@@ -14,6 +13,7 @@ import type { RelayEvent } from '../../../relay/events.ts';
 import { createUnmetered, REFUSALS_MAX } from '../../../relay/fallback/unmetered.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { flowRules } from '../../support/flow/flow.ts';
+import { MemoryStore, type StoreFault } from '../../support/ledger/memory-store.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 type Outcome = UnmeteredResult['outcome'];

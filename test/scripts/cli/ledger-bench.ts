@@ -4,7 +4,6 @@ import { decide } from '../../../functions/core/admission/decide.ts';
 import type { Rules } from '../../../functions/core/admission/judge.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import type { Decision } from '../../../policies/decision.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
@@ -13,6 +12,7 @@ import { type OpenLedger, readOnly } from '../../../scripts/cli/open-ledger.ts';
 import { readRules } from '../../../scripts/cli/rules-flags.ts';
 import type { TerminalIo } from '../../../scripts/terminal/command.ts';
 import { policyDocument } from '../../policies/documents.ts';
+import { MemoryStore } from '../../support/ledger/memory-store.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 import { aProject } from './desk-run.ts';
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { CounterWrite } from '../../../functions/core/ledger/store.ts';
 import { VirtualTime } from '../../../scripts/local/clock.ts';
 import { CONTENTION, contendedStore } from '../../../scripts/proof/bench/contention-model.ts';
@@ -7,6 +6,7 @@ import { type Figure, inTurns, ratioFigure, reached } from '../../../scripts/pro
 import { type LoadOutcome, measureLoad } from '../../../scripts/proof/bench/load.ts';
 import { medianOfTries } from '../../../scripts/proof/bench/parts.ts';
 import { breaksBy, capacityPage } from '../../../scripts/proof/capacity.ts';
+import { MemoryStore } from '../../support/ledger/memory-store.ts';
 
 const aFigure = (more: Partial<Figure>): Figure => ({
   ...{ name: 'x ÷ y', value: 1, must: { atLeast: 0.5 }, unit: '×', kind: 'ratio', ...more },

@@ -1,9 +1,9 @@
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
-import type { StoreFault, StoreOperation } from '../../../functions/core/ledger/memory-store.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { seededRandom } from '../../../scripts/local/random.ts';
 import type { RollupFault } from '../../support/ledger/memory-rollup-store.ts';
+import type { StoreFault, StoreOperation } from '../../support/ledger/memory-store.ts';
 import { settleTruths } from '../../support/ledger/settle-truths.ts';
 import { Agenda } from '../agenda.ts';
 import { audit } from '../audit.ts';

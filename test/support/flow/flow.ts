@@ -6,7 +6,6 @@ import { handOutKnown } from '../../../functions/core/directory/hand-out.ts';
 import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
@@ -21,6 +20,7 @@ import { literalToken } from '../../../relay/token.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import type { SchemaTrust } from '../../../relay/wire/schema-proof.ts';
 import { serveOnLoopback } from '../../../scripts/local/loopback.ts';
+import { MemoryStore } from '../ledger/memory-store.ts';
 import { PATIENT_MS, patientRouter } from './patient-router.ts';
 
 export const TOKEN = 'glrct-flow-not-a-secret';

@@ -2,9 +2,9 @@ import type { Log } from '../../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
-import { MemoryStore, type MemoryStoreOptions } from '../../../functions/core/ledger/memory-store.ts';
 import { type HintDeps, hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import { flowRules } from '../flow/flow.ts';
+import { MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
 import type { SettleDeps } from './settle-truths.ts';
 import { type TestClock, testClock } from './test-clock.ts';
 

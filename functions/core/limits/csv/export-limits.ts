@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Directory } from '../../../../policies/directory.ts';
 import { isRecord } from '../../../../policies/document/reading.ts';
+import { placeOfSubject } from '../../../../policies/limits/cap.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import { writtenUnits } from '../../../../policies/unit.ts';
+import { subjectPath } from '../change-rows.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import {
   idOf,
@@ -45,10 +47,7 @@ export function exportLimits(
   },
 ): string {
   const { version, directory, figures, dialect = PLAIN_CSV } = options;
-  const rows = placedEntries(document).map((placed) => ({
-    ...placed,
-    path: pathOf(placed.subject, directory),
-  }));
+  const rows = placedEntries(document).map((row) => ({ ...row, path: pathOf(row.subject, directory) }));
   const lines = rows.toSorted(byPlace).map((row) => {
     const group = /^group\/(\d+)$/.exec(row.subject)?.[1];
     const place = group === undefined ? { subject: row.subject } : { group_id: group };
@@ -76,34 +75,30 @@ const withFigures = (
     column === 'limit' ? [fieldOf(column), ...FIGURE_COLUMNS.map(figureOf)] : [fieldOf(column)],
   );
 
-function pathOf(subject: string, directory: Directory | undefined): string | undefined {
-  const [kind, id] = subject.split('/');
-  if (kind === 'group') return directory?.groupById.get(Number(id))?.path;
-  return kind === 'project' ? directory?.projectById.get(Number(id))?.path : undefined;
-}
+const GROUP_OR_PROJECT = /^(?:group|project)\//;
+
+const pathOf = (subject: string, directory: Directory | undefined): string | undefined =>
+  GROUP_OR_PROJECT.test(subject) ? subjectPath(placeOfSubject(subject), directory) : undefined;
 
 type ExportRow = PlacedEntry & { readonly path: string | undefined };
 
 /** Stable: limits of one subject keep their order, and so do patterns, because the first match counts. */
 function byPlace(one: ExportRow, other: ExportRow): number {
-  const [a, b] = [rankOf(one), rankOf(other)];
-  if (a !== b) return a - b;
-  if (one.list !== 'limits') return 0;
+  const order = rankOf(one) - rankOf(other);
+  if (order !== 0 || one.list !== 'limits') return order;
   const [x, y] = [one.path ?? one.subject, other.path ?? other.subject];
   return x === y ? 0 : x < y ? -1 : 1;
 }
 
-const rankOf = ({ list, subject }: PlacedEntry): number => {
-  if (list !== 'limits') return list === 'personal_default' ? 2 : 3;
-  return /^(?:group|project)\//.test(subject) ? 1 : 0;
-};
+const rankOf = ({ list, subject }: PlacedEntry): number =>
+  list === 'limits' ? Number(GROUP_OR_PROJECT.test(subject)) : 1 + LISTS.indexOf(list);
 
 /** @param column - figures are written like `limit`. */
 function writtenCell(text: string, column: CsvColumn, { delimiter, decimal }: CsvDialect): string {
   const isDecimal = typeOf(column) === 'part';
   const isNumber = (isDecimal || column === 'group_id') && isPlainNumber(text);
-  const told = isDecimal && decimal === ',' ? text.replace('.', ',') : text;
-  const cell = isNumber ? told : cellOfText(told);
+  const localized = isDecimal && decimal === ',' ? text.replace('.', ',') : text;
+  const cell = isNumber ? localized : cellOfText(localized);
   const quotes = cell.includes(delimiter) || /["\r\n]|^\s|\s$/.test(cell);
   return quotes ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

@@ -79,24 +79,24 @@ function limitsFrom(day: string, limits: LimitSet, placed: readonly PlacedEntry[
      * The limit that a row is about. A row of one that is over by that day is about the limit that took over, unless it has
      * the end of the old one, or the file has a row of each.
      */
-    meant(standing: PlacedEntry, { valid_until = '' }: Cells, keys: ReadonlySet<string>): PlacedEntry {
-      const limit = limitOf(standing);
+    meant(current: PlacedEntry, { valid_until = '' }: Cells, keys: ReadonlySet<string>): PlacedEntry {
+      const limit = limitOf(current);
       const until = readWrittenDay(valid_until);
-      const hasEnd = until.ok && until.text === standing.entry.until;
-      if (limit === undefined || hasEnd || !isOver(limit)) return standing;
-      const then = onDay.get(entryKey(standing.subject, lineOf(limit)));
-      return then === undefined || keys.has(entryKey(then.subject, then.id)) ? standing : then;
+      const hasEnd = until.ok && until.text === current.entry.until;
+      if (limit === undefined || hasEnd || !isOver(limit)) return current;
+      const then = onDay.get(entryKey(current.subject, lineOf(limit)));
+      return then === undefined || keys.has(entryKey(then.subject, then.id)) ? current : then;
     },
     added: (entry: LimitEntry): LimitEntry => (entry.from === undefined ? { ...entry, from: day } : entry),
     /** A limit that the file does not name, and that goes with the day. Undefined: it never is in force. */
-    ended(standing: PlacedEntry): LimitEntry | undefined {
-      const limit = limitOf(standing);
-      if (limit === undefined || isOver(limit)) return standing.entry;
-      return begins(limit) ? undefined : { ...standing.entry, until: dayBefore };
+    ended(current: PlacedEntry): LimitEntry | undefined {
+      const limit = limitOf(current);
+      if (limit === undefined || isOver(limit)) return current.entry;
+      return begins(limit) ? undefined : { ...current.entry, until: dayBefore };
     },
-    changed(standing: PlacedEntry, next: LimitEntry, refuse: CellRefusal): readonly LimitEntry[] | undefined {
-      const { subject, id, entry } = standing;
-      const limit = limitOf(standing);
+    changed(current: PlacedEntry, next: LimitEntry, refuse: CellRefusal): readonly LimitEntry[] | undefined {
+      const { subject, id, entry } = current;
+      const limit = limitOf(current);
       if (limit === undefined || begins(limit)) return [next];
       const name = `${id} of ${subject}`;
       if (isOver(limit))
@@ -245,8 +245,8 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions) {
   for (const { line, cells, subject, place, id } of found) {
     const refuse = refuseAt(line);
     const own = byKey.get(entryKey(subject, id));
-    const standing = own && (fromDay?.meant(own, cells, keys) ?? own);
-    const key = entryKey(subject, standing?.id ?? id);
+    const current = own && (fromDay?.meant(own, cells, keys) ?? own);
+    const key = entryKey(subject, current?.id ?? id);
     const first = firstLines.get(key);
     if (first !== undefined) {
       refuse('limit_id', `'${id}' of ${subject} is there twice; line ${first} has it, too`);
@@ -259,17 +259,17 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions) {
     };
     const { valid_from: begin, ...others } = cells;
     // The day says when it begins.
-    const isBegun = fromDay !== undefined && (standing !== own || begin === '');
-    const entry = edited(standing?.entry ?? place.start, isBegun ? others : cells, id, reading);
+    const isBegun = fromDay !== undefined && (current !== own || begin === '');
+    const entry = edited(current?.entry ?? place.start, isBegun ? others : cells, id, reading);
     if (entry === undefined) continue;
-    if (standing === undefined) {
+    if (current === undefined) {
       added.push({ list: place.list, line: { entry: fromDay?.added(entry) ?? entry, line } });
       continue;
     }
-    const isSame = fromDay === undefined || isDeepStrictEqual(entry, standing.entry);
-    const entries = isSame ? [entry] : (fromDay.changed(standing, entry, refuse) ?? []);
+    const isSame = fromDay === undefined || isDeepStrictEqual(entry, current.entry);
+    const entries = isSame ? [entry] : (fromDay.changed(current, entry, refuse) ?? []);
     named.set(
-      standing,
+      current,
       entries.map((each) => ({ entry: each, line })),
     );
   }

@@ -25,10 +25,7 @@ const beat = (relayId: string, change: Partial<RelayBeat> = {}): RelayBeat => ({
 });
 const beats = (...all: readonly RelayBeat[]): Partial<HealthEvidence> => ({ beats: known(all) });
 const schema = (change: object): Partial<HealthEvidence> =>
-  beats(
-    beat('a'),
-    beat('b', { schema: { source: 'gitlab.binpb', hash: 'aa', state: 'proven', ...change } }),
-  );
+  beats(beat('a'), beat('b', { schema: { source: 'gitlab.binpb', hash: 'aa', state: 'proven', ...change } }));
 
 const PROVEN: CanaryOutcome = {
   ...{ checkedAtMs: NOW - 72 * HOUR, admitted: 'proven', rejected: 'proven', runnerId: 9 },

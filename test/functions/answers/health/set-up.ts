@@ -141,6 +141,11 @@ export async function aSetUp(administration: InstanceSettings = {}, version: Git
     runId: 'run',
   });
   const live = { set: 's1', edit: 1, atMs: nowMs - DAY_MS };
-  await new DynamoLimitTable(parts).flip(live, undefined, { timeoutMs: 1_000 });
+  await new DynamoLimitTable(parts).flip(
+    live,
+    undefined,
+    { timeoutMs: 1_000 },
+    { edit: 1, bytes: new Uint8Array() },
+  );
   return setUp;
 }

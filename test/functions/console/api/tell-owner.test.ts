@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { tellOwnerBy } from '../../../../functions/console/api/tell-owner.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { MemoryNotifier, type Notifier, NotifyError } from '../../../../functions/core/notify/message.ts';
+import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const report = {

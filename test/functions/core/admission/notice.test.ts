@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { decide } from '../../../../functions/core/admission/decide.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
 import { flowRules } from '../../../support/flow/flow.ts';
+import { MemoryStore, type StoreFault } from '../../../support/ledger/memory-store.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const IMAGES = { id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] };

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import type { LedgerClock } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { HoldAsk, JobRecord, Ledger } from '../../../../functions/core/ledger/ledger.ts';
-import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
 import { anAsk } from '../../../support/ledger/asks.ts';
 import {
   brokenPromise,
@@ -12,6 +11,7 @@ import {
   cohortClaimsOf,
   cohortSet,
 } from '../../../support/ledger/cohort-bench.ts';
+import { MemoryStore, type StoreFault } from '../../../support/ledger/memory-store.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 

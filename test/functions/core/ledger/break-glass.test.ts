@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { HoldAsk } from '../../../../functions/core/ledger/ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { evaluate } from '../../../../policies/evaluate.ts';
 import { aPolicy, NOW_MS, someLimits, using } from '../../../policies/documents.ts';
 import { anAsk, claim, graced, wordOf } from '../../../support/ledger/asks.ts';
+import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const policy = aPolicy();

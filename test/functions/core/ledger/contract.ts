@@ -101,9 +101,9 @@ export function ledgerContract(
       check: async () => {
         const report = await ledger.rebuild({ repair: false });
         const counted = await recount(store.scan());
-        const drifted = new Set(report.drift.map(({ key }) => counterName(key)));
+        const drifted = report.drift.flatMap(({ key }) => counted.lines.get(counterName(key)) ?? []);
         const deps = { store, clock, random: () => 0, newToken: randomUUID };
-        await markDrift(counted, drifted, deps);
+        await markDrift(counted, new Set(drifted), deps);
         return report;
       },
     };

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { HoldAsk, Ledger } from '../../../../functions/core/ledger/ledger.ts';
-import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { countingStore } from '../../../../scripts/proof/bench/counting-store.ts';
 import { anAsk, claim, counter, graced, wordOf } from '../../../support/ledger/asks.ts';
+import { MemoryStore, type StoreFault } from '../../../support/ledger/memory-store.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const INSTANCE = 'gitlab.example.com';

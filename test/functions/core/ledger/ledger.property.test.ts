@@ -7,11 +7,11 @@ import { test } from 'vitest';
 import type { LedgerClock } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { HoldAsk, Ledger } from '../../../../functions/core/ledger/ledger.ts';
-import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
 import type { CounterSnapshot } from '../../../../policies/claim.ts';
 import type { Unit } from '../../../../policies/unit.ts';
 import { anAsk, claim, counter, pipeline, softReason, someFacts } from '../../../support/ledger/asks.ts';
 import { type Bounds, History, must } from '../../../support/ledger/history.ts';
+import { MemoryStore, type StoreFault } from '../../../support/ledger/memory-store.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 

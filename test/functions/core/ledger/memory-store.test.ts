@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { anAsk, claim } from '../../../support/ledger/asks.ts';
+import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { ledgerContract } from './contract.ts';
 

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { decide, recordUnmetered } from '../../../../functions/core/admission/decide.ts';
 import { type LedgerClock, silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { periodAt } from '../../../../policies/limits/period.ts';
 import { aRequest } from '../../../scripts/cli/ledger-bench.ts';
 import { flowRules } from '../../../support/flow/flow.ts';
+import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { settleTruths } from '../../../support/ledger/settle-truths.ts';
 import { INSTANCE, ranFor } from '../../../support/ledger/truths.ts';
 

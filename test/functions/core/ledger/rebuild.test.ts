@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { findSuspects } from '../../../../functions/core/ledger/rebuild.ts';
 import { recount } from '../../../../functions/core/ledger/recount.ts';
 import type { Consistency, LedgerStore, StoredItem } from '../../../../functions/core/ledger/store.ts';
 import type { CounterKey } from '../../../../policies/claim.ts';
 import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
+import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const ask = (jobId: number) => anAsk(jobId, [claim('group/1', 10, 1000)]);

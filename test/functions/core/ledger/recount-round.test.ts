@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { RebuildReport } from '../../../../functions/core/ledger/ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { createClosing } from '../../../../functions/core/ledger/rebuild.ts';
 import {
   dynamoRecountRounds,
@@ -17,6 +16,7 @@ import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { type CounterKey, counterName } from '../../../../policies/claim.ts';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
+import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { type PseudonymKeys, replaceUserIds } from '../../../../functions/core/ledger/user-ids.ts';
 import { recordVisit } from '../../../../functions/drift/recount.ts';
 import { anAsk, claim, counter, someFacts } from '../../../support/ledger/asks.ts';
+import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,10 +1,10 @@
 /** A year of jobs on books whose garbage is really collected, each night with the closing of periods and the recount. */
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { createClosing } from '../../../../functions/core/ledger/rebuild.ts';
 import { CALENDAR_YEAR, type PeriodKind, periodAt } from '../../../../policies/limits/period.ts';
 import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
+import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { manualClock, NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 
 const DAY_MS = 86_400_000;

@@ -32,13 +32,13 @@ test('the set that was replaced goes in ninety days, and so does one that came t
   expect([...table.retired.keys()]).toEqual([]);
   const flip = table.flip.bind(table);
   let mine: string | undefined;
-  table.flip = async (to, base, options) => {
+  table.flip = async (to, base, options, entry) => {
     table.flip = flip;
     // Somebody else is faster.
     const other = await publish(3, first.pointer.set);
     if (other.outcome !== 'live') throw new Error(other.outcome);
     mine = to.set;
-    return flip(to, base, options);
+    return flip(to, base, options, entry);
   };
   expect((await publish(2, first.pointer.set)).outcome).toBe('stale');
   const live = await table.getPointer(WAIT);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { GrantAsk } from '../../../../functions/core/limits/edit-model.ts';
 import type { Asker } from '../../../../functions/core/limits/edit-outcomes.ts';
+import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { aLiveDesk, FINANCE, type TestDesk } from './desk.ts';
 
 const DAY_MS = 86_400_000;
@@ -38,6 +39,32 @@ test('who asks is told no number and changes none; who approves gives the grant,
   expect((await desk.history({ max: 1 })).entries).toMatchObject([
     { actor: 'zoe', source: `request ${request.id}`, why: 'dev asked for more: release week' },
   ]);
+});
+
+test('a grant whose approval was not noted is found below a hundred later edits, and not given again', async () => {
+  let isLost = false;
+  let puts = 0;
+  const table = memoryLimitTable((operation) => {
+    if (operation === 'putRequest') puts += 1;
+    // Filed, approved, and only then granted.
+    return isLost && puts === 3 ? 'lost-before' : undefined;
+  });
+  const made = await aLiveDesk({ table });
+  const { desk } = made;
+  const request = await filed(made);
+  isLost = true;
+  await expect(desk.decide(request.id, { verdict: 'approve' }, zoe)).rejects.toThrow();
+  isLost = false;
+  for (let edit = 1; edit <= 105; edit += 1)
+    await desk.apply(
+      [{ kind: 'set', subject: 'group/101', limit: 'money-month', owner: `${edit}` }],
+      await made.by(),
+    );
+  expect(await desk.decide(request.id, { verdict: 'approve' }, zoe)).toMatchObject({
+    outcome: 'approved',
+    pointer: { edit: 2 },
+  });
+  expect((await desk.live())?.document.grants).toHaveLength(1);
 });
 
 test('nobody asks for groups they do not see, or sees their requests', async () => {
@@ -80,4 +107,23 @@ test('a grant that no longer fits leaves the request waiting', async () => {
   expect(await made.desk.requests(zoe)).toContainEqual(
     expect.objectContaining({ id: request.id, state: 'pending', granted: false }),
   );
+});
+
+test('a raise that is requested with the review of a break-glass is approved by another signed-in person', async () => {
+  const { desk, by } = await aLiveDesk();
+  const ann = { userId: 5 };
+  const glass = { subject: 'group/101', users: [5], jobs: 1, until: '2026-11-22', reason: 'outage' };
+  await desk.apply([{ kind: 'breakglass', ...glass }], await by(ann));
+  const [{ id = '' } = {}] = (await desk.live())?.limits.breakGlasses ?? [];
+  const filing = await desk.apply(
+    [
+      { kind: 'set', subject: 'group/101', limit: 'money-month', amount: 5_000 },
+      { kind: 'review-breakglass', breakglass: id, note: 'fine' },
+    ],
+    await by(ann),
+  );
+  if (filing.outcome !== 'needs_approval' || filing.request === undefined) throw new Error(filing.outcome);
+  expect(await desk.decide(filing.request.id, { verdict: 'approve' }, { ...zoe, userId: 6 })).toMatchObject({
+    outcome: 'approved',
+  });
 });

@@ -9,7 +9,6 @@ import { systemClock } from '../../../../functions/core/environment/environment.
 import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { inboxItem, recordItem } from '../../../../functions/core/ledger/items.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { hintText } from '../../../../functions/core/truth/webhook-hints.ts';
 import * as names from '../../../../functions/names.ts';
@@ -17,6 +16,7 @@ import { emfProblems, measuredOf } from '../../../support/emf-spec.ts';
 import { importFor } from '../../../support/import-for.ts';
 import { keptEnv } from '../../../support/kept-env.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
+import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { type Failure, type FakeServices, startFakeServices } from './fake-services.ts';
 
 const INSTANCE = 'metrics.example.com';

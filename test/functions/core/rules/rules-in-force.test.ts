@@ -4,13 +4,13 @@ import { createAdmitApp } from '../../../../functions/admit/app.ts';
 import { ADMISSIONS_PATH, UNMETERED_PATH } from '../../../../functions/core/contract/admissions.ts';
 import { type LedgerClock, silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
 import { rulesInForce } from '../../../../functions/core/rules.ts';
 import { chargeBypass } from '../../../../functions/core/truth/charge-bypass.ts';
 import type { Decision } from '../../../../policies/decision.ts';
 import type { Reason } from '../../../../policies/reason.ts';
 import { flowRules } from '../../../support/flow/flow.ts';
+import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 import { type LimitOperation, memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 

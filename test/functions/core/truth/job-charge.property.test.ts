@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { chargeLines } from '../../../../functions/core/truth/job-charge.ts';
 import { anAsk, claim, counter, someFacts } from '../../../support/ledger/asks.ts';
+import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 /** What may happen to a job after its hold, in any order. */

@@ -7,12 +7,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { HoldAsk, JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/count-records.ts';
 import { coverageOfDays } from '../../../../functions/core/usage/sums.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { anAsk, blocked, claim, someFacts } from '../../../support/ledger/asks.ts';
 import type { RollupFault } from '../../../support/ledger/memory-rollup-store.ts';
+import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { Feed, INSTANCE, rollupBench, type StreamRecord } from '../../../support/ledger/rollup-bench.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { ledgerPlace } from '../../../../scripts/cli/ledger-flags.ts';
 import { readOnly } from '../../../../scripts/cli/open-ledger.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
+import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 
 const NO_ENV = { env: {} };
 

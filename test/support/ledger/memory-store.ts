@@ -1,12 +1,19 @@
 /** The ledger's store in memory, with every fault DynamoDB can have: for tests, simulations and the bench. */
-import { type LedgerClock, systemClock } from '../environment/environment.ts';
-import { ANNOUNCED_SK, INBOX_SK, type LedgerKeys, ledgerKeys } from '../store/keys.ts';
-import { MemoryTable } from '../store/memory-table.ts';
-import { type ItemTable, PK, SK } from '../store/operation.ts';
-import { LedgerError } from '../store/table-failure.ts';
-import { DynamoStore } from './dynamo-store.ts';
-import { decodeItem } from './items.ts';
-import type { InboxItem, ReadOptions, StoredItem, TransactOptions, TransactOutcome, Write } from './store.ts';
+import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
+import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
+import { decodeItem } from '../../../functions/core/ledger/items.ts';
+import type {
+  InboxItem,
+  ReadOptions,
+  StoredItem,
+  TransactOptions,
+  TransactOutcome,
+  Write,
+} from '../../../functions/core/ledger/store.ts';
+import { ANNOUNCED_SK, INBOX_SK, type LedgerKeys, ledgerKeys } from '../../../functions/core/store/keys.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
+import { type ItemTable, PK, SK } from '../../../functions/core/store/operation.ts';
+import { LedgerError } from '../../../functions/core/store/table-failure.ts';
 
 export interface MemoryStoreOptions {
   readonly instance: string;
