@@ -13,6 +13,7 @@ import {
   type Operations,
   SK,
 } from '../../../functions/core/store/operation.ts';
+import { inParts } from '../../../functions/core/store/parts.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';
 import { rollUp } from '../../../functions/core/usage/roll-up.ts';
 import { DynamoRollupStore, rollupKeys } from '../../../functions/core/usage/rollup-store.ts';
@@ -21,7 +22,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withRuns } from '../../../policies/run-history.ts';
 import { handClock } from '../../local/clock.ts';
 import { type BenchPlace, benchRequest, placedRules } from './bench-rules.ts';
-import type { Figure } from './figure.ts';
+import { countFigure, type Figure } from './figure.ts';
 
 const INSTANCE = 'gitlab.example.com';
 const START_MS = Date.UTC(2026, 10, 21, 9);
@@ -32,13 +33,11 @@ const ROOT_GROUPS = 6;
 const JOB_NAMES = 10;
 
 const keys = ledgerKeys(INSTANCE);
-const names = rollupKeys(INSTANCE);
 
 export async function costFigures(): Promise<readonly Figure[]> {
   const { hold, settle, dueIndex } = await measureJob(5, 5);
   const name = 'write units of a job from hold to end, 3 counters, batches of five';
-  const value = hold + settle + dueIndex;
-  return [{ name, value, must: { atMost: 8.4 }, unit: 'per job', kind: 'count' }];
+  return [countFigure(name, hold + settle + dueIndex, { atMost: 8.4 }, 'per job')];
 }
 
 /**
@@ -48,7 +47,8 @@ export async function costFigures(): Promise<readonly Figure[]> {
  * @param rollupBatch - records in one call of the rollup.
  */
 export async function measureJob(batch: number, rollupBatch: number) {
-  const rules = placedRules(Array.from({ length: PROJECTS }, (_, project) => placeAt(project)));
+  const places = Array.from({ length: PROJECTS }, (_, project) => placeAt(project));
+  const rules = placedRules(places);
   const clock = handClock(START_MS);
   const random = (): number => 0.5;
   const table = new CountingTable();
@@ -60,33 +60,30 @@ export async function measureJob(batch: number, rollupBatch: number) {
     endedAtMs: START_MS,
   }));
   const estimates = { history: withRuns(new Map(), runs), rev: 0 };
-  for (let project = 0; project < PROJECTS; project += 1)
-    await rollup.writeEstimates(placeAt(project).project, estimates, START_MS);
+  for (const { project } of places) await rollup.writeEstimates(project, estimates, START_MS);
+  const rollupDeps = { store: rollup, keys, clock, random, log: silentLog };
   const placeOf = placeBy(rules.directory, 'UTC');
-  const rollUpWritten = async (): Promise<void> => {
-    for (const part of inParts(table.written.splice(0), rollupBatch)) {
-      const Records = part.map((item, index) => ({
-        eventName: 'MODIFY',
-        dynamodb: { SequenceNumber: String(index), Keys: { sk: { S: RECORD_SK } }, NewImage: item },
-      }));
-      await rollUp({ Records }, { store: rollup, keys, clock, random, log: silentLog, placeOf });
-    }
-  };
-  const deciding = { ledger, currentRules: async () => rules, clock, log: silentLog };
   const during = async (phase: 'hold' | 'settle', work: () => Promise<void>): Promise<void> => {
     table.phase = phase;
     await work();
     table.phase = 'rollup';
-    await rollUpWritten();
+    for (const part of inParts(table.records.splice(0), rollupBatch)) {
+      const Records = part.map((item, index) => ({
+        eventName: 'MODIFY',
+        dynamodb: { SequenceNumber: String(index), Keys: { sk: { S: RECORD_SK } }, NewImage: item },
+      }));
+      await rollUp({ Records }, { ...rollupDeps, placeOf });
+    }
   };
   const batchesEach = Math.ceil(Math.max(batch, rollupBatch) / batch);
-  let jobId = 0;
-  const run = async (first: number): Promise<void> => {
+  let jobs = 0;
+  const run = async (firstBatch: number): Promise<void> => {
     const jobIds: number[] = [];
     await during('hold', async () => {
-      for (let index = first; index < first + batchesEach; index += 1) {
-        const requests = Array.from({ length: batch }, () => sampleRequest(++jobId, index));
-        const decisions = await decide(requests, clock.monotonicMs() + 60_000, deciding);
+      for (let index = firstBatch; index < firstBatch + batchesEach; index += 1) {
+        const requests = Array.from({ length: batch }, () => sampleRequest(++jobs, index));
+        const using = { ledger, currentRules: async () => rules, clock, log: silentLog };
+        const decisions = await decide(requests, clock.monotonicMs() + 60_000, using);
         if (decisions.some((decision) => decision?.outcome !== 'admitted'))
           throw new Error('a sample job was not admitted');
         jobIds.push(...requests.map((request) => request.jobId));
@@ -94,11 +91,11 @@ export async function measureJob(batch: number, rollupBatch: number) {
     });
     clock.advance(JOB_SECONDS * 1_000);
     await during('settle', async () => {
-      for (const ends of inParts(jobIds, batch))
+      for (const part of inParts(jobIds, batch))
         await ledger.settle(
-          ends.map((id) => ({
-            ...{ jobId: id, durationSeconds: JOB_SECONDS, endedAtMs: clock.nowMs(), outcome: 'success' },
-            ...{ retryCount: 0, queuedSeconds: 60 + (id % 240) },
+          part.map((jobId) => ({
+            ...{ jobId, durationSeconds: JOB_SECONDS, endedAtMs: clock.nowMs(), outcome: 'success' },
+            ...{ retryCount: 0, queuedSeconds: 60 + (jobId % 240) },
           })),
         );
     });
@@ -109,16 +106,16 @@ export async function measureJob(batch: number, rollupBatch: number) {
   };
   await runAll();
   const before = { ...table.counts };
-  const jobsBefore = jobId;
+  const jobsBefore = jobs;
   await runAll();
-  const each = (name: keyof typeof before): number =>
-    Math.round(((table.counts[name] - before[name]) / (jobId - jobsBefore)) * 1e6) / 1e6;
-  const bytesOf = (key: Key): number => itemBytes(table.item(key));
-  return {
-    ...{ hold: each('hold'), settle: each('settle'), dueIndex: each('dueIndex'), usage: each('usage') },
-    ...{ ledgerReads: each('ledgerReads'), usageReads: each('usageReads') },
-    recordBytes: bytesOf(keys.record(jobId)) + bytesOf(names.contribution(jobId)),
-  };
+  const perJob = Object.fromEntries(
+    Object.entries(table.counts).map(([name, count]) => {
+      const units = (count - before[name as keyof typeof before]) / (jobs - jobsBefore);
+      return [name, Math.round(units * 1e6) / 1e6];
+    }),
+  ) as typeof before;
+  const [record, note] = [keys.record(jobs), rollupKeys(INSTANCE).contribution(jobs)];
+  return { ...perJob, recordBytes: bytesOf(await table.read(record)) + bytesOf(await table.read(note)) };
 }
 
 /**
@@ -130,7 +127,7 @@ class CountingTable implements ItemTable {
   readonly tableName = 'counted';
   readonly counts = { hold: 0, settle: 0, rollup: 0, dueIndex: 0, usage: 0, ledgerReads: 0, usageReads: 0 };
   phase: 'hold' | 'settle' | 'rollup' = 'rollup';
-  readonly written: Item[] = [];
+  readonly records: Item[] = [];
   /** Prepare and commit double the units of transactional writes. */
   #writeFactor = 1;
   readonly #table = new MemoryTable({
@@ -139,46 +136,36 @@ class CountingTable implements ItemTable {
         const item = after ?? before;
         if (item === undefined) continue;
         const isUsage = keyOf(item).sk === ROLLUP_SK;
-        const units = Math.max(writeUnitsOf(before), writeUnitsOf(after));
+        const units = Math.ceil(Math.max(bytesOf(before), bytesOf(after)) / 1024);
         this.counts[isUsage ? 'usage' : this.phase] += this.#writeFactor * units;
         if (!isUsage) this.counts.dueIndex += indexWrites(before, after);
-        if (after?.[SK]?.S === RECORD_SK) this.written.push(after);
+        if (after?.[SK]?.S === RECORD_SK) this.records.push(after);
       }
     },
   });
 
-  item(key: Key): Item {
-    const found = this.#table.items().find((item) => isAt(item, key));
-    if (found === undefined) throw new Error(`a sample job left no item ${key.pk}, ${key.sk}`);
-    return found;
+  read(key: Key): Promise<Item | undefined> {
+    return this.#table.send('GetItem', { key, consistent: true });
   }
 
   async send<Name extends keyof Operations>(name: Name, operation: Operations[Name]): Promise<Answers[Name]> {
     this.#writeFactor = name === 'TransactWriteItems' ? 2 : 1;
     const answer = await this.#table.send(name, operation);
-    this.#countReads(name, operation, answer);
-    return answer;
-  }
-
-  #countReads(name: keyof Operations, operation: object, answer: unknown): void {
-    const asked = operation as { consistent?: boolean; pk?: string; key?: Key; keys?: readonly Key[] };
-    const add = (sk: string, items: readonly Item[]): void => {
-      const bytes = items.reduce((sum, item) => sum + itemBytes(item), 0);
-      const units = Math.max(1, Math.ceil(bytes / 4096)) * (asked.consistent === true ? 1 : 0.5);
+    type Read = { readonly consistent: boolean; readonly key: Key; readonly keys?: readonly Key[] };
+    const { consistent, key, keys: readKeys = [key] } = operation as unknown as Read;
+    const count = (bytes: number, sk?: string): void => {
+      const units = Math.max(1, Math.ceil(bytes / 4096)) * (consistent ? 1 : 0.5);
       this.counts[sk === ROLLUP_SK ? 'usageReads' : 'ledgerReads'] += units;
     };
-    if (name === 'Query') add('', (answer as Answers['Query']).items);
-    if (name !== 'GetItem' && name !== 'BatchGetItem') return;
-    const found = name === 'GetItem' ? [answer as Item | undefined] : (answer as { items: Item[] }).items;
-    for (const key of asked.keys ?? (asked.key === undefined ? [] : [asked.key]))
-      add(key.sk, found.filter((item) => item !== undefined && isAt(item, key)) as Item[]);
+    if (name === 'Query')
+      count((answer as Answers['Query']).items.reduce((sum, item) => sum + itemBytes(item), 0));
+    if (name === 'GetItem' || name === 'BatchGetItem')
+      for (const each of readKeys) count(bytesOf(await this.read(each)), each.sk);
+    return answer;
   }
 }
 
-const isAt = (item: Item, { pk, sk }: Key): boolean => keyOf(item).pk === pk && keyOf(item).sk === sk;
-
-const writeUnitsOf = (item: Item | undefined): number =>
-  item === undefined ? 0 : Math.max(1, Math.ceil(itemBytes(item) / 1024));
+const bytesOf = (item: Item | undefined): number => (item === undefined ? 0 : itemBytes(item));
 
 /** The index holds keys only: one unit to remove an entry, one to add the new one. */
 function indexWrites(before: Item | undefined, after: Item | undefined): number {
@@ -186,11 +173,6 @@ function indexWrites(before: Item | undefined, after: Item | undefined): number 
   if (from === to) return 0;
   return (from === undefined ? 0 : 1) + (to === undefined ? 0 : 1);
 }
-
-const inParts = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
-  Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
-    list.slice(index * size, (index + 1) * size),
-  );
 
 const placeAt = (batch: number): BenchPlace => {
   const project = batch % PROJECTS;
