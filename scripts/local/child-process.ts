@@ -1,21 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { until } from './timing.ts';
 
-const POLL_MS = 50;
 const STOP_MS_MAX = 5_000;
-
-/** @returns false if the condition does not hold in time. */
-export async function until(
-  condition: () => Promise<boolean> | boolean,
-  withinMs = 10_000,
-): Promise<boolean> {
-  const deadline = performance.now() + withinMs;
-  while (!(await condition())) {
-    if (performance.now() > deadline) return false;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-  return true;
-}
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode !== null || signalCode !== null;

@@ -28,10 +28,19 @@ export interface RelaySettings {
 
 /** Starts `relay/main.ts` as a container would. @throws {Error} with its output if it does not start. */
 export async function startRelay(settings: RelaySettings) {
+  return spawnRelay(MAIN, relayEnv(settings), settings);
+}
+
+/** Starts a relay with `env` as its environment, which only gets the port of its health check in addition. */
+export async function spawnRelay(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  { nodeFlags = [], onLine }: Pick<RelaySettings, 'nodeFlags' | 'onLine'> = {},
+) {
   const healthPort = await loopbackPort();
-  const child = spawn(process.execPath, [...(settings.nodeFlags ?? []), MAIN], {
+  const child = spawn(process.execPath, [...nodeFlags, file], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: relayEnv(settings, healthPort),
+    env: { ...env, [names.ENV_HEALTH_PORT]: String(healthPort) },
   });
   // Without this, a relay of an interrupted test would look for its router for ever.
   const endWithParent = (): void => void child.kill('SIGKILL');
@@ -40,17 +49,21 @@ export async function startRelay(settings: RelaySettings) {
 
   const lines: string[] = [];
   const isStarted = Promise.withResolvers<boolean>();
-  const onLine = (line: string): void => {
-    settings.onLine?.(line);
+  const readLine = (line: string): void => {
+    onLine?.(line);
     if (line.includes('"message":"started"')) isStarted.resolve(true);
     if (line.startsWith('{"_aws"') || line.includes('"message":"decision"')) return;
     lines.push(line);
     if (lines.length > LINES_KEPT) lines.shift();
   };
-  for (const output of [child.stdout, child.stderr]) createInterface(output).on('line', onLine);
+  for (const output of [child.stdout, child.stderr]) createInterface(output).on('line', readLine);
   const closed = once(child, 'close').then(([code]) => code as number | null);
   if (!(await Promise.race([isStarted.promise, closed.then(() => false)])))
     throw new Error(`the relay did not start: ${lines.join(' ')}`);
+  const failed = closed.then((code): never => {
+    throw new Error(`the relay ended with ${code}: ${lines.join(' ')}`);
+  });
+  failed.catch(() => {});
 
   const get = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${healthPort}${path}`);
   const metrics = async (): Promise<string> => (await get('/metrics')).text();
@@ -66,6 +79,7 @@ export async function startRelay(settings: RelaySettings) {
       child.kill('SIGTERM');
       return closed;
     },
+    failed,
     kill: async (): Promise<void> => {
       child.kill('SIGKILL');
       await closed;
@@ -74,7 +88,7 @@ export async function startRelay(settings: RelaySettings) {
   };
 }
 
-function relayEnv(settings: RelaySettings, healthPort: number): NodeJS.ProcessEnv {
+function relayEnv(settings: RelaySettings): NodeJS.ProcessEnv {
   const { router } = settings;
   return {
     PATH: process.env.PATH,
@@ -85,7 +99,6 @@ function relayEnv(settings: RelaySettings, healthPort: number): NodeJS.ProcessEn
     [names.ENV_POLICY_FILE]: settings.policyFile,
     [names.ENV_ADMIT_URL]: settings.admitUrl,
     [names.ENV_DEADLINE_MS]: String(settings.deadlineMs ?? 10_000),
-    [names.ENV_HEALTH_PORT]: String(healthPort),
     [names.ENV_RELAY_DEPLOYMENT]: 'conformance',
     ...(router.authority !== undefined && { [names.ENV_CA_FILE]: router.authority }),
     ...settings.env,

@@ -77,8 +77,9 @@ export function listPage<Entry>(
   c: Context,
   all: readonly Entry[],
   entity: (entry: Entry) => object,
+  paged: (all: readonly Entry[], url: URL) => RestPage<Entry> = numberedPage,
 ): Response {
-  const { entries, headers } = numberedPage(all, new URL(c.req.url));
+  const { entries, headers } = paged(all, new URL(c.req.url));
   return c.json(entries.map(entity), 200, headers);
 }
 

@@ -1,12 +1,10 @@
 import { type Context, Hono } from 'hono';
 import { isTerminal } from '../../../functions/core/gitlab/gitlab.ts';
-import { machineClock, stoppable, type WallClock } from '../clock.ts';
 import { serveOnLoopback } from '../loopback.ts';
-import { jobEntity, jobHookBody, jobOfRunnerEntity } from './bodies.ts';
-import { ControllerTokenBook, controllerRoutes, type LocalController } from './controllers.ts';
+import { jobEntity, jobOfRunnerEntity } from './bodies.ts';
+import { controllerRoutes, type LocalController } from './controllers.ts';
 import {
   DISCOVERY_PATH,
-  type InstanceSettings,
   instanceRoutes,
   keysetPage,
   listPage,
@@ -14,10 +12,9 @@ import {
   numberedPage,
   routesBelow,
 } from './instance.ts';
-import { PlaceBook, placeRoutes } from './places.ts';
+import { placeRoutes } from './places.ts';
 import {
   jobMessageRoute,
-  type LocalCiProject,
   pipelineRoutes,
   RUNNER_PATH,
   routerSideOf,
@@ -26,86 +23,22 @@ import {
 } from './runners.ts';
 import {
   type GitLabState,
-  LocalGitLabFaults,
+  type LocalGitLabOptions,
   type LocalJob,
   type LocalRunner,
   type NewJob,
+  newGitLabState,
   nextId,
 } from './state.ts';
-import { type GitLabVersion, GroupHookBook, groupHookRoutes, type HookFaultShares } from './webhooks.ts';
-
-interface LocalGitLabOptions {
-  readonly clock?: WallClock;
-  /** Dates webhooks, where jobs live on a faster clock: receivers compare with the real time. @default `clock` */
-  readonly wireClock?: Pick<WallClock, 'nowMs'>;
-  readonly random: () => number;
-  readonly token: string;
-  readonly groupTokens?: ReadonlyMap<string, string>;
-  readonly version?: GitLabVersion;
-  readonly deliver?: (request: Request) => Promise<Response>;
-  readonly hookFaults?: HookFaultShares;
-  readonly controllers?: readonly LocalController[];
-  readonly administration?: InstanceSettings;
-  readonly projects?: readonly LocalCiProject[];
-}
+import { groupHookRoutes } from './webhooks.ts';
 
 export type LocalGitLab = ReturnType<typeof createLocalGitLab>;
 
 export function createLocalGitLab(options: LocalGitLabOptions) {
-  const { version = '19.4', random, administration: settings = {}, projects = [] } = options;
-  const instanceUrl = 'http://gitlab.localhost';
-  const clock = stoppable(options.clock ?? machineClock);
-  const { wireClock = clock, deliver = fetch, hookFaults = { lose: 0, repeat: 0 } } = options;
-  const jobs = new Map<number, LocalJob>();
-  const runners = new Map<number, LocalRunner>();
-  const controllers = new Map(options.controllers?.map((controller) => [controller.id, controller]));
-  const places = new PlaceBook(settings.groups);
-  for (const project of projects) places.putProject(project);
-  const groupHooks = new GroupHookBook({
-    ...{ places, random, instanceUrl, version, settings, clock, deliver },
-    ...{ nowMs: () => wireClock.nowMs(), faults: hookFaults },
-  });
-  const living = (id: number): LocalJob => {
-    const job = jobs.get(id);
-    if (job === undefined) throw new Error(`there is no job ${id}; create it first`);
-    if (isTerminal(job.status))
-      throw new Error(`job ${id} has ended with ${job.status}; it does not change any more`);
-    return job;
-  };
-  const change = (job: LocalJob, changed: Partial<LocalJob>): void => {
-    Object.assign(job, changed);
-    void groupHooks.tell(job.projectPath, () => jobHookBody(job, clock.nowMs()));
-  };
-  const state: GitLabState = {
-    ...{ clock, random, instanceUrl, version, token: options.token, settings, jobs, runners, places },
-    ...{ faults: new LocalGitLabFaults(), groupTokens: options.groupTokens ?? new Map() },
-    ...{ rest: { calls: 0 }, jobTokens: new Map(), ciProjects: projects, pipelines: new Map() },
-    ...{ controllers, controllerTokens: new ControllerTokenBook(), groupHooks },
-    create(newJob) {
-      if (jobs.has(newJob.id)) throw new Error(`job ${newJob.id} is there already; ids are unique`);
-      const job: LocalJob = { ...newJob, status: 'created', createdAtMs: clock.nowMs() };
-      jobs.set(job.id, job);
-      change(job, {});
-      change(job, { status: 'pending', queuedAtMs: clock.nowMs() });
-      return job;
-    },
-    start(jobId, runner) {
-      const job = living(jobId);
-      // An administrator's settings of a runner stay; a job knows only its id and tags.
-      if (!runners.has(runner.id)) runners.set(runner.id, runner);
-      change(job, { status: 'running', startedAtMs: clock.nowMs(), runner });
-    },
-    end(jobId, ending) {
-      const job = living(jobId);
-      if (ending.status === 'failed') {
-        job.failureReason = ending.failureReason ?? 'script_failure';
-        if (ending.message !== undefined) job.failureMessage = ending.message;
-      }
-      change(job, { status: ending.status, finishedAtMs: clock.nowMs() });
-    },
-  };
+  const state = newGitLabState(options);
   const rest = restApp(state);
-  const { create, start, end, controllerTokens, faults } = state;
+  const { create, start, end, controllerTokens, faults, groupHooks, places } = state;
+  const { jobs, runners, controllers } = state;
 
   return {
     ...{ create, start, end, controllerTokens, faults, groupHooks, places },
@@ -127,7 +60,7 @@ export function createLocalGitLab(options: LocalGitLabOptions) {
       return Promise.race([rest.fetch(request), rejectedOnAbort(request.signal)]);
     }) satisfies typeof fetch,
     listen: (port?: number) => serveOnLoopback(rest, port),
-    stop: () => clock.stop(),
+    stop: () => state.clock.stop(),
   };
 }
 
@@ -198,13 +131,9 @@ function jobRoutes(app: Hono, state: GitLabState): void {
     const newestFirst = [...jobs.values()]
       .filter((job) => isListed(job) && (status === '' || job.status === status))
       .sort((a, b) => b.id - a.id);
-    const page = (isKeyset ? keysetPage : numberedPage)(newestFirst, new URL(c.req.url));
     const nowMs = clock.nowMs();
-    return c.json(
-      page.entries.map((job) => listed(job, instanceUrl, nowMs)),
-      200,
-      page.headers,
-    );
+    const paged = isKeyset ? keysetPage : numberedPage;
+    return listPage(c, newestFirst, (job) => listed(job, instanceUrl, nowMs), paged);
   };
   app.get('/projects/:projectId/jobs', (c) => {
     const projectId = Number(c.req.param('projectId'));

@@ -14,9 +14,9 @@ import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import { hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import type { TableStreamRecord, TableStreamResponse } from '../../../functions/settle/consume.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
-import { until } from '../../local/child-process.ts';
 import { newInTable } from '../../local/dynamodb-local.ts';
 import { seededRandom } from '../../local/random.ts';
+import { until } from '../../local/timing.ts';
 import {
   CHAOS_INSTANCE,
   CHAOS_PROJECTS,

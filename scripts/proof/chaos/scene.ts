@@ -12,9 +12,9 @@ import { dynamoClient } from '../../../functions/core/store/sdk-table.ts';
 import * as functionNames from '../../../functions/names.ts';
 import * as relayNames from '../../../relay/names.ts';
 import { bundleFunction } from '../../build/bundle.ts';
-import { until } from '../../local/child-process.ts';
 import { ensureTable, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
 import { startLocalRouter } from '../../local/router/local-router.ts';
+import { until } from '../../local/timing.ts';
 import { hostBundle, serveFunctionUrl } from '../rehearse/hosted-bundle.ts';
 import { startRelay } from '../relay-process.ts';
 

@@ -1,6 +1,6 @@
 /** The relay as a process against a job router that shares no code with it: see README.md. Rarer cases are in conformance.long.test.ts. */
 import { expect } from 'vitest';
-import { until } from '../../../scripts/local/child-process.ts';
+import { until } from '../../../scripts/local/timing.ts';
 import type { RelayProcess } from './counted-relay.ts';
 import { expectRight, expectSameCounts, MIXED, phase, warmUp } from './scene.ts';
 

@@ -9,7 +9,7 @@ import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { serveAdmit } from '../../../scripts/local/admit.ts';
-import { until } from '../../../scripts/local/child-process.ts';
+import { until } from '../../../scripts/local/timing.ts';
 import { rulesFrom } from '../../../scripts/proof/bench/bench-rules.ts';
 import { type RelayProcess, startCountedRelay } from './counted-relay.ts';
 import {
