@@ -1,9 +1,9 @@
-import { decide } from '../../../functions/core/admission/decide.ts';
-import { silentLog } from '../../../functions/core/environment/environment.ts';
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { type Key, ledgerKeys, RECORD_SK, ROLLUP_SK } from '../../../functions/core/store/keys.ts';
-import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
+import { decide } from '../../../../functions/core/admission/decide.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
+import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
+import { type Key, ledgerKeys, RECORD_SK, ROLLUP_SK } from '../../../../functions/core/store/keys.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import {
   type Answers,
   type Item,
@@ -12,17 +12,16 @@ import {
   keyOf,
   type Operations,
   SK,
-} from '../../../functions/core/store/operation.ts';
-import { inParts } from '../../../functions/core/store/parts.ts';
-import { placeBy } from '../../../functions/core/usage/contribution.ts';
-import { rollUp } from '../../../functions/core/usage/roll-up.ts';
-import { DynamoRollupStore, rollupKeys } from '../../../functions/core/usage/rollup-store.ts';
-import { DUE_AT, DUE_PK } from '../../../functions/names.ts';
-import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { withRuns } from '../../../policies/run-history.ts';
-import { handClock } from '../../local/clock.ts';
-import { type BenchPlace, benchRequest, placedRules } from './bench-rules.ts';
-import { countFigure, type Figure } from './figure.ts';
+} from '../../../../functions/core/store/operation.ts';
+import { inParts } from '../../../../functions/core/store/parts.ts';
+import { placeBy } from '../../../../functions/core/usage/contribution.ts';
+import { rollUp } from '../../../../functions/core/usage/roll-up.ts';
+import { DynamoRollupStore, rollupKeys } from '../../../../functions/core/usage/rollup-store.ts';
+import { DUE_AT, DUE_PK } from '../../../../functions/names.ts';
+import type { AdmissionRequest } from '../../../../policies/request/request.ts';
+import { withRuns } from '../../../../policies/run-history.ts';
+import { handClock } from '../../../../scripts/local/clock.ts';
+import { type BenchPlace, benchRequest, placedRules } from '../../../../scripts/proof/bench/bench-rules.ts';
 
 const INSTANCE = 'gitlab.example.com';
 const START_MS = Date.UTC(2026, 10, 21, 9);
@@ -33,12 +32,6 @@ const ROOT_GROUPS = 6;
 const JOB_NAMES = 10;
 
 const keys = ledgerKeys(INSTANCE);
-
-export async function costFigures(): Promise<readonly Figure[]> {
-  const { hold, settle, dueIndex } = await measureJob(5, 5);
-  const name = 'write units of a job from hold to end, 3 counters, batches of five';
-  return [countFigure(name, hold + settle + dueIndex, { atMost: 8.4 }, 'per job')];
-}
 
 /**
  * Counts the units of a job on three counters. Each project runs one batch to fill lists and histories, and one that is counted.
