@@ -133,9 +133,9 @@ export async function openLocalEnds(
 
 function counting(ledger: Ledger, onSettled: (count: number) => void): Ledger {
   const counted =
-    <Asked extends unknown[], Outcome>(call: (...asked: Asked) => Promise<readonly Outcome[]>) =>
-    async (...asked: Asked) => {
-      const outcomes = await call(...asked);
+    <Args extends unknown[], Outcome>(call: (...args: Args) => Promise<readonly Outcome[]>) =>
+    async (...args: Args) => {
+      const outcomes = await call(...args);
       onSettled(outcomes.filter((outcome) => outcome === 'applied').length);
       return outcomes;
     };

@@ -89,7 +89,7 @@ export async function run(
   };
   const observe: RelayObserver = (event: RelayEvent) => {
     if (event.type === 'answered') return answered(event);
-    const text = troubleText(event);
+    const text = problemText(event);
     if (text !== undefined) screen.trouble(text);
   };
   const relay = newRelay(options, local?.router, admit.url, rules, observe);
@@ -227,7 +227,7 @@ function inFlags<T>(read: () => T): T {
   }
 }
 
-function troubleText(event: RelayEvent): string | undefined {
+function problemText(event: RelayEvent): string | undefined {
   switch (event.type) {
     case 'backing_off':
       return `no stream to the router: ${remedied(event)}; next try in ${Math.round(event.delayMs)} ms`;

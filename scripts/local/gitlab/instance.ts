@@ -136,6 +136,6 @@ function nextLink(url: URL, name: string, value: string): { readonly link: strin
 }
 
 function perPageOf(url: URL): number {
-  const asked = Math.trunc(Number(url.searchParams.get('per_page'))) || PER_PAGE;
-  return Math.min(PER_PAGE_MAX, Math.max(1, asked));
+  const wanted = Math.trunc(Number(url.searchParams.get('per_page'))) || PER_PAGE;
+  return Math.min(PER_PAGE_MAX, Math.max(1, wanted));
 }

@@ -147,8 +147,8 @@ function jobRoutes(app: Hono, state: GitLabState): void {
 
 function retryOf(job: LocalJob, id: number): NewJob {
   const { status: _s, createdAtMs: _c, queuedAtMs: _q, startedAtMs: _t, finishedAtMs: _f, ...rest } = job;
-  const { runner: _r, failureReason: _w, failureMessage: _m, trace: _o, ...asked } = rest;
-  return { ...asked, id, retryCount: (job.retryCount ?? 0) + 1 };
+  const { runner: _r, failureReason: _w, failureMessage: _m, trace: _o, ...newJob } = rest;
+  return { ...newJob, id, retryCount: (job.retryCount ?? 0) + 1 };
 }
 
 /** GitLab sends 429 as text, and 5xx often as a page of the proxy in front: neither is JSON. */

@@ -148,7 +148,7 @@ export const sortedRunners = ({ runners }: GitLabState): readonly LocalRunner[] 
 
 type RestFault = { readonly status: number; readonly retryAfterSeconds?: number } | 'stall';
 
-export class LocalGitLabFaults {
+class LocalGitLabFaults {
   refuseKeyset = false;
   #rest: { fault: RestFault; left: number }[] = [];
 
