@@ -67,46 +67,6 @@ export function fastClock(speed = SPEED, beginsMs = Date.now()): FastClock {
   };
 }
 
-export interface HandClock extends Clock {
-  readonly timers: number;
-  advance(ms: number): void;
-  advanceTo(atMs: number): void;
-}
-
-export function handClock(startMs = 0): HandClock {
-  let nowMs = startMs;
-  const due = new Set<{ atMs: number; run: () => void }>();
-  const advanceTo = (atMs: number): void => {
-    while (due.size > 0) {
-      const [next] = [...due].filter((timer) => timer.atMs <= atMs).sort((a, b) => a.atMs - b.atMs);
-      if (next === undefined) break;
-      due.delete(next);
-      nowMs = Math.max(nowMs, next.atMs);
-      next.run();
-    }
-    nowMs = Math.max(nowMs, atMs);
-  };
-  const advance = (ms: number): void => {
-    if (ms < 0) nowMs += ms;
-    else advanceTo(nowMs + ms);
-  };
-  return {
-    get timers() {
-      return due.size;
-    },
-    nowMs: () => Math.floor(nowMs),
-    monotonicMs: () => nowMs - startMs,
-    sleep: async (delayMs) => advance(delayMs),
-    after(delayMs, run) {
-      const timer = { atMs: nowMs + delayMs, run };
-      due.add(timer);
-      return () => due.delete(timer);
-    },
-    advance,
-    advanceTo,
-  };
-}
-
 /**
  * Time that passes only when nothing else can happen. A modelled transaction of 7 ms costs no real time, and a run gives
  * the same figures on any machine.
@@ -142,6 +102,24 @@ export class VirtualTime implements Clock {
     };
   }
 
+  get timers(): number {
+    return this.#timers.length;
+  }
+
+  /** Lets this time pass, and runs the timers that are due by then. Less than nothing sets the clock back. */
+  advance(ms: number): void {
+    const endMs = this.#nowMs + ms;
+    while (ms >= 0 && (this.#timers[0]?.atMs ?? Number.POSITIVE_INFINITY) <= endMs) this.#runNext();
+    this.#nowMs = ms < 0 ? endMs : Math.max(this.#nowMs, endMs);
+  }
+
+  #runNext(): void {
+    const next = this.#timers.shift();
+    if (next === undefined) throw new Error('virtual time stands still: nothing is scheduled');
+    this.#nowMs = Math.max(this.#nowMs, next.atMs);
+    next.run();
+  }
+
   /** Lets time pass until `done` settles. @throws {Error} if nothing is scheduled that could settle it. */
   async run<T>(done: Promise<T>): Promise<T> {
     let isSettled = false;
@@ -151,10 +129,7 @@ export class VirtualTime implements Clock {
     done.then(settle, settle);
     await idle();
     while (!isSettled) {
-      const next = this.#timers.shift();
-      if (next === undefined) throw new Error('virtual time stands still: nothing is scheduled');
-      this.#nowMs = next.atMs;
-      next.run();
+      this.#runNext();
       await idle();
     }
     return done;
@@ -162,3 +137,21 @@ export class VirtualTime implements Clock {
 }
 
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export type HandClock = ReturnType<typeof handClock>;
+
+/** A clock that only its owner moves; sleeping moves it as well. */
+export function handClock(startMs = 0) {
+  const time = new VirtualTime(startMs);
+  return {
+    get timers() {
+      return time.timers;
+    },
+    nowMs: () => Math.floor(time.nowMs()),
+    monotonicMs: () => time.monotonicMs(),
+    sleep: async (delayMs: number) => time.advance(delayMs),
+    after: (delayMs: number, run: () => void) => time.after(delayMs, run),
+    advance: (ms: number) => time.advance(ms),
+    advanceTo: (atMs: number) => time.advance(Math.max(0, atMs - time.nowMs())),
+  } satisfies Clock & Readonly<Record<string, unknown>>;
+}

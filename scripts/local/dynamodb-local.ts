@@ -14,16 +14,12 @@ import {
   type _Record as StreamRecord,
 } from '@aws-sdk/client-dynamodb-streams';
 import { ledgerTable } from '../../functions/core/store/operation.ts';
+import { endChild, untilAnswers } from './child-process.ts';
 import { loopbackPort } from './loopback.ts';
 
-export interface DynamoDbLocal {
-  readonly endpoint: string;
-  stop(): Promise<void>;
-}
+export type DynamoDbLocal = Awaited<ReturnType<typeof startDynamoDbLocal>>;
 
 const START_TIMEOUT_MS = 180_000;
-const STOP_TIMEOUT_MS = 5_000;
-const POLL_MS = 50;
 /**
  * The first compiler and a serial collector: on two cores more threads slow the programs next to it. Without PerfData no
  * file stays in the temporary folder.
@@ -40,7 +36,7 @@ const EMULATOR = fileURLToPath(
  *
  * @throws {Error} if Java or the jar is missing, or it does not answer within 3 min.
  */
-export async function startDynamoDbLocal(): Promise<DynamoDbLocal> {
+export async function startDynamoDbLocal() {
   if (spawnSync('java', ['-version'], { stdio: 'ignore' }).status !== 0) {
     throw new Error(
       'DynamoDB Local needs Java 8 or newer, and "java -version" does not run: install one (e.g. openjdk-17-jre-headless)',
@@ -53,10 +49,10 @@ export async function startDynamoDbLocal(): Promise<DynamoDbLocal> {
   }
   const port = await loopbackPort();
   const child = launch(port);
-  const stop = (): Promise<void> => end(child);
+  const stop = (): Promise<void> => endChild(child);
   const endpoint = `http://127.0.0.1:${port}`;
   try {
-    await untilItAnswers(endpoint, child);
+    await untilAnswers(child, `DynamoDB Local at ${endpoint}`, () => refuses(endpoint), START_TIMEOUT_MS);
   } catch (error) {
     await stop();
     throw error;
@@ -93,37 +89,12 @@ function launch(port: number): ChildProcess {
   });
 }
 
-async function untilItAnswers(endpoint: string, child: ChildProcess): Promise<void> {
-  const giveUpAtMs = performance.now() + START_TIMEOUT_MS;
-  for (;;) {
-    if (child.exitCode !== null || child.signalCode !== null) {
-      throw new Error(
-        `DynamoDB Local ended with ${child.exitCode ?? child.signalCode} at ${endpoint}: is the port taken?`,
-      );
-    }
-    if (await answers(endpoint)) return;
-    if (performance.now() > giveUpAtMs)
-      throw new Error(`DynamoDB Local gave no answer at ${endpoint} for ${START_TIMEOUT_MS} ms`);
-    await new Promise((done) => setTimeout(done, POLL_MS));
-  }
-}
-
 /** An unsigned GET is refused with 400. */
-const answers = (endpoint: string): Promise<boolean> =>
+const refuses = (endpoint: string): Promise<boolean> =>
   fetch(endpoint, { signal: AbortSignal.timeout(1_000) }).then(
     ({ status }) => status === 400,
     () => false,
   );
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.ref();
-  const ended = new Promise((done) => child.once('exit', done));
-  child.stdin?.destroy();
-  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
-  await ended;
-  clearTimeout(timer);
-}
 
 interface TableStreamOptions {
   readonly client: DynamoDBStreamsClient;

@@ -29,6 +29,7 @@ import type { LocalLedger } from './ledger-source.ts';
 import { serveOnLoopback } from './loopback.ts';
 import type { PipelineQuestion } from './pipeline-router.ts';
 import { checksum, seededRandom } from './random.ts';
+import { every, until } from './timing.ts';
 
 export type EndsSummary = ReturnType<Awaited<ReturnType<typeof openLocalEnds>>['summary']>;
 
@@ -36,7 +37,6 @@ export type EndsSummary = ReturnType<Awaited<ReturnType<typeof openLocalEnds>>['
 const LIVING_MS_MAX = 20_000;
 const INBOX_MS_MAX = 10_000;
 const SWEEPS_MAX = 20;
-const LOOK_EVERY_MS = 50;
 /** The sweep skips holds younger than two minutes of the fast clock. */
 const SWEEP_AGAIN_MS = 250;
 const FOREVER_MS = Number.MAX_SAFE_INTEGER;
@@ -102,10 +102,6 @@ export async function openLocalEnds(
   await sweeper.once();
 
   let holdsLeft = 0;
-  const until = async (holds: () => boolean, withinMs: number): Promise<void> => {
-    const endMs = clock.monotonicMs() + withinMs;
-    while (!holds() && clock.monotonicMs() < endMs) await clock.sleep(LOOK_EVERY_MS);
-  };
   return {
     settleUrl: settleServer.url,
     gitlabUrl: rest.url,
@@ -137,9 +133,9 @@ export async function openLocalEnds(
 
 function counting(ledger: Ledger, onSettled: (count: number) => void): Ledger {
   const counted =
-    <Asked extends unknown[], Outcome>(call: (...asked: Asked) => Promise<readonly Outcome[]>) =>
-    async (...asked: Asked) => {
-      const outcomes = await call(...asked);
+    <Args extends unknown[], Outcome>(call: (...args: Args) => Promise<readonly Outcome[]>) =>
+    async (...args: Args) => {
+      const outcomes = await call(...args);
       onSettled(outcomes.filter((outcome) => outcome === 'applied').length);
       return outcomes;
     };
@@ -185,30 +181,25 @@ function readInbox(
 export const SWEEP_EVERY_MS = 3_000;
 
 function startSweeper(sweep: () => Promise<SweepReport>, onTrouble: (text: string) => void) {
-  let isBusy = false;
   let last: Promise<void> = Promise.resolve();
   const run = async (): Promise<void> => {
-    isBusy = true;
     try {
       const { gitlabSilent } = await sweep();
       if (gitlabSilent) onTrouble('sweep: GitLab does not answer, holds stay as they are');
     } catch (error) {
       onTrouble(`sweep: ${error instanceof Error ? error.message : String(error)}; the next one goes on`);
     }
-    isBusy = false;
   };
   const once = (): Promise<void> => {
     last = last.then(run);
     return last;
   };
-  const timer = setInterval(() => {
-    if (!isBusy) void once();
-  }, SWEEP_EVERY_MS);
+  const sweeping = every(SWEEP_EVERY_MS, once);
   return {
     once,
-    stop: (): Promise<void> => {
-      clearInterval(timer);
-      return last;
+    async stop(): Promise<void> {
+      await sweeping.stop();
+      await last;
     },
   };
 }
@@ -229,7 +220,7 @@ export function estimatedEnds({ settle }: Pick<Ledger, 'settle'>) {
     for (const { jobId } of ends) running.delete(jobId);
     settling = settling.then(() => settle(ends));
   };
-  const timer = setInterval(() => flush(Date.now()), FLUSH_EVERY_MS);
+  const flushing = every(FLUSH_EVERY_MS, async () => flush(Date.now()));
   return {
     running: () => running.size,
     start(jobId: number, estimateSeconds: number): void {
@@ -237,7 +228,7 @@ export function estimatedEnds({ settle }: Pick<Ledger, 'settle'>) {
       running.set(jobId, { jobId, durationSeconds: estimateSeconds, endedAtMs });
     },
     async close(): Promise<void> {
-      clearInterval(timer);
+      await flushing.stop();
       flush(Number.POSITIVE_INFINITY);
       await settling;
     },

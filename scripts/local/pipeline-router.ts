@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path';
 import type { Directory } from '../../policies/directory.ts';
+import { withoutAbsent } from '../../policies/without-absent.ts';
 import { pipelineFile } from '../cli/check/pipeline-file.ts';
 import { expandPipeline } from '../cli/pipeline/expand-pipeline.ts';
 import type {
@@ -31,10 +32,10 @@ const TOKEN = 'glrct-local-not-a-secret';
 const ANSWER_SECONDS = 0.5;
 const OPEN_MIN = 8;
 
-export const choosePipeline = (asked: string | undefined, root: string): string =>
-  asked === undefined
+export const choosePipeline = (path: string | undefined, root: string): string =>
+  path === undefined
     ? resolve(root, 'scripts/local/pipelines/web-shop')
-    : pipelineFile(asked, process.cwd()).file;
+    : pipelineFile(path, process.cwd()).file;
 
 export async function openLocalRouter(
   options: StartOptions,
@@ -49,7 +50,7 @@ export async function openLocalRouter(
   }
   const projects = projectsOf(directory);
   const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
-  let asked = 0;
+  let sent = 0;
   const total = options.jobs ?? Math.max(JOBS_MIN, pipeline.jobs.length);
   return {
     url: router.wsUrl ?? '',
@@ -62,13 +63,13 @@ export async function openLocalRouter(
         pipelineQuestions(pipeline.jobs, projects, total, firstJobId),
         options.rate,
         (question) => {
-          asked += 1;
+          sent += 1;
           return play(question, () => router.admit(question));
         },
         stopped,
       );
     },
-    lastJobId: () => firstJobId + asked,
+    lastJobId: () => firstJobId + sent,
     close: () => router.close(),
   };
 }
@@ -160,24 +161,21 @@ function jobQuestion(job: PipelineJob, jobId: number, run: PipelineRun) {
   };
 }
 
-const serviceFields = (service: PipelineService): object => ({
-  name: service.name,
-  ...(service.alias !== undefined && { alias: service.alias }),
-  ...containerFields(service),
-  ...(service.variables !== undefined && {
-    variables: Object.entries(service.variables).map(([key, value]) => ({ key, value, public: true })),
-  }),
-});
+const serviceFields = (service: PipelineService): object => {
+  const variables = service.variables && Object.entries(service.variables);
+  return withoutAbsent({
+    ...{ name: service.name, alias: service.alias, ...containerFields(service) },
+    variables: variables?.map(([key, value]) => ({ key, value, public: true })),
+  });
+};
 
 function containerFields({ pullPolicies, dockerUser, kubernetesUser }: ContainerOptions): object {
-  const options = {
-    ...(dockerUser !== undefined && { docker: { user: dockerUser } }),
-    ...(kubernetesUser !== undefined && { kubernetes: { user: kubernetesUser } }),
-  };
-  return {
-    ...(pullPolicies !== undefined && { pull_policy: pullPolicies }),
-    ...(Object.keys(options).length > 0 && { executor_opts: options }),
-  };
+  const options = withoutAbsent({
+    docker: dockerUser === undefined ? undefined : { user: dockerUser },
+    kubernetes: kubernetesUser === undefined ? undefined : { user: kubernetesUser },
+  });
+  const executorOptions = Object.keys(options).length > 0 ? options : undefined;
+  return withoutAbsent({ pull_policy: pullPolicies, executor_opts: executorOptions });
 }
 
 /** The runner of jobs with these tags: always the same one, with one more tag. */

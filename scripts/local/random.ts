@@ -11,9 +11,6 @@ export function seededRandom(seed: number): () => number {
 export const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
-const HOUR_WEIGHTS = [
-  1, 1, 6, 2, 1, 1, 2, 8, 30, 60, 75, 70, 45, 65, 80, 75, 60, 40, 20, 10, 6, 4, 2, 1,
-] as const;
 export const WEEKDAY_WEIGHTS = [90, 110, 115, 110, 80, 8, 6] as const;
 
 export interface JobKind {
@@ -37,8 +34,6 @@ export const STAGES: readonly (readonly JobKind[])[] = [
   [{ name: 'deploy', medianSeconds: 90, sigma: 0.8, runnerClass: 'small', timeoutSeconds: 3_600 }],
 ];
 const JOB_CHANCE = 0.85;
-
-const HOUR_MS = 3_600_000;
 
 export function drawPipeline<Job extends { readonly endsAtMs: number }>(
   startMs: number,
@@ -66,49 +61,8 @@ export const drawSeconds = (kind: JobKind, medianSeconds: number, random: () => 
 /** Days are counted from 1 January 1970, a Thursday; `WEEKDAY_WEIGHTS` begins on Monday. */
 export const weightOfDay = (day: number): number => WEEKDAY_WEIGHTS[(day + 3) % 7] ?? 0;
 
-/**
- * Returns a draw of start times: hours by their weight, and any moment within.
- *
- * @param firstDay - counted from 1 January 1970, in the zone of `startMs`.
- */
-export function startsWithin(
-  startMs: number,
-  firstDay: number,
-  days: number,
-): (random: () => number) => number {
-  const weights = Array.from(
-    { length: days * 24 },
-    (_, hour) => weightOfDay(firstDay + Math.floor(hour / 24)) * (HOUR_WEIGHTS[hour % 24] ?? 0),
-  );
-  const ends = shareEnds(weights);
-  return (random) => startMs + indexAt(ends, random()) * HOUR_MS + random() * HOUR_MS;
-}
-
-export function shareEnds(weights: readonly number[]): readonly number[] {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  let until = 0;
-  return weights.map((weight) => {
-    until += weight / total;
-    return until;
-  });
-}
-
-export function indexAt(ends: readonly number[], share: number): number {
-  let low = 0;
-  let high = ends.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ends[middle] ?? 1) > share) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
 export const logNormal = (median: number, sigma: number, random: () => number): number =>
   median * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()));
-
-export const between = (least: number, most: number, random: () => number): number =>
-  least + (most - least) * random();
 
 export function checksum(text: string): number {
   let sum = 0;

@@ -27,6 +27,7 @@ import { FIRST_RUN_JOB_ID } from './past-month.ts';
 import { choosePipeline, openLocalRouter } from './pipeline-router.ts';
 import type { Screen } from './screen.ts';
 import { type AnsweredEvent, DecisionTally, limitFigures } from './summary.ts';
+import { every } from './timing.ts';
 
 const IDS_RESERVED = 10_000_000;
 
@@ -46,7 +47,6 @@ export async function run(
   const firstJobId = (before?.jobId ?? FIRST_RUN_JOB_ID) + 1;
   const fast = fastClock(SPEED, Math.max(Date.now(), before?.atMs ?? 0));
   const clock = pipeline === undefined ? systemClock : fast;
-  const onTrouble = (text: string): void => screen.trouble(text);
   const [ledger, desk] = await Promise.all([
     openLocalLedger({ whose: whoseJobs(options), dataDir, fresh, clock }),
     // Loaded late: a pilot and a program need no pages.
@@ -72,7 +72,7 @@ export async function run(
     pipeline !== undefined && rules.directory !== undefined
       ? {
           router: await openLocalRouter(options, pipeline, rules.directory, firstJobId),
-          ends: await openLocalEnds(ledger, admit, fast, onTrouble),
+          ends: await openLocalEnds(ledger, admit, fast, screen.trouble),
         }
       : undefined;
   const pilot = local === undefined ? estimatedEnds(ledger.ledger) : undefined;
@@ -89,7 +89,7 @@ export async function run(
   };
   const observe: RelayObserver = (event: RelayEvent) => {
     if (event.type === 'answered') return answered(event);
-    const text = troubleText(event);
+    const text = problemText(event);
     if (text !== undefined) screen.trouble(text);
   };
   const relay = newRelay(options, local?.router, admit.url, rules, observe);
@@ -105,7 +105,7 @@ export async function run(
     limitFigures(await admit.limits(), rules.directory, ledger.ledger, clock.nowMs());
   const startedMs = performance.now();
   let shown = -1;
-  const figures = repeat(FIGURES_EVERY_MS, async () => {
+  const figures = every(FIGURES_EVERY_MS, async () => {
     if (decided === shown) return;
     shown = decided;
     screen.figures({
@@ -147,46 +147,28 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
   );
 
+interface LocalParts {
+  readonly router: Awaited<ReturnType<typeof openLocalRouter>>;
+  readonly ends: Awaited<ReturnType<typeof openLocalEnds>>;
+}
+
 const pilotFacts = ({ router = '' }: StartOptions, instance: string): Readonly<Record<string, string>> => ({
   router,
   gitlab: `${instance}; npx tollgate finds these books by itself`,
   jobs: 'are taken to last as estimated; a deployment learns the truth from GitLab',
 });
 
-function localFacts({
-  router,
-  ends,
-}: {
-  readonly router: Awaited<ReturnType<typeof openLocalRouter>>;
-  readonly ends: Awaited<ReturnType<typeof openLocalEnds>>;
-}): Readonly<Record<string, string>> {
+function localFacts({ router, ends }: LocalParts): Readonly<Record<string, string>> {
   const percent = (share: number): string => `${Math.round(share * 100)} %`;
-  const { lose, repeat: again } = WEBHOOK_FAULTS;
+  const { lose, repeat } = WEBHOOK_FAULTS;
   return {
     router: `${router.url} (local)`,
     gitlab: `${ends.gitlabUrl} (local)`,
-    webhooks: `to ${ends.settleUrl}; ${percent(lose)} get lost, ${percent(again)} come twice`,
+    webhooks: `to ${ends.settleUrl}; ${percent(lose)} get lost, ${percent(repeat)} come twice`,
     sweep: `every ${SWEEP_EVERY_MS / 1000} s`,
     time: `${SPEED} times as fast for jobs, limits and holds: a minute is ${60_000 / SPEED} ms`,
     ...router.facts,
     deadline: `${LOCAL_DEADLINE_MS / 1000} s per admission request, then the fallback`,
-  };
-}
-
-function repeat(everyMs: number, work: () => Promise<void>): { stop(): Promise<void> } {
-  let busy: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    busy ??= work()
-      .catch(() => {})
-      .finally(() => {
-        busy = undefined;
-      });
-  }, everyMs);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await busy;
-    },
   };
 }
 
@@ -245,7 +227,7 @@ function inFlags<T>(read: () => T): T {
   }
 }
 
-function troubleText(event: RelayEvent): string | undefined {
+function problemText(event: RelayEvent): string | undefined {
   switch (event.type) {
     case 'backing_off':
       return `no stream to the router: ${remedied(event)}; next try in ${Math.round(event.delayMs)} ms`;

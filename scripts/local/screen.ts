@@ -127,13 +127,13 @@ function decisionLine(answered: AnsweredEvent, progress: string, colour: boolean
   const terms = decision?.outcome === 'undecided' ? undefined : decision?.terms;
   const cost = terms === undefined ? '' : amountText(terms.costMicros, 'micros', terms.currency);
   const before = cells(progress, request?.jobName ?? '(unreadable)', terms?.group ?? '', cost);
-  const { style, text } = verdictOf(answered);
+  const { style, text } = describeDecision(answered);
   // Cut before it is painted: half an escape sequence would paint the rest of the screen.
   const shown = cutToColumns(text, columns - before.length);
   return `${before}${colour ? styleText(style, shown, { validateStream: false }) : shown}`;
 }
 
-function verdictOf({ decision, via, answer, cause }: AnsweredEvent) {
+function describeDecision({ decision, via, answer, cause }: AnsweredEvent) {
   if (via === 'fallback')
     return { style: 'yellow', text: `${answer.outcome} by fallback (${cause ?? 'unknown'})` } as const;
   if (decision?.outcome === 'rejected') {

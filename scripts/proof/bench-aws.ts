@@ -11,7 +11,7 @@ import { parseInput, toggle } from '../terminal/define.ts';
 import { runProgram } from '../terminal/program.ts';
 import { benchRules } from './bench/bench-rules.ts';
 import { countingStore } from './bench/counting-store.ts';
-import { askingOf, closedLoop, INSTANCE } from './bench/load.ts';
+import { closedLoop, INSTANCE, relayOpener } from './bench/load.ts';
 
 const USAGE = `npm run bench:aws -- --yes
 
@@ -32,17 +32,23 @@ async function main(): Promise<number> {
   const dynamo = new DynamoStore({ table: dynamoTable(client, TableName), ...parts });
   const measure = async (relays: number | 'naive', forMs = 20_000, inFlight = 64) => {
     const store = countingStore(dynamo, INSTANCE);
-    const ask = askingOf({ ...using, store })(relays);
-    const load = await closedLoop(ask, { clock, forMs, inFlight, roots: 1, firstJobId: Date.now() * 1_000 });
+    const admit = relayOpener({ ...using, store })(relays);
+    const load = await closedLoop(admit, {
+      clock,
+      forMs,
+      inFlight,
+      roots: 1,
+      firstJobId: Date.now() * 1_000,
+    });
     if (load.admitted === 0) throw new Error('no job was admitted; is the table throttled?');
-    const perJob = (count: number): number => Math.round((count / load.admitted) * 100) / 100;
-    const { conflicts, throttles, tableUnits, indexUnits } = store.counts;
+    const { unitsPerJob, conflictsPerJob, throttlesPerJob } = store.perJob(load.admitted);
+    const rounded = (value: number): number => Math.round(value * 100) / 100;
     return {
-      ...{ relays, admittedPerSecond: Math.round(load.admitted / load.seconds) },
+      ...{ relays, admittedPerSecond: Math.round(load.perSecond) },
       p50Ms: Math.round(quantile(load.latenciesMs, 0.5)),
       p99Ms: Math.round(quantile(load.latenciesMs, 0.99)),
-      ...{ conflictsPerJob: perJob(conflicts), throttlesPerJob: perJob(throttles) },
-      unitsPerJobByFormula: perJob(tableUnits + indexUnits),
+      ...{ conflictsPerJob: rounded(conflictsPerJob), throttlesPerJob: rounded(throttlesPerJob) },
+      unitsPerJobByFormula: rounded(unitsPerJob),
     };
   };
   await ensureTable(client, TableName);

@@ -2,12 +2,12 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { benchQuestion } from '../../scripts/proof/bench/processes.ts';
+import { benchMessage } from '../../scripts/proof/bench/bench-message.ts';
 import { TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
 import { hostileQuestionBytes } from '../support/relay/hostile-questions.ts';
 
-const PROCESSES = fileURLToPath(new URL('../../scripts/proof/bench/processes.ts', import.meta.url));
+const ROLES = fileURLToPath(new URL('../../scripts/proof/bench/roles.ts', import.meta.url));
 /** Little enough that a question of which every field becomes an object would end the process. */
 const HEAP_MEGABYTES = 96;
 /** Includes the way of 4 MiB through gRPC and TCP; read in whole, the worst of them cost as much as a thousand. */
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 /** A whole relay, with the admit function and a ledger in memory inside, in a small heap. */
 async function startRelay(url: string) {
-  const child = fork(PROCESSES, ['inline-relay'], {
+  const child = fork(ROLES, ['inline-relay'], {
     env: { ...process.env, BENCH_ROUTER: url, BENCH_TOKEN: TOKEN },
     execArgv: [`--max-old-space-size=${HEAP_MEGABYTES}`],
     serialization: 'advanced',
@@ -53,7 +53,7 @@ test('whatever one legal question is full of, it costs its neighbours little, an
   const askTypical = async (questions: number): Promise<void> => {
     for (let asked = 0; asked < questions; asked += 1) {
       jobId += 1;
-      expect((await router.admit(benchQuestion(jobId))).result).toBe('admitted');
+      expect((await router.admit(benchMessage(jobId))).result).toBe('admitted');
     }
   };
   const costOf = async (work: () => Promise<unknown>): Promise<number> => {

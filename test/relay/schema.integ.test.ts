@@ -2,13 +2,13 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { parseSchema } from '../../relay/wire/schema.ts';
 import type { LocalRouter } from '../../scripts/local/router/local-router.ts';
-import { schemaVariant } from '../../scripts/local/router/schemas.ts';
 import { flowRelay, flowRules, question, TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
 import { proveSchema } from '../support/flow/prove-schema.ts';
 import { breachesOn } from '../support/relay/alarm-state.ts';
 import { decidingService, REJECTED_IMAGE } from '../support/relay/deciding-service.ts';
 import { reported } from '../support/relay/reported.ts';
+import { schemaVariant } from '../support/relay/schema-variants.ts';
 
 async function startRouter(descriptors: Uint8Array, port = 0): Promise<LocalRouter> {
   const router = await patientRouter({

@@ -245,7 +245,7 @@ const gbSeconds = ({ mib, ms }: { readonly mib: number; readonly ms: number }): 
   (mib / 1024) * (ms / 1_000);
 
 /**
- * Table units of an admitted job, counted on the real programs by scripts/proof/bench/job-units.ts. A test counts some of them
+ * Table units of an admitted job, counted on the real programs by test/scripts/cli/cost/job-units.ts. A test counts some of them
  * again and shows what to write here after a change.
  */
 

@@ -74,7 +74,7 @@ export function controllerRoutes(app: Hono, state: GitLabState): void {
     ...datesAt(token.createdAtMs),
   });
   const conflict = (c: Context, message: string) => c.json({ message }, 409);
-  const stateIn = (asked: unknown) => STATES.find((each) => each === asked);
+  const stateIn = (text: unknown) => STATES.find((each) => each === text);
   const noState = (c: Context) => c.json({ error: 'state does not have a valid value' }, 400);
 
   for (const path of ['/runner_controllers', '/runner_controllers/*'])
@@ -85,8 +85,8 @@ export function controllerRoutes(app: Hono, state: GitLabState): void {
 
   app.get('/runner_controllers', (c) => listPage(c, [...controllers.values()], listEntity));
   app.post('/runner_controllers', async (c) => {
-    const { description = '', state: asked = 'disabled' } = await jsonOf(c);
-    const wanted = stateIn(asked);
+    const { description = '', state: text = 'disabled' } = await jsonOf(c);
+    const wanted = stateIn(text);
     if (wanted === undefined) return noState(c);
     lastId += 1;
     const made = { id: lastId, description: String(description), state: wanted, createdAtMs: clock.nowMs() };

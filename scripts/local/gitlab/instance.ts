@@ -77,8 +77,9 @@ export function listPage<Entry>(
   c: Context,
   all: readonly Entry[],
   entity: (entry: Entry) => object,
+  paged: (all: readonly Entry[], url: URL) => RestPage<Entry> = numberedPage,
 ): Response {
-  const { entries, headers } = numberedPage(all, new URL(c.req.url));
+  const { entries, headers } = paged(all, new URL(c.req.url));
   return c.json(entries.map(entity), 200, headers);
 }
 
@@ -135,6 +136,6 @@ function nextLink(url: URL, name: string, value: string): { readonly link: strin
 }
 
 function perPageOf(url: URL): number {
-  const asked = Math.trunc(Number(url.searchParams.get('per_page'))) || PER_PAGE;
-  return Math.min(PER_PAGE_MAX, Math.max(1, asked));
+  const wanted = Math.trunc(Number(url.searchParams.get('per_page'))) || PER_PAGE;
+  return Math.min(PER_PAGE_MAX, Math.max(1, wanted));
 }

@@ -1,12 +1,10 @@
 import { type Context, Hono } from 'hono';
 import { isTerminal } from '../../../functions/core/gitlab/gitlab.ts';
-import { machineClock, stoppable, type WallClock } from '../clock.ts';
 import { serveOnLoopback } from '../loopback.ts';
-import { jobEntity, jobHookBody, jobOfRunnerEntity } from './bodies.ts';
-import { ControllerTokenBook, controllerRoutes, type LocalController } from './controllers.ts';
+import { jobEntity, jobOfRunnerEntity } from './bodies.ts';
+import { controllerRoutes, type LocalController } from './controllers.ts';
 import {
   DISCOVERY_PATH,
-  type InstanceSettings,
   instanceRoutes,
   keysetPage,
   listPage,
@@ -14,10 +12,9 @@ import {
   numberedPage,
   routesBelow,
 } from './instance.ts';
-import { PlaceBook, placeRoutes } from './places.ts';
+import { placeRoutes } from './places.ts';
 import {
   jobMessageRoute,
-  type LocalCiProject,
   pipelineRoutes,
   RUNNER_PATH,
   routerSideOf,
@@ -26,86 +23,22 @@ import {
 } from './runners.ts';
 import {
   type GitLabState,
-  LocalGitLabFaults,
+  type LocalGitLabOptions,
   type LocalJob,
   type LocalRunner,
   type NewJob,
+  newGitLabState,
   nextId,
 } from './state.ts';
-import { type GitLabVersion, GroupHookBook, groupHookRoutes, type HookFaultShares } from './webhooks.ts';
-
-interface LocalGitLabOptions {
-  readonly clock?: WallClock;
-  /** Dates webhooks, where jobs live on a faster clock: receivers compare with the real time. @default `clock` */
-  readonly wireClock?: Pick<WallClock, 'nowMs'>;
-  readonly random: () => number;
-  readonly token: string;
-  readonly groupTokens?: ReadonlyMap<string, string>;
-  readonly version?: GitLabVersion;
-  readonly deliver?: (request: Request) => Promise<Response>;
-  readonly hookFaults?: HookFaultShares;
-  readonly controllers?: readonly LocalController[];
-  readonly administration?: InstanceSettings;
-  readonly projects?: readonly LocalCiProject[];
-}
+import { groupHookRoutes } from './webhooks.ts';
 
 export type LocalGitLab = ReturnType<typeof createLocalGitLab>;
 
 export function createLocalGitLab(options: LocalGitLabOptions) {
-  const { version = '19.4', random, administration: settings = {}, projects = [] } = options;
-  const instanceUrl = 'http://gitlab.localhost';
-  const clock = stoppable(options.clock ?? machineClock);
-  const { wireClock = clock, deliver = fetch, hookFaults = { lose: 0, repeat: 0 } } = options;
-  const jobs = new Map<number, LocalJob>();
-  const runners = new Map<number, LocalRunner>();
-  const controllers = new Map(options.controllers?.map((controller) => [controller.id, controller]));
-  const places = new PlaceBook(settings.groups);
-  for (const project of projects) places.putProject(project);
-  const groupHooks = new GroupHookBook({
-    ...{ places, random, instanceUrl, version, settings, clock, deliver },
-    ...{ nowMs: () => wireClock.nowMs(), faults: hookFaults },
-  });
-  const living = (id: number): LocalJob => {
-    const job = jobs.get(id);
-    if (job === undefined) throw new Error(`there is no job ${id}; create it first`);
-    if (isTerminal(job.status))
-      throw new Error(`job ${id} has ended with ${job.status}; it does not change any more`);
-    return job;
-  };
-  const change = (job: LocalJob, changed: Partial<LocalJob>): void => {
-    Object.assign(job, changed);
-    void groupHooks.tell(job.projectPath, () => jobHookBody(job, clock.nowMs()));
-  };
-  const state: GitLabState = {
-    ...{ clock, random, instanceUrl, version, token: options.token, settings, jobs, runners, places },
-    ...{ faults: new LocalGitLabFaults(), groupTokens: options.groupTokens ?? new Map() },
-    ...{ rest: { calls: 0 }, jobTokens: new Map(), ciProjects: projects, pipelines: new Map() },
-    ...{ controllers, controllerTokens: new ControllerTokenBook(), groupHooks },
-    create(newJob) {
-      if (jobs.has(newJob.id)) throw new Error(`job ${newJob.id} is there already; ids are unique`);
-      const job: LocalJob = { ...newJob, status: 'created', createdAtMs: clock.nowMs() };
-      jobs.set(job.id, job);
-      change(job, {});
-      change(job, { status: 'pending', queuedAtMs: clock.nowMs() });
-      return job;
-    },
-    start(jobId, runner) {
-      const job = living(jobId);
-      // An administrator's settings of a runner stay; a job knows only its id and tags.
-      if (!runners.has(runner.id)) runners.set(runner.id, runner);
-      change(job, { status: 'running', startedAtMs: clock.nowMs(), runner });
-    },
-    end(jobId, ending) {
-      const job = living(jobId);
-      if (ending.status === 'failed') {
-        job.failureReason = ending.failureReason ?? 'script_failure';
-        if (ending.message !== undefined) job.failureMessage = ending.message;
-      }
-      change(job, { status: ending.status, finishedAtMs: clock.nowMs() });
-    },
-  };
+  const state = newGitLabState(options);
   const rest = restApp(state);
-  const { create, start, end, controllerTokens, faults } = state;
+  const { create, start, end, controllerTokens, faults, groupHooks, places } = state;
+  const { jobs, runners, controllers } = state;
 
   return {
     ...{ create, start, end, controllerTokens, faults, groupHooks, places },
@@ -127,7 +60,7 @@ export function createLocalGitLab(options: LocalGitLabOptions) {
       return Promise.race([rest.fetch(request), rejectedOnAbort(request.signal)]);
     }) satisfies typeof fetch,
     listen: (port?: number) => serveOnLoopback(rest, port),
-    stop: () => clock.stop(),
+    stop: () => state.clock.stop(),
   };
 }
 
@@ -163,7 +96,6 @@ function restApp(state: GitLabState): Hono {
   groupHookRoutes(app, state);
   pipelineRoutes(app, state);
   placeRoutes(app, state);
-  noteRoutes(app, []);
   runnerJobRoutes(app, state);
   jobMessageRoute(root, state);
   root.notFound(notFound);
@@ -198,13 +130,9 @@ function jobRoutes(app: Hono, state: GitLabState): void {
     const newestFirst = [...jobs.values()]
       .filter((job) => isListed(job) && (status === '' || job.status === status))
       .sort((a, b) => b.id - a.id);
-    const page = (isKeyset ? keysetPage : numberedPage)(newestFirst, new URL(c.req.url));
     const nowMs = clock.nowMs();
-    return c.json(
-      page.entries.map((job) => listed(job, instanceUrl, nowMs)),
-      200,
-      page.headers,
-    );
+    const paged = isKeyset ? keysetPage : numberedPage;
+    return listPage(c, newestFirst, (job) => listed(job, instanceUrl, nowMs), paged);
   };
   app.get('/projects/:projectId/jobs', (c) => {
     const projectId = Number(c.req.param('projectId'));
@@ -219,8 +147,8 @@ function jobRoutes(app: Hono, state: GitLabState): void {
 
 function retryOf(job: LocalJob, id: number): NewJob {
   const { status: _s, createdAtMs: _c, queuedAtMs: _q, startedAtMs: _t, finishedAtMs: _f, ...rest } = job;
-  const { runner: _r, failureReason: _w, failureMessage: _m, trace: _o, ...asked } = rest;
-  return { ...asked, id, retryCount: (job.retryCount ?? 0) + 1 };
+  const { runner: _r, failureReason: _w, failureMessage: _m, trace: _o, ...newJob } = rest;
+  return { ...newJob, id, retryCount: (job.retryCount ?? 0) + 1 };
 }
 
 /** GitLab sends 429 as text, and 5xx often as a page of the proxy in front: neither is JSON. */
@@ -229,48 +157,3 @@ const refusal = (status: number, retryAfterSeconds: number | undefined): Respons
     status,
     headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
   });
-
-export interface LocalNote {
-  readonly id: number;
-  readonly authorId: number;
-  /** `<project>!<iid>`. */
-  readonly place: string;
-  body: string;
-}
-
-export const NOTE_USER_ID = 1;
-const LIST = '/projects/:projectId/merge_requests/:iid/notes';
-
-export function noteRoutes(app: Hono, notes: LocalNote[]): void {
-  let lastId = 0;
-  const entity = ({ id, body, authorId }: LocalNote): object => ({ id, body, author: { id: authorId } });
-  const placeOf = ({ projectId, iid }: { projectId: string; iid: string }): string => `${projectId}!${iid}`;
-
-  app.get('/user', (c) => c.json({ id: NOTE_USER_ID, username: 'project_42_bot' }));
-
-  app.get(LIST, (c) => {
-    const here = notes.filter(({ place }) => place === placeOf(c.req.param()));
-    return listPage(c, here, entity);
-  });
-
-  app.post(LIST, async (c) => {
-    const { body } = await c.req.json<{ body: string }>();
-    lastId = Math.max(lastId, ...notes.map(({ id }) => id)) + 1;
-    const note = { id: lastId, authorId: NOTE_USER_ID, place: placeOf(c.req.param()), body };
-    notes.push(note);
-    return c.json(entity(note), 201);
-  });
-
-  app.on(['PUT', 'DELETE'], `${LIST}/:noteId`, async (c) => {
-    const at = notes.findIndex(({ id }) => id === Number(c.req.param('noteId')));
-    const note = notes[at];
-    if (note === undefined) return c.json({ message: '404 Note Not Found' }, 404);
-    if (note.authorId !== NOTE_USER_ID) return c.json({ message: '403 Forbidden' }, 403);
-    if (c.req.method === 'DELETE') {
-      notes.splice(at, 1);
-      return c.body(null, 204);
-    }
-    note.body = (await c.req.json<{ body: string }>()).body;
-    return c.json(entity(note));
-  });
-}

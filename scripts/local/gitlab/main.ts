@@ -1,10 +1,10 @@
 /** `npm run gitlab:local`: a GitLab with a job router and one runner on this machine, to try commands of administrators on. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseInput, text, whole } from '../../terminal/define.ts';
 import { runProgram } from '../../terminal/program.ts';
-import { machineClock } from '../clock.ts';
 import { createRunnerClient, startRoutedGitLab } from './runner-client.ts';
 
 const USAGE = `npm run gitlab:local -- [--port <n>]
@@ -49,17 +49,11 @@ async function main(): Promise<number> {
   console.log(`GitLab ${server.url}, its job router ${routed.router.grpcUrl}
 Try: npx tollgate gitlab canary --gitlab ${server.url} --token-file .tollgate/local-admin-token --project platform/tollgate-canary`);
   const runner = createRunnerClient({ gitlabUrl: server.url, token: RUNNER_TOKEN, fetch });
-  let isOver = false;
-  const over = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.on(signal, () => {
-        isOver = true;
-        resolve();
-      });
-  });
-  while (!isOver) {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+  while (!stop.signal.aborted) {
     await runner.poll();
-    await Promise.race([over, machineClock.sleep(POLL_MS)]);
+    await sleep(POLL_MS, undefined, { signal: stop.signal }).catch(() => {});
   }
   runner.close();
   await server.stop();

@@ -93,29 +93,27 @@ export function placeRoutes(app: Hono, state: GitLabState): void {
   });
 
   app.get('/projects', (c) => {
-    const url = new URL(c.req.url);
     const after = Number(c.req.query('id_after') ?? 0);
     // GitLab ignores `updated_after` in any other order.
     const isByChange = c.req.query('order_by') === 'updated_at';
     const sinceMs = isByChange ? Date.parse(c.req.query('updated_after') ?? '') : Number.NEGATIVE_INFINITY;
-    const asked = [...places.projects.values()].filter(
+    const found = [...places.projects.values()].filter(
       (each) => isVisible(each) && each.id > after && (each.updatedAtMs ?? 0) > sinceMs,
     );
     if (c.req.query('pagination') === 'keyset') {
-      asked.sort((a, b) => a.id - b.id);
-      const { entries, headers } = idPage(asked, url, 'id_after');
-      return c.json(entries.map(project), 200, headers);
+      found.sort((a, b) => a.id - b.id);
+      return listPage(c, found, project, (all, url) => idPage(all, url, 'id_after'));
     }
-    asked.sort((a, b) => (b.updatedAtMs ?? 0) - (a.updatedAtMs ?? 0) || b.id - a.id);
-    return listPage(c, asked, project);
+    found.sort((a, b) => (b.updatedAtMs ?? 0) - (a.updatedAtMs ?? 0) || b.id - a.id);
+    return listPage(c, found, project);
   });
   app.get('/projects/:id', (c) => {
     const id = c.req.param('id');
-    const asked =
+    const found =
       places.projects.get(Number(id)) ??
       [...places.projects.values()].find((each) => places.pathOfProject(each) === id);
-    return asked === undefined || !isVisible(asked)
+    return found === undefined || !isVisible(found)
       ? c.json({ message: '404 Project Not Found' }, 404)
-      : c.json(project(asked));
+      : c.json(project(found));
   });
 }

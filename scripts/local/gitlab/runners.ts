@@ -41,10 +41,11 @@ export function runnerRoutes(app: Hono, state: GitLabState): void {
   const { runners } = state;
   const route = routesBelow(app, '/runners/:runnerId', (c) => runners.get(Number(c.req.param('runnerId'))));
   app.get('/runners/all', (c) => {
-    const { type: asked, tag_list: wanted = '' } = c.req.query();
+    const { type: wantedType, tag_list: wantedTags = '' } = c.req.query();
     const found = sortedRunners(state).filter(
       ({ type = 'instance_type', tags = [] }) =>
-        (asked ?? type) === type && wanted.split(',').every((tag) => tag === '' || tags.includes(tag)),
+        (wantedType ?? type) === type &&
+        wantedTags.split(',').every((tag) => tag === '' || tags.includes(tag)),
     );
     return listPage(c, found, runnerEntity);
   });
@@ -197,8 +198,8 @@ export interface LocalPipeline {
 export function pipelineRoutes(app: Hono, state: GitLabState): void {
   const { jobs, clock, instanceUrl } = state;
   const route = routesBelow(app, '/projects/:projectId', (c) => {
-    const asked = decodeURIComponent(c.req.param('projectId') ?? '');
-    return state.ciProjects.find(({ id, path }) => String(id) === asked || path === asked);
+    const idOrPath = decodeURIComponent(c.req.param('projectId') ?? '');
+    return state.ciProjects.find(({ id, path }) => String(id) === idOrPath || path === idOrPath);
   });
   const onPipeline =
     (answer: (c: Context, pipeline: LocalPipeline) => Response) => (c: Context, project: LocalCiProject) => {

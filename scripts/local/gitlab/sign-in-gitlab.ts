@@ -187,20 +187,20 @@ function claimsOf({ id, username, name, memberships }: GitLabUser): AccountClaim
 
 /** The provider's own adapter for memory warns that it is for development. */
 function memoryAdapter(): (kind: string) => Adapter {
-  const kept = new Map<string, AdapterPayload>();
+  const stored = new Map<string, AdapterPayload>();
   return (kind) => ({
-    upsert: async (id, payload) => void kept.set(`${kind} ${id}`, payload),
-    find: async (id) => kept.get(`${kind} ${id}`),
+    upsert: async (id, payload) => void stored.set(`${kind} ${id}`, payload),
+    find: async (id) => stored.get(`${kind} ${id}`),
     findByUid: async (uid) =>
-      [...kept].find(([key, payload]) => key.startsWith(`${kind} `) && payload.uid === uid)?.[1],
+      [...stored].find(([key, payload]) => key.startsWith(`${kind} `) && payload.uid === uid)?.[1],
     findByUserCode: async () => undefined,
     async consume(id) {
-      const payload = kept.get(`${kind} ${id}`);
+      const payload = stored.get(`${kind} ${id}`);
       if (payload !== undefined) payload.consumed = Math.floor(Date.now() / 1_000);
     },
-    destroy: async (id) => void kept.delete(`${kind} ${id}`),
+    destroy: async (id) => void stored.delete(`${kind} ${id}`),
     async revokeByGrantId(grantId) {
-      for (const [key, payload] of [...kept]) if (payload.grantId === grantId) kept.delete(key);
+      for (const [key, payload] of [...stored]) if (payload.grantId === grantId) stored.delete(key);
     },
   });
 }

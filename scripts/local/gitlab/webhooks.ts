@@ -1,9 +1,18 @@
 import type { Context, Hono } from 'hono';
 import { Webhook } from 'standardwebhooks';
 import { JOB_HOOK_EVENT } from '../../../functions/core/gitlab/job-reader.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { WallClock } from '../clock.ts';
 import { jobHookBody } from './bodies.ts';
-import { forbidden, isAdministrator, licenceOf, listPage, notFound, routesBelow } from './instance.ts';
+import {
+  forbidden,
+  type InstanceSettings,
+  isAdministrator,
+  licenceOf,
+  listPage,
+  notFound,
+  routesBelow,
+} from './instance.ts';
+import type { PlaceBook } from './places.ts';
 import type { GitLabState } from './state.ts';
 
 /**
@@ -14,23 +23,10 @@ export type GitLabVersion = '18.9' | '18.11' | '19.4';
 
 type HookBody = Readonly<Record<string, unknown>>;
 
-interface HookMessage {
-  readonly webhookId: string;
-  readonly body: HookBody;
-}
-
 /** Shares in [0, 1] of webhook deliveries that go wrong, each drawn on its own. */
 export interface HookFaultShares {
   readonly lose: number;
   readonly repeat: number;
-}
-
-interface HookTarget {
-  readonly url: string;
-  readonly uuid: string;
-  /** A webhook may have both secrets, as during a migration. */
-  readonly signingToken?: string;
-  readonly secretToken?: string;
 }
 
 const signsWebhooks = (version: GitLabVersion): boolean => Number.parseInt(version, 10) >= 19;
@@ -39,8 +35,8 @@ const TIMEOUT_MS = 10_000;
 const REPEATED_AFTER_MS_MAX = 120_000;
 
 export function hookRequest(
-  { url, uuid, signingToken, secretToken }: HookTarget,
-  { webhookId, body }: HookMessage,
+  { url, uuid, signingToken, token }: Pick<LocalHook, 'uuid' | 'signingToken' | 'token'> & { url: string },
+  { webhookId, body }: { readonly webhookId: string; readonly body: HookBody },
   { instanceUrl, version }: { readonly instanceUrl: string; readonly version: GitLabVersion },
   sentAtMs: number,
 ): Request {
@@ -60,7 +56,7 @@ export function hookRequest(
     ...(signingToken !== undefined && {
       'webhook-signature': new Webhook(signingToken).sign(webhookId, new Date(sentAtMs), text),
     }),
-    ...(secretToken !== undefined && { 'x-gitlab-token': secretToken }),
+    ...(token !== undefined && { 'x-gitlab-token': token }),
   };
   return new Request(url, { method: 'POST', headers, body: text, signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
@@ -76,18 +72,12 @@ interface LocalHook {
   readonly groupId: number;
   readonly uuid: string;
   setting: Readonly<Record<string, unknown>>;
+  /** A webhook may have a token and a signing token, as during a migration. */
   token?: string;
   signingToken?: string;
   failures: number;
   disabledUntilMs?: number;
-  events: LocalHookEvent[];
-}
-
-interface LocalHookEvent {
-  readonly id: number;
-  readonly url: string;
-  readonly message: HookMessage;
-  readonly status: string;
+  events: { readonly id: number; readonly url: string; readonly body: HookBody; readonly status: string }[];
 }
 
 /** GitLab disables a webhook for a minute at the fourth failure in a row, then twice as long each time. */
@@ -98,8 +88,13 @@ const DISABLED_MS_MAX = 86_400_000;
 const EVENTS_KEPT = 200;
 const SIGNING_KEY_BYTES = 32;
 
-interface HookWorld
-  extends Pick<GitLabState, 'places' | 'random' | 'instanceUrl' | 'version' | 'settings' | 'clock'> {
+interface HookWorld {
+  readonly places: PlaceBook;
+  readonly random: () => number;
+  readonly instanceUrl: string;
+  readonly version: GitLabVersion;
+  readonly settings: InstanceSettings;
+  readonly clock: WallClock;
   readonly nowMs: () => number;
   readonly deliver: (request: Request) => Promise<Response>;
   readonly faults: HookFaultShares;
@@ -154,8 +149,8 @@ export class GroupHookBook {
         this.alertStatus(hook) === 'executable',
     );
     const deliveries = hooks.map((hook) => {
-      const [webhookId, told] = [uuidFrom(random), body()];
-      const send = () => this.send(hook, told, webhookId);
+      const [webhookId, sent] = [uuidFrom(random), body()];
+      const send = () => this.send(hook, sent, webhookId);
       this.counters.events += 1;
       if (isDrawn(faults.lose)) {
         this.counters.lost += 1;
@@ -181,16 +176,11 @@ export class GroupHookBook {
     return done;
   }
 
-  async send(hook: LocalHook, body: HookBody, webhookId: string): Promise<LocalHookEvent> {
+  /** @returns the HTTP status, or GitLab's words for a request that failed. */
+  async send(hook: LocalHook, body: HookBody, webhookId: string): Promise<string> {
     const url = String(hook.setting.url);
-    const secrets = withoutAbsent({ secretToken: hook.token, signingToken: hook.signingToken });
-    const message = { webhookId, body };
-    const request = hookRequest(
-      { url, uuid: hook.uuid, ...secrets },
-      message,
-      this.#world,
-      this.#world.nowMs(),
-    );
+    const nowMs = this.#world.nowMs();
+    const request = hookRequest({ ...hook, url }, { webhookId, body }, this.#world, nowMs);
     const status = await this.#world.deliver(request).then(
       async (response) => {
         await response.body?.cancel().catch(() => {});
@@ -199,18 +189,13 @@ export class GroupHookBook {
       () => 'internal error',
     );
     this.#events += 1;
-    const event = { id: this.#events, url, message, status };
-    hook.events = [event, ...hook.events].slice(0, EVENTS_KEPT);
-    if (/^[23]/.test(status)) {
-      hook.failures = 0;
-      delete hook.disabledUntilMs;
-      return event;
-    }
-    hook.failures += 1;
+    hook.events = [{ id: this.#events, url, body, status }, ...hook.events].slice(0, EVENTS_KEPT);
+    hook.failures = /^[23]/.test(status) ? 0 : hook.failures + 1;
     const beyond = hook.failures - FAILURES_ALLOWED;
     if (beyond > 0)
       hook.disabledUntilMs = this.#world.nowMs() + Math.min(DISABLED_MS_MAX, DISABLED_MS * 2 ** (beyond - 1));
-    return event;
+    else if (hook.failures === 0) delete hook.disabledUntilMs;
+    return status;
   }
 
   alertStatus(hook: LocalHook): 'executable' | 'temporarily_disabled' | 'disabled' {
@@ -260,15 +245,15 @@ export function groupHookRoutes(app: Hono, state: GitLabState): void {
     const newest = [...jobs.values()].findLast(({ projectPath }) => projectPath.startsWith(`${path}/`));
     if (newest === undefined) return c.json({ message: 'Ensure the project has CI jobs.' }, 422);
     const body = jobHookBody(newest, state.clock.nowMs());
-    const { status } = await groupHooks.send(hook, body, crypto.randomUUID());
+    const status = await groupHooks.send(hook, body, crypto.randomUUID());
     if (/^2/.test(status)) return c.json({ response_status: Number(status) }, 201);
     return c.json({ message: `Hook execution failed: ${status}` }, 422);
   });
-  route('GET', '/events', (c, { events }) => {
-    return listPage(c, events, ({ id, url, message, status }) => ({
-      ...{ id, url, request_data: message.body, response_status: status },
-    }));
-  });
+  route('GET', '/events', (c, { events }) =>
+    listPage(c, events, ({ id, url, body, status }) => ({
+      ...{ id, url, request_data: body, response_status: status },
+    })),
+  );
 }
 
 function refusalOf(c: Context, { url, signing_token }: Readonly<Record<string, unknown>>) {

@@ -59,7 +59,7 @@ export const allControllers = ({ controllers, gitlab }: RouterState): readonly R
 ];
 
 export function poolOf({ pools, clock, random }: RouterState, id: number): WaitingStreams {
-  const pool = pools.get(id) ?? new WaitingStreams(clock, random);
+  const pool = pools.get(id) ?? newWaitingStreams(clock, random);
   pools.set(id, pool);
   return pool;
 }
@@ -92,60 +92,43 @@ export async function admitJob(
 
 const FINDERS_MAX = 100_000;
 
+type WaitingStreams = ReturnType<typeof newWaitingStreams>;
+
 /**
  * The idle streams of one controller. A job takes one at random, as GitLab does by walking an unordered map. If no
  * stream is idle, the job waits, and the next stream serves the oldest job.
  */
-class WaitingStreams {
-  readonly #streams: AdmitStream[] = [];
-  readonly #finders = new Set<(stream: AdmitStream | undefined) => void>();
-  readonly #clock: RouterClock;
-  readonly #random: () => number;
-
-  constructor(clock: RouterClock, random: () => number) {
-    this.#clock = clock;
-    this.#random = random;
-  }
-
-  get size(): number {
-    return this.#streams.length;
-  }
-
-  add(stream: AdmitStream): void {
-    const [finder] = this.#finders;
-    if (finder === undefined) this.#streams.push(stream);
-    else finder(stream);
-  }
-
-  remove(stream: AdmitStream): void {
-    const place = this.#streams.indexOf(stream);
-    if (place >= 0) this.#streams.splice(place, 1);
-  }
-
-  take(timeoutMs: number): Promise<AdmitStream | undefined> {
-    const place = Math.floor(this.#random() * this.#streams.length);
-    const [stream] = this.#streams.splice(place, 1);
-    if (stream !== undefined) return Promise.resolve(stream);
-    if (this.#finders.size >= FINDERS_MAX) return Promise.resolve(undefined);
-    return new Promise((resolve) => {
-      const finish = (found: AdmitStream | undefined) => {
-        this.#finders.delete(finish);
-        cancelTimeout();
-        resolve(found);
-      };
-      const cancelTimeout = this.#clock.after(timeoutMs, () => finish(undefined));
-      this.#finders.add(finish);
-    });
-  }
-
-  close(): void {
-    for (const finder of [...this.#finders]) finder(undefined);
-  }
-}
-
-export interface CallRefusal {
-  readonly code: number;
-  readonly details: string;
+function newWaitingStreams(clock: RouterClock, random: () => number) {
+  const streams: AdmitStream[] = [];
+  const finders = new Set<(stream: AdmitStream | undefined) => void>();
+  return {
+    size: (): number => streams.length,
+    add(stream: AdmitStream): void {
+      const [finder] = finders;
+      if (finder === undefined) streams.push(stream);
+      else finder(stream);
+    },
+    remove(stream: AdmitStream): void {
+      const index = streams.indexOf(stream);
+      if (index >= 0) streams.splice(index, 1);
+    },
+    async take(timeoutMs: number): Promise<AdmitStream | undefined> {
+      const [stream] = streams.splice(Math.floor(random() * streams.length), 1);
+      if (stream !== undefined || finders.size >= FINDERS_MAX) return stream;
+      return new Promise((resolve) => {
+        const finish = (found: AdmitStream | undefined): void => {
+          finders.delete(finish);
+          cancelTimeout();
+          resolve(found);
+        };
+        const cancelTimeout = clock.after(timeoutMs, () => finish(undefined));
+        finders.add(finish);
+      });
+    },
+    close(): void {
+      for (const finder of [...finders]) finder(undefined);
+    },
+  };
 }
 
 export interface AwaitedCondition {
@@ -161,22 +144,21 @@ export class ConditionWaiters {
     for (const check of this.#pending) check();
   }
 
-  until(holds: () => boolean, condition: AwaitedCondition = {}): Promise<void> {
-    if (holds()) return Promise.resolve();
+  async until(holds: () => boolean, condition: AwaitedCondition = {}): Promise<void> {
+    if (holds()) return;
     const { what = 'the condition', timeoutMs = 120_000 } = condition;
-    return new Promise((resolve, reject) => {
-      const check = () => {
-        if (!holds()) return;
-        this.#pending.delete(check);
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        this.#pending.delete(check);
-        reject(new Error(`waited ${timeoutMs} ms for ${what}`));
-      }, timeoutMs);
-      this.#pending.add(check);
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const check = (): void => {
+      if (holds()) resolve();
+    };
+    const timer = setTimeout(() => reject(new Error(`waited ${timeoutMs} ms for ${what}`)), timeoutMs);
+    this.#pending.add(check);
+    try {
+      await promise;
+    } finally {
+      this.#pending.delete(check);
+      clearTimeout(timer);
+    }
   }
 }
 
@@ -315,9 +297,14 @@ type CutPoint =
 
 type RouterMethod = 'admit' | 'register' | 'get_job';
 
+export interface CallRefusal {
+  readonly code: number;
+  readonly details: string;
+}
+
 class Faults {
-  #cuts: { point: CutPoint; left: number }[] = [];
-  #refusals: { refusal: CallRefusal; method: RouterMethod; left: number }[] = [];
+  readonly #cuts: { point: CutPoint; left: number }[] = [];
+  readonly #refusals: { refusal: CallRefusal; method: RouterMethod; left: number }[] = [];
 
   /** Resets the TCP connections of the next `questions` streams that reach `point`, with every stream on them. */
   cutStreams(point: CutPoint, { questions = 1 } = {}): void {

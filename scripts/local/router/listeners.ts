@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import {
@@ -20,14 +21,7 @@ interface ListenerOptions {
   readonly maxAgeMs: number | undefined;
 }
 
-export interface Listener {
-  readonly url: string;
-  connections(): number;
-  reset(peer?: string): number;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  close(): void;
-}
+export type Listener = Awaited<ReturnType<typeof listen>>;
 
 const LOOPBACK = '127.0.0.1';
 const WS_MESSAGE_BYTES_MAX = 10 * 1024 * 1024;
@@ -44,7 +38,9 @@ export const grpcListener: Listen = async (server, state, options) => {
     options.tls === undefined
       ? createTcpServer({ noDelay: true }, onSocket)
       : createTlsServer({ ...options.tls, ALPNProtocols: ['h2'], noDelay: true }, onSocket);
-  return listen(tcp, options.tls === undefined ? 'grpc' : 'grpcs', new Map(), state, options);
+  return listen(tcp, options.tls === undefined ? 'grpc' : 'grpcs', new Map(), options, () =>
+    noteConnection(state),
+  );
 };
 
 export const wsListener: Listen = async (server, state, options) => {
@@ -83,7 +79,9 @@ export const wsListener: Listen = async (server, state, options) => {
       });
     });
   });
-  const listener = await listen(http, options.tls === undefined ? 'ws' : 'wss', carriers, state, options);
+  const listener = await listen(http, options.tls === undefined ? 'ws' : 'wss', carriers, options, () =>
+    noteConnection(state),
+  );
   return {
     ...listener,
     close() {
@@ -92,6 +90,11 @@ export const wsListener: Listen = async (server, state, options) => {
     },
   };
 };
+
+function noteConnection({ counters, conditions }: RouterState): void {
+  counters.connections.opened += 1;
+  conditions.look();
+}
 
 function grpcEntrance(server: GrpcServer, { clock }: RouterState, { maxAgeMs }: ListenerOptions) {
   const newInjector = (): ConnectionInjector =>
@@ -132,17 +135,16 @@ async function listen(
   server: TcpServer,
   scheme: string,
   carriers: ReadonlyMap<string, Socket>,
-  { counters, conditions }: RouterState,
   { host, port }: ListenerOptions,
-): Promise<Listener> {
+  onConnection: () => void,
+) {
   const sockets = new Set<Socket>();
   // For TLS servers this is the raw socket, the only one that can be reset.
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => {});
-    counters.connections.opened += 1;
-    conditions.look();
+    onConnection();
   });
   await listenOn(server, host, port);
   const ownPort = portOf(server);
@@ -160,7 +162,7 @@ async function listen(
     reset,
     start: () => listenOn(server, host, ownPort),
     stop: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         if (!server.listening) return resolve();
         server.close(() => resolve());
         reset();
@@ -171,14 +173,9 @@ async function listen(
   };
 }
 
-const listenOn = (server: TcpServer, host: string, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+async function listenOn(server: TcpServer, host: string, port: number): Promise<void> {
+  await once(server.listen(port, host), 'listening');
+}
 
 const portOf = (server: TcpServer): number => (server.address() as AddressInfo).port;
 

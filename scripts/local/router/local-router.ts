@@ -30,22 +30,19 @@ export interface LocalRouterOptions extends RouterParts {
   readonly callsPerConnectionMax?: number;
 }
 
-interface AskOptions {
-  readonly bytes?: Uint8Array;
-  readonly append?: Uint8Array;
-  readonly runnerId?: number;
-}
-
 export type LocalRouter = Awaited<ReturnType<typeof startLocalRouter>>;
 
 export async function startLocalRouter(options: LocalRouterOptions) {
   const state = newRouterState(options);
   const { schema, gitlab, controllers, conditions, pools, listeners, counters } = state;
   const encode = questionEncoder(schema.request, false);
-  const admit = async (job: JobQuestion, ask: AskOptions = {}): Promise<AdmissionResult> => {
-    const encoded = ask.bytes ?? encode(job);
-    const question = ask.append === undefined ? encoded : Buffer.concat([encoded, ask.append]);
-    const result = await admitJob(state, question, ask.runnerId);
+  const admit = async (
+    job: JobQuestion,
+    more: { readonly bytes?: Uint8Array; readonly append?: Uint8Array; readonly runnerId?: number } = {},
+  ): Promise<AdmissionResult> => {
+    const encoded = more.bytes ?? encode(job);
+    const question = more.append === undefined ? encoded : Buffer.concat([encoded, more.append]);
+    const result = await admitJob(state, question, more.runnerId);
     conditions.look();
     return result;
   };
@@ -73,7 +70,7 @@ export async function startLocalRouter(options: LocalRouterOptions) {
         [...state.registered].map(([instanceId, controllerId]) => ({ instanceId, controllerId })),
     },
     waitingStreams: (id?: number): number =>
-      id === undefined ? sum([...pools.values()].map((pool) => pool.size)) : poolOf(state, id).size,
+      id === undefined ? sum([...pools.values()].map((pool) => pool.size())) : poolOf(state, id).size(),
     connections: () => sum(listeners.map((listener) => listener.connections())),
     until: (holds: () => boolean, condition?: AwaitedCondition) => conditions.until(holds, condition),
     changeController(id: number, change: Partial<Omit<RegisteredController, 'id'>>): void {

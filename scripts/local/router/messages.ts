@@ -106,13 +106,13 @@ export async function answerGetJob(
   gitlab: RouterGitLab,
   admit: (question: JobQuestion, runnerId: number) => Promise<AdmissionResult>,
 ): Promise<Uint8Array | undefined> {
-  const asked = gitlab.requestJob(runnerToken);
-  if (asked.kind === 'refused') return undefined;
-  if (asked.kind === 'none') return encodeGetJob(undefined);
-  const admission = await admit(asked.question, asked.runnerId);
+  const request = gitlab.requestJob(runnerToken);
+  if (request.kind === 'refused') return undefined;
+  if (request.kind === 'none') return encodeGetJob(undefined);
+  const admission = await admit(request.question, request.runnerId);
   const { result, reason = 'no reason was given', controllerId } = admission;
-  if (result === 'admitted' || result === 'disabled') return encodeGetJob(asked.payload);
-  gitlab.failJob(asked.jobId, `Runner controller ${controllerId}: ${reason}`);
+  if (result === 'admitted' || result === 'disabled') return encodeGetJob(request.payload);
+  gitlab.failJob(request.jobId, `Runner controller ${controllerId}: ${reason}`);
   return encodeGetJob(undefined);
 }
 

@@ -13,31 +13,29 @@ const JOBS_MAX = 1_000_000_000;
 export type BenchPlace = ReturnType<typeof benchPlace>;
 export const benchPlace = (root: number) => ({ root: 1000 + root, group: 2000 + root, project: 3000 + root });
 
-const policyDocument = (moreRules: readonly unknown[]) => ({
-  currency: 'USD',
-  prices: {
-    ...{ version: 'bench', default_class: 'medium' },
-    classes: [{ name: 'medium', tags: ['medium'], rate_per_minute: '0.02' }],
-  },
-  estimate: { default: '10m' },
-  rules: [
-    { id: 'budgets', kind: 'budget', mode: 'enforce' },
-    { id: 'jobs-at-once', kind: 'concurrency', mode: 'enforce' },
-    ...moreRules,
-  ],
-});
-
 /**
  * Three counters per job: root budget, group budget, jobs of the project. They are wide enough that nothing is refused,
  * because the bench measures admissions.
  *
  * @param isShared - true if all roots also count on one limit of the instance.
  */
-function documentsOf(places: readonly BenchPlace[], moreRules: readonly unknown[] = [], isShared = false) {
+function documents(places: readonly BenchPlace[], moreRules: readonly unknown[] = [], isShared = false) {
   const groups = [...new Map(places.map((place) => [place.group, place])).values()];
   const budget = { money: BUDGET, per: 'month', mode: 'enforce' };
   return {
-    policy: policyDocument(moreRules),
+    policy: {
+      currency: 'USD',
+      prices: {
+        ...{ version: 'bench', default_class: 'medium' },
+        classes: [{ name: 'medium', tags: ['medium'], rate_per_minute: '0.02' }],
+      },
+      estimate: { default: '10m' },
+      rules: [
+        { id: 'budgets', kind: 'budget', mode: 'enforce' },
+        { id: 'jobs-at-once', kind: 'concurrency', mode: 'enforce' },
+        ...moreRules,
+      ],
+    },
     limits: {
       limits: [
         ...(isShared ? [{ on: 'instance', ...budget }] : []),
@@ -54,22 +52,22 @@ function documentsOf(places: readonly BenchPlace[], moreRules: readonly unknown[
   };
 }
 
-const placesOf = (roots: number) => Array.from({ length: roots }, (_, root) => benchPlace(root));
+const newPlaces = (roots: number) => Array.from({ length: roots }, (_, root) => benchPlace(root));
 
-export const placedRules = (places: readonly BenchPlace[]): Rules => rulesFrom(documentsOf(places));
+export const placedRules = (places: readonly BenchPlace[]): Rules => rulesFrom(documents(places));
 export const benchRules = (roots: number, moreRules?: readonly unknown[], isShared?: boolean): Rules =>
-  rulesFrom(documentsOf(placesOf(roots), moreRules, isShared));
+  rulesFrom(documents(newPlaces(roots), moreRules, isShared));
 
 export function packedBenchRules(roots: number): RulesFile {
-  const { policy, limits, directory } = documentsOf(placesOf(roots));
+  const { policy, limits, directory } = documents(newPlaces(roots));
   const packed = (document: unknown) => ({ version: 'bench', document });
   return { policy: packed(policy), limits: packed(limits), directory };
 }
 
-export function rulesFrom(documents: Readonly<Record<'policy' | 'limits' | 'directory', unknown>>): Rules {
-  const policy = valid(parsePolicy(documents.policy, 'bench'));
-  const directory = valid(parseDirectory(documents.directory));
-  const limits = valid(parseLimits(documents.limits, 'bench', policy, directory));
+export function rulesFrom(from: Readonly<Record<'policy' | 'limits' | 'directory', unknown>>): Rules {
+  const policy = valid(parsePolicy(from.policy, 'bench'));
+  const directory = valid(parseDirectory(from.directory));
+  const limits = valid(parseLimits(from.limits, 'bench', policy, directory));
   return { policy, limits, directory, estimator: timeoutEstimator };
 }
 

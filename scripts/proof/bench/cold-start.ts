@@ -5,23 +5,17 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { INSTANCES_PK } from '../../../functions/core/store/keys.ts';
-import { versioned } from '../../../functions/core/store/operation.ts';
-import { ENV_GITLAB_INSTANCE, ENV_LEDGER_TABLE, ENV_RULES_FILE } from '../../../functions/names.ts';
 import { bundleAdmit, bundleEntry } from '../../build/bundle.ts';
 import { packRules } from '../../build/pack-rules.ts';
-import { type Figure, inTurns, ratioFigure } from './figure.ts';
+import { answerTable, TABLE_ANSWERS_AFTER_MS, tableEnv } from './fake-table.ts';
+import { countFigure, type Figure, inTurns, ratioFigure } from './figure.ts';
 import { cert, key } from './self-signed.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const ROUNDS = 15;
-const TABLE = 'bench';
-const INSTANCE = 'bench.example.com';
-const TABLE_ANSWERS_AFTER_MS = 5;
 
 const FIRST_EVENT = {
   version: '2.0',
@@ -40,43 +34,32 @@ export async function coldStartFigures(): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-cold-'));
   const table = await startTable();
   try {
-    const admit = await bundleAdmit(join(folder, 'handler.mjs'));
+    const own = await bundleAdmit(join(folder, 'handler.mjs'));
     const entry = { contents: "export * from './scripts/proof/bench/floor.ts';", resolveDir: root };
-    const client = await bundleEntry(entry, join(folder, 'client.mjs'));
+    const floor = await bundleEntry(entry, join(folder, 'client.mjs'));
     const rulesFile = join(folder, 'rules.json');
     const certFile = join(folder, 'cert.pem');
     writeFileSync(rulesFile, JSON.stringify(packRules({ root, force: false, nowMs: Date.now() })));
     writeFileSync(certFile, cert);
     const env = {
-      PATH: process.env.PATH,
-      NODE_EXTRA_CA_CERTS: certFile,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'bench',
-      AWS_SECRET_ACCESS_KEY: 'bench',
-      AWS_ENDPOINT_URL_DYNAMODB: table.url,
-      [ENV_LEDGER_TABLE]: TABLE,
-      [ENV_GITLAB_INSTANCE]: INSTANCE,
-      [ENV_RULES_FILE]: rulesFile,
+      ...tableEnv(table.url, rulesFile),
+      ...{ PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: certFile },
     };
-    const start = async (file: string): Promise<Start> => {
-      const script = ['--input-type=module', '-e', scriptFor(file)];
+    const start = async ({ file }: { readonly file: string }): Promise<Start> => {
+      const script = ['--input-type=module', '-e', programStarting(file)];
       const { stdout } = await run(process.execPath, script, { env, timeout: 60_000 });
       return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Start;
     };
-    await start(client.file);
+    await start(floor);
     Object.assign(table.counts, { calls: 0, connections: 0 });
-    await start(admit.file);
+    await start(own);
     const { calls, connections } = table.counts;
-    const rounds = await inTurns(
-      ROUNDS,
-      () => start(admit.file),
-      () => start(client.file),
-    );
+    const rounds = await inTurns(ROUNDS, { own, floor }, start);
     const ratio = (name: string, of: keyof Start, atMost: number, note: string): Figure => {
-      const ratios = rounds.map(([own, floor]) => own[of] / floor[of]);
+      const ratios = rounds.map((round) => round.own[of] / round.floor[of]);
       return ratioFigure(name, ratios, { atMost }, note);
     };
-    const sizes = `${(admit.bytes / 1024).toFixed(0)} KB against ${(client.bytes / 1024).toFixed(0)} KB, both minified; ours signs its calls itself, and reads its pattern engine later`;
+    const sizes = `${(own.bytes / 1024).toFixed(0)} KB against ${(floor.bytes / 1024).toFixed(0)} KB, both minified; ours signs its calls itself, and reads its pattern engine later`;
     return [
       ratio('import of the Lambda bundle ÷ import of the DynamoDB client alone', 'importMs', 1, sizes),
       ratio(
@@ -87,8 +70,8 @@ export async function coldStartFigures(): Promise<readonly Figure[]> {
       ),
       ratio('the same, by CPU time', 'cpuMs', 1.4, 'independent of other work on the machine'),
       // The instance, the job's history, the limits' use and the transaction; the last two in parallel.
-      count('calls of the table before the first answer', calls, 4),
-      count('connections to the table before the first answer', connections, 2),
+      countFigure('calls of the table before the first answer', calls, { atMost: 4 }, 'tx'),
+      countFigure('connections to the table before the first answer', connections, { atMost: 2 }, 'tx'),
     ];
   } finally {
     rmSync(folder, { recursive: true });
@@ -96,11 +79,7 @@ export async function coldStartFigures(): Promise<readonly Figure[]> {
   }
 }
 
-const count = (name: string, value: number, atMost: number): Figure => ({
-  ...{ name, value, must: { atMost }, unit: 'tx', kind: 'count' },
-});
-
-const scriptFor = (file: string): string => `const startedMs = performance.now();
+const programStarting = (file: string): string => `const startedMs = performance.now();
 const began = process.cpuUsage();
 const { handler } = await import(${JSON.stringify(file)});
 const importMs = performance.now() - startedMs;
@@ -113,18 +92,9 @@ process.exit(0);`;
 
 async function startTable() {
   const counts = { calls: 0, connections: 0 };
-  const known = { pk: { S: INSTANCES_PK }, sk: { S: INSTANCE }, ...versioned };
-  const server = createServer({ key, cert }, async (request, response) => {
-    const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
+  const server = createServer({ key, cert }, answerTable);
+  server.on('request', () => {
     counts.calls += 1;
-    const asked = await text(request);
-    const items = asked.includes(INSTANCES_PK) ? [known] : [];
-    const answers: Readonly<Record<string, object>> = {
-      Query: { Items: items, Count: items.length },
-      BatchGetItem: { Responses: { [TABLE]: items }, UnprocessedKeys: {} },
-    };
-    response.setHeader('content-type', 'application/x-amz-json-1.0');
-    setTimeout(() => response.end(JSON.stringify(answers[operation] ?? {})), TABLE_ANSWERS_AFTER_MS);
   });
   server.on('secureConnection', () => {
     counts.connections += 1;

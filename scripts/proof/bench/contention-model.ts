@@ -1,7 +1,11 @@
-import type { LedgerStore, TransactOutcome, Write } from '../../../functions/core/ledger/store.ts';
-import { counterName } from '../../../policies/claim.ts';
+import { itemWrite } from '../../../functions/core/ledger/items.ts';
+import type { LedgerStore, TransactOutcome } from '../../../functions/core/ledger/store.ts';
+import { nameOf } from '../../../functions/core/store/calls.ts';
+import { ledgerKeys } from '../../../functions/core/store/keys.ts';
+import { keyOf } from '../../../functions/core/store/operation.ts';
 import type { Clock } from '../../local/clock.ts';
 import { logNormal } from '../../local/random.ts';
+import { storeWith } from './counting-store.ts';
 
 /**
  * The constants of the contention model. DynamoDB Local never raises TransactionConflict, so contention is modelled, and
@@ -15,13 +19,12 @@ import { logNormal } from '../../local/random.ts';
 export const CONTENTION = {
   networkMs: 1,
   transactionMs: 7,
-  transactionSigma: 0.35,
-  /** The share of that time for which a transaction holds its items against others. */
-  heldShare: 0.7,
   updateMs: 4,
-  updateSigma: 0.35,
   readMs: 2,
-  readSigma: 0.35,
+  /** Of the times of transactions, updates and reads, as a log-normal distribution. */
+  sigma: 0.35,
+  /** The share of its time for which a transaction holds its items against others. */
+  heldShare: 0.7,
   /** Per item: the limit of one partition, which adaptive capacity cannot pass. */
   itemWriteUnitsPerSecond: 1000,
   /** Each item of a transaction is prepared and committed. */
@@ -33,21 +36,24 @@ export const MODELLED_TRANSACTION_MS = 2 * CONTENTION.networkMs + CONTENTION.tra
 
 export type ModelTime = Pick<Clock, 'monotonicMs' | 'sleep'>;
 
+const indexesWhere = <T>(list: readonly T[], isWanted: (each: T) => boolean): readonly number[] =>
+  list.flatMap((each, index) => (isWanted(each) ? [index] : []));
+
+/** @returns a function that takes units of all items, or of none and returns the indexes of the items that lack them. */
 export function itemBudgets(time: ModelTime) {
   const perSecond = CONTENTION.itemWriteUnitsPerSecond;
   const budgets = new Map<string, { units: number; atMs: number }>();
-  const refilled = (item: string) => {
+  return (items: readonly string[], units: number): readonly number[] => {
     const nowMs = time.monotonicMs();
-    const { units, atMs } = budgets.get(item) ?? { units: perSecond, atMs: nowMs };
-    const budget = { units: Math.min(perSecond, units + ((nowMs - atMs) * perSecond) / 1000), atMs: nowMs };
-    budgets.set(item, budget);
-    return budget;
-  };
-  return {
-    has: (item: string, units: number): boolean => refilled(item).units >= units,
-    take: (item: string, units: number): void => {
-      refilled(item).units -= units;
-    },
+    const refilled = items.map((item) => {
+      const { units: left, atMs } = budgets.get(item) ?? { units: perSecond, atMs: nowMs };
+      const budget = { units: Math.min(perSecond, left + ((nowMs - atMs) * perSecond) / 1000), atMs: nowMs };
+      budgets.set(item, budget);
+      return budget;
+    });
+    const lacking = indexesWhere(refilled, (budget) => budget.units < units);
+    if (lacking.length === 0) for (const budget of refilled) budget.units -= units;
+    return lacking;
   };
 }
 
@@ -56,67 +62,49 @@ export function itemBudgets(time: ModelTime) {
  * another one that touches a held item fails with a conflict, and an item takes a limited number of write units a second.
  */
 export function contendedStore(store: LedgerStore, time: ModelTime, random: () => number): LedgerStore {
+  const { networkMs, heldShare, sigma } = CONTENTION;
+  const keys = ledgerKeys('model');
   const held = new Set<string>();
-  const budgets = itemBudgets(time);
-  const units = CONTENTION.transactionWriteUnitsPerItem;
+  const takeUnits = itemBudgets(time);
 
-  function refused(items: readonly string[]): TransactOutcome | undefined {
-    const indexes = (isTaken: (item: string) => boolean) =>
-      items.flatMap((item, index) => (isTaken(item) ? [index] : []));
-    const conflicts = indexes((item) => held.has(item));
+  function refuse(items: readonly string[]): TransactOutcome | undefined {
+    const conflicts = indexesWhere(items, (item) => held.has(item));
     if (conflicts.length > 0) return { outcome: 'conflict', contended: conflicts };
-    const throttled = indexes((item) => !budgets.has(item, units));
-    if (throttled.length > 0) return { outcome: 'throttled', contended: throttled };
-    for (const item of items) budgets.take(item, units);
-    return undefined;
+    const throttled = takeUnits(items, CONTENTION.transactionWriteUnitsPerItem);
+    return throttled.length > 0 ? { outcome: 'throttled', contended: throttled } : undefined;
   }
 
-  async function transact(
-    writes: readonly Write[],
-    options: Parameters<LedgerStore['transact']>[1],
-  ): Promise<TransactOutcome> {
-    const items = writes.map(itemOf);
-    const durationMs = logNormal(CONTENTION.transactionMs, CONTENTION.transactionSigma, random);
-    await time.sleep(CONTENTION.networkMs);
-    const refusal = refused(items);
+  const transact: LedgerStore['transact'] = async (writes, options) => {
+    const items = writes.map((write) => {
+      const item = itemWrite(write, keys);
+      return nameOf(item.kind === 'put' ? keyOf(item.item) : item.key);
+    });
+    const durationMs = logNormal(CONTENTION.transactionMs, sigma, random);
+    await time.sleep(networkMs);
+    const refusal = refuse(items);
     if (refusal !== undefined) {
-      await time.sleep(CONTENTION.networkMs);
+      await time.sleep(networkMs);
       return refusal;
     }
     for (const item of items) held.add(item);
-    await time.sleep(durationMs * CONTENTION.heldShare);
+    await time.sleep(durationMs * heldShare);
     const outcome = await store.transact(writes, options);
     for (const item of items) held.delete(item);
-    await time.sleep(durationMs * (1 - CONTENTION.heldShare) + CONTENTION.networkMs);
+    await time.sleep(durationMs * (1 - heldShare) + networkMs);
     return outcome;
-  }
+  };
 
   async function afterRead<T>(read: Promise<T>): Promise<T> {
-    await time.sleep(logNormal(CONTENTION.readMs, CONTENTION.readSigma, random));
+    await time.sleep(logNormal(CONTENTION.readMs, sigma, random));
     return read;
   }
 
-  return {
+  return storeWith(store, {
     transact,
-    readCounters: (keys, options) => afterRead(store.readCounters(keys, options)),
-    readRecords: (jobIds, options) => afterRead(store.readRecords(jobIds, options)),
-    readEntries: (jobId, options) => afterRead(store.readEntries(jobId, options)),
-    scan: () => store.scan(),
-    due: (shard, beforeMs, limit, options) => afterRead(store.due(shard, beforeMs, limit, options)),
-    announce: (announcement, options) => afterRead(store.announce(announcement, options)),
-  };
-}
-
-function itemOf(write: Write): string {
-  switch (write.kind) {
-    case 'record':
-      return `job ${write.record.jobId}`;
-    case 'entry':
-      return `entry ${write.entry.jobId} ${write.entry.number}`;
-    case 'counter':
-    case 'reset':
-      return `counter ${counterName(write.key)}`;
-    case 'closing':
-      return `closing ${counterName(write.closing.key)}`;
-  }
+    readCounters: (...ask) => afterRead(store.readCounters(...ask)),
+    readRecords: (...ask) => afterRead(store.readRecords(...ask)),
+    readEntries: (...ask) => afterRead(store.readEntries(...ask)),
+    due: (...ask) => afterRead(store.due(...ask)),
+    announce: (...ask) => afterRead(store.announce(...ask)),
+  } satisfies Partial<LedgerStore>);
 }

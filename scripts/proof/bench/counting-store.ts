@@ -1,14 +1,8 @@
 import { writeUnits } from '../../../functions/core/ledger/items.ts';
-import type { LedgerStore, Write } from '../../../functions/core/ledger/store.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 
-export type StoreCounts = ReturnType<typeof countingStore>['counts'];
-
-export function countingStore(
-  store: LedgerStore,
-  instance: string,
-  onTransaction?: (writes: readonly Write[]) => void,
-) {
+export function countingStore(store: LedgerStore, instance: string) {
   const keys = ledgerKeys(instance);
   const counts = { transactions: 0, refused: 0, conflicts: 0, throttles: 0, tableUnits: 0, indexUnits: 0 };
   const transact: LedgerStore['transact'] = async (writes, options) => {
@@ -20,19 +14,28 @@ export function countingStore(
     const units = writeUnits(writes, answer.outcome, keys);
     counts.tableUnits += units.table;
     counts.indexUnits += units.index;
-    onTransaction?.(writes);
     return answer;
   };
-  return { ...storeWith(store, { transact }), counts };
+  const perJob = (jobs: number) => ({
+    unitsPerJob: (counts.tableUnits + counts.indexUnits) / jobs,
+    conflictsPerJob: counts.conflicts / jobs,
+    throttlesPerJob: counts.throttles / jobs,
+  });
+  return storeWith(store, { transact, counts, perJob });
 }
 
-const storeWith = (store: LedgerStore, own: Partial<LedgerStore>): LedgerStore => ({
-  transact: (writes, options) => store.transact(writes, options),
-  readCounters: (wanted, options) => store.readCounters(wanted, options),
-  readRecords: (jobIds, options) => store.readRecords(jobIds, options),
-  readEntries: (jobId, options) => store.readEntries(jobId, options),
-  scan: () => store.scan(),
-  due: (shard, beforeMs, limit, options) => store.due(shard, beforeMs, limit, options),
-  announce: (announcement, options) => store.announce(announcement, options),
+const METHODS = [
+  'transact',
+  'readCounters',
+  'readRecords',
+  'readEntries',
+  'scan',
+  'due',
+  'announce',
+] as const;
+
+/** A store with other or more members. Methods of a class are lost when its instance is spread. */
+export const storeWith = <Own extends object>(store: LedgerStore, own: Own): LedgerStore & Own => ({
+  ...(Object.fromEntries(METHODS.map((name) => [name, store[name].bind(store)])) as unknown as LedgerStore),
   ...own,
 });

@@ -7,130 +7,109 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ENV_GITLAB_INSTANCE, ENV_LEDGER_TABLE, ENV_RULES_FILE } from '../../../functions/names.ts';
 import * as relayNames from '../../../relay/names.ts';
 import { loopbackPort } from '../../local/loopback.ts';
 import { packedBenchRules } from './bench-rules.ts';
-import { type Figure, median, ratioFigure } from './figure.ts';
-import { benchToken, type Role, type RoleProcess, startRole } from './processes.ts';
+import { TABLE_ANSWERS_AFTER_MS, tableEnv } from './fake-table.ts';
+import { type Figure, inTurns, median, ratioFigure } from './figure.ts';
+import { clientEnv, type Role, type RoleProcess, relayToken, withProcesses } from './processes.ts';
 
 const IN_FLIGHT = 64;
 const STREAMS_WAITED_FOR = 8;
 
-interface Course {
+interface Side {
   readonly controller: number;
   readonly processes: readonly RoleProcess[];
   readonly inFlight: number;
   readonly roots: number;
-  readonly questions: number;
+  readonly jobs: number;
 }
 
-type Lap = Awaited<ReturnType<typeof lap>>;
-
-async function lap(router: RoleProcess, firstJobId: number, course: Course, count = course.questions) {
-  const { controller, processes, inFlight, roots } = course;
-  const cpu = () => Promise.all(processes.map((each) => each.cpuMicros()));
-  const before = await cpu();
-  const streams = Math.min(inFlight, STREAMS_WAITED_FOR);
-  const asked = await router.ask({ controller, count, inFlight, roots, firstJobId, streams });
-  const after = await cpu();
-  if (asked.admitted !== count) throw new Error(`not all admitted: ${JSON.stringify(asked)}`);
-  const cpuMicros = after.map((micros, index) => (micros - (before[index] ?? 0)) / count);
-  return { p50Ms: asked.p50Ms, perSecond: count / asked.seconds, cpuMicros };
+async function measureLap(router: RoleProcess, firstJobId: number, { processes, ...side }: Side) {
+  const readCpu = () => Promise.all(processes.map((each) => each.cpuMicros()));
+  const before = await readCpu();
+  const streams = Math.min(side.inFlight, STREAMS_WAITED_FOR);
+  const { admitted, p50Ms, seconds } = await router.admitJobs({ ...side, firstJobId, streams });
+  const after = await readCpu();
+  if (admitted !== side.jobs) throw new Error(`only ${admitted} of ${side.jobs} jobs were admitted`);
+  const cpuMicros = after.map((micros, index) => (micros - (before[index] ?? 0)) / side.jobs);
+  return { p50Ms, perSecond: side.jobs / seconds, cpuMicros };
 }
 
-async function laps<Name extends string>(
+type Lap = Awaited<ReturnType<typeof measureLap>>;
+
+async function measureLaps<Name extends string>(
   router: RoleProcess,
-  courses: Readonly<Record<Name, Course>>,
+  sides: Readonly<Record<Name, Side>>,
   { rounds, warmUp }: { readonly rounds: number; readonly warmUp: number },
-): Promise<Readonly<Record<Name, readonly Lap[]>>> {
-  const names = Object.keys(courses) as Name[];
-  const found = Object.fromEntries(names.map((name) => [name, [] as Lap[]])) as Record<Name, Lap[]>;
+) {
   let jobId = 1;
-  const controllers = Map.groupBy<number, Course>(Object.values(courses), ({ controller }) => controller);
-  for (const [course] of controllers.values()) {
-    if (course !== undefined) await lap(router, jobId, course, warmUp);
-    jobId += warmUp;
-  }
-  for (let round = 0; round < rounds; round += 1)
-    for (const name of round % 2 === 0 ? names : names.toReversed()) {
-      found[name].push(await lap(router, jobId, courses[name]));
-      jobId += courses[name].questions;
-    }
-  return found;
-}
-
-const perRound = (a: readonly Lap[], b: readonly Lap[], of: (lap: Lap) => number): readonly number[] =>
-  a.flatMap((lap, round) => b.slice(round, round + 1).map((other) => of(lap) / of(other)));
-const cpuOf = ({ cpuMicros }: Lap): number => cpuMicros.reduce((total, micros) => total + micros, 0);
-const cpuText = (all: readonly Lap[]): string => {
-  const parts = (all[0]?.cpuMicros ?? []).map((_, part) =>
-    median(all.map((one) => one.cpuMicros[part] ?? 0)),
-  );
-  return `${parts.map((micros) => micros.toFixed(0)).join(' + ')} µs`;
-};
-
-async function withProcesses(
-  measure: (router: RoleProcess, start: typeof startRole) => Promise<readonly Figure[]>,
-): Promise<readonly Figure[]> {
-  const started: RoleProcess[] = [];
-  const start: typeof startRole = async (role, env) => {
-    const one = await startRole(role, env);
-    started.push(one);
-    return one;
+  const run = (side: Side): Promise<Lap> => {
+    const firstJobId = jobId;
+    jobId += side.jobs;
+    return measureLap(router, firstJobId, side);
   };
-  try {
-    return await measure(await start('router'), start);
-  } finally {
-    for (const one of started) one.stop();
-  }
+  const controllers = Map.groupBy<number, Side>(Object.values(sides), ({ controller }) => controller);
+  for (const [side] of controllers.values()) if (side !== undefined) await run({ ...side, jobs: warmUp });
+  const measured = await inTurns(rounds, sides, run);
+  const valuesOf = (name: Name, of: (lap: Lap) => number) => measured.map((round) => of(round[name]));
+  return {
+    /** @returns the quotient of two sides in each round. */
+    ratios: (own: Name, other: Name, of: (lap: Lap) => number) =>
+      measured.map((round) => of(round[own]) / of(round[other])),
+    medianOf: (name: Name, of: (lap: Lap) => number) => median(valuesOf(name, of)),
+    cpuText: (name: Name): string => {
+      const parts = sides[name].processes.map((_, part) => valuesOf(name, (lap) => lap.cpuMicros[part] ?? 0));
+      return `${parts.map((micros) => median(micros).toFixed(0)).join(' + ')} µs`;
+    },
+  };
 }
 
-const clientEnv = (url: string, controller: number) => ({
-  BENCH_ROUTER: url,
-  BENCH_TOKEN: benchToken(controller),
-});
+const cpuOf = ({ cpuMicros }: Lap): number => cpuMicros.reduce((total, micros) => total + micros, 0);
 
 export const exchangeFigures = (): Promise<readonly Figure[]> =>
   withProcesses(async (router, start) => {
+    const { grpcUrl, wsUrl } = router;
     const compare = async (
       name: string,
-      [side, url]: readonly [Role, string],
-      [floor, floorUrl]: readonly [Role, string],
+      [ownUrl, other, otherUrl]: readonly [ownUrl: string, other: Role, otherUrl: string],
       atLeast: { readonly rate: number; readonly cpu: number },
     ): Promise<readonly Figure[]> => {
-      const own = await start(side, clientEnv(url, 1));
-      const other = await start(floor, clientEnv(floorUrl, 2));
-      const load = { inFlight: IN_FLIGHT, roots: 1, questions: 1_000 };
-      const courses = {
+      const own = await start('inline-relay', clientEnv(ownUrl, 1));
+      const floor = await start(other, clientEnv(otherUrl, 2));
+      const load = { inFlight: IN_FLIGHT, roots: 1, jobs: 1_000 };
+      const sides = {
         own: { controller: 1, processes: [own], ...load },
-        other: { controller: 2, processes: [other], ...load },
-      } as const;
-      const found = await laps(router, courses, { rounds: 13, warmUp: 2_000 });
+        floor: { controller: 2, processes: [floor], ...load },
+      };
+      const laps = await measureLaps(router, sides, { rounds: 13, warmUp: 2_000 });
       own.stop();
-      other.stop();
-      const rates = perRound(found.own, found.other, ({ perSecond }) => perSecond);
-      const cpu = perRound(found.other, found.own, cpuOf);
-      const cpuNote = `${cpuText(found.own)} of the client's process per exchange against ${cpuText(found.other)}`;
-      const note = `${IN_FLIGHT} in flight, ${load.questions} jobs a round`;
+      floor.stop();
+      const rates = laps.ratios('own', 'floor', ({ perSecond }) => perSecond);
+      const cpuNote = `${laps.cpuText('own')} of the client's process per exchange against ${laps.cpuText('floor')}`;
+      const note = `${IN_FLIGHT} in flight, ${load.jobs} jobs a round`;
       return [
         ratioFigure(name, rates, { atLeast: atLeast.rate }, note),
-        ratioFigure(`${name}, by CPU time`, cpu, { atLeast: atLeast.cpu }, cpuNote),
+        ratioFigure(
+          `${name}, by CPU time`,
+          laps.ratios('floor', 'own', cpuOf),
+          { atLeast: atLeast.cpu },
+          cpuNote,
+        ),
       ];
     };
-    const { grpcUrl, wsUrl } = router;
     const inline = 'relay, inline function, a ledger that answers at once ÷ bare grpc-js client';
     return [
       // Medians by CPU lie between 0.45 and 0.57 on idle and busy machines; 100 µs more make it 0.37 or less.
-      ...(await compare(inline, ['inline-relay', grpcUrl], ['grpc', grpcUrl], { rate: 0.4, cpu: 0.41 })),
-      ...(await compare('ws tunnel ÷ direct gRPC', ['inline-relay', wsUrl], ['inline-relay', grpcUrl], {
-        ...{ rate: 0.7, cpu: 0.7 },
+      ...(await compare(inline, [grpcUrl, 'grpc', grpcUrl], { rate: 0.4, cpu: 0.41 })),
+      ...(await compare('ws tunnel ÷ direct gRPC', [wsUrl, 'inline-relay', grpcUrl], {
+        rate: 0.7,
+        cpu: 0.7,
       })),
     ];
   });
 
 const ROOTS_MAX = 1_000;
-const TABLE_ANSWERS_AFTER_MS = 5;
 
 export const pathFigures = (): Promise<readonly Figure[]> =>
   withProcesses(async (router, start) => {
@@ -138,23 +117,12 @@ export const pathFigures = (): Promise<readonly Figure[]> =>
     try {
       const rulesFile = join(folder, 'rules.json');
       writeFileSync(rulesFile, JSON.stringify(packedBenchRules(ROOTS_MAX)));
-      const table = await start('table', { BENCH_TABLE_MS: String(TABLE_ANSWERS_AFTER_MS) });
-      const aws = {
-        AWS_REGION: 'us-east-1',
-        AWS_ACCESS_KEY_ID: 'bench',
-        AWS_SECRET_ACCESS_KEY: 'bench',
-        AWS_ENDPOINT_URL_DYNAMODB: table.url,
-      };
-      const admit = await start('admit', {
-        ...aws,
-        [ENV_LEDGER_TABLE]: 'bench',
-        [ENV_GITLAB_INSTANCE]: 'bench.example.com',
-        [ENV_RULES_FILE]: rulesFile,
-      });
+      const env = tableEnv((await start('table')).url, rulesFile);
+      const admit = await start('admit', env);
       const relay = await start('relay', {
-        ...aws,
+        ...env,
         [relayNames.ENV_ROUTER_URL]: router.grpcUrl,
-        [relayNames.ENV_ROUTER_TOKEN]: benchToken(1),
+        [relayNames.ENV_ROUTER_TOKEN]: relayToken(1),
         [relayNames.ENV_ADMIT_ROUTE]: 'url',
         [relayNames.ENV_ADMIT_URL]: admit.url,
         [relayNames.ENV_POLICY_FILE]: rulesFile,
@@ -162,64 +130,55 @@ export const pathFigures = (): Promise<readonly Figure[]> =>
         [relayNames.ENV_RELAY_DEPLOYMENT]: 'bench',
         [relayNames.ENV_DEADLINE_MS]: '10000',
       });
-      const floorAdmit = await start('floor-admit', aws);
-      const posting = { BENCH_ADMIT: floorAdmit.url };
+      const floorAdmit = await start('floor-admit', env);
       const exchange = await start('grpc', clientEnv(router.grpcUrl, 2));
-      const grpc = await start('grpc', { ...clientEnv(router.grpcUrl, 3), ...posting });
+      const grpc = await start('grpc', { ...clientEnv(router.grpcUrl, 3), BENCH_ADMIT: floorAdmit.url });
       // An idle relay needs a quarter of a second to notice load, so laps are long; one job at a time is slow.
-      const many = { inFlight: IN_FLIGHT, roots: 50, questions: 4_800 };
-      const single = { inFlight: 1, roots: 50, questions: 100 };
-      const own = { controller: 1, processes: [relay, admit] } as const;
-      const floor = { controller: 3, processes: [grpc, floorAdmit] } as const;
-      const of = await laps(
-        router,
-        {
-          own: { ...own, ...many },
-          ownOneRoot: { ...own, ...many, roots: 1 },
-          ownManyRoots: { ...own, ...many, roots: ROOTS_MAX },
-          ownSingle: { ...own, ...single },
-          exchange: { controller: 2, processes: [exchange], ...many },
-          floor: { ...floor, ...many },
-          floorSingle: { ...floor, ...single },
-        },
-        { rounds: 5, warmUp: 8_000 },
-      );
-      // Microseconds depend on the machine, so each figure is a ratio to the same exchange without Tollgate.
-      const byCpu = (roots: string, laps: readonly Lap[], atMost: number): Figure => {
-        const name = `relay + admit CPU per job, 64 in flight, ${roots} ÷ bare grpc-js with a POST and a transaction per job`;
-        const note = `${cpuText(laps)} against ${cpuText(of.floor)}`;
-        return ratioFigure(name, perRound(laps, of.floor, cpuOf), { atMost }, note);
+      const many = { inFlight: IN_FLIGHT, roots: 50, jobs: 4_800 };
+      const single = { inFlight: 1, roots: 50, jobs: 100 };
+      const own = { controller: 1, processes: [relay, admit] };
+      const floor = { controller: 3, processes: [grpc, floorAdmit] };
+      const sides = {
+        own: { ...own, ...many },
+        ownOneRoot: { ...own, ...many, roots: 1 },
+        ownManyRoots: { ...own, ...many, roots: ROOTS_MAX },
+        ownSingle: { ...own, ...single },
+        exchange: { controller: 2, processes: [exchange], ...many },
+        floor: { ...floor, ...many },
+        floorSingle: { ...floor, ...single },
       };
-      const byP50 = (
-        name: string,
-        [laps, floorLaps]: readonly [readonly Lap[], readonly Lap[]],
-        atMost: number,
-        more = '',
-      ): Figure => {
-        const ratios = perRound(laps, floorLaps, ({ p50Ms }) => p50Ms);
-        const [ours, theirs] = [laps, floorLaps].map((each) =>
-          median(each.map(({ p50Ms }) => p50Ms)).toFixed(1),
+      const laps = await measureLaps(router, sides, { rounds: 5, warmUp: 8_000 });
+      type Name = keyof typeof sides;
+      // Microseconds depend on the machine, so each figure is a ratio to the same exchange without Tollgate.
+      const byCpu = (roots: string, name: Name, atMost: number): Figure =>
+        ratioFigure(
+          `relay + admit CPU per job, 64 in flight, ${roots} ÷ bare grpc-js with a POST and a transaction per job`,
+          laps.ratios(name, 'floor', cpuOf),
+          { atMost },
+          `${laps.cpuText(name)} against ${laps.cpuText('floor')}`,
         );
-        return ratioFigure(name, ratios, { atMost }, `${ours} ms against ${theirs} ms${more}`);
+      const p50Of = ({ p50Ms }: Lap): number => p50Ms;
+      const byP50 = (name: string, ours: Name, theirs: Name, atMost: number, more = ''): Figure => {
+        const [ownMs, floorMs] = [ours, theirs].map((each) => laps.medianOf(each, p50Of).toFixed(1));
+        const note = `${ownMs} ms against ${floorMs} ms${more}`;
+        return ratioFigure(name, laps.ratios(ours, theirs, p50Of), { atMost }, note);
       };
       const whole = 'whole path p50, 64 in flight, 50 roots ÷ floor: a POST and a transaction per job';
       const alone = 'single job, 1 in flight, p50 ÷ floor: a POST and a transaction';
       return [
-        byCpu('one root', of.ownOneRoot, 0.55),
-        byCpu('50 roots', of.own, 0.95),
-        byCpu('1000 roots', of.ownManyRoots, 1.25),
+        byCpu('one root', 'ownOneRoot', 0.55),
+        byCpu('50 roots', 'own', 0.95),
+        byCpu('1000 roots', 'ownManyRoots', 1.25),
         ratioFigure(
           'relay CPU per job, 50 roots ÷ bare grpc-js doing the same exchange',
-          perRound(of.own, of.exchange, ({ cpuMicros: [micros = Number.NaN] }) => micros),
+          laps.ratios('own', 'exchange', ({ cpuMicros: [micros = Number.NaN] }) => micros),
           // The target is 2.5. Medians of single runs on an idle machine lie between 2.35 and 2.6.
           { atMost: 2.75 },
-          `${cpuText(of.own)} against ${cpuText(of.exchange)}, which posts nothing`,
+          `${laps.cpuText('own')} against ${laps.cpuText('exchange')}, which posts nothing`,
         ),
-        byP50(whole, [of.own, of.floor], 1.1),
+        byP50(whole, 'own', 'floor', 1.1),
         byP50(
-          alone,
-          [of.ownSingle, of.floorSingle],
-          1.3,
+          ...([alone, 'ownSingle', 'floorSingle', 1.3] as const),
           `; the table answers after ${TABLE_ANSWERS_AFTER_MS} ms`,
         ),
       ];

@@ -12,25 +12,39 @@ export interface Figure {
   readonly note?: string | undefined;
 }
 
+const newFigure =
+  (kind: Figure['kind']) =>
+  (name: string, value: number, must: Figure['must'], unit: Figure['unit'], note?: string): Figure => ({
+    ...{ name, value, must, unit, kind, note },
+  });
+
+export const countFigure = newFigure('count');
+export const modelFigure = newFigure('modelled');
+export const ratioFigure = (name: string, ratios: readonly number[], must: Figure['must'], note?: string) =>
+  newFigure('ratio')(name, median(ratios), must, '×', note);
+
 export const reached = ({ value, must }: Figure): boolean =>
   'atLeast' in must ? value >= must.atLeast : value <= must.atMost;
 
 /**
- * Runs two sides in turn, A B B A A B …, so that a machine that speeds up or slows down favours neither.
+ * Measures each side once a round, A B B A A B …, so that a machine that speeds up or slows down favours neither.
  *
- * @returns both values of each round.
+ * @returns the values of each round by side.
  */
-export async function inTurns<T>(rounds: number, own: () => Promise<T>, base: () => Promise<T>) {
-  const pairs: (readonly [own: T, base: T])[] = [];
+export async function inTurns<Name extends string, Side, Value>(
+  rounds: number,
+  sides: Readonly<Record<Name, Side>>,
+  measure: (side: Side) => Promise<Value>,
+) {
+  const names = Object.keys(sides) as Name[];
+  const measured: Readonly<Record<Name, Value>>[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    if (round % 2 === 0) {
-      pairs.push([await own(), await base()]);
-    } else {
-      const below = await base();
-      pairs.push([await own(), below]);
-    }
+    const values = {} as Record<Name, Value>;
+    for (const name of round % 2 === 0 ? names : names.toReversed())
+      values[name] = await measure(sides[name]);
+    measured.push(values);
   }
-  return pairs;
+  return measured;
 }
 
 export const median = (values: readonly number[]): number =>
@@ -38,13 +52,6 @@ export const median = (values: readonly number[]): number =>
     values.toSorted((a, b) => a - b),
     0.5,
   );
-
-export const ratioFigure = (
-  name: string,
-  ratios: readonly number[],
-  must: Figure['must'],
-  note?: string,
-): Figure => ({ name, value: median(ratios), must, unit: '×', kind: 'ratio', note });
 
 export function renderTable(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => [

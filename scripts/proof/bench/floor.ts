@@ -5,10 +5,10 @@ const TableName = 'bench';
 const client = new DynamoDBClient({ maxAttempts: 1 });
 let written = 0;
 
-export function handler(asked: unknown): Promise<unknown> {
+export function handler(request: unknown): Promise<unknown> {
   written += 1;
   const name = `job ${written}`;
-  const record = { pk: { S: name }, sk: { S: 'record' }, asked: { S: JSON.stringify(asked) } };
+  const record = { pk: { S: name }, sk: { S: 'record' }, request: { S: JSON.stringify(request) } };
   const counters = ['root', 'group', 'project'].map((counter) => ({
     Update: {
       ...{ TableName, Key: { pk: { S: counter }, sk: { S: 'counter' } }, UpdateExpression: 'ADD #c :a' },

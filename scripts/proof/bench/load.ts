@@ -6,43 +6,40 @@ import { decide } from '../../../functions/core/admission/decide.ts';
 import type { Rules } from '../../../functions/core/admission/judge.ts';
 import { type LedgerClock, silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import type { JobEnd } from '../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
 import type { RelayClock } from '../../../relay/exchange.ts';
-import { MemoryStore } from '../../../test/support/ledger/memory-store.ts';
 import { VirtualTime } from '../../local/clock.ts';
 import { quantile, seededRandom } from '../../local/random.ts';
 import { benchRequest, benchRules } from './bench-rules.ts';
 import { contendedStore } from './contention-model.ts';
 import { countingStore } from './counting-store.ts';
 
-export type Ask = (request: AdmissionRequest) => Promise<boolean>;
+export type Admit = (request: AdmissionRequest) => Promise<boolean>;
 
 export const INSTANCE = 'bench.example.com';
 /** Longer than the product's: one transaction per job needs its retries to do its best. */
 const PATIENT_MS = 5_000;
 
+export const memoryStore = (clock: LedgerClock, random: () => number): DynamoStore =>
+  new DynamoStore({ table: new MemoryTable(), instance: INSTANCE, clock, random });
+
 export function deployment(roots: number, isShared?: boolean, deadlineMs?: number) {
   const clock = new VirtualTime(Date.UTC(2026, 10, 21));
   const random = seededRandom(1);
-  const contended = contendedStore(new MemoryStore({ instance: INSTANCE }), clock, random);
+  const contended = contendedStore(memoryStore(clock, random), clock, random);
   const store = countingStore(contended, INSTANCE);
   const rules = benchRules(roots, [], isShared);
-  return { clock, random, store, asking: askingOf({ store, clock, random, rules, deadlineMs }) };
+  return { clock, random, store, openRelays: relayOpener({ store, clock, random, rules, deadlineMs }) };
 }
 
 /** @returns a function that opens the relays, or "naive": one transaction per job without a relay. */
-export function askingOf({
-  store,
-  clock,
-  random,
-  rules,
-  deadlineMs = PATIENT_MS,
-  defer = (run) => void clock.after(0, run),
-}: {
+export function relayOpener(options: {
   readonly store: LedgerStore;
   readonly clock: LedgerClock & RelayClock;
   readonly random: () => number;
@@ -50,13 +47,13 @@ export function askingOf({
   readonly deadlineMs?: number | undefined;
   readonly defer?: (run: () => void) => void;
 }) {
+  const { store, clock, random, rules, deadlineMs = PATIENT_MS } = options;
+  const { defer = (run) => void clock.after(0, run) } = options;
   const newFunction = () => {
-    const deps = { ledger: createLedger({ store, clock, random }), clock, log: silentLog };
-    return (
-      requests: readonly AdmissionRequest[],
-      untilMs: number,
-      onContended: (counter: string, jobIds: readonly number[]) => void = () => {},
-    ) => decide(requests, untilMs, { ...deps, currentRules: async () => rules, onContended });
+    const ledger = createLedger({ store, clock, random });
+    const deps = { ledger, clock, log: silentLog, currentRules: async () => rules };
+    return (requests: readonly AdmissionRequest[], withinMs: number, onContended = noContention) =>
+      decide(requests, clock.monotonicMs() + withinMs, { ...deps, onContended });
   };
   const newRelay = () => {
     const decideAll = newFunction();
@@ -66,34 +63,33 @@ export function askingOf({
       send(jobs, remainingMs) {
         const rootOf = new Map(jobs.map(({ request, root }) => [request.jobId, root]));
         const requests = jobs.map(({ request }) => request);
-        return decideAll(requests, clock.monotonicMs() + remainingMs, (counter, jobIds) => {
-          const rootsOfJobs = jobIds.map((jobId) => rootOf.get(jobId) ?? '');
-          lanes.noteContended(counter, rootsOfJobs);
-        });
+        return decideAll(requests, remainingMs, (counter, jobIds) =>
+          lanes.noteContended(
+            counter,
+            jobIds.map((jobId) => rootOf.get(jobId) ?? ''),
+          ),
+        );
       },
     });
   };
-  return (relays: number | 'naive'): Ask => {
+  return (relays: number | 'naive'): Admit => {
     if (relays === 'naive') {
       const decideAll = newFunction();
-      return async (request) => {
-        const [decision] = await decideAll([request], clock.monotonicMs() + deadlineMs);
-        return decision?.outcome === 'admitted';
-      };
+      return async (request) => (await decideAll([request], deadlineMs))[0]?.outcome === 'admitted';
     }
     const commits = Array.from({ length: relays }, newRelay);
     return async (request) => {
       const commit = commits[Math.floor(random() * relays)];
-      const verdict = await commit?.decide(request, clock.monotonicMs() + deadlineMs);
-      return verdict?.outcome === 'admitted';
+      const decision = await commit?.decide(request, clock.monotonicMs() + deadlineMs);
+      return decision?.outcome === 'admitted';
     };
   };
 }
 
-export type Load = Awaited<ReturnType<typeof closedLoop>>;
+const noContention = (_counter: string, _jobIds: readonly number[]): void => {};
 
 export async function closedLoop(
-  ask: Ask,
+  admit: Admit,
   options: {
     readonly clock: LedgerClock;
     readonly forMs: number;
@@ -102,21 +98,21 @@ export async function closedLoop(
     readonly firstJobId?: number;
   },
 ) {
-  const { clock, roots } = options;
+  const { clock, roots, firstJobId = 1 } = options;
   const startedMs = clock.monotonicMs();
   const latenciesMs: number[] = [];
-  let jobId = options.firstJobId ?? 1;
+  let jobId = firstJobId;
   let admitted = 0;
-  const asker = async (index: number): Promise<void> => {
+  const loop = async (index: number): Promise<void> => {
     while (clock.monotonicMs() - startedMs < options.forMs) {
-      const askedMs = clock.monotonicMs();
-      if (await ask(benchRequest(jobId++, index % roots))) admitted += 1;
-      latenciesMs.push(clock.monotonicMs() - askedMs);
+      const sentMs = clock.monotonicMs();
+      if (await admit(benchRequest(jobId++, index % roots))) admitted += 1;
+      latenciesMs.push(clock.monotonicMs() - sentMs);
     }
   };
-  await Promise.all(Array.from({ length: options.inFlight }, (_, index) => asker(index)));
-  const seconds = (clock.monotonicMs() - startedMs) / 1000;
-  return { admitted, seconds, latenciesMs: latenciesMs.toSorted((a, b) => a - b) };
+  await Promise.all(Array.from({ length: options.inFlight }, (_, index) => loop(index)));
+  const perSecond = (admitted * 1000) / (clock.monotonicMs() - startedMs);
+  return { admitted, perSecond, latenciesMs: latenciesMs.toSorted((a, b) => a - b) };
 }
 
 const BATCH = 100;
@@ -168,17 +164,17 @@ const JOB_MS = 200;
 const SETTLED_WITHIN_MS = 2_000;
 
 /**
- * Asks at random instants of a schedule, whether or not earlier requests are answered. A latency counts from the scheduled
- * instant, so a side that stalls is not asked less meanwhile.
+ * Sends requests at random instants of a schedule, without waiting for earlier responses. A latency counts from the scheduled
+ * instant, so a side that stalls gets no fewer requests meanwhile.
  */
 export async function measureLoad(point: LoadPoint) {
   const { roots, relays, isShared, perSecond } = point;
-  const { clock, random, store, asking } = deployment(roots, isShared, DEADLINE_MS);
-  const ask = asking(relays);
+  const { clock, random, store, openRelays } = deployment(roots, isShared, DEADLINE_MS);
+  const admit = openRelays(relays);
   let admitted = 0;
   const stream = settlingStream({ store, clock, random }, perSecond);
   const one = async (jobId: number): Promise<void> => {
-    if (!(await ask(benchRequest(jobId, Math.floor(random() * roots))))) return;
+    if (!(await admit(benchRequest(jobId, Math.floor(random() * roots))))) return;
     admitted += 1;
     clock.after(JOB_MS, () => stream.push({ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() }));
   };
@@ -197,16 +193,11 @@ export async function measureLoad(point: LoadPoint) {
     return latencies;
   };
   const latenciesMs = await clock.run(load());
-  const asked = latenciesMs.length;
-  const { tableUnits, indexUnits, conflicts, throttles } = store.counts;
+  const jobs = latenciesMs.length;
   return {
-    ...point,
-    asked,
-    undecidedShare: (asked - admitted) / asked,
+    ...{ ...point, ...store.perJob(admitted), jobs },
+    undecidedShare: (jobs - admitted) / jobs,
     p99Ms: quantile(latenciesMs, 0.99),
-    unitsPerJob: (tableUnits + indexUnits) / admitted,
-    conflictsPerJob: conflicts / admitted,
-    throttlesPerJob: throttles / admitted,
     settledShare: stream.settled / admitted,
   };
 }

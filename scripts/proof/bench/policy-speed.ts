@@ -1,24 +1,17 @@
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { benchMessage } from './bench-message.ts';
 import { benchPlace, benchRequest, benchRules } from './bench-rules.ts';
 import { type Figure, inTurns, ratioFigure } from './figure.ts';
-import { benchQuestion } from './processes.ts';
 
 const ROUNDS = 7;
 /** A round lasts a tenth of a second, so that a short pause of the machine does not decide it. */
 const CALLS = 10_000;
 const CALLS_OF_MANY = 1_000;
 const RULES_A_ROUND = 100_000;
-
-function timed(run: () => unknown, calls: number): () => Promise<number> {
-  return async () => {
-    const startedMs = performance.now();
-    for (let call = 0; call < calls; call += 1) run();
-    return (performance.now() - startedMs) / calls;
-  };
-}
-
+const WARM_UP_CALLS = 300;
 const NOW_MS = Date.UTC(2026, 10, 21);
+
 const KINDS: readonly ((at: number) => object)[] = [
   (at) => ({
     kind: 'image',
@@ -35,12 +28,10 @@ const KINDS: readonly ((at: number) => object)[] = [
   (at) => ({ kind: 'variables', require: ['COST_CENTER'], allow: { COST_CENTER: [`${at}-*`, '47*'] } }),
 ];
 
-/** Fields of a job on Kubernetes, so that every kind of rule has work. */
-const asking = (): Partial<AdmissionRequest> => ({
-  pipelineSource: 'push',
-  ref: 'main',
-  refProtected: true,
-  pullPolicies: ['always'],
+/** A job on Kubernetes, so that every kind of rule has work. A new object each time, so that no rule can reuse cached fields. */
+const newRequest = (): AdmissionRequest => ({
+  ...benchRequest(1, 0),
+  ...{ pipelineSource: 'push', ref: 'main', refProtected: true, pullPolicies: ['always'] },
   kubernetesUser: '1000:1000',
   services: [{ name: 'registry.example.com/acme/postgres:17', variables: { KUBERNETES_CPU_REQUEST: '1' } }],
   variables: {
@@ -54,50 +45,56 @@ const asking = (): Partial<AdmissionRequest> => ({
   },
 });
 
-const ruleAt = (at: number, root: number): object => ({
-  id: `rule-${at}`,
-  mode: 'enforce',
-  match: { groups: [benchPlace(root).root] },
-  ...KINDS[at % KINDS.length]?.(at),
-});
-
-function rulesOf(count: number, others = 0): () => unknown {
-  const rules = Array.from({ length: count - 2 + others }, (_, at) =>
-    ruleAt(at, others === 0 || at % Math.ceil((count - 2 + others) / (count - 2)) === 0 ? 0 : 1 + (at % 500)),
-  );
+/** @param others - rules of other groups, spread among the `count` that match. */
+function evaluation(count: number, others = 0): () => unknown {
+  // Two rules of benchRules match as well.
+  const more = count - 2;
+  const every = Math.ceil((more + others) / more);
+  const rules = Array.from({ length: more + others }, (_, at) => ({
+    ...{ id: `rule-${at}`, mode: 'enforce' },
+    match: { groups: [benchPlace(at % every === 0 ? 0 : 1 + (at % 500)).root] },
+    ...KINDS[at % KINDS.length]?.(at),
+  }));
   const using = { ...benchRules(1, rules), nowMs: NOW_MS };
-  // A new object each time, so that no rule can reuse cached fields.
-  const request = (): AdmissionRequest => ({ ...benchRequest(1, 0), ...asking() });
-  return () => evaluate(request(), using);
+  return () => evaluate(newRequest(), using);
 }
 
+/** @returns a function that measures the time of one call, divided by `parts`. */
+const timed =
+  (run: () => unknown, calls: number, parts = 1) =>
+  async (): Promise<number> => {
+    const startedMs = performance.now();
+    for (let call = 0; call < calls; call += 1) run();
+    return (performance.now() - startedMs) / calls / parts;
+  };
+
 export async function policyFigures(): Promise<readonly Figure[]> {
-  const question = JSON.stringify(benchQuestion(1));
-  const parse = timed(() => JSON.parse(question), CALLS);
-  const sets = {
-    ten: rulesOf(10),
-    hundred: rulesOf(100),
-    thousand: rulesOf(1000),
-    among: rulesOf(100, 9_900),
-  };
-  for (const warm of Object.values(sets)) for (let call = 0; call < 300; call += 1) warm();
+  const message = JSON.stringify(benchMessage(1));
+  const parse = timed(() => JSON.parse(message), CALLS);
+  const sets = [evaluation(10), evaluation(100), evaluation(1_000), evaluation(100, 9_900)] as const;
+  for (const set of sets) for (let call = 0; call < WARM_UP_CALLS; call += 1) set();
+  const [ten, hundred, thousand, among] = sets;
+  const ofTen = timed(ten, CALLS);
   await parse();
-  const ten = timed(sets.ten, CALLS);
-  await ten();
-  const [hundred, among] = [timed(sets.hundred, CALLS_OF_MANY), timed(sets.among, CALLS_OF_MANY)];
-  const perRule = (evaluateAll: () => unknown, rules: number) => {
-    const run = timed(evaluateAll, RULES_A_ROUND / rules);
-    return async () => (await run()) / rules;
+  await ofTen();
+  const ofHundred = timed(hundred, CALLS_OF_MANY);
+  const perRule = (set: () => unknown, rules: number) => timed(set, RULES_A_ROUND / rules, rules);
+  const compare = async (name: string, own: typeof parse, base: typeof parse, atMost: number) => {
+    const rounds = await inTurns(ROUNDS, { own, base }, (measure) => measure());
+    const ratios = rounds.map((round) => round.own / round.base);
+    return ratioFigure(name, ratios, { atMost });
   };
-  const quotient = ([own, base]: readonly [number, number]): number => own / base;
-  const ratio = async (name: string, own: typeof parse, base: typeof parse, atMost: number) =>
-    ratioFigure(name, (await inTurns(ROUNDS, own, base)).map(quotient), { atMost });
-  const to = '÷ JSON.parse of the question';
+  const to = '÷ JSON.parse of the request';
   const growth = 'time per rule, 1000 rules ÷ 100 rules (1 is linear)';
   return [
-    await ratio(`policy evaluation with 10 matching rules ${to}`, ten, parse, 2),
-    await ratio(`policy evaluation with 100 matching rules of all kinds ${to}`, hundred, parse, 10),
-    await ratio('10 000 rules loaded of which 100 match ÷ those 100 alone', among, hundred, 1.5),
-    await ratio(growth, perRule(sets.thousand, 1000), perRule(sets.hundred, 100), 1.5),
+    await compare(`policy evaluation with 10 matching rules ${to}`, ofTen, parse, 2),
+    await compare(`policy evaluation with 100 matching rules of all kinds ${to}`, ofHundred, parse, 10),
+    await compare(
+      '10 000 rules loaded of which 100 match ÷ those 100 alone',
+      timed(among, CALLS_OF_MANY),
+      ofHundred,
+      1.5,
+    ),
+    await compare(growth, perRule(thousand, 1_000), perRule(hundred, 100), 1.5),
   ];
 }

@@ -17,7 +17,7 @@ import type { TableStreamRecord, TableStreamResponse } from '../../../functions/
 import { isRecord } from '../../../policies/document/reading.ts';
 import { newInTable } from '../../local/dynamodb-local.ts';
 import { seededRandom } from '../../local/random.ts';
-import { until } from '../relay-process.ts';
+import { until } from '../../local/timing.ts';
 import {
   CHAOS_INSTANCE,
   CHAOS_PROJECTS,

@@ -14,8 +14,9 @@ import * as relayNames from '../../../relay/names.ts';
 import { bundleFunction } from '../../build/bundle.ts';
 import { ensureTable, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
 import { startLocalRouter } from '../../local/router/local-router.ts';
+import { until } from '../../local/timing.ts';
 import { hostBundle, serveFunctionUrl } from '../rehearse/hosted-bundle.ts';
-import { startRelay, until } from '../relay-process.ts';
+import { startRelay } from '../relay-process.ts';
 
 // A shared cap that is always full, caps of groups below it, and a budget that runs out.
 const SHARED_CAP = 40;

@@ -16,8 +16,8 @@ import { jobHookBody } from '../../local/gitlab/bodies.ts';
 import { startSignInGitLab } from '../../local/gitlab/sign-in-gitlab.ts';
 import type { LocalJob } from '../../local/gitlab/state.ts';
 import { hookRequest } from '../../local/gitlab/webhooks.ts';
-import { loopbackPort } from '../../local/loopback.ts';
 import { startLocalRouter } from '../../local/router/local-router.ts';
+import { spawnRelay } from '../relay-process.ts';
 import {
   CLIENT_ID,
   CONSOLE_URL,
@@ -27,12 +27,7 @@ import {
   STAGE,
   STATE_STACK,
 } from './deployed.ts';
-import {
-  documentedUrlEvent,
-  type HostedBundle,
-  serveFunctionUrl,
-  startRelayBundle,
-} from './hosted-bundle.ts';
+import { documentedUrlEvent, type HostedBundle, serveFunctionUrl } from './hosted-bundle.ts';
 
 const GITLAB = 'https://gitlab.example.com';
 const LIMIT_PARAMETER = `/tollgate/${STAGE}/limits/101`;
@@ -46,7 +41,7 @@ const SECRETS = {
 };
 const JOB_ID = 4_711;
 const ROOT_ID = 100;
-const QUESTION = {
+const REQUEST = {
   ...{ jobId: JOB_ID, projectId: 1003, namespaceId: 102, rootNamespaceId: ROOT_ID },
   ...{ image: 'golang:1.26', timeoutSeconds: 600 },
 };
@@ -81,7 +76,7 @@ const COURSE: readonly Step[] = [
     name: 'the deployed admit function admits a job on the deployed table',
     run: ({ withDeployed }) =>
       withDeployed('admit', async (admit) => {
-        const body = JSON.stringify({ requests: [QUESTION], remainingMs: 10_000 });
+        const body = JSON.stringify({ requests: [REQUEST], remainingMs: 10_000 });
         const answer = await admit.invoke(documentedUrlEvent({ path: ADMISSIONS_PATH, body }));
         const { decisions } = answered(answer, 200);
         const [decision] = Array.isArray(decisions) ? decisions : [];
@@ -160,7 +155,7 @@ const COURSE: readonly Step[] = [
     run: async (deployment) => {
       const refused = await destroyWhile(deployment, 'enabled', false);
       expectEqual('the exit code', refused.code, 2);
-      expectEqual('the remedy', refused.told.includes('npx tollgate controller dry-run'), true);
+      expectEqual('the remedy', refused.text.includes('npx tollgate controller dry-run'), true);
       expectEqual('the service stack', await deployment.stackExists(SERVICE_STACK), true);
       await destroyMust(deployment, false);
       expectEqual('the service stack', await deployment.stackExists(SERVICE_STACK), false);
@@ -189,14 +184,14 @@ const COURSE: readonly Step[] = [
 export async function runCourse(deployment: Deployment): Promise<boolean> {
   for (const { name, run } of COURSE) {
     const startedMs = performance.now();
-    const tell = (mark: string, detail: string): void => {
+    const print = (mark: string, detail: string): void => {
       const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
       console.log(`${mark} ${name} (${seconds} s)\n    ${detail.split('\n').join('\n    ')}`);
     };
     try {
-      tell('✓', await run(deployment));
+      print('✓', await run(deployment));
     } catch (error) {
-      tell('✗', error instanceof Error ? error.message : String(error));
+      print('✗', error instanceof Error ? error.message : String(error));
       return false;
     }
   }
@@ -204,7 +199,7 @@ export async function runCourse(deployment: Deployment): Promise<boolean> {
 }
 
 async function destroyWhile({ endpoint, fetchFor, cdk }: Deployment, state: string, withState: boolean) {
-  const told: string[] = [];
+  const texts: string[] = [];
   const controllers = createRunnerControllers({
     ...{ baseUrl: GITLAB, token: async () => 'a-token', clock: systemClock },
     fetch: async () => Response.json({ id: 7, description: 'tollgate', state, connected: true }),
@@ -214,14 +209,14 @@ async function destroyWhile({ endpoint, fetchFor, cdk }: Deployment, state: stri
     askWhetherArmed: () => askWhetherArmed(controllers, 7),
     protect: cloudFormation(endpoint, fetchFor('cloudformation')).protect,
     cdkDestroy: (stack) => cdk('destroy', stack, '--exclusively', '--force'),
-    tell: (text) => told.push(text),
+    tell: (text) => texts.push(text),
   });
-  return { code, told: told.join('\n') };
+  return { code, text: texts.join('\n') };
 }
 
 async function destroyMust(deployment: Deployment, withState: boolean): Promise<void> {
-  const { code, told } = await destroyWhile(deployment, 'dry_run', withState);
-  if (code !== 0) throw new Error(`it ended with ${code}: ${told}`);
+  const { code, text } = await destroyWhile(deployment, 'dry_run', withState);
+  if (code !== 0) throw new Error(`it ended with ${code}: ${text}`);
 }
 
 async function visit(console: HostedBundle, gitlabUrl: string, redirectUrl: string): Promise<string> {
@@ -255,7 +250,7 @@ async function signedDelivery(secret: string): Promise<Record<string, unknown>> 
   const nowMs = Date.now();
   const path = groupHookUrl(WEBHOOK_PATH, ROOT_ID);
   const job: LocalJob = {
-    ...{ id: JOB_ID, projectId: QUESTION.projectId, projectPath: 'acme/rehearsal', name: 'rehearsal' },
+    ...{ id: JOB_ID, projectId: REQUEST.projectId, projectPath: 'acme/rehearsal', name: 'rehearsal' },
     ...{ pipelineId: 1, createdAtMs: nowMs - 180_000, startedAtMs: nowMs - 120_000 },
     ...{ finishedAtMs: nowMs - 60_000 },
     status: 'success',
@@ -282,8 +277,8 @@ const PROJECTS = [
 const FIRST_JOB = 5_000;
 
 async function rehearseRelay(deployment: Deployment): Promise<string> {
-  const told = await deployment.relayEnvironment();
-  const descriptors = told[names.ENV_PROTO_FILE]?.replace('/app/', `${RELAY_BUNDLE}/`) ?? '';
+  const environment = await deployment.relayEnvironment();
+  const descriptors = environment[names.ENV_PROTO_FILE]?.replace('/app/', `${RELAY_BUNDLE}/`) ?? '';
   expectEqual(`whether the bundle has ${descriptors}`, existsSync(descriptors), true);
   const router = await startLocalRouter({
     controllers: [{ id: 1, tokens: [ROUTER_TOKEN], state: 'enabled' }],
@@ -291,32 +286,34 @@ async function rehearseRelay(deployment: Deployment): Promise<string> {
   });
   const answersRouter = async (admit: HostedBundle): Promise<string> => {
     const url = await serveFunctionUrl(admit);
-    const relay = startRelayBundle(RELAY_BUNDLE, {
-      ...deployment.awsEnv,
-      ...told,
-      TMPDIR: deployment.folder,
-      [names.ENV_AWS_SSM_ENDPOINT]: deployment.endpoint,
-      [names.ENV_PROTO_FILE]: descriptors,
-      [names.ENV_POLICY_FILE]: join(RELAY_BUNDLE, 'rules.json'),
-      [names.ENV_ROUTER_URL]: router.wsUrl ?? '',
-      [names.ENV_ADMIT_URL]: url.url,
-      [names.ENV_DEADLINE_MS]: '10000',
-      [names.ENV_HEALTH_PORT]: String(await loopbackPort()),
-    });
     try {
-      await Promise.race([
-        router.until(() => router.waitingStreams() > 0, { timeoutMs: 60_000 }),
-        relay.failed,
-      ]);
-      for (let job = 0; job < GOOD_JOBS; job += 1) {
-        const { result } = await router.admit(questionOf(FIRST_JOB + job, 'golang:1.26'));
-        expectEqual(`the answer to a good job (${job})`, result, 'admitted');
+      const relay = await spawnRelay(join(RELAY_BUNDLE, 'relay.mjs'), {
+        ...deployment.awsEnv,
+        ...environment,
+        TMPDIR: deployment.folder,
+        [names.ENV_AWS_SSM_ENDPOINT]: deployment.endpoint,
+        [names.ENV_PROTO_FILE]: descriptors,
+        [names.ENV_POLICY_FILE]: join(RELAY_BUNDLE, 'rules.json'),
+        [names.ENV_ROUTER_URL]: router.wsUrl ?? '',
+        [names.ENV_ADMIT_URL]: url.url,
+        [names.ENV_DEADLINE_MS]: '10000',
+      });
+      try {
+        await Promise.race([
+          router.until(() => router.waitingStreams() > 0, { timeoutMs: 60_000 }),
+          relay.failed,
+        ]);
+        for (let job = 0; job < GOOD_JOBS; job += 1) {
+          const { result } = await router.admit(jobMessage(FIRST_JOB + job, 'golang:1.26'));
+          expectEqual(`the answer to a good job (${job})`, result, 'admitted');
+        }
+        const bad = await router.admit(jobMessage(FIRST_JOB + GOOD_JOBS, 'registry.elsewhere.test/x:1'));
+        expectEqual('the answer to a job with a foreign image', bad.result, 'rejected');
+        return `${GOOD_JOBS} good jobs admitted, a bad one rejected, by ${descriptors.split('/').at(-1)}`;
+      } finally {
+        await relay.kill();
       }
-      const bad = await router.admit(questionOf(FIRST_JOB + GOOD_JOBS, 'registry.elsewhere.test/x:1'));
-      expectEqual('the answer to a job with a foreign image', bad.result, 'rejected');
-      return `${GOOD_JOBS} good jobs admitted, a bad one rejected, by ${descriptors.split('/').at(-1)}`;
     } finally {
-      await relay.close();
       url.close();
     }
   };
@@ -327,7 +324,7 @@ async function rehearseRelay(deployment: Deployment): Promise<string> {
   }
 }
 
-const questionOf = (jobId: number, image: string) => ({
+const jobMessage = (jobId: number, image: string) => ({
   id: jobId,
   job_info: {
     ...{ id: jobId, name: 'unit', stage: 'test', pipeline_id: 5000, user_id: 7, root_namespace_id: ROOT_ID },

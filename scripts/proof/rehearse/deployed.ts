@@ -37,19 +37,12 @@ const CLI = fileURLToPath(new URL('../../tollgate.mjs', import.meta.url));
 
 type Texts = Readonly<Record<string, string>>;
 
-interface RehearsalPlace {
-  readonly emulator: Emulator;
-  readonly folder: string;
-  /** Stand in for a GitLab's descriptors; their numbers differ from the placeholder's. */
-  readonly descriptors: string;
-  readonly python: string;
-}
-
 const readJson = <T>(file: string): T => JSON.parse(readFileSync(file, 'utf8')) as T;
 
 export type Deployment = ReturnType<typeof deploymentAt>;
 
-export function deploymentAt({ emulator, folder, descriptors, python }: RehearsalPlace) {
+/** @param descriptors - stand in for a GitLab's; their numbers differ from the placeholder's. */
+export function deploymentAt(emulator: Emulator, folder: string, descriptors: string, python: string) {
   const { endpoint } = emulator;
   const credentials = { accessKeyId: 'rehearsal', secretAccessKey: 'rehearsal' };
   const connection = { endpoint, region: REGION, credentials };
@@ -154,8 +147,8 @@ export function deploymentAt({ emulator, folder, descriptors, python }: Rehearsa
     const { clusterArns } = await ecs<{ clusterArns: string[] }>('ListClusters', {});
     const cluster = clusterArns[0];
     const { serviceArns } = await ecs<{ serviceArns: string[] }>('ListServices', { cluster });
-    const asked = { cluster, services: serviceArns.slice(0, 1) };
-    const [service] = (await ecs<{ services: Service[] }>('DescribeServices', asked)).services;
+    const input = { cluster, services: serviceArns.slice(0, 1) };
+    const [service] = (await ecs<{ services: Service[] }>('DescribeServices', input)).services;
     if (service === undefined) throw new Error('there is no relay service');
     return service;
   }

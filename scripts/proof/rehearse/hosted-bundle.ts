@@ -1,4 +1,4 @@
-import { fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -145,25 +145,4 @@ export async function serveFunctionUrl(bundle: Pick<HostedBundle, 'invoke'>) {
     },
   });
   return { url, close: stop };
-}
-
-export function startRelayBundle(folder: string, env: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [join(folder, 'relay.mjs')], {
-    cwd: folder,
-    env: { ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const written = textOf(child.stdout, child.stderr);
-  const exited = once(child, 'exit');
-  const failed = exited.then(([code]): never => {
-    throw new Error(`the relay ended with ${code}:\n${written()}`);
-  });
-  failed.catch(() => {});
-  return {
-    failed,
-    close: async (): Promise<void> => {
-      child.kill('SIGKILL');
-      await exited;
-    },
-  };
 }

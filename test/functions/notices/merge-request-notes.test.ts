@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Log } from '../../../functions/core/environment/environment.ts';
 import type { RequestVerdict } from '../../../functions/core/limits/edit-model.ts';
 import type { Directory } from '../../../policies/directory.ts';
-import { type LocalNote, NOTE_USER_ID, noteRoutes } from '../../../scripts/local/gitlab/local-gitlab.ts';
+import { type LocalNote, NOTE_USER_ID, noteRoutes } from '../../support/note-routes.ts';
 import { aJob, DIRECTORY } from '../console/house.ts';
 import { CONSOLE_URL, FRITZ, noticesHarness } from './harness.ts';
 

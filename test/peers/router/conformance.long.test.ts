@@ -1,6 +1,6 @@
 /** Rarer cases of conformance.integ.test.ts. Some mostly wait. */
 import { expect } from 'vitest';
-import { until } from '../../../scripts/proof/relay-process.ts';
+import { until } from '../../../scripts/local/timing.ts';
 import { askedIn, caughtUp, expectRight, expectSameCounts, lostIn, MIXED, phase, warmUp } from './scene.ts';
 
 phase('connects with a new token once the old one is revoked and its file has changed', async (scene) => {

@@ -8,14 +8,10 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { serveAdmit } from '../../../scripts/local/admit.ts';
+import { until } from '../../../scripts/local/timing.ts';
 import { rulesFrom } from '../../../scripts/proof/bench/bench-rules.ts';
-import {
-  type RelayProcess,
-  type RelaySettings,
-  startRelay,
-  until,
-} from '../../../scripts/proof/relay-process.ts';
 import { MemoryStore } from '../../support/ledger/memory-store.ts';
+import { type RelayProcess, startCountedRelay } from './counted-relay.ts';
 import {
   buildPeer,
   isWanted,
@@ -99,7 +95,7 @@ class Scene {
   }
 
   /** Starts a relay with its own admit function and ledger, since job ids restart with every test. */
-  async relay(router: PeerRouter, more: Pick<RelaySettings, 'heapMb'> = {}): Promise<RelayProcess> {
+  async relay(router: PeerRouter, more: { readonly heapMb?: number } = {}): Promise<RelayProcess> {
     const store = new MemoryStore({ instance: INSTANCE });
     const table = { table: new MemoryTable(), instance: INSTANCE, clock: systemClock, random: Math.random };
     const admit = await serveAdmit(
@@ -109,13 +105,13 @@ class Scene {
     );
     this.#ends.push(() => admit.stop());
     const files = { policyFile: this.#policyFile, tokenFile: this.#tokenFile };
-    const relay = await startRelay({ router, admitUrl: admit.url, ...files, ...more });
+    const relay = await startCountedRelay({ router, admitUrl: admit.url, ...files, ...more });
     this.#relays.push(relay);
     this.#ends.push(() => relay.kill());
     return relay;
   }
 
-  async started(options: PeerOptions, more: Pick<RelaySettings, 'heapMb'> = {}) {
+  async started(options: PeerOptions, more: { readonly heapMb?: number } = {}) {
     const router = await this.router(options);
     const relay = await this.relay(router, more);
     await warmUp(router);

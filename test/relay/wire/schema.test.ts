@@ -28,9 +28,8 @@ import {
   SUSPECT_AT,
   trustIn,
 } from '../../../relay/wire/schema-proof.ts';
-import { schemaVariant } from '../../../scripts/local/router/schemas.ts';
 import { range } from '../../support/relay/commit-bench.ts';
-import { renamedAndRenumbered } from '../../support/relay/schema-variants.ts';
+import { renamedAndRenumbered, schemaVariant } from '../../support/relay/schema-variants.ts';
 
 const DESCRIPTORS = readFileSync(new URL('../../../relay/wire/default.binpb', import.meta.url));
 

@@ -22,8 +22,9 @@ test('rounds alternate which side goes first, and the median counts', async () =
     order.push(name);
     return values.shift() ?? Number.NaN;
   };
-  const pairs = await inTurns(3, side('a', [2, 9, 4]), side('b', [1, 3, 2]));
-  const ratios = pairs.map(([a, b]) => a / b);
+  const sides = { a: side('a', [2, 9, 4]), b: side('b', [1, 3, 2]) };
+  const rounds = await inTurns(3, sides, (measure) => measure());
+  const ratios = rounds.map(({ a, b }) => a / b);
   expect(order.join('')).toBe('abbaab');
   expect(ratioFigure('a ÷ b', ratios, { atMost: 2 }).value).toBe(2);
 });
@@ -95,7 +96,7 @@ test('one root at a low rate: all decided, and ends settled', async () => {
 test('the capacity page names where a curve holds and breaks', () => {
   const measured = { undecidedShare: 0, p99Ms: 30, unitsPerJob: 10, conflictsPerJob: 0.1 };
   const good: LoadOutcome = {
-    ...{ ...POINT, roots: 50, isShared: true, asked: 300, throttlesPerJob: 0, settledShare: 0.97 },
+    ...{ ...POINT, roots: 50, isShared: true, jobs: 300, throttlesPerJob: 0, settledShare: 0.97 },
     ...measured,
   };
   const bad = { ...good, perSecond: 1_000, undecidedShare: 0.4, conflictsPerJob: 7, p99Ms: 1_500 };

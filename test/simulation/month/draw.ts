@@ -1,16 +1,12 @@
 /** Draws the month before it begins: groups, projects, and every job with all that will happen to it. */
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import {
-  between,
   drawPipeline,
   drawSeconds,
-  indexAt,
   type JobKind,
   logNormal,
   STAGES,
   seededRandom,
-  shareEnds,
-  startsWithin,
 } from '../../../scripts/local/random.ts';
 import type { JobPlan } from '../gitlab.ts';
 import { costOf, priceAt } from '../rulebook/rule-set.ts';
@@ -31,6 +27,7 @@ import {
   TROUBLE,
   type WorkloadShape,
 } from './shape.ts';
+import { between, indexAt, shareEnds, startsWithin } from './starts.ts';
 
 export interface DrawnGroup {
   readonly id: number;

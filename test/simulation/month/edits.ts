@@ -1,9 +1,10 @@
 import { DAY_MS, HOUR_MS } from '../../../policies/limits/calendar.ts';
-import { between, seededRandom } from '../../../scripts/local/random.ts';
+import { seededRandom } from '../../../scripts/local/random.ts';
 import type { RuleSet, WrittenGrant, WrittenLimit } from '../rulebook/rule-set.ts';
 import type { DrawnGroup, Workload } from './draw.ts';
 import { firstLimits, wholeCents } from './limits.ts';
 import { EDIT_SHARE, EXEMPT, MONTH_START_MS, OUTAGE, SIMULATED_PRICES, TABLE_SILENT } from './shape.ts';
+import { between } from './starts.ts';
 
 interface Change {
   readonly atMs: number;

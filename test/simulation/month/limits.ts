@@ -1,4 +1,4 @@
-import { between, seededRandom } from '../../../scripts/local/random.ts';
+import { seededRandom } from '../../../scripts/local/random.ts';
 import type { WrittenLimit } from '../rulebook/rule-set.ts';
 import { type DrawnGroup, trueMicros, type Workload } from './draw.ts';
 import {
@@ -16,6 +16,7 @@ import {
   ZONE_OF_EARLY_ENDS,
   ZONE_OF_LATE_DAYS,
 } from './shape.ts';
+import { between } from './starts.ts';
 
 export function firstLimits({ shape, groups, projects, jobs }: Workload): readonly WrittenLimit[] {
   const demand = demandOf(jobs);

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { noteStep } from '../../../../scripts/cli/check/check-command.ts';
-import { type LocalNote, NOTE_USER_ID, noteRoutes } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { type LocalNote, NOTE_USER_ID, noteRoutes } from '../../../support/note-routes.ts';
 
 const TOKEN = 'glpat-a-note-token-nobody-may-see';
 const PLACE = '42!7';

@@ -10,7 +10,7 @@ import {
   monitoringOf,
   ROLLUP_WINDOW_SECONDS,
 } from '../../../../scripts/cli/cost/estimate.ts';
-import { measureJob } from '../../../../scripts/proof/bench/job-units.ts';
+import { measureJob } from './job-units.ts';
 
 const question: CostQuestion = {
   ...{ jobsPerMonth: 1_000_000, batch: 5, rollupBatch: 5, counters: 3, region: 'us-east-1', relays: 2 },

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { STATUS } from '../../../../relay/router/router.ts';
 import { PLACEHOLDER_HASH } from '../../../../relay/wire/schema.ts';
-import { schemaVariant } from '../../../../scripts/local/router/schemas.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
+import { schemaVariant } from '../../../support/relay/schema-variants.ts';
 import { CANARY_PROJECT, CANARY_RUNNER, canaryBench } from './canary-bench.ts';
 
 const NOTHING = { controllers: [], unfinished: 0 };
