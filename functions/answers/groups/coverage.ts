@@ -6,7 +6,7 @@ import { fallsBack, type RouterAccess, routerAccess } from '../../core/gitlab/ru
 import { type CoverageCounts, type CoveredRunner, coverageOfDays } from '../../core/usage/sums.ts';
 import { type Caller, pageOf, placesFor, type ReadContext } from '../reading/context.ts';
 import { type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
-import { dayText, readTallies, today } from '../reading/usage-days.ts';
+import { dayTexts, lastDays, readTallies } from '../reading/usage-days.ts';
 import type { CoverageQuery, CoverageView, CoveredGroup, CoveredRunnerRow } from './model.ts';
 
 /** `100 %` only if every job had a request: rounded down, to a tenth. */
@@ -16,8 +16,8 @@ export function coverageShareText(share: number | undefined): string {
   return `${tenths % 10 === 0 ? tenths / 10 : (tenths / 10).toFixed(1)} %`;
 }
 
-const DAYS_DEFAULT = 7;
 export const COVERAGE_DAYS_MAX = 31;
+const DAYS = { usual: 7, max: COVERAGE_DAYS_MAX };
 const GROUPS_MAX = 500;
 export const COVERED_RUNNERS_MAX = 1_000;
 const RUNNERS = { usual: 100, max: COVERED_RUNNERS_MAX };
@@ -29,9 +29,7 @@ export const coverageViewOf =
     const { places, directory, scope } = await placesFor(reading, caller);
     const of = subjectsOf(asked.group, places, scope);
     if (of === undefined) return undefined;
-    const days = Math.min(COVERAGE_DAYS_MAX, Math.max(1, asked.days ?? DAYS_DEFAULT));
-    const to = today(reading.zone, reading.clock.nowMs());
-    const span = { from: to - days + 1, to };
+    const span = lastDays(reading.zone, reading.clock.nowMs(), asked.days, DAYS);
     const tallies = await readTallies([...of.tops, ...of.rows], span, reading.usage);
     const coverageOfAll = (subjects: readonly string[]) =>
       coverageOfDays(subjects.flatMap((subject) => tallies.get(subject) ?? []));
@@ -55,8 +53,7 @@ export const coverageViewOf =
     return {
       ...(of.tops.length === 1 && of.tops[0] !== undefined && { subject: of.tops[0] }),
       path: of.tops.map((subject) => subjectLabelOf(subject, directory)).join(', '),
-      fromDay: dayText(span.from),
-      toDay: dayText(span.to),
+      ...dayTexts(span),
       total: { ...total, ranRejected },
       ...(total.ran > 0 && total.asked === 0 && { note: NO_REQUESTS }),
       groups,
@@ -83,9 +80,7 @@ function subjectsOf(group: number | undefined, { directory, childrenOf, groups }
     const ordered = roots.toSorted((a, b) => Number(a.personal) - Number(b.personal));
     return { tops: ['instance'], rows: subjects(ordered), rowsAreTops: false };
   }
-  const isBelowAnother = (id: number): boolean =>
-    (directory.chainById.get(id) ?? []).some((above) => above.id !== id && scope.groupIds.has(above.id));
-  const seen = [...scope.groupIds].filter((id) => directory.groupById.has(id) && !isBelowAnother(id));
+  const seen = scope.topGroupIds.filter((id) => directory.groupById.has(id));
   const tops = subjects(seen.map((id) => ({ id })));
   return { tops, rows: tops, rowsAreTops: true };
 }

@@ -237,9 +237,8 @@ async function monthSpend(
   const to = today(zone, nowMs);
   const span = { from: firstOfMonth(zone, nowMs), to };
   const rows = new Map(groups.map(({ group, subject }) => [group?.id ?? 0, subject]));
-  const source = { usage, today: to, ...withoutAbsent({ sheets }) };
   const [, days] = await Promise.all([
-    readSums({ ...span, kind: 'group', rows, byDay: false }, source, (id, sum) => {
+    readSums({ ...span, kind: 'group', rows, byDay: false }, { usage, sheets, today: to }, (id, sum) => {
       const { micros, heldMicros } = figuresOf(sum);
       add(rows.get(id) ?? '', micros + heldMicros);
     }),

@@ -29,7 +29,7 @@ import {
 } from '../reading/context.ts';
 import { type CountersByName, layered } from '../reading/counters-now.ts';
 import { readManyDays } from '../reading/read-sums.ts';
-import { ancestorsOf, subjectLabelOf, subjectsAbove, userLabels } from '../reading/scope.ts';
+import { isWithin, subjectLabelOf, subjectsAbove, userLabels } from '../reading/scope.ts';
 import { today, type UsageBySubject } from '../reading/usage-days.ts';
 import { alertsOfLimits, limitRows, percentOf, rowCounters } from '../status/limit-row.ts';
 import { canRunOut, historySpan, testedSpan } from '../status/outlook.ts';
@@ -203,11 +203,9 @@ function subjectsAsked(
     .map(({ id }) => `group/${id}`);
   const showsCaps = caps === true || kind === 'cap';
   const written = [...limits.bySubject.keys()].filter((each) => showsCaps || !isCap(each));
-  const isBelow = (subject: string): boolean =>
-    below === undefined ||
-    subject === below ||
-    ancestorsOf(subject, directory).some(({ id }) => `group/${id}` === below);
-  return [...new Set([...written, ...groups])].filter((subject) => scope.sees(subject) && isBelow(subject));
+  return [...new Set([...written, ...groups])].filter(
+    (subject) => scope.sees(subject) && (below === undefined || isWithin(subject, below, directory)),
+  );
 }
 
 const kindOf = (subject: string): BudgetsQuery['kind'] =>

@@ -5,7 +5,6 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import { type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import { isForecastable, kindRow, type LimitKind } from '../../../policies/unit.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LimitFigures } from '../../core/limits/csv/columns.ts';
 import { entryKey } from '../../core/limits/csv/export-limits.ts';
 import type { SheetSum } from '../../core/sheets/sheet-rows.ts';
@@ -47,7 +46,7 @@ export const limitFiguresOf =
       );
       const named = (name: string): number => subjects.indexOf(`runner-class/${name}`);
       const ask = { ...span, kind, rows, byDay: true, ...(kind === 'class' && { named }) };
-      await readSums(ask, { usage, ...withoutAbsent({ sheets }), today: day }, (id, sum, at) => {
+      await readSums(ask, { usage, sheets, today: day }, (id, sum, at) => {
         for (const unit of KINDS) {
           const days = used.get(`${unit} ${rows.get(id)}`);
           if (days !== undefined) days[at - span.from] = (days[at - span.from] ?? 0) + usedIn(sum, unit);

@@ -7,7 +7,7 @@ import type { RecountOutcomes } from '../../core/ledger/checkpoints.ts';
 import type { Ledger } from '../../core/ledger/ledger.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
 import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
-import type { Asker, Rights, Role, RoleName } from '../../core/limits/edit-outcomes.ts';
+import type { Asker, Rights, Role } from '../../core/limits/edit-outcomes.ts';
 import type { LimitTable } from '../../core/limits/limit-table.ts';
 import type { RequeueLists } from '../../core/requeue-list.ts';
 import type { SheetStore } from '../../core/sheets/sheet-store.ts';
@@ -84,12 +84,11 @@ export interface CallerView extends CurrentLimits {
 }
 
 export async function viewOf(
-  { limits, places: groups, clock }: Pick<ReadContext, 'limits' | 'places' | 'clock'>,
-  { roles }: Pick<Caller, 'roles'>,
+  { limits, places, clock }: Pick<ReadContext, 'limits' | 'places' | 'clock'>,
+  caller: Pick<Caller, 'roles'>,
 ): Promise<CallerView> {
-  const [current, places = NOWHERE] = await Promise.all([limits(), groups()]);
-  const { directory } = places;
-  return { ...current, places, directory, scope: scopeOf(roles, directory), nowMs: clock.nowMs() };
+  const [current, sight] = await Promise.all([limits(), placesFor({ places }, caller)]);
+  return { ...current, ...sight, nowMs: clock.nowMs() };
 }
 
 export async function placesFor(
@@ -149,5 +148,3 @@ export function rightsOf({ admin, finance, ownedGroupIds, viewerGroupIds }: Role
   if (viewerGroupIds.length > 0) rights.push({ role: 'viewer', groups: viewerGroupIds });
   return rights;
 }
-
-export const roleNames = (rights: Rights): readonly RoleName[] => rights.map(({ role }) => role);

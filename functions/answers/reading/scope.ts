@@ -10,6 +10,8 @@ export interface Scope {
   readonly seesAll: boolean;
   /** Visible groups, each with everything below; empty if the caller sees everything. */
   readonly groupIds: ReadonlySet<number>;
+  /** Those without a visible group above. */
+  readonly topGroupIds: readonly number[];
   seesGroup(id: number): boolean;
   ownsGroup(id: number): boolean;
   /** Subjects other than groups and projects are only visible to callers who see everything. */
@@ -25,10 +27,13 @@ export function scopeOf(roles: Roles, directory: Directory): Scope {
   const owned = new Set(roles.ownedGroupIds);
   const isBelow = (id: number, tops: ReadonlySet<number>): boolean =>
     tops.has(id) || (directory.chainById.get(id) ?? []).some((group) => tops.has(group.id));
+  const isTop = (id: number): boolean =>
+    !(directory.chainById.get(id) ?? []).some((above) => above.id !== id && seen.has(above.id));
   const seesGroup = (id: number): boolean => seesAll || isBelow(id, seen);
   return {
     seesAll,
     groupIds: seesAll ? new Set() : seen,
+    topGroupIds: seesAll ? [] : [...seen].filter(isTop),
     seesGroup,
     ownsGroup: (id) => isBelow(id, owned),
     sees: (subject) => {
@@ -45,6 +50,7 @@ export function scopeOf(roles: Roles, directory: Directory): Scope {
 const scopeOfJob = (projectId: number): Scope => ({
   seesAll: false,
   groupIds: new Set(),
+  topGroupIds: [],
   seesGroup: () => false,
   ownsGroup: () => false,
   sees: (subject) => placeOfSubject(subject) === `project/${projectId}`,
@@ -98,6 +104,10 @@ function capNameLabel(kind: CapKind, name: string, { projectById }: Directory): 
 export function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
   return a.path === b.path ? 0 : a.path < b.path ? -1 : 1;
 }
+
+/** Returns true if a subject is a group or project itself, or is below the group. */
+export const isWithin = (subject: string, top: string, directory: Directory): boolean =>
+  subject === top || ancestorsOf(subject, directory).some(({ id }) => `group/${id}` === top);
 
 /** Path of a recorded job's group: that of the directory, else of its project's path, else the id. */
 export function groupLabelOf(

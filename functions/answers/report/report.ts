@@ -5,8 +5,8 @@ import { addSumTo, emptySum, type SheetSum, sumWithout } from '../../core/sheets
 import { USER_SHEET_DAYS } from '../../core/sheets/sheet-store.ts';
 import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
 import { readSums, rowIdOf, type SumSource } from '../reading/read-sums.ts';
-import { type Places, subjectLabelOf, userLabels } from '../reading/scope.ts';
-import { type DaySpan, dayText, today } from '../reading/usage-days.ts';
+import { isWithin, type Places, subjectLabelOf, userLabels } from '../reading/scope.ts';
+import { type DaySpan, dayText, dayTexts, today } from '../reading/usage-days.ts';
 import { billedGroup } from '../statement/billed.ts';
 import { type CandidateRows, candidateRows, keyBelow } from './candidate-rows.ts';
 import { SPEND_KEYS, type SpendAnswer, type SpendFigures, type SpendKey, type SpendQuery } from './model.ts';
@@ -42,7 +42,7 @@ async function spendSource(
   const period = reportPeriod(asked, now);
   if ('outcome' in period) return period;
   const { usage, sheets } = reading;
-  return { subject, period, places, seesAll, source: { usage, today: now, ...withoutAbsent({ sheets }) } };
+  return { subject, period, places, seesAll, source: { usage, sheets, today: now } };
 }
 
 export const spendReportOf =
@@ -71,18 +71,16 @@ export const spendReportOf =
     return {
       outcome: 'reported',
       report: {
-        ...{ subject, path: subjectLabelOf(subject, places.directory), by, ...daysOf(period) },
+        ...{ subject, path: subjectLabelOf(subject, places.directory), by, ...dayTexts(period) },
         keys: SPEND_KEYS.filter((key) => keyRefusal(key, found) === undefined),
         ...{ currency: reading.policy.currency, zone: reading.zone },
-        ...withoutAbsent({ before: before && daysOf(before), packedAtMs: now.packedAtMs }),
+        ...withoutAbsent({ before: before && dayTexts(before), packedAtMs: now.packedAtMs }),
         ...listed,
         rows: listed.rows.map((row) => ({ ...row, name: labelOf(row.name) })),
         notes: [...notesOf(rows, now, then), ...(asked.compare !== false && !isKept ? [NO_BEFORE] : [])],
       },
     };
   };
-
-const daysOf = ({ from, to }: DaySpan) => ({ fromDay: dayText(from), toDay: dayText(to) });
 
 const NO_BEFORE = `The period before is not shown: users are kept for ${USER_SHEET_DAYS} days.`;
 
@@ -150,7 +148,7 @@ export const spendListOf =
     ]);
     const { currency } = reading.policy;
     const total = figuresOf(now.get(rowIdOf(subject)) ?? emptySum());
-    const list = { ...daysOf(period), currency, lines: linesOf(found, now, then), total };
+    const list = { ...dayTexts(period), currency, lines: linesOf(found, now, then), total };
     return { outcome: 'listed' as const, list };
   };
 
@@ -164,11 +162,8 @@ async function sumsOf({ subject, places, source }: SpendSource, span: DaySpan, l
   return sums;
 }
 
-function groupsIn(subject: string, { groups, directory }: Places): Places['groups'] {
-  if (subject === 'instance') return groups;
-  const top = rowIdOf(subject);
-  return groups.filter(({ id }) => directory.chainById.get(id)?.some((above) => above.id === top));
-}
+const groupsIn = (subject: string, { groups, directory }: Places): Places['groups'] =>
+  subject === 'instance' ? groups : groups.filter(({ id }) => isWithin(`group/${id}`, subject, directory));
 
 type Sums = ReadonlyMap<number, SheetSum>;
 

@@ -29,7 +29,7 @@ import {
   subjectOfLimit,
   userLabels,
 } from '../reading/scope.ts';
-import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
+import { type DayUsage, dayTexts, readDays, today } from '../reading/usage-days.ts';
 import type {
   RolloutClassRow,
   RolloutForecast,
@@ -56,7 +56,7 @@ export const rolloutOf =
     const usage = await readDays(page.rows, span, reading.usage);
     return {
       ...withoutAbsent({ set }),
-      ...{ nowMs, fromDay: dayText(span.from), toDay: dayText(span.to) },
+      ...{ nowMs, ...dayTexts(span) },
       rows: page.rows.map((subject) => rowOf(subject, usage.get(subject) ?? [], view, reading)),
       ...page.next,
       total: subjects.length,

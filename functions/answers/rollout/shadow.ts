@@ -7,15 +7,14 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { subjectPagePath } from '../../core/notify/console-links.ts';
 import { jobsByRuleOf } from '../groups/usage.ts';
 import { type Caller, type CallerView, pageOf, type ReadContext, viewOf } from '../reading/context.ts';
-import { ancestorsOf, subjectLabelOf } from '../reading/scope.ts';
-import { dayText, readDays, today } from '../reading/usage-days.ts';
+import { ancestorsOf, isWithin, subjectLabelOf } from '../reading/scope.ts';
+import { dayTexts, lastDays, readDays } from '../reading/usage-days.ts';
 import { limitRows } from '../status/limit-row.ts';
 import { allSubjectLimits, limitModes, limitsInForce, type SubjectLimit } from '../status/subject-limits.ts';
 import { limitWords } from '../status/texts.ts';
 import type { RolloutRow, ShadowQuery, ShadowRow, ShadowView } from './model.ts';
 
-const DAYS_DEFAULT = 14;
-const DAYS_MAX = 62;
+const DAYS = { usual: 14, max: 62 };
 const ROWS = { usual: 50, max: 100 };
 
 export const shadowViewOf =
@@ -30,9 +29,7 @@ export const shadowViewOf =
       ['shadow', 'warn'].includes(modeOf(limit, ancestorsOf(limit.subject, directory)));
     const subjects = subjectsAsked(asked, view, watches);
     const page = pageOf(subjects, asked, ROWS);
-    const days = Math.min(DAYS_MAX, Math.max(1, asked.days ?? DAYS_DEFAULT));
-    const to = today(reading.zone, nowMs);
-    const span = { from: to - days + 1, to };
+    const span = lastDays(reading.zone, nowMs, asked.days, DAYS);
     const all = page.rows.map((subject) => ({
       subject,
       havings: allSubjectLimits(subject, view).filter(watches),
@@ -45,7 +42,7 @@ export const shadowViewOf =
     ]);
     const rowOf = limitRows({ limits, directory, policy, counters, nowMs });
     return {
-      ...{ currency: policy.currency, nowMs, fromDay: dayText(span.from), toDay: dayText(span.to) },
+      ...{ currency: policy.currency, nowMs, ...dayTexts(span) },
       rows: all.map(({ subject, havings }): ShadowRow => {
         const used = usage.get(subject) ?? [];
         const rows = havings.map((having) => {
@@ -82,19 +79,18 @@ function subjectsAsked(
     return directory.projectById.has(project) && scope.sees(subject) ? [subject] : [];
   }
   if (group !== undefined && !scope.seesGroup(group)) return [];
-  const isBelow = (id: number): boolean =>
-    group === undefined || (directory.chainById.get(id) ?? []).some((each) => each.id === group);
-  const watching = places.groups.filter(
+  const all = places.groups.map(({ id }) => `group/${id}`);
+  const watching = all.filter(
     (each) =>
-      isBelow(each.id) && scope.seesGroup(each.id) && limitsInForce(`group/${each.id}`, view).some(watches),
+      (group === undefined || isWithin(each, `group/${group}`, directory)) &&
+      scope.sees(each) &&
+      limitsInForce(each, view).some(watches),
   );
   const tops = group === undefined ? [...scope.groupIds] : [group];
-  const children = group === undefined ? [] : (places.childrenOf.get(group) ?? []).map(({ id }) => id);
-  const ids = [...tops, ...children].filter((id) => directory.groupById.has(id));
+  const children = places.childrenOf.get(group ?? 0)?.map(({ id }) => id) ?? [];
+  const known = [...tops, ...children].filter((id) => directory.groupById.has(id));
   const first = group === undefined && scope.seesAll ? ['instance'] : [];
-  return [
-    ...new Set([...first, ...ids.map((id) => `group/${id}`), ...watching.map(({ id }) => `group/${id}`)]),
-  ];
+  return [...new Set([...first, ...known.map((id) => `group/${id}`), ...watching])];
 }
 
 export type OwnerMessage = ReturnType<typeof ownerMessage>;

@@ -57,23 +57,12 @@ export interface BilledSum extends Omit<BilledDay, 'day'> {
   readonly corrections: number;
 }
 
-interface BilledDays {
-  /** Jobs whose records name the group as their top-level group, wherever groups were moved since. */
-  readonly charged: BilledSum;
-  /** All jobs of the group and below it, also those that are charged to the group above. */
-  readonly all: BilledSum;
-  readonly isCharged: boolean;
-  readonly heldMicros: number;
-}
-
-export async function billedDays(
-  subject: string,
-  span: DaySpan,
-  usage: Pick<RollupStore, 'readUsage'>,
-): Promise<BilledDays> {
+export async function billedDays(subject: string, span: DaySpan, usage: Pick<RollupStore, 'readUsage'>) {
   const tallies = (await readTallies([subject], span, usage)).get(subject) ?? [];
   return {
+    /** Jobs whose records name the group as their top-level group, even if groups were moved since. */
     charged: sumOf(tallies, ([name, below], tally) => countOf(tally, name) - countOf(tally, below)),
+    /** All jobs of the group and below it, including jobs that are charged to the group above. */
     all: sumOf(tallies, ([name], tally) => countOf(tally, name)),
     isCharged: subject === 'instance' || tallies.some(({ tally }) => countOf(tally, ROOT_JOBS) > 0),
     heldMicros: tallies.reduce((sum, { tally }) => sum + countOf(tally, 'heldMicros'), 0),

@@ -9,7 +9,7 @@ import {
   two,
 } from '../../../policies/limits/calendar.ts';
 import { type FiscalStart, monthsOf } from '../../../policies/limits/period.ts';
-import { type PriceTable, priceVersions } from '../../../policies/price.ts';
+import { type PriceTable, pricesAt } from '../../../policies/price.ts';
 import type { ClosedAdjustment, ClosedStatement } from '../../core/statements/closed-statement.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import type { DaySpan } from '../reading/usage-days.ts';
@@ -160,16 +160,13 @@ function lateOf(
   return nothing ? [] : [{ month, number, ...late }];
 }
 
+/** Lists the price lists in force in the span: the one at its start, and those that begin within it. */
 const versionsIn = (
   { startMs, endMs }: ReturnType<typeof monthSpanMs>,
   prices: PriceTable,
-): readonly string[] => {
-  const fromMs = new Map((prices.later ?? []).map((each) => [each.version, each.fromMs]));
-  const all = priceVersions(prices).map(({ version }) => ({
-    version,
-    fromMs: fromMs.get(version) ?? Number.NEGATIVE_INFINITY,
-  }));
-  return all
-    .filter((each, index) => each.fromMs < endMs && (all[index + 1]?.fromMs ?? Infinity) > startMs)
-    .map(({ version }) => version);
-};
+): readonly string[] => [
+  pricesAt(prices, startMs).version,
+  ...(prices.later ?? []).flatMap(({ fromMs, version }) =>
+    fromMs > startMs && fromMs < endMs ? [version] : [],
+  ),
+];
