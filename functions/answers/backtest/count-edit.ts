@@ -45,7 +45,7 @@ interface EditCount<Figures> {
   readonly tallyOf: (figures?: Figures) => JobTally<Figures>;
 }
 
-interface KeptCount<Figures> {
+interface SavedCount<Figures> {
   readonly about: string;
   readonly untilMs: number;
   readonly state: CountState;
@@ -61,16 +61,14 @@ export type EditComparison = (asked: CompareEdit) => Promise<Counted>;
 /** @param compareEdit - reads all records in one request. @default within the bounds of a page's request */
 export function editCounts(reading: ReadContext, compareEdit?: EditComparison) {
   const { clock, zone, ledger, usage, recentJobIds, monotonicMs = () => performance.now() } = reading;
-  const [started, continued] = [
-    rateLimit({ ...NEW_COUNTS, clock }),
-    rateLimit({ ...CONTINUED_COUNTS, clock }),
-  ];
+  const started = rateLimit({ ...NEW_COUNTS, clock });
+  const continued = rateLimit({ ...CONTINUED_COUNTS, clock });
   const newId = (): string => randomUUID().replaceAll('-', '');
-  const kept = createUploads({ table: reading.limitTable, clock, newId });
+  const saved = createUploads({ table: reading.limitTable, clock, newId });
   const numberOf = (atMs: number): number => dayNumber(dayIn(zone, atMs));
   const reads = {
     readRecords: (jobIds: readonly number[]) => ledger.readRecords(jobIds),
-    recentJobIds: async (): Promise<readonly number[]> => {
+    recentJobIds: async () => {
       const [lists, recent = []] = await Promise.all([usage.readRejections(['instance']), recentJobIds?.()]);
       return [...lists.flatMap(({ jobs }) => jobs.map(({ jobId }) => jobId)), ...recent];
     },
@@ -79,8 +77,8 @@ export function editCounts(reading: ReadContext, compareEdit?: EditComparison) {
   return async <Figures>(asked: EditCount<Figures>): Promise<CountAnswer<Figures>> => {
     const { caller, cursor, days, view, after } = asked;
     const about = createHash('sha256').update(JSON.stringify(asked.about)).digest('hex');
-    const bytes = cursor === undefined ? undefined : await kept.read(caller.id, cursor);
-    const found = bytes && (JSON.parse(gunzipSync(bytes).toString()) as KeptCount<Figures>);
+    const bytes = cursor === undefined ? undefined : await saved.read(caller.id, cursor);
+    const found = bytes && (JSON.parse(gunzipSync(bytes).toString()) as SavedCount<Figures>);
     const from = found?.about === about ? found : undefined;
     const retryAfterSeconds = (from === undefined ? started : continued).take(String(caller.id));
     if (retryAfterSeconds !== undefined) return { outcome: 'too_often', retryAfterSeconds };
@@ -107,7 +105,7 @@ export function editCounts(reading: ReadContext, compareEdit?: EditComparison) {
       span: {
         ...{ days, fromMs: sinceMs, untilMs: countedToMs, fromDay: dayText(first), complete, jobsRead },
         daysCounted: complete ? days : numberOf(countedToMs) - first,
-        ...(next && { next: await kept.keep(caller.id, gzipSync(JSON.stringify(next))) }),
+        ...(next && { next: await saved.keep(caller.id, gzipSync(JSON.stringify(next))) }),
       },
     };
   };

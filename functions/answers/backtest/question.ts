@@ -2,16 +2,15 @@ import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { Directory, DirectoryGroup } from '../../../policies/directory.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
+import { remembered } from '../../../policies/match/remember.ts';
 import { compileWildcard, type Wildcard } from '../../../policies/match/wildcard.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { pricesAt } from '../../../policies/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
-import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Rule } from '../../../policies/rule.ts';
 import { unitRow } from '../../../policies/unit.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { toHoldAsk } from '../../core/admission/judge.ts';
 import type { HoldAsk, JobRecord } from '../../core/ledger/ledger.ts';
 
@@ -48,7 +47,7 @@ export class BacktestQuestions {
     const { asked, runnerClass } = record.facts;
     const recorded = asked !== undefined;
     const lost = recorded && variablesLost(asked);
-    const request = recorded ? requestOfRecord(record.jobId, record.facts, asked) : fromFacts(record);
+    const request = requestOfRecord(record.jobId, record.facts, asked ?? {});
     const policy = recorded ? this.#rules.policy : this.#policyOf(runnerClass, record.decidedAtMs);
     const evaluation = evaluate(request, {
       ...this.#rules,
@@ -68,13 +67,10 @@ export class BacktestQuestions {
   #policyOf(runnerClass: string, atMs: number): Policy {
     const { policy } = this.#rules;
     const { version, classes, defaultClass: otherwise } = pricesAt(policy.prices, atMs);
-    const key = `${version}\n${runnerClass}`;
-    const known = this.#ofClass.get(key);
-    if (known !== undefined) return known;
-    const defaultClass = classes.find(({ name }) => name === runnerClass) ?? otherwise;
-    const made = { ...policy, prices: { version, classes: [], defaultClass } };
-    this.#ofClass.set(key, made);
-    return made;
+    return remembered(this.#ofClass, `${version}\n${runnerClass}`, CACHED_MAX, () => {
+      const defaultClass = classes.find(({ name }) => name === runnerClass) ?? otherwise;
+      return { ...policy, prices: { version, classes: [], defaultClass } };
+    });
   }
 }
 
@@ -114,23 +110,8 @@ const wantsTakenName = (reason: Violation['reason'], { facts }: JobRecord): bool
 /** A field that is only missing in the record is not a violation. */
 const isKnown = ({ reason }: Violation): boolean => reason.code !== 'FIELD_MISSING';
 
-function fromFacts({ jobId, facts }: JobRecord): AdmissionRequest {
-  const { jobName, projectId, projectPath, groupId, rootId, pipelineId, userId, timeoutSeconds } = facts;
-  return {
-    jobId,
-    timeoutSeconds,
-    ...withoutAbsent({
-      jobName,
-      projectId,
-      projectPath,
-      namespaceId: groupId,
-      rootNamespaceId: rootId,
-      pipelineId,
-      userId,
-    }),
-  };
-}
-
+/** Classes of all price versions, or groups of one GitLab. */
+const CACHED_MAX = 100_000;
 const PATTERN_PREFIX = 'groups/';
 
 /** Matches recorded jobs to the subjects of edits, which may be thousands. Groups are those of today's directory. */
@@ -166,15 +147,12 @@ export class JobSubjects {
   }
 
   #groups({ groupId, rootId }: JobRecord['facts']): readonly string[] {
-    const key = `${groupId} ${rootId}`;
-    const known = this.#ofGroup.get(key);
-    if (known !== undefined) return known;
-    const chain = groupId === undefined ? undefined : this.#directory.chainById.get(groupId);
-    const ids = chain?.map(({ id }) => id) ?? [rootId, groupId];
-    const groups = [...new Set(ids)].map((id) => `group/${id}`).filter((each) => this.#wanted.has(each));
-    const found = [...groups, ...this.#defaults(chain ?? [])];
-    this.#ofGroup.set(key, found);
-    return found;
+    return remembered(this.#ofGroup, `${groupId} ${rootId}`, CACHED_MAX, () => {
+      const chain = this.#directory.chainById.get(groupId ?? 0);
+      const ids = chain?.map(({ id }) => id) ?? [rootId, groupId];
+      const groups = [...new Set(ids)].map((id) => `group/${id}`).filter((each) => this.#wanted.has(each));
+      return [...groups, ...this.#defaults(chain ?? [])];
+    });
   }
 
   #defaults(chain: readonly DirectoryGroup[]): readonly string[] {

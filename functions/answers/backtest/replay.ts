@@ -208,7 +208,8 @@ function changesAt(atMs: number, now: JobRecord, how: JobRecord, durationSeconds
   }
 }
 
-const wasUnasked = ({ unchecked }: JobRecord): boolean => unchecked === 'unmetered' || unchecked === 'bypass';
+export const wasUnasked = ({ unchecked }: JobRecord): boolean =>
+  unchecked === 'unmetered' || unchecked === 'bypass';
 
 /** Takes its amounts unchecked; a bypassed job, unknown before its end, takes them at its end. */
 function unasked(ask: HoldAsk, record: JobRecord, atItsEnd: boolean): HoldAsk {

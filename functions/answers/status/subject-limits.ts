@@ -16,6 +16,7 @@ import type { PlacedGroup } from '../../../policies/placement.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { compareModes, leastMode, rolloutModes } from '../../../policies/rollout.ts';
 import { ASKED_BY, isSpent } from '../../../policies/unit.ts';
+import type { CallerView } from '../reading/context.ts';
 import type { CountersByName, NamedKey } from '../reading/counters-now.ts';
 
 export interface SubjectLimit {
@@ -32,11 +33,7 @@ const ownLimit = (limit: Limit): SubjectLimit => ({ limit, byDefault: false });
 const groupOfSubject = (subject: string, { groupById }: Directory): DirectoryGroup | undefined =>
   subject.startsWith('group/') && !isCap(subject) ? groupById.get(Number(subject.slice(6))) : undefined;
 
-interface LimitsAt {
-  readonly limits: LimitSet;
-  readonly directory: Directory;
-  readonly nowMs: number;
-}
+type LimitsAt = Pick<CallerView, 'limits' | 'directory' | 'nowMs'>;
 
 export function limitsInForce(
   subject: string,
