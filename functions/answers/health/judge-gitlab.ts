@@ -10,9 +10,9 @@ import {
   HEALTH_ALARM,
   type HealthChecks,
   type HealthJudgement,
-  heardAmong,
   ok,
   problem,
+  relaysHeard,
   span,
   unknown,
   warning,
@@ -95,7 +95,8 @@ export const GITLAB_CHECKS: HealthChecks = {
     return judgeController(evidence);
   },
 
-  'controller token': checked('controllerTokens', (tokens, { controller, beats, nowMs }) => {
+  'controller token': checked('controllerTokens', (tokens, evidence) => {
+    const { controller, nowMs } = evidence;
     const rotate = 'tollgate gitlab rotate-token';
     if (tokens.length === 0)
       return problem(
@@ -103,7 +104,7 @@ export const GITLAB_CHECKS: HealthChecks = {
         `${rotate}, then deploy the relays`,
         'RelayDisconnected',
       );
-    const isHeard = beats.known && heardAmong(beats.value, nowMs).length > 0;
+    const isHeard = relaysHeard(evidence).length > 0;
     if (isHeard && controller.known && controller.value.connected === false)
       return warning(
         `relays have streams, and no token of controller ${controller.value.id} was used within the last hour: theirs is another's`,
@@ -127,9 +128,10 @@ export const GITLAB_CHECKS: HealthChecks = {
     );
   }),
 
-  canary: checked('canary', (outcome, { beats, gitlabVersion, nowMs }) => {
-    const heard = beats.known ? heardAmong(beats.value, nowMs) : [];
-    return judgeCanary(outcome, heard, gitlabVersion.known ? gitlabVersion.value : undefined, nowMs);
+  canary: checked('canary', (outcome, evidence) => {
+    const { gitlabVersion, nowMs } = evidence;
+    const version = gitlabVersion.known ? gitlabVersion.value : undefined;
+    return judgeCanary(outcome, relaysHeard(evidence), version, nowMs);
   }),
 
   'clock of GitLab': checked('gitlabAheadMs', (aheadMs) => {
@@ -163,13 +165,13 @@ const WORDS: Readonly<Record<BrokenWebhook['standing'], string>> = {
   rewritten: 'has one with a template, which changes what it sends',
 };
 
+/** The first two numbers: later ones stand for repairs, not for changes. */
 const numbersOf = (version: string): readonly number[] =>
   version
     .split('.')
     .slice(0, 2)
     .map((part) => Number.parseInt(part, 10));
 
-/** By the first two numbers: what comes after is repaired, not changed. */
 function isOlder(version: string, than: string): boolean {
   const [[major = 0, minor = 0], [thanMajor = 0, thanMinor = 0]] = [numbersOf(version), numbersOf(than)];
   return major < thanMajor || (major === thanMajor && minor < thanMinor);

@@ -29,16 +29,15 @@ import { reevaluate, ruleResults } from './rule-results.ts';
 
 export const checkOf =
   (reading: ReadContext) =>
-  async (asked: AskedPipeline, caller: Caller): Promise<PipelineAnswer> => {
+  async (query: AskedPipeline, caller: Caller): Promise<PipelineAnswer> => {
     const { view, rulesFor } = await rulesNow(reading, caller);
     const { directory, scope, nowMs } = view;
     const { policy } = reading;
-    const { rerun } = asked;
+    const { rerun } = query;
     const [record] = rerun === undefined ? [] : await reading.ledger.readRecords([rerun]);
     if (rerun !== undefined && (record === undefined || !isVisible(record, scope)))
       return { outcome: 'unknown' };
-    const found =
-      record === undefined ? newRequests(asked, caller, scope, directory) : recordedRequest(record);
+    const found = record ? recordedRequest(record) : newRequests(query, caller, scope, directory);
     if (found === undefined) return { outcome: record === undefined ? 'unknown' : 'unrecorded' };
     const { subject, projectId } = found;
     const rules = await rulesFor(projectId);
@@ -68,7 +67,8 @@ export const checkOf =
       const row: CheckedJobRow = {
         ...{ name, parallel, runnerClass, estimateSeconds, costMicros },
         outcome: decision.outcome === 'rejected' && isUnsure ? 'not sure' : decision.outcome,
-        ...{ ...waitOf(decision), reasons: reasonsOf(decision, using) },
+        ...waitOf(decision),
+        reasons: reasonsOf(decision, using),
       };
       if (jobs.length > 1) return row;
       const [refusal, ...more] = decision.violations;
@@ -88,8 +88,8 @@ export const checkOf =
         ...(ofPage && { text: pageText(ofPage, evaluation.facts.groupIds, policy) }),
       };
     });
-    const sum = (of: (row: CheckedJobRow) => number): number =>
-      rows.reduce((total, row) => total + of(row) * row.parallel, 0);
+    const sum = (figure: (row: CheckedJobRow) => number): number =>
+      rows.reduce((total, row) => total + figure(row) * row.parallel, 0);
     return {
       outcome: 'checked',
       pipeline: {
@@ -189,14 +189,13 @@ function limitsLeft(
   return { limits, limitsHidden: rows.length - limits.length };
 }
 
-type ClaimedSum = ReturnType<typeof claimedSums>[number];
+const noClaims = (claim: LimitClaim, bound: number) => ({
+  ...{ claim, bound, byStage: new Map<string, number>(), jobs: 0 },
+});
 
 /** Adds up claims by counter, the closest first. Jobs that a rule without counters rejects claim nothing. */
 function claimedSums(jobs: readonly EvaluatedJob[]) {
-  const sums = new Map<
-    string,
-    { claim: LimitClaim; bound: number; byStage: Map<string, number>; jobs: number }
-  >();
+  const sums = new Map<string, ReturnType<typeof noClaims>>();
   for (const { asked, evaluation } of jobs) {
     if (evaluation.violations.some(({ mode }) => mode === 'enforce')) continue;
     const { stage = '', parallel = 1 } = asked;
@@ -204,7 +203,7 @@ function claimedSums(jobs: readonly EvaluatedJob[]) {
       const { bound, counter, part, neverFits, amount } = claim;
       if (bound === undefined || part !== undefined || neverFits) continue;
       const name = counterName(counter);
-      const sum = sums.get(name) ?? { claim, bound, byStage: new Map(), jobs: 0 };
+      const sum = sums.get(name) ?? noClaims(claim, bound);
       sum.byStage.set(stage, (sum.byStage.get(stage) ?? 0) + amount * parallel);
       sum.jobs += parallel;
       sums.set(name, sum);
@@ -214,7 +213,7 @@ function claimedSums(jobs: readonly EvaluatedJob[]) {
 }
 
 function leftRow(
-  { claim, bound, byStage, jobs }: ClaimedSum,
+  { claim, bound, byStage, jobs }: ReturnType<typeof noClaims>,
   counters: CountersByName,
   { limits, directory, nowMs }: CallerView,
 ): LimitLeftRow {
@@ -224,10 +223,10 @@ function leftRow(
   const asked = isInFlight(unit) ? Math.max(...amounts) : amounts.reduce((sum, each) => sum + each, 0);
   const left = bound - (mode === 'enforce' ? committed : fitted);
   const written = limitOfCounter(counter, limits, directory, nowMs);
-  const { label: periodLabel, endMs = Number.POSITIVE_INFINITY } =
-    (written && limitPeriod(limitAt(written, nowMs), nowMs)) ?? {};
+  const { label: periodLabel, endMs } = (written && limitPeriod(limitAt(written, nowMs), nowMs)) ?? {};
+  const { subject, limit } = counter;
   return {
-    ...{ subject: counter.subject, label: subjectLabelOf(counter.subject, directory), limit: counter.limit },
+    ...{ subject, label: subjectLabelOf(subject, directory), limit },
     ...{ unit, mode, asked, jobs, amount: bound, left, fits: asked <= left },
     ...withoutAbsent({ periodLabel, renewsAtMs: Number.isFinite(endMs) ? endMs : undefined }),
   };

@@ -73,8 +73,7 @@ export async function rejectedJobs(
   const ids = (list?.jobs ?? []).slice(0, READ_MAX).map(({ jobId }) => jobId);
   const records = ids.length === 0 ? [] : await ledger.readRecords(ids);
   return records
-    .filter((record) => record !== undefined)
-    .filter(({ state }) => state === 'REJECTED')
+    .flatMap((record) => (record?.state === 'REJECTED' ? [record] : []))
     .slice(0, SHOWN_MAX)
     .map((record) => {
       const { jobId, decidedAtMs: atMs, facts } = record;

@@ -18,9 +18,9 @@ import type { Evaluated } from '../../core/admission/judge.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import type { RuleNowRow } from './model.ts';
 
-export type EvaluationRules = Pick<EvaluationContext, 'policy' | 'limits' | 'directory' | 'estimator'>;
+export type EvaluationRules = Omit<EvaluationContext, 'nowMs'>;
 
-export interface RuleResult extends Pick<Rule, 'id' | 'kind' | 'mode' | 'onMissing' | 'message'> {
+export interface RuleResult extends Pick<Rule, 'id' | 'kind' | 'mode' | 'message'> {
   /** `off`: by its mode or the rollout of the job's group. */
   readonly outcome: RuleNowRow['now']['outcome'];
   /** A condition as in the document with the job's value (`refs: main`), the reason of an exemption, or why it failed. */
@@ -44,19 +44,19 @@ export function ruleResults(
   const modes = rolloutModes(job.placement, rules.limits);
   return rules.policy.rules.map((rule): RuleResult => {
     const mode = rolledOut(rule, modes);
-    const { id, kind, onMissing, message } = rule;
+    const { id, kind, message } = rule;
     return {
-      ...{ id, kind, mode, onMissing, ...withoutAbsent({ message }), missing: [], unproven: [] },
-      ...outcomeOf(rule, mode, job, evaluation),
+      ...{ id, kind, mode, ...withoutAbsent({ message }), missing: [], unproven: [] },
+      ...evaluateRule(rule, mode, job, evaluation),
       violations: evaluation.violations.filter((each) => each.rule === id),
       claims: evaluation.claims.filter((each) => each.rule === id && each.part === undefined),
     };
   });
 }
 
-type Found = Pick<RuleResult, 'outcome' | 'detail'> & Partial<Pick<RuleResult, 'missing' | 'unproven'>>;
+type RuleOutcome = Pick<RuleResult, 'outcome' | 'detail'> & Partial<Pick<RuleResult, 'missing' | 'unproven'>>;
 
-function outcomeOf(rule: Rule, mode: Mode, job: Job, evaluation: Evaluation): Found {
+function evaluateRule(rule: Rule, mode: Mode, job: Job, evaluation: Evaluation): RuleOutcome {
   if (mode === 'off') return { outcome: 'off' };
   const error = evaluation.errors.find((each) => each.rule === rule.id);
   if (error !== undefined) return { outcome: 'failed', detail: error.cause };

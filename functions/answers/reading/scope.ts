@@ -2,6 +2,7 @@ import { type Directory, type DirectoryGroup, directoryOf } from '../../../polic
 import { type CapKind, capOf, capWords, placeOfSubject } from '../../../policies/limits/cap.ts';
 import { subjectKey } from '../../../policies/limits/limits.ts';
 import type { PlacedGroup } from '../../../policies/placement.ts';
+import { compareTexts } from '../../../policies/text/plain-text.ts';
 import type { UserNames } from '../../core/gitlab/kept-answers.ts';
 import type { Roles } from '../../core/signin/model.ts';
 
@@ -64,6 +65,9 @@ export interface Places {
   readonly atMs?: number;
 }
 
+export const byPath = (a: { readonly path: string }, b: { readonly path: string }): number =>
+  compareTexts(a.path, b.path);
+
 export const NOWHERE: Places = placesOf(directoryOf([]));
 
 export function placesOf(directory: Directory, atMs?: number): Places {
@@ -99,10 +103,6 @@ function capNameLabel(kind: CapKind, name: string, { projectById }: Directory): 
   const slash = name.indexOf('/');
   const path = OF_PROJECTS.includes(kind) ? projectById.get(Number(name.slice(0, slash)))?.path : undefined;
   return path === undefined ? name : `${name.slice(slash + 1)} of ${path}`;
-}
-
-export function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
-  return a.path === b.path ? 0 : a.path < b.path ? -1 : 1;
 }
 
 /** Returns true if a subject is a group or project itself, or is below the group. */

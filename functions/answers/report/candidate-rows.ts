@@ -97,8 +97,8 @@ const isJobKey = (by: SpendKey): by is JobKey => JOB_KEYS.some((key) => key === 
 /** Branches and merge requests belong to a project; names of jobs and sources are the same everywhere. */
 function jobRows(by: JobKey, subject: string, { directory }: Places): CandidateRows {
   const { idOfName, nameOf } = ids();
-  const labels = new Map<string, number | undefined>();
-  const label = (name: string): number | undefined => {
+  const known = new Map<string, number | undefined>();
+  const idOf = (name: string): number | undefined => {
     const end = name.indexOf('\n');
     const [projectId, key] = [Number(name.slice(0, end)), name.slice(end + 1)];
     if (subject !== 'instance' && !isWithin(`project/${projectId}`, subject, directory)) return undefined;
@@ -110,8 +110,8 @@ function jobRows(by: JobKey, subject: string, { directory }: Places): CandidateR
     return idOfName(by === 'branch' ? `${path}: ${key}` : `${path}!${key}`);
   };
   const named = (name: string): number | undefined => {
-    if (!labels.has(name)) labels.set(name, label(name));
-    return labels.get(name);
+    if (!known.has(name)) known.set(name, idOf(name));
+    return known.get(name);
   };
   return {
     ...{ kind: by, subjects: new Map(), named, nameOf, neverLive: true },

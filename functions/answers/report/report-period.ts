@@ -30,13 +30,13 @@ export function reportPeriod(
   return upTo(today, first, last);
 }
 
-const unreadable = (asked: SpendUnreadable['asked'], sentence: string): SpendUnreadable => ({
-  ...{ outcome: 'unreadable', asked, sentence },
-});
+export function unreadable(asked: SpendUnreadable['asked'], sentence: string): SpendUnreadable {
+  return { outcome: 'unreadable', asked, sentence };
+}
 
-const upTo = (today: number, from: number, end: number): ReportPeriod => ({
-  ...{ from, end, to: Math.min(end, today) },
-});
+function upTo(today: number, from: number, end: number): ReportPeriod {
+  return { from, end, to: Math.min(end, today) };
+}
 
 /** A text: why it is no day. */
 function dayOf(text: string): number | string {

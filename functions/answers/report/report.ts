@@ -1,7 +1,7 @@
 /** Spend of a period by one key, next to the previous period; and of every group, for files. */
 import { runnerClassNames } from '../../../policies/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { addSumTo, emptySum, type SheetSum, sumWithout } from '../../core/sheets/sheet-rows.ts';
+import { addSumTo, emptySum, type SheetSum, sumWithout, WHOLE } from '../../core/sheets/sheet-rows.ts';
 import { USER_SHEET_DAYS } from '../../core/sheets/sheet-store.ts';
 import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
 import { readSums, rowIdOf, type SumSource } from '../reading/read-sums.ts';
@@ -11,7 +11,7 @@ import { billedGroup } from '../statement/billed.ts';
 import { type CandidateRows, candidateRows, keyBelow } from './candidate-rows.ts';
 import { SPEND_KEYS, type SpendAnswer, type SpendFigures, type SpendKey, type SpendQuery } from './model.ts';
 import { figuresOf, listedRows, readSpend, type SpendSums } from './read-spend.ts';
-import { periodBefore, type ReportPeriod, reportPeriod } from './report-period.ts';
+import { periodBefore, type ReportPeriod, reportPeriod, unreadable } from './report-period.ts';
 
 const TOP_DEFAULT = 20;
 export const TOP_MAX = 1_000;
@@ -47,22 +47,22 @@ async function spendSource(
 
 export const spendReportOf =
   (reading: ReadContext) =>
-  async (asked: SpendQuery, caller: Caller): Promise<SpendAnswer> => {
-    const found = await spendSource(asked, caller, reading);
+  async (query: SpendQuery, caller: Caller): Promise<SpendAnswer> => {
+    const found = await spendSource(query, caller, reading);
     if ('outcome' in found) return found;
     const { subject, period, places, source } = found;
-    const by = asked.by ?? keyBelow(subject, places);
+    const by = query.by ?? keyBelow(subject, places);
     const sentence = periodRefusal(by, found) ?? keyRefusal(by, found);
-    if (sentence !== undefined) return { outcome: 'unreadable', asked: 'by', sentence };
+    if (sentence !== undefined) return unreadable('by', sentence);
     const rows = candidateRows(by, subject, places, runnerClassNames(reading.policy.prices));
     const previous = periodBefore(period);
     const isKept = by !== 'user' || previous.from >= firstDayOfUsers(source);
-    const before = asked.compare !== false && isKept ? previous : undefined;
+    const before = query.compare !== false && isKept ? previous : undefined;
     const [now, then] = await Promise.all([
       readSpend({ by, subject, span: period, rows, later: true }, source),
       before && readSpend({ by, subject, span: before, rows, later: false }, source),
     ]);
-    const top = Math.min(TOP_MAX, Math.max(1, asked.top ?? TOP_DEFAULT));
+    const top = Math.min(TOP_MAX, Math.max(1, query.top ?? TOP_DEFAULT));
     const listed = listedRows({ by, subject, rows, top }, now, then);
     const labelOf = await userLabels(
       by === 'user' ? listed.rows.map(({ name }) => name) : [],
@@ -77,7 +77,7 @@ export const spendReportOf =
         ...withoutAbsent({ before: before && dayTexts(before), packedAtMs: now.packedAtMs }),
         ...listed,
         rows: listed.rows.map((row) => ({ ...row, name: labelOf(row.name) })),
-        notes: [...notesOf(rows, now, then), ...(asked.compare !== false && !isKept ? [NO_BEFORE] : [])],
+        notes: [...notesOf(rows, now, then), ...(query.compare !== false && !isKept ? [NO_BEFORE] : [])],
       },
     };
   };
@@ -89,7 +89,7 @@ function notesOf(
   now: SpendSums,
   then: SpendSums | undefined,
 ): readonly string[] {
-  const read = [now, ...(then === undefined ? [] : [then])];
+  const read = [now, then ?? now];
   // Rows that are never live lack all days before the first packed one.
   const lacking = neverLive ? [now] : read;
   const missing = kind === undefined ? 0 : Math.max(...lacking.map(({ rowsMissing }) => rowsMissing));
@@ -97,11 +97,9 @@ function notesOf(
   const days =
     missing === 1 ? 'One day is not packed yet: what it' : `${missing} days are not packed yet: what they`;
   return [
-    ...(missing === 0 ? [] : [`${days} cost is in the total, and in no row of its own.`]),
-    ...(keptFrom === 0
-      ? []
-      : [`Days before ${dayText(keptFrom)} are not kept one by one: some are missing.`]),
-  ];
+    missing > 0 && `${days} cost is in the total, and in no row of its own.`,
+    keptFrom > 0 && `Days before ${dayText(keptFrom)} are not kept one by one: some are missing.`,
+  ].filter((note) => note !== false);
 }
 
 const firstDayOfUsers = ({ today }: SumSource): number => today - USER_SHEET_DAYS + 1;
@@ -178,10 +176,12 @@ interface SpendLine extends SpendFigures {
 /** The lines add up to the total. */
 function linesOf({ subject, places }: SpendSource, now: Sums, then: Sums): readonly SpendLine[] {
   const { childrenOf, directory, groups } = places;
-  const ownOf = (sums: Sums, id: number, below: readonly { readonly id: number }[]): SheetSum =>
+  const sumOf = (sums: Sums, id: number): SheetSum => sums.get(id) ?? emptySum();
+  const ownOf = (sums: Sums, id: number, below: Places['groups']): SheetSum =>
+    // Groups below have lines of their own.
     sumWithout(
-      sums.get(id) ?? emptySum(),
-      below.map((each) => sums.get(each.id) ?? emptySum()),
+      sumOf(sums, id),
+      below.map((each) => sumOf(sums, each.id)),
     );
   const figures = (own: SheetSum, before: SheetSum, withBelow: SheetSum) => ({
     ...figuresOf(own),
@@ -195,14 +195,13 @@ function linesOf({ subject, places }: SpendSource, now: Sums, then: Sums): reado
       const [root] = directory.chainById.get(id) ?? [];
       return {
         ...{ groupId: id, path },
-        ...figures(ownOf(now, id, below), ownOf(then, id, below), now.get(id) ?? emptySum()),
+        ...figures(ownOf(now, id, below), ownOf(then, id, below), sumOf(now, id)),
         ...withoutAbsent({ rootPath: root?.path }),
       };
     });
   if (subject !== 'instance') return lines;
   const roots = groups.filter(({ parentId }) => parentId === undefined);
-  const [rest, before] = [now, then].map((sums) => ownOf(sums, rowIdOf(subject), roots));
-  if (rest === undefined || before === undefined) return lines;
+  const [rest, before] = [ownOf(now, WHOLE, roots), ownOf(then, WHOLE, roots)];
   const isRest = [...rest, ...before].some((value) => value !== 0);
   return isRest ? [...lines, { path: '', ...figures(rest, before, rest) }] : lines;
 }

@@ -1,8 +1,7 @@
 /** Rollout steps of groups, from limits in force and days of usage, and the forecast of enforcement. */
 
 import type { Directory } from '../../../policies/directory.ts';
-import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { RuleClass } from '../../../policies/mode.ts';
+import type { RolloutClass } from '../../../policies/limits/limits.ts';
 import { rolloutPlaceOf, rolloutSubjects } from '../../../policies/rollout.ts';
 import {
   nextStep,
@@ -22,6 +21,7 @@ import { reportJobUrl } from '../job/recorded-job.ts';
 import { judgeEdits } from '../limits/edits.ts';
 import { type Caller, type CallerView, pageOf, type ReadContext, viewOf } from '../reading/context.ts';
 import {
+  byPath,
   groupLabelOf,
   limitLabel,
   type Places,
@@ -44,13 +44,13 @@ const ROWS = { usual: 50, max: 100 };
 /** Reads four weeks of days of each row of a page. @throws {LedgerError} */
 export const rolloutOf =
   (reading: ReadContext) =>
-  async (asked: RolloutQuery, caller: Caller): Promise<RolloutView> => {
+  async (query: RolloutQuery, caller: Caller): Promise<RolloutView> => {
     const view = await viewOf(reading, caller);
     const { set, places, scope, nowMs } = view;
     const subjects =
-      asked.subjects?.filter((subject) => isKnown(subject, places) && scope.sees(subject)) ??
+      query.subjects?.filter((subject) => isKnown(subject, places) && scope.sees(subject)) ??
       subjectsListed(view);
-    const page = pageOf(subjects, asked, ROWS);
+    const page = pageOf(subjects, query, ROWS);
     const to = today(reading.zone, nowMs);
     const span = { from: to - ROLLOUT_DAYS_MAX + 1, to };
     const usage = await readDays(page.rows, span, reading.usage);
@@ -75,7 +75,7 @@ function subjectsListed({ limits, places, directory, scope }: CallerView): reado
   const all = [...new Set([...topGroups(places), ...groups, ...own])]
     .filter((subject) => isKnown(subject, places) && scope.sees(subject))
     .map((subject) => ({ subject, path: subjectLabelOf(subject, directory) }))
-    .sort((a, b) => (a.path < b.path ? -1 : 1));
+    .sort(byPath);
   return [...(scope.seesAll ? ['instance'] : []), ...all.map(({ subject }) => subject)];
 }
 
@@ -92,42 +92,34 @@ function rowOf(
 ): RolloutRow {
   const { limits, places, directory, scope, nowMs } = view;
   const { owner, contact } = findRecipient(subject, undefined, { limits, directory });
+  const statusOf = (each: string, ruleClass: RolloutClass): RolloutStanding =>
+    rolloutStanding(ruleClass, rolloutSubjects(rolloutPlaceOf(each, directory)), limits.rollouts);
   return {
     subject,
     path: subjectLabelOf(subject, directory),
-    classes: ROLLOUT_CLASSES.map((ruleClass) => {
-      const status = statusOf(subject, ruleClass, limits, directory);
-      const { from, ...shown } = status;
+    classes: ROLLOUT_CLASSES.map((ruleClass): RolloutClassRow => {
+      const { from, ...status } = statusOf(subject, ruleClass);
       const counted = countedOf(days, ruleClass, status, reading);
-      const followers = topGroups(places).filter(
-        (group) => statusOf(group, ruleClass, limits, directory).from !== group,
-      ).length;
-      const facts = { ...counted, nowMs, ...(subject === 'instance' && { followers }) };
+      const follows = (group: string): boolean => statusOf(group, ruleClass).from !== group;
+      const followers = subject === 'instance' ? topGroups(places).filter(follows).length : undefined;
+      const facts = { ...counted, nowMs, ...withoutAbsent({ followers }) };
       return {
         class: ruleClass,
-        ...shown,
+        ...status,
         ...(from !== undefined && scope.sees(from) && { from, fromPath: subjectLabelOf(from, directory) }),
         ...withoutAbsent({ next: nextStep(status.step) }),
         ...counted,
         needs: rolloutNeeds(status, facts, reading.policy.rollout),
-      } satisfies RolloutClassRow;
+      };
     }),
     owner,
     ...withoutAbsent({ contact }),
   };
 }
 
-const statusOf = (
-  subject: string,
-  ruleClass: (typeof ROLLOUT_CLASSES)[number],
-  { rollouts }: LimitSet,
-  directory: Directory,
-): RolloutStanding =>
-  rolloutStanding(ruleClass, rolloutSubjects(rolloutPlaceOf(subject, directory)), rollouts);
-
 function countedOf(
   all: readonly DayUsage[],
-  ruleClass: RuleClass,
+  ruleClass: RolloutClass,
   { sinceMs }: RolloutStanding,
   { policy, zone }: ReadContext,
 ): Pick<RolloutClassRow, 'days' | 'jobs' | 'wouldFail' | 'coveragePercent'> {
@@ -136,11 +128,9 @@ function countedOf(
   const sum = (of: (day: DayUsage) => number): number => days.reduce((total, day) => total + of(day), 0);
   const rules = new Set(policy.rules.flatMap((rule) => (rule.class === ruleClass ? [rule.id] : [])));
   const violations = ({ jobs, rejectedBy, watchedBy }: DayUsage): number => {
-    const counts = [...rejectedBy, ...watchedBy].map(([rule, count]) => (rules.has(rule) ? count : 0));
-    return Math.min(
-      jobs,
-      counts.reduce((total, count) => total + count, 0),
-    );
+    const counts = [...rejectedBy, ...watchedBy].filter(([rule]) => rules.has(rule));
+    const count = counts.reduce((total, [, each]) => total + each, 0);
+    return Math.min(jobs, count);
   };
   const ran = sum((day) => day.ran);
   return {
@@ -194,7 +184,7 @@ export const rolloutForecastOf =
       ...{ jobs, wouldFail },
       rows: shown.map((row) => ({
         ...forecastRow(row, reading.gitlabUrl, directory),
-        ...(row.limit !== undefined && { limitLabel: limitLabel(row.limit, directory, nameOf) }),
+        ...withoutAbsent({ limitLabel: row.limit && limitLabel(row.limit, directory, nameOf) }),
       })),
     };
   };
@@ -222,7 +212,7 @@ function forecastRow(
   const group = groupId === undefined ? undefined : `group/${groupId}`;
   return {
     ...withoutAbsent({ group, limit }),
-    path: groupLabelOf({ ...withoutAbsent({ groupId, projectPath }) }, directory),
+    path: groupLabelOf(withoutAbsent({ groupId, projectPath }), directory),
     ...{ rule, code, jobs },
     examples: examples.slice(0, EXAMPLES_MAX).map((job) => {
       const { jobId, decidedAtMs: atMs, projectPath: path } = job;

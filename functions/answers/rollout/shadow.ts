@@ -19,7 +19,7 @@ const ROWS = { usual: 50, max: 100 };
 
 export const shadowViewOf =
   (reading: ReadContext) =>
-  async (asked: ShadowQuery, caller: Caller): Promise<ShadowView> => {
+  async (query: ShadowQuery, caller: Caller): Promise<ShadowView> => {
     const view = await viewOf(reading, caller);
     const { limits, directory, nowMs } = view;
     const { policy } = reading;
@@ -27,23 +27,20 @@ export const shadowViewOf =
     const watches = ({ limit }: SubjectLimit): boolean =>
       limit.amount !== 'unlimited' &&
       ['shadow', 'warn'].includes(modeOf(limit, ancestorsOf(limit.subject, directory)));
-    const subjects = subjectsAsked(asked, view, watches);
-    const page = pageOf(subjects, asked, ROWS);
-    const span = lastDays(reading.zone, nowMs, asked.days, DAYS);
-    const all = page.rows.map((subject) => ({
-      subject,
-      havings: allSubjectLimits(subject, view).filter(watches),
-    }));
+    const subjects = subjectsToShow(query, view, watches);
+    const page = pageOf(subjects, query, ROWS);
+    const span = lastDays(reading.zone, nowMs, query.days, DAYS);
+    const watched = new Map(
+      page.rows.map((subject) => [subject, allSubjectLimits(subject, view).filter(watches)]),
+    );
     const [counters, usage] = await Promise.all([
-      reading.counters.fresh(
-        all.flatMap(({ havings }) => havings.map(({ limit }) => counterOf(limit, nowMs))),
-      ),
+      reading.counters.fresh([...watched.values()].flat().map(({ limit }) => counterOf(limit, nowMs))),
       readDays(page.rows, span, reading.usage),
     ]);
     const rowOf = limitRows({ limits, directory, policy, counters, nowMs });
     return {
       ...{ currency: policy.currency, nowMs, ...dayTexts(span) },
-      rows: all.map(({ subject, havings }): ShadowRow => {
+      rows: [...watched].map(([subject, havings]): ShadowRow => {
         const used = usage.get(subject) ?? [];
         const rows = havings.map((having) => {
           const counter = counters.get(counterName(counterOf(having.limit, nowMs)));
@@ -68,7 +65,7 @@ export const shadowViewOf =
   };
 
 /** Lists the requested top, one level below a requested group, and groups with limits in mode shadow or warn. */
-function subjectsAsked(
+function subjectsToShow(
   { group, project }: ShadowQuery,
   view: CallerView,
   watches: (having: SubjectLimit) => boolean,
@@ -95,18 +92,13 @@ function subjectsAsked(
 
 export type OwnerMessage = ReturnType<typeof ownerMessage>;
 
-interface MessageFormat {
-  readonly days: number;
-  readonly currency: string;
-  readonly origin: string | undefined;
-}
-
 export function ownerMessage(
   { path, jobs, ranRejected, wouldFail, limits, subject, ...named }: ShadowRow,
   { owner, contact }: Pick<RolloutRow, 'owner' | 'contact'>,
-  { days, currency, origin }: MessageFormat,
+  format: { readonly days: number; readonly currency: string; readonly origin: string | undefined },
 ) {
-  const format = (amount: number | 'unlimited', unit: Unit): string =>
+  const { days, currency, origin } = format;
+  const amountOf = (amount: number | 'unlimited', unit: Unit): string =>
     amount === 'unlimited' ? amount : amountText(amount, unit, currency);
   const lines = [
     `In the last ${days} days ${path} ran ${counted(jobs, 'CI job')}. ${WOULD_HAVE_FAILED}`,
@@ -114,7 +106,7 @@ export function ownerMessage(
     ...wouldFail.map(({ rule, jobs: count }) => `- ${rule}: ${counted(count, 'job')}`),
     ...limits.map(({ limit, refusedAmount }) => {
       const { amount, unit } = limit;
-      return `- ${limitWords(limit)}, ${format(amount, unit)}: ${format(refusedAmount, unit)} too much`;
+      return `- ${limitWords(limit)}, ${amountOf(amount, unit)}: ${amountOf(refusedAmount, unit)} too much`;
     }),
     ...(wouldFail.length + limits.length === 0 ? ['- none'] : []),
     '',
@@ -123,12 +115,8 @@ export function ownerMessage(
     ...(origin === undefined ? [] : [`${origin}${subjectPagePath(subject)}`]),
   ];
   return {
-    ...{
-      subject,
-      path,
-      owner: named.owner ?? owner,
-      ...withoutAbsent({ contact: named.contact ?? contact }),
-    },
+    ...{ subject, path, owner: named.owner ?? owner },
+    ...withoutAbsent({ contact: named.contact ?? contact }),
     title: `CI limits of ${path}: what would have failed`,
     text: lines.join('\n'),
   };
