@@ -9,7 +9,7 @@ import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import { createUploads } from '../../core/limits/limit-table.ts';
 import { rateLimit } from '../../core/signin/require-user.ts';
 import { judgeEdits } from '../limits/edits.ts';
-import type { BacktestAnswer, BacktestCounts, CountedSpan } from '../limits/models.ts';
+import type { BacktestAnswer, BacktestCounts } from '../limits/models.ts';
 import type { Caller, CallerView, ReadContext } from '../reading/context.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 import { dayText } from '../reading/usage-days.ts';
@@ -52,10 +52,6 @@ interface SavedCount<Figures> {
   readonly figures: Figures;
 }
 
-type CountAnswer<Figures> =
-  | { readonly outcome: 'too_often'; readonly retryAfterSeconds: number }
-  | { readonly outcome: 'counted'; readonly span: CountedSpan; readonly figures: Figures };
-
 export type EditComparison = (asked: CompareEdit) => Promise<Counted>;
 
 /** @param compareEdit - reads all records in one request. @default within the bounds of a page's request */
@@ -74,18 +70,18 @@ export function editCounts(reading: ReadContext, compareEdit?: EditComparison) {
     },
   };
 
-  return async <Figures>(asked: EditCount<Figures>): Promise<CountAnswer<Figures>> => {
-    const { caller, cursor, days, view, after } = asked;
-    const about = createHash('sha256').update(JSON.stringify(asked.about)).digest('hex');
+  return async <Figures>(request: EditCount<Figures>) => {
+    const { caller, cursor, days, view, after } = request;
+    const about = createHash('sha256').update(JSON.stringify(request.about)).digest('hex');
     const bytes = cursor === undefined ? undefined : await saved.read(caller.id, cursor);
     const found = bytes && (JSON.parse(gunzipSync(bytes).toString()) as SavedCount<Figures>);
     const from = found?.about === about ? found : undefined;
     const retryAfterSeconds = (from === undefined ? started : continued).take(String(caller.id));
-    if (retryAfterSeconds !== undefined) return { outcome: 'too_often', retryAfterSeconds };
+    if (retryAfterSeconds !== undefined) return { outcome: 'too_often' as const, retryAfterSeconds };
     const untilMs = from?.untilMs ?? clock.nowMs();
     const first = numberOf(untilMs) - days + 1;
     const sinceMs = dayStartMs(zone, calendarDay(first));
-    const tally = asked.tallyOf(from?.figures);
+    const tally = request.tallyOf(from?.figures);
     const edit = {
       ...{ sinceMs, untilMs, policy: reading.policy, directory: view.directory },
       ...{ before: view.limits, after, onJob: tally.add },
@@ -100,7 +96,7 @@ export function editCounts(reading: ReadContext, compareEdit?: EditComparison) {
     const next = state && { about, untilMs, state, figures };
     const complete = countedToMs === untilMs;
     return {
-      outcome: 'counted',
+      outcome: 'counted' as const,
       figures,
       span: {
         ...{ days, fromMs: sinceMs, untilMs: countedToMs, fromDay: dayText(first), complete, jobsRead },

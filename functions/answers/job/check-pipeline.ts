@@ -142,17 +142,19 @@ function newRequests(asked: AskedPipeline, caller: Caller, scope: Scope, directo
   return { subject, projectId: ofPlace.projectId, requests };
 }
 
+type ProjectFields = Pick<AdmissionRequest, 'projectId' | 'projectPath'>;
+
 /** Finds the jobs' place in the directory; the caller's own claims are not trusted. */
 function placeOf(
   { project, group }: AskedPipeline,
   { roles: { jobOfProjectId } }: Caller,
   scope: Scope,
   directory: Directory,
-): Place | undefined {
-  const placeIn = (subject: string, namespaceId: number): Place => ({
-    ...{ subject, namespaceId },
-    ...withoutAbsent({ rootNamespaceId: directory.chainById.get(namespaceId)?.[0]?.id }),
-  });
+) {
+  const placeIn = (subject: string, namespaceId: number, project: ProjectFields = {}) => {
+    const rootNamespaceId = directory.chainById.get(namespaceId)?.[0]?.id;
+    return { subject, namespaceId, ...withoutAbsent({ rootNamespaceId }), ...project };
+  };
   if (project === undefined && jobOfProjectId === undefined) {
     const known = findGroup(group ?? 0, directory);
     if (known === undefined || !scope.seesGroup(known.id)) return undefined;
@@ -161,12 +163,7 @@ function placeOf(
   const known = findProject(project ?? jobOfProjectId, directory);
   const subject = `project/${known?.id}`;
   if (known === undefined || group !== undefined || !scope.sees(subject)) return undefined;
-  return { ...placeIn(subject, known.groupId), projectId: known.id, projectPath: known.path };
-}
-
-interface Place
-  extends Pick<AdmissionRequest, 'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId'> {
-  readonly subject: string;
+  return placeIn(subject, known.groupId, { projectId: known.id, projectPath: known.path });
 }
 
 /**

@@ -14,7 +14,6 @@ import type { Rule } from '../../../policies/rule.ts';
 import { applies, Outcome } from '../../../policies/rule-index.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { Evaluated } from '../../core/admission/judge.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import type { RuleNowRow } from './model.ts';
 
@@ -130,23 +129,20 @@ const text = (value: unknown): string | undefined =>
 const tagsText = (tags: readonly string[] | undefined): string | undefined =>
   tags === undefined ? undefined : tags.length === 0 ? 'none' : tags.join(', ');
 
-export interface ReevaluatedJob extends Evaluated {
-  readonly results: readonly RuleResult[];
-  /** Rules that need data that was not kept, and which. Their result is unknown, so they have no violations. */
-  readonly unknownRules: ReadonlyMap<string, string>;
-}
+export type ReevaluatedJob = NonNullable<ReturnType<typeof reevaluate>>;
 
 const NEEDS_USER = 'needs the user, whose id is not kept any more';
 const NEEDS_VARIABLES = "needs variables' values, which are never kept";
 
-/** Evaluates a recorded job again. Undefined: the record does not have the request. */
-export function reevaluate(record: JobRecord, rules: EvaluationContext): ReevaluatedJob | undefined {
+/** Evaluates a recorded job again. Returns undefined if the record does not have the request. */
+export function reevaluate(record: JobRecord, rules: EvaluationContext) {
   const { asked, userPseudonym } = record.facts;
   if (asked === undefined) return undefined;
   const request = requestOfRecord(record.jobId, record.facts, asked);
   const results = ruleResults(request, rules, rules.nowMs);
   const lost = variablesLost(asked);
   const comparing = new Set(rules.policy.rules.filter(comparesVariables).map(({ id }) => id));
+  /** Rules that need data that was not stored, and why. Their result is unknown, so they have no violations. */
   const unknownRules = new Map<string, string>();
   for (const { id, kind, missing } of results) {
     const readsLost = readsVariables({ kind }) || missing.some((field) => field.includes('variables'));

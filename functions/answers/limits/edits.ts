@@ -15,7 +15,7 @@ import type {
   LimitEdit,
   LogEntry,
 } from '../../core/limits/edit-model.ts';
-import type { LimitRequest } from '../../core/limits/edit-outcomes.ts';
+import type { Asker, LimitRequest } from '../../core/limits/edit-outcomes.ts';
 import { exportedLimits } from '../../core/limits/limit-reads.ts';
 import { isDecided, isOwn, requesterOf } from '../../core/limits/requests.ts';
 import { mayApprove, mayBeSame } from '../../core/limits/rights.ts';
@@ -125,10 +125,9 @@ async function effectsOf(
       ({ about, field, whole }) =>
         (about === 'limit' && (FIELDS.has(field) || whole !== undefined)) || about === 'grant',
     )
-    .map(({ subject, limit }) => [`${subject}|${limit}`, { subject, limit }] as const);
+    .map((row) => [`${row.subject}|${row.limit}`, row] as const);
   const pairs = [...new Map(changed).values()].slice(0, EFFECTS_MAX).map(({ subject, limit }) => {
-    const was = limitsOn(before, subject).find(({ id }) => id === limit);
-    const willBe = limitsOn(after, subject).find(({ id }) => id === limit);
+    const [was, willBe] = [before, after].map((set) => limitsOn(set, subject).find(({ id }) => id === limit));
     // Carried amounts are not part of the document.
     const opened = willBe && { ...willBe, ...withoutAbsent({ opening: was?.opening ?? willBe.opening }) };
     return { subject, limit, was, willBe: opened };
@@ -155,8 +154,7 @@ async function effectsOf(
 export const requestRows =
   (reading: ReadContext) =>
   async (caller: Caller): Promise<readonly RequestRow[]> => {
-    const by = actingUser(caller);
-    const [all, view] = await Promise.all([reading.desk.requests(by), viewOf(reading, caller)]);
+    const { by, all, view } = await requestsFor(caller, reading);
     const { limits, directory, scope, nowMs } = view;
     const shown = all
       .filter((request) => isOwn(request, by) || scope.sees(request.subject))
@@ -181,16 +179,21 @@ export const requestRows =
 export const waitingOf =
   (reading: ReadContext) =>
   async (caller: Caller): Promise<number> => {
-    const by = actingUser(caller);
-    const [all, view] = await Promise.all([reading.desk.requests(by), viewOf(reading, caller)]);
+    const { by, all, view } = await requestsFor(caller, reading);
     return all.filter((request) => mayDecide(request, by, view)).length;
   };
 
-function mayDecide(request: LimitRequest, by: ReturnType<typeof actingUser>, view: CallerView): boolean {
-  if (isDecided(request) || view.nowMs >= request.expiresAtMs || mayBeSame(requesterOf(request), by))
-    return false;
-  return mayApprove(request, by.rights, view);
+async function requestsFor(caller: Caller, reading: ReadContext) {
+  const by = actingUser(caller);
+  const [all, view] = await Promise.all([reading.desk.requests(by), viewOf(reading, caller)]);
+  return { by, all, view };
 }
+
+const mayDecide = (request: LimitRequest, by: Asker, view: CallerView): boolean =>
+  !isDecided(request) &&
+  view.nowMs < request.expiresAtMs &&
+  !mayBeSame(requesterOf(request), by) &&
+  mayApprove(request, by.rights, view);
 
 /** Lists limits written on a subject itself, in force or not; empty if it is not visible. */
 export const ownLimitsOf =
@@ -202,7 +205,7 @@ export const ownLimitsOf =
     return own.map((limit) => {
       const { id, kind, unit, amount, per } = limit;
       const inForce = isValidAt(limit, reading.clock.nowMs());
-      return { ...{ id, kind, unit, amount, inForce }, ...withoutAbsent({ per }) };
+      return { id, kind, unit, amount, inForce, ...withoutAbsent({ per }) };
     });
   };
 
@@ -238,8 +241,7 @@ export const exceptionsOf =
     const nowMs = reading.clock.nowMs();
     return EXCEPTIONS.flatMap(({ kind, key, what }) => {
       const list: unknown = document[key];
-      if (!Array.isArray(list)) return [];
-      return list.flatMap((entry: unknown, index): readonly ExceptionRow[] => {
+      return (Array.isArray(list) ? list : []).flatMap((entry: unknown, index): readonly ExceptionRow[] => {
         const on = isRecord(entry) ? subjectOf(entry.on) : undefined;
         if (!isRecord(entry) || on === undefined || !scope.sees(on) || levels?.includes(on) === false)
           return [];

@@ -9,47 +9,38 @@ import { isWithin, type Places, subjectLabelOf, userLabels } from '../reading/sc
 import { type DaySpan, dayText, dayTexts, today } from '../reading/usage-days.ts';
 import { billedGroup } from '../statement/billed.ts';
 import { type CandidateRows, candidateRows, keyBelow } from './candidate-rows.ts';
-import { SPEND_KEYS, type SpendAnswer, type SpendFigures, type SpendKey, type SpendQuery } from './model.ts';
+import { SPEND_KEYS, type SpendAnswer, type SpendKey, type SpendQuery } from './model.ts';
 import { figuresOf, listedRows, readSpend, type SpendSums } from './read-spend.ts';
-import { periodBefore, type ReportPeriod, reportPeriod, unreadable } from './report-period.ts';
+import { periodBefore, reportPeriod, unreadable } from './report-period.ts';
 
 const TOP_DEFAULT = 20;
 export const TOP_MAX = 1_000;
 const DAYS_BY_DAY_MAX = 92;
 
-interface SpendSource {
-  readonly subject: string;
-  readonly period: ReportPeriod;
-  readonly places: Places;
-  readonly seesAll: boolean;
-  readonly source: SumSource;
-}
+type SpendSource = Extract<Awaited<ReturnType<typeof spendSource>>, { outcome: 'found' }>;
 
-async function spendSource(
-  asked: SpendQuery,
-  caller: Caller,
-  reading: ReadContext,
-): Promise<SpendSource | Exclude<SpendAnswer, { outcome: 'reported' }>> {
+async function spendSource(query: SpendQuery, caller: Caller, reading: ReadContext) {
   const { places, directory, scope } = await placesFor(reading, caller);
   const { seesAll } = scope;
-  const group = asked.group ?? (seesAll ? 'instance' : [...scope.groupIds][0]?.toString());
+  const group = query.group ?? (seesAll ? 'instance' : [...scope.groupIds][0]?.toString());
   const billed = group === undefined ? undefined : billedGroup(group, directory);
   const ofGroup = billed?.unknown ? undefined : billed?.subject;
-  const ofProject = directory.projectById.has(asked.project ?? 0) ? `project/${asked.project}` : undefined;
-  const subject = asked.project === undefined ? ofGroup : ofProject;
-  if (subject === undefined || !scope.sees(subject)) return { outcome: 'unknown_group' };
+  const ofProject = directory.projectById.has(query.project ?? 0) ? `project/${query.project}` : undefined;
+  const subject = query.project === undefined ? ofGroup : ofProject;
+  if (subject === undefined || !scope.sees(subject)) return { outcome: 'unknown_group' as const };
   const now = today(reading.zone, reading.clock.nowMs());
-  const period = reportPeriod(asked, now);
+  const period = reportPeriod(query, now);
   if ('outcome' in period) return period;
   const { usage, sheets } = reading;
-  return { subject, period, places, seesAll, source: { usage, sheets, today: now } };
+  const source: SumSource = { usage, sheets, today: now };
+  return { outcome: 'found' as const, subject, period, places, seesAll, source };
 }
 
 export const spendReportOf =
   (reading: ReadContext) =>
   async (query: SpendQuery, caller: Caller): Promise<SpendAnswer> => {
     const found = await spendSource(query, caller, reading);
-    if ('outcome' in found) return found;
+    if (found.outcome !== 'found') return found;
     const { subject, period, places, source } = found;
     const by = query.by ?? keyBelow(subject, places);
     const sentence = periodRefusal(by, found) ?? keyRefusal(by, found);
@@ -136,13 +127,13 @@ export type SpendList = Extract<
 
 /** Lists every group of a subject with the cost of its own projects. Subgroups have their own lines. @throws {LedgerError} */
 export const spendListOf =
-  (reading: ReadContext) => async (asked: Omit<SpendQuery, 'by' | 'top' | 'project'>, caller: Caller) => {
-    const found = await spendSource(asked, caller, reading);
-    if ('outcome' in found) return found;
+  (reading: ReadContext) => async (query: Omit<SpendQuery, 'by' | 'top' | 'project'>, caller: Caller) => {
+    const found = await spendSource(query, caller, reading);
+    if (found.outcome !== 'found') return found;
     const { subject, period } = found;
     const [now, then] = await Promise.all([
       sumsOf(found, period, true),
-      asked.compare === false ? new Map<number, SheetSum>() : sumsOf(found, periodBefore(period), false),
+      query.compare === false ? new Map<number, SheetSum>() : sumsOf(found, periodBefore(period), false),
     ]);
     const { currency } = reading.policy;
     const total = figuresOf(now.get(rowIdOf(subject)) ?? emptySum());
@@ -165,16 +156,10 @@ const groupsIn = (subject: string, { groups, directory }: Places): Places['group
 
 type Sums = ReadonlyMap<number, SheetSum>;
 
-interface SpendLine extends SpendFigures {
-  readonly path: string;
-  readonly withBelowMicros: number;
-  readonly beforeMicros: number;
-  readonly groupId?: number;
-  readonly rootPath?: string;
-}
+type LinePlace = { readonly path: string; readonly groupId?: number; readonly rootPath?: string };
 
 /** The lines add up to the total. */
-function linesOf({ subject, places }: SpendSource, now: Sums, then: Sums): readonly SpendLine[] {
+function linesOf({ subject, places }: SpendSource, now: Sums, then: Sums) {
   const { childrenOf, directory, groups } = places;
   const sumOf = (sums: Sums, id: number): SheetSum => sums.get(id) ?? emptySum();
   const ownOf = (sums: Sums, id: number, below: Places['groups']): SheetSum =>
@@ -183,25 +168,22 @@ function linesOf({ subject, places }: SpendSource, now: Sums, then: Sums): reado
       sumOf(sums, id),
       below.map((each) => sumOf(sums, each.id)),
     );
-  const figures = (own: SheetSum, before: SheetSum, withBelow: SheetSum) => ({
-    ...figuresOf(own),
+  const lineOf = (place: LinePlace, own: SheetSum, before: SheetSum, withBelow: SheetSum) => ({
+    ...{ ...place, ...figuresOf(own) },
     withBelowMicros: figuresOf(withBelow).micros,
     beforeMicros: figuresOf(before).micros,
   });
   const lines = groupsIn(subject, places)
     .filter(({ id }) => now.has(id) || then.has(id))
-    .map(({ id, path }): SpendLine => {
+    .map(({ id, path }) => {
       const below = childrenOf.get(id) ?? [];
       const [root] = directory.chainById.get(id) ?? [];
-      return {
-        ...{ groupId: id, path },
-        ...figures(ownOf(now, id, below), ownOf(then, id, below), sumOf(now, id)),
-        ...withoutAbsent({ rootPath: root?.path }),
-      };
+      const place = { groupId: id, path, ...withoutAbsent({ rootPath: root?.path }) };
+      return lineOf(place, ownOf(now, id, below), ownOf(then, id, below), sumOf(now, id));
     });
   if (subject !== 'instance') return lines;
   const roots = groups.filter(({ parentId }) => parentId === undefined);
   const [rest, before] = [ownOf(now, WHOLE, roots), ownOf(then, WHOLE, roots)];
   const isRest = [...rest, ...before].some((value) => value !== 0);
-  return isRest ? [...lines, { path: '', ...figures(rest, before, rest) }] : lines;
+  return isRest ? [...lines, lineOf({ path: '' }, rest, before, rest)] : lines;
 }

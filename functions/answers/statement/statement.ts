@@ -108,11 +108,7 @@ async function dayLines(
   };
 }
 
-interface TallyOptions {
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly zone: string;
-  readonly by: Statement['by'];
+interface TallyOptions extends Pick<Statement, 'startMs' | 'endMs' | 'zone' | 'by'> {
   readonly billed: Pick<BilledGroup, 'id' | 'counts'>;
   readonly directory: Directory;
 }
