@@ -13,9 +13,9 @@ import type { BacktestAnswer, BacktestCounts } from '../limits/models.ts';
 import type { Caller, CallerView, ReadContext } from '../reading/context.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 import { dayText } from '../reading/usage-days.ts';
-import { type CompareEdit, type Counted, type CountState, countJobs } from './count-jobs.ts';
-import { BacktestQuestions, JobSubjects } from './question.ts';
-import { Replay, type ReplayedJob } from './replay.ts';
+import { type CompareEdit, type Counted, type CountState, comparedReplays, countJobs } from './count-jobs.ts';
+import { JobSubjects } from './question.ts';
+import type { ReplayedJob } from './replay.ts';
 import { jobsInOrder, jobsThatMatter } from './replayed-jobs.ts';
 
 /** Records and limits of a request take some 100 MB of the function's memory, and a third of a CPU for ten seconds. */
@@ -110,17 +110,14 @@ export function editCounts(reading: ReadContext, compareEdit?: EditComparison) {
 /** Replays every record, for programs that may read the whole table. Reads it twice, and writes nothing. */
 export const compareAll =
   (store: LedgerStore): EditComparison =>
-  async ({ sinceMs, untilMs, policy, directory, before, after, onJob }) => {
-    const [now, then] = [before, after].map(
-      (limits) => new Replay(new BacktestQuestions({ policy, limits, directory }), sinceMs),
-    );
+  async (edit) => {
+    const replays = comparedReplays(edit);
     let jobsRead = 0;
-    for await (const record of jobsInOrder(store, jobsThatMatter({ sinceMs, untilMs }, before, after))) {
+    for await (const record of jobsInOrder(store, jobsThatMatter(edit, edit.before, edit.after))) {
       jobsRead += 1;
-      const [asIs, edited] = [now?.next(record), then?.next(record)];
-      if (record.decidedAtMs >= sinceMs) onJob(record, asIs, edited);
+      replays.next(record);
     }
-    return { countedToMs: untilMs, jobsRead };
+    return { countedToMs: edit.untilMs, jobsRead };
   };
 
 const LOOK_BACK_DAYS = 30;

@@ -57,11 +57,18 @@ export class BacktestQuestions {
       estimator: { estimateSeconds: () => record.facts.estimateSeconds },
     });
     const ask = toHoldAsk({ request, evaluation });
-    if (!recorded)
-      return { ask: { ...ask, violations: ask.violations.filter(isKnown) }, recorded, variablesLost: false };
+    if (!recorded) {
+      // A field that is only missing in the record is not a violation.
+      const violations = ask.violations.filter((each) => missingField(each) === undefined);
+      return { ask: { ...ask, violations }, recorded, variablesLost: false };
+    }
     const readers = lost ? this.#readers : this.#comparers;
-    const wasAsked = lost || readers.size > 0 || record.facts.userPseudonym !== undefined;
-    return { ask: wasAsked ? asThen(ask, record, readers, lost) : ask, recorded, variablesLost: lost };
+    const needsRecord = lost || readers.size > 0 || record.facts.userPseudonym !== undefined;
+    return {
+      ask: needsRecord ? keepRecorded(ask, record, readers, lost) : ask,
+      recorded,
+      variablesLost: lost,
+    };
   }
 
   #policyOf(runnerClass: string, atMs: number): Policy {
@@ -74,14 +81,15 @@ export class BacktestQuestions {
   }
 }
 
-function asThen(ask: HoldAsk, record: JobRecord, readers: ReadonlySet<string>, lost: boolean): HoldAsk {
+function keepRecorded(ask: HoldAsk, record: JobRecord, readers: ReadonlySet<string>, lost: boolean): HoldAsk {
   const then = [...record.violations, ...record.shadow].filter(
     ({ rule, reason }) => readers.has(rule) && !('committed' in reason),
   );
-  const now = ask.violations.filter(
-    ({ rule, reason }) =>
-      !readers.has(rule) && !(lost && wantsVariables(reason)) && !wantsTakenName(reason, record),
-  );
+  const now = ask.violations.filter((each) => {
+    const field = missingField(each);
+    if (readers.has(each.rule) || (lost && field?.includes('variables'))) return false;
+    return record.facts.userPseudonym === undefined || field !== 'userId';
+  });
   return {
     ...ask,
     violations: [...now, ...then],
@@ -101,14 +109,8 @@ function asHeld(claim: LimitClaim, record: JobRecord): readonly LimitClaim[] {
   return [{ ...rest, amount: held, refusal: (seen) => claim.refusal(seen) }];
 }
 
-const wantsVariables = (reason: Violation['reason']): boolean =>
-  reason.code === 'FIELD_MISSING' && reason.field.includes('variables');
-
-const wantsTakenName = (reason: Violation['reason'], { facts }: JobRecord): boolean =>
-  facts.userPseudonym !== undefined && reason.code === 'FIELD_MISSING' && reason.field === 'userId';
-
-/** A field that is only missing in the record is not a violation. */
-const isKnown = ({ reason }: Violation): boolean => reason.code !== 'FIELD_MISSING';
+const missingField = ({ reason }: Violation): string | undefined =>
+  reason.code === 'FIELD_MISSING' ? reason.field : undefined;
 
 /** Classes of all price versions, or groups of one GitLab. */
 const CACHED_MAX = 100_000;

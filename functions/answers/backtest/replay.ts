@@ -117,10 +117,8 @@ export class Replay {
     const untilMs = decidedAtMs + waitMs;
     const freed = new Map<string, KnownCounter>();
     const again = (atMs: number, later: HoldAsk) => {
-      const late = this.#weigh(later, atMs, freed);
-      return late?.record.state === 'HELD'
-        ? { record: late.record, waitedMs: atMs - decidedAtMs }
-        : undefined;
+      const late = this.#weigh(later, atMs, freed)?.record;
+      return late?.state === 'HELD' ? { record: late, waitedMs: atMs - decidedAtMs } : undefined;
     };
     // Periods of a minute start empty.
     const minuteMs = (Math.floor(decidedAtMs / MINUTE_MS) + 1) * MINUTE_MS;
@@ -150,10 +148,8 @@ export class Replay {
   #weigh(ask: HoldAsk, nowMs: number, freed?: ReadonlyMap<string, KnownCounter>) {
     const job = newJob(ask);
     if (job.outcome !== undefined) return undefined;
-    const pipelines = ask.claims.flatMap(({ grace }) =>
-      grace === undefined ? [] : [counterName(grace.pipeline)],
-    );
-    const names = [...job.names, ...pipelines];
+    const pipelines = ask.claims.flatMap(({ grace }) => grace?.pipeline ?? []);
+    const names = [...job.names, ...pipelines.map(counterName)];
     // A counter that is missing would count as having room.
     for (const name of names) if (!this.#known.has(name)) this.#add(name, NO_CHANGE);
     const after = (name: string) => sumOf(this.#known.get(name), freed?.get(name));
@@ -236,10 +232,7 @@ function unasked(ask: HoldAsk, record: JobRecord, atItsEnd: boolean): HoldAsk {
   };
 }
 
-function chargesOf(
-  record: JobRecord,
-  now: JobRecord | undefined,
-): Pick<ReplayedJob, 'thenMicros' | 'nowMicros' | 'estimated'> {
+function chargesOf(record: JobRecord, now: JobRecord | undefined) {
   const charge = (as: JobRecord): number => {
     if (record.state === 'SETTLED') return pricedAs(as, record.durationSeconds ?? 0).micros;
     return isExpiredCharged(record) ? as.facts.costMicros : 0;

@@ -3,7 +3,7 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { RunnerDetail } from '../../core/gitlab/kept-answers.ts';
 import { fallsBack, type RouterAccess, routerAccess } from '../../core/gitlab/runners.ts';
-import { type CoverageCounts, type CoveredRunner, coverageOfDays } from '../../core/usage/sums.ts';
+import { type CoverageCounts, coverageOfDays } from '../../core/usage/sums.ts';
 import { type Caller, pageOf, placesFor, type ReadContext } from '../reading/context.ts';
 import { type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
 import { dayTexts, lastDays, readTallies } from '../reading/usage-days.ts';
@@ -25,11 +25,11 @@ const RUNNERS = { usual: 100, max: COVERED_RUNNERS_MAX };
 /** Undefined: the group does not exist or is not visible. @throws {LedgerError} */
 export const coverageViewOf =
   (reading: Pick<ReadContext, 'places' | 'usage' | 'zone' | 'clock' | 'runnerDetails'>) =>
-  async (asked: CoverageQuery, caller: Pick<Caller, 'roles'>): Promise<CoverageView | undefined> => {
+  async (query: CoverageQuery, caller: Pick<Caller, 'roles'>): Promise<CoverageView | undefined> => {
     const { places, directory, scope } = await placesFor(reading, caller);
-    const of = subjectsOf(asked.group, places, scope);
+    const of = subjectsOf(query.group, places, scope);
     if (of === undefined) return undefined;
-    const span = lastDays(reading.zone, reading.clock.nowMs(), asked.days, DAYS);
+    const span = lastDays(reading.zone, reading.clock.nowMs(), query.days, DAYS);
     const tallies = await readTallies([...of.tops, ...of.rows], span, reading.usage);
     const coverageOfAll = (subjects: readonly string[]) =>
       coverageOfDays(subjects.flatMap((subject) => tallies.get(subject) ?? []));
@@ -47,9 +47,11 @@ export const coverageViewOf =
     // The instance has only runners of jobs without a group; others are listed with their groups.
     const { runners } = coverageOfAll(of.tops[0] === 'instance' ? [...of.tops, ...of.rows] : of.tops);
     const unknownRunner = jobsOf(runners.get('unknown'));
-    const named = [...runners].flatMap(([runner, counts]) =>
-      typeof runner === 'number' ? [jobsOf(counts)] : [],
-    );
+    const named = [...runners]
+      .flatMap(([runner, counts]) =>
+        typeof runner === 'number' ? [{ runnerId: runner, ...countsOf(counts) }] : [],
+      )
+      .sort((a, b) => mostBypassFirst(a, b) || a.runnerId - b.runnerId);
     return {
       ...(of.tops.length === 1 && of.tops[0] !== undefined && { subject: of.tops[0] }),
       path: of.tops.map((subject) => subjectLabelOf(subject, directory)).join(', '),
@@ -58,7 +60,7 @@ export const coverageViewOf =
       ...(total.ran > 0 && total.asked === 0 && { note: NO_REQUESTS }),
       groups,
       otherGroups: without(total, of.rowsAreTops ? [total] : groups),
-      ...(await shownRunners(runners, asked, reading)),
+      ...(await shownRunners(named, query, reading)),
       unknownRunner,
       otherRunners: without(total, [...named, unknownRunner]),
     };
@@ -106,16 +108,11 @@ const without = (total: JobCounts, parts: readonly JobCounts[]): JobCounts => {
 };
 
 async function shownRunners(
-  runners: ReadonlyMap<CoveredRunner, CoverageCounts>,
-  asked: CoverageQuery,
+  rows: readonly CoveredRunnerRow[],
+  query: CoverageQuery,
   { runnerDetails }: Pick<ReadContext, 'runnerDetails'>,
 ): Promise<Pick<CoverageView, 'runners' | 'next' | 'runnersTotal' | 'runnersBypassing'>> {
-  const rows = [...runners]
-    .flatMap(([runner, counts]) =>
-      typeof runner === 'number' ? [{ runnerId: runner, ...countsOf(counts) }] : [],
-    )
-    .sort((a, b) => mostBypassFirst(a, b) || a.runnerId - b.runnerId);
-  const page = pageOf(rows, asked, RUNNERS);
+  const page = pageOf(rows, query, RUNNERS);
   const details: ReadonlyMap<number, RunnerDetail> =
     (await runnerDetails?.(page.rows.map(({ runnerId }) => runnerId))) ?? new Map();
   return {

@@ -30,14 +30,11 @@ const GROUPS_NAMED = 5;
 const ENOUGH = /ultimate|gold/i;
 const ROTATE = 'runbook: Rotate tokens';
 
-const TOKEN_REMEDIES: readonly (readonly [NonNullable<Unread['cause']>, string])[] = [
-  ['no_token', 'put it there: runbook: First set-up'],
-  ['unauthorised', `make another one and store it: ${ROTATE}`],
-  [
-    'forbidden',
-    "it needs an administrator's token of scope read_api, with admin_mode where Admin Mode is on",
-  ],
-];
+const TOKEN_REMEDIES: { readonly [Cause in NonNullable<Unread['cause']>]?: string } = {
+  no_token: 'put it there: runbook: First set-up',
+  unauthorised: `make another one and store it: ${ROTATE}`,
+  forbidden: "it needs an administrator's token of scope read_api, with admin_mode where Admin Mode is on",
+};
 
 const judgeToken = checked('accessToken', ({ active, expiresAtMs }, { nowMs }) => {
   if (!active) return problem('GitLab says that it is not active', ROTATE);
@@ -52,7 +49,7 @@ export const GITLAB_CHECKS: HealthChecks = {
   'access token': (evidence) => {
     const { accessToken, gitlabVersion, licence, controller, controllerTokens, webhooks } = evidence;
     const reads = [accessToken, gitlabVersion, licence, controller, controllerTokens, webhooks];
-    for (const [cause, remedy] of TOKEN_REMEDIES)
+    for (const [cause, remedy] of Object.entries(TOKEN_REMEDIES))
       for (const read of reads)
         if (!read.known && read.cause === cause) return problem(read.why, remedy, 'SweepFailing');
     return judgeToken(evidence);

@@ -96,32 +96,25 @@ function missingFor(rule: Rule, job: Job) {
 }
 
 /** Returns the job's value for a condition, for people; undefined if unknown. Never a variable's value. */
-function valueCompared(
-  condition: string,
-  { request, placement, runnerClass, unclassed }: CheckedJob,
-): string | undefined {
+function valueCompared(condition: string, job: CheckedJob): string | undefined {
   const name = condition.replace(/^not\./, '') as keyof Conditions;
-  switch (name) {
-    case 'groups':
-      return placement.groupPath ?? text(placement.groupId);
-    case 'projects':
-      return placement.projectPath ?? text(placement.projectId);
-    case 'runnerClasses':
-      return unclassed ? `${NO_CLASS}, taken as ${runnerClass.name}` : runnerClass.name;
-    case 'runnerTags':
-      return tagsText(request.runnerTags ?? request.jobTags);
-    case 'users':
-      return text(placement.userId);
-    case 'protected':
-      return request.refProtected === undefined ? undefined : request.refProtected ? 'yes' : 'no';
-    case 'environments':
-      return request.environment ?? 'none';
-    case 'variables':
-      return undefined;
-    default:
-      return text(request[CONDITION_FIELDS[name]]);
-  }
+  return name in VALUES
+    ? VALUES[name as keyof typeof VALUES](job)
+    : text(job.request[CONDITION_FIELDS[name]]);
 }
+
+const VALUES = {
+  groups: ({ placement }) => placement.groupPath ?? text(placement.groupId),
+  projects: ({ placement }) => placement.projectPath ?? text(placement.projectId),
+  runnerClasses: ({ runnerClass: { name }, unclassed }) =>
+    unclassed ? `${NO_CLASS}, taken as ${name}` : name,
+  runnerTags: ({ request }) => tagsText(request.runnerTags ?? request.jobTags),
+  users: ({ placement }) => text(placement.userId),
+  protected: ({ request: { refProtected } }) =>
+    refProtected === undefined ? undefined : refProtected ? 'yes' : 'no',
+  environments: ({ request }) => request.environment ?? 'none',
+  variables: () => undefined,
+} as const satisfies { [Name in keyof Conditions]?: (job: CheckedJob) => string | undefined };
 
 const text = (value: unknown): string | undefined =>
   typeof value === 'number' || typeof value === 'string' ? String(value) : undefined;

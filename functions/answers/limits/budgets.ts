@@ -30,7 +30,7 @@ import {
 import { type CountersByName, layered } from '../reading/counters-now.ts';
 import { readManyDays } from '../reading/read-sums.ts';
 import { isWithin, subjectLabelOf, subjectsAbove, userLabels } from '../reading/scope.ts';
-import { today, type UsageBySubject } from '../reading/usage-days.ts';
+import { today } from '../reading/usage-days.ts';
 import { alertsOfLimits, limitRows, percentOf, rowCounters } from '../status/limit-row.ts';
 import { canRunOut, historySpan, testedSpan } from '../status/outlook.ts';
 import {
@@ -80,7 +80,14 @@ export const budgetsOf =
     const fullest = fullestFirst(usedAtLeast(all, query.percentMin, copies, nowMs), copies, nowMs);
     const leaders = fullest.filter(isForecast).slice(0, FORECAST_MAX);
     const counters = isCopied ? layered(await freshOf(fullest.slice(0, LEADING_MAX)), copies) : copies;
-    const usage = await usageOf(leaders, tested, nowMs, reading);
+    const span = (tested ? testedSpan : historySpan)(today(reading.zone, nowMs));
+    const usageOf = (some: readonly CountedLimit[]) =>
+      readManyDays(
+        some.map(({ limit }) => limit.subject),
+        span,
+        reading,
+      );
+    const usage = await usageOf(leaders);
     const refusals = await refusalsNow(usage, nowMs, reading);
     const basis = { limits, directory, policy, nowMs, tested, refusals };
     const rankedRow = limitRows({ ...basis, usage, counters });
@@ -95,7 +102,7 @@ export const budgetsOf =
     const [now, alerts, more] = await Promise.all([
       isOnePage ? counters : freshOf(shown),
       alertsOfLimits(shown, reading, nowMs),
-      usageOf(unforecast.slice(0, FORECAST_MAX), tested, nowMs, reading),
+      usageOf(unforecast.slice(0, FORECAST_MAX)),
     ]);
     const rowOf = limitRows({ ...basis, counters: now, usage: new Map([...usage, ...more]), alerts });
     const fresh = shown.map(rowOf).filter((row) => matches(riskOf(row)));
@@ -132,17 +139,6 @@ export const budgetsOf =
   };
 
 const isForecast = ({ limit }: CountedLimit): boolean => canRunOut(limit) && !isCap(limit.subject);
-
-async function usageOf(
-  some: readonly CountedLimit[],
-  tested: boolean,
-  nowMs: number,
-  reading: ReadContext,
-): Promise<UsageBySubject> {
-  const span = (tested ? testedSpan : historySpan)(today(reading.zone, nowMs));
-  const subjects = some.map(({ limit }) => limit.subject);
-  return subjects.length === 0 ? new Map() : readManyDays(subjects, span, reading);
-}
 
 function usedAtLeast(
   all: readonly CountedLimit[],

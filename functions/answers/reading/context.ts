@@ -18,7 +18,6 @@ import type { AlertRecordStore } from '../../core/thresholds/alert-records.ts';
 import type { CounterSnapshots } from '../../core/usage/counter-snapshot.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import type { CurrentCounters } from './counters-now.ts';
-import type { CurrentLimits } from './limits-now.ts';
 import { NOWHERE, type Places, type Scope, scopeOf } from './scope.ts';
 
 export type Caller = Pick<User, 'id' | 'username' | 'name' | 'roles'>;
@@ -36,7 +35,16 @@ export interface ReadingDeps {
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates' | 'readRejections'>;
   readonly sheets?: Pick<SheetStore, 'read'>;
-  readonly books?: StatementBooks;
+  readonly books?: {
+    readonly instance: string;
+    /** For people: `table tollgate-ledger`. */
+    readonly description: string;
+    /** All records, for programs that may read the whole table. Absent: statements use days only. */
+    readonly jobs?: Pick<LedgerStore, 'scan' | 'readEntries'>;
+    readonly usage?: Pick<RollupStore, 'readUsage'>;
+    readonly chain?: Pick<StatementChain, 'of' | 'numbers' | 'register'>;
+    readonly prices?: Pick<PriceEditionStore, 'changes' | 'text'>;
+  };
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
   readonly requeue?: Pick<RequeueLists, 'read'>;
   /** Undefined: no groups are known, and only callers who see everything see any. */
@@ -50,7 +58,6 @@ export interface ReadingDeps {
   /** For deadlines: never steps back, ms. @default performance.now */
   readonly monotonicMs?: () => number;
   readonly alerts?: Pick<AlertRecordStore, 'read'>;
-  /** Details of runners by id; unknown ones are left out. @default none */
   readonly runnerDetails?: RunnerDetails;
   /** @default numbers in place of names */
   readonly userNames?: UserNames;
@@ -60,20 +67,15 @@ export interface ReadingDeps {
   readonly consoleUrl?: string;
 }
 
-export interface StatementBooks {
-  readonly instance: string;
-  /** For people: `table tollgate-ledger`. */
-  readonly description: string;
-  /** All records, for programs that may read the whole table. Absent: statements use days only. */
-  readonly jobs?: Pick<LedgerStore, 'scan' | 'readEntries'>;
-  readonly usage?: Pick<RollupStore, 'readUsage'>;
-  readonly chain?: Pick<StatementChain, 'of' | 'numbers' | 'register'>;
-  readonly prices?: Pick<PriceEditionStore, 'changes' | 'text'>;
-}
-
 export interface ReadContext extends ReadingDeps {
   readonly counters: CurrentCounters;
   readonly limits: () => Promise<CurrentLimits>;
+}
+
+export interface CurrentLimits {
+  /** Undefined: none was ever live, and the limits packed with the code are in force. */
+  readonly set: string | undefined;
+  readonly limits: LimitSet;
 }
 
 export interface CallerView extends CurrentLimits {

@@ -77,8 +77,6 @@ export function placesOf(directory: Directory, atMs?: number): Places {
   return { directory, childrenOf, groups, ...(atMs !== undefined && { atMs }) };
 }
 
-const OF_PROJECTS: readonly CapKind[] = ['job', 'schedule'];
-
 /** Label of a subject: the path of a group or project, the name of a class, or the subject itself. */
 export function subjectLabelOf(subject: string, directory: Directory): string {
   if (subject === 'instance') return 'The whole GitLab';
@@ -100,8 +98,9 @@ export function subjectLabelOf(subject: string, directory: Directory): string {
 
 /** Adds the project to names of jobs and schedules: `7/unit` → `unit of acme/payments/checkout`. */
 function capNameLabel(kind: CapKind, name: string, { projectById }: Directory): string {
+  if (kind !== 'job' && kind !== 'schedule') return name;
   const slash = name.indexOf('/');
-  const path = OF_PROJECTS.includes(kind) ? projectById.get(Number(name.slice(0, slash)))?.path : undefined;
+  const path = projectById.get(Number(name.slice(0, slash)))?.path;
   return path === undefined ? name : `${name.slice(slash + 1)} of ${path}`;
 }
 

@@ -5,7 +5,7 @@ import { addSumTo, emptySum, type SheetSum, sumWithout, WHOLE } from '../../core
 import { USER_SHEET_DAYS } from '../../core/sheets/sheet-store.ts';
 import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
 import { readSums, rowIdOf, type SumSource } from '../reading/read-sums.ts';
-import { isWithin, type Places, subjectLabelOf, userLabels } from '../reading/scope.ts';
+import { ancestorsOf, isWithin, type Places, subjectLabelOf, userLabels } from '../reading/scope.ts';
 import { type DaySpan, dayText, dayTexts, today } from '../reading/usage-days.ts';
 import { billedGroup } from '../statement/billed.ts';
 import { type CandidateRows, candidateRows, keyBelow } from './candidate-rows.ts';
@@ -108,10 +108,7 @@ function keyRefusal(by: SpendKey, { subject, places, seesAll }: SpendSource): st
   if ((by === 'group' || by === 'project') && subject.startsWith('project/'))
     return 'a project has no groups and projects below it; ask by day or month';
   if (by === 'hour' && subject !== 'instance') {
-    const { chainById, projectById } = places.directory;
-    const id = rowIdOf(subject);
-    const groupId = subject.startsWith('group/') ? id : (projectById.get(id)?.groupId ?? 0);
-    const [root] = chainById.get(groupId) ?? [];
+    const [root] = ancestorsOf(subject, places.directory);
     if (subject !== `group/${root?.id}`)
       return `hours are kept of the whole GitLab and of top-level groups: ask for ${root?.path ?? 'one'}, or by another key`;
   }

@@ -30,6 +30,12 @@ export const monthSpanMs = ({ from, to }: DaySpan, zone: string) => ({
   endMs: dayStartMs(zone, calendarDay(to + 1)),
 });
 
+/** @param day - `2026-10-31` */
+export function daySpanMs(day: string, zone: string): ReturnType<typeof monthSpanMs> {
+  const number = Date.parse(`${day}T00:00:00Z`) / DAY_MS;
+  return monthSpanMs({ from: number, to: number }, zone);
+}
+
 export function monthOfDay(day: number, fiscalStart: FiscalStart): StatementMonth {
   const { first, next } = monthsOf('month', calendarDay(day), fiscalStart);
   return { key: keyOf(first), from: dayNumber(first), to: dayNumber(next) - 1 };

@@ -1,6 +1,4 @@
 import { counterName } from '../../../policies/claim.ts';
-import type { Directory, DirectoryGroup } from '../../../policies/directory.ts';
-import { isCap } from '../../../policies/limits/cap.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import {
   counterOf,
@@ -30,16 +28,14 @@ export const isBudget = ({ kind, per, amount }: Limit): boolean =>
 
 const ownLimit = (limit: Limit): SubjectLimit => ({ limit, byDefault: false });
 
-const groupOfSubject = (subject: string, { groupById }: Directory): DirectoryGroup | undefined =>
-  subject.startsWith('group/') && !isCap(subject) ? groupById.get(Number(subject.slice(6))) : undefined;
-
 type LimitsAt = Pick<CallerView, 'limits' | 'directory' | 'nowMs'>;
 
 export function limitsInForce(
   subject: string,
   { limits, directory, nowMs }: LimitsAt,
 ): readonly SubjectLimit[] {
-  const group = groupOfSubject(subject, directory);
+  const [, groupId] = /^group\/(\d+)$/.exec(subject) ?? [];
+  const group = directory.groupById.get(Number(groupId ?? 0));
   if (group === undefined) return validAt(limitsOn(limits, subject), nowMs).map(ownLimit);
   const own = new Set(limitsOn(limits, subject));
   return limitsOfGroup(limits, group, nowMs).map((limit) => ({ limit, byDefault: !own.has(limit) }));
