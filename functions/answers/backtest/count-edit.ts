@@ -52,7 +52,7 @@ interface SavedCount<Figures> {
   readonly figures: Figures;
 }
 
-export type EditComparison = (asked: CompareEdit) => Promise<Counted>;
+export type EditComparison = (edit: CompareEdit) => Promise<Counted>;
 
 /** @param compareEdit - reads all records in one request. @default within the bounds of a page's request */
 export function editCounts(reading: ReadContext, compareEdit?: EditComparison) {

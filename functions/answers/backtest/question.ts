@@ -1,5 +1,5 @@
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
-import type { Directory, DirectoryGroup } from '../../../policies/directory.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { remembered } from '../../../policies/match/remember.ts';
@@ -150,18 +150,15 @@ export class JobSubjects {
 
   #groups({ groupId, rootId }: JobRecord['facts']): readonly string[] {
     return remembered(this.#ofGroup, `${groupId} ${rootId}`, CACHED_MAX, () => {
-      const chain = this.#directory.chainById.get(groupId ?? 0);
-      const ids = chain?.map(({ id }) => id) ?? [rootId, groupId];
-      const groups = [...new Set(ids)].map((id) => `group/${id}`).filter((each) => this.#wanted.has(each));
-      return [...groups, ...this.#defaults(chain ?? [])];
+      const chain = this.#directory.chainById.get(groupId ?? 0) ?? [];
+      const ids = chain.length > 0 ? chain.map(({ id }) => id) : [rootId, groupId];
+      const groups = [...new Set(ids)].map((id) => `group/${id}`);
+      const personal = chain.some((group) => group.personal) ? ['personal'] : [];
+      const matching = this.#patterns.filter(({ wildcard }) =>
+        chain.some((group) => !group.personal && wildcard.matches(group.path)),
+      );
+      const found = [...groups, ...personal].filter((each) => this.#wanted.has(each));
+      return [...found, ...matching.map(({ subject }) => subject)];
     });
-  }
-
-  #defaults(chain: readonly DirectoryGroup[]): readonly string[] {
-    const personal = this.#wanted.has('personal') && chain.some((group) => group.personal);
-    const matching = this.#patterns.filter(({ wildcard }) =>
-      chain.some((group) => !group.personal && wildcard.matches(group.path)),
-    );
-    return [...(personal ? ['personal'] : []), ...matching.map(({ subject }) => subject)];
   }
 }

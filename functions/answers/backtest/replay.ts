@@ -156,10 +156,10 @@ export class Replay {
     const known = freed === undefined ? this.#known : new Map(names.map((name) => [name, after(name)]));
     const { verdicts, merges } = weigh([job], known);
     for (const [name, { committed, fitted }] of merges) this.#add(name, { committed, fitted, settled: 0 });
-    const [verdict] = verdicts;
-    if (verdict === undefined) return undefined;
-    const { waitMs, awaited } = verdict;
-    return { record: draftRecord(verdict, nowMs), ...withoutAbsent({ waitMs, awaited }) };
+    const [decision] = verdicts;
+    if (decision === undefined) return undefined;
+    const { waitMs, awaited } = decision;
+    return { record: draftRecord(decision, nowMs), ...withoutAbsent({ waitMs, awaited }) };
   }
 
   #add(name: string, change: KnownCounter): void {

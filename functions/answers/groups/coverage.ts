@@ -69,7 +69,7 @@ export const coverageViewOf =
 const NO_REQUESTS =
   'GitLab asked about no job at all. Before any runner is changed: `tollgate controller status` tells whether the controller is connected and in whose scope; GitLab needs the feature flags job_router, job_router_instance_runners and job_router_admission_control.';
 
-function subjectsOf(group: number | undefined, { directory, childrenOf, groups }: Places, scope: Scope) {
+function subjectsOf(group: number | undefined, { directory, childrenOf, roots }: Places, scope: Scope) {
   const subjects = (some: readonly { readonly id: number }[]): readonly string[] =>
     some.slice(0, GROUPS_MAX).map(({ id }) => `group/${id}`);
   if (group !== undefined) {
@@ -77,7 +77,6 @@ function subjectsOf(group: number | undefined, { directory, childrenOf, groups }
     return { tops: [`group/${group}`], rows: subjects(childrenOf.get(group) ?? []), rowsAreTops: false };
   }
   if (scope.seesAll) {
-    const roots = groups.filter(({ parentId }) => parentId === undefined);
     // Each user has a personal namespace: they come last.
     const ordered = roots.toSorted((a, b) => Number(a.personal) - Number(b.personal));
     return { tops: ['instance'], rows: subjects(ordered), rowsAreTops: false };

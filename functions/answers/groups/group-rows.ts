@@ -52,13 +52,11 @@ export async function groupRows(
   const monthFrom = firstOfMonth(zone, nowMs);
   const history = historySpan(today(zone, nowMs));
   const budgets = all.flatMap(({ havings }) => havings.filter(({ limit }) => isBudget(limit)));
+  const subjects = places.map(({ subject }) => subject);
+  const span = { from: Math.min(monthFrom, history.from), to: history.to };
   const [counters, usage] = await Promise.all([
     reading.counters.fresh(budgets.map(({ limit }) => counterOf(limit, nowMs))),
-    readManyDays(
-      places.map(({ subject }) => subject),
-      { from: Math.min(monthFrom, history.from), to: history.to },
-      reading,
-    ),
+    readManyDays(subjects, span, reading),
   ]);
   const refusals = await refusalsNow(usage, nowMs, reading);
   const rowOf = limitRows({ limits, directory, policy, counters, usage, refusals, nowMs });
@@ -161,10 +159,8 @@ export const overviewOf =
     const read = await groupRows(wanted, view, reading);
     const made = new Map([...known, ...wanted.map((place, index) => [place, read[index]] as const)]);
     const unnamed: readonly GroupRow[] = page.rows.flatMap((place) => made.get(place) ?? []);
-    const labelOf = await userLabels(
-      unnamed.map(({ path }) => path),
-      reading.userNames,
-    );
+    const paths = unnamed.map(({ path }) => path);
+    const labelOf = await userLabels(paths, reading.userNames);
     return {
       ...{ set, currency: reading.policy.currency, nowMs },
       rows: unnamed.map((row) => ({ ...row, path: labelOf(row.path) })),
@@ -231,16 +227,13 @@ async function monthSpend(
   const to = today(zone, nowMs);
   const span = { from: firstOfMonth(zone, nowMs), to };
   const rows = new Map(groups.map(({ group, subject }) => [group?.id ?? 0, subject]));
+  const named = others.map(({ subject }) => subject);
   const [, days] = await Promise.all([
     readSums({ ...span, kind: 'group', rows, byDay: false }, { usage, sheets, today: to }, (id, sum) => {
       const { micros, heldMicros } = figuresOf(sum);
       add(rows.get(id) ?? '', micros + heldMicros);
     }),
-    readDays(
-      others.map(({ subject }) => subject),
-      span,
-      usage,
-    ),
+    readDays(named, span, usage),
   ]);
   for (const [subject, all] of days)
     for (const { settledMicros, heldMicros } of all) add(subject, settledMicros + heldMicros);

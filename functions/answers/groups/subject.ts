@@ -53,11 +53,10 @@ export const subjectViewOf =
     const refusals = await refusalsNow(days, nowMs, reading);
     const basis = { limits, directory, policy, counters, nowMs };
     const rows = havings.map(limitRows({ ...basis, usage: days, alerts, refusals, tested: true }));
-    const charted =
-      rows.find(({ id }) => id === chart.limit) ??
-      firstToRunOut(
-        rows.filter((row) => row.inForce && row.amount !== 'unlimited' && isForecastable(row.kind)),
-      );
+    const counted = rows.filter(
+      (row) => row.inForce && row.amount !== 'unlimited' && isForecastable(row.kind),
+    );
+    const charted = rows.find(({ id }) => id === chart.limit) ?? firstToRunOut(counted);
     const burnUp = charted && burnUpOf(charted, usage, nowMs, todayNumber);
     const chartFrom = charted && chartStart(charted.period, charted.zone, todayNumber);
     const span = { from: (burnUp && chartFrom) ?? monthFrom, to: todayNumber };

@@ -176,7 +176,7 @@ async function readWebhooks(
       return;
     }
     looked += 1;
-    const standing = await standingOf(ours.value, id, gitlab);
+    const standing = await findWebhookFault(ours.value, id, gitlab);
     if (standing !== undefined) broken.push({ group, standing });
   });
   if (looked === 0 && refused !== undefined) return refused;
@@ -185,7 +185,7 @@ async function readWebhooks(
 }
 
 /** Undefined: it is correct, or unknown. */
-async function standingOf(
+async function findWebhookFault(
   hook: GroupHook | undefined,
   groupId: number,
   gitlab: Pick<GitLabAdministration, 'deliveries'>,

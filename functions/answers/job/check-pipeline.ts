@@ -48,9 +48,8 @@ export const checkOf =
       const evaluation = again?.evaluation ?? evaluate(request, context);
       return { asked: job, request, evaluation, results: () => ruleResults(request, context, nowMs) };
     });
-    const counters = await reading.counters.fresh(
-      jobs.flatMap(({ evaluation }) => countersAsked(evaluation)),
-    );
+    const keys = jobs.flatMap(({ evaluation }) => countersAsked(evaluation));
+    const counters = await reading.counters.fresh(keys);
     const [first] = jobs;
     const disclosure =
       first === undefined ? 'none' : disclosureFor(first.evaluation.placement, policy.disclose);
@@ -124,11 +123,11 @@ function recordedRequest({ jobId, facts }: JobRecord): ReturnType<typeof newRequ
 }
 
 /** Undefined: the project or group does not exist, or is not visible. */
-function newRequests(asked: AskedPipeline, caller: Caller, scope: Scope, directory: Directory) {
-  const place = placeOf(asked, caller, scope, directory);
+function newRequests(query: AskedPipeline, caller: Caller, scope: Scope, directory: Directory) {
+  const place = placeOf(query, caller, scope, directory);
   if (place === undefined) return undefined;
   const { subject, ...ofPlace } = place;
-  const { ref, refProtected, pipelineSource, userId, jobs = [] } = asked;
+  const { ref, refProtected, pipelineSource, userId, jobs = [] } = query;
   const ofPipeline = { ...ofPlace, ...withoutAbsent({ ref, refProtected, pipelineSource, userId }) };
   const requests = jobs.map((job, index): { asked: AskedPipelineJob; request: AdmissionRequest } => {
     const { name, stage, tags, parallel: _, estimateSeconds: _estimate, ...fields } = job;

@@ -81,12 +81,10 @@ export const budgetsOf =
     const leaders = fullest.filter(isForecast).slice(0, FORECAST_MAX);
     const counters = isCopied ? layered(await freshOf(fullest.slice(0, LEADING_MAX)), copies) : copies;
     const span = (tested ? testedSpan : historySpan)(today(reading.zone, nowMs));
-    const usageOf = (some: readonly CountedLimit[]) =>
-      readManyDays(
-        some.map(({ limit }) => limit.subject),
-        span,
-        reading,
-      );
+    const usageOf = (some: readonly CountedLimit[]) => {
+      const subjects = some.map(({ limit }) => limit.subject);
+      return readManyDays(subjects, span, reading);
+    };
     const usage = await usageOf(leaders);
     const refusals = await refusalsNow(usage, nowMs, reading);
     const basis = { limits, directory, policy, nowMs, tested, refusals };

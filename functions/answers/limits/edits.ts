@@ -36,12 +36,12 @@ import type { EditEffect, ExceptionRow, OwnLimit, PreviewAnswer, RequestRow } fr
 
 /** Leaves out rows of subjects that are not visible, and entries without other rows. */
 export async function visibleHistory(
-  asked: HistoryQuery,
+  query: HistoryQuery,
   scope: Scope,
   { desk }: Pick<ReadContext, 'desk'>,
 ): Promise<HistoryPage> {
-  if (asked.subject !== undefined && !scope.sees(asked.subject)) return { entries: [] };
-  const page = await desk.history(asked);
+  if (query.subject !== undefined && !scope.sees(query.subject)) return { entries: [] };
+  const page = await desk.history(query);
   return { ...page, entries: page.entries.flatMap((entry) => visibleEntry(entry, scope) ?? []) };
 }
 
@@ -54,8 +54,8 @@ function visibleEntry(entry: LogEntry | undefined, scope: Scope): LogEntry | und
 export function editsOf(reading: ReadContext) {
   const scopeFor = async (caller: Caller): Promise<Scope> => (await placesFor(reading, caller)).scope;
   return {
-    history: async (asked: HistoryQuery, caller: Caller): Promise<HistoryPage> =>
-      visibleHistory(asked, await scopeFor(caller), reading),
+    history: async (query: HistoryQuery, caller: Caller): Promise<HistoryPage> =>
+      visibleHistory(query, await scopeFor(caller), reading),
     edit: async (edit: number, caller: Caller): Promise<LogEntry | undefined> =>
       visibleEntry(await reading.desk.edit(edit), await scopeFor(caller)),
     breakGlasses: async (caller: Caller): Promise<readonly BreakGlassState[]> => {
@@ -118,7 +118,7 @@ async function effectsOf(
   rows: readonly ChangeRow[],
   { limits: before, directory, nowMs }: CallerView,
   after: LimitSet,
-  { counters: kept, policy, usage: store, zone }: ReadContext,
+  { counters: current, policy, usage: store, zone }: ReadContext,
 ): Promise<readonly EditEffect[]> {
   const changed = rows
     .filter(
@@ -133,12 +133,9 @@ async function effectsOf(
     return { subject, limit, was, willBe: opened };
   });
   const all = pairs.flatMap(({ was, willBe }) => [was, willBe].filter((each) => each !== undefined));
-  const counters = await kept.fresh(all.map((limit) => counterOf(limit, nowMs)));
-  const usage = await readDays(
-    pairs.map(({ subject }) => subject),
-    historySpan(today(zone, nowMs)),
-    store,
-  );
+  const counters = await current.fresh(all.map((limit) => counterOf(limit, nowMs)));
+  const subjects = pairs.map(({ subject }) => subject);
+  const usage = await readDays(subjects, historySpan(today(zone, nowMs)), store);
   const basis = { directory, policy, counters, usage, nowMs };
   const [rowBefore, rowAfter] = [before, after].map((limits) => {
     const rowOf = limitRows({ ...basis, limits });
@@ -162,9 +159,8 @@ export const requestRows =
         const own = scope.sees(request.subject) ? limitsOn(limits, request.subject) : [];
         return { request, limit: own.find(({ id }) => id === request.limit) };
       });
-    const counters = await reading.counters.fresh(
-      shown.flatMap(({ limit }) => (limit === undefined ? [] : [counterOf(limit, nowMs)])),
-    );
+    const keys = shown.flatMap(({ limit }) => (limit === undefined ? [] : [counterOf(limit, nowMs)]));
+    const counters = await reading.counters.fresh(keys);
     const rowOf = limitRows({ limits, directory, policy: reading.policy, counters, nowMs });
     return shown.map(({ request, limit }) => ({
       ...request,

@@ -27,7 +27,7 @@ export const limitFiguresOf =
     const nowMs = clock.nowMs();
     const day = today(zone, nowMs);
     const span = { from: day - YEAR_DAYS, to: day - 1 };
-    const asked = [...limits.bySubject.values()]
+    const forecastable = [...limits.bySubject.values()]
       .flat()
       .filter(
         (limit) =>
@@ -37,8 +37,8 @@ export const limitFiguresOf =
           isValidAt(limit, nowMs),
       );
     const used = new Map<string, Float64Array>();
-    for (const { subject, kind } of asked) used.set(`${kind} ${subject}`, new Float64Array(YEAR_DAYS));
-    for (const [kind, all] of Map.groupBy(asked, sheetOf)) {
+    for (const { subject, kind } of forecastable) used.set(`${kind} ${subject}`, new Float64Array(YEAR_DAYS));
+    for (const [kind, all] of Map.groupBy(forecastable, sheetOf)) {
       if (kind === undefined) continue;
       const subjects = [...new Set(all.map(({ subject }) => subject))];
       const rows = new Map(
@@ -54,7 +54,7 @@ export const limitFiguresOf =
       });
     }
     return new Map(
-      asked.map((limit) => [
+      forecastable.map((limit) => [
         entryKey(limit.subject, limit.id),
         figures(limit, used.get(`${limit.kind} ${limit.subject}`) ?? new Float64Array(0), span.from, nowMs),
       ]),

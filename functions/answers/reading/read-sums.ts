@@ -22,7 +22,7 @@ import { usageOf } from '../../core/usage/usage.ts';
 import type { ReadContext } from './context.ts';
 import { type DaySpan, type DayUsage, dayText, readDays, today, type UsageBySubject } from './usage-days.ts';
 
-interface SumAsk extends DaySpan {
+interface SumRequest extends DaySpan {
   readonly kind: SheetKind;
   /** A subject of this kind whose own sum is always read. Classes have none. */
   readonly of?: string;
@@ -69,19 +69,19 @@ interface SumSheets extends SumReading {
   readonly each: (visit: SumVisit, rows?: ReadonlySet<number>, first?: number) => void;
 }
 
-export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit): Promise<SumReading> {
-  const sheets = await sumSheets(ask, source);
+export async function readSums(request: SumRequest, source: SumSource, visit: SumVisit): Promise<SumReading> {
+  const sheets = await sumSheets(request, source);
   sheets.each(visit);
   return sheets;
 }
 
-export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumSheets> {
-  const { kind } = ask;
-  const months = monthsOf(ask, source.today);
+export async function sumSheets(request: SumRequest, source: SumSource): Promise<SumSheets> {
+  const { kind } = request;
+  const months = monthsOf(request, source.today);
   const read = async (spans: readonly string[]) =>
     (await source.sheets?.read(
       spans.map((span) => ({ kind, span })),
-      ask.later ? 'all' : 'first',
+      request.later ? 'all' : 'first',
     )) ?? [];
   const heads = await read(months.map(({ key }) => key));
   const live: number[] = [];
@@ -92,8 +92,8 @@ export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumShee
   let packedAtMs: number | undefined;
   for (const [index, month] of months.entries()) {
     const head = heads[index];
-    const isRead = head !== undefined && month.isWhole && !ask.byDay;
-    if (isRead) found.push(daySheet(head, month.from, ask));
+    const isRead = head !== undefined && month.isWhole && !request.byDay;
+    if (isRead) found.push(daySheet(head, month.from, request));
     for (let day = month.from; day <= month.to; day += 1) {
       const known = head?.days?.get(dayText(day));
       packedAtMs = known?.atMs;
@@ -107,10 +107,10 @@ export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumShee
   for (const [index, day] of packed.entries()) {
     const sheet = sheets[index];
     if (sheet === undefined) live.push(day);
-    else found.push(daySheet(sheet, day, ask));
+    else found.push(daySheet(sheet, day, request));
   }
   const max = heads.some((head) => head !== undefined) ? LIVE_KEYS_MAX : UNPACKED_KEYS_MAX;
-  const { rowsMissing, sums } = await readLive(live, max, ask, source);
+  const { rowsMissing, sums } = await readLive(live, max, request, source);
   return {
     rowsMissing,
     each: (visit, rows, first) => {
@@ -125,7 +125,7 @@ export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumShee
 const isGone = (kind: SheetKind, day: number, nowSeconds: number): boolean =>
   sheetExpiresAtSeconds(kind, dayText(day)) <= nowSeconds;
 
-function daySheet({ bytes, later, names }: Sheet, day: number, { named, of, rows: requested }: SumAsk) {
+function daySheet({ bytes, later, names }: Sheet, day: number, { named, of, rows: requested }: SumRequest) {
   const ids = named && names?.map(named);
   const own = of === undefined ? undefined : rowIdOf(of);
   return {
@@ -149,7 +149,7 @@ function daySheet({ bytes, later, names }: Sheet, day: number, { named, of, rows
 async function readLive(
   days: readonly number[],
   keysMax: number,
-  { of, rows = new Map(), neverLive = false }: SumAsk,
+  { of, rows = new Map(), neverLive = false }: SumRequest,
   { usage }: SumSource,
 ) {
   const reads = !neverLive && rows.size * days.length <= keysMax;

@@ -61,6 +61,7 @@ export interface Places {
   readonly directory: Directory;
   readonly childrenOf: ReadonlyMap<number, readonly DirectoryGroup[]>;
   readonly groups: readonly DirectoryGroup[];
+  readonly roots: readonly DirectoryGroup[];
   /** When the list was last read from GitLab, Unix ms; absent: never. */
   readonly atMs?: number;
 }
@@ -73,8 +74,9 @@ export const NOWHERE: Places = placesOf(directoryOf([]));
 export function placesOf(directory: Directory, atMs?: number): Places {
   const groups = [...directory.groupById.values()].sort(byPath);
   const childrenOf = Map.groupBy(groups, ({ parentId }) => parentId ?? 0);
+  const roots = childrenOf.get(0) ?? [];
   childrenOf.delete(0);
-  return { directory, childrenOf, groups, ...(atMs !== undefined && { atMs }) };
+  return { directory, childrenOf, groups, roots, ...(atMs !== undefined && { atMs }) };
 }
 
 /** Label of a subject: the path of a group or project, the name of a class, or the subject itself. */

@@ -1,3 +1,4 @@
+import { remembered } from '../../../policies/match/remember.ts';
 import { classRowName, JOB_KEYS, type JobKey, type SheetKind } from '../../core/sheets/sheet-store.ts';
 import { rowIdOf } from '../reading/read-sums.ts';
 import { isWithin, type Places, subjectLabelOf } from '../reading/scope.ts';
@@ -94,6 +95,9 @@ const hourText = (hour: number): string =>
 
 const isJobKey = (by: SpendKey): by is JobKey => JOB_KEYS.some((key) => key === by);
 
+/** Some 100 bytes each. */
+const NAMES_MAX = 1_000_000;
+
 /** Branches and merge requests belong to a project; names of jobs and sources are the same everywhere. */
 function jobRows(by: JobKey, subject: string, { directory }: Places): CandidateRows {
   const { idOfName, nameOf } = ids();
@@ -109,10 +113,7 @@ function jobRows(by: JobKey, subject: string, { directory }: Places): CandidateR
     if (by === 'schedule') return idOfName(`${path}: ${scheduleText(key)}`);
     return idOfName(by === 'branch' ? `${path}: ${key}` : `${path}!${key}`);
   };
-  const named = (name: string): number | undefined => {
-    if (!known.has(name)) known.set(name, idOf(name));
-    return known.get(name);
-  };
+  const named = (name: string) => remembered(known, name, NAMES_MAX, () => idOf(name));
   return {
     ...{ kind: by, subjects: new Map(), named, nameOf, neverLive: true },
     ...(by === 'user' && { byDay: true }),
@@ -126,13 +127,8 @@ function scheduleText(key: string): string {
   return ref === '' ? which : `${which} on ${ref}`;
 }
 
-function groupsBelow(subject: string, { groups, childrenOf }: Places): readonly number[] {
-  const below =
-    subject === 'instance'
-      ? groups.filter(({ parentId }) => parentId === undefined)
-      : childrenOf.get(rowIdOf(subject));
-  return (below ?? []).map(({ id }) => id);
-}
+const groupsBelow = (subject: string, { roots, childrenOf }: Places): readonly number[] =>
+  (subject === 'instance' ? roots : (childrenOf.get(rowIdOf(subject)) ?? [])).map(({ id }) => id);
 
 const projectsBelow = (subject: string, { directory }: Places): readonly number[] =>
   [...directory.projectById.keys()].filter(

@@ -122,14 +122,7 @@ export function listedRows(
     return then === undefined ? {} : { before: { micros, jobs, seconds } };
   };
   const totalThen = then?.total ?? emptySum();
-  const restNow = sumWithout(
-    now.total,
-    shown.map((row) => row.sum),
-  );
-  const restThen = sumWithout(
-    totalThen,
-    shown.map((row) => row.before),
-  );
+  const sumsShown = (part: 'sum' | 'before') => shown.map((row) => row[part]);
   const hidden = ids.length - shown.length;
   return {
     rows: shown.map(
@@ -139,8 +132,8 @@ export function listedRows(
     ),
     other: {
       ...{ rows: hidden, label: otherLabel(by, subject, hidden) },
-      ...figuresOf(restNow),
-      ...withBefore(restThen),
+      ...figuresOf(sumWithout(now.total, sumsShown('sum'))),
+      ...withBefore(sumWithout(totalThen, sumsShown('before'))),
     },
     total: { ...figuresOf(now.total), ...withBefore(totalThen) },
     queue: queueOf(now.total),

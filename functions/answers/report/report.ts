@@ -55,10 +55,8 @@ export const spendReportOf =
     ]);
     const top = Math.min(TOP_MAX, Math.max(1, query.top ?? TOP_DEFAULT));
     const listed = listedRows({ by, subject, rows, top }, now, then);
-    const labelOf = await userLabels(
-      by === 'user' ? listed.rows.map(({ name }) => name) : [],
-      reading.userNames,
-    );
+    const names = by === 'user' ? listed.rows.map(({ name }) => name) : [];
+    const labelOf = await userLabels(names, reading.userNames);
     return {
       outcome: 'reported',
       report: {
@@ -157,7 +155,7 @@ type LinePlace = { readonly path: string; readonly groupId?: number; readonly ro
 
 /** The lines add up to the total. */
 function linesOf({ subject, places }: SpendSource, now: Sums, then: Sums) {
-  const { childrenOf, directory, groups } = places;
+  const { childrenOf, directory, roots } = places;
   const sumOf = (sums: Sums, id: number): SheetSum => sums.get(id) ?? emptySum();
   const ownOf = (sums: Sums, id: number, below: Places['groups']): SheetSum =>
     // Groups below have lines of their own.
@@ -179,7 +177,6 @@ function linesOf({ subject, places }: SpendSource, now: Sums, then: Sums) {
       return lineOf(place, ownOf(now, id, below), ownOf(then, id, below), sumOf(now, id));
     });
   if (subject !== 'instance') return lines;
-  const roots = groups.filter(({ parentId }) => parentId === undefined);
   const [rest, before] = [ownOf(now, WHOLE, roots), ownOf(then, WHOLE, roots)];
   const isRest = [...rest, ...before].some((value) => value !== 0);
   return isRest ? [...lines, lineOf({ path: '' }, rest, before, rest)] : lines;

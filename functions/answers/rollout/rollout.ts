@@ -1,6 +1,5 @@
 /** Rollout steps of groups, from limits in force and days of usage, and the forecast of enforcement. */
 
-import type { Directory } from '../../../policies/directory.ts';
 import type { RolloutClass } from '../../../policies/limits/limits.ts';
 import { rolloutPlaceOf, rolloutSubjects } from '../../../policies/rollout.ts';
 import {
@@ -32,7 +31,6 @@ import {
 import { type DayUsage, dayTexts, readDays, today } from '../reading/usage-days.ts';
 import type {
   RolloutClassRow,
-  RolloutForecast,
   RolloutForecastAnswer,
   RolloutQuery,
   RolloutRow,
@@ -79,10 +77,8 @@ function subjectsListed({ limits, places, directory, scope }: CallerView): reado
   return [...(scope.seesAll ? ['instance'] : []), ...all.map(({ subject }) => subject)];
 }
 
-const topGroups = ({ groups }: Places): readonly string[] =>
-  groups.flatMap(({ id, parentId, personal }) =>
-    parentId === undefined && !personal ? [`group/${id}`] : [],
-  );
+const topGroups = ({ roots }: Places): readonly string[] =>
+  roots.flatMap(({ id, personal }) => (personal ? [] : [`group/${id}`]));
 
 function rowOf(
   subject: string,
@@ -172,19 +168,29 @@ export const rolloutForecastOf =
     if (counted.outcome === 'too_often') return counted;
     const { jobs, wouldFail, rows } = counted.figures;
     const shown = rows.slice(0, FORECAST_ROWS_MAX);
-    const nameOf = await userLabels(
-      shown.flatMap(({ limit }) =>
-        limit === undefined ? [] : subjectLabelOf(subjectOfLimit(limit), directory),
-      ),
-      reading.userNames,
+    const labels = shown.flatMap(({ limit }) =>
+      limit === undefined ? [] : subjectLabelOf(subjectOfLimit(limit), directory),
     );
+    const nameOf = await userLabels(labels, reading.userNames);
     return {
       outcome: 'counted',
       ...counted.span,
       ...{ jobs, wouldFail },
-      rows: shown.map((row) => ({
-        ...forecastRow(row, reading.gitlabUrl, directory),
-        ...withoutAbsent({ limitLabel: row.limit && limitLabel(row.limit, directory, nameOf) }),
+      rows: shown.map(({ groupId, projectPath, rule, limit, code, jobs: count, examples }) => ({
+        ...withoutAbsent({
+          group: groupId === undefined ? undefined : `group/${groupId}`,
+          ...{ limit, limitLabel: limit && limitLabel(limit, directory, nameOf) },
+        }),
+        path: groupLabelOf(withoutAbsent({ groupId, projectPath }), directory),
+        ...{ rule, code, jobs: count },
+        examples: examples.slice(0, EXAMPLES_MAX).map((job) => {
+          const url = reportJobUrl(reading.gitlabUrl, job, directory);
+          return {
+            jobId: job.jobId,
+            atMs: job.decidedAtMs,
+            ...withoutAbsent({ projectPath: job.projectPath, url }),
+          };
+        }),
       })),
     };
   };
@@ -201,23 +207,5 @@ function forecastTally(subjects: JobSubjects, from?: ForecastFigures): JobTally<
       rows.add(record, edited.now.violations);
     },
     figures: () => ({ jobs, wouldFail, rows: rows.all() }),
-  };
-}
-
-function forecastRow(
-  { groupId, projectPath, rule, limit, code, jobs, examples }: RejectionRow,
-  gitlabUrl: string | undefined,
-  directory: Directory,
-): RolloutForecast['rows'][number] {
-  const group = groupId === undefined ? undefined : `group/${groupId}`;
-  return {
-    ...withoutAbsent({ group, limit }),
-    path: groupLabelOf(withoutAbsent({ groupId, projectPath }), directory),
-    ...{ rule, code, jobs },
-    examples: examples.slice(0, EXAMPLES_MAX).map((job) => {
-      const { jobId, decidedAtMs: atMs, projectPath: path } = job;
-      const url = reportJobUrl(gitlabUrl, job, directory);
-      return { jobId, atMs, ...withoutAbsent({ projectPath: path, url }) };
-    }),
   };
 }

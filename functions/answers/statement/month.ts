@@ -30,7 +30,6 @@ export const monthSpanMs = ({ from, to }: DaySpan, zone: string) => ({
   endMs: dayStartMs(zone, calendarDay(to + 1)),
 });
 
-/** @param day - `2026-10-31` */
 export function daySpanMs(day: string, zone: string): ReturnType<typeof monthSpanMs> {
   const number = Date.parse(`${day}T00:00:00Z`) / DAY_MS;
   return monthSpanMs({ from: number, to: number }, zone);
@@ -93,7 +92,7 @@ export interface DraftTerms extends Pick<ClosedStatement, 'instance' | 'currency
   readonly usage: Pick<RollupStore, 'readUsage'>;
 }
 
-interface DraftAsk extends Pick<ClosedStatement, 'subject' | 'group'> {
+interface DraftRequest extends Pick<ClosedStatement, 'subject' | 'group'> {
   readonly month: StatementMonth;
   /** The group's closed statements, by month: what came late about them is on this one. */
   readonly before: readonly ClosedStatement[];
@@ -105,8 +104,8 @@ export const LOOKED_BACK_MONTHS = 12;
 const LOOKED_BACK_DAYS = 366;
 
 /** Returns undefined if the group has no statement yet and no jobs of its own to charge. */
-export async function monthDraft(ask: DraftAsk, terms: DraftTerms) {
-  const { subject, group, month, before, nowMs } = ask;
+export async function monthDraft(request: DraftRequest, terms: DraftTerms) {
+  const { subject, group, month, before, nowMs } = request;
   const { zone, usage } = terms;
   const spans = spansOf(before, month.from - LOOKED_BACK_DAYS).slice(-LOOKED_BACK_MONTHS);
   const [now, ...earlier] = await Promise.all(
@@ -155,9 +154,9 @@ function lateOf(
   chain: readonly ClosedStatement[],
   now: MonthSum,
 ): readonly ClosedAdjustment[] {
-  const said = chain.flatMap(({ adjustments }) => adjustments.filter((each) => each.month === month));
+  const stated = chain.flatMap(({ adjustments }) => adjustments.filter((each) => each.month === month));
   const beyond = (part: keyof MonthSum): number =>
-    said.reduce((rest, each) => rest - each[part], now[part] - totals[part]);
+    stated.reduce((rest, each) => rest - each[part], now[part] - totals[part]);
   const late = {
     ...{ jobs: beyond('jobs'), corrections: beyond('corrections') },
     ...{ seconds: beyond('seconds'), micros: beyond('micros') },

@@ -32,12 +32,9 @@ export const statementOf =
     const isVisible = scope.seesAll || (subject !== undefined && scope.sees(subject));
     if (!isVisible || books === undefined) return { outcome: 'unknown_group' };
     const { instance, description, jobs, usage, chain } = books;
-    const closed = subject === undefined ? [] : ((await chain?.of(subject)) ?? []);
-    const month = monthNamed(
-      query.month,
-      limits.fiscalStart ?? CALENDAR_YEAR,
-      closed.map(({ statement }) => statement),
-    );
+    const closed = (subject && (await chain?.of(subject))) || [];
+    const statements = closed.map(({ statement }) => statement);
+    const month = monthNamed(query.month, limits.fiscalStart ?? CALENDAR_YEAR, statements);
     if (month === undefined) return unreadable('expected a month like 2026-10');
     if (month.from > today(zone, nowMs)) return unreadable('has not begun; expected a month up to now');
     const { by = 'day' } = query;
@@ -62,10 +59,8 @@ export const statementOf =
       };
     }
     if (jobs === undefined) return { outcome: 'unknown_group' };
-    const { hasJobs, jobsInNoGroup, ...tally } = await tallyJobs(
-      { ...span, zone, by, billed, directory },
-      jobs,
-    );
+    const options = { ...span, zone, by, billed, directory };
+    const { hasJobs, jobsInNoGroup, ...tally } = await tallyJobs(options, jobs);
     if (billed.unknown && !hasJobs) return { outcome: 'unknown_group' };
     const notes = [
       billed.unknown && `The directory does not know ${label}: groups below it may be missing.`,
