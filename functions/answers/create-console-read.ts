@@ -39,11 +39,11 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps) {
     counters: countersNow(deps),
     limits: limitsNow(deps, (keys) => deps.ledger.readCounters(keys)),
   };
-  const requests = requestRows(reading);
+  const waiting = waitingOf(reading);
   const countEdit = editCounts(reading, compareEdit);
   return {
     ...editsOf(reading),
-    me: meOf(reading, requests),
+    me: meOf(reading, waiting),
     overview: overviewOf(reading),
     subject: subjectViewOf(reading),
     budgets: budgetsOf(reading),
@@ -62,8 +62,8 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps) {
     preview: previewOf(reading),
     backtest: backtestOf(reading, countEdit),
     limitFigures: limitFiguresOf(reading),
-    requests,
-    waiting: waitingOf(reading),
+    requests: requestRows(reading),
+    waiting,
     usage: usageDaysOf(reading),
     coverage: coverageViewOf(reading),
     spend: spendReportOf(reading),

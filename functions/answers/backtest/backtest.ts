@@ -5,6 +5,7 @@ import { wasRejected } from '../../core/ledger/settle.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
 import { BacktestQuestions, type BacktestRules } from './question.ts';
 import { RejectionRows, rejectionKey } from './rejection-rows.ts';
+import { wasUnasked } from './replay.ts';
 import { type BacktestOptions, replayedJobs } from './replayed-jobs.ts';
 
 export type BacktestFigures = Awaited<ReturnType<typeof backtest>>;
@@ -86,8 +87,6 @@ export async function backtest(store: LedgerStore, options: BacktestOptions) {
   };
 }
 
-/** Which recorded jobs other rules would reject, as far as rules decide alone. */
-
 const JOBS_NAMED_MAX = 5;
 
 interface CompareRules extends Pick<BacktestOptions, 'sinceMs' | 'untilMs' | 'onJob'> {
@@ -95,12 +94,9 @@ interface CompareRules extends Pick<BacktestOptions, 'sinceMs' | 'untilMs' | 'on
   readonly to: BacktestRules;
 }
 
-interface RuleDifference {
-  readonly rule: string;
-  readonly change: 'rejects' | 'passes';
-  jobs: number;
-  readonly examples: number[];
-}
+const newDifference = (rule: string, change: 'rejects' | 'passes') => ({
+  ...{ rule, change, jobs: 0, examples: [] as number[] },
+});
 
 export type ComparedRules = Awaited<ReturnType<typeof compareRules>>;
 
@@ -108,9 +104,9 @@ export type ComparedRules = Awaited<ReturnType<typeof compareRules>>;
  * Evaluates recorded jobs under both policies, without counters (budgets, jobs in flight …): for those use a
  * backtest. Reads the ledger once and writes nothing.
  */
-export async function compareRules(store: LedgerStore, asked: CompareRules) {
-  const [before, after] = [new BacktestQuestions(asked.from), new BacktestQuestions(asked.to)];
-  const byRule = new Map<string, RuleDifference>();
+export async function compareRules(store: LedgerStore, { from, to, sinceMs, untilMs, onJob }: CompareRules) {
+  const [before, after] = [new BacktestQuestions(from), new BacktestQuestions(to)];
+  const byRule = new Map<string, ReturnType<typeof newDifference>>();
   const figures = {
     jobs: 0,
     /** No part of `jobs`: their records do not have what rules look at. */
@@ -119,10 +115,11 @@ export async function compareRules(store: LedgerStore, asked: CompareRules) {
     ...{ newlyRejected: 0, newlyAdmitted: 0 },
   };
   for await (const item of store.scan()) {
-    if (item.kind !== 'record' || isAwaited(item.record) || !wasAsked(item.record)) continue;
+    if (item.kind !== 'record' || isAwaited(item.record)) continue;
     const { record } = item;
-    if (record.decidedAtMs < asked.sinceMs || record.decidedAtMs >= asked.untilMs) continue;
-    asked.onJob();
+    if (wasUnasked(record) && !wasRejected(record)) continue;
+    if (record.decidedAtMs < sinceMs || record.decidedAtMs >= untilMs) continue;
+    onJob();
     const [then, now] = [before.of(record), after.of(record)];
     if (!then.recorded) {
       figures.unrecorded += 1;
@@ -136,7 +133,7 @@ export async function compareRules(store: LedgerStore, asked: CompareRules) {
     for (const rule of new Set([...old, ...recent])) {
       if (old.has(rule) === recent.has(rule)) continue;
       const change = recent.has(rule) ? 'rejects' : 'passes';
-      const row: RuleDifference = byRule.get(`${change} ${rule}`) ?? { rule, change, jobs: 0, examples: [] };
+      const row = byRule.get(`${change} ${rule}`) ?? newDifference(rule, change);
       byRule.set(`${change} ${rule}`, row);
       row.jobs += 1;
       if (row.examples.length < JOBS_NAMED_MAX) row.examples.push(record.jobId);
@@ -147,9 +144,6 @@ export async function compareRules(store: LedgerStore, asked: CompareRules) {
     byRule: [...byRule.values()].sort((a, b) => b.jobs - a.jobs || (a.rule < b.rule ? -1 : 1)),
   };
 }
-
-const wasAsked = (record: JobRecord): boolean =>
-  wasRejected(record) || (record.unchecked !== 'unmetered' && record.unchecked !== 'bypass');
 
 const rejectingRules = (violations: JobRecord['violations']): ReadonlySet<string> =>
   new Set(violations.flatMap(({ rule, mode }) => (mode === 'enforce' ? [rule] : [])));

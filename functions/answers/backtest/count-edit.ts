@@ -9,13 +9,13 @@ import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import { createUploads } from '../../core/limits/limit-table.ts';
 import { rateLimit } from '../../core/signin/require-user.ts';
 import { judgeEdits } from '../limits/edits.ts';
-import type { BacktestAnswer, BacktestCounts, CountedSpan } from '../limits/models.ts';
+import type { BacktestAnswer, BacktestCounts } from '../limits/models.ts';
 import type { Caller, CallerView, ReadContext } from '../reading/context.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 import { dayText } from '../reading/usage-days.ts';
-import { type CompareEdit, type Counted, type CountState, countJobs } from './count-jobs.ts';
-import { BacktestQuestions, JobSubjects } from './question.ts';
-import { Replay, type ReplayedJob } from './replay.ts';
+import { type CompareEdit, type Counted, type CountState, comparedReplays, countJobs } from './count-jobs.ts';
+import { JobSubjects } from './question.ts';
+import type { ReplayedJob } from './replay.ts';
 import { jobsInOrder, jobsThatMatter } from './replayed-jobs.ts';
 
 /** Records and limits of a request take some 100 MB of the function's memory, and a third of a CPU for ten seconds. */
@@ -45,49 +45,43 @@ interface EditCount<Figures> {
   readonly tallyOf: (figures?: Figures) => JobTally<Figures>;
 }
 
-interface KeptCount<Figures> {
+interface SavedCount<Figures> {
   readonly about: string;
   readonly untilMs: number;
   readonly state: CountState;
   readonly figures: Figures;
 }
 
-type CountAnswer<Figures> =
-  | { readonly outcome: 'too_often'; readonly retryAfterSeconds: number }
-  | { readonly outcome: 'counted'; readonly span: CountedSpan; readonly figures: Figures };
-
-export type EditComparison = (asked: CompareEdit) => Promise<Counted>;
+export type EditComparison = (edit: CompareEdit) => Promise<Counted>;
 
 /** @param compareEdit - reads all records in one request. @default within the bounds of a page's request */
 export function editCounts(reading: ReadContext, compareEdit?: EditComparison) {
   const { clock, zone, ledger, usage, recentJobIds, monotonicMs = () => performance.now() } = reading;
-  const [started, continued] = [
-    rateLimit({ ...NEW_COUNTS, clock }),
-    rateLimit({ ...CONTINUED_COUNTS, clock }),
-  ];
+  const started = rateLimit({ ...NEW_COUNTS, clock });
+  const continued = rateLimit({ ...CONTINUED_COUNTS, clock });
   const newId = (): string => randomUUID().replaceAll('-', '');
-  const kept = createUploads({ table: reading.limitTable, clock, newId });
+  const saved = createUploads({ table: reading.limitTable, clock, newId });
   const numberOf = (atMs: number): number => dayNumber(dayIn(zone, atMs));
   const reads = {
     readRecords: (jobIds: readonly number[]) => ledger.readRecords(jobIds),
-    recentJobIds: async (): Promise<readonly number[]> => {
+    recentJobIds: async () => {
       const [lists, recent = []] = await Promise.all([usage.readRejections(['instance']), recentJobIds?.()]);
       return [...lists.flatMap(({ jobs }) => jobs.map(({ jobId }) => jobId)), ...recent];
     },
   };
 
-  return async <Figures>(asked: EditCount<Figures>): Promise<CountAnswer<Figures>> => {
-    const { caller, cursor, days, view, after } = asked;
-    const about = createHash('sha256').update(JSON.stringify(asked.about)).digest('hex');
-    const bytes = cursor === undefined ? undefined : await kept.read(caller.id, cursor);
-    const found = bytes && (JSON.parse(gunzipSync(bytes).toString()) as KeptCount<Figures>);
+  return async <Figures>(request: EditCount<Figures>) => {
+    const { caller, cursor, days, view, after } = request;
+    const about = createHash('sha256').update(JSON.stringify(request.about)).digest('hex');
+    const bytes = cursor === undefined ? undefined : await saved.read(caller.id, cursor);
+    const found = bytes && (JSON.parse(gunzipSync(bytes).toString()) as SavedCount<Figures>);
     const from = found?.about === about ? found : undefined;
     const retryAfterSeconds = (from === undefined ? started : continued).take(String(caller.id));
-    if (retryAfterSeconds !== undefined) return { outcome: 'too_often', retryAfterSeconds };
+    if (retryAfterSeconds !== undefined) return { outcome: 'too_often' as const, retryAfterSeconds };
     const untilMs = from?.untilMs ?? clock.nowMs();
     const first = numberOf(untilMs) - days + 1;
     const sinceMs = dayStartMs(zone, calendarDay(first));
-    const tally = asked.tallyOf(from?.figures);
+    const tally = request.tallyOf(from?.figures);
     const edit = {
       ...{ sinceMs, untilMs, policy: reading.policy, directory: view.directory },
       ...{ before: view.limits, after, onJob: tally.add },
@@ -102,12 +96,12 @@ export function editCounts(reading: ReadContext, compareEdit?: EditComparison) {
     const next = state && { about, untilMs, state, figures };
     const complete = countedToMs === untilMs;
     return {
-      outcome: 'counted',
+      outcome: 'counted' as const,
       figures,
       span: {
         ...{ days, fromMs: sinceMs, untilMs: countedToMs, fromDay: dayText(first), complete, jobsRead },
         daysCounted: complete ? days : numberOf(countedToMs) - first,
-        ...(next && { next: await kept.keep(caller.id, gzipSync(JSON.stringify(next))) }),
+        ...(next && { next: await saved.keep(caller.id, gzipSync(JSON.stringify(next))) }),
       },
     };
   };
@@ -116,17 +110,14 @@ export function editCounts(reading: ReadContext, compareEdit?: EditComparison) {
 /** Replays every record, for programs that may read the whole table. Reads it twice, and writes nothing. */
 export const compareAll =
   (store: LedgerStore): EditComparison =>
-  async ({ sinceMs, untilMs, policy, directory, before, after, onJob }) => {
-    const [now, then] = [before, after].map(
-      (limits) => new Replay(new BacktestQuestions({ policy, limits, directory }), sinceMs),
-    );
+  async (edit) => {
+    const replays = comparedReplays(edit);
     let jobsRead = 0;
-    for await (const record of jobsInOrder(store, jobsThatMatter({ sinceMs, untilMs }, before, after))) {
+    for await (const record of jobsInOrder(store, jobsThatMatter(edit, edit.before, edit.after))) {
       jobsRead += 1;
-      const [asIs, edited] = [now?.next(record), then?.next(record)];
-      if (record.decidedAtMs >= sinceMs) onJob(record, asIs, edited);
+      replays.next(record);
     }
-    return { countedToMs: untilMs, jobsRead };
+    return { countedToMs: edit.untilMs, jobsRead };
   };
 
 const LOOK_BACK_DAYS = 30;

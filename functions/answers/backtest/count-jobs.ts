@@ -66,12 +66,25 @@ export interface Counted {
   readonly next?: CountState;
 }
 
-export async function countJobs(asked: CountJobs): Promise<Counted> {
-  const { sinceMs, untilMs, policy, directory, before, after, onJob, reads, bounds, from } = asked;
+/** Replays jobs under both sets, and reports those of the span. */
+export function comparedReplays(edit: CompareEdit, from?: CountState['replays']) {
+  const { sinceMs, policy, directory, before, after, onJob } = edit;
   const replayOf = (limits: LimitSet, state: ReplayState | undefined): Replay =>
     new Replay(new BacktestQuestions({ policy, limits, directory }), sinceMs, { from: state });
-  const [now, then] = [replayOf(before, from?.replays[0]), replayOf(after, from?.replays[1])];
-  const matters = jobsThatMatter(asked, before, after);
+  const [now, then] = [replayOf(before, from?.[0]), replayOf(after, from?.[1])];
+  return {
+    next(record: JobRecord): void {
+      const [asIs, edited] = [now.next(record), then.next(record)];
+      if (record.decidedAtMs >= sinceMs) onJob(record, asIs, edited);
+    },
+    state: (atMs: number): CountState['replays'] => [now.state(atMs), then.state(atMs)],
+  };
+}
+
+export async function countJobs(request: CountJobs): Promise<Counted> {
+  const { sinceMs, untilMs, before, after, reads, bounds, from } = request;
+  const replays = comparedReplays(request, from?.replays);
+  const matters = jobsThatMatter(request, before, after);
   const isWanted = (record: JobRecord): boolean => !isAwaited(record) && matters(record);
   const fromMs = earliestPeriodMs(sinceMs, before, after);
   const walk = idWalk(reads, fromMs - LONG_JOB_MS, from?.walk ?? (await reads.recentJobIds()));
@@ -85,7 +98,7 @@ export async function countJobs(asked: CountJobs): Promise<Counted> {
     ...{ countedToMs: Math.min(untilMs, Math.max(sinceMs, countedToMs)), jobsRead },
     next: {
       ...{ walk: walk.state(), blocks, waiting: waiting.map(({ jobId }) => jobId), jobsRead },
-      replays: [now.state(countedToMs), then.state(countedToMs)],
+      replays: replays.state(countedToMs),
     },
   });
 
@@ -122,8 +135,7 @@ export async function countJobs(asked: CountJobs): Promise<Counted> {
       // Decided again since its block was found, or during the replay.
       if (record.decidedAtMs < lastMs) continue;
       lastMs = record.decidedAtMs;
-      const [asIs, edited] = [now.next(record), then.next(record)];
-      if (record.decidedAtMs >= sinceMs) onJob(record, asIs, edited);
+      replays.next(record);
     }
     lastMs = dueMs;
     if (blocks.length > 0 && bounds.monotonicMs() >= bounds.deadlineMs) return stopAt(dueMs, waiting);

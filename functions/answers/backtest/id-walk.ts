@@ -3,6 +3,7 @@
  * hundred ids, with or without jobs.
  */
 import type { JobRecord } from '../../core/ledger/ledger.ts';
+import { readInParts } from '../../core/store/parts.ts';
 
 export interface RecordReader {
   readonly readRecords: (jobIds: readonly number[]) => Promise<readonly (JobRecord | undefined)[]>;
@@ -34,12 +35,6 @@ export interface WalkState {
   readonly gap: number;
 }
 
-interface FoundBlock {
-  readonly last: number;
-  readonly ids: number;
-  readonly records: readonly JobRecord[];
-}
-
 /** Walks up from the largest known id to the newest job, then down to the first block that was decided wholly before an instant. */
 export function idWalk(
   reads: Pick<RecordReader, 'readRecords'>,
@@ -50,7 +45,7 @@ export function idWalk(
   return {
     state: (): WalkState => state,
     isOver: (): boolean => state.below < 1,
-    async next(): Promise<FoundBlock> {
+    async next() {
       const { above, below, gap, known } = state;
       const last = above === undefined ? below : above + BLOCK_IDS - 1;
       const first = firstOf(last);
@@ -95,18 +90,8 @@ export async function readIds(
   { readRecords }: Pick<RecordReader, 'readRecords'>,
   jobIds: readonly number[],
 ): Promise<readonly JobRecord[]> {
-  const found: JobRecord[] = [];
-  for (let at = 0; at < jobIds.length; at += BLOCK_IDS)
-    for (const record of await readRecords(jobIds.slice(at, at + BLOCK_IDS)))
-      if (record !== undefined) found.push(record);
-  return found;
-}
-
-interface RecentRecords {
-  readonly records: readonly JobRecord[];
-  /** All records since then were read. `-Infinity`: there are no earlier ones. Infinity: none was found. */
-  readonly fromMs: number;
-  readonly idsRead: number;
+  const records = await readInParts(jobIds, readRecords, BLOCK_IDS);
+  return records.filter((record) => record !== undefined);
 }
 
 /**
@@ -117,12 +102,15 @@ const EDGE_RECORDS_MAX = 100;
 const EDGE_PART = 0.1;
 const EDGE_SHARE = 0.9;
 
-/** @param sinceMs - Unix ms; what was decided before is not looked for. */
+/**
+ * Reads the latest records, by decision. All records since `fromMs` were read; `-Infinity`: there are no earlier ones,
+ * Infinity: none was found. @param sinceMs - Unix ms; earlier decisions are not searched for
+ */
 export async function readRecentRecords(
   reads: RecordReader,
   sinceMs: number,
   { idsMax, recordsMax, deadlineMs, monotonicMs }: CountBounds,
-): Promise<RecentRecords> {
+) {
   const known = await reads.recentJobIds();
   if (known.length === 0) return { records: [], fromMs: Number.POSITIVE_INFINITY, idsRead: 0 };
   const walk = idWalk(reads, sinceMs, known);

@@ -1,17 +1,16 @@
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
-import type { Directory, DirectoryGroup } from '../../../policies/directory.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
+import { remembered } from '../../../policies/match/remember.ts';
 import { compileWildcard, type Wildcard } from '../../../policies/match/wildcard.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { pricesAt } from '../../../policies/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
-import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Rule } from '../../../policies/rule.ts';
 import { unitRow } from '../../../policies/unit.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { toHoldAsk } from '../../core/admission/judge.ts';
 import type { HoldAsk, JobRecord } from '../../core/ledger/ledger.ts';
 
@@ -48,7 +47,7 @@ export class BacktestQuestions {
     const { asked, runnerClass } = record.facts;
     const recorded = asked !== undefined;
     const lost = recorded && variablesLost(asked);
-    const request = recorded ? requestOfRecord(record.jobId, record.facts, asked) : fromFacts(record);
+    const request = requestOfRecord(record.jobId, record.facts, asked ?? {});
     const policy = recorded ? this.#rules.policy : this.#policyOf(runnerClass, record.decidedAtMs);
     const evaluation = evaluate(request, {
       ...this.#rules,
@@ -58,34 +57,39 @@ export class BacktestQuestions {
       estimator: { estimateSeconds: () => record.facts.estimateSeconds },
     });
     const ask = toHoldAsk({ request, evaluation });
-    if (!recorded)
-      return { ask: { ...ask, violations: ask.violations.filter(isKnown) }, recorded, variablesLost: false };
+    if (!recorded) {
+      // A field that is only missing in the record is not a violation.
+      const violations = ask.violations.filter((each) => missingField(each) === undefined);
+      return { ask: { ...ask, violations }, recorded, variablesLost: false };
+    }
     const readers = lost ? this.#readers : this.#comparers;
-    const wasAsked = lost || readers.size > 0 || record.facts.userPseudonym !== undefined;
-    return { ask: wasAsked ? asThen(ask, record, readers, lost) : ask, recorded, variablesLost: lost };
+    const needsRecord = lost || readers.size > 0 || record.facts.userPseudonym !== undefined;
+    return {
+      ask: needsRecord ? keepRecorded(ask, record, readers, lost) : ask,
+      recorded,
+      variablesLost: lost,
+    };
   }
 
   #policyOf(runnerClass: string, atMs: number): Policy {
     const { policy } = this.#rules;
     const { version, classes, defaultClass: otherwise } = pricesAt(policy.prices, atMs);
-    const key = `${version}\n${runnerClass}`;
-    const known = this.#ofClass.get(key);
-    if (known !== undefined) return known;
-    const defaultClass = classes.find(({ name }) => name === runnerClass) ?? otherwise;
-    const made = { ...policy, prices: { version, classes: [], defaultClass } };
-    this.#ofClass.set(key, made);
-    return made;
+    return remembered(this.#ofClass, `${version}\n${runnerClass}`, CACHED_MAX, () => {
+      const defaultClass = classes.find(({ name }) => name === runnerClass) ?? otherwise;
+      return { ...policy, prices: { version, classes: [], defaultClass } };
+    });
   }
 }
 
-function asThen(ask: HoldAsk, record: JobRecord, readers: ReadonlySet<string>, lost: boolean): HoldAsk {
+function keepRecorded(ask: HoldAsk, record: JobRecord, readers: ReadonlySet<string>, lost: boolean): HoldAsk {
   const then = [...record.violations, ...record.shadow].filter(
     ({ rule, reason }) => readers.has(rule) && !('committed' in reason),
   );
-  const now = ask.violations.filter(
-    ({ rule, reason }) =>
-      !readers.has(rule) && !(lost && wantsVariables(reason)) && !wantsTakenName(reason, record),
-  );
+  const now = ask.violations.filter((each) => {
+    const field = missingField(each);
+    if (readers.has(each.rule) || (lost && field?.includes('variables'))) return false;
+    return record.facts.userPseudonym === undefined || field !== 'userId';
+  });
   return {
     ...ask,
     violations: [...now, ...then],
@@ -105,32 +109,11 @@ function asHeld(claim: LimitClaim, record: JobRecord): readonly LimitClaim[] {
   return [{ ...rest, amount: held, refusal: (seen) => claim.refusal(seen) }];
 }
 
-const wantsVariables = (reason: Violation['reason']): boolean =>
-  reason.code === 'FIELD_MISSING' && reason.field.includes('variables');
+const missingField = ({ reason }: Violation): string | undefined =>
+  reason.code === 'FIELD_MISSING' ? reason.field : undefined;
 
-const wantsTakenName = (reason: Violation['reason'], { facts }: JobRecord): boolean =>
-  facts.userPseudonym !== undefined && reason.code === 'FIELD_MISSING' && reason.field === 'userId';
-
-/** A field that is only missing in the record is not a violation. */
-const isKnown = ({ reason }: Violation): boolean => reason.code !== 'FIELD_MISSING';
-
-function fromFacts({ jobId, facts }: JobRecord): AdmissionRequest {
-  const { jobName, projectId, projectPath, groupId, rootId, pipelineId, userId, timeoutSeconds } = facts;
-  return {
-    jobId,
-    timeoutSeconds,
-    ...withoutAbsent({
-      jobName,
-      projectId,
-      projectPath,
-      namespaceId: groupId,
-      rootNamespaceId: rootId,
-      pipelineId,
-      userId,
-    }),
-  };
-}
-
+/** Classes of all price versions, or groups of one GitLab. */
+const CACHED_MAX = 100_000;
 const PATTERN_PREFIX = 'groups/';
 
 /** Matches recorded jobs to the subjects of edits, which may be thousands. Groups are those of today's directory. */
@@ -166,22 +149,16 @@ export class JobSubjects {
   }
 
   #groups({ groupId, rootId }: JobRecord['facts']): readonly string[] {
-    const key = `${groupId} ${rootId}`;
-    const known = this.#ofGroup.get(key);
-    if (known !== undefined) return known;
-    const chain = groupId === undefined ? undefined : this.#directory.chainById.get(groupId);
-    const ids = chain?.map(({ id }) => id) ?? [rootId, groupId];
-    const groups = [...new Set(ids)].map((id) => `group/${id}`).filter((each) => this.#wanted.has(each));
-    const found = [...groups, ...this.#defaults(chain ?? [])];
-    this.#ofGroup.set(key, found);
-    return found;
-  }
-
-  #defaults(chain: readonly DirectoryGroup[]): readonly string[] {
-    const personal = this.#wanted.has('personal') && chain.some((group) => group.personal);
-    const matching = this.#patterns.filter(({ wildcard }) =>
-      chain.some((group) => !group.personal && wildcard.matches(group.path)),
-    );
-    return [...(personal ? ['personal'] : []), ...matching.map(({ subject }) => subject)];
+    return remembered(this.#ofGroup, `${groupId} ${rootId}`, CACHED_MAX, () => {
+      const chain = this.#directory.chainById.get(groupId ?? 0) ?? [];
+      const ids = chain.length > 0 ? chain.map(({ id }) => id) : [rootId, groupId];
+      const groups = [...new Set(ids)].map((id) => `group/${id}`);
+      const personal = chain.some((group) => group.personal) ? ['personal'] : [];
+      const matching = this.#patterns.filter(({ wildcard }) =>
+        chain.some((group) => !group.personal && wildcard.matches(group.path)),
+      );
+      const found = [...groups, ...personal].filter((each) => this.#wanted.has(each));
+      return [...found, ...matching.map(({ subject }) => subject)];
+    });
   }
 }

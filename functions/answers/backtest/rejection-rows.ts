@@ -13,10 +13,8 @@ export interface RejectionRow extends Pick<Violation, 'rule' | 'class' | 'mode'>
   readonly costMicros: number;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
-  readonly examples: readonly RejectedExample[];
+  readonly examples: readonly ReturnType<typeof exampleOf>[];
 }
-
-type RejectedExample = ReturnType<typeof exampleOf>;
 
 /** Groups × rules × limits: jobs of further rows are only in the totals. */
 const ROWS_MAX = 5_000;

@@ -117,10 +117,8 @@ export class Replay {
     const untilMs = decidedAtMs + waitMs;
     const freed = new Map<string, KnownCounter>();
     const again = (atMs: number, later: HoldAsk) => {
-      const late = this.#weigh(later, atMs, freed);
-      return late?.record.state === 'HELD'
-        ? { record: late.record, waitedMs: atMs - decidedAtMs }
-        : undefined;
+      const late = this.#weigh(later, atMs, freed)?.record;
+      return late?.state === 'HELD' ? { record: late, waitedMs: atMs - decidedAtMs } : undefined;
     };
     // Periods of a minute start empty.
     const minuteMs = (Math.floor(decidedAtMs / MINUTE_MS) + 1) * MINUTE_MS;
@@ -150,20 +148,18 @@ export class Replay {
   #weigh(ask: HoldAsk, nowMs: number, freed?: ReadonlyMap<string, KnownCounter>) {
     const job = newJob(ask);
     if (job.outcome !== undefined) return undefined;
-    const pipelines = ask.claims.flatMap(({ grace }) =>
-      grace === undefined ? [] : [counterName(grace.pipeline)],
-    );
-    const names = [...job.names, ...pipelines];
+    const pipelines = ask.claims.flatMap(({ grace }) => grace?.pipeline ?? []);
+    const names = [...job.names, ...pipelines.map(counterName)];
     // A counter that is missing would count as having room.
     for (const name of names) if (!this.#known.has(name)) this.#add(name, NO_CHANGE);
     const after = (name: string) => sumOf(this.#known.get(name), freed?.get(name));
     const known = freed === undefined ? this.#known : new Map(names.map((name) => [name, after(name)]));
     const { verdicts, merges } = weigh([job], known);
     for (const [name, { committed, fitted }] of merges) this.#add(name, { committed, fitted, settled: 0 });
-    const [verdict] = verdicts;
-    if (verdict === undefined) return undefined;
-    const { waitMs, awaited } = verdict;
-    return { record: draftRecord(verdict, nowMs), ...withoutAbsent({ waitMs, awaited }) };
+    const [decision] = verdicts;
+    if (decision === undefined) return undefined;
+    const { waitMs, awaited } = decision;
+    return { record: draftRecord(decision, nowMs), ...withoutAbsent({ waitMs, awaited }) };
   }
 
   #add(name: string, change: KnownCounter): void {
@@ -208,7 +204,8 @@ function changesAt(atMs: number, now: JobRecord, how: JobRecord, durationSeconds
   }
 }
 
-const wasUnasked = ({ unchecked }: JobRecord): boolean => unchecked === 'unmetered' || unchecked === 'bypass';
+export const wasUnasked = ({ unchecked }: JobRecord): boolean =>
+  unchecked === 'unmetered' || unchecked === 'bypass';
 
 /** Takes its amounts unchecked; a bypassed job, unknown before its end, takes them at its end. */
 function unasked(ask: HoldAsk, record: JobRecord, atItsEnd: boolean): HoldAsk {
@@ -235,10 +232,7 @@ function unasked(ask: HoldAsk, record: JobRecord, atItsEnd: boolean): HoldAsk {
   };
 }
 
-function chargesOf(
-  record: JobRecord,
-  now: JobRecord | undefined,
-): Pick<ReplayedJob, 'thenMicros' | 'nowMicros' | 'estimated'> {
+function chargesOf(record: JobRecord, now: JobRecord | undefined) {
   const charge = (as: JobRecord): number => {
     if (record.state === 'SETTLED') return pricedAs(as, record.durationSeconds ?? 0).micros;
     return isExpiredCharged(record) ? as.facts.costMicros : 0;

@@ -3,10 +3,10 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { RunnerDetail } from '../../core/gitlab/kept-answers.ts';
 import { fallsBack, type RouterAccess, routerAccess } from '../../core/gitlab/runners.ts';
-import { type CoverageCounts, type CoveredRunner, coverageOfDays } from '../../core/usage/sums.ts';
+import { type CoverageCounts, coverageOfDays } from '../../core/usage/sums.ts';
 import { type Caller, pageOf, placesFor, type ReadContext } from '../reading/context.ts';
 import { type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
-import { dayText, readTallies, today } from '../reading/usage-days.ts';
+import { dayTexts, lastDays, readTallies } from '../reading/usage-days.ts';
 import type { CoverageQuery, CoverageView, CoveredGroup, CoveredRunnerRow } from './model.ts';
 
 /** `100 %` only if every job had a request: rounded down, to a tenth. */
@@ -16,8 +16,8 @@ export function coverageShareText(share: number | undefined): string {
   return `${tenths % 10 === 0 ? tenths / 10 : (tenths / 10).toFixed(1)} %`;
 }
 
-const DAYS_DEFAULT = 7;
 export const COVERAGE_DAYS_MAX = 31;
+const DAYS = { usual: 7, max: COVERAGE_DAYS_MAX };
 const GROUPS_MAX = 500;
 export const COVERED_RUNNERS_MAX = 1_000;
 const RUNNERS = { usual: 100, max: COVERED_RUNNERS_MAX };
@@ -25,13 +25,11 @@ const RUNNERS = { usual: 100, max: COVERED_RUNNERS_MAX };
 /** Undefined: the group does not exist or is not visible. @throws {LedgerError} */
 export const coverageViewOf =
   (reading: Pick<ReadContext, 'places' | 'usage' | 'zone' | 'clock' | 'runnerDetails'>) =>
-  async (asked: CoverageQuery, caller: Pick<Caller, 'roles'>): Promise<CoverageView | undefined> => {
+  async (query: CoverageQuery, caller: Pick<Caller, 'roles'>): Promise<CoverageView | undefined> => {
     const { places, directory, scope } = await placesFor(reading, caller);
-    const of = subjectsOf(asked.group, places, scope);
+    const of = subjectsOf(query.group, places, scope);
     if (of === undefined) return undefined;
-    const days = Math.min(COVERAGE_DAYS_MAX, Math.max(1, asked.days ?? DAYS_DEFAULT));
-    const to = today(reading.zone, reading.clock.nowMs());
-    const span = { from: to - days + 1, to };
+    const span = lastDays(reading.zone, reading.clock.nowMs(), query.days, DAYS);
     const tallies = await readTallies([...of.tops, ...of.rows], span, reading.usage);
     const coverageOfAll = (subjects: readonly string[]) =>
       coverageOfDays(subjects.flatMap((subject) => tallies.get(subject) ?? []));
@@ -49,19 +47,20 @@ export const coverageViewOf =
     // The instance has only runners of jobs without a group; others are listed with their groups.
     const { runners } = coverageOfAll(of.tops[0] === 'instance' ? [...of.tops, ...of.rows] : of.tops);
     const unknownRunner = jobsOf(runners.get('unknown'));
-    const named = [...runners].flatMap(([runner, counts]) =>
-      typeof runner === 'number' ? [jobsOf(counts)] : [],
-    );
+    const named = [...runners]
+      .flatMap(([runner, counts]) =>
+        typeof runner === 'number' ? [{ runnerId: runner, ...countsOf(counts) }] : [],
+      )
+      .sort((a, b) => mostBypassFirst(a, b) || a.runnerId - b.runnerId);
     return {
       ...(of.tops.length === 1 && of.tops[0] !== undefined && { subject: of.tops[0] }),
       path: of.tops.map((subject) => subjectLabelOf(subject, directory)).join(', '),
-      fromDay: dayText(span.from),
-      toDay: dayText(span.to),
+      ...dayTexts(span),
       total: { ...total, ranRejected },
       ...(total.ran > 0 && total.asked === 0 && { note: NO_REQUESTS }),
       groups,
       otherGroups: without(total, of.rowsAreTops ? [total] : groups),
-      ...(await shownRunners(runners, asked, reading)),
+      ...(await shownRunners(named, query, reading)),
       unknownRunner,
       otherRunners: without(total, [...named, unknownRunner]),
     };
@@ -70,7 +69,7 @@ export const coverageViewOf =
 const NO_REQUESTS =
   'GitLab asked about no job at all. Before any runner is changed: `tollgate controller status` tells whether the controller is connected and in whose scope; GitLab needs the feature flags job_router, job_router_instance_runners and job_router_admission_control.';
 
-function subjectsOf(group: number | undefined, { directory, childrenOf, groups }: Places, scope: Scope) {
+function subjectsOf(group: number | undefined, { directory, childrenOf, roots }: Places, scope: Scope) {
   const subjects = (some: readonly { readonly id: number }[]): readonly string[] =>
     some.slice(0, GROUPS_MAX).map(({ id }) => `group/${id}`);
   if (group !== undefined) {
@@ -78,14 +77,11 @@ function subjectsOf(group: number | undefined, { directory, childrenOf, groups }
     return { tops: [`group/${group}`], rows: subjects(childrenOf.get(group) ?? []), rowsAreTops: false };
   }
   if (scope.seesAll) {
-    const roots = groups.filter(({ parentId }) => parentId === undefined);
     // Each user has a personal namespace: they come last.
     const ordered = roots.toSorted((a, b) => Number(a.personal) - Number(b.personal));
     return { tops: ['instance'], rows: subjects(ordered), rowsAreTops: false };
   }
-  const isBelowAnother = (id: number): boolean =>
-    (directory.chainById.get(id) ?? []).some((above) => above.id !== id && scope.groupIds.has(above.id));
-  const seen = [...scope.groupIds].filter((id) => directory.groupById.has(id) && !isBelowAnother(id));
+  const seen = scope.topGroupIds.filter((id) => directory.groupById.has(id));
   const tops = subjects(seen.map((id) => ({ id })));
   return { tops, rows: tops, rowsAreTops: true };
 }
@@ -111,16 +107,11 @@ const without = (total: JobCounts, parts: readonly JobCounts[]): JobCounts => {
 };
 
 async function shownRunners(
-  runners: ReadonlyMap<CoveredRunner, CoverageCounts>,
-  asked: CoverageQuery,
+  rows: readonly CoveredRunnerRow[],
+  query: CoverageQuery,
   { runnerDetails }: Pick<ReadContext, 'runnerDetails'>,
 ): Promise<Pick<CoverageView, 'runners' | 'next' | 'runnersTotal' | 'runnersBypassing'>> {
-  const rows = [...runners]
-    .flatMap(([runner, counts]) =>
-      typeof runner === 'number' ? [{ runnerId: runner, ...countsOf(counts) }] : [],
-    )
-    .sort((a, b) => mostBypassFirst(a, b) || a.runnerId - b.runnerId);
-  const page = pageOf(rows, asked, RUNNERS);
+  const page = pageOf(rows, query, RUNNERS);
   const details: ReadonlyMap<number, RunnerDetail> =
     (await runnerDetails?.(page.rows.map(({ runnerId }) => runnerId))) ?? new Map();
   return {

@@ -14,7 +14,7 @@ import {
 } from '../reading/context.ts';
 import { readManyDays, readSums } from '../reading/read-sums.ts';
 import { ancestorsOf, byPath, subjectLabelOf, userLabels } from '../reading/scope.ts';
-import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
+import { dayText, readDays, today } from '../reading/usage-days.ts';
 import { figuresOf } from '../report/read-spend.ts';
 import { freezeRows, frozenNow, limitRows } from '../status/limit-row.ts';
 import type { LimitRow } from '../status/model.ts';
@@ -28,7 +28,7 @@ import {
   limitsInForce,
   shareOf,
 } from '../status/subject-limits.ts';
-import type { GroupRow, MeteredUsage, Overview, OverviewQuery } from './model.ts';
+import type { GroupRow, Overview, OverviewQuery } from './model.ts';
 
 export interface RowPlace {
   readonly subject: string;
@@ -52,24 +52,23 @@ export async function groupRows(
   const monthFrom = firstOfMonth(zone, nowMs);
   const history = historySpan(today(zone, nowMs));
   const budgets = all.flatMap(({ havings }) => havings.filter(({ limit }) => isBudget(limit)));
+  const subjects = places.map(({ subject }) => subject);
+  const span = { from: Math.min(monthFrom, history.from), to: history.to };
   const [counters, usage] = await Promise.all([
     reading.counters.fresh(budgets.map(({ limit }) => counterOf(limit, nowMs))),
-    readManyDays(
-      places.map(({ subject }) => subject),
-      { from: Math.min(monthFrom, history.from), to: history.to },
-      reading,
-    ),
+    readManyDays(subjects, span, reading),
   ]);
   const refusals = await refusalsNow(usage, nowMs, reading);
   const rowOf = limitRows({ limits, directory, policy, counters, usage, refusals, nowMs });
   return all.map(({ place, havings }): GroupRow => {
     const { subject } = place;
+    const days = (usage.get(subject) ?? []).filter(({ number }) => number >= monthFrom);
     const budget = firstToRunOut(havings.filter(({ limit }) => isBudget(limit)).map(rowOf));
     const { id: groupId, parentId = 0, personal = false } = place.group ?? {};
     return {
       ...{ subject, path: place.path, personal },
       children: view.places.childrenOf.get(groupId ?? 0)?.length ?? 0,
-      metered: meteredOf(usage.get(subject) ?? [], monthFrom),
+      metered: { ...usedTogether(days), sinceDay: dayText(monthFrom) },
       ...(view.scope.seesGroup(parentId) && parentId > 0 && { parentId }),
       ...withoutAbsent({ groupId, budget, frozen: frozenNow(freezeRows(subject, view), nowMs) }),
     };
@@ -88,11 +87,6 @@ export function firstToRunOut(rows: readonly LimitRow[]): LimitRow | undefined {
   const [first, ...others] = leading(rows, ({ rolledOutAs, mode }) => rolledOutAs ?? mode);
   return first && others.reduce((best, row) => (isAbove(row, best) ? row : best), first);
 }
-
-const meteredOf = (days: readonly DayUsage[], fromDay: number): MeteredUsage => ({
-  ...usedTogether(days.filter(({ number }) => number >= fromDay)),
-  sinceDay: dayText(fromDay),
-});
 
 const SEARCH_CHARACTERS_MAX = 200;
 
@@ -152,18 +146,13 @@ const RANKED_MAX = 20_000;
 /** Each row costs four weeks of days: only the places with the largest share are ordered by risk. */
 const FORECAST_MAX = 100;
 
-interface PlaceOrder {
-  readonly ordered: readonly RowPlace[];
-  readonly rows?: ReadonlyMap<RowPlace, GroupRow>;
-}
-
 export const overviewOf =
   (reading: ReadContext) =>
-  async (asked: OverviewQuery, caller: Caller): Promise<Overview> => {
+  async (query: OverviewQuery, caller: Caller): Promise<Overview> => {
     const view = await viewOf(reading, caller);
     const { set, scope, directory, places, nowMs } = view;
-    const { ordered, rows: known = new Map() } = await orderOf(asked, view, reading);
-    const page = pageOf(ordered, asked, ROWS);
+    const { ordered, rows: known } = await orderedPlaces(query, view, reading);
+    const page = pageOf(ordered, query, ROWS);
     const whole = { subject: 'instance', path: subjectLabelOf('instance', directory) };
     const wanted = page.rows.filter((place) => !known.has(place));
     if (scope.seesAll && page.start === 0) wanted.unshift(whole);
@@ -172,9 +161,9 @@ export const overviewOf =
     const unnamed: readonly GroupRow[] = page.rows.flatMap((place) => made.get(place) ?? []);
     const paths = unnamed.map(({ path }) => path);
     const labelOf = await userLabels(paths, reading.userNames);
-    const rows = unnamed.map((row) => ({ ...row, path: labelOf(row.path) }));
     return {
-      ...{ set, currency: reading.policy.currency, nowMs, rows },
+      ...{ set, currency: reading.policy.currency, nowMs },
+      rows: unnamed.map((row) => ({ ...row, path: labelOf(row.path) })),
       total: ordered.length,
       others: ordered.filter(({ group }) => group === undefined).length,
       ...{ first: page.first, ...page.next, ...page.previous },
@@ -182,15 +171,16 @@ export const overviewOf =
     };
   };
 
-async function orderOf(asked: OverviewQuery, view: CallerView, reading: ReadContext): Promise<PlaceOrder> {
+async function orderedPlaces(query: OverviewQuery, view: CallerView, reading: ReadContext) {
   const { limits, directory, nowMs } = view;
-  const places = matchingPlaces(asked, view);
-  if (asked.sort === 'name' || asked.under !== undefined) return { ordered: places };
+  const places = matchingPlaces(query, view);
+  const noRows: ReadonlyMap<RowPlace, GroupRow> = new Map();
+  if (query.sort === 'name' || query.under !== undefined) return { ordered: places, rows: noRows };
   const groups = places.filter(({ group }) => group !== undefined);
   const others = places.filter(({ group }) => group === undefined);
-  if (asked.sort === 'spent') {
+  if (query.sort === 'spent') {
     const spentBy = await monthSpend(groups, others, view, reading);
-    return { ordered: descending(places, ({ subject }) => spentBy.get(subject) ?? 0) };
+    return { ordered: descending(places, ({ subject }) => spentBy.get(subject) ?? 0), rows: noRows };
   }
   // Subjects other than groups are always ranked.
   const all = places.length <= RANKED_MAX ? places : [...others, ...groups];
@@ -209,7 +199,7 @@ async function orderOf(asked: OverviewQuery, view: CallerView, reading: ReadCont
   const byShare = descending(some, (place) =>
     Math.max(-1, ...(budgets.get(place) ?? []).map((budget) => shareOf(budget, counters, nowMs))),
   );
-  if (offsetOf(asked.cursor) >= FORECAST_MAX) return { ordered: [...byShare, ...rest] };
+  if (offsetOf(query.cursor) >= FORECAST_MAX) return { ordered: [...byShare, ...rest], rows: noRows };
   const leaders = byShare.slice(0, FORECAST_MAX);
   const rows = await groupRows(leaders, view, reading);
   const ranked = leaders
@@ -237,17 +227,13 @@ async function monthSpend(
   const to = today(zone, nowMs);
   const span = { from: firstOfMonth(zone, nowMs), to };
   const rows = new Map(groups.map(({ group, subject }) => [group?.id ?? 0, subject]));
-  const source = { usage, today: to, ...withoutAbsent({ sheets }) };
+  const named = others.map(({ subject }) => subject);
   const [, days] = await Promise.all([
-    readSums({ ...span, kind: 'group', rows, byDay: false }, source, (id, sum) => {
+    readSums({ ...span, kind: 'group', rows, byDay: false }, { usage, sheets, today: to }, (id, sum) => {
       const { micros, heldMicros } = figuresOf(sum);
       add(rows.get(id) ?? '', micros + heldMicros);
     }),
-    readDays(
-      others.map(({ subject }) => subject),
-      span,
-      usage,
-    ),
+    readDays(named, span, usage),
   ]);
   for (const [subject, all] of days)
     for (const { settledMicros, heldMicros } of all) add(subject, settledMicros + heldMicros);
@@ -255,11 +241,7 @@ async function monthSpend(
 }
 
 /** Places come in order of paths, and a stable sort keeps it for equal figures. */
-const descending = (
-  places: readonly RowPlace[],
-  figureOf: (place: RowPlace) => number,
-): readonly RowPlace[] =>
-  places
-    .map((place) => ({ place, figure: figureOf(place) }))
-    .sort((a, b) => b.figure - a.figure)
-    .map(({ place }) => place);
+function descending(places: readonly RowPlace[], figureOf: (place: RowPlace) => number) {
+  const figures = new Map(places.map((place) => [place, figureOf(place)]));
+  return places.toSorted((a, b) => (figures.get(b) ?? 0) - (figures.get(a) ?? 0));
+}

@@ -1,6 +1,5 @@
 import { count, flag, list, text, z } from '../../core/schema.ts';
-import type { RequestRow } from '../limits/models.ts';
-import { type Caller, placesFor, type ReadContext, rightsOf, roleNames } from '../reading/context.ts';
+import { type Caller, placesFor, type ReadContext, rightsOf } from '../reading/context.ts';
 import { byPath, subjectLabelOf } from '../reading/scope.ts';
 
 export const roleName = z.enum(['viewer', 'owner', 'finance', 'admin']);
@@ -26,17 +25,15 @@ export type MeAnswer = z.infer<typeof MeSchema>;
 const GROUPS_MAX = 200;
 
 export const meOf =
-  (reading: ReadContext, requests: (caller: Caller) => Promise<readonly RequestRow[]>) =>
+  (reading: ReadContext, waitingFor: (caller: Caller) => Promise<number>) =>
   async (caller: Caller): Promise<MeAnswer> => {
-    const [{ directory, scope }, rows] = await Promise.all([placesFor(reading, caller), requests(caller)]);
+    const [{ directory, scope }, waiting] = await Promise.all([
+      placesFor(reading, caller),
+      waitingFor(caller),
+    ]);
     const { id, username, name } = caller;
-    /** Nested groups are left out: the topmost one stands for them. */
-    const isTop = (groupId: number): boolean =>
-      !(directory.chainById.get(groupId) ?? []).some(
-        (group) => group.id !== groupId && scope.groupIds.has(group.id),
-      );
-    const groups = [...scope.groupIds]
-      .filter(isTop)
+    const roles = rightsOf(caller.roles).map(({ role }) => role);
+    const groups = scope.topGroupIds
       .map((groupId) => ({
         id: groupId,
         path: subjectLabelOf(`group/${groupId}`, directory),
@@ -44,9 +41,8 @@ export const meOf =
       }))
       .sort(byPath);
     return {
-      ...{ id, username, name, roles: roleNames(rightsOf(caller.roles)), seesAll: scope.seesAll },
+      ...{ id, username, name, roles, waiting, seesAll: scope.seesAll },
       groups: groups.slice(0, GROUPS_MAX),
       currency: reading.policy.currency,
-      waiting: rows.filter(({ mayDecide }) => mayDecide).length,
     };
   };

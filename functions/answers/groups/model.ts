@@ -23,18 +23,12 @@ export interface OverviewQuery {
   readonly max?: number;
 }
 
-const usedInMonth = {
-  settledMicros: s.micros(),
-  heldMicros: s.micros(),
-  seconds: s.amount(),
-  jobs: s.count(),
-};
-
 const MeteredSchema = z
-  .object({ ...usedInMonth, sinceDay: s.text('First day of the month, as `2026-11-01`.') })
+  .object({
+    ...{ settledMicros: s.micros(), heldMicros: s.micros(), seconds: s.amount(), jobs: s.count() },
+    sinceDay: s.text('First day of the month, as `2026-11-01`.'),
+  })
   .openapi('Metered');
-
-export type MeteredUsage = z.infer<typeof MeteredSchema>;
 
 const GroupRowSchema = z
   .object({
@@ -84,8 +78,6 @@ const RejectedJobSchema = z
     reasons: s.list(z.object({ rule: s.text(), code: s.text('For programs.'), text: s.text('For people.') })),
   })
   .openapi('RejectedJob');
-
-export type RejectedJob = z.infer<typeof RejectedJobSchema>;
 
 const RejectionsSchema = z
   .object({
@@ -141,8 +133,6 @@ const may = z.boolean();
 const MaySchema = z
   .object({ tighten: may, loosen: may, grant: may, freeze: may, breakGlass: may, rollOut: may, ask: may })
   .openapi('May', { description: 'Rights of the caller here. Each edit checks them again.' });
-
-export type SubjectRights = z.infer<typeof MaySchema>;
 
 const BurnUpSchema = z
   .object({

@@ -3,10 +3,9 @@
  * start of the chart (at most a year), a list of projects a day, the sheets of four months at most, thirty records, a page
  * of the log, and the rows of its children.
  */
-import { counterName } from '../../../policies/claim.ts';
 import { dayIn, dayNumber } from '../../../policies/limits/calendar.ts';
 import { CAP_KINDS, capSubject, placeOfSubject } from '../../../policies/limits/cap.ts';
-import { counterOf, limitAt, limitPeriod, limitsOn } from '../../../policies/limits/limits.ts';
+import { limitAt, limitPeriod, limitsOn } from '../../../policies/limits/limits.ts';
 import { runnerClassNames } from '../../../policies/price.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { isForecastable, SPENT_KINDS, UNIT_OF } from '../../../policies/unit.ts';
@@ -22,22 +21,17 @@ import { alertsOfLimits, freezeRows, grantRows, limitRows, rowCounters } from '.
 import type { LimitRow } from '../status/model.ts';
 import { aheadOf, testedSpan, usedOn } from '../status/outlook.ts';
 import { refusalsNow } from '../status/risk.ts';
-import { allSubjectLimits, isBudget, limitsInForce } from '../status/subject-limits.ts';
+import { allSubjectLimits, countedLimits, isBudget } from '../status/subject-limits.ts';
 import { firstToRunOut, groupPlaceOf, groupRows } from './group-rows.ts';
-import type { BurnUpChart, SubjectRights, SubjectView } from './model.ts';
+import type { BurnUpChart, SubjectView } from './model.ts';
 import { usageView } from './usage.ts';
 
 const CHILDREN_MAX = 25;
 const HISTORY_MAX = 20;
 
-/** Undefined: not there, or not visible. @param asked - the limit of the chart; by default the budget that runs out first */
+/** Returns undefined if it does not exist or is not visible. @param chart - its limit; by default the budget that runs out first */
 export const subjectViewOf =
-  (reading: ReadContext) =>
-  async (
-    subject: string,
-    asked: { readonly limit?: string },
-    caller: Caller,
-  ): Promise<SubjectView | undefined> => {
+  (reading: ReadContext) => async (subject: string, chart: { readonly limit?: string }, caller: Caller) => {
     const view = await viewOf(reading, caller);
     const { set, limits, places, directory, scope, nowMs } = view;
     const { policy, zone } = reading;
@@ -50,22 +44,19 @@ export const subjectViewOf =
       alertsOfLimits(havings, reading, nowMs),
     ]);
     const [todayNumber, monthFrom] = [today(zone, nowMs), firstOfMonth(zone, nowMs)];
-    const starts = havings.flatMap(({ limit }) =>
-      isForecastable(limit.kind)
-        ? (chartStart(limitPeriod(limit, nowMs), limit.zone, todayNumber) ?? [])
-        : [],
-    );
+    const starts = havings
+      .filter(({ limit }) => isForecastable(limit.kind))
+      .flatMap(({ limit }) => chartStart(limitPeriod(limit, nowMs), limit.zone, todayNumber) ?? []);
     const first = Math.min(testedSpan(todayNumber).from, monthFrom, ...starts);
     const days = await readDays([subject], { from: first, to: todayNumber }, reading.usage);
     const usage = days.get(subject) ?? [];
     const refusals = await refusalsNow(days, nowMs, reading);
     const basis = { limits, directory, policy, counters, nowMs };
     const rows = havings.map(limitRows({ ...basis, usage: days, alerts, refusals, tested: true }));
-    const charted =
-      rows.find(({ id }) => id === asked.limit) ??
-      firstToRunOut(
-        rows.filter((row) => row.inForce && row.amount !== 'unlimited' && isForecastable(row.kind)),
-      );
+    const counted = rows.filter(
+      (row) => row.inForce && row.amount !== 'unlimited' && isForecastable(row.kind),
+    );
+    const charted = rows.find(({ id }) => id === chart.limit) ?? firstToRunOut(counted);
     const burnUp = charted && burnUpOf(charted, usage, nowMs, todayNumber);
     const chartFrom = charted && chartStart(charted.period, charted.zone, todayNumber);
     const span = { from: (burnUp && chartFrom) ?? monthFrom, to: todayNumber };
@@ -81,8 +72,7 @@ export const subjectViewOf =
     const caps = CAP_KINDS.flatMap((each) => limitsOn(limits, capSubject(subject, each)));
     const { cost, capacity } = limits.rollouts.get(subject) ?? {};
     return {
-      ...{ set, currency: policy.currency, nowMs, subject, kind },
-      zone,
+      ...{ set, currency: policy.currency, nowMs, subject, kind, zone },
       path: subjectLabelOf(subject, directory),
       above: subjectsAbove(subject, directory)
         .filter((each) => scope.sees(each))
@@ -111,13 +101,12 @@ function kindOf(
   const subject = placeOfSubject(of);
   if (subject === 'instance') return 'instance';
   const [kind, name = ''] = subject.split(/\/(.*)/s);
-  if (kind === 'group' && groupById.has(Number(name))) return kind;
-  if (kind === 'project' && projectById.has(Number(name))) return kind;
-  if (kind === 'runner-class' && runnerClassNames(policy.prices).includes(name)) return kind;
-  return undefined;
+  if (kind === 'group') return groupById.has(Number(name)) ? kind : undefined;
+  if (kind === 'project') return projectById.has(Number(name)) ? kind : undefined;
+  return kind === 'runner-class' && runnerClassNames(policy.prices).includes(name) ? kind : undefined;
 }
 
-function subjectRightsOf(subject: string, { roles }: Caller, view: CallerView): SubjectRights {
+function subjectRightsOf(subject: string, { roles }: Caller, view: CallerView): SubjectView['may'] {
   const rights = rightsOf(roles);
   const may = (act: Parameters<typeof mayDo>[0]): boolean => mayDo(act, subject, rights, view);
   /** True if a limit above, in any unit, bounds it. */
@@ -154,18 +143,22 @@ async function limitsAbove(
   );
   if (scope.seesAll || disclosure === 'none') return [];
   const hidden = subjectsAbove(subject, directory).filter((each) => !scope.sees(each));
-  const budgets = hidden
-    .flatMap((each) => limitsInForce(each, view))
-    .map(({ limit }) => limit)
-    .filter(isBudget);
-  const now = await counters.fresh(budgets.map((budget) => counterOf(budget, nowMs)));
-  const rows = budgets.flatMap((budget) => {
-    const { amount, unit, contact } = limitAt(budget, nowMs);
+  const budgets = hidden.flatMap(countedLimits(view)).filter(({ limit }) => isBudget(limit));
+  const now = await counters.fresh(budgets.map(({ counter }) => counter));
+  const rows = budgets.flatMap(({ limit, counter }) => {
+    const { subject: on, amount, unit, contact } = limitAt(limit, nowMs);
     if (amount === 'unlimited') return [];
-    const left = amount - (now.get(counterName(counterOf(budget, nowMs)))?.committed ?? 0);
-    const periodLabel = limitPeriod(budget, nowMs)?.label;
-    const label = subjectLabelOf(budget.subject, directory);
-    return [{ label, unit, amount, left, ...withoutAbsent({ periodLabel, contact }) }];
+    const left = amount - (now.get(counter.name)?.committed ?? 0);
+    const periodLabel = limitPeriod(limit, nowMs)?.label;
+    return [
+      {
+        label: subjectLabelOf(on, directory),
+        unit,
+        amount,
+        left,
+        ...withoutAbsent({ periodLabel, contact }),
+      },
+    ];
   });
   if (disclosure === 'all') return rows;
   return rows.toSorted((a, b) => a.left / a.amount - b.left / b.amount).slice(0, 1);

@@ -3,11 +3,10 @@ import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
-import { type DaySpan, type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
+import { type DaySpan, type DayUsage, dayText, dayTexts, lastDays, readDays } from '../reading/usage-days.ts';
 import { COUNTED, type Rejections, type UsageDaysView, type UsageView } from './model.ts';
 
-const DAYS_DEFAULT = 31;
-const DAYS_MAX = 92;
+const DAYS = { usual: 31, max: 92 };
 
 export const usageDaysOf =
   (reading: ReadContext) =>
@@ -18,9 +17,8 @@ export const usageDaysOf =
     const { directory, scope } = await placesFor(reading, caller);
     if (!scope.sees(subject)) return undefined;
     const { zone, policy } = reading;
-    const to = today(zone, reading.clock.nowMs());
-    const length = Math.min(DAYS_MAX, Math.max(1, days ?? DAYS_DEFAULT));
-    const usage = await readDays([subject], { from: to - length + 1, to }, reading.usage);
+    const span = lastDays(zone, reading.clock.nowMs(), days, DAYS);
+    const usage = await readDays([subject], span, reading.usage);
     return {
       ...{ subject, path: subjectLabelOf(subject, directory), currency: policy.currency, zone },
       days: (usage.get(subject) ?? []).map((day) => ({
@@ -44,17 +42,16 @@ const TOP_DAYS_MAX = 92;
 export async function usageView(
   subject: string,
   days: readonly DayUsage[],
-  { from, to }: DaySpan,
+  span: DaySpan,
   directory: Directory,
   { usage, policy }: Pick<ReadContext, 'usage' | 'policy'>,
 ): Promise<Omit<UsageView, 'rejections'> & { readonly rejections: Omit<Rejections, 'latest'> }> {
-  const inSpan = days.filter(({ number }) => number >= from && number <= to);
+  const inSpan = days.filter(({ number }) => number >= span.from && number <= span.to);
   const counts = countsOf(inSpan);
-  const topFrom = Math.max(from, to - TOP_DAYS_MAX + 1);
-  const topProjects = await topProjectsOf(subject, { from: topFrom, to }, directory, usage);
+  const topProjects = await topProjectsOf(subject, span, directory, usage);
   const together = counts.settledMicros + counts.heldMicros;
   return {
-    ...{ fromDay: dayText(from), toDay: dayText(to), ...counts },
+    ...{ ...dayTexts(span), ...counts },
     topProjects,
     otherProjectsMicros: topProjects.reduce((left, { micros }) => left - micros, together),
     rejections: {
@@ -88,9 +85,10 @@ async function topProjectsOf(
   usage: ReadContext['usage'],
 ): Promise<UsageView['topProjects']> {
   if (subject !== 'instance' && !subject.startsWith('group/')) return [];
-  const keys = Array.from({ length: to - from + 1 }, (_, index) => ({ subject, day: dayText(from + index) }));
+  const first = Math.max(from, to - TOP_DAYS_MAX + 1);
+  const days = Array.from({ length: to - first + 1 }, (_, index) => dayText(first + index));
   const costs = new Map<number, number>();
-  for (const { projects } of await usage.readTop(keys))
+  for (const { projects } of await usage.readTop(days.map((day) => ({ subject, day }))))
     for (const { projectId, micros } of projects) costs.set(projectId, (costs.get(projectId) ?? 0) + micros);
   return [...costs]
     .sort(([idA, a], [idB, b]) => b - a || idA - idB)

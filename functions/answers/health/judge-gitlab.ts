@@ -10,9 +10,9 @@ import {
   HEALTH_ALARM,
   type HealthChecks,
   type HealthJudgement,
-  heardAmong,
   ok,
   problem,
+  relaysHeard,
   span,
   unknown,
   warning,
@@ -30,14 +30,11 @@ const GROUPS_NAMED = 5;
 const ENOUGH = /ultimate|gold/i;
 const ROTATE = 'runbook: Rotate tokens';
 
-const TOKEN_REMEDIES: readonly (readonly [NonNullable<Unread['cause']>, string])[] = [
-  ['no_token', 'put it there: runbook: First set-up'],
-  ['unauthorised', `make another one and store it: ${ROTATE}`],
-  [
-    'forbidden',
-    "it needs an administrator's token of scope read_api, with admin_mode where Admin Mode is on",
-  ],
-];
+const TOKEN_REMEDIES: { readonly [Cause in NonNullable<Unread['cause']>]?: string } = {
+  no_token: 'put it there: runbook: First set-up',
+  unauthorised: `make another one and store it: ${ROTATE}`,
+  forbidden: "it needs an administrator's token of scope read_api, with admin_mode where Admin Mode is on",
+};
 
 const judgeToken = checked('accessToken', ({ active, expiresAtMs }, { nowMs }) => {
   if (!active) return problem('GitLab says that it is not active', ROTATE);
@@ -52,7 +49,7 @@ export const GITLAB_CHECKS: HealthChecks = {
   'access token': (evidence) => {
     const { accessToken, gitlabVersion, licence, controller, controllerTokens, webhooks } = evidence;
     const reads = [accessToken, gitlabVersion, licence, controller, controllerTokens, webhooks];
-    for (const [cause, remedy] of TOKEN_REMEDIES)
+    for (const [cause, remedy] of Object.entries(TOKEN_REMEDIES))
       for (const read of reads)
         if (!read.known && read.cause === cause) return problem(read.why, remedy, 'SweepFailing');
     return judgeToken(evidence);
@@ -95,7 +92,8 @@ export const GITLAB_CHECKS: HealthChecks = {
     return judgeController(evidence);
   },
 
-  'controller token': checked('controllerTokens', (tokens, { controller, beats, nowMs }) => {
+  'controller token': checked('controllerTokens', (tokens, evidence) => {
+    const { controller, nowMs } = evidence;
     const rotate = 'tollgate gitlab rotate-token';
     if (tokens.length === 0)
       return problem(
@@ -103,7 +101,7 @@ export const GITLAB_CHECKS: HealthChecks = {
         `${rotate}, then deploy the relays`,
         'RelayDisconnected',
       );
-    const isHeard = beats.known && heardAmong(beats.value, nowMs).length > 0;
+    const isHeard = relaysHeard(evidence).length > 0;
     if (isHeard && controller.known && controller.value.connected === false)
       return warning(
         `relays have streams, and no token of controller ${controller.value.id} was used within the last hour: theirs is another's`,
@@ -127,9 +125,10 @@ export const GITLAB_CHECKS: HealthChecks = {
     );
   }),
 
-  canary: checked('canary', (outcome, { beats, gitlabVersion, nowMs }) => {
-    const heard = beats.known ? heardAmong(beats.value, nowMs) : [];
-    return judgeCanary(outcome, heard, gitlabVersion.known ? gitlabVersion.value : undefined, nowMs);
+  canary: checked('canary', (outcome, evidence) => {
+    const { gitlabVersion, nowMs } = evidence;
+    const version = gitlabVersion.known ? gitlabVersion.value : undefined;
+    return judgeCanary(outcome, relaysHeard(evidence), version, nowMs);
   }),
 
   'clock of GitLab': checked('gitlabAheadMs', (aheadMs) => {
@@ -163,13 +162,13 @@ const WORDS: Readonly<Record<BrokenWebhook['standing'], string>> = {
   rewritten: 'has one with a template, which changes what it sends',
 };
 
+/** The first two numbers: later ones stand for repairs, not for changes. */
 const numbersOf = (version: string): readonly number[] =>
   version
     .split('.')
     .slice(0, 2)
     .map((part) => Number.parseInt(part, 10));
 
-/** By the first two numbers: what comes after is repaired, not changed. */
 function isOlder(version: string, than: string): boolean {
   const [[major = 0, minor = 0], [thanMajor = 0, thanMinor = 0]] = [numbersOf(version), numbersOf(than)];
   return major < thanMajor || (major === thanMajor && minor < thanMinor);

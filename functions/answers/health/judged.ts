@@ -32,9 +32,9 @@ export const warning = (text: string, remedy: string, alarm?: string): HealthJud
   ...{ severity: 'warning', text, remedy },
   ...(alarm !== undefined && { alarm }),
 });
-export const problem = (text: string, remedy: string, alarm = HEALTH_ALARM): HealthJudgement => ({
-  ...{ severity: 'problem', text, remedy, alarm },
-});
+export function problem(text: string, remedy: string, alarm = HEALTH_ALARM): HealthJudgement {
+  return { severity: 'problem', text, remedy, alarm };
+}
 /** A problem whose remedy is the runbook's section of its alarm. */
 export const alarmed = (text: string, alarm: string) => problem(text, `runbook: ${alarm}`, alarm);
 
@@ -42,13 +42,16 @@ export const alarmed = (text: string, alarm: string) => problem(text, `runbook: 
 export const heardAmong = (beats: readonly RelayBeat[], nowMs: number): readonly RelayBeat[] =>
   beats.filter(({ atMs }) => nowMs - atMs <= SILENT_MS);
 
+/** Relays heard now; empty: none, or unknown. */
+export const relaysHeard = ({ beats, nowMs }: HealthEvidence): readonly RelayBeat[] =>
+  beats.known ? heardAmong(beats.value, nowMs) : [];
+
 export const counted = (number: number, noun: string): string =>
   `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 export function span(ms: number): string {
   if (ms < 2 * MINUTE_MS) return counted(Math.max(0, Math.round(ms / 1_000)), 'second');
   if (ms < 2 * HOUR_MS) return counted(Math.round(ms / MINUTE_MS), 'minute');
-  return ms < 2 * DAY_MS
-    ? counted(Math.round(ms / HOUR_MS), 'hour')
-    : counted(Math.round(ms / DAY_MS), 'day');
+  if (ms < 2 * DAY_MS) return counted(Math.round(ms / HOUR_MS), 'hour');
+  return counted(Math.round(ms / DAY_MS), 'day');
 }

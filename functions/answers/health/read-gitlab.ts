@@ -2,6 +2,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { atOnce } from '../../core/environment/environment.ts';
 import type { AdminAnswer } from '../../core/gitlab/admin-calls.ts';
 import {
+  type AdminController,
   CANARY_DESCRIPTION,
   createGitLabAdministration,
   type GitLabAdministration,
@@ -104,9 +105,9 @@ async function readParts(
 const expiry = (day: string | null | undefined): { readonly expiresAtMs?: number } =>
   day == null ? {} : { expiresAtMs: Date.parse(day) };
 
-const read = <Said, Value>(answer: AdminAnswer<Said>, told: (said: Said) => Value): ReadResult<Value> =>
+const read = <Sent, Value>(answer: AdminAnswer<Sent>, pick: (sent: Sent) => Value): ReadResult<Value> =>
   answer.ok
-    ? { known: true, value: told(answer.value) }
+    ? { known: true, value: pick(answer.value) }
     : { known: false, why: answer.refusal.says, cause: answer.refusal.code };
 
 async function readController(wanted: number | undefined, gitlab: GitLabAdministration) {
@@ -115,22 +116,15 @@ async function readController(wanted: number | undefined, gitlab: GitLabAdminist
   );
   if (!all.known) return { controller: all, controllerTokens: all };
   const ours = all.value;
-  const asked = wanted ?? (ours.length === 1 ? ours[0]?.id : undefined);
-  const there = ours.map(({ id, description, state }) => `${id} "${description}" ${state}`).join(', ');
-  if (asked === undefined || !ours.some(({ id }) => id === asked)) {
-    const unread: Unread =
-      asked === undefined && ours.length > 0
-        ? { known: false, why: `--controller is needed: GitLab has ${there}` }
-        : {
-            ...{ known: false, cause: 'absent' },
-            why: `GitLab has no ${asked === undefined ? 'runner controller' : `controller ${asked}`}: it has ${there || 'none'}`,
-          };
+  const id = wanted ?? (ours.length === 1 ? ours[0]?.id : undefined);
+  if (id === undefined || !ours.some((each) => each.id === id)) {
+    const unread = controllerMissing(id, ours);
     return { controller: unread, controllerTokens: unread };
   }
   const [controller, scopes, tokens] = await Promise.all([
-    gitlab.controller(asked),
-    gitlab.scopes(asked),
-    gitlab.tokens(asked),
+    gitlab.controller(id),
+    gitlab.scopes(id),
+    gitlab.tokens(id),
   ]);
   const hasScope = read(
     scopes,
@@ -146,6 +140,14 @@ async function readController(wanted: number | undefined, gitlab: GitLabAdminist
       : hasScope,
     controllerTokens: read(tokens, (found) => found.map(({ createdAtMs }) => ({ createdAtMs }))),
   };
+}
+
+function controllerMissing(id: number | undefined, ours: readonly AdminController[]): Unread {
+  const there = ours.map((each) => `${each.id} "${each.description}" ${each.state}`).join(', ');
+  if (id === undefined && ours.length > 0)
+    return { known: false, why: `--controller is needed: GitLab has ${there}` };
+  const missing = id === undefined ? 'runner controller' : `controller ${id}`;
+  return { known: false, cause: 'absent', why: `GitLab has no ${missing}: it has ${there || 'none'}` };
 }
 
 /** Counts top-level groups that were looked at, and those that were not: GitLab did not say, or time ran out. */
@@ -174,7 +176,7 @@ async function readWebhooks(
       return;
     }
     looked += 1;
-    const standing = await standingOf(ours.value, id, gitlab);
+    const standing = await findWebhookFault(ours.value, id, gitlab);
     if (standing !== undefined) broken.push({ group, standing });
   });
   if (looked === 0 && refused !== undefined) return refused;
@@ -183,7 +185,7 @@ async function readWebhooks(
 }
 
 /** Undefined: it is correct, or unknown. */
-async function standingOf(
+async function findWebhookFault(
   hook: GroupHook | undefined,
   groupId: number,
   gitlab: Pick<GitLabAdministration, 'deliveries'>,

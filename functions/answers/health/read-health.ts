@@ -81,22 +81,17 @@ const CAUSES = [
   [/Throttling|ProvisionedThroughputExceeded|RequestLimitExceeded/, 'throttled'],
 ] as const;
 
-const WHO_SEES_ALL = {
-  ...{ id: 0, username: '', name: '' },
-  roles: { admin: true, finance: false, ownedGroupIds: [], viewerGroupIds: [] },
-};
+const SEES_ALL = { roles: { admin: true, finance: false, ownedGroupIds: [], viewerGroupIds: [] } };
 
 async function readCoverage(deps: HealthReadDeps) {
   const { clock, zone } = deps;
   const usage = new DynamoRollupStore(deps);
   const viewAmong = (places: ReturnType<typeof placesNow>) =>
-    coverageViewOf({ clock, zone, usage, places })({ days: COVERAGE_DAYS, max: RUNNERS_NAMED }, WHO_SEES_ALL);
+    coverageViewOf({ clock, zone, usage, places })({ days: COVERAGE_DAYS, max: RUNNERS_NAMED }, SEES_ALL);
   const whole = await viewAmong(async () => undefined);
-  // Runners stand with the groups, which are many to read.
-  const view =
-    whole === undefined || whole.total.bypass === 0
-      ? whole
-      : await viewAmong(placesNow({ table: new DynamoDirectoryTable(deps), packed: undefined, clock }));
+  // Runners are stored with the groups, which are many to read.
+  const places = placesNow({ table: new DynamoDirectoryTable(deps), packed: undefined, clock });
+  const view = whole !== undefined && whole.total.bypass > 0 ? await viewAmong(places) : whole;
   const bypassing = (view?.runners ?? []).filter(({ bypass }) => bypass > 0);
   return {
     days: COVERAGE_DAYS,

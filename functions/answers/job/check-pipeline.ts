@@ -29,16 +29,15 @@ import { reevaluate, ruleResults } from './rule-results.ts';
 
 export const checkOf =
   (reading: ReadContext) =>
-  async (asked: AskedPipeline, caller: Caller): Promise<PipelineAnswer> => {
+  async (query: AskedPipeline, caller: Caller): Promise<PipelineAnswer> => {
     const { view, rulesFor } = await rulesNow(reading, caller);
     const { directory, scope, nowMs } = view;
     const { policy } = reading;
-    const { rerun } = asked;
+    const { rerun } = query;
     const [record] = rerun === undefined ? [] : await reading.ledger.readRecords([rerun]);
     if (rerun !== undefined && (record === undefined || !isVisible(record, scope)))
       return { outcome: 'unknown' };
-    const found =
-      record === undefined ? newRequests(asked, caller, scope, directory) : recordedRequest(record);
+    const found = record ? recordedRequest(record) : newRequests(query, caller, scope, directory);
     if (found === undefined) return { outcome: record === undefined ? 'unknown' : 'unrecorded' };
     const { subject, projectId } = found;
     const rules = await rulesFor(projectId);
@@ -49,9 +48,8 @@ export const checkOf =
       const evaluation = again?.evaluation ?? evaluate(request, context);
       return { asked: job, request, evaluation, results: () => ruleResults(request, context, nowMs) };
     });
-    const counters = await reading.counters.fresh(
-      jobs.flatMap(({ evaluation }) => countersAsked(evaluation)),
-    );
+    const keys = jobs.flatMap(({ evaluation }) => countersAsked(evaluation));
+    const counters = await reading.counters.fresh(keys);
     const [first] = jobs;
     const disclosure =
       first === undefined ? 'none' : disclosureFor(first.evaluation.placement, policy.disclose);
@@ -68,7 +66,8 @@ export const checkOf =
       const row: CheckedJobRow = {
         ...{ name, parallel, runnerClass, estimateSeconds, costMicros },
         outcome: decision.outcome === 'rejected' && isUnsure ? 'not sure' : decision.outcome,
-        ...{ ...waitOf(decision), reasons: reasonsOf(decision, using) },
+        ...waitOf(decision),
+        reasons: reasonsOf(decision, using),
       };
       if (jobs.length > 1) return row;
       const [refusal, ...more] = decision.violations;
@@ -88,8 +87,8 @@ export const checkOf =
         ...(ofPage && { text: pageText(ofPage, evaluation.facts.groupIds, policy) }),
       };
     });
-    const sum = (of: (row: CheckedJobRow) => number): number =>
-      rows.reduce((total, row) => total + of(row) * row.parallel, 0);
+    const sum = (figure: (row: CheckedJobRow) => number): number =>
+      rows.reduce((total, row) => total + figure(row) * row.parallel, 0);
     return {
       outcome: 'checked',
       pipeline: {
@@ -124,11 +123,11 @@ function recordedRequest({ jobId, facts }: JobRecord): ReturnType<typeof newRequ
 }
 
 /** Undefined: the project or group does not exist, or is not visible. */
-function newRequests(asked: AskedPipeline, caller: Caller, scope: Scope, directory: Directory) {
-  const place = placeOf(asked, caller, scope, directory);
+function newRequests(query: AskedPipeline, caller: Caller, scope: Scope, directory: Directory) {
+  const place = placeOf(query, caller, scope, directory);
   if (place === undefined) return undefined;
   const { subject, ...ofPlace } = place;
-  const { ref, refProtected, pipelineSource, userId, jobs = [] } = asked;
+  const { ref, refProtected, pipelineSource, userId, jobs = [] } = query;
   const ofPipeline = { ...ofPlace, ...withoutAbsent({ ref, refProtected, pipelineSource, userId }) };
   const requests = jobs.map((job, index): { asked: AskedPipelineJob; request: AdmissionRequest } => {
     const { name, stage, tags, parallel: _, estimateSeconds: _estimate, ...fields } = job;
@@ -142,17 +141,19 @@ function newRequests(asked: AskedPipeline, caller: Caller, scope: Scope, directo
   return { subject, projectId: ofPlace.projectId, requests };
 }
 
+type ProjectFields = Pick<AdmissionRequest, 'projectId' | 'projectPath'>;
+
 /** Finds the jobs' place in the directory; the caller's own claims are not trusted. */
 function placeOf(
   { project, group }: AskedPipeline,
   { roles: { jobOfProjectId } }: Caller,
   scope: Scope,
   directory: Directory,
-): Place | undefined {
-  const placeIn = (subject: string, namespaceId: number): Place => ({
-    ...{ subject, namespaceId },
-    ...withoutAbsent({ rootNamespaceId: directory.chainById.get(namespaceId)?.[0]?.id }),
-  });
+) {
+  const placeIn = (subject: string, namespaceId: number, project: ProjectFields = {}) => {
+    const rootNamespaceId = directory.chainById.get(namespaceId)?.[0]?.id;
+    return { subject, namespaceId, ...withoutAbsent({ rootNamespaceId }), ...project };
+  };
   if (project === undefined && jobOfProjectId === undefined) {
     const known = findGroup(group ?? 0, directory);
     if (known === undefined || !scope.seesGroup(known.id)) return undefined;
@@ -161,12 +162,7 @@ function placeOf(
   const known = findProject(project ?? jobOfProjectId, directory);
   const subject = `project/${known?.id}`;
   if (known === undefined || group !== undefined || !scope.sees(subject)) return undefined;
-  return { ...placeIn(subject, known.groupId), projectId: known.id, projectPath: known.path };
-}
-
-interface Place
-  extends Pick<AdmissionRequest, 'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId'> {
-  readonly subject: string;
+  return placeIn(subject, known.groupId, { projectId: known.id, projectPath: known.path });
 }
 
 /**
@@ -189,14 +185,13 @@ function limitsLeft(
   return { limits, limitsHidden: rows.length - limits.length };
 }
 
-type ClaimedSum = ReturnType<typeof claimedSums>[number];
+const noClaims = (claim: LimitClaim, bound: number) => ({
+  ...{ claim, bound, byStage: new Map<string, number>(), jobs: 0 },
+});
 
 /** Adds up claims by counter, the closest first. Jobs that a rule without counters rejects claim nothing. */
 function claimedSums(jobs: readonly EvaluatedJob[]) {
-  const sums = new Map<
-    string,
-    { claim: LimitClaim; bound: number; byStage: Map<string, number>; jobs: number }
-  >();
+  const sums = new Map<string, ReturnType<typeof noClaims>>();
   for (const { asked, evaluation } of jobs) {
     if (evaluation.violations.some(({ mode }) => mode === 'enforce')) continue;
     const { stage = '', parallel = 1 } = asked;
@@ -204,7 +199,7 @@ function claimedSums(jobs: readonly EvaluatedJob[]) {
       const { bound, counter, part, neverFits, amount } = claim;
       if (bound === undefined || part !== undefined || neverFits) continue;
       const name = counterName(counter);
-      const sum = sums.get(name) ?? { claim, bound, byStage: new Map(), jobs: 0 };
+      const sum = sums.get(name) ?? noClaims(claim, bound);
       sum.byStage.set(stage, (sum.byStage.get(stage) ?? 0) + amount * parallel);
       sum.jobs += parallel;
       sums.set(name, sum);
@@ -214,7 +209,7 @@ function claimedSums(jobs: readonly EvaluatedJob[]) {
 }
 
 function leftRow(
-  { claim, bound, byStage, jobs }: ClaimedSum,
+  { claim, bound, byStage, jobs }: ReturnType<typeof noClaims>,
   counters: CountersByName,
   { limits, directory, nowMs }: CallerView,
 ): LimitLeftRow {
@@ -224,10 +219,10 @@ function leftRow(
   const asked = isInFlight(unit) ? Math.max(...amounts) : amounts.reduce((sum, each) => sum + each, 0);
   const left = bound - (mode === 'enforce' ? committed : fitted);
   const written = limitOfCounter(counter, limits, directory, nowMs);
-  const { label: periodLabel, endMs = Number.POSITIVE_INFINITY } =
-    (written && limitPeriod(limitAt(written, nowMs), nowMs)) ?? {};
+  const { label: periodLabel, endMs } = (written && limitPeriod(limitAt(written, nowMs), nowMs)) ?? {};
+  const { subject, limit } = counter;
   return {
-    ...{ subject: counter.subject, label: subjectLabelOf(counter.subject, directory), limit: counter.limit },
+    ...{ subject, label: subjectLabelOf(subject, directory), limit },
     ...{ unit, mode, asked, jobs, amount: bound, left, fits: asked <= left },
     ...withoutAbsent({ periodLabel, renewsAtMs: Number.isFinite(endMs) ? endMs : undefined }),
   };

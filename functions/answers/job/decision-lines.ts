@@ -43,17 +43,15 @@ export const waitOf = ({ waitMs }: CurrentDecision): { readonly waitSeconds?: nu
 export const waitText = ({ waitSeconds }: { readonly waitSeconds?: number }): string =>
   waitSeconds === undefined ? '' : `, unless it gets room within ${durationText(waitSeconds)}`;
 
-export const ruleNowOf = (
+export function ruleNowOf(
   result: RuleResult,
   { violations, shadow }: CurrentDecision,
   using: ViolationTextContext,
-): RuleNowRow['now'] => {
+): RuleNowRow['now'] {
   const own = [...violations, ...shadow].filter(({ rule }) => rule === result.id);
-  return ruleNowWith(
-    result,
-    own.map((each) => disclosedViolation(each, using)),
-  );
-};
+  const lines = own.map((each) => disclosedViolation(each, using));
+  return ruleNowWith(result, lines);
+}
 
 export const ruleNowWith = (
   { outcome, detail, missing }: RuleResult,

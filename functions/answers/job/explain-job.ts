@@ -66,11 +66,11 @@ export const explainJob =
     const rules = await rulesFor(projectId);
     const again = reevaluate(record, rules);
     const claims = again?.evaluation.claims ?? [];
-    const asked = again === undefined ? [] : countersAsked(again.evaluation);
-    const counters = await reading.counters.fresh([...countersOf(record, claims), ...asked]);
+    const needed = again === undefined ? [] : countersAsked(again.evaluation);
+    const counters = await reading.counters.fresh([...countersOf(record, claims), ...needed]);
     const now = again && decideNow(again, counters, nowMs, record.claims);
     const disclosure = disclosureFor(recordPlaceOf(record, directory), policy.disclose);
-    const using: ViolationTextContext = { scope, disclosure, currency: policy.currency };
+    const using = { scope, disclosure, currency: policy.currency };
     const isRejected = wasRejected(record);
     const lines = counterLines(record, claims, counters, rules);
     const seen = lines.filter(({ subject }) => scope.sees(subject));
@@ -101,7 +101,7 @@ export const explainJob =
         countersHidden: lines.length - seen.length,
         ...withoutAbsent({
           rejection: isRejected
-            ? await remediesOf(record, { rules, again, now, counters, kept: reading.counters, using })
+            ? await remediesOf(record, { rules, again, now, counters, reads: reading.counters, using })
             : undefined,
           retry: await retriedOf(record, reading),
           rejectionText: textThen(record, rules, using, consoleUrl),
@@ -237,7 +237,7 @@ interface RejectionContext {
   readonly again: ReevaluatedJob | undefined;
   readonly now: CurrentDecision | undefined;
   readonly counters: ReadonlyMap<string, Counter>;
-  readonly kept: Pick<CurrentCounters, 'fresh'>;
+  readonly reads: Pick<CurrentCounters, 'fresh'>;
   readonly using: ViolationTextContext;
 }
 
@@ -287,7 +287,7 @@ const isOfLimit = (reason: Reason): reason is LimitReason => 'limitAmount' in re
 async function fittingClasses(
   record: JobRecord,
   { evaluation: { terms } }: ReevaluatedJob,
-  { rules, counters, kept }: RejectionContext,
+  { rules, counters, reads }: RejectionContext,
 ): Promise<JobRejection['classes']> {
   const { classes, defaultClass } = pricesAt(rules.policy.prices, rules.nowMs);
   const { runnerId: _, ...asked } = record.facts.asked ?? {};
@@ -303,12 +303,12 @@ async function fittingClasses(
       return isOther && other.evaluation.terms.costMicros < terms.costMicros ? [{ name, tags, other }] : [];
     });
   const more = tried.flatMap(({ other }) => countersAsked(other.evaluation));
-  const all = new Map([...counters, ...(await kept.fresh(more))]);
+  const all = new Map([...counters, ...(await reads.fresh(more))]);
   return tried
     .filter(({ other }) => decideNow(other, all, rules.nowMs, record.claims).outcome === 'admitted')
-    .map(({ name, tags, other: { evaluation } }) => ({
-      ...{ runnerClass: name, tags: [...tags], costMicros: evaluation.terms.costMicros },
-    }))
+    .map(({ name, tags, other }) => {
+      return { runnerClass: name, tags: [...tags], costMicros: other.evaluation.terms.costMicros };
+    })
     .sort((one, other) => one.costMicros - other.costMicros)
     .slice(0, CLASSES_SHOWN_MAX);
 }

@@ -5,7 +5,7 @@ import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { decisionIdOf } from '../../core/admission/decide.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
-import type { RejectedJob } from '../groups/model.ts';
+import type { Rejections } from '../groups/model.ts';
 import type { CallerView, ReadContext } from '../reading/context.ts';
 import type { Scope } from '../reading/scope.ts';
 import { violationText } from './decision-lines.ts';
@@ -68,13 +68,12 @@ export async function rejectedJobs(
   subject: string,
   { directory, scope }: CallerView,
   { usage, ledger, policy, gitlabUrl }: ReadContext,
-): Promise<readonly RejectedJob[]> {
+): Promise<Rejections['latest']> {
   const [list] = await usage.readRejections([subject]);
   const ids = (list?.jobs ?? []).slice(0, READ_MAX).map(({ jobId }) => jobId);
   const records = ids.length === 0 ? [] : await ledger.readRecords(ids);
   return records
-    .filter((record) => record !== undefined)
-    .filter(({ state }) => state === 'REJECTED')
+    .flatMap((record) => (record?.state === 'REJECTED' ? [record] : []))
     .slice(0, SHOWN_MAX)
     .map((record) => {
       const { jobId, decidedAtMs: atMs, facts } = record;

@@ -34,23 +34,14 @@ export async function retriedOf(
   };
 }
 
+const BECAME_BY_STATE = {
+  ...{ RESERVED: 'kept', HELD: 'admitted', RUNNING: 'admitted', SETTLED: 'ran', REJECTED: 'rejected' },
+  ...{ RELEASED: 'gone', EXPIRED: 'gone' },
+} as const satisfies Readonly<Record<JobRecord['state'], JobRetry['became']>>;
+
 export function becameOf(record: JobRecord | undefined): NonNullable<JobRetry['became']> {
-  switch (record?.state) {
-    case undefined:
-      return 'unasked';
-    case 'RESERVED':
-      return 'kept';
-    case 'HELD':
-    case 'RUNNING':
-      return 'admitted';
-    case 'SETTLED':
-      return 'ran';
-    case 'REJECTED':
-      return 'rejected';
-    case 'RELEASED':
-    case 'EXPIRED':
-      return isAwaited(record) ? 'unasked' : 'gone';
-  }
+  const became = record === undefined ? 'unasked' : BECAME_BY_STATE[record.state];
+  return record !== undefined && became === 'gone' && isAwaited(record) ? 'unasked' : became;
 }
 
 /** After `It was retried as job 123 on 21 Nov 2026 14:05: `. */

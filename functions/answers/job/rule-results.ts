@@ -14,13 +14,12 @@ import type { Rule } from '../../../policies/rule.ts';
 import { applies, Outcome } from '../../../policies/rule-index.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { Evaluated } from '../../core/admission/judge.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import type { RuleNowRow } from './model.ts';
 
-export type EvaluationRules = Pick<EvaluationContext, 'policy' | 'limits' | 'directory' | 'estimator'>;
+export type EvaluationRules = Omit<EvaluationContext, 'nowMs'>;
 
-export interface RuleResult extends Pick<Rule, 'id' | 'kind' | 'mode' | 'onMissing' | 'message'> {
+export interface RuleResult extends Pick<Rule, 'id' | 'kind' | 'mode' | 'message'> {
   /** `off`: by its mode or the rollout of the job's group. */
   readonly outcome: RuleNowRow['now']['outcome'];
   /** A condition as in the document with the job's value (`refs: main`), the reason of an exemption, or why it failed. */
@@ -44,19 +43,19 @@ export function ruleResults(
   const modes = rolloutModes(job.placement, rules.limits);
   return rules.policy.rules.map((rule): RuleResult => {
     const mode = rolledOut(rule, modes);
-    const { id, kind, onMissing, message } = rule;
+    const { id, kind, message } = rule;
     return {
-      ...{ id, kind, mode, onMissing, ...withoutAbsent({ message }), missing: [], unproven: [] },
-      ...outcomeOf(rule, mode, job, evaluation),
+      ...{ id, kind, mode, ...withoutAbsent({ message }), missing: [], unproven: [] },
+      ...evaluateRule(rule, mode, job, evaluation),
       violations: evaluation.violations.filter((each) => each.rule === id),
       claims: evaluation.claims.filter((each) => each.rule === id && each.part === undefined),
     };
   });
 }
 
-type Found = Pick<RuleResult, 'outcome' | 'detail'> & Partial<Pick<RuleResult, 'missing' | 'unproven'>>;
+type RuleOutcome = Pick<RuleResult, 'outcome' | 'detail'> & Partial<Pick<RuleResult, 'missing' | 'unproven'>>;
 
-function outcomeOf(rule: Rule, mode: Mode, job: Job, evaluation: Evaluation): Found {
+function evaluateRule(rule: Rule, mode: Mode, job: Job, evaluation: Evaluation): RuleOutcome {
   if (mode === 'off') return { outcome: 'off' };
   const error = evaluation.errors.find((each) => each.rule === rule.id);
   if (error !== undefined) return { outcome: 'failed', detail: error.cause };
@@ -97,32 +96,25 @@ function missingFor(rule: Rule, job: Job) {
 }
 
 /** Returns the job's value for a condition, for people; undefined if unknown. Never a variable's value. */
-function valueCompared(
-  condition: string,
-  { request, placement, runnerClass, unclassed }: CheckedJob,
-): string | undefined {
+function valueCompared(condition: string, job: CheckedJob): string | undefined {
   const name = condition.replace(/^not\./, '') as keyof Conditions;
-  switch (name) {
-    case 'groups':
-      return placement.groupPath ?? text(placement.groupId);
-    case 'projects':
-      return placement.projectPath ?? text(placement.projectId);
-    case 'runnerClasses':
-      return unclassed ? `${NO_CLASS}, taken as ${runnerClass.name}` : runnerClass.name;
-    case 'runnerTags':
-      return tagsText(request.runnerTags ?? request.jobTags);
-    case 'users':
-      return text(placement.userId);
-    case 'protected':
-      return request.refProtected === undefined ? undefined : request.refProtected ? 'yes' : 'no';
-    case 'environments':
-      return request.environment ?? 'none';
-    case 'variables':
-      return undefined;
-    default:
-      return text(request[CONDITION_FIELDS[name]]);
-  }
+  return name in VALUES
+    ? VALUES[name as keyof typeof VALUES](job)
+    : text(job.request[CONDITION_FIELDS[name]]);
 }
+
+const VALUES = {
+  groups: ({ placement }) => placement.groupPath ?? text(placement.groupId),
+  projects: ({ placement }) => placement.projectPath ?? text(placement.projectId),
+  runnerClasses: ({ runnerClass: { name }, unclassed }) =>
+    unclassed ? `${NO_CLASS}, taken as ${name}` : name,
+  runnerTags: ({ request }) => tagsText(request.runnerTags ?? request.jobTags),
+  users: ({ placement }) => text(placement.userId),
+  protected: ({ request: { refProtected } }) =>
+    refProtected === undefined ? undefined : refProtected ? 'yes' : 'no',
+  environments: ({ request }) => request.environment ?? 'none',
+  variables: () => undefined,
+} as const satisfies { [Name in keyof Conditions]?: (job: CheckedJob) => string | undefined };
 
 const text = (value: unknown): string | undefined =>
   typeof value === 'number' || typeof value === 'string' ? String(value) : undefined;
@@ -130,23 +122,20 @@ const text = (value: unknown): string | undefined =>
 const tagsText = (tags: readonly string[] | undefined): string | undefined =>
   tags === undefined ? undefined : tags.length === 0 ? 'none' : tags.join(', ');
 
-export interface ReevaluatedJob extends Evaluated {
-  readonly results: readonly RuleResult[];
-  /** Rules that need data that was not kept, and which. Their result is unknown, so they have no violations. */
-  readonly unknownRules: ReadonlyMap<string, string>;
-}
+export type ReevaluatedJob = NonNullable<ReturnType<typeof reevaluate>>;
 
 const NEEDS_USER = 'needs the user, whose id is not kept any more';
 const NEEDS_VARIABLES = "needs variables' values, which are never kept";
 
-/** Evaluates a recorded job again. Undefined: the record does not have the request. */
-export function reevaluate(record: JobRecord, rules: EvaluationContext): ReevaluatedJob | undefined {
+/** Evaluates a recorded job again. Returns undefined if the record does not have the request. */
+export function reevaluate(record: JobRecord, rules: EvaluationContext) {
   const { asked, userPseudonym } = record.facts;
   if (asked === undefined) return undefined;
   const request = requestOfRecord(record.jobId, record.facts, asked);
   const results = ruleResults(request, rules, rules.nowMs);
   const lost = variablesLost(asked);
   const comparing = new Set(rules.policy.rules.filter(comparesVariables).map(({ id }) => id));
+  /** Rules that need data that was not stored, and why. Their result is unknown, so they have no violations. */
   const unknownRules = new Map<string, string>();
   for (const { id, kind, missing } of results) {
     const readsLost = readsVariables({ kind }) || missing.some((field) => field.includes('variables'));

@@ -29,8 +29,8 @@ import {
 } from '../reading/context.ts';
 import { type CountersByName, layered } from '../reading/counters-now.ts';
 import { readManyDays } from '../reading/read-sums.ts';
-import { ancestorsOf, subjectLabelOf, subjectsAbove, userLabels } from '../reading/scope.ts';
-import { today, type UsageBySubject } from '../reading/usage-days.ts';
+import { isWithin, subjectLabelOf, subjectsAbove, userLabels } from '../reading/scope.ts';
+import { today } from '../reading/usage-days.ts';
 import { alertsOfLimits, limitRows, percentOf, rowCounters } from '../status/limit-row.ts';
 import { canRunOut, historySpan, testedSpan } from '../status/outlook.ts';
 import {
@@ -59,12 +59,12 @@ const ROWS = { usual: 100, max: BUDGET_ROWS_MAX };
 
 export const budgetsOf =
   (reading: ReadContext) =>
-  async (asked: BudgetsQuery, caller: Caller): Promise<Budgets> => {
+  async (query: BudgetsQuery, caller: Caller): Promise<Budgets> => {
     const view = await viewOf(reading, caller);
     const { set, limits, directory, nowMs } = view;
     const { policy } = reading;
-    const order = asked.sort ?? (asked.holding === undefined ? 'trouble' : 'closest');
-    const tested = asked.holding !== undefined;
+    const tested = query.holding !== undefined;
+    const order = query.sort ?? (tested ? 'closest' : 'trouble');
     const keysOf = (some: readonly CountedLimit[]) =>
       some.flatMap(({ limit, counter }) => {
         if (isCap(limit.subject)) return [];
@@ -72,15 +72,20 @@ export const budgetsOf =
       });
     const freshOf = (some: readonly CountedLimit[]) => reading.counters.fresh(keysOf(some));
 
-    const all = matchingLimits(asked, view);
-    const isOnePage = all.length <= (asked.max ?? ROWS.usual);
+    const all = matchingLimits(query, view);
+    const isOnePage = all.length <= (query.max ?? ROWS.usual);
     const { counters: copies, isCopied } = isOnePage
       ? { counters: await freshOf(all), isCopied: false }
       : await reading.counters.recent(keysOf(all));
-    const fullest = fullestFirst(usedAtLeast(all, asked.percentMin, copies, nowMs), copies, nowMs);
+    const fullest = fullestFirst(usedAtLeast(all, query.percentMin, copies, nowMs), copies, nowMs);
     const leaders = fullest.filter(isForecast).slice(0, FORECAST_MAX);
     const counters = isCopied ? layered(await freshOf(fullest.slice(0, LEADING_MAX)), copies) : copies;
-    const usage = await usageOf(leaders, tested, nowMs, reading);
+    const span = (tested ? testedSpan : historySpan)(today(reading.zone, nowMs));
+    const usageOf = (some: readonly CountedLimit[]) => {
+      const subjects = some.map(({ limit }) => limit.subject);
+      return readManyDays(subjects, span, reading);
+    };
+    const usage = await usageOf(leaders);
     const refusals = await refusalsNow(usage, nowMs, reading);
     const basis = { limits, directory, policy, nowMs, tested, refusals };
     const rankedRow = limitRows({ ...basis, usage, counters });
@@ -88,22 +93,21 @@ export const budgetsOf =
       .map((each) => ({ each, level: riskOf(rankedRow(each)) }))
       .sort((a, b) => compareRisks(a.level, b.level));
     const matches = (level: RiskLevel): boolean =>
-      asked.trouble === undefined || (asked.trouble === 'used-up' ? isUsedUp : isAtRisk)(level);
+      query.trouble === undefined || (query.trouble === 'used-up' ? isUsedUp : isAtRisk)(level);
     const found = ranked.filter(({ level }) => matches(level)).map(({ each }) => each);
-    const { rows: shown, ...page } = pageOf(inOrder(found), asked, ROWS);
+    const { rows: shown, ...page } = pageOf(inOrder(found), query, ROWS);
     const unforecast = shown.filter((each) => isForecast(each) && !usage.has(each.limit.subject));
     const [now, alerts, more] = await Promise.all([
       isOnePage ? counters : freshOf(shown),
       alertsOfLimits(shown, reading, nowMs),
-      usageOf(unforecast.slice(0, FORECAST_MAX), tested, nowMs, reading),
+      usageOf(unforecast.slice(0, FORECAST_MAX)),
     ]);
     const rowOf = limitRows({ ...basis, counters: now, usage: new Map([...usage, ...more]), alerts });
     const fresh = shown.map(rowOf).filter((row) => matches(riskOf(row)));
     if (order === 'trouble') fresh.sort((a, b) => compareRisks(riskOf(a), riskOf(b)));
     const paths = fresh.map(({ subject }) => subjectLabelOf(subject, directory));
     const labelOf = await userLabels(paths, reading.userNames);
-    const count = (is: (level: RiskLevel) => boolean): number =>
-      ranked.filter(({ level }) => is(level)).length;
+    const count = (is: (level: RiskLevel) => boolean) => ranked.filter(({ level }) => is(level)).length;
     const usedUp = count(isUsedUp);
     return {
       ...(set !== undefined && { set }),
@@ -124,28 +128,15 @@ export const budgetsOf =
     function inOrder(some: readonly CountedLimit[]): readonly CountedLimit[] {
       if (order === 'trouble') return some;
       if (order === 'fullest') return fullestFirst(some, counters, nowMs);
-      const kept = new Set(some);
-      const closest = all.filter((each) => kept.has(each));
+      const found = new Set(some);
+      const closest = all.filter((each) => found.has(each));
       if (order === 'closest') return closest;
-      return closest
-        .map((each) => ({ each, name: subjectLabelOf(each.limit.subject, directory) }))
-        .sort((a, b) => compareTexts(a.name, b.name))
-        .map(({ each }) => each);
+      const names = new Map(all.map((each) => [each, subjectLabelOf(each.limit.subject, directory)]));
+      return closest.sort((a, b) => compareTexts(names.get(a), names.get(b)));
     }
   };
 
 const isForecast = ({ limit }: CountedLimit): boolean => canRunOut(limit) && !isCap(limit.subject);
-
-async function usageOf(
-  some: readonly CountedLimit[],
-  tested: boolean,
-  nowMs: number,
-  reading: ReadContext,
-): Promise<UsageBySubject> {
-  const span = (tested ? testedSpan : historySpan)(today(reading.zone, nowMs));
-  const subjects = some.map(({ limit }) => limit.subject);
-  return subjects.length === 0 ? new Map() : readManyDays(subjects, span, reading);
-}
 
 function usedAtLeast(
   all: readonly CountedLimit[],
@@ -171,24 +162,24 @@ const fullestFirst = (
     .sort((a, b) => b.share - a.share || compareTexts(a.each.limit.subject, b.each.limit.subject))
     .map(({ each }) => each);
 
-function matchingLimits(asked: BudgetsQuery, view: CallerView): readonly CountedLimit[] {
+function matchingLimits(query: BudgetsQuery, view: CallerView): readonly CountedLimit[] {
   const { directory } = view;
   const limitsOf = countedLimits(view);
-  const search = searchKey(asked.search);
-  return subjectsAsked(asked, search, view).flatMap((subject) => {
-    if (asked.kind !== undefined && kindOf(subject) !== asked.kind) return [];
+  const search = searchKey(query.search);
+  return subjectsToShow(query, search, view).flatMap((subject) => {
+    if (query.kind !== undefined && kindOf(subject) !== query.kind) return [];
     const isFound =
       search === '' || `${pathKey(subjectLabelOf(subject, directory))} ${subject}`.includes(search);
     return limitsOf(subject).filter(
       ({ limit }) =>
-        (asked.unit === undefined || limit.kind === asked.unit) &&
-        (asked.holding !== undefined || limit.mode !== 'off') &&
+        (query.unit === undefined || limit.kind === query.unit) &&
+        (query.holding !== undefined || limit.mode !== 'off') &&
         (isFound || pathKey(`${limit.id} ${limit.owner ?? ''}`).includes(search)),
     );
   });
 }
 
-function subjectsAsked(
+function subjectsToShow(
   { below, holding, kind, caps }: BudgetsQuery,
   search: string,
   { limits, places, directory, scope }: CallerView,
@@ -203,18 +194,15 @@ function subjectsAsked(
     .map(({ id }) => `group/${id}`);
   const showsCaps = caps === true || kind === 'cap';
   const written = [...limits.bySubject.keys()].filter((each) => showsCaps || !isCap(each));
-  const isBelow = (subject: string): boolean =>
-    below === undefined ||
-    subject === below ||
-    ancestorsOf(subject, directory).some(({ id }) => `group/${id}` === below);
-  return [...new Set([...written, ...groups])].filter((subject) => scope.sees(subject) && isBelow(subject));
+  return [...new Set([...written, ...groups])].filter(
+    (subject) => scope.sees(subject) && (below === undefined || isWithin(subject, below, directory)),
+  );
 }
 
 const kindOf = (subject: string): BudgetsQuery['kind'] =>
   isCap(subject) ? 'cap' : SUBJECT_KINDS.find((kind) => subject === kind || subject.startsWith(`${kind}/`));
 
-/** The recount is nightly. */
-const KNOWN_MS = 60_000;
+const CACHED_MS = 60_000;
 const LISTED_MAX = 20;
 
 export function reconciliationOf(reading: ReadContext): (caller: Caller) => Promise<Reconciliation> {
@@ -222,7 +210,7 @@ export function reconciliationOf(reading: ReadContext): (caller: Caller) => Prom
   let known: { readonly atMs: number; readonly outcome: RecountOutcome | undefined } | undefined;
   const outcomeNow = async (): Promise<RecountOutcome | undefined> => {
     const nowMs = clock.nowMs();
-    if (known === undefined || nowMs - known.atMs >= KNOWN_MS)
+    if (known === undefined || nowMs - known.atMs >= CACHED_MS)
       known = { atMs: nowMs, outcome: await recounts?.read() };
     return known.outcome;
   };
@@ -231,13 +219,13 @@ export function reconciliationOf(reading: ReadContext): (caller: Caller) => Prom
     if (outcome === undefined) return UNCHECKED;
     const { recountedAtMs: checkedAtMs } = outcome;
     const seen = outcome.drifting.filter(({ key }) => scope.seesAll || scope.sees(key.subject));
-    const rows = seen.map(({ key: { subject, limit, period }, committed, recounted }) => ({
-      ...{ subject, path: subjectLabelOf(subject, directory), limit, period },
-      beyond: committed - recounted,
-    }));
-    const differing = rows.slice(0, LISTED_MAX);
+    const differing = seen.slice(0, LISTED_MAX).map(({ key, committed, recounted }) => {
+      const { subject, limit, period } = key;
+      const path = subjectLabelOf(subject, directory);
+      return { subject, path, limit, period, beyond: committed - recounted };
+    });
     // Unlisted differences may belong to any group, so none is reported as correct.
-    const unlisted = rows.length - differing.length + outcome.unlisted;
+    const unlisted = seen.length - differing.length + outcome.unlisted;
     const usage = scope.seesAll ? outcome.usage : undefined;
     const base = { checkedAtMs, differing, unlisted, ...withoutAbsent({ usage }) };
     const when = `checked ${instantText(checkedAtMs, reading.zone)}`;

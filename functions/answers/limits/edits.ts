@@ -15,7 +15,7 @@ import type {
   LimitEdit,
   LogEntry,
 } from '../../core/limits/edit-model.ts';
-import type { LimitRequest } from '../../core/limits/edit-outcomes.ts';
+import type { Asker, LimitRequest } from '../../core/limits/edit-outcomes.ts';
 import { exportedLimits } from '../../core/limits/limit-reads.ts';
 import { isDecided, isOwn, requesterOf } from '../../core/limits/requests.ts';
 import { mayApprove, mayBeSame } from '../../core/limits/rights.ts';
@@ -36,12 +36,12 @@ import type { EditEffect, ExceptionRow, OwnLimit, PreviewAnswer, RequestRow } fr
 
 /** Leaves out rows of subjects that are not visible, and entries without other rows. */
 export async function visibleHistory(
-  asked: HistoryQuery,
+  query: HistoryQuery,
   scope: Scope,
   { desk }: Pick<ReadContext, 'desk'>,
 ): Promise<HistoryPage> {
-  if (asked.subject !== undefined && !scope.sees(asked.subject)) return { entries: [] };
-  const page = await desk.history(asked);
+  if (query.subject !== undefined && !scope.sees(query.subject)) return { entries: [] };
+  const page = await desk.history(query);
   return { ...page, entries: page.entries.flatMap((entry) => visibleEntry(entry, scope) ?? []) };
 }
 
@@ -54,8 +54,8 @@ function visibleEntry(entry: LogEntry | undefined, scope: Scope): LogEntry | und
 export function editsOf(reading: ReadContext) {
   const scopeFor = async (caller: Caller): Promise<Scope> => (await placesFor(reading, caller)).scope;
   return {
-    history: async (asked: HistoryQuery, caller: Caller): Promise<HistoryPage> =>
-      visibleHistory(asked, await scopeFor(caller), reading),
+    history: async (query: HistoryQuery, caller: Caller): Promise<HistoryPage> =>
+      visibleHistory(query, await scopeFor(caller), reading),
     edit: async (edit: number, caller: Caller): Promise<LogEntry | undefined> =>
       visibleEntry(await reading.desk.edit(edit), await scopeFor(caller)),
     breakGlasses: async (caller: Caller): Promise<readonly BreakGlassState[]> => {
@@ -118,28 +118,24 @@ async function effectsOf(
   rows: readonly ChangeRow[],
   { limits: before, directory, nowMs }: CallerView,
   after: LimitSet,
-  { counters: kept, policy, usage: store, zone }: ReadContext,
+  { counters: current, policy, usage: store, zone }: ReadContext,
 ): Promise<readonly EditEffect[]> {
   const changed = rows
     .filter(
       ({ about, field, whole }) =>
         (about === 'limit' && (FIELDS.has(field) || whole !== undefined)) || about === 'grant',
     )
-    .map(({ subject, limit }) => [`${subject}|${limit}`, { subject, limit }] as const);
+    .map((row) => [`${row.subject}|${row.limit}`, row] as const);
   const pairs = [...new Map(changed).values()].slice(0, EFFECTS_MAX).map(({ subject, limit }) => {
-    const was = limitsOn(before, subject).find(({ id }) => id === limit);
-    const willBe = limitsOn(after, subject).find(({ id }) => id === limit);
+    const [was, willBe] = [before, after].map((set) => limitsOn(set, subject).find(({ id }) => id === limit));
     // Carried amounts are not part of the document.
     const opened = willBe && { ...willBe, ...withoutAbsent({ opening: was?.opening ?? willBe.opening }) };
     return { subject, limit, was, willBe: opened };
   });
   const all = pairs.flatMap(({ was, willBe }) => [was, willBe].filter((each) => each !== undefined));
-  const counters = await kept.fresh(all.map((limit) => counterOf(limit, nowMs)));
-  const usage = await readDays(
-    pairs.map(({ subject }) => subject),
-    historySpan(today(zone, nowMs)),
-    store,
-  );
+  const counters = await current.fresh(all.map((limit) => counterOf(limit, nowMs)));
+  const subjects = pairs.map(({ subject }) => subject);
+  const usage = await readDays(subjects, historySpan(today(zone, nowMs)), store);
   const basis = { directory, policy, counters, usage, nowMs };
   const [rowBefore, rowAfter] = [before, after].map((limits) => {
     const rowOf = limitRows({ ...basis, limits });
@@ -155,8 +151,7 @@ async function effectsOf(
 export const requestRows =
   (reading: ReadContext) =>
   async (caller: Caller): Promise<readonly RequestRow[]> => {
-    const by = actingUser(caller);
-    const [all, view] = await Promise.all([reading.desk.requests(by), viewOf(reading, caller)]);
+    const { by, all, view } = await requestsFor(caller, reading);
     const { limits, directory, scope, nowMs } = view;
     const shown = all
       .filter((request) => isOwn(request, by) || scope.sees(request.subject))
@@ -164,9 +159,8 @@ export const requestRows =
         const own = scope.sees(request.subject) ? limitsOn(limits, request.subject) : [];
         return { request, limit: own.find(({ id }) => id === request.limit) };
       });
-    const counters = await reading.counters.fresh(
-      shown.flatMap(({ limit }) => (limit === undefined ? [] : [counterOf(limit, nowMs)])),
-    );
+    const keys = shown.flatMap(({ limit }) => (limit === undefined ? [] : [counterOf(limit, nowMs)]));
+    const counters = await reading.counters.fresh(keys);
     const rowOf = limitRows({ limits, directory, policy: reading.policy, counters, nowMs });
     return shown.map(({ request, limit }) => ({
       ...request,
@@ -181,16 +175,21 @@ export const requestRows =
 export const waitingOf =
   (reading: ReadContext) =>
   async (caller: Caller): Promise<number> => {
-    const by = actingUser(caller);
-    const [all, view] = await Promise.all([reading.desk.requests(by), viewOf(reading, caller)]);
+    const { by, all, view } = await requestsFor(caller, reading);
     return all.filter((request) => mayDecide(request, by, view)).length;
   };
 
-function mayDecide(request: LimitRequest, by: ReturnType<typeof actingUser>, view: CallerView): boolean {
-  if (isDecided(request) || view.nowMs >= request.expiresAtMs || mayBeSame(requesterOf(request), by))
-    return false;
-  return mayApprove(request, by.rights, view);
+async function requestsFor(caller: Caller, reading: ReadContext) {
+  const by = actingUser(caller);
+  const [all, view] = await Promise.all([reading.desk.requests(by), viewOf(reading, caller)]);
+  return { by, all, view };
 }
+
+const mayDecide = (request: LimitRequest, by: Asker, view: CallerView): boolean =>
+  !isDecided(request) &&
+  view.nowMs < request.expiresAtMs &&
+  !mayBeSame(requesterOf(request), by) &&
+  mayApprove(request, by.rights, view);
 
 /** Lists limits written on a subject itself, in force or not; empty if it is not visible. */
 export const ownLimitsOf =
@@ -202,7 +201,7 @@ export const ownLimitsOf =
     return own.map((limit) => {
       const { id, kind, unit, amount, per } = limit;
       const inForce = isValidAt(limit, reading.clock.nowMs());
-      return { ...{ id, kind, unit, amount, inForce }, ...withoutAbsent({ per }) };
+      return { id, kind, unit, amount, inForce, ...withoutAbsent({ per }) };
     });
   };
 
@@ -238,8 +237,7 @@ export const exceptionsOf =
     const nowMs = reading.clock.nowMs();
     return EXCEPTIONS.flatMap(({ kind, key, what }) => {
       const list: unknown = document[key];
-      if (!Array.isArray(list)) return [];
-      return list.flatMap((entry: unknown, index): readonly ExceptionRow[] => {
+      return (Array.isArray(list) ? list : []).flatMap((entry: unknown, index): readonly ExceptionRow[] => {
         const on = isRecord(entry) ? subjectOf(entry.on) : undefined;
         if (!isRecord(entry) || on === undefined || !scope.sees(on) || levels?.includes(on) === false)
           return [];

@@ -5,7 +5,6 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import { type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import { isForecastable, kindRow, type LimitKind } from '../../../policies/unit.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LimitFigures } from '../../core/limits/csv/columns.ts';
 import { entryKey } from '../../core/limits/csv/export-limits.ts';
 import type { SheetSum } from '../../core/sheets/sheet-rows.ts';
@@ -28,7 +27,7 @@ export const limitFiguresOf =
     const nowMs = clock.nowMs();
     const day = today(zone, nowMs);
     const span = { from: day - YEAR_DAYS, to: day - 1 };
-    const asked = [...limits.bySubject.values()]
+    const forecastable = [...limits.bySubject.values()]
       .flat()
       .filter(
         (limit) =>
@@ -38,8 +37,8 @@ export const limitFiguresOf =
           isValidAt(limit, nowMs),
       );
     const used = new Map<string, Float64Array>();
-    for (const { subject, kind } of asked) used.set(`${kind} ${subject}`, new Float64Array(YEAR_DAYS));
-    for (const [kind, all] of Map.groupBy(asked, sheetOf)) {
+    for (const { subject, kind } of forecastable) used.set(`${kind} ${subject}`, new Float64Array(YEAR_DAYS));
+    for (const [kind, all] of Map.groupBy(forecastable, sheetOf)) {
       if (kind === undefined) continue;
       const subjects = [...new Set(all.map(({ subject }) => subject))];
       const rows = new Map(
@@ -47,7 +46,7 @@ export const limitFiguresOf =
       );
       const named = (name: string): number => subjects.indexOf(`runner-class/${name}`);
       const ask = { ...span, kind, rows, byDay: true, ...(kind === 'class' && { named }) };
-      await readSums(ask, { usage, ...withoutAbsent({ sheets }), today: day }, (id, sum, at) => {
+      await readSums(ask, { usage, sheets, today: day }, (id, sum, at) => {
         for (const unit of KINDS) {
           const days = used.get(`${unit} ${rows.get(id)}`);
           if (days !== undefined) days[at - span.from] = (days[at - span.from] ?? 0) + usedIn(sum, unit);
@@ -55,7 +54,7 @@ export const limitFiguresOf =
       });
     }
     return new Map(
-      asked.map((limit) => [
+      forecastable.map((limit) => [
         entryKey(limit.subject, limit.id),
         figures(limit, used.get(`${limit.kind} ${limit.subject}`) ?? new Float64Array(0), span.from, nowMs),
       ]),

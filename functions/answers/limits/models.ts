@@ -10,37 +10,22 @@ import {
   OversubscriptionSchema,
 } from '../../core/limits/edit-model.ts';
 import { EditRequestSchema, GrantRequestSchema, type LimitRequest } from '../../core/limits/edit-outcomes.ts';
-import {
-  count,
-  day,
-  flag,
-  instantMs,
-  limitAmount,
-  limitKind,
-  list,
-  maybe,
-  oneOf,
-  orNone,
-  periodKind,
-  subject,
-  text,
-  unit,
-  z,
-} from '../../core/schema.ts';
+import * as s from '../../core/schema.ts';
+import { limitKind, periodKind, unit, z } from '../../core/schema.ts';
 import { LimitRowSchema } from '../status/model.ts';
 
 export type { ChangeRow, LimitRequest, LogEntry, WrittenTotal };
 
-const set = orNone(text('The live set; absent: none was ever live.'));
+const set = s.orNone(s.text('The live set; absent: none was ever live.'));
 
 const InvalidEditsSchema = z
   .object({
     outcome: z.literal('invalid'),
-    problems: list(
+    problems: s.list(
       z.object({
-        path: list(z.union([z.string(), z.number()]), 'Place in the request.'),
-        message: text('The problem, and the expected value.'),
-        atKey: maybe(flag('The key is wrong, not its value.')),
+        path: s.list(z.union([z.string(), z.number()]), 'Place in the request.'),
+        message: s.text('The problem, and the expected value.'),
+        atKey: s.maybe(s.flag('The key is wrong, not its value.')),
       }),
     ),
     set,
@@ -49,11 +34,11 @@ const InvalidEditsSchema = z
 
 const EditEffectSchema = z
   .object({
-    subject: subject(),
-    path: text(),
-    limit: text('Its id.'),
-    before: maybe(LimitRowSchema, 'Absent: it is new.'),
-    after: maybe(LimitRowSchema, 'Absent: it is removed. Its numbers are those of today’s counter.'),
+    subject: s.subject(),
+    path: s.text(),
+    limit: s.text('Its id.'),
+    before: s.maybe(LimitRowSchema, 'Absent: it is new.'),
+    after: s.maybe(LimitRowSchema, 'Absent: it is removed. Its numbers are those of today’s counter.'),
   })
   .openapi('EditEffect');
 
@@ -63,17 +48,20 @@ const ValidEditsSchema = z
   .object({
     outcome: z.literal('valid'),
     set,
-    stale: flag('The edits’ base is not live (any more): making them live would be refused.'),
-    rows: list(ChangeRowSchema),
-    theirs: maybe(list(ChangeRowSchema), 'Only if `stale`: changes by others since, of the same subjects.'),
-    oversubscription: list(OversubscriptionSchema, 'Of the changed limits and their parents.'),
-    needsConfirmation: list(
+    stale: s.flag('The edits’ base is not live (any more): making them live would be refused.'),
+    rows: s.list(ChangeRowSchema),
+    theirs: s.maybe(
+      s.list(ChangeRowSchema),
+      'Only if `stale`: changes by others since, of the same subjects.',
+    ),
+    oversubscription: s.list(OversubscriptionSchema, 'Of the changed limits and their parents.'),
+    needsConfirmation: s.list(
       ChangeRowSchema,
       'Amounts that become more than three times as large, or less than a third, and milder modes.',
     ),
-    needsApproval: list(ChangeRowSchema, 'Changes that another person must approve.'),
-    lockout: list(z.string(), 'Jobs of the platform itself that would be rejected, to be confirmed.'),
-    effects: list(EditEffectSchema, 'One per limit whose amount changes; at most 20.'),
+    needsApproval: s.list(ChangeRowSchema, 'Changes that another person must approve.'),
+    lockout: s.list(z.string(), 'Jobs of the platform itself that would be rejected, to be confirmed.'),
+    effects: s.list(EditEffectSchema, 'One per limit whose amount changes; at most 20.'),
   })
   .openapi('ValidEdits');
 
@@ -87,25 +75,27 @@ export type PreviewAnswer =
   | { readonly outcome: 'unknown_subject'; readonly subject: string };
 
 const JobsCountedSchema = z.object({
-  jobs: count(),
-  wouldFail: count('Under the edited limits.'),
-  wouldFailNow: count('Under the limits as they are.'),
-  wouldWait: maybe(count('Jobs that get room within the `wait` of an edited limit, and run. Absent: none.')),
-  failed: count('Really rejected.'),
-  unasked: count('Without an admission request: they use limits, and are not in `jobs`.'),
+  jobs: s.count(),
+  wouldFail: s.count('Under the edited limits.'),
+  wouldFailNow: s.count('Under the limits as they are.'),
+  wouldWait: s.maybe(
+    s.count('Jobs that get room within the `wait` of an edited limit, and run. Absent: none.'),
+  ),
+  failed: s.count('Really rejected.'),
+  unasked: s.count('Without an admission request: they use limits, and are not in `jobs`.'),
 });
 
 export type BacktestCounts = z.infer<typeof JobsCountedSchema>;
 
 export const countedSpan = {
-  days: count('Days to count, including today.'),
-  daysCounted: count('Days counted so far.'),
-  fromMs: instantMs('Start of the days, Unix ms.'),
-  untilMs: instantMs('Unix ms; the first instant not counted. Equal to `fromMs`: nothing yet.'),
-  fromDay: day('The first of the days.'),
-  complete: flag('All days are counted. False without `next`: no recent job is known.'),
-  jobsRead: count('Records read, of all subjects.'),
-  next: maybe(text('`cursor` of the request that continues. Absent: nothing is left to count.')),
+  days: s.count('Days to count, including today.'),
+  daysCounted: s.count('Days counted so far.'),
+  fromMs: s.instantMs('Start of the days, Unix ms.'),
+  untilMs: s.instantMs('Unix ms; the first instant not counted. Equal to `fromMs`: nothing yet.'),
+  fromDay: s.day('The first of the days.'),
+  complete: s.flag('All days are counted. False without `next`: no recent job is known.'),
+  jobsRead: s.count('Records read, of all subjects.'),
+  next: s.maybe(s.text('`cursor` of the request that continues. Absent: nothing is left to count.')),
 };
 
 export type CountedSpan = z.infer<z.ZodObject<typeof countedSpan>>;
@@ -116,8 +106,8 @@ const BacktestCountedSchema = z
     set,
     ...countedSpan,
     all: JobsCountedSchema.openapi({ description: 'Jobs of any edited subject, each counted once.' }),
-    subjects: list(
-      JobsCountedSchema.extend({ subject: subject(), path: text() }),
+    subjects: s.list(
+      JobsCountedSchema.extend({ subject: s.subject(), path: s.text() }),
       'One per edited subject, named as in the edits; at most 20.',
     ),
   })
@@ -134,10 +124,10 @@ const BacktestAnswerSchema = z
   .discriminatedUnion('outcome', [
     ...BacktestSchema.options,
     z
-      .object({ outcome: z.literal('unknown_subject'), subject: subject() })
+      .object({ outcome: z.literal('unknown_subject'), subject: s.subject() })
       .openapi({ description: 'The subject does not exist, or is not visible.' }),
     z
-      .object({ outcome: z.literal('too_often'), retryAfterSeconds: count() })
+      .object({ outcome: z.literal('too_often'), retryAfterSeconds: s.count() })
       .openapi({ description: 'A backtest costs many reads: the rate is limited.' }),
   ])
   .openapi('BacktestAnswer');
@@ -145,9 +135,9 @@ const BacktestAnswerSchema = z
 export type BacktestAnswer = z.infer<typeof BacktestAnswerSchema>;
 
 const sum = z.object({
-  limits: count(),
-  unlimited: count('Part of `limits`: those without an amount.'),
-  amount: text('Whole units; may exceed the range of numbers.'),
+  limits: s.count(),
+  unlimited: s.count('Part of `limits`: those without an amount.'),
+  amount: s.text('Whole units; may exceed the range of numbers.'),
 });
 const WrittenTotalSchema = z
   .object({
@@ -162,11 +152,11 @@ const WrittenTotalSchema = z
   .openapi('LimitsTotal') satisfies z.ZodType<WrittenTotal>;
 const UnderstoodSchema = z
   .object({
-    line: count('Line of the file, from 1.'),
+    line: s.count('Line of the file, from 1.'),
     column: z.enum(CSV_COLUMNS),
-    written: text(),
-    read: text('As in limits.yaml.'),
-    text: text('The same in words.'),
+    written: s.text(),
+    read: s.text('As in limits.yaml.'),
+    text: s.text('The same in words.'),
   })
   .openapi('Understood') satisfies z.ZodType<UnderstoodCell & { readonly text: string }>;
 
@@ -174,31 +164,31 @@ export const ImportPreviewSchema = z
   .discriminatedUnion('outcome', [
     InvalidEditsSchema,
     ValidEditsSchema.extend({
-      totals: list(WrittenTotalSchema, 'Sums of the limits of each kind, now and from each date on.'),
-      understood: list(UnderstoodSchema, 'Cells that were read as a different text.'),
-      base: orNone(text('The set that the file edits.')),
-      rowsRead: count(),
-      notes: list(z.string(), 'How the file was read.'),
-      unnamed: list(
-        z.object({ subject: subject(), limit: text() }),
+      totals: s.list(WrittenTotalSchema, 'Sums of the limits of each kind, now and from each date on.'),
+      understood: s.list(UnderstoodSchema, 'Cells that were read as a different text.'),
+      base: s.orNone(s.text('The set that the file edits.')),
+      rowsRead: s.count(),
+      notes: s.list(z.string(), 'How the file was read.'),
+      unnamed: s.list(
+        z.object({ subject: s.subject(), limit: s.text() }),
         'Not in the file: `prune` removes them.',
       ),
-      backtest: maybe(BacktestAnswerSchema, 'Only on request.'),
+      backtest: s.maybe(BacktestAnswerSchema, 'Only on request.'),
     }),
   ])
   .openapi('ImportPreview');
 
-const live = maybe(z.object({ set: text(), edit: count() }), 'Approved: the set it is live in.');
+const live = s.maybe(z.object({ set: s.text(), edit: s.count() }), 'Approved: the set it is live in.');
 
 export const DecidedRequestSchema = z
   .union([GrantRequestSchema.extend({ live }), EditRequestSchema.extend({ live })])
   .openapi('DecidedRequest');
 
 const row = {
-  path: text(),
-  limitNow: maybe(LimitRowSchema, 'The limit now; absent: it is gone, or not visible.'),
-  mayDecide: flag('The caller may decide it now.'),
-  own: flag('The caller filed it.'),
+  path: s.text(),
+  limitNow: s.maybe(LimitRowSchema, 'The limit now; absent: it is gone, or not visible.'),
+  mayDecide: s.flag('The caller may decide it now.'),
+  own: s.flag('The caller filed it.'),
 };
 
 export const RequestRowSchema = z
@@ -240,27 +230,27 @@ export interface BudgetsQuery {
 }
 
 const BudgetRowSchema = LimitRowSchema.extend({
-  path: text('Full path of a group or project, name of a class; `The whole GitLab` for the instance.'),
-  addressee: text('Recipient of its alerts: the limit’s, else that of limits above, else finance.'),
-  canRunOut: flag('It can run out: an amount of money, minutes or starts, for a day or longer.'),
+  path: s.text('Full path of a group or project, name of a class; `The whole GitLab` for the instance.'),
+  addressee: s.text('Recipient of its alerts: the limit’s, else that of limits above, else finance.'),
+  canRunOut: s.flag('It can run out: an amount of money, minutes or starts, for a day or longer.'),
 }).openapi('Budget');
 
 export type BudgetRow = z.infer<typeof BudgetRowSchema>;
 
 export const BudgetsSchema = z
   .object({
-    set: maybe(text('Absent: no set was ever live, and these limits are packed with the deployment.')),
-    currency: text(),
-    nowMs: instantMs(),
-    rows: list(BudgetRowSchema, 'Highest risk first by default.'),
-    total: count('Limits that match, on all pages.'),
-    first: count('1-based number of the first row.'),
-    next: maybe(text('`cursor` of the next page.')),
-    previous: maybe(text('`cursor` of the previous page.')),
-    refusing: count('Limits that refuse jobs now, of all that match without the filter `trouble`.'),
-    usedUp: count('Limits of which nothing is left.'),
-    runsOut: count('Other limits that refuse jobs or run out before their period ends.'),
-    forecastMax: count('Only so many of the fullest are forecast; the others are ordered by share.'),
+    set: s.maybe(s.text('Absent: no set was ever live, and these limits are packed with the deployment.')),
+    currency: s.text(),
+    nowMs: s.instantMs(),
+    rows: s.list(BudgetRowSchema, 'Highest risk first by default.'),
+    total: s.count('Limits that match, on all pages.'),
+    first: s.count('1-based number of the first row.'),
+    next: s.maybe(s.text('`cursor` of the next page.')),
+    previous: s.maybe(s.text('`cursor` of the previous page.')),
+    refusing: s.count('Limits that refuse jobs now, of all that match without the filter `trouble`.'),
+    usedUp: s.count('Limits of which nothing is left.'),
+    runsOut: s.count('Other limits that refuse jobs or run out before their period ends.'),
+    forecastMax: s.count('Only so many of the fullest are forecast; the others are ordered by share.'),
   })
   .openapi('Budgets', { description: 'Limits in force, with their counters.' });
 
@@ -268,59 +258,59 @@ export type Budgets = z.infer<typeof BudgetsSchema>;
 
 const OwnLimitSchema = z
   .object({
-    id: text(),
+    id: s.text(),
     kind: limitKind,
     unit,
-    amount: limitAmount('As written, without grants; whole units of `unit`.'),
-    per: maybe(periodKind, 'Absent: a limit of jobs at once.'),
-    inForce: flag('It has begun and not ended.'),
+    amount: s.limitAmount('As written, without grants; whole units of `unit`.'),
+    per: s.maybe(periodKind, 'Absent: a limit of jobs at once.'),
+    inForce: s.flag('It has begun and not ended.'),
   })
   .openapi('OwnLimit');
 
-export const OwnLimitsSchema = list(OwnLimitSchema).openapi('OwnLimits');
+export const OwnLimitsSchema = s.list(OwnLimitSchema).openapi('OwnLimits');
 export type OwnLimit = z.infer<typeof OwnLimitSchema>;
 
 const ExceptionRowSchema = z
   .object({
-    kind: oneOf(['grant', 'freeze', 'breakglass']),
-    id: text('For its removal.'),
-    subject: subject(),
-    what: text('`+200 on money-month`, `5 jobs, day`; empty for a freeze.'),
-    from: text('As written; empty: open.'),
-    until: text('As written; empty: until it is lifted.'),
-    zone: text('IANA zone of `from` and `until`.'),
-    reason: text(),
-    by: text(),
+    kind: s.oneOf(['grant', 'freeze', 'breakglass']),
+    id: s.text('For its removal.'),
+    subject: s.subject(),
+    what: s.text('`+200 on money-month`, `5 jobs, day`; empty for a freeze.'),
+    from: s.text('As written; empty: open.'),
+    until: s.text('As written; empty: until it is lifted.'),
+    zone: s.text('IANA zone of `from` and `until`.'),
+    reason: s.text(),
+    by: s.text(),
   })
   .openapi('Exception', { description: 'An exception to the limits: by whom, until when and why.' });
 
-export const ExceptionsSchema = list(ExceptionRowSchema).openapi('Exceptions');
+export const ExceptionsSchema = s.list(ExceptionRowSchema).openapi('Exceptions');
 export type ExceptionRow = z.infer<typeof ExceptionRowSchema>;
 
 export const ReconciliationSchema = z
   .object({
-    state: oneOf(['agrees', 'differs', 'unchecked'], '`agrees`: every counter equals the sum of its jobs.'),
-    checkedAtMs: maybe(instantMs('Start of the recount of all jobs, Unix ms.')),
-    differing: list(
+    state: s.oneOf(['agrees', 'differs', 'unchecked'], '`agrees`: every counter equals the sum of its jobs.'),
+    checkedAtMs: s.maybe(s.instantMs('Start of the recount of all jobs, Unix ms.')),
+    differing: s.list(
       z.object({
-        subject: subject(),
-        path: text('Of a group or project; else the subject.'),
-        limit: text('Id of the limit.'),
-        period: text('`2026-11`'),
-        beyond: count('Counter less its jobs, whole units of the limit.'),
+        subject: s.subject(),
+        path: s.text('Of a group or project; else the subject.'),
+        limit: s.text('Id of the limit.'),
+        period: s.text('`2026-11`'),
+        beyond: s.count('Counter less its jobs, whole units of the limit.'),
       }),
       'Those that the caller sees, at most 20.',
     ),
-    unlisted: count('How many more differ.'),
-    usage: maybe(
+    unlisted: s.count('How many more differ.'),
+    usage: s.maybe(
       z.object({
-        jobs: count('Compared jobs of the last days.'),
-        mended: count('Part of them: jobs that usage lacked or had differently, and has now.'),
-        failed: count('Part of them: could not be compared.'),
+        jobs: s.count('Compared jobs of the last days.'),
+        mended: s.count('Part of them: jobs that usage lacked or had differently, and has now.'),
+        failed: s.count('Part of them: could not be compared.'),
       }),
       'Of the whole GitLab, for callers who see it all.',
     ),
-    text: text('For people: one sentence or two, with times in the deployment’s zone.'),
+    text: s.text('For people: one sentence or two, with times in the deployment’s zone.'),
   })
   .openapi('Reconciliation', { description: 'Comparison of counters and statements, and its time.' });
 

@@ -7,7 +7,7 @@ import type { RecountOutcomes } from '../../core/ledger/checkpoints.ts';
 import type { Ledger } from '../../core/ledger/ledger.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
 import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
-import type { Asker, Rights, Role, RoleName } from '../../core/limits/edit-outcomes.ts';
+import type { Asker, Rights, Role } from '../../core/limits/edit-outcomes.ts';
 import type { LimitTable } from '../../core/limits/limit-table.ts';
 import type { RequeueLists } from '../../core/requeue-list.ts';
 import type { SheetStore } from '../../core/sheets/sheet-store.ts';
@@ -18,7 +18,6 @@ import type { AlertRecordStore } from '../../core/thresholds/alert-records.ts';
 import type { CounterSnapshots } from '../../core/usage/counter-snapshot.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import type { CurrentCounters } from './counters-now.ts';
-import type { CurrentLimits } from './limits-now.ts';
 import { NOWHERE, type Places, type Scope, scopeOf } from './scope.ts';
 
 export type Caller = Pick<User, 'id' | 'username' | 'name' | 'roles'>;
@@ -36,7 +35,16 @@ export interface ReadingDeps {
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates' | 'readRejections'>;
   readonly sheets?: Pick<SheetStore, 'read'>;
-  readonly books?: StatementBooks;
+  readonly books?: {
+    readonly instance: string;
+    /** For people: `table tollgate-ledger`. */
+    readonly description: string;
+    /** All records, for programs that may read the whole table. Absent: statements use days only. */
+    readonly jobs?: Pick<LedgerStore, 'scan' | 'readEntries'>;
+    readonly usage?: Pick<RollupStore, 'readUsage'>;
+    readonly chain?: Pick<StatementChain, 'of' | 'numbers' | 'register'>;
+    readonly prices?: Pick<PriceEditionStore, 'changes' | 'text'>;
+  };
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
   readonly requeue?: Pick<RequeueLists, 'read'>;
   /** Undefined: no groups are known, and only callers who see everything see any. */
@@ -50,7 +58,6 @@ export interface ReadingDeps {
   /** For deadlines: never steps back, ms. @default performance.now */
   readonly monotonicMs?: () => number;
   readonly alerts?: Pick<AlertRecordStore, 'read'>;
-  /** Details of runners by id; unknown ones are left out. @default none */
   readonly runnerDetails?: RunnerDetails;
   /** @default numbers in place of names */
   readonly userNames?: UserNames;
@@ -60,20 +67,15 @@ export interface ReadingDeps {
   readonly consoleUrl?: string;
 }
 
-export interface StatementBooks {
-  readonly instance: string;
-  /** For people: `table tollgate-ledger`. */
-  readonly description: string;
-  /** All records, for programs that may read the whole table. Absent: statements use days only. */
-  readonly jobs?: Pick<LedgerStore, 'scan' | 'readEntries'>;
-  readonly usage?: Pick<RollupStore, 'readUsage'>;
-  readonly chain?: Pick<StatementChain, 'of' | 'numbers' | 'register'>;
-  readonly prices?: Pick<PriceEditionStore, 'changes' | 'text'>;
-}
-
 export interface ReadContext extends ReadingDeps {
   readonly counters: CurrentCounters;
   readonly limits: () => Promise<CurrentLimits>;
+}
+
+export interface CurrentLimits {
+  /** Undefined: none was ever live, and the limits packed with the code are in force. */
+  readonly set: string | undefined;
+  readonly limits: LimitSet;
 }
 
 export interface CallerView extends CurrentLimits {
@@ -84,12 +86,11 @@ export interface CallerView extends CurrentLimits {
 }
 
 export async function viewOf(
-  { limits, places: groups, clock }: Pick<ReadContext, 'limits' | 'places' | 'clock'>,
-  { roles }: Pick<Caller, 'roles'>,
+  { limits, places, clock }: Pick<ReadContext, 'limits' | 'places' | 'clock'>,
+  caller: Pick<Caller, 'roles'>,
 ): Promise<CallerView> {
-  const [current, places = NOWHERE] = await Promise.all([limits(), groups()]);
-  const { directory } = places;
-  return { ...current, places, directory, scope: scopeOf(roles, directory), nowMs: clock.nowMs() };
+  const [current, sight] = await Promise.all([limits(), placesFor({ places }, caller)]);
+  return { ...current, ...sight, nowMs: clock.nowMs() };
 }
 
 export async function placesFor(
@@ -149,5 +150,3 @@ export function rightsOf({ admin, finance, ownedGroupIds, viewerGroupIds }: Role
   if (viewerGroupIds.length > 0) rights.push({ role: 'viewer', groups: viewerGroupIds });
   return rights;
 }
-
-export const roleNames = (rights: Rights): readonly RoleName[] => rights.map(({ role }) => role);

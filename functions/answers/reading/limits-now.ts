@@ -1,25 +1,15 @@
 /** Current limits and groups, kept between requests. Keep one of each per process. */
 import type { Directory } from '../../../policies/directory.ts';
-import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { readWholeDirectory } from '../../core/directory/directory-part.ts';
 import type { DirectoryTable } from '../../core/directory/directory-table.ts';
-import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
 import { type PreviousCounters, withOpenings } from '../../core/limits/limit-store.ts';
-import type { LimitTable, OpeningEntry } from '../../core/limits/limit-table.ts';
+import type { OpeningEntry } from '../../core/limits/limit-table.ts';
+import type { CurrentLimits, ReadingDeps } from './context.ts';
 import { type Places, placesOf } from './scope.ts';
 
-export interface CurrentLimits {
-  /** Undefined: none was ever live, and the limits packed with the code are in force. */
-  readonly set: string | undefined;
-  readonly limits: LimitSet;
-}
-
-interface LimitSources {
-  readonly desk: Pick<LimitsDesk, 'live'>;
-  readonly limitTable: LimitTable;
-  readonly packedLimits: LimitSet;
-  readonly clock: { nowMs(): number };
-}
+type LimitSources = Pick<ReadingDeps, 'limitTable' | 'packedLimits' | 'clock'> & {
+  readonly desk: Pick<ReadingDeps['desk'], 'live'>;
+};
 
 interface KnownLimits extends CurrentLimits {
   /** Carried amounts are valid until then, Unix ms. */
@@ -94,18 +84,20 @@ export function placesNow({ table, packed, clock }: PlacesNowDeps): () => Promis
     known = { manifest, places: placesOf(whole.directory, atMs) };
   }
 
+  async function refresh(): Promise<void> {
+    try {
+      await read();
+    } catch (error) {
+      if (known === undefined) throw error;
+    }
+    staleAtMs = clock.nowMs() + PLACES_AGE_MS_MAX;
+  }
+
   return async () => {
     if (clock.nowMs() >= staleAtMs) {
-      reading ??= read()
-        .catch((error: unknown) => {
-          if (known === undefined) throw error;
-        })
-        .then(() => {
-          staleAtMs = clock.nowMs() + PLACES_AGE_MS_MAX;
-        })
-        .finally(() => {
-          reading = undefined;
-        });
+      reading ??= refresh().finally(() => {
+        reading = undefined;
+      });
       await reading;
     }
     return known?.places ?? packedPlaces;

@@ -16,13 +16,13 @@ import {
   type SheetStore,
   sheetExpiresAtSeconds,
 } from '../../core/sheets/sheet-store.ts';
-import { inParts } from '../../core/store/parts.ts';
+import { readInParts } from '../../core/store/parts.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import { usageOf } from '../../core/usage/usage.ts';
 import type { ReadContext } from './context.ts';
 import { type DaySpan, type DayUsage, dayText, readDays, today, type UsageBySubject } from './usage-days.ts';
 
-interface SumAsk extends DaySpan {
+interface SumRequest extends DaySpan {
   readonly kind: SheetKind;
   /** A subject of this kind whose own sum is always read. Classes have none. */
   readonly of?: string;
@@ -38,7 +38,7 @@ interface SumAsk extends DaySpan {
 }
 
 export interface SumSource {
-  readonly sheets?: Pick<SheetStore, 'read'>;
+  readonly sheets?: Pick<SheetStore, 'read'> | undefined;
   readonly usage: Pick<RollupStore, 'readUsage'>;
   readonly today: number;
 }
@@ -59,13 +59,6 @@ type SumVisit = (id: number, sum: SheetSum, day: number) => void;
 const LIVE_KEYS_MAX = 1_000;
 /** Deployments without packed usage have few groups. */
 const UNPACKED_KEYS_MAX = 40_000;
-const PART_KEYS = 2_000;
-
-interface MonthPart extends DaySpan {
-  readonly key: string;
-  /** All days of the month up to today. */
-  readonly isWhole: boolean;
-}
 
 /** Sheets in memory, which can be visited repeatedly. */
 interface SumSheets extends SumReading {
@@ -76,31 +69,31 @@ interface SumSheets extends SumReading {
   readonly each: (visit: SumVisit, rows?: ReadonlySet<number>, first?: number) => void;
 }
 
-export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit): Promise<SumReading> {
-  const sheets = await sumSheets(ask, source);
+export async function readSums(request: SumRequest, source: SumSource, visit: SumVisit): Promise<SumReading> {
+  const sheets = await sumSheets(request, source);
   sheets.each(visit);
   return sheets;
 }
 
-export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumSheets> {
-  const { kind } = ask;
-  const months = monthsOf(ask, source.today);
+export async function sumSheets(request: SumRequest, source: SumSource): Promise<SumSheets> {
+  const { kind } = request;
+  const months = monthsOf(request, source.today);
   const read = async (spans: readonly string[]) =>
     (await source.sheets?.read(
       spans.map((span) => ({ kind, span })),
-      ask.later ? 'all' : 'first',
+      request.later ? 'all' : 'first',
     )) ?? [];
   const heads = await read(months.map(({ key }) => key));
   const live: number[] = [];
   const packed: number[] = [];
-  const found: DaySheet[] = [];
+  const found: ReturnType<typeof daySheet>[] = [];
   const nowSeconds = (source.today * DAY_MS) / 1000;
   let keptFrom: number | undefined;
   let packedAtMs: number | undefined;
   for (const [index, month] of months.entries()) {
     const head = heads[index];
-    const isRead = head !== undefined && month.isWhole && !ask.byDay;
-    if (isRead) found.push(daySheet(head, month.from, ask));
+    const isRead = head !== undefined && month.isWhole && !request.byDay;
+    if (isRead) found.push(daySheet(head, month.from, request));
     for (let day = month.from; day <= month.to; day += 1) {
       const known = head?.days?.get(dayText(day));
       packedAtMs = known?.atMs;
@@ -114,10 +107,10 @@ export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumShee
   for (const [index, day] of packed.entries()) {
     const sheet = sheets[index];
     if (sheet === undefined) live.push(day);
-    else found.push(daySheet(sheet, day, ask));
+    else found.push(daySheet(sheet, day, request));
   }
   const max = heads.some((head) => head !== undefined) ? LIVE_KEYS_MAX : UNPACKED_KEYS_MAX;
-  const { rowsMissing, sums } = await readLive(live, max, ask, source);
+  const { rowsMissing, sums } = await readLive(live, max, request, source);
   return {
     rowsMissing,
     each: (visit, rows, first) => {
@@ -132,25 +125,16 @@ export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumShee
 const isGone = (kind: SheetKind, day: number, nowSeconds: number): boolean =>
   sheetExpiresAtSeconds(kind, dayText(day)) <= nowSeconds;
 
-interface DaySheet {
-  readonly day: number;
-  readonly visit: (
-    visit: (id: number, sum: SheetSum) => void,
-    rows: ReadonlySet<number> | undefined,
-    first?: number,
-  ) => void;
-}
-
-function daySheet({ bytes, later, names }: Sheet, day: number, { named, of, rows: asked }: SumAsk): DaySheet {
+function daySheet({ bytes, later, names }: Sheet, day: number, { named, of, rows: requested }: SumRequest) {
   const ids = named && names?.map(named);
   const own = of === undefined ? undefined : rowIdOf(of);
   return {
     day,
-    visit: (visit, rows, first) => {
+    visit: (visit: (id: number, sum: SheetSum) => void, rows?: ReadonlySet<number>, first?: number): void => {
       const has = (row: number): boolean => {
         const id = ids === undefined ? row : ids[row];
         if (id === undefined) return false;
-        return rows?.has(id) ?? (ids !== undefined || id === own || asked?.has(id) === true);
+        return rows?.has(id) ?? (ids !== undefined || id === own || requested?.has(id) === true);
       };
       const visitRow =
         ids === undefined ? visit : (row: number, sum: SheetSum): void => visit(ids[row] ?? 0, sum);
@@ -161,41 +145,35 @@ function daySheet({ bytes, later, names }: Sheet, day: number, { named, of, rows
   };
 }
 
-interface LiveSum {
-  readonly id: number;
-  readonly day: number;
-  readonly sum: SheetSum;
-}
-
 /** `rowsMissing`: days of which only the total was read. */
 async function readLive(
   days: readonly number[],
   keysMax: number,
-  { of, rows = new Map(), neverLive = false }: SumAsk,
+  { of, rows = new Map(), neverLive = false }: SumRequest,
   { usage }: SumSource,
-): Promise<{ readonly rowsMissing: number; readonly sums: readonly LiveSum[] }> {
-  const sums: LiveSum[] = [];
+) {
   const reads = !neverLive && rows.size * days.length <= keysMax;
   const subjects = new Map(reads ? rows : []);
   if (of !== undefined) subjects.set(rowIdOf(of), of);
-  const keys = days.flatMap((day) =>
-    [...subjects].map(([id, subject]) => ({ id, number: day, subject, day: dayText(day) })),
+  const keys = days.flatMap((number) =>
+    [...subjects].map(([id, subject]) => ({ id, number, subject, day: dayText(number) })),
   );
-  for (const part of inParts(keys, PART_KEYS)) {
-    const tallies = await usage.readUsage(part);
-    for (const [index, { id, number }] of part.entries()) {
+  const sums = await readInParts(keys, async (some) => {
+    const tallies = await usage.readUsage(some);
+    return some.flatMap(({ id, number: day }, index) => {
       const tally = tallies[index];
-      if (tally !== undefined && tally.size > 0) sums.push({ id, sum: sumOfTally(tally), day: number });
-    }
-  }
+      return tally === undefined || tally.size === 0 ? [] : [{ id, sum: sumOfTally(tally), day }];
+    });
+  });
   return { sums, rowsMissing: reads || (rows.size === 0 && !neverLive) ? 0 : days.length };
 }
 
 export const rowIdOf = (subject: string): number =>
   subject === 'instance' ? WHOLE : Number(subject.slice(subject.indexOf('/') + 1));
 
-function monthsOf({ from, to }: DaySpan, today: number): readonly MonthPart[] {
-  const months: MonthPart[] = [];
+/** Splits days by month. `isWhole`: all days of the month up to today. */
+function monthsOf({ from, to }: DaySpan, today: number) {
+  const months: (DaySpan & { readonly key: string; readonly isWhole: boolean })[] = [];
   for (let day = from; day <= to; ) {
     const { year, month } = calendarDay(day);
     const first = dayNumber({ year, month, day: 1 });
@@ -212,7 +190,7 @@ function monthsOf({ from, to }: DaySpan, today: number): readonly MonthPart[] {
 const FROM_SHEETS_MIN = 500;
 
 const KINDS = ['group', 'project'] as const;
-/** Undefined: no sheet has the subject by its id. */
+/** Returns undefined if no sheet has the subject by its id. */
 const sheetKindOf = (subject: string): (typeof KINDS)[number] | undefined =>
   subject === 'instance' ? 'group' : KINDS.find((kind) => new RegExp(`^${kind}/\\d+$`).test(subject));
 
@@ -248,7 +226,7 @@ export async function readManyDays(
     const tallies = new Map<string, ReadonlyMap<string, number>>();
     await readSums(
       { kind, from: span.from, to: now - 1, rows, byDay: true },
-      { usage, today: now, ...withoutAbsent({ sheets }) },
+      { usage, sheets, today: now },
       (id, sum, day) => tallies.set(`${day} ${rows.get(id)}`, tallyOf(sum)),
     );
     return new Map(

@@ -2,6 +2,7 @@ import { type Directory, type DirectoryGroup, directoryOf } from '../../../polic
 import { type CapKind, capOf, capWords, placeOfSubject } from '../../../policies/limits/cap.ts';
 import { subjectKey } from '../../../policies/limits/limits.ts';
 import type { PlacedGroup } from '../../../policies/placement.ts';
+import { compareTexts } from '../../../policies/text/plain-text.ts';
 import type { UserNames } from '../../core/gitlab/kept-answers.ts';
 import type { Roles } from '../../core/signin/model.ts';
 
@@ -10,6 +11,8 @@ export interface Scope {
   readonly seesAll: boolean;
   /** Visible groups, each with everything below; empty if the caller sees everything. */
   readonly groupIds: ReadonlySet<number>;
+  /** Those without a visible group above. */
+  readonly topGroupIds: readonly number[];
   seesGroup(id: number): boolean;
   ownsGroup(id: number): boolean;
   /** Subjects other than groups and projects are only visible to callers who see everything. */
@@ -25,10 +28,13 @@ export function scopeOf(roles: Roles, directory: Directory): Scope {
   const owned = new Set(roles.ownedGroupIds);
   const isBelow = (id: number, tops: ReadonlySet<number>): boolean =>
     tops.has(id) || (directory.chainById.get(id) ?? []).some((group) => tops.has(group.id));
+  const isTop = (id: number): boolean =>
+    !(directory.chainById.get(id) ?? []).some((above) => above.id !== id && seen.has(above.id));
   const seesGroup = (id: number): boolean => seesAll || isBelow(id, seen);
   return {
     seesAll,
     groupIds: seesAll ? new Set() : seen,
+    topGroupIds: seesAll ? [] : [...seen].filter(isTop),
     seesGroup,
     ownsGroup: (id) => isBelow(id, owned),
     sees: (subject) => {
@@ -45,6 +51,7 @@ export function scopeOf(roles: Roles, directory: Directory): Scope {
 const scopeOfJob = (projectId: number): Scope => ({
   seesAll: false,
   groupIds: new Set(),
+  topGroupIds: [],
   seesGroup: () => false,
   ownsGroup: () => false,
   sees: (subject) => placeOfSubject(subject) === `project/${projectId}`,
@@ -54,20 +61,23 @@ export interface Places {
   readonly directory: Directory;
   readonly childrenOf: ReadonlyMap<number, readonly DirectoryGroup[]>;
   readonly groups: readonly DirectoryGroup[];
+  readonly roots: readonly DirectoryGroup[];
   /** When the list was last read from GitLab, Unix ms; absent: never. */
   readonly atMs?: number;
 }
+
+export const byPath = (a: { readonly path: string }, b: { readonly path: string }): number =>
+  compareTexts(a.path, b.path);
 
 export const NOWHERE: Places = placesOf(directoryOf([]));
 
 export function placesOf(directory: Directory, atMs?: number): Places {
   const groups = [...directory.groupById.values()].sort(byPath);
   const childrenOf = Map.groupBy(groups, ({ parentId }) => parentId ?? 0);
+  const roots = childrenOf.get(0) ?? [];
   childrenOf.delete(0);
-  return { directory, childrenOf, groups, ...(atMs !== undefined && { atMs }) };
+  return { directory, childrenOf, groups, roots, ...(atMs !== undefined && { atMs }) };
 }
-
-const OF_PROJECTS: readonly CapKind[] = ['job', 'schedule'];
 
 /** Label of a subject: the path of a group or project, the name of a class, or the subject itself. */
 export function subjectLabelOf(subject: string, directory: Directory): string {
@@ -90,14 +100,15 @@ export function subjectLabelOf(subject: string, directory: Directory): string {
 
 /** Adds the project to names of jobs and schedules: `7/unit` → `unit of acme/payments/checkout`. */
 function capNameLabel(kind: CapKind, name: string, { projectById }: Directory): string {
+  if (kind !== 'job' && kind !== 'schedule') return name;
   const slash = name.indexOf('/');
-  const path = OF_PROJECTS.includes(kind) ? projectById.get(Number(name.slice(0, slash)))?.path : undefined;
+  const path = projectById.get(Number(name.slice(0, slash)))?.path;
   return path === undefined ? name : `${name.slice(slash + 1)} of ${path}`;
 }
 
-export function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
-  return a.path === b.path ? 0 : a.path < b.path ? -1 : 1;
-}
+/** Returns true if a subject is a group or project itself, or is below the group. */
+export const isWithin = (subject: string, top: string, directory: Directory): boolean =>
+  subject === top || ancestorsOf(subject, directory).some(({ id }) => `group/${id}` === top);
 
 /** Path of a recorded job's group: that of the directory, else of its project's path, else the id. */
 export function groupLabelOf(

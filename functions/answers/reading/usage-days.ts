@@ -1,5 +1,5 @@
 import { calendarDay, dayIn, dayNumber, isoDay } from '../../../policies/limits/calendar.ts';
-import { inParts } from '../../core/store/parts.ts';
+import { readInParts } from '../../core/store/parts.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import { type Usage, type UsageTally, usageOf } from '../../core/usage/usage.ts';
 
@@ -17,11 +17,22 @@ export interface DaySpan {
   readonly to: number;
 }
 
-const PART_KEYS = 2_000;
-
 export const today = (zone: string, nowMs: number): number => dayNumber(dayIn(zone, nowMs));
 
 export const dayText = (number: number): string => isoDay(calendarDay(number));
+
+export const dayTexts = ({ from, to }: DaySpan) => ({ fromDay: dayText(from), toDay: dayText(to) });
+
+/** Returns the last days up to and including today: as many as requested, within the bounds. */
+export function lastDays(
+  zone: string,
+  nowMs: number,
+  requested: number | undefined,
+  bounds: { readonly usual: number; readonly max: number },
+): DaySpan {
+  const to = today(zone, nowMs);
+  return { from: to - Math.min(bounds.max, Math.max(1, requested ?? bounds.usual)) + 1, to };
+}
 
 export interface DayTally extends Pick<DayUsage, 'number' | 'day'> {
   readonly tally: UsageTally;
@@ -37,13 +48,9 @@ export async function readTallies(
   const keys = [...new Set(subjects)].flatMap((subject) =>
     numbers.map((number) => ({ subject, number, day: dayText(number) })),
   );
-  const found = new Map<string, DayTally[]>(subjects.map((subject) => [subject, []]));
-  for (const part of inParts(keys, PART_KEYS)) {
-    const tallies = await store.readUsage(part);
-    for (const [index, { subject, number, day }] of part.entries())
-      found.get(subject)?.push({ number, day, tally: tallies[index] ?? new Map() });
-  }
-  return found;
+  const tallies = await readInParts(keys, (some) => store.readUsage(some));
+  const days = keys.map((key, index) => ({ ...key, tally: tallies[index] ?? new Map() }));
+  return Map.groupBy(days, ({ subject }) => subject);
 }
 
 export async function readDays(

@@ -1,6 +1,7 @@
+import { remembered } from '../../../policies/match/remember.ts';
 import { classRowName, JOB_KEYS, type JobKey, type SheetKind } from '../../core/sheets/sheet-store.ts';
 import { rowIdOf } from '../reading/read-sums.ts';
-import { type Places, subjectLabelOf } from '../reading/scope.ts';
+import { isWithin, type Places, subjectLabelOf } from '../reading/scope.ts';
 import type { SpendKey } from './model.ts';
 
 export interface CandidateRows {
@@ -94,32 +95,25 @@ const hourText = (hour: number): string =>
 
 const isJobKey = (by: SpendKey): by is JobKey => JOB_KEYS.some((key) => key === by);
 
+/** Some 100 bytes each. */
+const NAMES_MAX = 1_000_000;
+
 /** Branches and merge requests belong to a project; names of jobs and sources are the same everywhere. */
 function jobRows(by: JobKey, subject: string, { directory }: Places): CandidateRows {
-  const { projectById, chainById } = directory;
   const { idOfName, nameOf } = ids();
-  const isOf = (projectId: number): boolean => {
-    const project = projectById.get(projectId);
-    if (subject === 'instance' || subject === `project/${projectId}`) return true;
-    const chain = project && chainById.get(project.groupId);
-    return chain?.some(({ id }) => subject === `group/${id}`) === true;
-  };
-  const labels = new Map<string, number | undefined>();
-  const label = (name: string): number | undefined => {
+  const known = new Map<string, number | undefined>();
+  const idOf = (name: string): number | undefined => {
     const end = name.indexOf('\n');
     const [projectId, key] = [Number(name.slice(0, end)), name.slice(end + 1)];
-    if (!isOf(projectId)) return undefined;
+    if (subject !== 'instance' && !isWithin(`project/${projectId}`, subject, directory)) return undefined;
     if (by === 'job' || by === 'outcome') return idOfName(key);
     if (by === 'user') return idOfName(`user ${key}`);
     if (by === 'source') return idOfName(key.replaceAll('_', ' '));
-    const path = projectById.get(projectId)?.path ?? 'a project that is gone';
+    const path = directory.projectById.get(projectId)?.path ?? 'a project that is gone';
     if (by === 'schedule') return idOfName(`${path}: ${scheduleText(key)}`);
     return idOfName(by === 'branch' ? `${path}: ${key}` : `${path}!${key}`);
   };
-  const named = (name: string): number | undefined => {
-    if (!labels.has(name)) labels.set(name, label(name));
-    return labels.get(name);
-  };
+  const named = (name: string) => remembered(known, name, NAMES_MAX, () => idOf(name));
   return {
     ...{ kind: by, subjects: new Map(), named, nameOf, neverLive: true },
     ...(by === 'user' && { byDay: true }),
@@ -133,21 +127,10 @@ function scheduleText(key: string): string {
   return ref === '' ? which : `${which} on ${ref}`;
 }
 
-function groupsBelow(subject: string, { groups, childrenOf }: Places): readonly number[] {
-  const below =
-    subject === 'instance'
-      ? groups.filter(({ parentId }) => parentId === undefined)
-      : childrenOf.get(rowIdOf(subject));
-  return (below ?? []).map(({ id }) => id);
-}
+const groupsBelow = (subject: string, { roots, childrenOf }: Places): readonly number[] =>
+  (subject === 'instance' ? roots : (childrenOf.get(rowIdOf(subject)) ?? [])).map(({ id }) => id);
 
-const projectsBelow = (
-  subject: string,
-  { directory: { projectById, chainById } }: Places,
-): readonly number[] =>
-  [...projectById.values()]
-    .filter(
-      ({ groupId }) =>
-        subject === 'instance' || chainById.get(groupId)?.some(({ id }) => subject === `group/${id}`),
-    )
-    .map(({ id }) => id);
+const projectsBelow = (subject: string, { directory }: Places): readonly number[] =>
+  [...directory.projectById.keys()].filter(
+    (id) => subject === 'instance' || isWithin(`project/${id}`, subject, directory),
+  );

@@ -17,7 +17,7 @@ import type { CandidateRows } from './candidate-rows.ts';
 import { JOB_KEY_TEXTS, type SpendFigures, type SpendKey, type SpendReport, type SpendRow } from './model.ts';
 import { monthNumber } from './report-period.ts';
 
-interface SpendAsk {
+interface SpendRequest {
   readonly by: SpendKey;
   readonly subject: string;
   readonly span: DaySpan;
@@ -38,12 +38,12 @@ const MICROS = 0;
 
 const kindOf = (subject: string) => (subject.startsWith('project/') ? 'project' : 'group');
 
-export const readSpend = (ask: SpendAsk, source: SumSource): Promise<SpendSums> =>
-  ask.rows.kind === undefined ? readTimes(ask, source) : readRows(ask.rows.kind, ask, source);
+export const readSpend = (request: SpendRequest, source: SumSource): Promise<SpendSums> =>
+  request.rows.kind === undefined ? readTimes(request, source) : readRows(request.rows.kind, request, source);
 
 async function readRows(
   kind: SheetKind,
-  { subject, span, rows, later }: SpendAsk,
+  { subject, span, rows, later }: SpendRequest,
   source: SumSource,
 ): Promise<SpendSums> {
   const { subjects, named, neverLive, byDay = false } = rows;
@@ -79,7 +79,7 @@ async function readRows(
 }
 
 /** Days and months are of one subject: its days are read live, its months packed. */
-async function readTimes({ by, subject, span, later }: SpendAsk, source: SumSource): Promise<SpendSums> {
+async function readTimes({ by, subject, span, later }: SpendRequest, source: SumSource): Promise<SpendSums> {
   const own = rowIdOf(subject);
   const sums = new Map<number, SheetSum>();
   const total = emptySum();
@@ -103,7 +103,7 @@ function timesOf(by: SpendKey, { from, to }: DaySpan): readonly string[] {
 }
 
 export function listedRows(
-  { by, subject, rows, top }: Pick<SpendAsk, 'by' | 'subject' | 'rows'> & { readonly top: number },
+  { by, subject, rows, top }: Pick<SpendRequest, 'by' | 'subject' | 'rows'> & { readonly top: number },
   now: SpendSums,
   then: SpendSums | undefined,
 ): Pick<SpendReport, 'rows' | 'other' | 'total' | 'queue'> {
@@ -121,11 +121,8 @@ export function listedRows(
     const { micros, jobs, seconds } = figuresOf(sum);
     return then === undefined ? {} : { before: { micros, jobs, seconds } };
   };
-  const rest = (of: SpendSums | undefined, part: 'sum' | 'before'): SheetSum =>
-    sumWithout(
-      of?.total ?? emptySum(),
-      shown.map((row) => row[part]),
-    );
+  const totalThen = then?.total ?? emptySum();
+  const sumsShown = (part: 'sum' | 'before') => shown.map((row) => row[part]);
   const hidden = ids.length - shown.length;
   return {
     rows: shown.map(
@@ -135,10 +132,10 @@ export function listedRows(
     ),
     other: {
       ...{ rows: hidden, label: otherLabel(by, subject, hidden) },
-      ...figuresOf(rest(now, 'sum')),
-      ...withBefore(rest(then, 'before')),
+      ...figuresOf(sumWithout(now.total, sumsShown('sum'))),
+      ...withBefore(sumWithout(totalThen, sumsShown('before'))),
     },
-    total: { ...figuresOf(now.total), ...withBefore(then?.total ?? emptySum()) },
+    total: { ...figuresOf(now.total), ...withBefore(totalThen) },
     queue: queueOf(now.total),
   };
 }
@@ -172,8 +169,8 @@ export function figuresOf(sum: SheetSum): SpendFigures {
 
 const queueOf = (sum: SheetSum): SpendReport['queue'] =>
   QUEUE_BUCKETS.map((bucket, index) => {
-    const [toSeconds, jobs] = [QUEUE_BOUNDS_SECONDS[index], sum[PLACES.get(bucket) ?? 0] ?? 0];
-    return toSeconds !== undefined && Number.isFinite(toSeconds) ? { toSeconds, jobs } : { jobs };
+    const toSeconds = QUEUE_BOUNDS_SECONDS[index] ?? Infinity;
+    return { ...(Number.isFinite(toSeconds) && { toSeconds }), jobs: sum[PLACES.get(bucket) ?? 0] ?? 0 };
   });
 
 function placeIds(

@@ -1,6 +1,6 @@
 import { readWrittenDay } from '../../../policies/document/written.ts';
 import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
-import type { DaySpan } from '../reading/usage-days.ts';
+import { type DaySpan, dayText } from '../reading/usage-days.ts';
 import type { SpendQuery, SpendUnreadable } from './model.ts';
 
 /** Up to today; `end` is later where the period is still under way. */
@@ -30,23 +30,22 @@ export function reportPeriod(
   return upTo(today, first, last);
 }
 
-const unreadable = (asked: SpendUnreadable['asked'], sentence: string): SpendUnreadable => ({
-  ...{ outcome: 'unreadable', asked, sentence },
-});
+export function unreadable(asked: SpendUnreadable['asked'], sentence: string): SpendUnreadable {
+  return { outcome: 'unreadable', asked, sentence };
+}
 
-const upTo = (today: number, from: number, end: number): ReportPeriod => ({
-  ...{ from, end, to: Math.min(end, today) },
-});
+function upTo(today: number, from: number, end: number): ReportPeriod {
+  return { from, end, to: Math.min(end, today) };
+}
 
-/** A text: why it is no day. */
+/** Returns a text if it is not a day: the reason. */
 function dayOf(text: string): number | string {
   const read = readWrittenDay(text);
   if (!read.ok) return read.message;
   const [, year, month, day] = DAY.exec(read.text) ?? [];
   if (year === undefined) return EXPECTED_DAY;
   const number = dayNumber({ year: Number(year), month: Number(month), day: Number(day) });
-  const { month: same, day: sameDay } = calendarDay(number);
-  return same === Number(month) && sameDay === Number(day) ? number : EXPECTED_DAY;
+  return dayText(number) === read.text ? number : EXPECTED_DAY;
 }
 
 /** First month (counted from year 0) and number of months. */

@@ -1,88 +1,75 @@
 /** Spend of a period by one key, next to the previous period; and of every group, for files. */
 import { runnerClassNames } from '../../../policies/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { addSumTo, emptySum, type SheetSum, sumWithout } from '../../core/sheets/sheet-rows.ts';
+import { addSumTo, emptySum, type SheetSum, sumWithout, WHOLE } from '../../core/sheets/sheet-rows.ts';
 import { USER_SHEET_DAYS } from '../../core/sheets/sheet-store.ts';
 import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
 import { readSums, rowIdOf, type SumSource } from '../reading/read-sums.ts';
-import { type Places, subjectLabelOf, userLabels } from '../reading/scope.ts';
-import { type DaySpan, dayText, today } from '../reading/usage-days.ts';
+import { ancestorsOf, isWithin, type Places, subjectLabelOf, userLabels } from '../reading/scope.ts';
+import { type DaySpan, dayText, dayTexts, today } from '../reading/usage-days.ts';
 import { billedGroup } from '../statement/billed.ts';
 import { type CandidateRows, candidateRows, keyBelow } from './candidate-rows.ts';
-import { SPEND_KEYS, type SpendAnswer, type SpendFigures, type SpendKey, type SpendQuery } from './model.ts';
+import { SPEND_KEYS, type SpendAnswer, type SpendKey, type SpendQuery } from './model.ts';
 import { figuresOf, listedRows, readSpend, type SpendSums } from './read-spend.ts';
-import { periodBefore, type ReportPeriod, reportPeriod } from './report-period.ts';
+import { periodBefore, reportPeriod, unreadable } from './report-period.ts';
 
 const TOP_DEFAULT = 20;
 export const TOP_MAX = 1_000;
 const DAYS_BY_DAY_MAX = 92;
 
-interface SpendSource {
-  readonly subject: string;
-  readonly period: ReportPeriod;
-  readonly places: Places;
-  readonly seesAll: boolean;
-  readonly source: SumSource;
-}
+type SpendSource = Extract<Awaited<ReturnType<typeof spendSource>>, { outcome: 'found' }>;
 
-async function spendSource(
-  asked: SpendQuery,
-  caller: Caller,
-  reading: ReadContext,
-): Promise<SpendSource | Exclude<SpendAnswer, { outcome: 'reported' }>> {
+async function spendSource(query: SpendQuery, caller: Caller, reading: ReadContext) {
   const { places, directory, scope } = await placesFor(reading, caller);
   const { seesAll } = scope;
-  const group = asked.group ?? (seesAll ? 'instance' : [...scope.groupIds][0]?.toString());
+  const group = query.group ?? (seesAll ? 'instance' : [...scope.groupIds][0]?.toString());
   const billed = group === undefined ? undefined : billedGroup(group, directory);
   const ofGroup = billed?.unknown ? undefined : billed?.subject;
-  const ofProject = directory.projectById.has(asked.project ?? 0) ? `project/${asked.project}` : undefined;
-  const subject = asked.project === undefined ? ofGroup : ofProject;
-  if (subject === undefined || !scope.sees(subject)) return { outcome: 'unknown_group' };
+  const ofProject = directory.projectById.has(query.project ?? 0) ? `project/${query.project}` : undefined;
+  const subject = query.project === undefined ? ofGroup : ofProject;
+  if (subject === undefined || !scope.sees(subject)) return { outcome: 'unknown_group' as const };
   const now = today(reading.zone, reading.clock.nowMs());
-  const period = reportPeriod(asked, now);
+  const period = reportPeriod(query, now);
   if ('outcome' in period) return period;
   const { usage, sheets } = reading;
-  return { subject, period, places, seesAll, source: { usage, today: now, ...withoutAbsent({ sheets }) } };
+  const source: SumSource = { usage, sheets, today: now };
+  return { outcome: 'found' as const, subject, period, places, seesAll, source };
 }
 
 export const spendReportOf =
   (reading: ReadContext) =>
-  async (asked: SpendQuery, caller: Caller): Promise<SpendAnswer> => {
-    const found = await spendSource(asked, caller, reading);
-    if ('outcome' in found) return found;
+  async (query: SpendQuery, caller: Caller): Promise<SpendAnswer> => {
+    const found = await spendSource(query, caller, reading);
+    if (found.outcome !== 'found') return found;
     const { subject, period, places, source } = found;
-    const by = asked.by ?? keyBelow(subject, places);
+    const by = query.by ?? keyBelow(subject, places);
     const sentence = periodRefusal(by, found) ?? keyRefusal(by, found);
-    if (sentence !== undefined) return { outcome: 'unreadable', asked: 'by', sentence };
+    if (sentence !== undefined) return unreadable('by', sentence);
     const rows = candidateRows(by, subject, places, runnerClassNames(reading.policy.prices));
     const previous = periodBefore(period);
     const isKept = by !== 'user' || previous.from >= firstDayOfUsers(source);
-    const before = asked.compare !== false && isKept ? previous : undefined;
+    const before = query.compare !== false && isKept ? previous : undefined;
     const [now, then] = await Promise.all([
       readSpend({ by, subject, span: period, rows, later: true }, source),
       before && readSpend({ by, subject, span: before, rows, later: false }, source),
     ]);
-    const top = Math.min(TOP_MAX, Math.max(1, asked.top ?? TOP_DEFAULT));
+    const top = Math.min(TOP_MAX, Math.max(1, query.top ?? TOP_DEFAULT));
     const listed = listedRows({ by, subject, rows, top }, now, then);
-    const labelOf = await userLabels(
-      by === 'user' ? listed.rows.map(({ name }) => name) : [],
-      reading.userNames,
-    );
+    const names = by === 'user' ? listed.rows.map(({ name }) => name) : [];
+    const labelOf = await userLabels(names, reading.userNames);
     return {
       outcome: 'reported',
       report: {
-        ...{ subject, path: subjectLabelOf(subject, places.directory), by, ...daysOf(period) },
+        ...{ subject, path: subjectLabelOf(subject, places.directory), by, ...dayTexts(period) },
         keys: SPEND_KEYS.filter((key) => keyRefusal(key, found) === undefined),
         ...{ currency: reading.policy.currency, zone: reading.zone },
-        ...withoutAbsent({ before: before && daysOf(before), packedAtMs: now.packedAtMs }),
+        ...withoutAbsent({ before: before && dayTexts(before), packedAtMs: now.packedAtMs }),
         ...listed,
         rows: listed.rows.map((row) => ({ ...row, name: labelOf(row.name) })),
-        notes: [...notesOf(rows, now, then), ...(asked.compare !== false && !isKept ? [NO_BEFORE] : [])],
+        notes: [...notesOf(rows, now, then), ...(query.compare !== false && !isKept ? [NO_BEFORE] : [])],
       },
     };
   };
-
-const daysOf = ({ from, to }: DaySpan) => ({ fromDay: dayText(from), toDay: dayText(to) });
 
 const NO_BEFORE = `The period before is not shown: users are kept for ${USER_SHEET_DAYS} days.`;
 
@@ -91,7 +78,7 @@ function notesOf(
   now: SpendSums,
   then: SpendSums | undefined,
 ): readonly string[] {
-  const read = [now, ...(then === undefined ? [] : [then])];
+  const read = [now, then ?? now];
   // Rows that are never live lack all days before the first packed one.
   const lacking = neverLive ? [now] : read;
   const missing = kind === undefined ? 0 : Math.max(...lacking.map(({ rowsMissing }) => rowsMissing));
@@ -99,11 +86,9 @@ function notesOf(
   const days =
     missing === 1 ? 'One day is not packed yet: what it' : `${missing} days are not packed yet: what they`;
   return [
-    ...(missing === 0 ? [] : [`${days} cost is in the total, and in no row of its own.`]),
-    ...(keptFrom === 0
-      ? []
-      : [`Days before ${dayText(keptFrom)} are not kept one by one: some are missing.`]),
-  ];
+    missing > 0 && `${days} cost is in the total, and in no row of its own.`,
+    keptFrom > 0 && `Days before ${dayText(keptFrom)} are not kept one by one: some are missing.`,
+  ].filter((note) => note !== false);
 }
 
 const firstDayOfUsers = ({ today }: SumSource): number => today - USER_SHEET_DAYS + 1;
@@ -121,10 +106,7 @@ function keyRefusal(by: SpendKey, { subject, places, seesAll }: SpendSource): st
   if ((by === 'group' || by === 'project') && subject.startsWith('project/'))
     return 'a project has no groups and projects below it; ask by day or month';
   if (by === 'hour' && subject !== 'instance') {
-    const { chainById, projectById } = places.directory;
-    const id = rowIdOf(subject);
-    const groupId = subject.startsWith('group/') ? id : (projectById.get(id)?.groupId ?? 0);
-    const [root] = chainById.get(groupId) ?? [];
+    const [root] = ancestorsOf(subject, places.directory);
     if (subject !== `group/${root?.id}`)
       return `hours are kept of the whole GitLab and of top-level groups: ask for ${root?.path ?? 'one'}, or by another key`;
   }
@@ -140,17 +122,17 @@ export type SpendList = Extract<
 
 /** Lists every group of a subject with the cost of its own projects. Subgroups have their own lines. @throws {LedgerError} */
 export const spendListOf =
-  (reading: ReadContext) => async (asked: Omit<SpendQuery, 'by' | 'top' | 'project'>, caller: Caller) => {
-    const found = await spendSource(asked, caller, reading);
-    if ('outcome' in found) return found;
+  (reading: ReadContext) => async (query: Omit<SpendQuery, 'by' | 'top' | 'project'>, caller: Caller) => {
+    const found = await spendSource(query, caller, reading);
+    if (found.outcome !== 'found') return found;
     const { subject, period } = found;
     const [now, then] = await Promise.all([
       sumsOf(found, period, true),
-      asked.compare === false ? new Map<number, SheetSum>() : sumsOf(found, periodBefore(period), false),
+      query.compare === false ? new Map<number, SheetSum>() : sumsOf(found, periodBefore(period), false),
     ]);
     const { currency } = reading.policy;
     const total = figuresOf(now.get(rowIdOf(subject)) ?? emptySum());
-    const list = { ...daysOf(period), currency, lines: linesOf(found, now, then), total };
+    const list = { ...dayTexts(period), currency, lines: linesOf(found, now, then), total };
     return { outcome: 'listed' as const, list };
   };
 
@@ -164,50 +146,38 @@ async function sumsOf({ subject, places, source }: SpendSource, span: DaySpan, l
   return sums;
 }
 
-function groupsIn(subject: string, { groups, directory }: Places): Places['groups'] {
-  if (subject === 'instance') return groups;
-  const top = rowIdOf(subject);
-  return groups.filter(({ id }) => directory.chainById.get(id)?.some((above) => above.id === top));
-}
+const groupsIn = (subject: string, { groups, directory }: Places): Places['groups'] =>
+  subject === 'instance' ? groups : groups.filter(({ id }) => isWithin(`group/${id}`, subject, directory));
 
 type Sums = ReadonlyMap<number, SheetSum>;
 
-interface SpendLine extends SpendFigures {
-  readonly path: string;
-  readonly withBelowMicros: number;
-  readonly beforeMicros: number;
-  readonly groupId?: number;
-  readonly rootPath?: string;
-}
+type LinePlace = { readonly path: string; readonly groupId?: number; readonly rootPath?: string };
 
 /** The lines add up to the total. */
-function linesOf({ subject, places }: SpendSource, now: Sums, then: Sums): readonly SpendLine[] {
-  const { childrenOf, directory, groups } = places;
-  const ownOf = (sums: Sums, id: number, below: readonly { readonly id: number }[]): SheetSum =>
+function linesOf({ subject, places }: SpendSource, now: Sums, then: Sums) {
+  const { childrenOf, directory, roots } = places;
+  const sumOf = (sums: Sums, id: number): SheetSum => sums.get(id) ?? emptySum();
+  const ownOf = (sums: Sums, id: number, below: Places['groups']): SheetSum =>
+    // Groups below have lines of their own.
     sumWithout(
-      sums.get(id) ?? emptySum(),
-      below.map((each) => sums.get(each.id) ?? emptySum()),
+      sumOf(sums, id),
+      below.map((each) => sumOf(sums, each.id)),
     );
-  const figures = (own: SheetSum, before: SheetSum, withBelow: SheetSum) => ({
-    ...figuresOf(own),
+  const lineOf = (place: LinePlace, own: SheetSum, before: SheetSum, withBelow: SheetSum) => ({
+    ...{ ...place, ...figuresOf(own) },
     withBelowMicros: figuresOf(withBelow).micros,
     beforeMicros: figuresOf(before).micros,
   });
   const lines = groupsIn(subject, places)
     .filter(({ id }) => now.has(id) || then.has(id))
-    .map(({ id, path }): SpendLine => {
+    .map(({ id, path }) => {
       const below = childrenOf.get(id) ?? [];
       const [root] = directory.chainById.get(id) ?? [];
-      return {
-        ...{ groupId: id, path },
-        ...figures(ownOf(now, id, below), ownOf(then, id, below), now.get(id) ?? emptySum()),
-        ...withoutAbsent({ rootPath: root?.path }),
-      };
+      const place = { groupId: id, path, ...withoutAbsent({ rootPath: root?.path }) };
+      return lineOf(place, ownOf(now, id, below), ownOf(then, id, below), sumOf(now, id));
     });
   if (subject !== 'instance') return lines;
-  const roots = groups.filter(({ parentId }) => parentId === undefined);
-  const [rest, before] = [now, then].map((sums) => ownOf(sums, rowIdOf(subject), roots));
-  if (rest === undefined || before === undefined) return lines;
+  const [rest, before] = [ownOf(now, WHOLE, roots), ownOf(then, WHOLE, roots)];
   const isRest = [...rest, ...before].some((value) => value !== 0);
-  return isRest ? [...lines, { path: '', ...figures(rest, before, rest) }] : lines;
+  return isRest ? [...lines, lineOf({ path: '' }, rest, before, rest)] : lines;
 }

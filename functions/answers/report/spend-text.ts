@@ -16,16 +16,18 @@ const COUNT_COLUMNS = COUNTS.map((name) =>
 const counts = (row: SpendFigures): readonly string[] =>
   COUNTS.map((name) => (name === 'retryMicros' ? decimal(row[name]) : String(row[name])));
 
+const costs = ({ jobs, seconds, micros, heldMicros }: SpendFigures): readonly string[] => [
+  ...[String(jobs), String(seconds), decimal(micros), decimal(heldMicros)],
+];
+
 export function spendCsv(report: SpendReport): string {
   const { fromDay, toDay, by, currency, rows, other } = report;
   const all = [...rows, ...(hasOthers(report) ? [{ ...other, name: other.label }] : [])];
   return csv([
     ['from', 'to', by, 'jobs', 'seconds', 'cost', 'held', 'cost_before', 'currency', ...COUNT_COLUMNS],
     ...all.map((row) => [
-      ...[fromDay, toDay, csvField(row.name), String(row.jobs), String(row.seconds)],
-      ...[decimal(row.micros), decimal(row.heldMicros)],
-      ...[row.before === undefined ? '' : decimal(row.before.micros), currency],
-      ...counts(row),
+      ...[fromDay, toDay, csvField(row.name), ...costs(row)],
+      ...[row.before === undefined ? '' : decimal(row.before.micros), currency, ...counts(row)],
     ]),
   ]);
 }
@@ -40,8 +42,7 @@ export function groupsCsv({ fromDay, toDay, currency, lines }: SpendList, isFirs
     ...(isFirst ? [head] : []),
     ...lines.map((line) => [
       ...[fromDay, toDay, csvField(line.path), String(line.groupId ?? ''), csvField(line.rootPath ?? '')],
-      ...[String(line.jobs), String(line.seconds), decimal(line.micros), decimal(line.heldMicros)],
-      ...[decimal(line.withBelowMicros), decimal(line.beforeMicros), currency],
+      ...[...costs(line), decimal(line.withBelowMicros), decimal(line.beforeMicros), currency],
       ...counts(line),
     ]),
   ]);

@@ -17,12 +17,6 @@ export type RolloutMove =
     }
   | { readonly direction: 'back'; readonly to?: Mode; readonly only?: RolloutClass };
 
-interface RolloutPlan {
-  readonly edits: readonly LimitEdit[];
-  readonly moved: readonly RolloutStepRow[];
-  readonly held: readonly RolloutRow[];
-}
-
 const NEED_WORDS: Readonly<
   Record<RolloutClassRow['needs'][number]['code'], (has: string, wants: number) => string>
 > = {
@@ -41,7 +35,7 @@ const NEED_WORDS: Readonly<
 export const rolloutNeedText = ({ code, has, wants }: RolloutClassRow['needs'][number]): string =>
   NEED_WORDS[code](has === undefined ? 'none' : String(has), wants);
 
-export function planMoves(rows: readonly RolloutRow[], move: RolloutMove): RolloutPlan {
+export function planMoves(rows: readonly RolloutRow[], move: RolloutMove) {
   const edits: LimitEdit[] = [];
   const moved: RolloutStepRow[] = [];
   const held: RolloutRow[] = [];
@@ -52,7 +46,7 @@ export function planMoves(rows: readonly RolloutRow[], move: RolloutMove): Rollo
       subject === 'instance' ? row.classes.map((each) => withoutLeaving(each, leaving)) : row.classes;
     const steps = stepsOf(classes, move);
     if (steps.length === 0) {
-      const hasNext = asked(classes, move).some(({ next }) => next !== undefined);
+      const hasNext = requestedClasses(classes, move).some(({ next }) => next !== undefined);
       if (move.direction === 'next' && hasNext) held.push(row);
       continue;
     }
@@ -64,11 +58,7 @@ export function planMoves(rows: readonly RolloutRow[], move: RolloutMove): Rollo
     });
     moved.push(
       ...steps.map(({ of, change }) => ({
-        subject,
-        path,
-        class: of.class,
-        from: of.step,
-        to: stepAfter(change),
+        ...{ subject, path, class: of.class, from: of.step, to: stepAfter(change) },
         unmet: move.direction === 'back' ? [] : of.needs.filter(({ met }) => !met).map(rolloutNeedText),
       })),
     );
@@ -95,7 +85,10 @@ function withoutLeaving(row: RolloutClassRow, leaving: readonly RolloutClass[]):
   return { ...row, needs };
 }
 
-const asked = (classes: readonly RolloutClassRow[], move: RolloutMove): readonly RolloutClassRow[] => {
+const requestedClasses = (
+  classes: readonly RolloutClassRow[],
+  move: RolloutMove,
+): readonly RolloutClassRow[] => {
   const isAll = move.direction === 'next' && move.all === true;
   return classes.filter(
     (row) => (move.only === undefined || row.class === move.only) && !(isAll && row.step === 'off'),
@@ -104,14 +97,14 @@ const asked = (classes: readonly RolloutClassRow[], move: RolloutMove): readonly
 
 /** Both classes of a subject go together or not at all: who has to wait for one keeps the other. */
 function stepsOf(classes: readonly RolloutClassRow[], move: RolloutMove) {
-  const wanted = asked(classes, move);
+  const requested = requestedClasses(classes, move);
   if (move.direction === 'next') {
-    const open = wanted.filter(({ next }) => next !== undefined);
+    const open = requested.filter(({ next }) => next !== undefined);
     if (!move.force && open.some(({ needs }) => needs.some(({ met }) => !met))) return [];
     return open.flatMap((of) => taken(of, stepOn(of)));
   }
   const { to } = move;
-  return wanted.flatMap((of) => {
+  return requested.flatMap((of) => {
     if (to === undefined) return taken(of, stepBack(of));
     if (compareModes(to, of.mode) >= 0) return [];
     const reportedMs = to === 'warn' ? (of.reportedMs ?? null) : null;

@@ -1,8 +1,6 @@
 /** Rollout steps of groups, from limits in force and days of usage, and the forecast of enforcement. */
 
-import type { Directory } from '../../../policies/directory.ts';
-import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { RuleClass } from '../../../policies/mode.ts';
+import type { RolloutClass } from '../../../policies/limits/limits.ts';
 import { rolloutPlaceOf, rolloutSubjects } from '../../../policies/rollout.ts';
 import {
   nextStep,
@@ -22,6 +20,7 @@ import { reportJobUrl } from '../job/recorded-job.ts';
 import { judgeEdits } from '../limits/edits.ts';
 import { type Caller, type CallerView, pageOf, type ReadContext, viewOf } from '../reading/context.ts';
 import {
+  byPath,
   groupLabelOf,
   limitLabel,
   type Places,
@@ -29,10 +28,9 @@ import {
   subjectOfLimit,
   userLabels,
 } from '../reading/scope.ts';
-import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
+import { type DayUsage, dayTexts, readDays, today } from '../reading/usage-days.ts';
 import type {
   RolloutClassRow,
-  RolloutForecast,
   RolloutForecastAnswer,
   RolloutQuery,
   RolloutRow,
@@ -44,19 +42,19 @@ const ROWS = { usual: 50, max: 100 };
 /** Reads four weeks of days of each row of a page. @throws {LedgerError} */
 export const rolloutOf =
   (reading: ReadContext) =>
-  async (asked: RolloutQuery, caller: Caller): Promise<RolloutView> => {
+  async (query: RolloutQuery, caller: Caller): Promise<RolloutView> => {
     const view = await viewOf(reading, caller);
     const { set, places, scope, nowMs } = view;
     const subjects =
-      asked.subjects?.filter((subject) => isKnown(subject, places) && scope.sees(subject)) ??
+      query.subjects?.filter((subject) => isKnown(subject, places) && scope.sees(subject)) ??
       subjectsListed(view);
-    const page = pageOf(subjects, asked, ROWS);
+    const page = pageOf(subjects, query, ROWS);
     const to = today(reading.zone, nowMs);
     const span = { from: to - ROLLOUT_DAYS_MAX + 1, to };
     const usage = await readDays(page.rows, span, reading.usage);
     return {
       ...withoutAbsent({ set }),
-      ...{ nowMs, fromDay: dayText(span.from), toDay: dayText(span.to) },
+      ...{ nowMs, ...dayTexts(span) },
       rows: page.rows.map((subject) => rowOf(subject, usage.get(subject) ?? [], view, reading)),
       ...page.next,
       total: subjects.length,
@@ -75,14 +73,12 @@ function subjectsListed({ limits, places, directory, scope }: CallerView): reado
   const all = [...new Set([...topGroups(places), ...groups, ...own])]
     .filter((subject) => isKnown(subject, places) && scope.sees(subject))
     .map((subject) => ({ subject, path: subjectLabelOf(subject, directory) }))
-    .sort((a, b) => (a.path < b.path ? -1 : 1));
+    .sort(byPath);
   return [...(scope.seesAll ? ['instance'] : []), ...all.map(({ subject }) => subject)];
 }
 
-const topGroups = ({ groups }: Places): readonly string[] =>
-  groups.flatMap(({ id, parentId, personal }) =>
-    parentId === undefined && !personal ? [`group/${id}`] : [],
-  );
+const topGroups = ({ roots }: Places): readonly string[] =>
+  roots.flatMap(({ id, personal }) => (personal ? [] : [`group/${id}`]));
 
 function rowOf(
   subject: string,
@@ -92,42 +88,34 @@ function rowOf(
 ): RolloutRow {
   const { limits, places, directory, scope, nowMs } = view;
   const { owner, contact } = findRecipient(subject, undefined, { limits, directory });
+  const statusOf = (each: string, ruleClass: RolloutClass): RolloutStanding =>
+    rolloutStanding(ruleClass, rolloutSubjects(rolloutPlaceOf(each, directory)), limits.rollouts);
   return {
     subject,
     path: subjectLabelOf(subject, directory),
-    classes: ROLLOUT_CLASSES.map((ruleClass) => {
-      const status = statusOf(subject, ruleClass, limits, directory);
-      const { from, ...shown } = status;
+    classes: ROLLOUT_CLASSES.map((ruleClass): RolloutClassRow => {
+      const { from, ...status } = statusOf(subject, ruleClass);
       const counted = countedOf(days, ruleClass, status, reading);
-      const followers = topGroups(places).filter(
-        (group) => statusOf(group, ruleClass, limits, directory).from !== group,
-      ).length;
-      const facts = { ...counted, nowMs, ...(subject === 'instance' && { followers }) };
+      const follows = (group: string): boolean => statusOf(group, ruleClass).from !== group;
+      const followers = subject === 'instance' ? topGroups(places).filter(follows).length : undefined;
+      const facts = { ...counted, nowMs, ...withoutAbsent({ followers }) };
       return {
         class: ruleClass,
-        ...shown,
+        ...status,
         ...(from !== undefined && scope.sees(from) && { from, fromPath: subjectLabelOf(from, directory) }),
         ...withoutAbsent({ next: nextStep(status.step) }),
         ...counted,
         needs: rolloutNeeds(status, facts, reading.policy.rollout),
-      } satisfies RolloutClassRow;
+      };
     }),
     owner,
     ...withoutAbsent({ contact }),
   };
 }
 
-const statusOf = (
-  subject: string,
-  ruleClass: (typeof ROLLOUT_CLASSES)[number],
-  { rollouts }: LimitSet,
-  directory: Directory,
-): RolloutStanding =>
-  rolloutStanding(ruleClass, rolloutSubjects(rolloutPlaceOf(subject, directory)), rollouts);
-
 function countedOf(
   all: readonly DayUsage[],
-  ruleClass: RuleClass,
+  ruleClass: RolloutClass,
   { sinceMs }: RolloutStanding,
   { policy, zone }: ReadContext,
 ): Pick<RolloutClassRow, 'days' | 'jobs' | 'wouldFail' | 'coveragePercent'> {
@@ -136,11 +124,9 @@ function countedOf(
   const sum = (of: (day: DayUsage) => number): number => days.reduce((total, day) => total + of(day), 0);
   const rules = new Set(policy.rules.flatMap((rule) => (rule.class === ruleClass ? [rule.id] : [])));
   const violations = ({ jobs, rejectedBy, watchedBy }: DayUsage): number => {
-    const counts = [...rejectedBy, ...watchedBy].map(([rule, count]) => (rules.has(rule) ? count : 0));
-    return Math.min(
-      jobs,
-      counts.reduce((total, count) => total + count, 0),
-    );
+    const counts = [...rejectedBy, ...watchedBy].filter(([rule]) => rules.has(rule));
+    const count = counts.reduce((total, [, each]) => total + each, 0);
+    return Math.min(jobs, count);
   };
   const ran = sum((day) => day.ran);
   return {
@@ -182,19 +168,29 @@ export const rolloutForecastOf =
     if (counted.outcome === 'too_often') return counted;
     const { jobs, wouldFail, rows } = counted.figures;
     const shown = rows.slice(0, FORECAST_ROWS_MAX);
-    const nameOf = await userLabels(
-      shown.flatMap(({ limit }) =>
-        limit === undefined ? [] : subjectLabelOf(subjectOfLimit(limit), directory),
-      ),
-      reading.userNames,
+    const labels = shown.flatMap(({ limit }) =>
+      limit === undefined ? [] : subjectLabelOf(subjectOfLimit(limit), directory),
     );
+    const nameOf = await userLabels(labels, reading.userNames);
     return {
       outcome: 'counted',
       ...counted.span,
       ...{ jobs, wouldFail },
-      rows: shown.map((row) => ({
-        ...forecastRow(row, reading.gitlabUrl, directory),
-        ...(row.limit !== undefined && { limitLabel: limitLabel(row.limit, directory, nameOf) }),
+      rows: shown.map(({ groupId, projectPath, rule, limit, code, jobs: count, examples }) => ({
+        ...withoutAbsent({
+          group: groupId === undefined ? undefined : `group/${groupId}`,
+          ...{ limit, limitLabel: limit && limitLabel(limit, directory, nameOf) },
+        }),
+        path: groupLabelOf(withoutAbsent({ groupId, projectPath }), directory),
+        ...{ rule, code, jobs: count },
+        examples: examples.slice(0, EXAMPLES_MAX).map((job) => {
+          const url = reportJobUrl(reading.gitlabUrl, job, directory);
+          return {
+            jobId: job.jobId,
+            atMs: job.decidedAtMs,
+            ...withoutAbsent({ projectPath: job.projectPath, url }),
+          };
+        }),
       })),
     };
   };
@@ -211,23 +207,5 @@ function forecastTally(subjects: JobSubjects, from?: ForecastFigures): JobTally<
       rows.add(record, edited.now.violations);
     },
     figures: () => ({ jobs, wouldFail, rows: rows.all() }),
-  };
-}
-
-function forecastRow(
-  { groupId, projectPath, rule, limit, code, jobs, examples }: RejectionRow,
-  gitlabUrl: string | undefined,
-  directory: Directory,
-): RolloutForecast['rows'][number] {
-  const group = groupId === undefined ? undefined : `group/${groupId}`;
-  return {
-    ...withoutAbsent({ group, limit }),
-    path: groupLabelOf({ ...withoutAbsent({ groupId, projectPath }) }, directory),
-    ...{ rule, code, jobs },
-    examples: examples.slice(0, EXAMPLES_MAX).map((job) => {
-      const { jobId, decidedAtMs: atMs, projectPath: path } = job;
-      const url = reportJobUrl(gitlabUrl, job, directory);
-      return { jobId, atMs, ...withoutAbsent({ projectPath: path, url }) };
-    }),
   };
 }

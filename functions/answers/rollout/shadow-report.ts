@@ -113,9 +113,9 @@ function reportRow(row: RejectionRow, { directory }: BacktestRules, gitlabUrl: s
     ...(limit !== undefined && { limit: limitLabel(limit, directory) }),
     root: directory.chainById.get(row.groupId ?? 0)?.[0]?.path ?? group.split('/')[0] ?? group,
     group,
-    examples: examples.map((job) => ({
-      ...job,
-      ...withoutAbsent({ url: reportJobUrl(gitlabUrl, job, directory) }),
-    })),
+    examples: examples.map((job) => {
+      const url = reportJobUrl(gitlabUrl, job, directory);
+      return { ...job, ...withoutAbsent({ url }) };
+    }),
   };
 }

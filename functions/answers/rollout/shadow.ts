@@ -7,20 +7,19 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { subjectPagePath } from '../../core/notify/console-links.ts';
 import { jobsByRuleOf } from '../groups/usage.ts';
 import { type Caller, type CallerView, pageOf, type ReadContext, viewOf } from '../reading/context.ts';
-import { ancestorsOf, subjectLabelOf } from '../reading/scope.ts';
-import { dayText, readDays, today } from '../reading/usage-days.ts';
+import { ancestorsOf, isWithin, subjectLabelOf } from '../reading/scope.ts';
+import { dayTexts, lastDays, readDays } from '../reading/usage-days.ts';
 import { limitRows } from '../status/limit-row.ts';
 import { allSubjectLimits, limitModes, limitsInForce, type SubjectLimit } from '../status/subject-limits.ts';
 import { limitWords } from '../status/texts.ts';
 import type { RolloutRow, ShadowQuery, ShadowRow, ShadowView } from './model.ts';
 
-const DAYS_DEFAULT = 14;
-const DAYS_MAX = 62;
+const DAYS = { usual: 14, max: 62 };
 const ROWS = { usual: 50, max: 100 };
 
 export const shadowViewOf =
   (reading: ReadContext) =>
-  async (asked: ShadowQuery, caller: Caller): Promise<ShadowView> => {
+  async (query: ShadowQuery, caller: Caller): Promise<ShadowView> => {
     const view = await viewOf(reading, caller);
     const { limits, directory, nowMs } = view;
     const { policy } = reading;
@@ -28,25 +27,20 @@ export const shadowViewOf =
     const watches = ({ limit }: SubjectLimit): boolean =>
       limit.amount !== 'unlimited' &&
       ['shadow', 'warn'].includes(modeOf(limit, ancestorsOf(limit.subject, directory)));
-    const subjects = subjectsAsked(asked, view, watches);
-    const page = pageOf(subjects, asked, ROWS);
-    const days = Math.min(DAYS_MAX, Math.max(1, asked.days ?? DAYS_DEFAULT));
-    const to = today(reading.zone, nowMs);
-    const span = { from: to - days + 1, to };
-    const all = page.rows.map((subject) => ({
-      subject,
-      havings: allSubjectLimits(subject, view).filter(watches),
-    }));
+    const subjects = subjectsToShow(query, view, watches);
+    const page = pageOf(subjects, query, ROWS);
+    const span = lastDays(reading.zone, nowMs, query.days, DAYS);
+    const watched = new Map(
+      page.rows.map((subject) => [subject, allSubjectLimits(subject, view).filter(watches)]),
+    );
     const [counters, usage] = await Promise.all([
-      reading.counters.fresh(
-        all.flatMap(({ havings }) => havings.map(({ limit }) => counterOf(limit, nowMs))),
-      ),
+      reading.counters.fresh([...watched.values()].flat().map(({ limit }) => counterOf(limit, nowMs))),
       readDays(page.rows, span, reading.usage),
     ]);
     const rowOf = limitRows({ limits, directory, policy, counters, nowMs });
     return {
-      ...{ currency: policy.currency, nowMs, fromDay: dayText(span.from), toDay: dayText(span.to) },
-      rows: all.map(({ subject, havings }): ShadowRow => {
+      ...{ currency: policy.currency, nowMs, ...dayTexts(span) },
+      rows: [...watched].map(([subject, havings]): ShadowRow => {
         const used = usage.get(subject) ?? [];
         const rows = havings.map((having) => {
           const counter = counters.get(counterName(counterOf(having.limit, nowMs)));
@@ -71,7 +65,7 @@ export const shadowViewOf =
   };
 
 /** Lists the requested top, one level below a requested group, and groups with limits in mode shadow or warn. */
-function subjectsAsked(
+function subjectsToShow(
   { group, project }: ShadowQuery,
   view: CallerView,
   watches: (having: SubjectLimit) => boolean,
@@ -82,35 +76,29 @@ function subjectsAsked(
     return directory.projectById.has(project) && scope.sees(subject) ? [subject] : [];
   }
   if (group !== undefined && !scope.seesGroup(group)) return [];
-  const isBelow = (id: number): boolean =>
-    group === undefined || (directory.chainById.get(id) ?? []).some((each) => each.id === group);
-  const watching = places.groups.filter(
+  const all = places.groups.map(({ id }) => `group/${id}`);
+  const watching = all.filter(
     (each) =>
-      isBelow(each.id) && scope.seesGroup(each.id) && limitsInForce(`group/${each.id}`, view).some(watches),
+      (group === undefined || isWithin(each, `group/${group}`, directory)) &&
+      scope.sees(each) &&
+      limitsInForce(each, view).some(watches),
   );
   const tops = group === undefined ? [...scope.groupIds] : [group];
-  const children = group === undefined ? [] : (places.childrenOf.get(group) ?? []).map(({ id }) => id);
-  const ids = [...tops, ...children].filter((id) => directory.groupById.has(id));
+  const children = places.childrenOf.get(group ?? 0)?.map(({ id }) => id) ?? [];
+  const known = [...tops, ...children].filter((id) => directory.groupById.has(id));
   const first = group === undefined && scope.seesAll ? ['instance'] : [];
-  return [
-    ...new Set([...first, ...ids.map((id) => `group/${id}`), ...watching.map(({ id }) => `group/${id}`)]),
-  ];
+  return [...new Set([...first, ...known.map((id) => `group/${id}`), ...watching])];
 }
 
 export type OwnerMessage = ReturnType<typeof ownerMessage>;
 
-interface MessageFormat {
-  readonly days: number;
-  readonly currency: string;
-  readonly origin: string | undefined;
-}
-
 export function ownerMessage(
   { path, jobs, ranRejected, wouldFail, limits, subject, ...named }: ShadowRow,
   { owner, contact }: Pick<RolloutRow, 'owner' | 'contact'>,
-  { days, currency, origin }: MessageFormat,
+  format: { readonly days: number; readonly currency: string; readonly origin: string | undefined },
 ) {
-  const format = (amount: number | 'unlimited', unit: Unit): string =>
+  const { days, currency, origin } = format;
+  const amountOf = (amount: number | 'unlimited', unit: Unit): string =>
     amount === 'unlimited' ? amount : amountText(amount, unit, currency);
   const lines = [
     `In the last ${days} days ${path} ran ${counted(jobs, 'CI job')}. ${WOULD_HAVE_FAILED}`,
@@ -118,7 +106,7 @@ export function ownerMessage(
     ...wouldFail.map(({ rule, jobs: count }) => `- ${rule}: ${counted(count, 'job')}`),
     ...limits.map(({ limit, refusedAmount }) => {
       const { amount, unit } = limit;
-      return `- ${limitWords(limit)}, ${format(amount, unit)}: ${format(refusedAmount, unit)} too much`;
+      return `- ${limitWords(limit)}, ${amountOf(amount, unit)}: ${amountOf(refusedAmount, unit)} too much`;
     }),
     ...(wouldFail.length + limits.length === 0 ? ['- none'] : []),
     '',
@@ -127,12 +115,8 @@ export function ownerMessage(
     ...(origin === undefined ? [] : [`${origin}${subjectPagePath(subject)}`]),
   ];
   return {
-    ...{
-      subject,
-      path,
-      owner: named.owner ?? owner,
-      ...withoutAbsent({ contact: named.contact ?? contact }),
-    },
+    ...{ subject, path, owner: named.owner ?? owner },
+    ...withoutAbsent({ contact: named.contact ?? contact }),
     title: `CI limits of ${path}: what would have failed`,
     text: lines.join('\n'),
   };

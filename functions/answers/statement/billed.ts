@@ -43,37 +43,15 @@ export function billedGroup(text: string, directory: Directory): BilledGroup {
 
 // Adds up the usage days of a group. Statements, closed and open, take their sums from here and nowhere else.
 
-interface BilledDay {
-  readonly day: string;
-  /** Jobs that ran. A job whose end is unknown is charged, and counts neither here nor in seconds. */
-  readonly jobs: number;
-  readonly seconds: number;
-  readonly micros: number;
-}
+/** `jobs` ran. A job whose end is unknown is charged, and counts neither there nor in seconds. */
+export type BilledSum = ReturnType<typeof sumOf>;
 
-export interface BilledSum extends Omit<BilledDay, 'day'> {
-  /** Days with a charge, in their order. */
-  readonly days: readonly BilledDay[];
-  readonly corrections: number;
-}
-
-interface BilledDays {
-  /** Jobs whose records name the group as their top-level group, wherever groups were moved since. */
-  readonly charged: BilledSum;
-  /** All jobs of the group and below it, also those that are charged to the group above. */
-  readonly all: BilledSum;
-  readonly isCharged: boolean;
-  readonly heldMicros: number;
-}
-
-export async function billedDays(
-  subject: string,
-  span: DaySpan,
-  usage: Pick<RollupStore, 'readUsage'>,
-): Promise<BilledDays> {
+export async function billedDays(subject: string, span: DaySpan, usage: Pick<RollupStore, 'readUsage'>) {
   const tallies = (await readTallies([subject], span, usage)).get(subject) ?? [];
   return {
+    /** Jobs whose records name the group as their top-level group, even if groups were moved since. */
     charged: sumOf(tallies, ([name, below], tally) => countOf(tally, name) - countOf(tally, below)),
+    /** All jobs of the group and below it, including jobs that are charged to the group above. */
     all: sumOf(tallies, ([name], tally) => countOf(tally, name)),
     isCharged: subject === 'instance' || tallies.some(({ tally }) => countOf(tally, ROOT_JOBS) > 0),
     heldMicros: tallies.reduce((sum, { tally }) => sum + countOf(tally, 'heldMicros'), 0),
@@ -83,9 +61,10 @@ export async function billedDays(
 function sumOf(
   tallies: readonly DayTally[],
   count: (names: (typeof BELOW_COUNTS)[number], tally: UsageTally) => number,
-): BilledSum {
+) {
   const sum = { jobs: 0, seconds: 0, micros: 0, corrections: 0 };
-  const days: BilledDay[] = [];
+  /** Days with a charge, in their order. */
+  const days: { day: string; jobs: number; seconds: number; micros: number }[] = [];
   for (const { day, tally } of tallies) {
     const [micros = 0, seconds = 0, jobs = 0, corrections = 0] = BELOW_COUNTS.map((names) =>
       count(names, tally),

@@ -1,7 +1,5 @@
-import type { Directory } from '../../../policies/directory.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { chainBreak, type NumberedStatement } from '../../core/statements/closed-statement.ts';
-import type { SealedPriceChange } from '../../core/statements/price-editions.ts';
+import { chainBreak } from '../../core/statements/closed-statement.ts';
 import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
 import { NOWHERE } from '../reading/scope.ts';
 import { billedGroup } from './billed.ts';
@@ -36,17 +34,12 @@ export const statementNumbersOf =
     if (chain === undefined) return undefined;
     const { directory } = (await places()) ?? NOWHERE;
     const [found, { last }] = await Promise.all([chain.numbers(from), chain.register()]);
-    const next = nextPage(from);
-    return { numbers: found.map(withGroup(directory)), last, ...(next <= last && { next }) };
-  };
-
-const nextPage = (number: number): number => (Math.floor(number / NUMBERS_A_PAGE) + 1) * NUMBERS_A_PAGE;
-
-const withGroup =
-  ({ groupById }: Directory) =>
-  (each: NumberedStatement): StatementNumbers['numbers'][number] => {
-    const group = groupById.get(Number(each.subject.slice('group/'.length)))?.path;
-    return { ...each, ...withoutAbsent({ group }) };
+    const next = (Math.floor(from / NUMBERS_A_PAGE) + 1) * NUMBERS_A_PAGE;
+    const numbers = found.map((each) => {
+      const group = directory.groupById.get(Number(each.subject.slice('group/'.length)))?.path;
+      return { ...each, ...withoutAbsent({ group }) };
+    });
+    return { numbers, last, ...(next <= last && { next }) };
   };
 
 /**
@@ -59,13 +52,18 @@ const HANDOVER_MS = 3_600_000;
 export const deployedPricesOf =
   ({ books }: Pick<ReadContext, 'books'>) =>
   async (fromMs: number, untilMs: number): Promise<DeployedPrices | undefined> => {
-    const kept = books?.prices;
-    if (kept === undefined) return undefined;
-    const changes = await kept.changes();
-    const wanted = [...new Set(countedIn(changes, fromMs, untilMs))];
+    const prices = books?.prices;
+    if (prices === undefined) return undefined;
+    const changes = await prices.changes();
+    // The first change also covers the time before it.
+    const wanted = changes.flatMap(({ change: { seenAtMs, editionSha256 } }, index) => {
+      const endMs = changes[index + 1]?.change.seenAtMs ?? Number.POSITIVE_INFINITY;
+      const isBegun = index === 0 || seenAtMs - HANDOVER_MS < untilMs;
+      return isBegun && endMs + HANDOVER_MS > fromMs ? [editionSha256] : [];
+    });
     const editions: DeployedPrices['editions'][number][] = [];
-    for (const sha256 of wanted) {
-      const text = await kept.text(sha256);
+    for (const sha256 of new Set(wanted)) {
+      const text = await prices.text(sha256);
       if (text !== undefined) editions.push({ sha256, text });
     }
     return {
@@ -74,16 +72,3 @@ export const deployedPricesOf =
       editions,
     };
   };
-
-/** The first change also covers the time before it. */
-function countedIn(
-  changes: readonly SealedPriceChange[],
-  fromMs: number,
-  untilMs: number,
-): readonly string[] {
-  return changes.flatMap(({ change: { seenAtMs, editionSha256 } }, index) => {
-    const endMs = changes[index + 1]?.change.seenAtMs ?? Number.POSITIVE_INFINITY;
-    const isBegun = index === 0 || seenAtMs - HANDOVER_MS < untilMs;
-    return isBegun && endMs + HANDOVER_MS > fromMs ? [editionSha256] : [];
-  });
-}

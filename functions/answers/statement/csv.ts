@@ -1,5 +1,5 @@
-import { periodAt } from '../../../policies/limits/period.ts';
 import type { ClosedMonths } from './model.ts';
+import { daySpanMs, type monthSpanMs } from './month.ts';
 
 // Fields and rows of CSV, RFC 4180: https://www.rfc-editor.org/rfc/rfc4180
 
@@ -26,10 +26,7 @@ export function csvField(text: string): string {
 
 // FOCUS 1.2: https://focus.finops.org/focus-specification/v1-2/
 
-interface SpanMs {
-  readonly startMs: number;
-  readonly endMs: number;
-}
+type SpanMs = Readonly<ReturnType<typeof monthSpanMs>>;
 
 interface FocusCharge {
   readonly micros: number;
@@ -174,17 +171,13 @@ function focusFields(row: ClosedRow, statement: ClosedStatement): FocusFields {
   };
 }
 
-/** The day, cut to the month; what is of no day is of the whole month. */
+/** The day, cut to the month; an adjustment is charged to the whole month. */
 function chargePeriod(
   { kind, when }: ClosedRow,
   { startMs, endMs, zone, usageZone = zone }: ClosedStatement,
 ): SpanMs {
   if (kind !== 'usage') return { startMs, endMs };
-  for (let atMs = startMs; atMs < endMs; ) {
-    const day = periodAt('day', usageZone, atMs);
-    if (day.key === when)
-      return { startMs: Math.max(startMs, day.startMs), endMs: Math.min(endMs, day.endMs) };
-    atMs = day.endMs;
-  }
-  return { startMs, endMs };
+  const day = daySpanMs(when, usageZone);
+  if (day.startMs >= endMs || day.endMs <= startMs) return { startMs, endMs };
+  return { startMs: Math.max(startMs, day.startMs), endMs: Math.min(endMs, day.endMs) };
 }

@@ -9,7 +9,7 @@ import {
   two,
 } from '../../../policies/limits/calendar.ts';
 import { type FiscalStart, monthsOf } from '../../../policies/limits/period.ts';
-import { type PriceTable, priceVersions } from '../../../policies/price.ts';
+import { type PriceTable, pricesAt } from '../../../policies/price.ts';
 import type { ClosedAdjustment, ClosedStatement } from '../../core/statements/closed-statement.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import type { DaySpan } from '../reading/usage-days.ts';
@@ -29,6 +29,11 @@ export const monthSpanMs = ({ from, to }: DaySpan, zone: string) => ({
   startMs: dayStartMs(zone, calendarDay(from)),
   endMs: dayStartMs(zone, calendarDay(to + 1)),
 });
+
+export function daySpanMs(day: string, zone: string): ReturnType<typeof monthSpanMs> {
+  const number = Date.parse(`${day}T00:00:00Z`) / DAY_MS;
+  return monthSpanMs({ from: number, to: number }, zone);
+}
 
 export function monthOfDay(day: number, fiscalStart: FiscalStart): StatementMonth {
   const { first, next } = monthsOf('month', calendarDay(day), fiscalStart);
@@ -87,7 +92,7 @@ export interface DraftTerms extends Pick<ClosedStatement, 'instance' | 'currency
   readonly usage: Pick<RollupStore, 'readUsage'>;
 }
 
-interface DraftAsk extends Pick<ClosedStatement, 'subject' | 'group'> {
+interface DraftRequest extends Pick<ClosedStatement, 'subject' | 'group'> {
   readonly month: StatementMonth;
   /** The group's closed statements, by month: what came late about them is on this one. */
   readonly before: readonly ClosedStatement[];
@@ -99,8 +104,8 @@ export const LOOKED_BACK_MONTHS = 12;
 const LOOKED_BACK_DAYS = 366;
 
 /** Returns undefined if the group has no statement yet and no jobs of its own to charge. */
-export async function monthDraft(ask: DraftAsk, terms: DraftTerms) {
-  const { subject, group, month, before, nowMs } = ask;
+export async function monthDraft(request: DraftRequest, terms: DraftTerms) {
+  const { subject, group, month, before, nowMs } = request;
   const { zone, usage } = terms;
   const spans = spansOf(before, month.from - LOOKED_BACK_DAYS).slice(-LOOKED_BACK_MONTHS);
   const [now, ...earlier] = await Promise.all(
@@ -149,9 +154,9 @@ function lateOf(
   chain: readonly ClosedStatement[],
   now: MonthSum,
 ): readonly ClosedAdjustment[] {
-  const said = chain.flatMap(({ adjustments }) => adjustments.filter((each) => each.month === month));
+  const stated = chain.flatMap(({ adjustments }) => adjustments.filter((each) => each.month === month));
   const beyond = (part: keyof MonthSum): number =>
-    said.reduce((rest, each) => rest - each[part], now[part] - totals[part]);
+    stated.reduce((rest, each) => rest - each[part], now[part] - totals[part]);
   const late = {
     ...{ jobs: beyond('jobs'), corrections: beyond('corrections') },
     ...{ seconds: beyond('seconds'), micros: beyond('micros') },
@@ -160,16 +165,13 @@ function lateOf(
   return nothing ? [] : [{ month, number, ...late }];
 }
 
+/** Lists the price lists in force in the span: the one at its start, and those that begin within it. */
 const versionsIn = (
   { startMs, endMs }: ReturnType<typeof monthSpanMs>,
   prices: PriceTable,
-): readonly string[] => {
-  const fromMs = new Map((prices.later ?? []).map((each) => [each.version, each.fromMs]));
-  const all = priceVersions(prices).map(({ version }) => ({
-    version,
-    fromMs: fromMs.get(version) ?? Number.NEGATIVE_INFINITY,
-  }));
-  return all
-    .filter((each, index) => each.fromMs < endMs && (all[index + 1]?.fromMs ?? Infinity) > startMs)
-    .map(({ version }) => version);
-};
+): readonly string[] => [
+  pricesAt(prices, startMs).version,
+  ...(prices.later ?? []).flatMap(({ fromMs, version }) =>
+    fromMs > startMs && fromMs < endMs ? [version] : [],
+  ),
+];

@@ -8,37 +8,36 @@ import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { isLive } from '../../core/ledger/settle.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
 import { type ChargeLine, chargeLines, isInNoGroup, recordedRoot } from '../../core/truth/job-charge.ts';
-import { type Caller, type ReadContext, type StatementBooks, viewOf } from '../reading/context.ts';
+import type { RollupStore } from '../../core/usage/rollup-store.ts';
+import { type Caller, type ReadContext, viewOf } from '../reading/context.ts';
 import { today } from '../reading/usage-days.ts';
 import { type BilledGroup, billedDays, billedGroup } from './billed.ts';
 import type { Statement, StatementAnswer, StatementLine, StatementQuery } from './model.ts';
-import { monthNamed, monthSpanMs, type StatementMonth } from './month.ts';
-
-/** Computes a group's charge for a month, from days of usage or from jobs. */
+import { daySpanMs, monthNamed, monthSpanMs, type StatementMonth } from './month.ts';
 
 /** The ledger keeps a month's records at least this long after the month. */
 const KEPT_MS = 90 * DAY_MS;
 
-/** @throws {LedgerError}; {Error} with the remedy if there are too many lines */
+/**
+ * Computes a group's charge for a month, from days of usage or from jobs.
+ * @throws {LedgerError}; {Error} with the remedy if there are too many lines
+ */
 export const statementOf =
   (reading: ReadContext) =>
-  async (asked: StatementQuery, caller: Caller): Promise<StatementAnswer> => {
+  async (query: StatementQuery, caller: Caller): Promise<StatementAnswer> => {
     const { limits, directory, scope, nowMs } = await viewOf(reading, caller);
     const { books, policy, zone } = reading;
-    const billed = billedGroup(asked.group, directory);
+    const billed = billedGroup(query.group, directory);
     const { subject, label } = billed;
     const isVisible = scope.seesAll || (subject !== undefined && scope.sees(subject));
     if (!isVisible || books === undefined) return { outcome: 'unknown_group' };
     const { instance, description, jobs, usage, chain } = books;
-    const closed = subject === undefined ? [] : ((await chain?.of(subject)) ?? []);
-    const month = monthNamed(
-      asked.month,
-      limits.fiscalStart ?? CALENDAR_YEAR,
-      closed.map(({ statement }) => statement),
-    );
+    const closed = (subject && (await chain?.of(subject))) || [];
+    const statements = closed.map(({ statement }) => statement);
+    const month = monthNamed(query.month, limits.fiscalStart ?? CALENDAR_YEAR, statements);
     if (month === undefined) return unreadable('expected a month like 2026-10');
     if (month.from > today(zone, nowMs)) return unreadable('has not begun; expected a month up to now');
-    const { by = 'day' } = asked;
+    const { by = 'day' } = query;
     const span = monthSpanMs(month, zone);
     const head = {
       ...{ month: month.key, zone, ...span, group: label, currency: policy.currency },
@@ -47,7 +46,7 @@ export const statementOf =
     const isLongOver = nowMs > span.endMs + KEPT_MS;
     const unfinished = nowMs < span.endMs ? ['The month is not over: this is what is charged so far.'] : [];
     // Days and jobs have the same sum, so jobs are read only for the fields that days lack.
-    const needsJobs = by === 'job' || asked.withPrices === true;
+    const needsJobs = by === 'job' || query.withPrices === true;
     if (!(needsJobs && jobs !== undefined && !isLongOver) && usage !== undefined) {
       // Only records could show which jobs were below an unknown path.
       if (subject === undefined) return { outcome: 'unknown_group' };
@@ -60,10 +59,8 @@ export const statementOf =
       };
     }
     if (jobs === undefined) return { outcome: 'unknown_group' };
-    const { hasJobs, jobsInNoGroup, ...tally } = await tallyJobs(
-      { ...span, zone, by, billed, directory },
-      jobs,
-    );
+    const options = { ...span, zone, by, billed, directory };
+    const { hasJobs, jobsInNoGroup, ...tally } = await tallyJobs(options, jobs);
     if (billed.unknown && !hasJobs) return { outcome: 'unknown_group' };
     const notes = [
       billed.unknown && `The directory does not know ${label}: groups below it may be missing.`,
@@ -87,7 +84,7 @@ async function dayLines(
   month: StatementMonth,
   { chainById, groupById }: Directory,
   zone: string,
-  usage: NonNullable<StatementBooks['usage']>,
+  usage: Pick<RollupStore, 'readUsage'>,
 ): Promise<Pick<Statement, 'lines' | 'totals'>> {
   const { charged, all, isCharged, heldMicros } = await billedDays(subject, month, usage);
   const { days, jobs, seconds, micros } = isCharged ? charged : all;
@@ -97,8 +94,7 @@ async function dayLines(
   const group = subject === 'instance' ? {} : withoutAbsent({ rootId, rootPath, groupId, groupPath });
   return {
     lines: days.map((each): StatementLine => {
-      const number = Date.parse(`${each.day}T00:00:00Z`) / DAY_MS;
-      const { startMs: dayStartMs, endMs: dayEndMs } = monthSpanMs({ from: number, to: number }, zone);
+      const { startMs: dayStartMs, endMs: dayEndMs } = daySpanMs(each.day, zone);
       return {
         ...{ ...each, dayStartMs, dayEndMs, ...group },
         ...{ runnerClass: '', microsPerMinute: 0, priceVersion: '', kind: 'usage', late: false },
@@ -108,11 +104,7 @@ async function dayLines(
   };
 }
 
-interface TallyOptions {
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly zone: string;
-  readonly by: Statement['by'];
+interface TallyOptions extends Pick<Statement, 'startMs' | 'endMs' | 'zone' | 'by'> {
   readonly billed: Pick<BilledGroup, 'id' | 'counts'>;
   readonly directory: Directory;
 }

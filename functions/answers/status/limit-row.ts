@@ -1,6 +1,5 @@
 /** Builds the row of a limit from its counter, usage and alerts. Every list and page uses it. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import type { Directory } from '../../../policies/directory.ts';
 import { capOf, isCap } from '../../../policies/limits/cap.ts';
 import { type CohortTerms, cohortTermsOf } from '../../../policies/limits/cohort.ts';
 import { grantedAt, grantsOf, type Limit } from '../../../policies/limits/limit.ts';
@@ -12,7 +11,7 @@ import { isInFlight } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { AlertRecord } from '../../core/thresholds/alert-records.ts';
 import { listForecastLevels, listThresholdLevels, OVERDRAFT } from '../../core/thresholds/levels.ts';
-import type { ReadContext } from '../reading/context.ts';
+import type { CallerView, ReadContext } from '../reading/context.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import { ancestorsOf, subjectLabelOf, subjectsAbove } from '../reading/scope.ts';
 import type { UsageBySubject } from '../reading/usage-days.ts';
@@ -21,12 +20,9 @@ import { canRunOut, forecastOf } from './outlook.ts';
 import type { Refusals } from './risk.ts';
 import { type CountedLimit, limitModes, type SubjectLimit } from './subject-limits.ts';
 
-export interface RowBasis {
-  readonly limits: LimitSet;
-  readonly directory: Directory;
+interface RowBasis extends Pick<CallerView, 'limits' | 'directory' | 'nowMs'> {
   readonly policy: Policy;
   readonly counters: CountersByName;
-  readonly nowMs: number;
   /** Four weeks at least, of subjects with a forecast. @default no forecasts */
   readonly usage?: UsageBySubject;
   /** Adds ranges and past errors of forecasts; the usage then has nine months. @default false */
@@ -145,7 +141,7 @@ function forecastFor(
   return forecastOf({ usage, kind, committed, left, nowMs, endMs: period.endMs, zone, tested });
 }
 
-export type AlertsByCounter = ReadonlyMap<string, readonly AlertRecord[]>;
+type AlertsByCounter = ReadonlyMap<string, readonly AlertRecord[]>;
 
 /** Reads the alerts of the current periods; skips limits without alerts. @throws {LedgerError} */
 export async function alertsOfLimits(
@@ -193,17 +189,15 @@ export const grantRows = (havings: readonly SubjectLimit[], nowMs: number): read
     .filter(({ untilMs }) => nowMs < untilMs)
     .map(({ limit, amount, fromMs, untilMs, reason, ticket, id }) => ({
       ...{ limit: limit.id, unit: limit.unit, amount, fromMs, untilMs, zone: limit.zone, reason },
-      ...{
-        state: nowMs < fromMs ? ('to_come' as const) : ('in_force' as const),
-        ...withoutAbsent({ id, ticket }),
-      },
+      state: nowMs < fromMs ? ('to_come' as const) : ('in_force' as const),
+      ...withoutAbsent({ id, ticket }),
     }))
     .sort((a, b) => (a.state === b.state ? a.untilMs - b.untilMs : a.state === 'in_force' ? -1 : 1));
 
 /** Freezes in force and to come, its own first, then those of everything above. */
 export function freezeRows(
   subject: string,
-  { limits: { freezes }, directory, nowMs }: Pick<RowBasis, 'limits' | 'directory' | 'nowMs'>,
+  { limits: { freezes }, directory, nowMs }: CallerView,
 ): readonly FreezeRow[] {
   if (freezes === undefined) return [];
   return [subject, ...subjectsAbove(subject, directory)].flatMap((each) =>

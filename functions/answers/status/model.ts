@@ -23,8 +23,6 @@ const TestedForecastsSchema = z
   })
   .openapi('TestedForecasts', { description: 'Each month is forecast after 7, 14 and 21 of its days.' });
 
-export type TestedForecasts = z.infer<typeof TestedForecastsSchema>;
-
 const ForecastRowSchema = z
   .object({
     outcome: z.enum(['runs_out', 'lasts', 'used_up']),
@@ -46,8 +44,6 @@ const RefusingRowSchema = z
     jobs: s.count('How many of the latest rejections it caused.'),
   })
   .openapi('Refusing', { description: 'It refused jobs within the last hour, without a gap of an hour.' });
-
-export type RefusingRow = z.infer<typeof RefusingRowSchema>;
 
 const AlertRowSchema = z
   .object({
@@ -148,8 +144,6 @@ export type LimitRow = z.infer<typeof LimitRowSchema>;
 export const DayTotalSchema = z.object({ day: s.day(), total: s.amount() });
 
 export const DayForecastSchema = DayTotalSchema.extend({ low, high });
-
-export type DayForecast = z.infer<typeof DayForecastSchema>;
 
 export const FreezeRowSchema = z
   .object({

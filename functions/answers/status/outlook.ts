@@ -13,8 +13,9 @@ import { calendarDay, dayIn, dayNumber, dayStartMs } from '../../../policies/lim
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { isMoney, kindRow, type LimitKind, type UsageCounts } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { BurnUpChart } from '../groups/model.ts';
 import { type DaySpan, type DayUsage, dayText } from '../reading/usage-days.ts';
-import type { DayForecast, ForecastRow, TestedForecasts } from './model.ts';
+import type { ForecastRow } from './model.ts';
 
 /** The longest period is a year. */
 const DAYS_MAX = 367;
@@ -66,7 +67,7 @@ export function forecastOf(input: ForecastInput): ForecastRow | undefined {
 }
 
 /** Forecasts each day's total to the end of the period, today included. Empty: unknown, or it has no end. */
-export function aheadOf(input: Omit<ForecastInput, 'left'>): readonly DayForecast[] {
+export function aheadOf(input: Omit<ForecastInput, 'left'>): BurnUpChart['ahead'] {
   const { usage, kind, committed, nowMs, endMs, zone, tested } = input;
   const first = dayNumber(dayIn(zone, nowMs));
   const daily = dailyOf(usage, kind);
@@ -96,7 +97,7 @@ export function aheadOf(input: Omit<ForecastInput, 'left'>): readonly DayForecas
   });
 }
 
-function testedOf({ usage, kind, nowMs, zone }: ForecastInput): TestedForecasts | undefined {
+function testedOf({ usage, kind, nowMs, zone }: ForecastInput): ForecastRow['tested'] {
   const known = historyBefore(dailyOf(usage, kind), dayNumber(dayIn(zone, nowMs)), TESTED_DAYS);
   const proof = known && proveForecasts(known);
   if (proof === undefined) return undefined;

@@ -2,7 +2,7 @@
 import { HOUR_MS } from '../../../policies/limits/calendar.ts';
 import type { ReadContext } from '../reading/context.ts';
 import type { UsageBySubject } from '../reading/usage-days.ts';
-import type { LimitRow, RefusingRow } from './model.ts';
+import type { LimitRow } from './model.ts';
 import { canRunOut } from './outlook.ts';
 
 /** Ordered by `tier`, then the instant, then the share. */
@@ -42,14 +42,12 @@ export const isUsedUp = ({ share }: RiskLevel): boolean => share >= 1;
 export const isAtRisk = ({ atMs }: RiskLevel): boolean => atMs !== LASTS_MS;
 
 /** Highest risk first; equal instants by share, the larger first. */
-export const compareRisks = (a: RiskLevel, b: RiskLevel): number => {
-  if (a.tier !== b.tier) return a.tier - b.tier;
-  if (a.atMs !== b.atMs) return a.atMs < b.atMs ? -1 : 1;
-  return a.share === b.share ? 0 : a.share > b.share ? -1 : 1;
-};
+export const compareRisks = (a: RiskLevel, b: RiskLevel): number =>
+  // Two infinite values differ by NaN, which falls through as 0 does.
+  a.tier - b.tier || a.atMs - b.atMs || b.share - a.share || 0;
 
 /** Keyed by `group/101 money-month`. */
-export type Refusals = ReadonlyMap<string, RefusingRow>;
+export type Refusals = ReadonlyMap<string, NonNullable<LimitRow['refusing']>>;
 
 /** A budget without a refusal for this long is taken as not refusing. */
 const STREAK_GAP_MS = HOUR_MS;
@@ -80,7 +78,7 @@ export async function refusalsNow(
   const recent = lists.flatMap(({ jobs }) => jobs).filter(({ atMs }) => atMs > sinceMs);
   const ids = [...new Set(recent.sort((a, b) => b.atMs - a.atMs).map(({ jobId }) => jobId))];
   if (ids.length === 0) return new Map();
-  const refusing = new Map<string, RefusingRow>();
+  const refusing = new Map<string, NonNullable<LimitRow['refusing']>>();
   // The latest first: a streak grows back in time until the first gap.
   for (const record of await reading.ledger.readRecords(ids.slice(0, RECORDS_MAX))) {
     if (record?.state !== 'REJECTED') continue;

@@ -1,6 +1,4 @@
 import { counterName } from '../../../policies/claim.ts';
-import type { Directory, DirectoryGroup } from '../../../policies/directory.ts';
-import { isCap } from '../../../policies/limits/cap.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import {
   counterOf,
@@ -11,12 +9,17 @@ import {
   limitsOn,
 } from '../../../policies/limits/limits.ts';
 import { type Period, validAt } from '../../../policies/limits/period.ts';
+import { remembered } from '../../../policies/match/remember.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { PlacedGroup } from '../../../policies/placement.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { compareModes, leastMode, rolloutModes } from '../../../policies/rollout.ts';
 import { ASKED_BY, isSpent } from '../../../policies/unit.ts';
+import type { CallerView } from '../reading/context.ts';
 import type { CountersByName, NamedKey } from '../reading/counters-now.ts';
+
+/** Kinds of periods and of modes: far fewer than limits. */
+const CACHED_MAX = 10_000;
 
 export interface SubjectLimit {
   readonly limit: Limit;
@@ -29,20 +32,14 @@ export const isBudget = ({ kind, per, amount }: Limit): boolean =>
 
 const ownLimit = (limit: Limit): SubjectLimit => ({ limit, byDefault: false });
 
-const groupOfSubject = (subject: string, { groupById }: Directory): DirectoryGroup | undefined =>
-  subject.startsWith('group/') && !isCap(subject) ? groupById.get(Number(subject.slice(6))) : undefined;
-
-interface LimitsAt {
-  readonly limits: LimitSet;
-  readonly directory: Directory;
-  readonly nowMs: number;
-}
+type LimitsAt = Pick<CallerView, 'limits' | 'directory' | 'nowMs'>;
 
 export function limitsInForce(
   subject: string,
   { limits, directory, nowMs }: LimitsAt,
 ): readonly SubjectLimit[] {
-  const group = groupOfSubject(subject, directory);
+  const [, groupId] = /^group\/(\d+)$/.exec(subject) ?? [];
+  const group = directory.groupById.get(Number(groupId ?? 0));
   if (group === undefined) return validAt(limitsOn(limits, subject), nowMs).map(ownLimit);
   const own = new Set(limitsOn(limits, subject));
   return limitsOfGroup(limits, group, nowMs).map((limit) => ({ limit, byDefault: !own.has(limit) }));
@@ -62,15 +59,11 @@ export interface CountedLimit extends SubjectLimit {
 export function countedLimits(at: LimitsAt): (subject: string) => readonly CountedLimit[] {
   const { nowMs } = at;
   const periods = new Map<string, Period | undefined>();
-  const periodOf = (limit: Limit): Period | undefined => {
-    const name = `${limit.per} ${limit.zone} ${limit.fiscalStart ?? ''}`;
-    if (!periods.has(name)) periods.set(name, limitPeriod(limit, nowMs));
-    return periods.get(name);
-  };
   return (subject) =>
     limitsInForce(subject, at).map(({ limit, byDefault }) => {
-      const period = periodOf(limit);
-      const { subject: on, id } = limit;
+      const { subject: on, id, per, zone, fiscalStart = '' } = limit;
+      const kind = `${per} ${zone} ${fiscalStart}`;
+      const period = remembered(periods, kind, CACHED_MAX, () => limitPeriod(limit, nowMs));
       const key =
         period === undefined ? counterOf(limit, nowMs) : { subject: on, limit: id, period: period.key };
       return { limit, byDefault, counter: { ...key, name: counterName(key) } };
@@ -96,18 +89,13 @@ export function limitModes(
   return ({ kind, mode, subject }, ancestors) => {
     const project = subject.startsWith('project/') ? { projectId: Number(subject.slice(8)) } : {};
     const rollout = rolloutModes({ ancestors, ...project }, limits);
-    const name = `${kind} ${mode} ${rollout.cost} ${rollout.capacity}`;
-    const found =
-      known.get(name) ??
-      leastMode(
-        mode,
-        rules
-          .filter((rule) => rule.kind === ASKED_BY[kind])
-          .map((rule) => leastMode(rule.mode, rollout[rule.class]))
-          .reduce((a, b) => (compareModes(a, b) >= 0 ? a : b), 'off'),
-      );
-    known.set(name, found);
-    return found;
+    return remembered(known, `${kind} ${mode} ${rollout.cost} ${rollout.capacity}`, CACHED_MAX, () => {
+      const strongest = rules
+        .filter((rule) => rule.kind === ASKED_BY[kind])
+        .map((rule) => leastMode(rule.mode, rollout[rule.class]))
+        .reduce((a, b) => (compareModes(a, b) >= 0 ? a : b), 'off');
+      return leastMode(mode, strongest);
+    });
   };
 }
 

@@ -1,6 +1,5 @@
 /** Texts about limits that pages and the command line share. */
 import { clockIn, two } from '../../../policies/limits/calendar.ts';
-import type { PeriodKind } from '../../../policies/limits/period.ts';
 import { instantText, writtenDay } from '../../../policies/text/edge-text.ts';
 import { joinedText } from '../../../policies/text/plain-text.ts';
 import { UNIT_OF } from '../../../policies/unit.ts';
@@ -10,12 +9,7 @@ import type { AlertRow, LimitRow } from './model.ts';
 
 /** `alerts at 50 %, 75 % and 90 %` */
 export const alertsText = ({ thresholds = [] }: Pick<LimitRow, 'thresholds'>): string | undefined =>
-  thresholds.length === 0
-    ? undefined
-    : `alerts at ${joinedText(
-        thresholds.map(({ name }) => levelText(name)),
-        'and',
-      )}`;
+  thresholds.length === 0 ? undefined : `alerts at ${joinedText(thresholds.map(levelOf), 'and')}`;
 
 /** The last alert, with addressee, level, channels and time. Undefined: no alert of this amount was sent. */
 export function lastAlertOf({ alerts = [], zone }: LimitRow) {
@@ -30,11 +24,11 @@ export function lastAlertOf({ alerts = [], zone }: LimitRow) {
       ({ channel, atMs }) => `no answer from ${CHANNELS[channel]} since ${instantText(atMs, zone)}`,
     ),
   ].join('; ');
-  const told = taken.length > 0 ? 'told' : 'not told';
+  const isTaken = taken.length > 0;
   return {
     /** `failed`: at least one channel did not accept it. */
     state: failed.length > 0 ? ('failed' as const) : ('told' as const),
-    text: `${addressee} ${told} at ${levelText(level)}${taken.length > 0 ? '' : ':'} ${ways}`,
+    text: `${addressee} ${isTaken ? 'told' : 'not told'} at ${levelText(level)}${isTaken ? '' : ':'} ${ways}`,
   };
 }
 
@@ -43,6 +37,7 @@ const CHANNELS: Readonly<Record<AlertRow['channels'][number]['channel'], string>
 };
 const LEVELS: Readonly<Record<string, string>> = { soft: 'the soft part', overdraft: 'overdraft' };
 const levelText = (name: string): string => LEVELS[name] ?? name;
+const levelOf = ({ name }: { readonly name: string }): string => levelText(name);
 
 /** `Forecast 812.40 EUR (770.10 to 861.00); over the last 6 months it was off by 7.3 % on average.` Undefined: no forecast. */
 export function forecastText({ forecast, unit }: LimitRow, currency: string): string | undefined {
@@ -59,19 +54,11 @@ export function forecastText({ forecast, unit }: LimitRow, currency: string): st
   return `Forecast ${amountText(atEndAmount, unit, currency)}${range}; ${error}.`;
 }
 
-const PERIOD_WORDS: Readonly<Record<PeriodKind, string>> = {
-  minute: 'per minute',
-  hour: 'per hour',
-  day: 'per day',
-  week: 'per week',
-  month: 'per month',
-  quarter: 'per quarter',
-  year: 'per year',
-  once: 'once',
-};
-
-export const limitWords = ({ kind, per }: Pick<LimitRow, 'kind' | 'per'>): string =>
-  `${UNIT_TEXTS[UNIT_OF[kind]].heading}${per === undefined ? '' : ` ${PERIOD_WORDS[per]}`}`;
+export function limitWords({ kind, per }: Pick<LimitRow, 'kind' | 'per'>): string {
+  const { heading } = UNIT_TEXTS[UNIT_OF[kind]];
+  if (per === undefined) return heading;
+  return `${heading} ${per === 'once' ? 'once' : `per ${per}`}`;
+}
 
 /** `Refusing jobs since 00:55`, with the day if it is not today; undefined: it does not. */
 export function refusingText(
@@ -87,14 +74,11 @@ export function refusingText(
 
 /** `3 limits below come to 900.00 EUR, more than the 500.00 EUR here` @param format - of an amount in the pool's unit */
 export function poolText(
-  {
-    childrenAmount,
-    children,
-    unlimited,
-  }: Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited'>,
+  pool: Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited'>,
   amount: number,
   format: (amount: number) => string,
 ): string {
+  const { childrenAmount, children, unlimited } = pool;
   const limits = (count: number, one: string, many: string): string =>
     count === 1 ? `1 limit below ${one}` : `${count.toLocaleString('en-US')} limits below ${many}`;
   const numbered = limits(children - unlimited, 'comes', 'come');
