@@ -17,7 +17,7 @@ import {
   whoMayEnter,
 } from '../access.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
-import { type ApiDeps, apiError, invalidHook, UNREADABLE } from './api-parts.ts';
+import { type ApiDeps, apiError, BROKEN, invalidHook, UNREADABLE } from './api-parts.ts';
 import { forbidden } from './edits.ts';
 import { limitRoutes, requestRoutes } from './limit-routes.ts';
 import { readRoutes } from './read-routes.ts';
@@ -142,14 +142,9 @@ function routeOf(method: string, matched: readonly Matched[]): string | undefine
   return `${asked} ${at < 0 ? path : path.slice(at + API_PATH.length)}`;
 }
 
-const NO_ROUTE = apiError('no_route', 'There is nothing at this address.', 'See /api/v1/openapi.json.');
+const NO_ROUTE = apiError('no_route', 'There is no route at this address.', 'See /api/v1/openapi.json.');
 const UNAVAILABLE = apiError(
   'unavailable',
-  'The table does not answer. A change may or may not have been made.',
-  'Look whether it was, and try again.',
-);
-const BROKEN = apiError(
-  'failed',
-  'Something went wrong here.',
-  'Try again. If that does not help, ask the platform team.',
+  'The table does not respond. A change may have been made.',
+  'Check whether it was made, then try again.',
 );

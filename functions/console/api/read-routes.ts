@@ -124,7 +124,7 @@ const spendQuery = {
   ),
   from: about(text(10).optional(), 'A day, in place of a period.'),
   to: about(text(10).optional(), 'Its last day.'),
-  group: about(anyGroup.optional(), 'An id, a full path, or `instance`. Left out: all that is yours.'),
+  group: about(anyGroup.optional(), 'An id, a full path, or `instance`. Left out: all visible groups.'),
   compare: about(z.literal('no').optional(), 'Without the previous period.'),
 };
 
@@ -151,17 +151,17 @@ const CHECK_BYTES_MAX = 256 * 1024;
 const TOO_LARGE = apiError(
   'too_large',
   `This is larger than ${CHECK_BYTES_MAX / 1024} KB.`,
-  'Ask about fewer jobs at once; jobs that are alike are one with `parallel`.',
+  'Check fewer jobs in one request; equal jobs are one with `parallel`.',
 );
 const NOT_RECORDED = apiError(
   'not_recorded',
-  'What was asked about this job was not recorded.',
-  'Ask about a job like it, with its tags and image.',
+  'The admission request of this job was not recorded.',
+  'Check a similar job, with its tags and image.',
 );
 const ONLY_DAYS = apiError(
   'only_days',
   'Only the days of this month can be read here, without jobs, classes and prices.',
-  'Ask without `by=job` and `with_prices`; `npx tollgate statement --with-prices` reads the jobs of the last 90 days.',
+  'Leave out `by=job` and `with_prices`; `npx tollgate statement --with-prices` reads the jobs of the last 90 days.',
 );
 
 const check = {
@@ -188,7 +188,7 @@ export function readRoutes({ read }: ApiDeps) {
       c.json(await read.me(c.var.user), 200),
     )
     .openapi(
-      getRoute('/groups', 'Your groups, those that run out first at the top', OverviewSchema, {
+      getRoute('/groups', 'Your groups, soonest to run out first', OverviewSchema, {
         query: groups,
       }),
       async (c) => {
@@ -209,7 +209,7 @@ export function readRoutes({ read }: ApiDeps) {
       showSubject(c, 'instance', c.req.valid('query')),
     )
     .openapi(
-      getRoute('/budgets', 'Every limit in force with its counter, the highest risk first', BudgetsSchema, {
+      getRoute('/budgets', 'Every limit in force with its counter, highest risk first', BudgetsSchema, {
         query: budgets,
       }),
       async (c) => {
@@ -246,7 +246,7 @@ export function readRoutes({ read }: ApiDeps) {
     .openapi(
       getRoute(
         '/jobs/{word}',
-        'Why a job was decided as it was: rules and counters, then and now',
+        'Decision about a job: rules and counters, then and now',
         ExplainedSchema,
         { params: jobWord },
         [404, 422],

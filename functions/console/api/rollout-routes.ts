@@ -52,7 +52,7 @@ const rolloutRows = getRoute(
 
 const forecast = postRoute(
   '/rollout/forecast',
-  'Jobs of the last days that would have failed, were these enforced; changes nothing',
+  'Jobs of the last days that would have failed if these were enforced; changes nothing',
   RolloutForecastSchema,
   {
     query: z.object({ cursor }),
@@ -98,7 +98,7 @@ const report = postRoute(
 
 const NEEDS_APPROVAL = apiError(
   'needs_approval',
-  'Somebody else has to approve this; a request is filed.',
+  'Another user must approve this; a request was filed.',
   'See /api/v1/requests.',
 );
 
@@ -163,5 +163,5 @@ const tooMany = (total: number, max: number) =>
   apiError(
     'too_many',
     `There are ${total} rows, and one request moves at most ${max}.`,
-    'Name those that are to move.',
+    'Name the subjects to move.',
   );

@@ -19,13 +19,17 @@ function breakGlassPage(all: readonly BreakGlassState[], done: string | undefine
       title="Break-glass"
       at="/break-glass"
       user={user}
-      about="Named people’s jobs, or those of protected refs, that may pass limits for a time. Always charged, never past security rules."
+      about="For a limited time, jobs of named users or on protected refs pass limits. They are charged, and security rules still apply."
       actions={
-        may && button(address('/edit', { kind: 'breakglass', subject: 'instance' }), 'For the whole GitLab')
+        may &&
+        button(
+          address('/edit', { kind: 'breakglass', subject: 'instance' }),
+          'Break glass for the whole GitLab',
+        )
       }
     >
       <Done text={done} />
-      {all.length === 0 && <Plain>No jobs were let in by breaking glass.</Plain>}
+      {all.length === 0 && <Plain>No break-glass has been opened.</Plain>}
       {all.map((each) => breakGlassCard(each, format))}
     </ConsolePage>
   );
@@ -39,12 +43,12 @@ function breakGlassCard(glass: BreakGlassState, format: PageFormat): Markup {
     const name = glass.userNames?.[user];
     return name === undefined ? String(user) : `${name} (${user})`;
   });
-  const whose = users.length > 0 ? `jobs of users ${names.join(', ')}` : 'the jobs of all users';
+  const whose = users.length > 0 ? `of users ${names.join(', ')}` : 'of all users';
   const place = /^(group|project)\/|^instance$/.test(subject) ? subject : undefined;
   const edit = (kind: string, text: string): Markup =>
     button(address('/edit', { kind, breakglass: id, subject: place }), text);
   const mayEdit = mayOpen('GET /edit', format.user.roles);
-  const closed = fromMs > nowMs ? 'to come' : 'over';
+  const closed = fromMs > nowMs ? 'scheduled' : 'over';
   return (
     <article class="card" aria-labelledby={`g-${id}`}>
       <h2 id={`g-${id}`}>
@@ -60,15 +64,15 @@ function breakGlassCard(glass: BreakGlassState, format: PageFormat): Markup {
       </p>
       <Facts
         of={[
-          ['Whose', `${whose}${glass.protected ? ' on protected refs' : ''}`],
-          ['Let in', `${number(used)} of ${pageCount(jobs, 'job')}${per === 'once' ? '' : ` per ${per}`}`],
+          ['Jobs', `${whose}${glass.protected ? ' on protected refs' : ''}`],
+          ['Used', `${number(used)} of ${pageCount(jobs, 'job')}${per === 'once' ? '' : ` per ${per}`}`],
           ['Until', edge(untilMs, 'end', { zone })],
-          ['Reviewed', glass.reviewedBy && [`by ${glass.reviewedBy}`, glass.note].filter(Boolean).join(': ')],
+          ['Review', glass.reviewedBy && [`by ${glass.reviewedBy}`, glass.note].filter(Boolean).join(': ')],
         ]}
       />
       <div class="actions">
-        {mayEdit && open && edit('end-breakglass', 'End it now')}
-        {mayEdit && toReview && edit('review-breakglass', 'Review it')}
+        {mayEdit && open && edit('end-breakglass', 'End break-glass')}
+        {mayEdit && toReview && edit('review-breakglass', 'Review break-glass')}
       </div>
     </article>
   );

@@ -68,14 +68,14 @@ const KINDS: readonly (readonly [SubjectKind, string])[] = [
   ['cap', 'Caps'],
 ];
 const UNITS: ChoiceList = LIMIT_KINDS.map((kind) => [kind, limitWords({ kind })]);
-const TROUBLES: ChoiceList = [
-  ['', 'With or without'],
-  ['runs-out', 'Used up or runs out'],
+const RISKS: ChoiceList = [
+  ['', 'Any'],
+  ['runs-out', 'Used up or running out'],
   ['used-up', 'Used up'],
 ];
 const ORDERS: ChoiceList = [
   ['trouble', 'Highest risk first'],
-  ['fullest', 'Fullest first'],
+  ['fullest', 'Highest use first'],
   ['name', 'Name'],
 ];
 
@@ -86,7 +86,7 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
     ui.address('/budgets', { q: search, kind, unit, trouble, sort, cursor });
   return (
     <ConsolePage
-      title="Every limit"
+      title="All limits"
       at="/"
       user={format.user}
       about={`${pageCount(total, 'limit')}, ${number(refusing)} refusing jobs, ${number(usedUp)} used up, ${number(runsOut)} running out before the period ends.`}
@@ -95,15 +95,15 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
       <section class="card" aria-label="Limits">
         <form class="filters" method="get" action="/budgets" role="search" data-at-once>
           {ui.searchField('Search limits', search, 'Part of a path, name or owner')}
-          {ui.choice('Whose', 'kind', kind, [['', 'Everybody’s'], ...KINDS])}
-          {ui.choice('Counts', 'unit', unit, [['', 'Anything'], ...UNITS])}
-          {ui.choice('Trouble', 'trouble', trouble, TROUBLES)}
+          {ui.choice('Subject', 'kind', kind, [['', 'All'], ...KINDS])}
+          {ui.choice('Unit', 'unit', unit, [['', 'All'], ...UNITS])}
+          {ui.choice('Risk', 'trouble', trouble, RISKS)}
           {ui.choice('Order', 'sort', sort, ORDERS)}
-          <button>Show</button>
+          <button>Show limits</button>
         </form>
         {rows.length === 0 ? (
           <p>
-            No limit you may see is like this. <a href="/budgets">Show all</a>.
+            No visible limit matches. <a href="/budgets">Show all limits</a>.
           </p>
         ) : (
           <>
@@ -120,12 +120,12 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
 }
 
 const columns = (format: PageFormat): readonly Column<BudgetRow>[] => [
-  { head: 'Whose', cell: nameCell },
+  { head: 'Subject', cell: nameCell },
   ...limitColumns<BudgetRow>(
     {
       mayEdit: mayOpen('GET /edit', format.user.roles),
       limitOf: (row) => (row.each === undefined ? row : undefined),
-      without: (row) => ({ Use: ui.soft('each has its own'), Limit: limitAmountWords(row, format) }),
+      without: (row) => ({ Use: ui.soft('counted separately'), Limit: limitAmountWords(row, format) }),
     },
     format,
   ),
@@ -140,7 +140,7 @@ function nameCell(row: BudgetRow): Markup {
   const facts = [
     isCap ? `${limitWords(row)} of ${capWords(each)}` : limitWords(row),
     row.period?.label,
-    row.byDefault && 'by default',
+    row.byDefault && 'default limit',
   ];
   const name = isCap ? path : ui.pathMarkup(path);
   const limit = row.canRunOut && !isCap ? id : undefined;

@@ -42,15 +42,16 @@ const coveragePage = (shown: CoverageShown, { user }: PageFormat): Markup => {
       user={user}
       about={
         <>
-          Of the jobs that ran, how many GitLab asked Tollgate about. {path === '' ? '' : `${path}, `}
-          {daySpan(view)}. {group !== undefined && <a href={ui.address('/coverage', { days })}>All</a>}
+          Share of the jobs that ran for which GitLab sent an admission request.{' '}
+          {path === '' ? '' : `${path}, `}
+          {daySpan(view)}. {group !== undefined && <a href={ui.address('/coverage', { days })}>All groups</a>}
         </>
       }
       actions={<ui.DaysForm action="/coverage" only={{ group }} choices={SPANS} days={days} />}
     >
       {total.ran + total.ranRejected === 0 ? (
         <ui.Plain>
-          <strong>No job has ended in these days.</strong>
+          <strong>No job ended in this period.</strong>
         </ui.Plain>
       ) : (
         <>
@@ -73,14 +74,16 @@ const totalCard = ({ total }: CoverageView): Markup => (
     <ui.Facts
       style="figures"
       of={[
-        ['Asked ÷ ran', coverageShareText(total.share), total.bypass === 0 ? 'good-text' : 'warn-text'],
-        ['Ran', number(total.ran)],
-        ['Asked about', number(total.asked)],
-        ['Passed by', number(total.bypass)],
-        ['Ran although rejected', total.ranRejected > 0 && number(total.ranRejected)],
+        ['Coverage', coverageShareText(total.share), total.bypass === 0 ? 'good-text' : 'warn-text'],
+        ['Jobs run', number(total.ran)],
+        ['Requests', number(total.asked)],
+        ['Bypassed', number(total.bypass)],
+        ['Ran despite rejection', total.ranRejected > 0 && number(total.ranRejected)],
       ]}
     />
-    <p class="soft">Jobs that passed by ran unchecked and were charged afterwards.</p>
+    <p class="soft">
+      Bypassed jobs ran without an admission request. They were not checked, and were charged afterwards.
+    </p>
   </ui.Card>
 );
 
@@ -90,10 +93,10 @@ function runnersCard({ view, days, group }: CoverageShown): Markup {
   const apart = unknownRunner.bypass + otherRunners.bypass;
   const more = shown.length === runners.length ? next : undefined;
   return (
-    <ui.Card id="runners" title="Runners that pass by">
+    <ui.Card id="runners" title="Runners with bypassed jobs">
       {shown.length > 0 && (
         <ui.Table
-          label="Runners that pass by"
+          label="Runners with bypassed jobs"
           columns={[
             {
               head: 'Runner',
@@ -108,7 +111,7 @@ function runnersCard({ view, days, group }: CoverageShown): Markup {
           rows={shown}
         />
       )}
-      {apart > 0 && <p>Besides: {pageCount(apart, 'job')} on runners that are not known.</p>}
+      {apart > 0 && <p>{pageCount(apart, 'more bypassed job')} ran on unknown runners.</p>}
       <ui.PageLinks next={more && ui.address('/coverage', { days, group, cursor: more })}>
         {runnersBypassing} of {pageCount(runnersTotal, 'runner')}
       </ui.PageLinks>
@@ -119,15 +122,15 @@ function runnersCard({ view, days, group }: CoverageShown): Markup {
 type Counts = Omit<CoverageView['otherGroups'], 'ran'> & Partial<Pick<CoveredGroup, 'ran' | 'share'>>;
 
 const countColumns = <Row extends Counts>(): readonly Column<Row>[] => [
-  { head: 'Ran', style: 'n', cell: ({ ran = 0 }) => number(ran) },
-  { head: 'Asked', style: 'n', cell: ({ asked }) => number(asked) },
+  { head: 'Jobs run', style: 'n', cell: ({ ran = 0 }) => number(ran) },
+  { head: 'Requests', style: 'n', cell: ({ asked }) => number(asked) },
   {
-    head: 'Passed by',
+    head: 'Bypassed',
     style: 'n',
     cell: ({ bypass }) => number(bypass),
     tone: ({ bypass }) => (bypass > 0 ? 'warn-text' : ''),
   },
-  { head: 'Share', style: 'n', cell: ({ share }) => coverageShareText(share) },
+  { head: 'Coverage', style: 'n', cell: ({ share }) => coverageShareText(share) },
 ];
 
 const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): Markup => (
@@ -150,9 +153,9 @@ const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): Markup
         otherGroups.ran > 0
           ? [
               {
-                Group: <span class="soft">Projects right here, and groups not listed</span>,
-                ...{ Ran: number(otherGroups.ran), Asked: number(otherGroups.asked) },
-                'Passed by': number(otherGroups.bypass),
+                Group: <span class="soft">Direct projects, and groups not listed</span>,
+                ...{ 'Jobs run': number(otherGroups.ran), Requests: number(otherGroups.asked) },
+                Bypassed: number(otherGroups.bypass),
               },
             ]
           : []

@@ -77,20 +77,20 @@ const UNANSWERED: ReadonlySet<string> = new Set([
 ]);
 
 const UNREADABLE_FORM = {
-  title: 'Not read',
+  title: 'Form not read',
   sentence: 'The form could not be read, so nothing was changed.',
   remedy: 'Go back, load the page again and send it from there.',
 };
 const BROKEN = {
-  title: 'Failed',
-  sentence: 'Something went wrong here, not in your browser.',
-  remedy: 'Try again. If that does not help, ask the platform team.',
+  title: 'Internal error',
+  sentence: 'An internal error occurred. Your browser is not the cause.',
+  remedy: 'Try again. If it fails again, ask the platform team.',
 };
 const NO_ANSWER = {
-  title: 'No answer',
-  sentence: 'The table that holds limits and counters does not answer at the moment.',
-  remedy: 'Load the page again in a moment. Jobs are decided nevertheless.',
+  title: 'Not available',
+  sentence: 'The table that holds limits and counters does not respond.',
+  remedy: 'Load the page again in a moment. Jobs are still decided.',
 };
 const MAYBE_SAVED = {
-  remedy: 'It may have been saved or not: look at the history of the group before you do it again.',
+  remedy: 'The change may have been saved. Check the history of the group before you repeat it.',
 };

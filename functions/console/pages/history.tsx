@@ -16,14 +16,13 @@ import {
   send,
 } from './page-deps.ts';
 import { instant, type PageFormat, pageCount } from './parts/amounts.tsx';
-import { field } from './parts/form-field.tsx';
-import { button, Card, Done, type Markup, NotConfirmed, PostForm, subjectLink } from './parts/layout.tsx';
-import { confirmPart, historyPart, previewPart, type ValidPreview } from './parts/preview-part.tsx';
+import { field, type Values, WHY } from './parts/form-field.tsx';
+import { button, Card, Done, type Markup, subjectLink } from './parts/layout.tsx';
+import { COUNT_STEP, countedFor, historyPart, ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
 import { changeTable } from './parts/tables.tsx';
 import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
 
 const ENTRIES = 30;
-const WHY_CHARACTERS_MAX = 500;
 
 export const historyRoutes: PageRoutes = (app, deps) => {
   const { desk, read } = deps;
@@ -44,37 +43,45 @@ export const historyRoutes: PageRoutes = (app, deps) => {
     return send(c, editEntryPage(entry, mayUndo, formatOf(c, deps)));
   });
 
-  const show = async (c: PageContext, unconfirmed = false): Promise<Response> => {
-    const edit = editOf(c);
-    const found = await lastEdit(edit, desk);
-    if (found.outcome !== 'can_undo') return refused(c, found.outcome);
-    const preview = await read.preview(found.edits, found.base, c.var.user);
-    if (preview.outcome === 'unknown_subject') return sendUnknown(c);
-    if (preview.outcome === 'invalid') return refused(c, 'invalid', 422);
-    const page = undoPage(edit, found.why, preview, unconfirmed, formatOf(c, deps));
-    return send(c, page, unconfirmed ? 409 : 200);
-  };
-  app.get('/history/:edit/undo', (c) => show(c));
-
-  app.post('/history/:edit/undo', async (c) => {
+  const undo = async (c: PageContext, values: Values = {}): Promise<Response> => {
     const { user } = c.var;
     const edit = editOf(c);
-    const values = await readValues(c);
     const found = await lastEdit(edit, desk);
     if (found.outcome !== 'can_undo') return refused(c, found.outcome);
-    const shown = await read.preview(found.edits, found.base, user);
-    if (shown.outcome === 'unknown_subject') return sendUnknown(c);
-    const applied = await desk.apply(found.edits, {
-      ...{ ...actingUser(user), source: 'page', base: found.base, confirmed: values.confirmed === 'yes' },
-      why: values.why || undoneWhy(edit, found.why),
+    const { edits, base } = found;
+    const preview = await read.preview(edits, base, user);
+    if (preview.outcome === 'unknown_subject') return sendUnknown(c);
+    if (preview.outcome === 'invalid') return refused(c, 'invalid', 422);
+    const undoneWhy = `undoes edit ${edit}: ${found.why}`.slice(0, WHY.max);
+    const show = (more: Pick<ReviewParts, 'exact' | 'unconfirmed'>, status: 200 | 409 = 200) =>
+      send(
+        c,
+        <ReviewPage
+          {...{ title: `Undo edit ${edit}`, at: '/history', preview, format: formatOf(c, deps), ...more }}
+          crumbs={[HISTORY, <a href={`/history/${edit}`}>Edit {edit}</a>]}
+          about={found.why}
+          action={`/history/${edit}/undo`}
+          fields={field(WHY, { why: undoneWhy, ...values })}
+          save="Undo edit"
+          links={button(`/history/${edit}`, 'Cancel')}
+        />,
+        status,
+      );
+    if (values.step === COUNT_STEP || c.req.method !== 'POST')
+      return show({ exact: await countedFor(deps, edits, base, values, user) });
+    const applied = await desk.apply(edits, {
+      ...{ ...actingUser(user), source: 'page', base, confirmed: values.confirmed === 'yes' },
+      why: values.why || undoneWhy,
     });
     return respondToEdit(c, deps, applied, {
       back: '/history',
       invalid: () => refused(c, 'invalid', 422),
       stale: () => refused(c, 'not_last'),
-      unconfirmed: () => show(c, true),
+      unconfirmed: () => show({ unconfirmed: true }, 409),
     });
-  });
+  };
+  app.get('/history/:edit/undo', (c) => undo(c));
+  app.post('/history/:edit/undo', async (c) => undo(c, await readValues(c)));
 };
 
 const historyPage = (
@@ -90,10 +97,10 @@ const historyPage = (
     heading="History of edits"
     about={
       subject === undefined ? (
-        'Every change of a limit you may see, newest first.'
+        'All edits of limits that you may see, newest first.'
       ) : (
         <>
-          Of {subjectLink(subject, subject)}. <a href="/history">All</a>
+          Of {subjectLink(subject, subject)}. <a href="/history">All edits</a>
         </>
       )
     }
@@ -120,67 +127,34 @@ function editEntryPage(entry: LogEntry, mayUndo: boolean, format: PageFormat): M
           {why}. {actor} via {source}, {instant(atMs, format)}
         </>
       }
-      actions={mayUndo && button(`/history/${edit}/undo`, 'Take it back')}
+      actions={mayUndo && button(`/history/${edit}/undo`, 'Undo edit')}
     >
-      <Card id="differs" title="What changed" aside={pageCount(count, 'difference')}>
+      <Card id="differs" title="Changes" aside={pageCount(count, 'difference')}>
         {rows === undefined ? (
           <p class="soft">The version before this edit could not be read.</p>
         ) : (
-          changeTable(rows, 'What changed', format)
+          changeTable(rows, 'Changes', format)
         )}
       </Card>
     </ConsolePage>
   );
 }
 
-const undoneWhy = (edit: number, why: string): string =>
-  `undoes edit ${edit}: ${why}`.slice(0, WHY_CHARACTERS_MAX);
-
 const WHY_NOT = {
-  not_last: 'Others edited since, and only the last edit is taken back.',
-  nothing_live: 'No limit was edited yet.',
-  gone: 'The version before this edit was kept for 90 days and is gone.',
-  invalid: 'The limits from before do not fit the rules that are in force now.',
+  not_last: 'Other edits followed, and only the last edit can be undone.',
+  nothing_live: 'No limit has been edited yet.',
+  gone: 'The version before this edit has expired after 90 days.',
+  invalid: 'The earlier limits do not fit the rules that are in force now.',
 } as const;
 
 const refused = (c: PageContext, why: keyof typeof WHY_NOT, status: 409 | 422 = 409): Promise<Response> =>
   sendProblem(
     c,
     {
-      title: 'It cannot be taken back',
+      title: 'Edit cannot be undone',
       sentence: `${WHY_NOT[why]} Nothing was changed.`,
-      remedy: 'Edit the limits themselves.',
-      link: ['/history', 'To the history'],
+      remedy: 'Edit the limits instead.',
+      link: ['/history', 'Open history'],
     },
     status,
   );
-
-const undoPage = (
-  edit: number,
-  why: string,
-  preview: ValidPreview,
-  unconfirmed: boolean,
-  format: PageFormat,
-): Markup => (
-  <ConsolePage
-    title={`Take back edit ${edit}`}
-    at="/history"
-    user={format.user}
-    crumbs={[HISTORY, <a href={`/history/${edit}`}>Edit {edit}</a>]}
-    about={why}
-  >
-    {unconfirmed && <NotConfirmed />}
-    {previewPart(preview, format)}
-    <PostForm user={format.user} class="card" action={`/history/${edit}/undo`}>
-      {field(
-        { name: 'why', label: 'Why', type: 'textarea', required: true, max: WHY_CHARACTERS_MAX },
-        { why: undoneWhy(edit, why) },
-      )}
-      {confirmPart(preview, format)}
-      <div class="actions">
-        <button class="main">{preview.needsApproval.length > 0 ? 'File a request' : 'Take it back'}</button>
-        {button(`/history/${edit}`, 'Cancel')}
-      </div>
-    </PostForm>
-  </ConsolePage>
-);

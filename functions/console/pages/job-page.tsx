@@ -53,7 +53,7 @@ const findJobPage = ({ user }: PageFormat, word = '', sentence?: string): Markup
     title="Find a job"
     at="/jobs"
     user={user}
-    about="Why a job was admitted or rejected, and what would become of it now."
+    about="The reasons for a job’s decision, and the decision it would get now."
   >
     {sentence !== undefined && (
       <Note tone="warn" role="status">
@@ -68,7 +68,7 @@ const findJobPage = ({ user }: PageFormat, word = '', sentence?: string): Markup
           {...{ required: true, autofocus: true, placeholder: '4711 or d-4711-1' }}
         />
       </label>
-      <button class="main">Explain</button>
+      <button class="main">Show decision</button>
     </form>
   </ConsolePage>
 );
@@ -92,14 +92,14 @@ const jobPage = (shown: JobPageProps, format: PageFormat): Markup => {
           {instant(job.decidedAtMs, format)} ({distance(job.decidedAtMs, format.nowMs)})
         </>
       }
-      actions={url !== undefined && outside(url, 'The job in GitLab')}
+      actions={url !== undefined && outside(url, 'Open job in GitLab')}
     >
       {rejectionPart(shown, format)}
       {job.rejection === undefined ? (
         detailParts(job, format)
       ) : (
         <details>
-          <summary>Every detail of this decision</summary>
+          <summary>All details of this decision</summary>
           {detailParts(job, format)}
         </details>
       )}
@@ -108,23 +108,23 @@ const jobPage = (shown: JobPageProps, format: PageFormat): Markup => {
 };
 
 const STATES: Readonly<Record<JobExplanation['state'], string>> = {
-  HELD: 'held: waits or begins',
-  RUNNING: 'runs',
+  HELD: 'held: not started yet',
+  RUNNING: 'running',
   SETTLED: 'ended and settled',
-  RELEASED: 'given back: it never ran',
-  EXPIRED: 'expired: GitLab does not know it any more',
+  RELEASED: 'released: it never ran',
+  EXPIRED: 'expired: GitLab no longer knows the job',
   REJECTED: 'rejected',
-  RESERVED: 'a slot is kept for it',
+  RESERVED: 'reserved: a slot is kept for the job',
 };
 const ANSWERED: Readonly<Record<JobExplanation['answered'], string>> = {
   ledger: 'the ledger',
-  fallback: 'the relay on its own, because no decision came in time',
-  unknown: 'not known',
+  fallback: 'the relay, because the ledger did not decide in time',
+  unknown: 'unknown',
 };
 const UNCHECKED: Readonly<Record<NonNullable<JobExplanation['unchecked']>, string>> = {
   exempt: 'exempt by the policy',
-  unmetered: 'admitted while no answer came; charged later',
-  bypass: 'it ran without being asked about',
+  unmetered: 'admitted without the ledger; charged later',
+  bypass: 'ran without an admission request',
 };
 
 const detailParts = (job: JobExplanation, format: PageFormat): Markup => (
@@ -137,9 +137,9 @@ const detailParts = (job: JobExplanation, format: PageFormat): Markup => (
             ['Decision', <code>{job.decisionId}</code>],
             ['Pipeline', job.job.pipelineId],
             ['State', STATES[job.state]],
-            ['Answered by', ANSWERED[job.answered]],
+            ['Decided by', ANSWERED[job.answered]],
             ['Not checked', job.unchecked && UNCHECKED[job.unchecked]],
-            ['Noted', job.flagged && 'it was rejected, and yet it ran', 'bad-text'],
+            ['Warning', job.flagged && 'the job ran although it was rejected', 'bad-text'],
             ['Ran', job.durationSeconds !== undefined && durationText(job.durationSeconds)],
             ['Ended', job.endedAtMs !== undefined && instant(job.endedAtMs, format)],
           ]}
@@ -150,11 +150,11 @@ const detailParts = (job: JobExplanation, format: PageFormat): Markup => (
       </Card>
     </div>
     {job.rejectionText !== undefined && (
-      <Card id="text" title="Text on the job page">
+      <Card id="text" title="Rejection text in GitLab">
         <pre>{job.rejectionText}</pre>
       </Card>
     )}
-    <Card id="counters" title="Limits it counted on">
+    <Card id="counters" title="Limits of the job">
       {countersPart(job, format)}
     </Card>
     <Card id="rules" title="Rules">
@@ -190,20 +190,20 @@ function countersPart({ counters, countersHidden }: JobExplanation, format: Page
   return (
     <>
       {counters.length === 0 ? (
-        <p class="soft">None that you may see.</p>
+        <p class="soft">You may see none of them.</p>
       ) : (
         <Table
           label="Limits"
           columns={[
             { head: 'Limit', cell: counterName },
-            { head: 'Then', style: 'full', cell: (counter) => thenText(counter, format) },
+            { head: 'At the decision', style: 'full', cell: (counter) => thenText(counter, format) },
             { head: 'Limit now', style: 'n', cell: ({ now, unit }) => amount(now.bound, unit) },
             { head: 'Left now', style: 'n', cell: ({ now, unit }) => amount(now.left, unit) },
           ]}
           rows={counters}
         />
       )}
-      {countersHidden > 0 && <p class="soft">{countersHidden} more of groups you may not see.</p>}
+      {countersHidden > 0 && <p class="soft">{countersHidden} more belong to groups you may not see.</p>}
     </>
   );
 }
@@ -219,7 +219,7 @@ function counterName({ subject, label, limit, period, now: { mode, wait } }: Exp
 }
 
 function thenText({ atDecision, unit }: ExplainedCounter, format: PageFormat): Markup {
-  if (atDecision === undefined) return <span class="soft">not asked</span>;
+  if (atDecision === undefined) return <span class="soft">not checked</span>;
   const { seen, jobHeld, checked } = atDecision;
   const amount = (whole: number): string => pageAmount(whole, unit, format);
   if (seen === undefined)
@@ -230,8 +230,8 @@ function thenText({ atDecision, unit }: ExplainedCounter, format: PageFormat): M
     );
   return (
     <>
-      <strong class="bad-text">refused:</strong> {amount(seen.left)} left of {amount(seen.bound)}, it asked
-      for {amount(seen.asked)}
+      <strong class="bad-text">refused:</strong> {amount(seen.left)} left of {amount(seen.bound)}, the job
+      needed {amount(seen.asked)}
     </>
   );
 }
@@ -251,7 +251,7 @@ function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
           rows={mattered}
         />
       )}
-      {silent > 0 && <p class="soft">{pageCount(silent, 'rule')} with nothing against it.</p>}
+      {silent > 0 && <p class="soft">{pageCount(silent, 'rule')} without a violation.</p>}
     </>
   );
 }

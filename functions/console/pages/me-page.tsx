@@ -24,11 +24,11 @@ export const meRoutes: PageRoutes = (app, deps) => {
 };
 
 const ROLE_SENTENCES: Readonly<Record<MeAnswer['roles'][number], string>> = {
-  admin: 'Administrator: everything, also switching rules back.',
-  finance: 'Finance: set, raise and grant everywhere, approve what others ask for.',
+  admin: 'Administrator: you may do everything, including moving rollouts back.',
+  finance: 'Finance: you may change and grant limits everywhere, and approve requests.',
   owner:
-    'Owner: see your groups and all below, tighten and freeze them; loosen what an enforced limit above still holds.',
-  viewer: 'Viewer: see your groups and all below, ask for more.',
+    'Owner: you see your groups and everything below, may tighten and freeze them, and may loosen limits that an enforced limit above still bounds.',
+  viewer: 'Viewer: you see your groups and everything below, and may file requests.',
 };
 
 const mePage = (me: MeAnswer, sessions: readonly OwnSessionRow[], format: PageFormat): Markup => (
@@ -42,14 +42,14 @@ const mePage = (me: MeAnswer, sessions: readonly OwnSessionRow[], format: PageFo
     <Card id="may" title="Your rights">
       {me.roles.length === 0 && (
         <p>
-          <strong>You are signed in, and nothing is yours to see.</strong> Ask the platform team.
+          <strong>You are signed in, but have no rights here.</strong> Ask the platform team.
         </p>
       )}
       <List of={me.roles.map((role) => ROLE_SENTENCES[role])} />
-      <p class="soft">Rights come from your groups in GitLab, and are read again every 15 minutes.</p>
+      <p class="soft">Your rights come from your groups in GitLab. They are read again every 15 minutes.</p>
     </Card>
     {(me.seesAll || me.groups.length > 0) && (
-      <Card id="see" title="Groups you see">
+      <Card id="see" title="Visible groups">
         <List
           of={
             me.seesAll
@@ -71,22 +71,22 @@ const sessionsCard = (all: readonly OwnSessionRow[], { user, nowMs }: PageFormat
         label="Sessions"
         columns={[
           {
-            head: 'Where',
+            head: 'Device',
             cell: ({ isTerminal, isThis }) => (
               <>
-                {isTerminal ? 'A terminal' : 'A browser'} {isThis && <span class="tag good">this one</span>}
+                {isTerminal ? 'Terminal' : 'Browser'} {isThis && <span class="tag good">this session</span>}
               </>
             ),
           },
-          { head: 'Signed in', cell: ({ beganAgoMs }) => ago(beganAgoMs) },
-          { head: 'Last seen', cell: ({ seenAgoMs }) => ago(seenAgoMs) },
+          { head: 'Sign-in', cell: ({ beganAgoMs }) => ago(beganAgoMs) },
+          { head: 'Last use', cell: ({ seenAgoMs }) => ago(seenAgoMs) },
           {
             head: DO,
             cell: ({ isThis, handle, beganAgoMs }) =>
               !isThis && (
                 <PostForm user={user} action="/me/sessions">
                   <input type="hidden" name="handle" value={handle} />
-                  <button>Sign out{hidden(` the one of ${ago(beganAgoMs)}`)}</button>
+                  <button>Sign out{hidden(` the session of ${ago(beganAgoMs)}`)}</button>
                 </PostForm>
               ),
           },
@@ -96,7 +96,7 @@ const sessionsCard = (all: readonly OwnSessionRow[], { user, nowMs }: PageFormat
       {all.length > 2 && (
         <PostForm user={user} class="actions" action="/me/sessions">
           <button class="danger" name="step" value="others">
-            Sign out everywhere else
+            Sign out all other sessions
           </button>
         </PostForm>
       )}

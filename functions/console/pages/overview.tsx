@@ -47,8 +47,8 @@ const ROWS = 50;
 /** The directory is synced every few minutes. */
 const DIRECTORY_OLD_MS = 3_600_000;
 const SORTS: readonly (readonly [OverviewOrder, string])[] = [
-  ['runs-out-first', 'Runs out first'],
-  ['spent', 'Most spent'],
+  ['runs-out-first', 'Soonest to run out first'],
+  ['spent', 'Highest spend first'],
   ['name', 'Name'],
 ];
 function overviewAsked(c: PageContext): OverviewQuery {
@@ -84,7 +84,7 @@ function overviewPage({ overview, asked, group }: OverviewShown, format: PageFor
       user={user}
       about={aboutText(overview, format)}
       crumbs={group && [<a href="/">All budgets</a>]}
-      actions={group && ui.button(ui.subjectHref(group.subject) ?? '/', 'The group itself')}
+      actions={group && ui.button(ui.subjectHref(group.subject) ?? '/', 'Open group')}
     >
       {mayOpen('GET /budgets', user.roles) && <ui.BudgetTabs at="/" />}
       {instanceCard(overview, format)}
@@ -95,15 +95,15 @@ function overviewPage({ overview, asked, group }: OverviewShown, format: PageFor
           {user.roles.ownedGroupIds.length > 0 && (
             <label class="check">
               <input type="checkbox" name="mine" value="1" checked={mine === true} />
-              Only mine
+              Only my groups
             </label>
           )}
-          <button>Show</button>
+          <button>Show groups</button>
         </form>
         {rows.length === 0 ? (
           <p>
-            <strong>There is nothing to see here.</strong> <a href="/">Show all</a>, or{' '}
-            <a href="/me">see your rights</a>.
+            <strong>No visible group matches.</strong> <a href="/">Show all groups</a>, or{' '}
+            <a href="/me">show your rights</a>.
           </p>
         ) : (
           <>
@@ -128,10 +128,11 @@ function aboutText({ total, others, directoryAtMs, set }: Overview, { nowMs }: P
     <>
       {pageCount(total - others, 'group')}
       {others > 0 && ` and ${pageCount(others, 'other budget')}`}.{' '}
-      {set === undefined && 'No limits were made live yet: those packed with the deployment hold. '}
+      {set === undefined && 'No limits have been published yet. Those of the deployment are in force. '}
       {isOld && (
         <strong class="warn-text">
-          Groups read from GitLab: {directoryAtMs === undefined ? 'never' : distance(directoryAtMs, nowMs)}.
+          Last sync of groups from GitLab:{' '}
+          {directoryAtMs === undefined ? 'never' : distance(directoryAtMs, nowMs)}.
         </strong>
       )}
     </>

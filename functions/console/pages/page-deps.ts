@@ -1,15 +1,10 @@
 import type { Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Directory } from '../../../policies/directory.ts';
-import type { Policy } from '../../../policies/policy.ts';
-import type { ConsoleReader } from '../../answers/create-console-read.ts';
-import type { Log } from '../../core/environment/environment.ts';
-import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
 import type { Uploads } from '../../core/limits/limit-table.ts';
 import type { ApprovalCheck } from '../../core/notify/approval-link.ts';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import type { OwnSessions } from '../../core/signin/sessions.ts';
-import type { ReportSender } from '../api/tell-owner.ts';
+import type { ApiDeps } from '../api/api-parts.ts';
 import { readForm } from '../unreadable-request.ts';
 import type { PageFormat } from './parts/amounts.tsx';
 import type { Values } from './parts/form-field.tsx';
@@ -52,29 +47,21 @@ export const queryCursor = (c: PageContext): string | undefined => query(c, 'cur
 
 export function doneText(c: PageContext): string | undefined {
   const saved = query(c, 'saved');
-  if (saved === 'nothing') return 'Nothing was changed: it is like that already.';
+  if (saved === 'nothing') return 'Nothing was changed: the limits already have these values.';
   return readWholeNumber(saved) === undefined
     ? undefined
-    : `Saved as edit ${saved}. New jobs are decided by it within seconds.`;
+    : `Saved as edit ${saved}. It applies to new jobs within seconds.`;
 }
 
-export interface PagesDeps {
-  readonly desk: LimitsDesk;
-  readonly read: ConsoleReader;
-  readonly policy: Policy;
-  readonly directory: () => Promise<Directory | undefined>;
+export interface PagesDeps extends ApiDeps {
   readonly uploads: Uploads;
-  readonly clock: { nowMs(): number };
   /** IANA zone of instants that belong to no limit, and of days. */
   readonly zone: string;
-  /** Our own address, as the browser sees it; stands in mails. */
+  /** The address of the console in links of messages. */
   readonly origin: string;
-  /** Notifies a group's owner, e.g. by SNS; absent: nothing can be sent from here. */
-  readonly tellOwner?: ReportSender;
-  /** Checks signed links to requests; absent: none is taken. */
+  /** Checks signed links to requests. @default signed links are refused */
   readonly checkApproval?: ApprovalCheck;
   readonly sessions?: OwnSessions;
-  readonly log: Log;
 }
 
 export type PageContext = Context<SignInEnv>;
@@ -89,9 +76,3 @@ export const send = async (
   markup: Markup,
   status: ContentfulStatusCode = 200,
 ): Promise<Response> => c.html(await markup, status);
-
-export const sendCsv = (c: PageContext, text: string, name: string): Response =>
-  c.body(text, 200, {
-    'content-type': 'text/csv; charset=utf-8',
-    'content-disposition': `attachment; filename="${name}"`,
-  });

@@ -1,11 +1,11 @@
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { DocumentProblem } from '../../../policies/document/reading.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ApplyOutcome, Denial } from '../../core/limits/edit-outcomes.ts';
 import { actText, whoMayText } from '../../core/limits/rights.ts';
 import type { User } from '../../core/signin/model.ts';
 import type { RenderNotice } from '../../core/signin/require-user.ts';
+import { visibleRows } from '../api/edits.ts';
 import { BarePage, ConsolePage } from './frame.tsx';
 import { type PageContext, type PagesDeps, send } from './page-deps.ts';
 import { address, button, List, type Markup } from './parts/layout.tsx';
@@ -22,7 +22,7 @@ const problemPage = (user: User, { title, sentence, remedy, link }: Problem): Ma
     <div class="card">
       <div>{sentence}</div>
       <p>{remedy}</p>
-      <p>{button(...(link ?? (['/', 'To the budgets'] as const)))}</p>
+      <p>{button(...(link ?? (['/', 'Open budgets'] as const)))}</p>
     </div>
   </ConsolePage>
 );
@@ -51,18 +51,18 @@ export const sendUnknown = (c: PageContext) =>
   sendProblem(
     c,
     {
-      title: 'Not here',
-      sentence: 'There is no such page, or it is about a group you may not see.',
-      remedy: 'You see groups in which you are a member in GitLab, and all below them.',
+      title: 'Not found',
+      sentence: 'This page does not exist, or it is about a group you may not see.',
+      remedy: 'You may see groups of which you are a member in GitLab, and everything below.',
     },
     404,
   );
 
 const forbiddenProblem = (user: User, denied: readonly Denial[], back: string): Problem => ({
-  title: 'Not yours to change',
+  title: 'No right to change this',
   sentence: (
     <>
-      Nothing was saved. You are signed in as {user.username}, and this needs another right:
+      Nothing was saved. You are signed in as {user.username}, and these changes need other rights:
       <List
         of={denied.slice(0, 10).map(({ row, act, needs }) => (
           <>
@@ -75,9 +75,9 @@ const forbiddenProblem = (user: User, denied: readonly Denial[], back: string): 
   ),
   remedy: (
     <>
-      Ask a user who is, or{' '}
-      <a href={`/ask?subject=${encodeURIComponent(denied[0]?.row.subject ?? 'instance')}`}>ask for more</a>:
-      the request is sent to them. {RIGHTS}
+      Ask a user who has these rights, or{' '}
+      <a href={`/ask?subject=${encodeURIComponent(denied[0]?.row.subject ?? 'instance')}`}>request more</a>.
+      The request is sent to such users. {RIGHTS}
     </>
   ),
   link: [back, 'Back'],
@@ -85,13 +85,14 @@ const forbiddenProblem = (user: User, denied: readonly Denial[], back: string): 
 
 const RIGHTS = (
   <>
-    Your rights come from GitLab’s groups and are read again every 15 minutes; <a href="/me">see yours</a>.
+    Your rights come from your groups in GitLab, and are read again every 15 minutes.{' '}
+    <a href="/me">Show your rights</a>.
   </>
 );
 
 export const closedPage = (user: User, who: string): Markup =>
   problemPage(user, {
-    title: 'Not yours to open',
+    title: 'No right to open this page',
     sentence: `To open this page you must be ${who}. You are signed in as ${user.username}.`,
     remedy: RIGHTS,
   });
@@ -100,16 +101,21 @@ type NeedsApproval = Extract<ApplyOutcome, { outcome: 'needs_approval' }>;
 
 function approvalProblem({ by, request }: NeedsApproval, back: string): Problem {
   const who = whoMayText('approve', by);
-  const sentence = `Nothing is changed yet: another user, who is ${who}, must approve it.`;
+  const sentence = `Nothing was changed yet. Another user, who is ${who}, must approve the change.`;
   if (request !== undefined)
-    return { title: 'Request filed', sentence, remedy: 'It is listed under “Requests”.', link: REQUESTS };
-  const remedy = 'Too many requests are waiting already: some must be decided or expire first.';
+    return {
+      title: 'Request filed',
+      sentence,
+      remedy: 'The request is listed under “Requests”.',
+      link: REQUESTS,
+    };
+  const remedy = 'Too many requests are waiting. Some must be decided or expire first.';
   return { title: 'Needs approval', sentence, remedy, link: [back, 'Back'] };
 }
 
-export const REQUESTS = ['/requests', 'To the requests'] as const;
+export const REQUESTS = ['/requests', 'Open requests'] as const;
 
-export type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
+export type Stale = Omit<Extract<ApplyOutcome, { outcome: 'stale' }>, 'outcome'>;
 
 interface EditAnswers {
   readonly back: string;
@@ -142,11 +148,8 @@ export async function respondToEdit(
       const denied = outcome.denied.filter(({ row }) => sees(row.subject));
       return sendProblem(c, forbiddenProblem(user, denied, back), 403);
     }
-    case 'stale': {
-      const seen = (rows: Stale['mine']) => rows?.filter(({ subject }) => sees(subject));
-      const { mine, theirs, ...rest } = outcome;
-      return stale({ ...rest, ...withoutAbsent({ mine: seen(mine), theirs: seen(theirs) }) });
-    }
+    case 'stale':
+      return stale(visibleRows(outcome, sees));
     case 'needs_confirmation':
       return unconfirmed();
     case 'needs_approval':

@@ -42,8 +42,8 @@ export function rejectionPart(shown: JobPageProps, format: PageFormat): Markup |
         <p>
           <strong>{rejection.says}</strong>
         </p>
-        {job.flagged && <p class="bad-text">It ran all the same: GitLab did not follow the answer.</p>}
-        {rejection.others.length > 0 && <p>It would also have been stopped by:</p>}
+        {job.flagged && <p class="bad-text">The job ran anyway: GitLab did not follow the rejection.</p>}
+        {rejection.others.length > 0 && <p>Other reasons for the rejection:</p>}
         <List of={rejection.others} />
       </Card>
       {retry !== undefined && (
@@ -54,20 +54,20 @@ export function rejectionPart(shown: JobPageProps, format: PageFormat): Markup |
       {requests.length > 0 && requestedCard(requests, job, format)}
       {now?.outcome === 'admitted' ? (
         <Note tone="good">
-          If it came now it would be <strong>admitted</strong>.{' '}
-          {job.job.url === undefined ? 'Retry it in GitLab.' : retryLink(job)}
+          If the job started now, it would be <strong>admitted</strong>.{' '}
+          {job.job.url === undefined ? 'Retry the job in GitLab.' : retryLink(job)}
         </Note>
       ) : (
         <>
           {/* A freeze, or a limit that was lowered since, may reject it now for another reason than then. */}
           {now !== undefined && against.length > 0 && (
             <Note tone="warn" lines={against.map(({ text }) => text)}>
-              If it came now it would be <strong>rejected</strong>
+              If the job started now, it would be <strong>rejected</strong>
               {waitText(now)}:
             </Note>
           )}
           <div class={form === '' ? undefined : 'two'}>
-            <Card id="helps" title="Ways to run it">
+            <Card id="helps" title="Options">
               <List of={helpLines(rejection, form !== '', format)} />
             </Card>
             {form}
@@ -88,17 +88,17 @@ function retryText(retry: JobRetry, format: PageFormat): Child {
         {retries} of {retriesMax}, with the consent of {subjectLink(`group/${retry.groupId}`, 'its group')}.
       </>
     );
-  if (state === 'over') return `It is not retried any more: ${why}.`;
+  if (state === 'over') return `The job is not retried any more: ${why}.`;
   return (
     <>
-      <strong>It is retried when there is room,</strong> at most {retriesMax} times until{' '}
+      <strong>The job is retried when the limit allows it,</strong> at most {retriesMax} times until{' '}
       {instant(untilMs, format)}.{why !== undefined && ` So far: ${why}.`}
     </>
   );
 }
 
 const retryLink = ({ job }: JobExplanation): Markup | string =>
-  job.url === undefined ? '' : outside(job.url, 'Retry it in GitLab');
+  job.url === undefined ? '' : outside(job.url, 'Retry job in GitLab');
 
 function helpLines(rejection: JobRejection, hasForm: boolean, format: PageFormat): readonly Child[] {
   const { classes, renewsAtMs, owner, advice } = rejection;
@@ -112,25 +112,26 @@ function helpLines(rejection: JobRejection, hasForm: boolean, format: PageFormat
     )),
     renewsAtMs !== undefined && (
       <>
-        Waiting: the limit starts anew {instant(renewsAtMs, format)} ({distance(renewsAtMs, format.nowMs)}).
+        Waiting: the next period of the limit starts {instant(renewsAtMs, format)} (
+        {distance(renewsAtMs, format.nowMs)}).
       </>
     ),
     <>
       A higher limit: ask <strong>{owner?.name ?? 'the owners of the group'}</strong>
       {owner?.contact !== undefined && <> ({contactLink(owner.contact)})</>}
-      {hasForm ? ', or send the request filled in here.' : '.'}
+      {hasForm ? ', or send the prepared request.' : '.'}
     </>,
-    classes.length === 0 && advice.length === 0 && 'No cheaper runner would make it fit.',
+    classes.length === 0 && advice.length === 0 && 'No cheaper runner would make the job fit.',
   ].filter((line) => line !== false);
 }
 
 function requestedCard(requests: readonly RequestRow[], job: JobExplanation, format: PageFormat): Markup {
-  const stateOf = ({ state, decidedBy = 'somebody', note }: RequestRow): string =>
+  const stateOf = ({ state, decidedBy = 'an unknown user', note }: RequestRow): string =>
     state === 'pending'
       ? 'waits for a decision.'
       : `${state} by ${decidedBy}${note === undefined ? '' : `: “${note}”`}.`;
   return (
-    <Card id="requested" title="Asked for because of it">
+    <Card id="requested" title="Requests for this job">
       <List
         of={requests.map((row) => (
           <>
@@ -152,7 +153,7 @@ function requestForm(
   const values = { amount, until: untilDay, reason: `${job.name ?? 'A job'}${where} was rejected.` };
   return (
     <PostForm user={user} class="card" action="/ask">
-      <h2>Ask for more for {label}</h2>
+      <h2>Request for more, {label}</h2>
       {hiddenFields({ subject, limit, from: fromDay, link })}
       {field(
         {
@@ -165,7 +166,7 @@ function requestForm(
       {field({ name: 'until', label: 'Until', type: 'date', required: true, short: true }, values)}
       {field({ name: 'reason', label: 'Reason', type: 'textarea', required: true, max: 500 }, values)}
       <div class="actions">
-        <button class="main">Send the request</button>
+        <button class="main">Send request</button>
       </div>
     </PostForm>
   );

@@ -9,6 +9,7 @@ import {
   type SpendUnreadable,
 } from '../../answers/report/model.ts';
 import { groupsCsv, spendCsv } from '../../answers/report/spend-text.ts';
+import { sendCsv } from '../api/api-parts.ts';
 import { ConsolePage } from './frame.tsx';
 import {
   formatOf,
@@ -18,7 +19,6 @@ import {
   queryNumber,
   queryOf,
   send,
-  sendCsv,
 } from './page-deps.ts';
 import { daySpan, distance, number, type PageFormat, pageAmount } from './parts/amounts.tsx';
 import type { ChoiceList, Markup } from './parts/layout.tsx';
@@ -62,9 +62,9 @@ export const reportPageRoutes: PageRoutes = (app, deps) => {
 };
 
 const TOO_LONG = {
-  title: 'Too long',
-  sentence: `A file from here has at most ${number(FILE_LINES_MAX)} groups.`,
-  remedy: 'Ask for one group, or use the command line: npx tollgate report spend --all --csv.',
+  title: 'File too long',
+  sentence: `A file has at most ${number(FILE_LINES_MAX)} groups.`,
+  remedy: 'Choose one group, or use the command line: npx tollgate report spend --all --csv.',
 };
 
 /** An unknown key is an error, because another report would look like the requested one. */
@@ -86,7 +86,7 @@ function askedOf(c: PageContext): SpendQuery {
 
 function refused(c: PageContext, answer: Exclude<SpendAnswer, { outcome: 'reported' }>) {
   if (answer.outcome === 'unknown_group') return sendUnknown(c);
-  const sentence = `No file of this: ${answer.asked} ${answer.sentence}.`;
+  const sentence = `The report cannot be made: ${answer.asked} ${answer.sentence}.`;
   return sendProblem(c, { title: 'No report', sentence, remedy: 'Go back and correct it.' }, 422);
 }
 
@@ -97,7 +97,7 @@ const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: PageFormat):
       title="Reports"
       at="/reports"
       user={format.user}
-      about={report ? aboutText(report, format) : 'Spend in any period, compared with the period before.'}
+      about={report ? aboutText(report, format) : 'Spend in any period, compared with the previous period.'}
     >
       {reportForm(asked, report?.by, report?.keys ?? SPEND_KEYS)}
       {report && reportParts(asked, report, format)}
@@ -109,7 +109,7 @@ const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: PageFormat):
       {answer.outcome === 'unknown_group' && (
         <ui.Plain>
           <strong>
-            {asked.group === undefined ? 'Name a group.' : `There is no report of ${asked.group} for you.`}
+            {asked.group === undefined ? 'Choose a group.' : `No report of ${asked.group} is visible to you.`}
           </strong>
         </ui.Plain>
       )}
@@ -158,7 +158,7 @@ function reportForm(asked: SpendQuery, by: SpendKey | undefined, keys: readonly 
         ['', 'the next level'],
         ...keys.map((key) => [key, KEY_TEXTS[key]] as const),
       ])}
-      <button>Show</button>
+      <button>Show report</button>
     </form>
   );
 }
@@ -170,7 +170,7 @@ function aboutText(report: SpendReport, { nowMs }: PageFormat): Markup {
       {path}, {daySpan(report)}
       {before !== undefined && `, compared with ${daySpan(before)}`}.{' '}
       {packedAtMs !== undefined && `Counted ${distance(packedAtMs, nowMs)}. `}
-      {subject !== 'instance' && <a href={ui.address('/reports', { from, to })}>All that is yours</a>}
+      {subject !== 'instance' && <a href={ui.address('/reports', { from, to })}>All my groups</a>}
     </>
   );
 }
@@ -190,15 +190,15 @@ function reportParts(asked: SpendQuery, report: SpendReport, format: PageFormat)
       {totalCard(report, format)}
       {isEmpty ? (
         <ui.Plain>
-          <strong>No job was decided in these days.</strong>
+          <strong>No job was decided in this period.</strong>
         </ui.Plain>
       ) : (
         <>
           <ui.Card id="cost" title={`By ${KEY_TEXTS[by]}`} aside={format.currency}>
             {spendTable(asked, report)}
             <p class="actions">
-              {file('spend', 'These rows as CSV')}
-              {!subject.startsWith('project/') && file('groups', 'All groups as CSV')}
+              {file('spend', 'Download rows (CSV)')}
+              {!subject.startsWith('project/') && file('groups', 'Download all groups (CSV)')}
             </p>
           </ui.Card>
           {rows.length > 0 && wasteCard(report)}
@@ -212,13 +212,13 @@ function totalCard({ total }: SpendReport, format: PageFormat): Markup {
   const { before, micros, heldMicros, rejected } = total;
   const money = (amount: number): string => pageAmount(amount, 'micros', format);
   return (
-    <ui.Card id="total" title="All together">
+    <ui.Card id="total" title="Total">
       <ui.Facts
         style="figures"
         of={[
           ['Spent', money(micros)],
           ['Held by running jobs', heldMicros !== 0 && money(heldMicros)],
-          ['The period before', before && money(before.micros)],
+          ['Previous period', before && money(before.micros)],
           ['Jobs', [number(total.jobs), rejected > 0 && ui.soft(`${number(rejected)} rejected`)]],
         ]}
       />

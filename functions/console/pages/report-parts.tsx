@@ -51,14 +51,14 @@ export function spendTable(asked: SpendQuery, report: SpendReport): Markup {
       ...(before === undefined
         ? []
         : [
-            { head: 'Before', style: 'n', cell: (row: FigureRow) => bare(beforeOf(row), 'micros') },
+            { head: 'Previous', style: 'n', cell: (row: FigureRow) => bare(beforeOf(row), 'micros') },
             {
               head: 'Change',
               style: 'n',
               cell: (row: FigureRow) => bare(row.micros - beforeOf(row), 'micros'),
             },
           ]),
-      { head: 'Ran, min', style: 'n wide', cell: ({ seconds }) => number(Math.round(seconds / 60)) },
+      { head: 'Run time, min', style: 'n wide', cell: ({ seconds }) => number(Math.round(seconds / 60)) },
     ],
     { rows, others: hasOthers(report) ? other : undefined, total },
   );
@@ -92,7 +92,7 @@ function reportTable(
       label={label}
       columns={[{ head, cell: nameOf }, ...bars, ...figures]}
       rows={rows}
-      foot={[...(others === undefined ? [] : [foot(soft(others.label), others)]), foot('Together', total)]}
+      foot={[...(others === undefined ? [] : [foot(soft(others.label), others)]), foot('Total', total)]}
     />
   );
 }
@@ -134,7 +134,7 @@ const WASTE: readonly Column<FigureRow>[] = [
     cell: ({ retriesKnown, retries }) => (retriesKnown === 0 ? '–' : number(retries)),
   },
   {
-    head: 'Queued',
+    head: 'Mean queue time',
     style: 'n',
     cell: (row) => {
       const mean = meanQueuedSeconds(row);
@@ -151,8 +151,8 @@ export function wasteCard(report: SpendReport): Markup {
     total,
   };
   return (
-    <Card id="waste" title="More than money">
-      {reportTable('More than money', report, (row) => rowName(row, by), [], WASTE, shown)}
+    <Card id="waste" title="Job figures">
+      {reportTable('Job figures', report, (row) => rowName(row, by), [], WASTE, shown)}
       <p class="soft">
         Unchecked jobs ran without a decision of the ledger and were charged afterwards. {retriesText(report)}{' '}
         {queueText(report)}

@@ -31,11 +31,11 @@ const requestFacts = (row: RequestRow, format: PageFormat): Markup => {
       <p>{reason}</p>
       <ui.Facts
         of={[
-          ['Counts', row.from !== undefined && spanText(row)],
+          ['Validity', row.from !== undefined && spanText(row)],
           ['Limit', left],
           ['Ticket', ticket],
-          ['From', link !== undefined && ui.outside(link, link)],
-          ['Waits until', instant(expiresAtMs, format)],
+          ['Origin', link !== undefined && ui.outside(link, link)],
+          ['Expiry', instant(expiresAtMs, format)],
         ]}
       />
     </>
@@ -65,8 +65,7 @@ export function requestsPage(
       title="Requests"
       at="/requests"
       user={format.user}
-      heading="Requests for more"
-      about="Ask for more on the page of a group. A request is never decided by the user who made it."
+      about="File a request on the page of a group. Another user decides it."
     >
       <ui.Done text={done} />
       {waiting.length === 0 && <ui.Plain>No requests are waiting.</ui.Plain>}
@@ -101,12 +100,12 @@ function waitingCard(row: RequestRow, format: PageFormat): Markup {
       {mayDecide ? (
         <div class="actions">
           <a class="button main" href={`/requests/${id}`}>
-            Look at it and decide{ui.hidden(` for ${path}`)}
+            Review request{ui.hidden(` for ${path}`)}
           </a>
         </div>
       ) : (
         <p class="soft">
-          {own ? 'You asked for it, so another user decides.' : 'You may not decide this one.'}
+          {own ? 'You filed this request, so another user decides.' : 'You may not decide this request.'}
         </p>
       )}
     </article>
@@ -121,12 +120,12 @@ function overText(row: RequestRow, format: PageFormat): Markup {
       <span class={`tag ${state === 'approved' ? 'good' : ''}`}>{row.granted ? 'granted' : outcome}</span>{' '}
       <strong>{wantedText(row, format)}</strong> for {ui.subjectLink(row.subject, row.path)}: {row.reason}
       <p class="soft">
-        asked by {row.requestedBy}
+        requested by {row.requestedBy}
         {decidedBy !== undefined && `, decided by ${decidedBy}`}
         {decidedAtMs !== undefined && ` ${distance(decidedAtMs, format.nowMs)}`}
         {note !== undefined && `: ${note}`}
         {state === 'approved' && row.link !== undefined && (
-          <> · {ui.outside(row.link, 'Retry the job in GitLab')}</>
+          <> · {ui.outside(row.link, 'Retry job in GitLab')}</>
         )}
       </p>
     </>
@@ -140,15 +139,15 @@ export function askPage(
   problems: FieldProblems = NO_PROBLEMS,
   others: readonly string[] = [],
 ): Markup {
-  const link = { name: 'link', label: 'The job it is about', type: 'url', max: 500 } as const;
-  const fields = [...grantFormFields(limits, zone), { ...link, hint: 'Its address in GitLab.' }];
+  const link = { name: 'link', label: 'Job', type: 'url', max: 500 } as const;
+  const fields = [...grantFormFields(limits, zone), { ...link, hint: 'The address of the job in GitLab.' }];
   const back = ui.subjectHref(subject) ?? '/';
   return (
-    <ConsolePage title={`Ask for more for ${path}`} at="/requests" user={format.user}>
+    <ConsolePage title={`Request for more, ${path}`} at="/requests" user={format.user}>
       {problemList(problems, others, fields)}
       {limits.every((limit) => limit.amount === 'unlimited') ? (
         <ui.Plain>
-          It has no limit of its own to add to; ask for those above it there. {ui.button(back, 'Back')}
+          There is no limit here to add to. Request more for a group above. {ui.button(back, 'Back')}
         </ui.Plain>
       ) : (
         <ui.PostForm user={format.user} class="card" action="/ask">
@@ -156,7 +155,7 @@ export function askPage(
           {hiddenFields({ subject })}
           {fields.map((each) => field(each, values, problems))}
           <div class="actions">
-            <button class="main">Send the request</button>
+            <button class="main">Send request</button>
             {ui.button(back, 'Cancel')}
           </div>
         </ui.PostForm>
@@ -167,7 +166,7 @@ export function askPage(
 
 const CHANGED = {
   outcome: 'invalid',
-  problems: [{ path: [], message: 'was changed meanwhile: decline it, and have it asked for again' }],
+  problems: [{ path: [], message: 'was changed since: decline this request, and have a new one filed' }],
 } as const;
 
 async function editsOf(
@@ -214,12 +213,12 @@ function decidePage(
   const wanted = `${wantedText(row, format)} for ${row.path}`;
   return (
     <ConsolePage
-      title={`Decide: ${wanted}`}
+      title={`Review: ${wanted}`}
       at="/requests"
       user={format.user}
       heading={wanted}
       crumbs={[<a href="/requests">Requests</a>]}
-      about={`Asked for by ${row.requestedBy}. Look at what it does, then decide.`}
+      about={`Requested by ${row.requestedBy}. Check the effect, then approve or decline.`}
     >
       <ui.Card id="asked" title="Request">
         {requestFacts(row, format)}
@@ -235,7 +234,7 @@ function decidePage(
         </>
       ) : (
         <ui.Note tone="bad" role="alert" lines={preview.problems.map(({ message }) => message)}>
-          <strong>It no longer fits the limits.</strong>
+          <strong>The request no longer fits the limits.</strong>
         </ui.Note>
       )}
       <ui.PostForm user={format.user} class="card" id={SAVE_FORM} action={`/requests/${row.id}`}>
@@ -243,10 +242,10 @@ function decidePage(
         {field({ name: 'note', label: 'Note', max: 500, hint: 'Required to decline.' }, values)}
         <div class="actions">
           <button class="main" name="verdict" value="approve" disabled={preview.outcome === 'invalid'}>
-            Approve
+            Approve request
           </button>
           <button class="danger" name="verdict" value="decline">
-            Decline
+            Decline request
           </button>
           {ui.button('/requests', 'Cancel')}
         </div>

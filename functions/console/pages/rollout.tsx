@@ -65,8 +65,10 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
     const missing = new Set(held.flatMap(({ classes }) => classes.flatMap(missingNeeds)));
     return notMoved(
       c,
-      `Not yet: ${[...missing].join('; ') || 'there is no step left in this direction'}.`,
-      'Wait for what is missing, or go on all the same: the log will say what it was.',
+      missing.size === 0
+        ? 'There is no further step in this direction.'
+        : `Missing for the next step: ${[...missing].join('; ')}.`,
+      'Wait until it is met, or force the step. The log lists what was missing.',
     );
   });
 
@@ -90,16 +92,12 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
     respondToEdit(c, deps, outcome, {
       back: '/rollout',
       stale: () =>
-        notMoved(
-          c,
-          'Others changed the limits meanwhile.',
-          'Look at the group again, and take the step from there.',
-        ),
+        notMoved(c, 'Other users changed the limits since.', 'Open the group again, and move it from there.'),
       unconfirmed: () =>
         notMoved(
           c,
           'Jobs of the platform team would be rejected.',
-          'Go on all the same to confirm it, or give them room first.',
+          'Force the step to confirm this, or raise their limits first.',
         ),
       invalid: (problems) => {
         const sentence = problems.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
@@ -109,17 +107,14 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
 };
 
 const notMoved = (c: PageContext, sentence: string, remedy: string): Promise<Response> =>
-  sendProblem(
-    c,
-    { title: 'Nothing was changed', sentence, remedy, link: ['/rollout', 'To the rollout'] },
-    409,
-  );
+  sendProblem(c, { title: 'Nothing was changed', sentence, remedy, link: ['/rollout', 'Open rollout'] }, 409);
 
 export const REPORT_DONE: Readonly<Record<string, string>> = {
-  sent: 'The report is sent to the owner, and written down.',
-  'told-before': 'The owner got the report within the last hour; that is written down.',
-  'told-otherwise': 'Your notification of the owner is recorded.',
-  'no-way': 'Nothing was sent: no topic of owners is set up. Notify the owner yourself, and record it.',
+  sent: 'The report was sent to the owner and recorded.',
+  'told-before': 'The owner got the report within the last hour. This was recorded.',
+  'told-otherwise': 'Your notification of the owner was recorded.',
+  'no-way':
+    'Nothing was sent, because no topic for owners is configured. Notify the owner yourself, and record it.',
 };
 
 function rolloutPage(view: RolloutView, done: string | undefined, format: PageFormat): Markup {
@@ -133,11 +128,11 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
       title="Rollout"
       at="/rollout"
       user={user}
-      about="From watching to enforcing: shadow, report to the owner, warn, enforce. A group without a step follows the one above it."
+      about="Steps from recording to enforcing: shadow, reported to the owner, warn, enforce. A group without a step inherits that of the group above."
     >
       <ui.Done text={done} />
       {view.rows.length === 0 ? (
-        <ui.Plain>No group of yours has a step.</ui.Plain>
+        <ui.Plain>None of your groups has a step.</ui.Plain>
       ) : (
         <div class="card">
           <ui.Table
@@ -146,12 +141,16 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
               { head: 'Group', cell: ({ subject, path }) => ui.subjectLink(subject, path) },
               { head: 'Cost', cell: (row) => stepOf(row, 'cost') },
               { head: 'Capacity', cell: (row) => stepOf(row, 'capacity') },
-              { head: 'For the next step', style: 'full', cell: ({ classes }) => missingText(classes) },
+              {
+                head: 'Missing for the next step',
+                style: 'full',
+                cell: ({ classes }) => missingText(classes),
+              },
               {
                 ...{ head: ui.DO, style: 'full' },
                 cell: ({ subject, path }) =>
                   mayOpen('GET /rollout/step', user.roles) &&
-                  ui.button(ui.address('/rollout/step', { subject }), 'Look', ` at ${path}`),
+                  ui.button(ui.address('/rollout/step', { subject }), 'Open', ` ${path}`),
               },
             ]}
             rows={view.rows}
@@ -208,7 +207,7 @@ function rolloutStepPage(shown: StepShown, format: PageFormat): Markup {
       crumbs={[<a href="/rollout">Rollout</a>]}
       about={
         <>
-          {ui.subjectLink(subject, 'Its limits')}. The owner is {owner}
+          {ui.subjectLink(subject, 'Limits')}. The owner is {owner}
           {contact !== undefined && <>, {ui.contactLink(contact)}</>}.
         </>
       }
@@ -238,7 +237,7 @@ const classCard = (row: RolloutClassRow, subject: string, format: PageFormat): M
       <>
         <p>
           The next step is <strong>{row.next}</strong>
-          {row.needs.length === 0 ? ', and needs nothing.' : ':'}
+          {row.needs.length === 0 ? ', without requirements.' : ':'}
         </p>
         <ui.List
           of={row.needs.map((need) => (
@@ -256,24 +255,24 @@ const classCard = (row: RolloutClassRow, subject: string, format: PageFormat): M
 function forecastCard(forecast: RolloutForecastAnswer, subject: string): Markup {
   if (forecast.outcome !== 'counted')
     return (
-      <ui.Card id="forecast" title="If enforced now">
-        <p>Counted too often within a minute: load the page again in a moment.</p>
+      <ui.Card id="forecast" title="Forecast if enforced now">
+        <p>Too many counts within a minute. Load the page again in a moment.</p>
       </ui.Card>
     );
   const { jobs, wouldFail, days, daysCounted, rows, next } = forecast;
   return (
-    <ui.Card id="forecast" title="If enforced now">
+    <ui.Card id="forecast" title="Forecast if enforced now">
       <p>
         Of {pageCount(jobs, 'job')} of the last {days} days,{' '}
         <strong class={wouldFail > 0 ? 'warn-text' : 'good-text'}>
           {wouldFail === 0 ? 'none' : number(wouldFail)}
         </strong>{' '}
-        would have failed beyond those that fail already.
+        would have failed in addition to those that fail already.
         {next !== undefined && (
           <>
             {' '}
             {daysCounted} of {days} days counted:{' '}
-            <a href={ui.address('/rollout/step', { subject, cursor: next })}>count the rest</a>.
+            <a href={ui.address('/rollout/step', { subject, cursor: next })}>count the remaining days</a>.
           </>
         )}
       </p>
@@ -303,7 +302,7 @@ function stepForms({ view, row, canTell }: StepShown, { user }: PageFormat): Mar
       <h2>{title}</h2>
       {hiddenFields({ subject, base: view.set ?? NO_SET, direction })}
       <div class="field">
-        <label for={`f-${direction}`}>Why</label>
+        <label for={`f-${direction}`}>Reason for the move</label>
         <input id={`f-${direction}`} name="why" required maxlength={300} autocomplete="off" />
       </div>
       {rest}
@@ -314,26 +313,26 @@ function stepForms({ view, row, canTell }: StepShown, { user }: PageFormat): Mar
       <ui.PostForm user={user} class="card" action="/rollout/report">
         <h2>Report to the owner</h2>
         {hiddenFields({ subject, ...(!canTell && { told: 'yes' }) })}
-        {!canTell && <p>No topic of owners is set up: tell {owner} yourself, and say so.</p>}
-        <button>{canTell ? 'Send the shadow report' : 'The owner is notified'}</button>
+        {!canTell && <p>No topic for owners is configured. Notify {owner} yourself, then record it here.</p>}
+        <button>{canTell ? 'Send shadow report' : 'Record notification'}</button>
       </ui.PostForm>
       {mayOpen('POST /rollout/move', user.roles) &&
         classes.some(({ next }) => next !== undefined) &&
         moveForm(
           'next',
-          'One step on',
+          'Move to the next step',
           <>
             {!isReady && (
               <label class="check">
-                <input type="checkbox" name="force" value="yes" /> Although something is missing: the log says
-                what
+                <input type="checkbox" name="force" value="yes" /> Force the step although requirements are
+                missing. The log lists them.
               </label>
             )}
-            <button class="main">One step on</button>
+            <button class="main">Move to the next step</button>
           </>,
         )}
       {user.roles.admin &&
-        moveForm('back', 'One step back', <button class="danger">One step back, immediately</button>)}
+        moveForm('back', 'Move one step back', <button class="danger">Move one step back now</button>)}
     </>
   );
 }

@@ -56,14 +56,14 @@ function shadowPage(shown: ShadowShown, done: string | undefined, format: PageFo
       title="Shadow report"
       at="/shadow"
       user={format.user}
-      about={`What would have failed, had the limits and rules that only watch been enforced. ${daySpan(view)}.`}
+      about={`Jobs that would have failed if all limits and rules in mode shadow or warn had been enforced. ${daySpan(view)}.`}
       actions={<ui.DaysForm action="/shadow" only={only} choices={SPANS} days={days} />}
     >
       <ui.Done text={done} />
       {view.rows.length === 0 ? (
         <ui.Plain>
-          <strong>Nothing watches here.</strong> A limit in mode <code>shadow</code> or <code>warn</code>{' '}
-          shows here what it would have rejected.
+          <strong>No limit or rule is in mode shadow or warn.</strong> Those in these modes list the jobs they
+          would have rejected.
         </ui.Plain>
       ) : (
         <>
@@ -71,8 +71,8 @@ function shadowPage(shown: ShadowShown, done: string | undefined, format: PageFo
           <ui.PageLinks
             next={view.next && ui.address('/shadow', { days, group: only.group, cursor: view.next })}
           >
-            {pageCount(view.total, only.project === undefined ? 'group' : 'project')} with something that
-            watches
+            {pageCount(view.total, only.project === undefined ? 'group' : 'project')} with limits or rules in
+            these modes
           </ui.PageLinks>
         </>
       )}
@@ -103,7 +103,7 @@ function card(row: ShadowRow, { days, canTell }: ShadowShown, format: PageFormat
         <>
           <p>
             <strong class="warn-text">{pageCount(ranRejected, 'job')}</strong> ran although rejected: GitLab
-            follows no answer while the controller is in <code>dry_run</code>.
+            ignores decisions while the controller is in <code>dry_run</code>.
           </p>
           <ui.List of={ruleLines(ranRejectedBy)} />
         </>
@@ -113,24 +113,24 @@ function card(row: ShadowRow, { days, canTell }: ShadowShown, format: PageFormat
           {wouldFail.length > 1 && 'At least '}
           {pageCount(failing, 'job')}
         </strong>{' '}
-        would have failed by what only watches.
+        would have failed by limits and rules that are not enforced.
       </p>
       <ui.List of={ruleLines(wouldFail)} />
       <ui.List
         of={limits.map(
           ({ limit, refusedAmount }) =>
-            `${limitWords(limit)}, ${limitAmountWords(limit, format)} (${limit.mode}): ${pageAmount(refusedAmount, limit.unit, format)} would not have been let in`,
+            `${limitWords(limit)}, ${limitAmountWords(limit, format)} (${limit.mode}): ${pageAmount(refusedAmount, limit.unit, format)} would have been refused`,
         )}
       />
       <div class="actions">
         {canSend && (
           <ui.PostForm user={user} action="/rollout/report">
             {hiddenFields({ subject, days: String(days), back: 'shadow' })}
-            <button>Send to owner{ui.hidden(` of ${path}`)}</button>
+            <button>Send report to owner{ui.hidden(` of ${path}`)}</button>
           </ui.PostForm>
         )}
         <span class="soft">
-          Owner: {owner ?? 'not known'}
+          Owner: {owner ?? 'unknown'}
           {contact !== undefined && <>, {ui.contactLink(contact)}</>}
         </span>
       </div>

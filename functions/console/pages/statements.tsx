@@ -2,8 +2,9 @@ import { dayIn, dayLabel, monthName } from '../../../policies/limits/calendar.ts
 import { closedCsv, closedFocusCsv, closedRows } from '../../answers/statement/csv.ts';
 import type { ClosedMonths } from '../../answers/statement/model.ts';
 import type { User } from '../../core/signin/model.ts';
+import { sendCsv } from '../api/api-parts.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageContext, type PageRoutes, query, send, sendCsv } from './page-deps.ts';
+import { formatOf, type PageContext, type PageRoutes, query, send } from './page-deps.ts';
 import { number as count, type PageFormat, pageAmount } from './parts/amounts.tsx';
 import type { Markup } from './parts/layout.tsx';
 import * as ui from './parts/layout.tsx';
@@ -85,13 +86,13 @@ const statementsPage = (
     actions={
       <form class="filters" method="get" action="/statements" role="search">
         {ui.searchField('Group', asked, 'company/team', 'group')}
-        <button>Show</button>
+        <button>Show statements</button>
       </form>
     }
   >
     {months === undefined ? (
       <ui.Plain>
-        {asked === undefined ? 'Name a group.' : `There are no statements of ${asked} for you.`} Months are
+        {asked === undefined ? 'Choose a group.' : `No statements of ${asked} are visible to you.`} Months are
         closed for each top-level group and for the whole GitLab.
       </ui.Plain>
     ) : (
@@ -105,9 +106,9 @@ const statementsPage = (
 
 function chainNote({ statements, broken }: ClosedMonths): Markup {
   if (statements.length === 0)
-    return <p>No month was closed yet: the first one closes five days after its end.</p>;
+    return <p>No month has been closed yet. Each month closes five days after its end.</p>;
   if (broken === undefined)
-    return <p class="soft">All {statements.length} statements are as they were written.</p>;
+    return <p class="soft">All {statements.length} statements are unchanged since they were closed.</p>;
   return (
     <ui.Note tone="bad" role="alert">
       Statement {broken.number} of {monthText(broken.month)}{' '}
@@ -129,7 +130,7 @@ const monthsTable = ({ statements }: ClosedMonths, format: PageFormat): Markup =
       { head: 'Jobs', style: 'n', cell: ({ totals }) => count(totals.jobs) },
       { head: 'Due', style: 'n', cell: ({ totals }) => pageAmount(totals.dueMicros, 'micros', format) },
       {
-        head: 'Of earlier months',
+        head: 'Adjustments',
         style: 'n',
         cell: ({ totals }) => pageAmount(totals.adjustmentMicros, 'micros', format),
       },
@@ -158,13 +159,13 @@ function closedStatementPage(statement: ClosedStatement, isWhole: boolean, forma
         ui.subjectLink(subject, name),
       ]}
       actions={[
-        ui.button(ui.statementHref(subject, month, '/statement.csv'), 'CSV'),
-        ui.button(ui.statementHref(subject, month, '/focus.csv'), 'FOCUS'),
+        ui.button(ui.statementHref(subject, month, '/statement.csv'), 'Download CSV'),
+        ui.button(ui.statementHref(subject, month, '/focus.csv'), 'Download FOCUS'),
       ]}
     >
       {!isWhole && (
         <ui.Note tone="bad" role="alert">
-          This statement or an earlier one was changed after it was written. Ask the platform team.
+          This statement or an earlier one was changed after it was closed. Ask the platform team.
         </ui.Note>
       )}
       <ui.Card id="due" title={`Due: ${money(totals.dueMicros)}`}>
@@ -172,13 +173,13 @@ function closedStatementPage(statement: ClosedStatement, isWhole: boolean, forma
           label="Lines of the statement"
           columns={[
             {
-              head: 'When',
+              head: 'Period',
               cell: ({ kind, when }) => (kind === 'usage' ? dayOfText(when) : monthText(when)),
             },
             { head: 'Kind', cell: ({ kind }) => (kind === 'usage' ? 'Usage' : 'Earlier month') },
             { head: 'Jobs', style: 'n', cell: ({ jobs }) => count(jobs) },
             { head: 'Cost', style: 'n', cell: ({ micros }) => money(micros) },
-            { head: 'About', cell: ({ about }) => about },
+            { head: 'Description', cell: ({ about }) => about },
           ]}
           rows={closedRows(statement)}
         />
@@ -187,7 +188,7 @@ function closedStatementPage(statement: ClosedStatement, isWhole: boolean, forma
         <ui.Facts
           of={[
             ['Checksum', <code>{sha256}</code>],
-            ['Month before', previousSha256 === '' ? 'None' : <code>{previousSha256}</code>],
+            ['Checksum of the month before', previousSha256 === '' ? 'None' : <code>{previousSha256}</code>],
             ['Price lists', statement.priceVersions.join(', ')],
           ]}
         />

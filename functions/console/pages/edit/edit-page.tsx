@@ -1,6 +1,5 @@
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
-import type { BacktestAnswer } from '../../../answers/limits/models.ts';
 import { actingUser } from '../../../answers/reading/context.ts';
 import type { ChangeRow, LimitEdit } from '../../../core/limits/edit-model.ts';
 import type { User } from '../../../core/signin/model.ts';
@@ -23,14 +22,8 @@ import {
   problemList,
   type Values,
 } from '../parts/form-field.tsx';
-import { address, button, Card, type Markup, NotConfirmed, PostForm, subjectHref } from '../parts/layout.tsx';
-import {
-  confirmPart,
-  countedFor,
-  previewPart,
-  SAVE_FORM,
-  type ValidPreview,
-} from '../parts/preview-part.tsx';
+import { address, button, Card, type Markup, PostForm, subjectHref } from '../parts/layout.tsx';
+import { countedFor, ReviewPage, type ReviewParts } from '../parts/preview-part.tsx';
 import { changeTable } from '../parts/tables.tsx';
 import { respondToEdit, type Stale, sendUnknown } from '../problem-page.tsx';
 import {
@@ -67,12 +60,12 @@ export const editRoutes: PageRoutes = (app, deps) => {
     if (values.step === 'change') return send(c, editPage(shown, format));
     const read = readEdit(kind, form, values, wasOf(values), deps.policy.currency);
     if (!read.ok) return send(c, editPage({ ...shown, problems: read.problems }, format), 422);
-    return judge(c, deps, shown, read.edit, read.why);
+    return previewOrApply(c, deps, shown, read.edit, read.why);
   });
 };
 
 /** Previews also need rights, because hidden subjects cannot be edited. */
-async function judge(
+async function previewOrApply(
   c: PageContext,
   deps: PagesDeps,
   shown: EditFormView,
@@ -82,25 +75,46 @@ async function judge(
   const { user } = c.var;
   const { form, values } = shown;
   const format = formatOf(c, deps);
+  const back = backOf(values);
   const base = values.base || undefined;
   const preview = await deps.read.preview([edit], base, user);
   if (preview.outcome === 'unknown_subject') return sendUnknown(c);
   const again = (problems: Parameters<typeof byField>[0]): Promise<Response> =>
     send(c, editPage({ ...shown, ...byField(problems, fieldsOf(form)) }, format), 422);
   if (preview.outcome === 'invalid') return again(preview.problems);
+  const show = (more: Pick<ReviewParts, 'exact' | 'unconfirmed'>, status: 200 | 409 = 200) =>
+    send(
+      c,
+      <ReviewPage
+        {...{ title: `Preview: ${form.title}`, at: '/', heading: form.title, preview, format, ...more }}
+        about="Not saved yet. Check the effect, then save."
+        action="/edit"
+        fields={[
+          hiddenFields(withoutStep(values)),
+          <p>
+            <span class="soft">Reason:</span> {why}
+          </p>,
+        ]}
+        save="Save"
+        links={[
+          <button name="step" value="change" formnovalidate>
+            Edit again
+          </button>,
+          button(back, 'Cancel'),
+        ]}
+      />,
+      status,
+    );
   // An old set is never published again, so the edit is refused with both versions.
-  if (!preview.stale && values.step !== 'apply') {
-    const exact = await countedFor(deps, [edit], base, values, user);
-    return send(c, previewPage({ form, values, preview, exact }, format));
-  }
+  if (!preview.stale && values.step !== 'apply')
+    return show({ exact: await countedFor(deps, [edit], base, values, user) });
   const confirmed = values.confirmed === 'yes';
   const by = { ...actingUser(user), why, source: 'page', base, confirmed };
-  const back = backOf(values);
   return respondToEdit(c, deps, await deps.desk.apply([edit], by), {
     back,
     invalid: again,
     stale: (stale) => send(c, stalePage(stale, { values, back }, format), 409),
-    unconfirmed: () => send(c, previewPage({ form, values, preview, unconfirmed: true }, format), 409),
+    unconfirmed: () => show({ unconfirmed: true }, 409),
   });
 }
 
@@ -110,7 +124,7 @@ const NAMED_BY: Readonly<Partial<Record<EditKind, (typeof NAMED)[number]>>> = {
   ...{ 'end-breakglass': 'breakglass', 'review-breakglass': 'breakglass' },
 };
 
-/** The form of a kind of edit; undefined: there is nothing to edit, or it is not theirs to see. */
+/** Returns undefined if there is nothing to edit, or the user may not see it. */
 async function openForm(
   { desk, read, clock, zone }: PagesDeps,
   kind: string | undefined,
@@ -155,7 +169,7 @@ interface EditFormView {
 
 function editPage(shown: EditFormView, format: PageFormat): Markup {
   const { kind, form, values, problems = NO_PROBLEMS, others = [] } = shown;
-  const { title, standing, fields, more = [] } = form;
+  const { title, edited, fields, more = [] } = form;
   const names = new Set(fieldsOf(form).map(({ name }) => name));
   const along = Object.entries(values).filter(([name]) => !names.has(name));
   const { subject, limit } = values;
@@ -164,7 +178,7 @@ function editPage(shown: EditFormView, format: PageFormat): Markup {
       {problemList(problems, others, fieldsOf(form))}
       <PostForm user={format.user} class="card" action="/edit">
         {hiddenFields({ ...Object.fromEntries(along), kind, step: 'preview' })}
-        {standing !== undefined && <p>{leftOfText(standing, format)}.</p>}
+        {edited !== undefined && <p>{leftOfText(edited, format)}.</p>}
         {fields.map((each) => field(each, values, problems))}
         {more.length > 0 && (
           <details class="field" open={more.some(({ name }) => problems.has(name))}>
@@ -173,11 +187,11 @@ function editPage(shown: EditFormView, format: PageFormat): Markup {
           </details>
         )}
         <div class="actions">
-          <button class="main">See what it does</button>
+          <button class="main">Preview changes</button>
           {button(backOf({ ...values, kind }), 'Cancel')}
           {kind === 'set' &&
             limit !== undefined &&
-            button(address('/edit', { kind: 'remove', subject, limit }), 'Remove this limit')}
+            button(address('/edit', { kind: 'remove', subject, limit }), 'Remove limit')}
         </div>
       </PostForm>
     </ConsolePage>
@@ -186,50 +200,6 @@ function editPage(shown: EditFormView, format: PageFormat): Markup {
 
 const backOf = ({ kind, subject = '' }: Values): string =>
   kind === 'end-breakglass' || kind === 'review-breakglass' ? '/break-glass' : (subjectHref(subject) ?? '/');
-
-interface PreviewShown extends Pick<EditFormView, 'form' | 'values'> {
-  readonly preview: ValidPreview;
-  readonly exact?: BacktestAnswer | undefined;
-  readonly unconfirmed?: true;
-}
-
-const previewPage = (shown: PreviewShown, format: PageFormat): Markup => {
-  const {
-    form: { title },
-    values,
-    preview,
-    exact,
-    unconfirmed,
-  } = shown;
-  return (
-    <ConsolePage
-      title={`Check: ${title}`}
-      at="/"
-      user={format.user}
-      heading={title}
-      about="Not saved yet. Look at what it does, then save it."
-    >
-      {unconfirmed && <NotConfirmed />}
-      {previewPart(preview, format, exact)}
-      <PostForm user={format.user} class="card" id={SAVE_FORM} action="/edit">
-        {hiddenFields(withoutStep(values))}
-        <p>
-          <span class="soft">Why:</span> {values.why ?? values.reason ?? values.note}
-        </p>
-        {confirmPart(preview, format)}
-        <div class="actions">
-          <button class="main" name="step" value="apply" disabled={preview.rows.length === 0}>
-            {preview.needsApproval.length > 0 ? 'File a request' : 'Save'}
-          </button>
-          <button name="step" value="change" formnovalidate>
-            Change
-          </button>
-          {button(backOf(values), 'Cancel')}
-        </div>
-      </PostForm>
-    </ConsolePage>
-  );
-};
 
 const withoutStep = ({ step: _, confirmed: __, cursor: ___, ...values }: Values): Values => values;
 
@@ -246,7 +216,7 @@ export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: P
   const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
   const card = (id: string, title: string, rows: readonly ChangeRow[] | undefined): Markup => (
     <Card id={id} title={title}>
-      {rows ? changeTable(rows, 'Differences', format) : <p>The version you began with is gone.</p>}
+      {rows ? changeTable(rows, 'Differences', format) : <p>The version you started from has expired.</p>}
     </Card>
   );
   const saved = live && (
@@ -257,15 +227,15 @@ export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: P
   );
   return (
     <ConsolePage
-      title="Changed meanwhile"
+      title="Limits changed"
       at={values === undefined ? '/import' : '/'}
       user={user}
-      heading="Changed by another user meanwhile"
-      about={<>Yours was not saved. {saved}</>}
+      heading="Limits changed by another user"
+      about={<>Your changes were not saved. {saved}</>}
     >
       <div class="two">
-        {card('mine', 'Yours, not saved', mine)}
-        {card('theirs', 'Saved since you began', theirs)}
+        {card('mine', 'Your changes, not saved', mine)}
+        {card('theirs', 'Changes saved since', theirs)}
       </div>
       <PostForm user={user} class="card" action="/edit">
         {values !== undefined && hiddenFields(values)}
@@ -273,10 +243,10 @@ export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: P
         <div class="actions">
           {values !== undefined && (
             <button class="main" name="step" value="preview">
-              See mine on top of theirs
+              Preview my changes on the new limits
             </button>
           )}
-          {button(again.back, 'Keep theirs')}
+          {button(again.back, 'Discard my changes')}
         </div>
       </PostForm>
     </ConsolePage>

@@ -11,7 +11,7 @@ import type { LimitRow } from '../../../answers/status/model.ts';
 import { readThresholdsText, thresholdsText } from '../../../core/limits/csv/columns.ts';
 import { type LimitEdit, type LimitFields, SCALED_KINDS } from '../../../core/limits/edit-model.ts';
 import { limitWords } from '../parts/amounts.tsx';
-import type { Field, FieldProblems, Values } from '../parts/form-field.tsx';
+import { type Field, type FieldProblems, type Values, WHY } from '../parts/form-field.tsx';
 
 const namesOf = (wanted: string): readonly string[] =>
   limitFields.flatMap(({ name, type }) => (type === wanted ? [name] : []));
@@ -46,7 +46,7 @@ export function writtenValues(
 
 export interface EditForm {
   readonly title: string;
-  readonly standing?: LimitRow;
+  readonly edited?: LimitRow;
   readonly fields: readonly Field[];
   readonly more?: readonly Field[];
   readonly values?: Values;
@@ -75,18 +75,17 @@ const day = (name: string, label: string, more: Partial<Field> = {}): Field => (
 const longText = (name: string, label: string, hint?: string, max = 500): Field =>
   wanted(name, label, { type: 'textarea', max, ...(hint !== undefined && { hint }) });
 
-const WHY = longText('why', 'Why', 'Shown in the history.');
 const TICKET: Field = { name: 'ticket', label: 'Ticket', short: true };
 
 const MODES_SHOWN = [
-  ['enforce', 'enforce: jobs over it are rejected'],
+  ['enforce', 'enforce: jobs over the limit are rejected'],
   ['warn', 'warn: the owner is notified, no job is rejected'],
   ['shadow', 'shadow: only recorded'],
   ['off', 'off'],
 ] as const;
 const MODE = select('mode', 'Mode', MODES_SHOWN);
 const PERIODS = ['month', 'week', 'day', 'quarter', 'year', 'once', 'hour', 'minute'];
-const ENDS = '0 blocks every job; the word unlimited lifts the limit.';
+const ENDS = '0 blocks every job, and “unlimited” lifts the limit.';
 const unitChoices = (kinds: readonly (typeof LIMIT_KINDS)[number][]) =>
   kinds.map((kind) => [kind, UNIT_TEXTS[UNIT_OF[kind]].heading] as const);
 
@@ -126,7 +125,7 @@ const newLimit = ({ view }: EditFormContext, path: string): EditForm => ({
     { ...select('unit', 'Unit', unitChoices(LIMIT_KINDS)), autofocus: true },
     wanted('amount', 'Limit', {
       short: true,
-      hint: `Money in ${view?.currency ?? ''}, like 500 or 500.25; minutes; jobs; CPUs or memory as Kubernetes writes them. ${ENDS}`,
+      hint: `Money in ${view?.currency ?? ''} as 500 or 500.25, minutes, jobs, or CPUs and memory in Kubernetes notation. ${ENDS}`,
     }),
     select('per', 'Per', [
       ['', 'concurrent (jobs, CPU, memory)'],
@@ -149,7 +148,7 @@ function changedLimit(limit: LimitRow, { view }: EditFormContext, path: string):
   const others = Object.fromEntries(more.map((each) => [each.name, shownValue(each, limit)]));
   return {
     title: `${limitWords(limit)} of ${path}`,
-    standing: limit,
+    edited: limit,
     fields: [wanted('amount', 'Limit', { short: true, autofocus: true, hint }), MODE, WHY],
     more: more.map(fieldOf),
     values: {
@@ -169,12 +168,12 @@ export function grantFormFields(limits: readonly LimitRow[], zone: string): read
   return [
     select(
       'limit',
-      'On which limit',
+      'Limit',
       limited.map((limit) => [limit.id, `${limitWords(limit)} (${limit.id})`] as const),
     ),
     wanted('amount', 'Increase', { short: true, hint: 'On top of the limit and in its unit.' }),
     day('from', 'From', { required: true }),
-    day('until', 'Until', { required: true, hint: `The last day it counts, ${inZone}.` }),
+    day('until', 'Until', { required: true, hint: `The last day on which it counts, ${inZone}.` }),
     longText('reason', 'Reason'),
     TICKET,
   ];
@@ -187,19 +186,19 @@ const FORMS = {
     ...{ title: `Remove ${limit === undefined ? 'the limit' : limitWords(limit)} of ${path}`, fields: [WHY] },
   }),
   scale: (_, path) => ({
-    title: `All limits of ${path}, by a share`,
+    title: `Scale all limits of ${path}`,
     fields: [
       wanted('by', 'Change by', {
         ...{ short: true, autofocus: true },
-        hint: 'A share of each amount, like +8 % or -12.5 %. Unlimited amounts, 0 and caps stay.',
+        hint: 'A share of each amount, as +8 % or -12.5 %. Unlimited amounts, 0 and caps stay.',
       }),
       select('unit', 'Unit', unitChoices(SCALED_KINDS)),
-      select('below', 'Which limits', [
-        ['yes', 'its own and all below it'],
-        ['no', 'its own alone'],
+      select('below', 'Limits', [
+        ['yes', 'this subject and everything below'],
+        ['no', 'this subject only'],
       ]),
       select('round', 'Round to', [
-        ['', 'nothing: to the last digit'],
+        ['', 'no rounding'],
         ...['1', '5', '10', '50', '100', '1000'].map((step) => [step, `multiples of ${step}`] as const),
       ]),
       WHY,
@@ -216,7 +215,7 @@ const FORMS = {
     title: `Freeze ${path}`,
     fields: [
       wanted('reason', 'Reason', {
-        ...{ max: 200, autofocus: true, hint: 'Stands on the page of every job it stops.' },
+        ...{ max: 200, autofocus: true, hint: 'Shown on the page of every job it stops.' },
       }),
       day('until', 'Until', { hint: `The last day, ${view?.zone ?? 'UTC'}. Empty: until it is lifted.` }),
       { name: 'owner', label: 'Contact' },
@@ -228,16 +227,16 @@ const FORMS = {
     title: `Break glass for ${path}`,
     fields: [
       {
-        ...{ name: 'users', label: 'Jobs of', autofocus: true },
-        hint: 'GitLab’s user ids, apart by commas. Empty: all users, but protected refs only.',
+        ...{ name: 'users', label: 'Users', autofocus: true },
+        hint: 'GitLab user ids, separated by commas. Empty: all users, on protected refs only.',
       },
-      select('protected', 'Which refs', [
-        ['', 'any ref of these people'],
+      select('protected', 'Refs', [
+        ['', 'all refs of these users'],
         ['yes', 'protected refs only'],
       ]),
-      wanted('jobs', 'At most (jobs)', { type: 'number', short: true }),
+      wanted('jobs', 'Maximum, jobs', { type: 'number', short: true }),
       select('per', 'Per', [
-        ['once', 'all in all'],
+        ['once', 'in total'],
         ['hour', 'hour'],
         ['day', 'day'],
       ]),
@@ -257,16 +256,22 @@ const FORMS = {
   'end-breakglass': () => ({ title: 'End this break-glass', fields: [WHY] }),
   'review-breakglass': () => ({
     title: 'Review this break-glass',
-    fields: [longText('note', 'Findings', 'Was it used for its purpose? Shown with it from now on.')],
+    fields: [
+      longText(
+        'note',
+        'Findings',
+        'State whether it was used for its purpose. Shown on the break-glass page.',
+      ),
+    ],
   }),
   rollout: ({ view }, path) => {
-    const options = [['', 'as the group above says'], ...MODES_SHOWN] as const;
+    const options = [['', 'inherited from the group above'], ...MODES_SHOWN] as const;
     const { cost = '', capacity = '' } = view?.rollout ?? {};
     return {
       title: `Roll out rules in ${path}`,
       fields: [
-        select('cost', 'Cost rules go as far as', options, 'Budgets of money and minutes.'),
-        select('capacity', 'Capacity rules go as far as', options, 'Concurrent jobs, CPU and memory.'),
+        select('cost', 'Mode of cost rules', options, 'Budgets of money and minutes.'),
+        select('capacity', 'Mode of capacity rules', options, 'Concurrent jobs, CPU and memory.'),
         WHY,
       ],
       values: { cost, capacity },
@@ -372,10 +377,10 @@ function breakGlass({ users: text = '', protected: refs, jobs = '' }: Values, pr
   const users = text.split(/[\s,]+/).filter((id) => id !== '');
   const onlyProtected = refs === 'yes';
   if (users.some((id) => !/^[1-9]\d{0,14}$/.test(id)))
-    problems.set('users', 'Ids are numbers, apart by commas.');
+    problems.set('users', 'User ids are numbers, separated by commas.');
   if (users.length === 0 && !onlyProtected)
-    problems.set('users', 'Name people, or choose protected refs only.');
-  if (jobs !== '' && !/^[1-9]\d{0,5}$/.test(jobs)) problems.set('jobs', 'A whole number above 0.');
+    problems.set('users', 'Name users, or choose protected refs only.');
+  if (jobs !== '' && !/^[1-9]\d{0,5}$/.test(jobs)) problems.set('jobs', 'Enter a whole number above 0.');
   return {
     ...(users.length > 0 && { users: users.map(Number) }),
     ...(onlyProtected && { protected: true }),

@@ -46,7 +46,7 @@ export function distance(atMs: number, nowMs: number): string {
 }
 
 const MODE_TAGS: Readonly<Partial<Record<Mode, readonly [style: string, text: string, title?: string]>>> = {
-  warn: ['tag warn', 'warns only', 'Tells the owner, rejects no job'],
+  warn: ['tag warn', 'warns only', 'Notifies the owner, rejects no job'],
   shadow: ['tag', 'shadow', 'Recorded, rejects no job'],
   off: ['tag', 'off'],
 };
@@ -71,9 +71,9 @@ export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, forma
 export const NOT_COUNTED = 'not counted';
 
 export const OUTAGE_TEXTS = {
-  admit: 'admits all',
-  room: 'admits what was left',
-  reject: 'rejects all',
+  admit: 'admits all jobs',
+  room: 'admits up to the last known rest',
+  reject: 'rejects all jobs',
 } as const;
 
 /** Negative amounts in words, because a minus is easily missed. */
@@ -228,8 +228,8 @@ export function runsOut(limit: LimitRow, nowMs: number): Markup | string {
   if (refusing !== undefined) return <strong class="bad-text">{refusing}</strong>;
   if (amount === 'unlimited') return <span class="soft">never</span>;
   // Amounts that return with the next job have no run-out day.
-  if (per === undefined) return <span class="soft">comes and goes</span>;
-  if (forecast === undefined) return <span class="soft">not known yet</span>;
+  if (per === undefined) return <span class="soft">frees up as jobs end</span>;
+  if (forecast === undefined) return <span class="soft">unknown yet</span>;
   if (forecast.outcome === 'lasts') return <span class="good-text">lasts</span>;
   if (forecast.outcome === 'used_up')
     return <strong class={onlyWatches(limit) ? 'warn-text' : 'bad-text'}>used up</strong>;

@@ -18,6 +18,11 @@ export interface Field {
   readonly autofocus?: boolean;
 }
 
+export const WHY = {
+  ...{ name: 'why', label: 'Reason for the change', hint: 'Shown in the history.' },
+  ...{ type: 'textarea', required: true, max: 500 },
+} as const satisfies Field;
+
 export function field(spec: Field, values: Values, problems: FieldProblems = NO_PROBLEMS): Markup {
   const { name, label, hint, required } = spec;
   const problem = problems.get(name);
@@ -90,7 +95,7 @@ export function problemList(
         ...others,
       ]}
     >
-      <strong>Not saved.</strong> Please look at this again:
+      <strong>Not saved.</strong> Correct these fields:
     </Note>
   );
 }

@@ -79,16 +79,10 @@ export function Done({ text }: { readonly text: string | undefined }): Markup | 
   const edit = /^Saved as edit (\d+)\./.exec(text)?.[1];
   return (
     <Note tone="good" role="status">
-      {text} {edit !== undefined && <a href={`/history/${edit}/undo`}>Take it back</a>}
+      {text} {edit !== undefined && <a href={`/history/${edit}/undo`}>Undo edit</a>}
     </Note>
   );
 }
-
-export const NotConfirmed = (): Markup => (
-  <Note tone="bad" role="alert">
-    <strong>Not saved:</strong> this is a large change and needs to be confirmed.
-  </Note>
-);
 
 /** Names and values; unknown values are left out. @param style - `figures` are large numbers */
 export const Facts = ({
@@ -282,7 +276,7 @@ export const pathMarkup = (path: string): Markup => (
 export const statementHref = (subject: string, month: string, end = ''): string =>
   address(`/statements/${encodeURIComponent(month)}${end}`, { group: subject.replace(/^group\//, '') });
 
-const TABS = { '/': 'By group', '/budgets': 'Every limit' } as const;
+const TABS = { '/': 'By group', '/budgets': 'All limits' } as const;
 
 export const BudgetTabs = ({ at }: { readonly at: keyof typeof TABS }): Markup => (
   <nav class="tabs" aria-label="Budgets">
@@ -311,10 +305,10 @@ export const DaysForm = ({ action, only, choices, days }: DaysFormProps) => (
       ([name, id]) => id !== undefined && <input type="hidden" name={name} value={id} />,
     )}
     {choice(
-      'Days',
+      'Period, days',
       'days',
       String(days),
-      choices.map((each) => [String(each), each === 1 ? 'today' : `the last ${each}`]),
+      choices.map((each) => [String(each), each === 1 ? 'today' : `last ${each}`]),
     )}
     <button>Show</button>
   </form>

@@ -9,6 +9,7 @@ import type {
 import { poolText } from '../../../answers/status/texts.ts';
 import type { HistoryPage, LimitEdit, LogEntry, Oversubscription } from '../../../core/limits/edit-model.ts';
 import type { User } from '../../../core/signin/model.ts';
+import { ConsolePage, type Frame } from '../frame.tsx';
 import {
   distance,
   leftClass,
@@ -23,7 +24,7 @@ import {
   shortInstant,
 } from './amounts.tsx';
 import type { Values } from './form-field.tsx';
-import { address, Card, type Column, List, type Markup, Note, soft, Table } from './layout.tsx';
+import { address, Card, type Column, List, type Markup, Note, PostForm, soft, Table } from './layout.tsx';
 import { changeLines, changeTable, fieldText } from './tables.tsx';
 
 export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
@@ -42,6 +43,45 @@ export const countedFor = async (
 ): Promise<BacktestAnswer | undefined> =>
   step === COUNT_STEP ? read.backtest(edits, base, user, cursor) : undefined;
 
+export interface ReviewParts extends Omit<Frame, 'user' | 'actions'> {
+  readonly preview: ValidPreview;
+  readonly format: PageFormat;
+  readonly exact?: BacktestAnswer | undefined;
+  /** The edit was refused because it must be confirmed. */
+  readonly unconfirmed?: boolean;
+  readonly notes?: Child;
+  readonly action: string;
+  readonly fields: Child;
+  readonly save: string;
+  readonly links: Child;
+}
+
+/** Shows the effect of an edit, and the form that saves it. */
+export const ReviewPage = (parts: ReviewParts): Markup => {
+  const { preview, format, exact, unconfirmed, notes, action, fields, save, links, ...frame } = parts;
+  return (
+    <ConsolePage {...frame} user={format.user}>
+      {unconfirmed && (
+        <Note tone="bad" role="alert">
+          <strong>Not saved:</strong> this is a large change and needs to be confirmed.
+        </Note>
+      )}
+      {notes}
+      {previewPart(preview, format, exact)}
+      <PostForm user={format.user} class="card" id={SAVE_FORM} action={action}>
+        {fields}
+        {confirmPart(preview, format)}
+        <div class="actions">
+          <button class="main" name="step" value="apply" disabled={preview.rows.length === 0}>
+            {preview.needsApproval.length > 0 ? 'File request' : save}
+          </button>
+          {links}
+        </div>
+      </PostForm>
+    </ConsolePage>
+  );
+};
+
 export const previewPart = (preview: ValidPreview, format: PageFormat, exact?: BacktestAnswer): Markup => (
   <>
     <Card id="differs" title="Changes" aside={pageCount(preview.rows.length, 'difference')}>
@@ -59,19 +99,19 @@ export const previewPart = (preview: ValidPreview, format: PageFormat, exact?: B
         lines={preview.oversubscription.map((pool) => poolLine(pool, format))}
         max={LINES_SHOWN}
       >
-        <strong>Given more than once.</strong> Allowed: the groups share the rest, first come, first served.
+        <strong>Overlapping budgets.</strong> Allowed: the groups share the rest in order of arrival.
       </Note>
     )}
     {preview.needsApproval.length > 0 && (
       <Note tone="warn">
-        <strong>Another user must approve this:</strong> it lets jobs use over half more than in the last
-        thirty days. If you go on, a request is filed.
+        <strong>Another user must approve this:</strong> it lets jobs use over 50 % more than in the last 30
+        days. Saving files a request.
       </Note>
     )}
   </>
 );
 
-export function confirmPart(
+function confirmPart(
   { needsConfirmation, lockout }: Pick<ValidPreview, 'needsConfirmation' | 'lockout'>,
   format: PageFormat,
 ): Markup | '' {
@@ -86,13 +126,13 @@ export function confirmPart(
         </>
       ));
   const reasons: readonly (readonly [string, readonly Child[]])[] = [
-    ['Jobs pass that are rejected now:', linesOf(true)],
-    ['More than three times as much, or less than a third:', linesOf(false)],
+    ['Jobs that are rejected now would be admitted:', linesOf(true)],
+    ['These amounts change by more than a factor of three:', linesOf(false)],
     [LOCKOUT, lockout],
   ];
   return (
     <fieldset>
-      <legend>Please confirm</legend>
+      <legend>Confirmation</legend>
       {reasons.map(
         ([text, lines]) =>
           lines.length > 0 && (
@@ -105,8 +145,7 @@ export function confirmPart(
           ),
       )}
       <label class="check">
-        <input type="checkbox" name="confirmed" value="yes" required />
-        Yes, that is what I mean
+        <input type="checkbox" name="confirmed" value="yes" required />I confirm these changes
       </label>
     </fieldset>
   );
@@ -126,9 +165,9 @@ function effectColumns(format: PageFormat): readonly Column<EditEffect>[] {
       },
     },
     { head: 'Left now', cell: ({ before }) => left(before) },
-    { head: 'Runs out now', cell: ({ before }) => out(before) },
-    { head: 'Left then', cell: ({ after }) => left(after), tone: ({ after }) => leftClass(after) },
-    { head: 'Runs out then', cell: ({ after }) => out(after) },
+    { head: 'Run-out now', cell: ({ before }) => out(before) },
+    { head: 'Left after', cell: ({ after }) => left(after), tone: ({ after }) => leftClass(after) },
+    { head: 'Run-out after', cell: ({ after }) => out(after) },
   ];
 }
 
@@ -164,16 +203,16 @@ const countButton = (sentence: string, text = 'Count again'): Markup => (
 );
 
 function answerText(answer: BacktestAnswer | undefined): Markup {
-  if (answer === undefined) return countButton('Takes some seconds.', 'Count exactly');
+  if (answer === undefined) return countButton('The count takes some seconds.', 'Count jobs');
   if (answer.outcome === 'too_often') {
     const wait = pageCount(answer.retryAfterSeconds, 'second');
-    return countButton(`Counted too often within a minute: again in ${wait}.`);
+    return countButton(`Too many counts within a minute. Try again in ${wait}.`);
   }
-  if (answer.outcome !== 'counted') return <p>It cannot be counted as it is.</p>;
+  if (answer.outcome !== 'counted') return <p>These changes cannot be counted.</p>;
   const { all, subjects, days, daysCounted, fromDay, complete, jobsRead, next } = answer;
-  if (!complete && next === undefined) return <p>No recent job is known, so nothing can be counted.</p>;
+  if (!complete && next === undefined) return <p>No recent jobs are recorded, so none can be counted.</p>;
   const span = pageCount(days, 'day');
-  const read = `Read ${pageCount(jobsRead, 'record')}.`;
+  const read = `${pageCount(jobsRead, 'record')} read.`;
   return (
     <>
       <p>
@@ -194,7 +233,7 @@ function answerText(answer: BacktestAnswer | undefined): Markup {
       ) : (
         <>
           <input type="hidden" form={SAVE_FORM} name="cursor" value={next} />
-          {countButton(read, 'Count the rest')}
+          {countButton(read, 'Count remaining days')}
         </>
       )}
     </>
@@ -207,16 +246,15 @@ function figureText(figures: BacktestSummary['all']): Markup {
   return (
     <>
       <strong class={wouldFail === 0 ? 'good-text' : 'warn-text'}>{number(wouldFail)}</strong> of{' '}
-      {pageCount(jobs, 'job')} would have failed; {number(wouldFailNow)} with the limits as they are,{' '}
-      {number(failed)} did.
-      {wouldWait > 0 && <> {pageCount(wouldWait, 'job')} would have waited for room, and run.</>}
+      {pageCount(jobs, 'job')} would have failed; {number(wouldFailNow)} with the current limits;{' '}
+      {number(failed)} failed.
+      {wouldWait > 0 && <> {pageCount(wouldWait, 'job')} would have waited, then run.</>}
     </>
   );
 }
 
 export function historyPart(history: HistoryPage, subject: string | undefined, format: PageFormat): Markup {
-  if (history.entries.length === 0 && history.next === undefined)
-    return <p class="soft">Nothing was changed yet.</p>;
+  if (history.entries.length === 0 && history.next === undefined) return <p class="soft">No edits yet.</p>;
   return (
     <>
       <ol class="timeline">
@@ -226,7 +264,7 @@ export function historyPart(history: HistoryPage, subject: string | undefined, f
       </ol>
       {history.next !== undefined && (
         <p>
-          <a href={address('/history', { subject, before: history.next })}>Earlier changes</a>
+          <a href={address('/history', { subject, before: history.next })}>Show earlier edits</a>
         </p>
       )}
     </>
@@ -246,7 +284,7 @@ function entryText({ edit, why, actor, source, atMs, rows, count }: LogEntry, fo
         changeLines(rows, href, format)
       ) : (
         <p class="soft">
-          {count === 0 ? 'Its changes are unknown.' : <a href={href}>{pageCount(count, 'difference')}</a>}
+          {count === 0 ? 'The changes are unknown.' : <a href={href}>{pageCount(count, 'difference')}</a>}
         </p>
       )}
     </>

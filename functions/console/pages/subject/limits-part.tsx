@@ -27,13 +27,13 @@ export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, form
   return (
     <>
       {limits.length === 0 ? (
-        <p>It has no limit of its own.</p>
+        <p>No limit is set here.</p>
       ) : (
         <ui.Table
           label="Limits"
           columns={[
             {
-              head: 'Limit of',
+              head: 'Kind',
               cell: (limit) => (
                 <>
                   {nameOf(limit)} {modeTag(limit.rolledOutAs ?? limit.mode)}
@@ -56,7 +56,7 @@ export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, form
           </>
         ))}
       />
-      {limitsAbove.length > 0 && <h3>Limits above that also count</h3>}
+      {limitsAbove.length > 0 && <h3>Limits of groups above</h3>}
       <ui.List
         of={limitsAbove.map(({ label, left, amount, unit, periodLabel, contact }) => (
           <>
@@ -85,8 +85,8 @@ function factsText(limit: LimitRow, format: PageFormat): Markup[] {
     carried !== 0 && `${amount(carried)} carried over`,
     softAmount !== undefined && `warns from ${amount(softAmount)}`,
     shared && `cohort ${cohort}: ${amount(shared.used)} of ${amount(shared.amount)} lent in use`,
-    limit.byDefault && 'default of groups like this',
-    limit.whenUnreachable && `${OUTAGE_TEXTS[limit.whenUnreachable]} while it cannot be asked`,
+    limit.byDefault && 'default of such groups',
+    limit.whenUnreachable && `${OUTAGE_TEXTS[limit.whenUnreachable]} while the ledger is unavailable`,
     alertsText(limit),
     last && <span class={last.state === 'failed' ? 'warn-text' : undefined}>{last.text}</span>,
     limit.owner && `owner ${limit.owner}`,

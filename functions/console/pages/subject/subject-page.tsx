@@ -88,9 +88,9 @@ function subjectPage(view: SubjectView, done: string | undefined, format: PageFo
       </ui.Card>
       {kind !== 'project' && usagePart(view, format)}
       {childCount > 0 && (
-        <ui.Card id="children" title={`${pageCount(childCount, 'group')} right below`}>
+        <ui.Card id="children" title={`${pageCount(childCount, 'group')} directly below`}>
           {BAR_KEY}
-          {groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups right below', format)}
+          {groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups directly below', format)}
           {childCount > Math.min(children.length, CHILDREN_SHOWN) && (
             <p>
               <a href={ui.address('/', { under })}>All {pageCount(childCount, 'group')}</a>
@@ -111,10 +111,10 @@ function actions({ kind, subject, may, childCount, limits }: SubjectView): Child
   const link = (isOffered: boolean, text: string, kindOfEdit: string): Child =>
     isOffered && ui.button(ui.address('/edit', { subject, kind: kindOfEdit }), text);
   return [
-    link(may.loosen && (kind === 'instance' || childCount > 0), 'Change all by a share', 'scale'),
+    link(may.loosen && (kind === 'instance' || childCount > 0), 'Scale all limits', 'scale'),
     link(may.loosen, 'New limit', 'set'),
     link(may.grant && canGrow, 'Grant more', 'grant'),
-    may.ask && !may.grant && canGrow && ui.button(ui.address('/ask', { subject }), 'Ask for more'),
+    may.ask && !may.grant && canGrow && ui.button(ui.address('/ask', { subject }), 'Request more'),
     link(may.freeze, 'Freeze', 'freeze'),
     link(may.breakGlass && kind !== 'runner-class', 'Break glass', 'breakglass'),
     link(may.rollOut && kind === 'group', 'Roll out', 'rollout'),
@@ -168,7 +168,7 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
           ['Owner', owner],
           ['Contact', contact && ui.contactLink(contact)],
           ['Cost centre', costCenter],
-          ['Why', reason],
+          ['Reason', reason],
         ]}
       />
     </ui.Card>
@@ -176,7 +176,7 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
 }
 
 function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): Markup {
-  if (grants.length === 0) return <p class="soft">Nothing was granted on top.</p>;
+  if (grants.length === 0) return <p class="soft">There are no grants.</p>;
   return (
     <ui.Table
       label="Grants"
@@ -190,7 +190,7 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
           ],
         },
         { head: 'Amount', style: 'n', cell: ({ amount, unit }) => `+${pageAmount(amount, unit, format)}` },
-        { head: 'Counts', cell: (grant) => grantState(grant, format) },
+        { head: 'Validity', cell: (grant) => grantState(grant, format) },
         {
           head: ui.DO,
           cell: ({ id, reason }) =>
@@ -210,7 +210,7 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
 const grantState = ({ state, fromMs, untilMs, zone }: GrantRow, { nowMs }: PageFormat): Markup =>
   state === 'to_come' ? (
     <>
-      <span class="tag">to come</span> begins {distance(fromMs, nowMs)}{' '}
+      <span class="tag">scheduled</span> begins {distance(fromMs, nowMs)}{' '}
       {ui.soft(edge(fromMs, 'start', { zone }))}
     </>
   ) : (
@@ -233,7 +233,7 @@ function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }:
       {untilMs === undefined ? ' until it is lifted' : <> until {edge(untilMs, 'end', freeze)}</>}. Running
       jobs finish.{owner !== undefined && ` Ask ${owner}.`}{' '}
       {may.freeze && above === undefined && (
-        <a href={ui.address('/edit', { kind: 'unfreeze', freeze: id, subject })}>Lift it</a>
+        <a href={ui.address('/edit', { kind: 'unfreeze', freeze: id, subject })}>Lift freeze</a>
       )}
     </ui.Note>
   );

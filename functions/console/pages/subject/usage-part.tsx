@@ -25,7 +25,7 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
   return (
     <Card id="projects" title="Costliest projects">
       {topProjects.length === 0 ? (
-        <p class="soft">No project is known that has cost anything in these days.</p>
+        <p class="soft">No project had costs in this period.</p>
       ) : (
         <Table
           label="Costliest projects"
@@ -42,7 +42,7 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
               Project: soft('Other projects and earlier days'),
               [format.currency]: bare(otherProjectsMicros, 'micros'),
             },
-            { Project: <>Together {soft('spent and held')}</>, [format.currency]: bare(together, 'micros') },
+            { Project: <>Total {soft('spent and held')}</>, [format.currency]: bare(together, 'micros') },
           ]}
         />
       )}
@@ -65,21 +65,21 @@ export function usageSentence(usage: UsageView, format: PageFormat): Markup {
       {daySpan(usage)}: {pageCount(jobs, 'job')}, {pageAmount(settledMicros, 'micros', format)} spent,{' '}
       {pageAmount(heldMicros, 'micros', format)} held, {durationText(seconds)} run;{' '}
       {pageCount(rejected, 'job')} rejected
-      {unasked > 0 && <span class="warn-text">, {number(unasked)} ran without being asked about</span>}.
+      {unasked > 0 && <span class="warn-text">, {number(unasked)} ran without a decision</span>}.
     </>
   );
 }
 
 export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, format: PageFormat): Markup {
   if (byRule.length + watchedByRule.length + latest.length === 0)
-    return <p class="soft">No job was rejected in these days.</p>;
+    return <p class="soft">No job was rejected in this period.</p>;
   const counts = (rules: Rejections['byRule']): Markup[] =>
     joined(rules.map(({ rule, jobs }) => [<code>{rule}</code>, ' ', pageCount(jobs, 'job')]));
   return (
     <>
       {byRule.length > 0 && <p>Rejected, by rule: {counts(byRule)}.</p>}
       {watchedByRule.length > 0 && (
-        <p>Would have been rejected, by rules that only watch: {counts(watchedByRule)}.</p>
+        <p>Would have been rejected, by rule in mode shadow or warn: {counts(watchedByRule)}.</p>
       )}
       {latest.length > 0 && (
         <Table
@@ -95,11 +95,11 @@ export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, fo
               ),
             },
             {
-              head: 'When',
+              head: 'Time',
               cell: ({ atMs }) => [shortInstant(atMs, format), ' ', soft(distance(atMs, format.nowMs))],
             },
             {
-              head: 'Why',
+              head: 'Reason',
               style: 'full',
               cell: ({ reasons }) =>
                 reasons.map(({ code, text }) => (
@@ -125,7 +125,7 @@ const [LEFT, RIGHT, TOP, BOTTOM] = [74, 16, 20, 26];
 
 export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFormat): Markup {
   const { days, ahead, unit, unexplained, period, amount } = burnUp;
-  if (days.length === 0) return <p class="soft">Nothing was counted in {period.label} yet.</p>;
+  if (days.length === 0) return <p class="soft">No use was counted in {period.label} yet.</p>;
   const sample = (name: string, text: string): Markup => (
     <li>
       <svg class="chart sample" viewBox="0 0 22 11" aria-hidden="true">
@@ -149,16 +149,18 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFo
       </ul>
       <p>{forecastText(limit, format.currency)}</p>
       <details>
-        <summary>The figures as a table</summary>
+        <summary>Figures of the chart</summary>
         <Table
           label="Use per day"
           columns={[
             { head: 'Day', cell: ({ day }) => shortDayLabel(day) },
-            { head: 'That day', style: 'n', cell: ({ used }) => bare(used, unit) },
-            { head: 'Together', style: 'n', cell: ({ total }) => bare(total, unit) },
+            { head: 'Use of the day', style: 'n', cell: ({ used }) => bare(used, unit) },
+            { head: 'Total so far', style: 'n', cell: ({ total }) => bare(total, unit) },
           ]}
           rows={days}
-          foot={[unexplained !== 0 && { Day: 'Not on a day', 'That day': bare(unexplained, unit) }]}
+          foot={[
+            unexplained !== 0 && { Day: 'Not assigned to a day', 'Use of the day': bare(unexplained, unit) },
+          ]}
         />
       </details>
     </>
