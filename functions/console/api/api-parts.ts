@@ -185,6 +185,7 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
 
 export const text = (max: number) => z.string().max(max);
 export const whole = z.coerce.number().int();
+export const yes = z.literal('yes').optional();
 export const upTo = (max: number) => whole.min(1).max(max).optional();
 export const textId = z.object({
   id: text(100)

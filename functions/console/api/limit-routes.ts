@@ -45,6 +45,7 @@ import {
   textId,
   tooOften,
   withProblems,
+  yes,
   z,
 } from './api-parts.ts';
 import {
@@ -114,7 +115,6 @@ const glasses = getRoute('/breakglass', 'Break-glasses and their use', list(Brea
 
 const csvFormat = { dialect: z.enum(['comma', 'semicolon']).default('comma') };
 const csv = { 'text/csv': { schema: z.string() } };
-const yes = z.literal('yes').optional();
 
 const download = createRoute({
   method: 'get',

@@ -21,20 +21,7 @@ import {
   queryOf,
   send,
 } from './page-deps.ts';
-import {
-  BAR_KEY,
-  lastAlertOf,
-  limitAmountWords,
-  limitColumns,
-  limitWords,
-  modeTag,
-  number,
-  type PageFormat,
-  pageCount,
-} from './parts/amounts.tsx';
-import type { ChoiceList, Column, Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
-import { KIND_TAGS } from './parts/tables.tsx';
+import * as ui from './parts/ui.ts';
 
 /** A line is about one and a half kilobytes: a page stays below 100 KB. */
 const ROWS = 50;
@@ -67,19 +54,19 @@ const KINDS: readonly (readonly [SubjectKind, string])[] = [
   ['user', 'Users'],
   ['cap', 'Caps'],
 ];
-const UNITS: ChoiceList = LIMIT_KINDS.map((kind) => [kind, limitWords({ kind })]);
-const RISKS: ChoiceList = [
+const UNITS: ui.ChoiceList = LIMIT_KINDS.map((kind) => [kind, ui.limitWords({ kind })]);
+const RISKS: ui.ChoiceList = [
   ['', 'Any'],
   ['runs-out', 'Used up or running out'],
   ['used-up', 'Used up'],
 ];
-const ORDERS: ChoiceList = [
+const ORDERS: ui.ChoiceList = [
   ['trouble', 'Highest risk first'],
   ['fullest', 'Highest use first'],
   ['name', 'Name'],
 ];
 
-function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat): Markup {
+function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: ui.PageFormat): ui.Markup {
   const { first, rows, total, next, previous, refusing, usedUp, runsOut } = budgets;
   const { search, kind, unit, trouble, sort } = asked;
   const to = (cursor: string): string =>
@@ -89,7 +76,7 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
       title="All limits"
       at="/"
       user={format.user}
-      about={`${pageCount(total, 'limit')}, ${number(refusing)} refusing jobs, ${number(usedUp)} used up, ${number(runsOut)} running out before the period ends.`}
+      about={`${ui.pageCount(total, 'limit')}, ${ui.number(refusing)} refusing jobs, ${ui.number(usedUp)} used up, ${ui.number(runsOut)} running out before the period ends.`}
     >
       <ui.BudgetTabs at="/budgets" />
       <section class="card" aria-label="Limits">
@@ -107,10 +94,10 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
           </p>
         ) : (
           <>
-            {BAR_KEY}
+            {ui.BAR_KEY}
             <ui.Table label="Limits" columns={columns(format)} rows={rows} />
             <ui.PageLinks previous={previous && to(previous)} next={next && to(next)}>
-              {number(first)}–{number(first + rows.length - 1)} of {number(total)}
+              {ui.number(first)}–{ui.number(first + rows.length - 1)} of {ui.number(total)}
             </ui.PageLinks>
           </>
         )}
@@ -119,26 +106,26 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
   );
 }
 
-const columns = (format: PageFormat): readonly Column<BudgetRow>[] => [
+const columns = (format: ui.PageFormat): readonly ui.Column<BudgetRow>[] => [
   { head: 'Subject', cell: nameCell },
-  ...limitColumns<BudgetRow>(
+  ...ui.limitColumns<BudgetRow>(
     {
       mayEdit: mayOpen('GET /edit', format.user.roles),
       limitOf: (row) => (row.each === undefined ? row : undefined),
-      without: (row) => ({ Use: ui.soft('counted separately'), Limit: limitAmountWords(row, format) }),
+      without: (row) => ({ Use: ui.soft('counted separately'), Limit: ui.limitAmountWords(row, format) }),
     },
     format,
   ),
 ];
 
-function nameCell(row: BudgetRow): Markup {
+function nameCell(row: BudgetRow): ui.Markup {
   const { subject, path, id, each } = row;
   const isCap = each !== undefined;
-  const kind = isCap ? undefined : KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
+  const kind = isCap ? undefined : ui.KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
   const href = ui.subjectHref(subject);
-  const last = isCap ? undefined : lastAlertOf(row);
+  const last = isCap ? undefined : ui.lastAlertOf(row);
   const facts = [
-    isCap ? `${limitWords(row)} of ${capWords(each)}` : limitWords(row),
+    isCap ? `${ui.limitWords(row)} of ${capWords(each)}` : ui.limitWords(row),
     row.period?.label,
     row.byDefault && 'default limit',
   ];
@@ -147,7 +134,7 @@ function nameCell(row: BudgetRow): Markup {
   return (
     <>
       {href === undefined ? name : <a href={ui.address(href, { limit })}>{name}</a>}{' '}
-      {kind !== undefined && <span class="tag">{kind}</span>} {modeTag(row.rolledOutAs ?? row.mode)}
+      {kind !== undefined && <span class="tag">{kind}</span>} {ui.modeTag(row.rolledOutAs ?? row.mode)}
       {ui.soft(facts.filter(Boolean).join(' · '))}
       {last && <small class={last.state === 'failed' ? 'warn-text' : 'soft'}>{last.text}</small>}
     </>

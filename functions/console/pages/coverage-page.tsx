@@ -3,9 +3,7 @@ import { coverageShareText } from '../../answers/groups/coverage.ts';
 import type { CoverageView, CoveredGroup } from '../../answers/groups/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageRoutes, queryCursor, queryNumber, send } from './page-deps.ts';
-import { daySpan, number, type PageFormat, pageCount } from './parts/amounts.tsx';
-import type { Column, Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
+import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
 const SPANS: readonly number[] = [1, 7, 31];
@@ -32,7 +30,7 @@ interface CoverageShown {
   readonly group: number | undefined;
 }
 
-const coveragePage = (shown: CoverageShown, { user }: PageFormat): Markup => {
+const coveragePage = (shown: CoverageShown, { user }: ui.PageFormat): ui.Markup => {
   const { view, days, group } = shown;
   const { total, note, path, groups } = view;
   return (
@@ -44,7 +42,8 @@ const coveragePage = (shown: CoverageShown, { user }: PageFormat): Markup => {
         <>
           Share of the jobs that ran for which GitLab sent an admission request.{' '}
           {path === '' ? '' : `${path}, `}
-          {daySpan(view)}. {group !== undefined && <a href={ui.address('/coverage', { days })}>All groups</a>}
+          {ui.daySpan(view)}.{' '}
+          {group !== undefined && <a href={ui.address('/coverage', { days })}>All groups</a>}
         </>
       }
       actions={<ui.DaysForm action="/coverage" only={{ group }} choices={SPANS} days={days} />}
@@ -69,16 +68,16 @@ const coveragePage = (shown: CoverageShown, { user }: PageFormat): Markup => {
   );
 };
 
-const totalCard = ({ total }: CoverageView): Markup => (
+const totalCard = ({ total }: CoverageView): ui.Markup => (
   <ui.Card id="total" title="All jobs that ended">
     <ui.Facts
       style="figures"
       of={[
         ['Coverage', coverageShareText(total.share), total.bypass === 0 ? 'good-text' : 'warn-text'],
-        ['Jobs run', number(total.ran)],
-        ['Requests', number(total.asked)],
-        ['Bypassed', number(total.bypass)],
-        ['Ran despite rejection', total.ranRejected > 0 && number(total.ranRejected)],
+        ['Jobs run', ui.number(total.ran)],
+        ['Requests', ui.number(total.asked)],
+        ['Bypassed', ui.number(total.bypass)],
+        ['Ran despite rejection', total.ranRejected > 0 && ui.number(total.ranRejected)],
       ]}
     />
     <p class="soft">
@@ -87,7 +86,7 @@ const totalCard = ({ total }: CoverageView): Markup => (
   </ui.Card>
 );
 
-function runnersCard({ view, days, group }: CoverageShown): Markup {
+function runnersCard({ view, days, group }: CoverageShown): ui.Markup {
   const { runners, runnersTotal, runnersBypassing, next, unknownRunner, otherRunners } = view;
   const shown = runners.filter(({ bypass }) => bypass > 0);
   const apart = unknownRunner.bypass + otherRunners.bypass;
@@ -111,9 +110,9 @@ function runnersCard({ view, days, group }: CoverageShown): Markup {
           rows={shown}
         />
       )}
-      {apart > 0 && <p>{pageCount(apart, 'more bypassed job')} ran on unknown runners.</p>}
+      {apart > 0 && <p>{ui.pageCount(apart, 'more bypassed job')} ran on unknown runners.</p>}
       <ui.PageLinks next={more && ui.address('/coverage', { days, group, cursor: more })}>
-        {runnersBypassing} of {pageCount(runnersTotal, 'runner')}
+        {runnersBypassing} of {ui.pageCount(runnersTotal, 'runner')}
       </ui.PageLinks>
     </ui.Card>
   );
@@ -121,19 +120,19 @@ function runnersCard({ view, days, group }: CoverageShown): Markup {
 
 type Counts = Omit<CoverageView['otherGroups'], 'ran'> & Partial<Pick<CoveredGroup, 'ran' | 'share'>>;
 
-const countColumns = <Row extends Counts>(): readonly Column<Row>[] => [
-  { head: 'Jobs run', style: 'n', cell: ({ ran = 0 }) => number(ran) },
-  { head: 'Requests', style: 'n', cell: ({ asked }) => number(asked) },
+const countColumns = <Row extends Counts>(): readonly ui.Column<Row>[] => [
+  { head: 'Jobs run', style: 'n', cell: ({ ran = 0 }) => ui.number(ran) },
+  { head: 'Requests', style: 'n', cell: ({ asked }) => ui.number(asked) },
   {
     head: 'Bypassed',
     style: 'n',
-    cell: ({ bypass }) => number(bypass),
+    cell: ({ bypass }) => ui.number(bypass),
     tone: ({ bypass }) => (bypass > 0 ? 'warn-text' : ''),
   },
   { head: 'Coverage', style: 'n', cell: ({ share }) => coverageShareText(share) },
 ];
 
-const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): Markup => (
+const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): ui.Markup => (
   <ui.Card id="groups" title="Groups">
     <ui.Table
       label="Groups"
@@ -154,8 +153,8 @@ const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): Markup
           ? [
               {
                 Group: <span class="soft">Direct projects, and groups not listed</span>,
-                ...{ 'Jobs run': number(otherGroups.ran), Requests: number(otherGroups.asked) },
-                Bypassed: number(otherGroups.bypass),
+                ...{ 'Jobs run': ui.number(otherGroups.ran), Requests: ui.number(otherGroups.asked) },
+                Bypassed: ui.number(otherGroups.bypass),
               },
             ]
           : []

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import type { SignInEnv } from '../../core/signin/model.ts';
+import { matchedRoute } from '../access.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import { breakGlassRoutes } from './break-glass-page.tsx';
 import { budgetsRoutes } from './budgets.tsx';
@@ -11,7 +12,7 @@ import { importRoutes } from './import.tsx';
 import { jobRoutes } from './job-page.tsx';
 import { meRoutes } from './me-page.tsx';
 import { overviewRoutes } from './overview.tsx';
-import { mayOpen, routeOf, whoMayOpen } from './page-access.ts';
+import { mayOpen, whoMayOpen } from './page-access.ts';
 import { type PageRoutes, type PagesDeps, send } from './page-deps.ts';
 import type { Reader } from './parts/layout.tsx';
 import { closedPage, sendProblem, sendUnknown } from './problem-page.tsx';
@@ -41,19 +42,19 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     if (unreadable !== undefined) return sendProblem(c, UNREADABLE_FORM, unreadable);
     // The message of another's error could quote what it was given.
     log.error('page failed', { path: c.req.path, error: error.name });
-    if (!UNANSWERED.has(error.name)) return sendProblem(c, BROKEN, 500);
+    if (!UNAVAILABLE_ERRORS.has(error.name)) return sendProblem(c, BROKEN, 500);
     return sendProblem(c, { ...NO_ANSWER, ...(c.req.method === 'POST' && MAYBE_SAVED) }, 503);
   });
 
   app.use(async (c, next) => {
     const { user } = c.var;
-    const route = routeOf(c);
+    const route = matchedRoute(c);
     if (route === undefined || mayOpen(route, user.roles)) return next();
     log.warn('page denied', { route, user: user.id });
     return send(c, closedPage(user, whoMayOpen(route)), 403);
   });
 
-  /** Each page says how many requests wait for its user; it comes without them, too. */
+  // Pages show the number of requests that wait for the user. They load without it, too.
   app.use(async (c, next) => {
     const { user } = c.var;
     if (mayOpen('POST /requests/:id', user.roles))
@@ -72,7 +73,7 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
   return app;
 }
 
-const UNANSWERED: ReadonlySet<string> = new Set([
+const UNAVAILABLE_ERRORS: ReadonlySet<string> = new Set([
   ...['LimitsError', 'LedgerError', 'DirectoryError', 'NotifyError', 'SignInError'],
 ]);
 

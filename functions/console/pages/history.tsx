@@ -15,11 +15,8 @@ import {
   readWholeNumber,
   send,
 } from './page-deps.ts';
-import { instant, type PageFormat, pageCount } from './parts/amounts.tsx';
-import { field, type Values, WHY } from './parts/form-field.tsx';
-import { button, Card, Done, type Markup, subjectLink } from './parts/layout.tsx';
 import { COUNT_STEP, countedFor, historyPart, ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
-import { changeTable } from './parts/tables.tsx';
+import * as ui from './parts/ui.ts';
 import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
 
 const ENTRIES = 30;
@@ -43,7 +40,7 @@ export const historyRoutes: PageRoutes = (app, deps) => {
     return send(c, editEntryPage(entry, mayUndo, formatOf(c, deps)));
   });
 
-  const undo = async (c: PageContext, values: Values = {}): Promise<Response> => {
+  const undo = async (c: PageContext, values: ui.Values = {}): Promise<Response> => {
     const { user } = c.var;
     const edit = editOf(c);
     const found = await lastEdit(edit, desk);
@@ -52,7 +49,7 @@ export const historyRoutes: PageRoutes = (app, deps) => {
     const preview = await read.preview(edits, base, user);
     if (preview.outcome === 'unknown_subject') return sendUnknown(c);
     if (preview.outcome === 'invalid') return refused(c, 'invalid', 422);
-    const undoneWhy = `undoes edit ${edit}: ${found.why}`.slice(0, WHY.max);
+    const undoneWhy = `undoes edit ${edit}: ${found.why}`.slice(0, ui.WHY.max);
     const show = (more: Pick<ReviewParts, 'exact' | 'unconfirmed'>, status: 200 | 409 = 200) =>
       send(
         c,
@@ -61,9 +58,9 @@ export const historyRoutes: PageRoutes = (app, deps) => {
           crumbs={[HISTORY, <a href={`/history/${edit}`}>Edit {edit}</a>]}
           about={found.why}
           action={`/history/${edit}/undo`}
-          fields={field(WHY, { why: undoneWhy, ...values })}
+          fields={ui.field(ui.WHY, { why: undoneWhy, ...values })}
           save="Undo edit"
-          links={button(`/history/${edit}`, 'Cancel')}
+          links={ui.button(`/history/${edit}`, 'Cancel')}
         />,
         status,
       );
@@ -88,8 +85,8 @@ const historyPage = (
   history: HistoryPage,
   subject: string | undefined,
   done: string | undefined,
-  format: PageFormat,
-): Markup => (
+  format: ui.PageFormat,
+): ui.Markup => (
   <ConsolePage
     title="History"
     at="/history"
@@ -100,12 +97,12 @@ const historyPage = (
         'All edits of limits that you may see, newest first.'
       ) : (
         <>
-          Of {subjectLink(subject, subject)}. <a href="/history">All edits</a>
+          Of {ui.subjectLink(subject, subject)}. <a href="/history">All edits</a>
         </>
       )
     }
   >
-    <Done text={done} />
+    <ui.Done text={done} />
     <section class="card" aria-label="Edits">
       {historyPart(history, subject, format)}
     </section>
@@ -114,7 +111,7 @@ const historyPage = (
 
 const HISTORY = <a href="/history">History of edits</a>;
 
-function editEntryPage(entry: LogEntry, mayUndo: boolean, format: PageFormat): Markup {
+function editEntryPage(entry: LogEntry, mayUndo: boolean, format: ui.PageFormat): ui.Markup {
   const { edit, why, actor, source, atMs, count, rows } = entry;
   return (
     <ConsolePage
@@ -124,18 +121,18 @@ function editEntryPage(entry: LogEntry, mayUndo: boolean, format: PageFormat): M
       crumbs={[HISTORY]}
       about={
         <>
-          {why}. {actor} via {source}, {instant(atMs, format)}
+          {why}. {actor} via {source}, {ui.instant(atMs, format)}
         </>
       }
-      actions={mayUndo && button(`/history/${edit}/undo`, 'Undo edit')}
+      actions={mayUndo && ui.button(`/history/${edit}/undo`, 'Undo edit')}
     >
-      <Card id="differs" title="Changes" aside={pageCount(count, 'difference')}>
+      <ui.Card id="differs" title="Changes" aside={ui.pageCount(count, 'difference')}>
         {rows === undefined ? (
           <p class="soft">The version before this edit could not be read.</p>
         ) : (
-          changeTable(rows, 'Changes', format)
+          ui.changeTable(rows, 'Changes', format)
         )}
-      </Card>
+      </ui.Card>
     </ConsolePage>
   );
 }

@@ -18,11 +18,8 @@ import {
   readValues,
   send,
 } from './page-deps.ts';
-import { instant, limitWords, type PageFormat, pageAmount, pageCount } from './parts/amounts.tsx';
-import { field, hiddenFields, type Values, WHY } from './parts/form-field.tsx';
-import type { Column, Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
 import { countedFor, ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
+import * as ui from './parts/ui.ts';
 import { respondToEdit, type Stale } from './problem-page.tsx';
 
 const PROBLEMS_SHOWN = 100;
@@ -53,7 +50,7 @@ const EMPTY = 'is empty, or none was chosen; choose one and send it again';
 const fileProblem = (message: string): CsvProblem => ({ line: 0, message });
 
 /** `kept`: the key of the stored file until it is applied. */
-async function readUpload(c: PageContext, { uploads }: PagesDeps, values: Values) {
+async function readUpload(c: PageContext, { uploads }: PagesDeps, values: ui.Values) {
   const { kept } = values;
   const { id } = c.var.user;
   const nameOf = (name: string): string => basename(name).slice(-NAME_CHARACTERS_MAX) || 'limits.csv';
@@ -75,7 +72,7 @@ const AGAIN = {
 
 type Upload = NonNullable<Awaited<ReturnType<typeof readUpload>>>;
 
-async function importUpload(c: PageContext, deps: PagesDeps, upload: Upload, values: Values) {
+async function importUpload(c: PageContext, deps: PagesDeps, upload: Upload, values: ui.Values) {
   const { user } = c.var;
   const format = formatOf(c, deps);
   const refused = (problems: readonly CsvProblem[]) => send(c, importPage(user, problems, values), 422);
@@ -107,10 +104,10 @@ async function importUpload(c: PageContext, deps: PagesDeps, upload: Upload, val
       c,
       <ReviewPage
         {...{ title: 'Preview of the file', at: '/import', heading: name, preview, format, ...more }}
-        about={`Not saved yet: ${pageCount(preview.rows.length, 'difference')}${from ? `, in force from ${from}` : ''}. All are saved, or none.`}
+        about={`Not saved yet: ${ui.pageCount(preview.rows.length, 'difference')}${from ? `, in force from ${from}` : ''}. All are saved, or none.`}
         notes={importNotes(plan, cells, prune === 'yes', format)}
         action="/import"
-        fields={[hiddenFields({ kept, name, dialect, prune, from }), field(WHY, {})]}
+        fields={[ui.hiddenFields({ kept, name, dialect, prune, from }), ui.field(ui.WHY, {})]}
         save="Save all changes"
         links={ui.button('/import', 'Choose another file')}
       />,
@@ -126,7 +123,7 @@ async function importUpload(c: PageContext, deps: PagesDeps, upload: Upload, val
   });
 }
 
-const importPage = (user: User, problems: readonly CsvProblem[], values: Values): Markup => (
+const importPage = (user: User, problems: readonly CsvProblem[], values: ui.Values): ui.Markup => (
   <ConsolePage
     title="CSV"
     at="/import"
@@ -136,7 +133,7 @@ const importPage = (user: User, problems: readonly CsvProblem[], values: Values)
   >
     {problems.length > 0 && (
       <ui.Note tone="bad" role="alert" lines={problems.map(csvProblemText)} max={PROBLEMS_SHOWN}>
-        <strong>Nothing was changed:</strong> {pageCount(problems.length, 'problem')} in the file.
+        <strong>Nothing was changed:</strong> {ui.pageCount(problems.length, 'problem')} in the file.
       </ui.Note>
     )}
     <div class="two">
@@ -153,12 +150,12 @@ const importPage = (user: User, problems: readonly CsvProblem[], values: Values)
             <label for="f-file">File</label>
             <input id="f-file" type="file" name="file" accept=".csv,text/csv" required />
           </div>
-          {field({ name: 'dialect', label: 'Format', required: true, options: DIALECTS }, values)}
+          {ui.field({ name: 'dialect', label: 'Format', required: true, options: DIALECTS }, values)}
           <label class="check">
             <input type="checkbox" name="prune" value="yes" checked={values.prune === 'yes'} />
             Remove limits that are not in the file
           </label>
-          {field(
+          {ui.field(
             {
               ...{ name: 'from', label: 'In force from', max: 40 },
               hint: 'A day like 1.1.2027 on which periods of the changed limits begin. They end the day before.',
@@ -183,8 +180,8 @@ const importNotes = (
   { totals, unnamed }: Plan,
   cells: readonly string[],
   prune: boolean,
-  format: PageFormat,
-): Markup => (
+  format: ui.PageFormat,
+): ui.Markup => (
   <>
     {cells.length > 0 && (
       <ui.Note lines={cells} max={NOTES_SHOWN}>
@@ -195,7 +192,7 @@ const importNotes = (
       <ui.Table label="Totals" columns={totalColumns(format)} rows={totals} />
       {unnamed.length > 0 && (
         <p>
-          {pageCount(unnamed.length, 'limit')} that the file does not name{' '}
+          {ui.pageCount(unnamed.length, 'limit')} that the file does not name{' '}
           {prune ? 'will be removed' : 'stay as they are'}.
         </p>
       )}
@@ -203,15 +200,15 @@ const importNotes = (
   </>
 );
 
-function totalColumns(format: PageFormat): readonly Column<WrittenTotal>[] {
+function totalColumns(format: ui.PageFormat): readonly ui.Column<WrittenTotal>[] {
   const side = ({ unit }: WrittenTotal, { amount, limits }: WrittenTotal['before']): string =>
-    `${pageAmount(Number(amount), unit, format)} in ${pageCount(limits, 'limit')}`;
+    `${ui.pageAmount(Number(amount), unit, format)} in ${ui.pageCount(limits, 'limit')}`;
   return [
-    { head: 'Limit', cell: ({ kind, per }) => limitWords({ kind, ...(per !== null && { per }) }) },
+    { head: 'Limit', cell: ({ kind, per }) => ui.limitWords({ kind, ...(per !== null && { per }) }) },
     {
       head: 'In force',
       cell: ({ since, zone }) =>
-        since === null ? 'now' : ['from ', instant(Date.parse(since), { zone: zone ?? 'UTC' })],
+        since === null ? 'now' : ['from ', ui.instant(Date.parse(since), { zone: zone ?? 'UTC' })],
     },
     { head: 'Before', style: 'n', cell: (total) => side(total, total.before) },
     { head: 'After', style: 'n', cell: (total) => side(total, total.after) },

@@ -9,18 +9,7 @@ import type {
 import { jobPagePath } from '../../core/notify/console-links.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageContext, type PageRoutes, query, send } from './page-deps.ts';
-import { distance, instant, modeTag, type PageFormat, pageAmount, pageCount } from './parts/amounts.tsx';
-import {
-  Card,
-  Facts,
-  joined,
-  type Markup,
-  Note,
-  outside,
-  soft,
-  subjectLink,
-  Table,
-} from './parts/layout.tsx';
+import * as ui from './parts/ui.ts';
 import { type JobPageProps, rejectionPart } from './rejection-part.tsx';
 
 const WORD_CHARACTERS_MAX = 500;
@@ -48,7 +37,7 @@ export const jobRoutes: PageRoutes = (app, deps) => {
 };
 
 /** Search form of jobs. @param sentence - why the last search failed */
-const findJobPage = ({ user }: PageFormat, word = '', sentence?: string): Markup => (
+const findJobPage = ({ user }: ui.PageFormat, word = '', sentence?: string): ui.Markup => (
   <ConsolePage
     title="Find a job"
     at="/jobs"
@@ -56,9 +45,9 @@ const findJobPage = ({ user }: PageFormat, word = '', sentence?: string): Markup
     about="The reasons for a job’s decision, and the decision it would get now."
   >
     {sentence !== undefined && (
-      <Note tone="warn" role="status">
+      <ui.Note tone="warn" role="status">
         {sentence}
-      </Note>
+      </ui.Note>
     )}
     <form class="card filters" method="get" action="/jobs" role="search">
       <label>
@@ -73,7 +62,7 @@ const findJobPage = ({ user }: PageFormat, word = '', sentence?: string): Markup
   </ConsolePage>
 );
 
-const jobPage = (shown: JobPageProps, format: PageFormat): Markup => {
+const jobPage = (shown: JobPageProps, format: ui.PageFormat): ui.Markup => {
   const { job } = shown;
   const { projectId, projectPath, name = `Job ${job.jobId}`, url } = job.job;
   const isAdmitted = job.outcome === 'admitted';
@@ -87,12 +76,12 @@ const jobPage = (shown: JobPageProps, format: PageFormat): Markup => {
         <>
           {projectId === undefined
             ? projectPath
-            : subjectLink(`project/${projectId}`, projectPath ?? String(projectId))}{' '}
+            : ui.subjectLink(`project/${projectId}`, projectPath ?? String(projectId))}{' '}
           <span class={isAdmitted ? 'tag good' : 'tag bad'}>{job.outcome}</span>{' '}
-          {instant(job.decidedAtMs, format)} ({distance(job.decidedAtMs, format.nowMs)})
+          {ui.instant(job.decidedAtMs, format)} ({ui.distance(job.decidedAtMs, format.nowMs)})
         </>
       }
-      actions={url !== undefined && outside(url, 'Open job in GitLab')}
+      actions={url !== undefined && ui.outside(url, 'Open job in GitLab')}
     >
       {rejectionPart(shown, format)}
       {job.rejection === undefined ? (
@@ -127,11 +116,11 @@ const UNCHECKED: Readonly<Record<NonNullable<JobExplanation['unchecked']>, strin
   bypass: 'ran without an admission request',
 };
 
-const detailParts = (job: JobExplanation, format: PageFormat): Markup => (
+const detailParts = (job: JobExplanation, format: ui.PageFormat): ui.Markup => (
   <>
     <div class="two">
-      <Card id="decision" title="Decision">
-        <Facts
+      <ui.Card id="decision" title="Decision">
+        <ui.Facts
           of={[
             ['Job', job.jobId],
             ['Decision', <code>{job.decisionId}</code>],
@@ -141,41 +130,41 @@ const detailParts = (job: JobExplanation, format: PageFormat): Markup => (
             ['Not checked', job.unchecked && UNCHECKED[job.unchecked]],
             ['Warning', job.flagged && 'the job ran although it was rejected', 'bad-text'],
             ['Ran', job.durationSeconds !== undefined && durationText(job.durationSeconds)],
-            ['Ended', job.endedAtMs !== undefined && instant(job.endedAtMs, format)],
+            ['Ended', job.endedAtMs !== undefined && ui.instant(job.endedAtMs, format)],
           ]}
         />
-      </Card>
-      <Card id="terms" title="Expected cost">
+      </ui.Card>
+      <ui.Card id="terms" title="Expected cost">
         {termsFacts(job, format)}
-      </Card>
+      </ui.Card>
     </div>
     {job.rejectionText !== undefined && (
-      <Card id="text" title="Rejection text in GitLab">
+      <ui.Card id="text" title="Rejection text in GitLab">
         <pre>{job.rejectionText}</pre>
-      </Card>
+      </ui.Card>
     )}
-    <Card id="counters" title="Limits of the job">
+    <ui.Card id="counters" title="Limits of the job">
       {countersPart(job, format)}
-    </Card>
-    <Card id="rules" title="Rules">
+    </ui.Card>
+    <ui.Card id="rules" title="Rules">
       {rulesPart(job.rules)}
-    </Card>
+    </ui.Card>
   </>
 );
 
 /** Estimate and price of the decision; those of now where they differ. */
-function termsFacts({ atDecision, now, currency }: JobExplanation, format: PageFormat): Markup {
+function termsFacts({ atDecision, now, currency }: JobExplanation, format: ui.PageFormat): ui.Markup {
   const texts = (terms: ExplainedTerms): readonly (readonly [string, string])[] => [
     ['Runner class', terms.runnerClass],
     ['Estimate', durationText(terms.estimateSeconds)],
     ['Price per minute', amountText(terms.microsPerMinute, 'micros', currency)],
-    ['Cost', pageAmount(terms.costMicros, 'micros', format)],
+    ['Cost', ui.pageAmount(terms.costMicros, 'micros', format)],
     ['Prices', terms.priceVersion],
     ['Policy', terms.policyVersion],
   ];
   const later = new Map(now && texts(now));
   return (
-    <Facts
+    <ui.Facts
       of={texts(atDecision).map(([name, text]) => {
         const other = later.get(name);
         return [name, other === undefined || other === text ? text : `${text}, now ${other}`];
@@ -184,15 +173,15 @@ function termsFacts({ atDecision, now, currency }: JobExplanation, format: PageF
   );
 }
 
-function countersPart({ counters, countersHidden }: JobExplanation, format: PageFormat): Markup {
+function countersPart({ counters, countersHidden }: JobExplanation, format: ui.PageFormat): ui.Markup {
   const amount = (now: number | string | undefined, unit: ExplainedCounter['unit']) =>
-    typeof now === 'number' ? pageAmount(now, unit, format) : (now ?? '–');
+    typeof now === 'number' ? ui.pageAmount(now, unit, format) : (now ?? '–');
   return (
     <>
       {counters.length === 0 ? (
         <p class="soft">You may see none of them.</p>
       ) : (
-        <Table
+        <ui.Table
           label="Limits"
           columns={[
             { head: 'Limit', cell: counterName },
@@ -208,20 +197,20 @@ function countersPart({ counters, countersHidden }: JobExplanation, format: Page
   );
 }
 
-function counterName({ subject, label, limit, period, now: { mode, wait } }: ExplainedCounter): Markup {
-  const more = [period !== 'now' && period, mode && modeTag(mode), wait && `jobs wait ${wait}`];
+function counterName({ subject, label, limit, period, now: { mode, wait } }: ExplainedCounter): ui.Markup {
+  const more = [period !== 'now' && period, mode && ui.modeTag(mode), wait && `jobs wait ${wait}`];
   return (
     <>
-      {subjectLink(subject, label)}
-      {soft(joined([<code>{limit}</code>, ...more.filter(Boolean)], ' · '))}
+      {ui.subjectLink(subject, label)}
+      {ui.soft(ui.joined([<code>{limit}</code>, ...more.filter(Boolean)], ' · '))}
     </>
   );
 }
 
-function thenText({ atDecision, unit }: ExplainedCounter, format: PageFormat): Markup {
+function thenText({ atDecision, unit }: ExplainedCounter, format: ui.PageFormat): ui.Markup {
   if (atDecision === undefined) return <span class="soft">not checked</span>;
   const { seen, jobHeld, checked } = atDecision;
-  const amount = (whole: number): string => pageAmount(whole, unit, format);
+  const amount = (whole: number): string => ui.pageAmount(whole, unit, format);
   if (seen === undefined)
     return (
       <>
@@ -236,28 +225,31 @@ function thenText({ atDecision, unit }: ExplainedCounter, format: PageFormat): M
   );
 }
 
-function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
+function rulesPart(rules: readonly ExplainedRuleRow[]): ui.Markup {
   const mattered = rules.filter(({ atDecision }) => atDecision.length > 0);
   const silent = rules.length - mattered.length;
   return (
     <>
       {mattered.length > 0 && (
-        <Table
+        <ui.Table
           label="Rules"
           columns={[
-            { head: 'Rule', cell: ({ id, kind, mode }) => [<code>{id}</code>, ' ', soft(`${kind} ${mode}`)] },
+            {
+              head: 'Rule',
+              cell: ({ id, kind, mode }) => [<code>{id}</code>, ' ', ui.soft(`${kind} ${mode}`)],
+            },
             { head: 'Violations', style: 'full', cell: ({ atDecision }) => atDecision.map(violation) },
           ]}
           rows={mattered}
         />
       )}
-      {silent > 0 && <p class="soft">{pageCount(silent, 'rule')} without a violation.</p>}
+      {silent > 0 && <p class="soft">{ui.pageCount(silent, 'rule')} without a violation.</p>}
     </>
   );
 }
 
-const violation = ({ code, text, mode }: DisclosedViolation): Markup => (
+const violation = ({ code, text, mode }: DisclosedViolation): ui.Markup => (
   <div>
-    <code>{code}</code> {modeTag(mode)} {text}
+    <code>{code}</code> {ui.modeTag(mode)} {text}
   </div>
 );

@@ -2,8 +2,7 @@ import type { MeAnswer } from '../../answers/groups/me.ts';
 import type { OwnSessionRow } from '../../core/signin/sessions.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageRoutes, readValues, send } from './page-deps.ts';
-import { distance, type PageFormat } from './parts/amounts.tsx';
-import { Card, DO, hidden, List, type Markup, PostForm, Table } from './parts/layout.tsx';
+import * as ui from './parts/ui.ts';
 
 export const meRoutes: PageRoutes = (app, deps) => {
   const { read, sessions, log } = deps;
@@ -31,7 +30,7 @@ const ROLE_SENTENCES: Readonly<Record<MeAnswer['roles'][number], string>> = {
   viewer: 'Viewer: you see your groups and everything below, and may file requests.',
 };
 
-const mePage = (me: MeAnswer, sessions: readonly OwnSessionRow[], format: PageFormat): Markup => (
+const mePage = (me: MeAnswer, sessions: readonly OwnSessionRow[], format: ui.PageFormat): ui.Markup => (
   <ConsolePage
     title="My account"
     at="none"
@@ -39,35 +38,35 @@ const mePage = (me: MeAnswer, sessions: readonly OwnSessionRow[], format: PageFo
     heading={me.name}
     about={`${me.username} in GitLab`}
   >
-    <Card id="may" title="Your rights">
+    <ui.Card id="may" title="Your rights">
       {me.roles.length === 0 && (
         <p>
           <strong>You are signed in, but have no rights here.</strong> Ask the platform team.
         </p>
       )}
-      <List of={me.roles.map((role) => ROLE_SENTENCES[role])} />
+      <ui.List of={me.roles.map((role) => ROLE_SENTENCES[role])} />
       <p class="soft">Your rights come from your groups in GitLab. They are read again every 15 minutes.</p>
-    </Card>
+    </ui.Card>
     {(me.seesAll || me.groups.length > 0) && (
-      <Card id="see" title="Visible groups">
-        <List
+      <ui.Card id="see" title="Visible groups">
+        <ui.List
           of={
             me.seesAll
               ? ['The whole GitLab']
               : me.groups.map(({ id, path, role }) => [<a href={`/groups/${id}`}>{path}</a>, `, as ${role}`])
           }
         />
-      </Card>
+      </ui.Card>
     )}
     {sessions.length > 0 && sessionsCard(sessions, format)}
   </ConsolePage>
 );
 
-const sessionsCard = (all: readonly OwnSessionRow[], { user, nowMs }: PageFormat): Markup => {
-  const ago = (ms: number): string => distance(nowMs - ms, nowMs);
+const sessionsCard = (all: readonly OwnSessionRow[], { user, nowMs }: ui.PageFormat): ui.Markup => {
+  const ago = (ms: number): string => ui.distance(nowMs - ms, nowMs);
   return (
-    <Card id="sessions" title="Sessions">
-      <Table
+    <ui.Card id="sessions" title="Sessions">
+      <ui.Table
         label="Sessions"
         columns={[
           {
@@ -81,26 +80,26 @@ const sessionsCard = (all: readonly OwnSessionRow[], { user, nowMs }: PageFormat
           { head: 'Sign-in', cell: ({ beganAgoMs }) => ago(beganAgoMs) },
           { head: 'Last use', cell: ({ seenAgoMs }) => ago(seenAgoMs) },
           {
-            head: DO,
+            head: ui.DO,
             cell: ({ isThis, handle, beganAgoMs }) =>
               !isThis && (
-                <PostForm user={user} action="/me/sessions">
+                <ui.PostForm user={user} action="/me/sessions">
                   <input type="hidden" name="handle" value={handle} />
-                  <button>Sign out{hidden(` the session of ${ago(beganAgoMs)}`)}</button>
-                </PostForm>
+                  <button>Sign out{ui.hidden(` the session of ${ago(beganAgoMs)}`)}</button>
+                </ui.PostForm>
               ),
           },
         ]}
         rows={all}
       />
       {all.length > 2 && (
-        <PostForm user={user} class="actions" action="/me/sessions">
+        <ui.PostForm user={user} class="actions" action="/me/sessions">
           <button class="danger" name="step" value="others">
             Sign out all other sessions
           </button>
-        </PostForm>
+        </ui.PostForm>
       )}
       <p class="soft">Each session ends after ten hours.</p>
-    </Card>
+    </ui.Card>
   );
 };

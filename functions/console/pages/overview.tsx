@@ -12,20 +12,7 @@ import {
   queryOf,
   send,
 } from './page-deps.ts';
-import {
-  BAR_KEY,
-  distance,
-  leftOfText,
-  limitBar,
-  number,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-  runsOut,
-} from './parts/amounts.tsx';
-import type { Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
-import { groupTable } from './parts/tables.tsx';
+import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
 export const overviewRoutes: PageRoutes = (app, deps) => {
@@ -72,7 +59,7 @@ interface OverviewShown {
   readonly group: SubjectView | undefined;
 }
 
-function overviewPage({ overview, asked, group }: OverviewShown, format: PageFormat): Markup {
+function overviewPage({ overview, asked, group }: OverviewShown, format: ui.PageFormat): ui.Markup {
   const { user } = format;
   const { first, rows, total, next, previous } = overview;
   const { search, sort, under, mine } = asked;
@@ -107,13 +94,13 @@ function overviewPage({ overview, asked, group }: OverviewShown, format: PageFor
           </p>
         ) : (
           <>
-            {BAR_KEY}
-            {groupTable(rows, 'Groups and their budgets', format, {
+            {ui.BAR_KEY}
+            {ui.groupTable(rows, 'Groups and their budgets', format, {
               tree: (id) => ui.address('/', { under: id, sort }),
               mayEdit: mayOpen('GET /edit', user.roles),
             })}
             <ui.PageLinks previous={previous && to(previous)} next={next && to(next)}>
-              {number(first)}–{number(first + rows.length - 1)} of {number(total)}
+              {ui.number(first)}–{ui.number(first + rows.length - 1)} of {ui.number(total)}
             </ui.PageLinks>
           </>
         )}
@@ -122,38 +109,38 @@ function overviewPage({ overview, asked, group }: OverviewShown, format: PageFor
   );
 }
 
-function aboutText({ total, others, directoryAtMs, set }: Overview, { nowMs }: PageFormat): Markup {
+function aboutText({ total, others, directoryAtMs, set }: Overview, { nowMs }: ui.PageFormat): ui.Markup {
   const isOld = directoryAtMs === undefined || nowMs - directoryAtMs > DIRECTORY_OLD_MS;
   return (
     <>
-      {pageCount(total - others, 'group')}
-      {others > 0 && ` and ${pageCount(others, 'other budget')}`}.{' '}
+      {ui.pageCount(total - others, 'group')}
+      {others > 0 && ` and ${ui.pageCount(others, 'other budget')}`}.{' '}
       {set === undefined && 'No limits have been published yet. Those of the deployment are in force. '}
       {isOld && (
         <strong class="warn-text">
           Last sync of groups from GitLab:{' '}
-          {directoryAtMs === undefined ? 'never' : distance(directoryAtMs, nowMs)}.
+          {directoryAtMs === undefined ? 'never' : ui.distance(directoryAtMs, nowMs)}.
         </strong>
       )}
     </>
   );
 }
 
-function instanceCard({ instance }: Overview, format: PageFormat): Markup | '' {
+function instanceCard({ instance }: Overview, format: ui.PageFormat): ui.Markup | '' {
   if (instance === undefined) return '';
   const { budget, metered } = instance;
-  const used = (micros: number): string => pageAmount(micros, 'micros', format);
+  const used = (micros: number): string => ui.pageAmount(micros, 'micros', format);
   return (
     <ui.Card
       id="whole"
       title={<a href="/instance">The whole GitLab</a>}
       aside={budget === undefined ? 'no budget of its own' : budget.period?.label}
     >
-      {budget && limitBar(budget)}
+      {budget && ui.limitBar(budget)}
       <p>
         {budget === undefined
           ? `${used(metered.settledMicros)} spent and ${used(metered.heldMicros)} held this month.`
-          : [leftOfText(budget, format), '. Runs out: ', runsOut(budget, format.nowMs)]}
+          : [ui.leftOfText(budget, format), '. Runs out: ', ui.runsOut(budget, format.nowMs)]}
       </p>
     </ui.Card>
   );

@@ -8,7 +8,7 @@ import type { RenderNotice } from '../../core/signin/require-user.ts';
 import { visibleRows } from '../api/edits.ts';
 import { BarePage, ConsolePage } from './frame.tsx';
 import { type PageContext, type PagesDeps, send } from './page-deps.ts';
-import { address, button, List, type Markup } from './parts/layout.tsx';
+import * as ui from './parts/ui.ts';
 
 export interface Problem {
   readonly title: string;
@@ -17,12 +17,12 @@ export interface Problem {
   readonly link?: readonly [href: string, text: string];
 }
 
-const problemPage = (user: User, { title, sentence, remedy, link }: Problem): Markup => (
+const problemPage = (user: User, { title, sentence, remedy, link }: Problem): ui.Markup => (
   <ConsolePage title={title} at="none" user={user}>
     <div class="card">
       <div>{sentence}</div>
       <p>{remedy}</p>
-      <p>{button(...(link ?? (['/', 'Open budgets'] as const)))}</p>
+      <p>{ui.button(...(link ?? (['/', 'Open budgets'] as const)))}</p>
     </div>
   </ConsolePage>
 );
@@ -63,7 +63,7 @@ const forbiddenProblem = (user: User, denied: readonly Denial[], back: string): 
   sentence: (
     <>
       Nothing was saved. You are signed in as {user.username}, and these changes need other rights:
-      <List
+      <ui.List
         of={denied.slice(0, 10).map(({ row, act, needs }) => (
           <>
             {row.path ?? row.subject} <code>{row.limit}</code> {row.field.replaceAll('_', ' ')}: to{' '}
@@ -90,7 +90,7 @@ const RIGHTS = (
   </>
 );
 
-export const closedPage = (user: User, who: string): Markup =>
+export const closedPage = (user: User, who: string): ui.Markup =>
   problemPage(user, {
     title: 'No right to open this page',
     sentence: `To open this page you must be ${who}. You are signed in as ${user.username}.`,
@@ -138,10 +138,10 @@ export async function respondToEdit(
     case 'live': {
       const { edit } = outcome.pointer;
       log.info('limits edited', { user: user.id, edit, rows: outcome.rows.length });
-      return c.redirect(address(saved, { saved: edit }), 303);
+      return c.redirect(ui.address(saved, { saved: edit }), 303);
     }
     case 'unchanged':
-      return c.redirect(address(saved, { saved: 'nothing' }), 303);
+      return c.redirect(ui.address(saved, { saved: 'nothing' }), 303);
     case 'invalid':
       return invalid(outcome.problems);
     case 'forbidden': {

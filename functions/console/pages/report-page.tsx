@@ -20,9 +20,7 @@ import {
   queryOf,
   send,
 } from './page-deps.ts';
-import { daySpan, distance, number, type PageFormat, pageAmount } from './parts/amounts.tsx';
-import type { ChoiceList, Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
+import * as ui from './parts/ui.ts';
 import { sendProblem, sendUnknown } from './problem-page.tsx';
 import { KEY_TEXTS, sameQuery, spendTable, wasteCard } from './report-parts.tsx';
 
@@ -63,7 +61,7 @@ export const reportPageRoutes: PageRoutes = (app, deps) => {
 
 const TOO_LONG = {
   title: 'File too long',
-  sentence: `A file has at most ${number(FILE_LINES_MAX)} groups.`,
+  sentence: `A file has at most ${ui.number(FILE_LINES_MAX)} groups.`,
   remedy: 'Choose one group, or use the command line: npx tollgate report spend --all --csv.',
 };
 
@@ -90,7 +88,7 @@ function refused(c: PageContext, answer: Exclude<SpendAnswer, { outcome: 'report
   return sendProblem(c, { title: 'No report', sentence, remedy: 'Go back and correct it.' }, 422);
 }
 
-const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: PageFormat): Markup => {
+const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: ui.PageFormat): ui.Markup => {
   const report = answer.outcome === 'reported' ? answer.report : undefined;
   return (
     <ConsolePage
@@ -119,7 +117,7 @@ const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: PageFormat):
 
 const FIELDS = { period: 'Period', from: 'The first day', to: 'The last day', by: 'By' } as const;
 
-const PERIODS: ChoiceList = [
+const PERIODS: ui.ChoiceList = [
   ['month', 'this month'],
   ['last-month', 'last month'],
   ['quarter', 'this quarter'],
@@ -135,7 +133,7 @@ const isoDayOf = (written = ''): string => {
 };
 
 /** Two given days win over the selected period. */
-function reportForm(asked: SpendQuery, by: SpendKey | undefined, keys: readonly SpendKey[]): Markup {
+function reportForm(asked: SpendQuery, by: SpendKey | undefined, keys: readonly SpendKey[]): ui.Markup {
   const { period = 'month' } = asked;
   const isListed = PERIODS.some(([value]) => value === period);
   return (
@@ -163,22 +161,22 @@ function reportForm(asked: SpendQuery, by: SpendKey | undefined, keys: readonly 
   );
 }
 
-function aboutText(report: SpendReport, { nowMs }: PageFormat): Markup {
+function aboutText(report: SpendReport, { nowMs }: ui.PageFormat): ui.Markup {
   const { path, before, packedAtMs, subject, fromDay: from, toDay: to } = report;
   return (
     <>
-      {path}, {daySpan(report)}
-      {before !== undefined && `, compared with ${daySpan(before)}`}.{' '}
-      {packedAtMs !== undefined && `Counted ${distance(packedAtMs, nowMs)}. `}
+      {path}, {ui.daySpan(report)}
+      {before !== undefined && `, compared with ${ui.daySpan(before)}`}.{' '}
+      {packedAtMs !== undefined && `Counted ${ui.distance(packedAtMs, nowMs)}. `}
       {subject !== 'instance' && <a href={ui.address('/reports', { from, to })}>All my groups</a>}
     </>
   );
 }
 
-function reportParts(asked: SpendQuery, report: SpendReport, format: PageFormat): Markup {
+function reportParts(asked: SpendQuery, report: SpendReport, format: ui.PageFormat): ui.Markup {
   const { total, notes, by, rows, subject } = report;
   const isEmpty = total.jobs === 0 && (total.before?.jobs ?? 0) === 0;
-  const file = (name: string, text: string): Markup =>
+  const file = (name: string, text: string): ui.Markup =>
     ui.button(ui.address(`/reports/${name}.csv`, sameQuery(asked)), text);
   return (
     <>
@@ -208,9 +206,9 @@ function reportParts(asked: SpendQuery, report: SpendReport, format: PageFormat)
   );
 }
 
-function totalCard({ total }: SpendReport, format: PageFormat): Markup {
+function totalCard({ total }: SpendReport, format: ui.PageFormat): ui.Markup {
   const { before, micros, heldMicros, rejected } = total;
-  const money = (amount: number): string => pageAmount(amount, 'micros', format);
+  const money = (amount: number): string => ui.pageAmount(amount, 'micros', format);
   return (
     <ui.Card id="total" title="Total">
       <ui.Facts
@@ -219,7 +217,7 @@ function totalCard({ total }: SpendReport, format: PageFormat): Markup {
           ['Spent', money(micros)],
           ['Held by running jobs', heldMicros !== 0 && money(heldMicros)],
           ['Previous period', before && money(before.micros)],
-          ['Jobs', [number(total.jobs), rejected > 0 && ui.soft(`${number(rejected)} rejected`)]],
+          ['Jobs', [ui.number(total.jobs), rejected > 0 && ui.soft(`${ui.number(rejected)} rejected`)]],
         ]}
       />
     </ui.Card>

@@ -8,24 +8,17 @@ import { isDecided } from '../../core/limits/requests.ts';
 import { grantFormFields } from './edit/forms.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageContext, type PagesDeps, send } from './page-deps.ts';
-import { distance, instant, leftOfText, limitWords, type PageFormat } from './parts/amounts.tsx';
-import {
-  type FieldProblems,
-  field,
-  hiddenFields,
-  NO_PROBLEMS,
-  problemList,
-  type Values,
-} from './parts/form-field.tsx';
-import type { Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
 import { countedFor, LOCKOUT, previewPart, SAVE_FORM } from './parts/preview-part.tsx';
-import { wantedText } from './parts/tables.tsx';
+import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
-const requestFacts = (row: RequestRow, format: PageFormat): Markup => {
+const requestFacts = (row: RequestRow, format: ui.PageFormat): ui.Markup => {
   const { reason, limit, limitNow, ticket, link, expiresAtMs } = row;
-  const left = limitNow ? `${limitWords(limitNow)}: ${leftOfText(limitNow, format)}` : <code>{limit}</code>;
+  const left = limitNow ? (
+    `${ui.limitWords(limitNow)}: ${ui.leftOfText(limitNow, format)}`
+  ) : (
+    <code>{limit}</code>
+  );
   return (
     <>
       <p>{reason}</p>
@@ -35,7 +28,7 @@ const requestFacts = (row: RequestRow, format: PageFormat): Markup => {
           ['Limit', left],
           ['Ticket', ticket],
           ['Origin', link !== undefined && ui.outside(link, link)],
-          ['Expiry', instant(expiresAtMs, format)],
+          ['Expiry', ui.instant(expiresAtMs, format)],
         ]}
       />
     </>
@@ -56,8 +49,8 @@ const OVER_SHOWN = 50;
 export function requestsPage(
   rows: readonly RequestRow[],
   done: string | undefined,
-  format: PageFormat,
-): Markup {
+  format: ui.PageFormat,
+): ui.Markup {
   const waiting = rows.filter((row) => !isDecided(row) && row.expiresAtMs > format.nowMs);
   const over = rows.filter((row) => !waiting.includes(row));
   return (
@@ -83,15 +76,15 @@ export function requestsPage(
   );
 }
 
-function waitingCard(row: RequestRow, format: PageFormat): Markup {
+function waitingCard(row: RequestRow, format: ui.PageFormat): ui.Markup {
   const { id, subject, path, mayDecide, own } = row;
   return (
     <article class="card" aria-labelledby={`r-${id}`}>
       <h2 id={`r-${id}`}>
         <span>
-          {wantedText(row, format)} for {ui.subjectLink(subject, path)}
+          {ui.wantedText(row, format)} for {ui.subjectLink(subject, path)}
         </span>
-        {ui.soft(`${row.requestedBy}, ${distance(row.requestedAtMs, format.nowMs)}`)}
+        {ui.soft(`${row.requestedBy}, ${ui.distance(row.requestedAtMs, format.nowMs)}`)}
       </h2>
       {requestFacts(row, format)}
       {row.state === 'approved' && (
@@ -112,17 +105,17 @@ function waitingCard(row: RequestRow, format: PageFormat): Markup {
   );
 }
 
-function overText(row: RequestRow, format: PageFormat): Markup {
+function overText(row: RequestRow, format: ui.PageFormat): ui.Markup {
   const { decidedAtMs, decidedBy, note, state } = row;
   const outcome = state === 'pending' ? 'expired' : state;
   return (
     <>
       <span class={`tag ${state === 'approved' ? 'good' : ''}`}>{row.granted ? 'granted' : outcome}</span>{' '}
-      <strong>{wantedText(row, format)}</strong> for {ui.subjectLink(row.subject, row.path)}: {row.reason}
+      <strong>{ui.wantedText(row, format)}</strong> for {ui.subjectLink(row.subject, row.path)}: {row.reason}
       <p class="soft">
         requested by {row.requestedBy}
         {decidedBy !== undefined && `, decided by ${decidedBy}`}
-        {decidedAtMs !== undefined && ` ${distance(decidedAtMs, format.nowMs)}`}
+        {decidedAtMs !== undefined && ` ${ui.distance(decidedAtMs, format.nowMs)}`}
         {note !== undefined && `: ${note}`}
         {state === 'approved' && row.link !== undefined && (
           <> · {ui.outside(row.link, 'Retry job in GitLab')}</>
@@ -134,26 +127,26 @@ function overText(row: RequestRow, format: PageFormat): Markup {
 
 export function askPage(
   { path, subject, limits, zone }: SubjectView,
-  values: Values,
-  format: PageFormat,
-  problems: FieldProblems = NO_PROBLEMS,
+  values: ui.Values,
+  format: ui.PageFormat,
+  problems: ui.FieldProblems = ui.NO_PROBLEMS,
   others: readonly string[] = [],
-): Markup {
+): ui.Markup {
   const link = { name: 'link', label: 'Job', type: 'url', max: 500 } as const;
   const fields = [...grantFormFields(limits, zone), { ...link, hint: 'The address of the job in GitLab.' }];
   const back = ui.subjectHref(subject) ?? '/';
   return (
     <ConsolePage title={`Request for more, ${path}`} at="/requests" user={format.user}>
-      {problemList(problems, others, fields)}
+      {ui.problemList(problems, others, fields)}
       {limits.every((limit) => limit.amount === 'unlimited') ? (
         <ui.Plain>
           There is no limit here to add to. Request more for a group above. {ui.button(back, 'Back')}
         </ui.Plain>
       ) : (
         <ui.PostForm user={format.user} class="card" action="/ask">
-          <ui.List of={limits.map((limit) => `${limitWords(limit)}: ${leftOfText(limit, format)}`)} />
-          {hiddenFields({ subject })}
-          {fields.map((each) => field(each, values, problems))}
+          <ui.List of={limits.map((limit) => `${ui.limitWords(limit)}: ${ui.leftOfText(limit, format)}`)} />
+          {ui.hiddenFields({ subject })}
+          {fields.map((each) => ui.field(each, values, problems))}
           <div class="actions">
             <button class="main">Send request</button>
             {ui.button(back, 'Cancel')}
@@ -184,7 +177,7 @@ export async function showDecision(
   c: PageContext,
   deps: PagesDeps,
   row: RequestRow,
-  values: Values,
+  values: ui.Values,
 ): Promise<Response> {
   const format = formatOf(c, deps);
   const { edits, stale } = await editsOf(row, deps);
@@ -205,12 +198,12 @@ type Decidable = Exclude<PreviewAnswer, { outcome: 'unknown_subject' }> | typeof
 /** @param values - `note`, and `link`: the signed link of the visit */
 function decidePage(
   row: RequestRow,
-  values: Values,
+  values: ui.Values,
   preview: Decidable,
-  format: PageFormat,
+  format: ui.PageFormat,
   exact?: BacktestAnswer,
-): Markup {
-  const wanted = `${wantedText(row, format)} for ${row.path}`;
+): ui.Markup {
+  const wanted = `${ui.wantedText(row, format)} for ${row.path}`;
   return (
     <ConsolePage
       title={`Review: ${wanted}`}
@@ -238,8 +231,8 @@ function decidePage(
         </ui.Note>
       )}
       <ui.PostForm user={format.user} class="card" id={SAVE_FORM} action={`/requests/${row.id}`}>
-        {values.link !== undefined && hiddenFields({ link: values.link })}
-        {field({ name: 'note', label: 'Note', max: 500, hint: 'Required to decline.' }, values)}
+        {values.link !== undefined && ui.hiddenFields({ link: values.link })}
+        {ui.field({ name: 'note', label: 'Note', max: 500, hint: 'Required to decline.' }, values)}
         <div class="actions">
           <button class="main" name="verdict" value="approve" disabled={preview.outcome === 'invalid'}>
             Approve request

@@ -24,10 +24,7 @@ import {
   readValues,
   send,
 } from './page-deps.ts';
-import { distance, number, type PageFormat, pageCount } from './parts/amounts.tsx';
-import { hiddenFields } from './parts/form-field.tsx';
-import type { Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
+import * as ui from './parts/ui.ts';
 import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
 
 const ROWS = 50;
@@ -117,7 +114,7 @@ export const REPORT_DONE: Readonly<Record<string, string>> = {
     'Nothing was sent, because no topic for owners is configured. Notify the owner yourself, and record it.',
 };
 
-function rolloutPage(view: RolloutView, done: string | undefined, format: PageFormat): Markup {
+function rolloutPage(view: RolloutView, done: string | undefined, format: ui.PageFormat): ui.Markup {
   const { user } = format;
   const stepOf = (row: RolloutRow, name: RolloutClassRow['class']): Child => {
     const found = row.classes.find((each) => each.class === name);
@@ -156,7 +153,7 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
             rows={view.rows}
           />
           <ui.PageLinks next={view.next && ui.address('/rollout', { cursor: view.next })}>
-            {pageCount(view.total, 'row')}
+            {ui.pageCount(view.total, 'row')}
           </ui.PageLinks>
         </div>
       )}
@@ -165,16 +162,16 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
 }
 
 const TONES: Readonly<Partial<Record<RolloutStep, string>>> = { warn: 'warn', enforce: 'good' };
-const stepTag = (step: RolloutStep): Markup => <span class={`tag ${TONES[step] ?? ''}`}>{step}</span>;
+const stepTag = (step: RolloutStep): ui.Markup => <span class={`tag ${TONES[step] ?? ''}`}>{step}</span>;
 
 /** `as The whole GitLab, 12 days ago`. */
 function sinceText(
   { from, fromPath, sinceMs }: RolloutClassRow,
   subject: string,
-  { nowMs }: PageFormat,
+  { nowMs }: ui.PageFormat,
 ): string {
   const isInherited = from !== undefined && from !== subject;
-  return [isInherited && `as ${fromPath ?? from}`, sinceMs !== undefined && distance(sinceMs, nowMs)]
+  return [isInherited && `as ${fromPath ?? from}`, sinceMs !== undefined && ui.distance(sinceMs, nowMs)]
     .filter(Boolean)
     .join(', ');
 }
@@ -182,7 +179,7 @@ function sinceText(
 const missingNeeds = ({ needs }: RolloutClassRow): readonly string[] =>
   needs.filter(({ met }) => !met).map(rolloutNeedText);
 
-function missingText(classes: readonly RolloutClassRow[]): Markup | string {
+function missingText(classes: readonly RolloutClassRow[]): ui.Markup | string {
   if (classes.every(({ next }) => next === undefined)) return '';
   const missing = new Set(classes.flatMap(missingNeeds));
   return missing.size === 0 ? <strong class="good-text">ready</strong> : [...missing].join('; ');
@@ -196,7 +193,7 @@ interface StepShown {
 }
 
 /** One group: what its next step needs, what enforcing would do now, and the ways on and back. */
-function rolloutStepPage(shown: StepShown, format: PageFormat): Markup {
+function rolloutStepPage(shown: StepShown, format: ui.PageFormat): ui.Markup {
   const { subject, path, owner, contact, classes } = shown.row;
   return (
     <ConsolePage
@@ -219,7 +216,7 @@ function rolloutStepPage(shown: StepShown, format: PageFormat): Markup {
   );
 }
 
-const classCard = (row: RolloutClassRow, subject: string, format: PageFormat): Markup => (
+const classCard = (row: RolloutClassRow, subject: string, format: ui.PageFormat): ui.Markup => (
   <ui.Card
     id={`c-${row.class}`}
     title={
@@ -230,8 +227,8 @@ const classCard = (row: RolloutClassRow, subject: string, format: PageFormat): M
     aside={sinceText(row, subject, format)}
   >
     <p>
-      {pageCount(row.jobs, 'job')} on {pageCount(row.days, 'day')}; {pageCount(row.wouldFail, 'violation')} of
-      this class recorded.
+      {ui.pageCount(row.jobs, 'job')} on {ui.pageCount(row.days, 'day')};{' '}
+      {ui.pageCount(row.wouldFail, 'violation')} of this class recorded.
     </p>
     {row.next !== undefined && (
       <>
@@ -252,7 +249,7 @@ const classCard = (row: RolloutClassRow, subject: string, format: PageFormat): M
   </ui.Card>
 );
 
-function forecastCard(forecast: RolloutForecastAnswer, subject: string): Markup {
+function forecastCard(forecast: RolloutForecastAnswer, subject: string): ui.Markup {
   if (forecast.outcome !== 'counted')
     return (
       <ui.Card id="forecast" title="Forecast if enforced now">
@@ -263,9 +260,9 @@ function forecastCard(forecast: RolloutForecastAnswer, subject: string): Markup 
   return (
     <ui.Card id="forecast" title="Forecast if enforced now">
       <p>
-        Of {pageCount(jobs, 'job')} of the last {days} days,{' '}
+        Of {ui.pageCount(jobs, 'job')} of the last {days} days,{' '}
         <strong class={wouldFail > 0 ? 'warn-text' : 'good-text'}>
-          {wouldFail === 0 ? 'none' : number(wouldFail)}
+          {wouldFail === 0 ? 'none' : ui.number(wouldFail)}
         </strong>{' '}
         would have failed in addition to those that fail already.
         {next !== undefined && (
@@ -279,7 +276,7 @@ function forecastCard(forecast: RolloutForecastAnswer, subject: string): Markup 
       <ui.List
         of={rows.map(({ group, path, rule, code, limitLabel, jobs: count, examples: [example] }) => (
           <>
-            {group === undefined ? path : ui.subjectLink(group, path)}: {pageCount(count, 'job')} by{' '}
+            {group === undefined ? path : ui.subjectLink(group, path)}: {ui.pageCount(count, 'job')} by{' '}
             <code>{rule}</code>, {code} {ui.soft(limitLabel)}
             {example && (
               <>
@@ -294,13 +291,13 @@ function forecastCard(forecast: RolloutForecastAnswer, subject: string): Markup 
   );
 }
 
-function stepForms({ view, row, canTell }: StepShown, { user }: PageFormat): Markup {
+function stepForms({ view, row, canTell }: StepShown, { user }: ui.PageFormat): ui.Markup {
   const { subject, classes, owner } = row;
   const isReady = classes.every(({ needs }) => needs.every(({ met }) => met));
-  const moveForm = (direction: 'next' | 'back', title: string, rest: Child): Markup => (
+  const moveForm = (direction: 'next' | 'back', title: string, rest: Child): ui.Markup => (
     <ui.PostForm user={user} class="card" action="/rollout/move">
       <h2>{title}</h2>
-      {hiddenFields({ subject, base: view.set ?? NO_SET, direction })}
+      {ui.hiddenFields({ subject, base: view.set ?? NO_SET, direction })}
       <div class="field">
         <label for={`f-${direction}`}>Reason for the move</label>
         <input id={`f-${direction}`} name="why" required maxlength={300} autocomplete="off" />
@@ -312,7 +309,7 @@ function stepForms({ view, row, canTell }: StepShown, { user }: PageFormat): Mar
     <>
       <ui.PostForm user={user} class="card" action="/rollout/report">
         <h2>Report to the owner</h2>
-        {hiddenFields({ subject, ...(!canTell && { told: 'yes' }) })}
+        {ui.hiddenFields({ subject, ...(!canTell && { told: 'yes' }) })}
         {!canTell && <p>No topic for owners is configured. Notify {owner} yourself, then record it here.</p>}
         <button>{canTell ? 'Send shadow report' : 'Record notification'}</button>
       </ui.PostForm>

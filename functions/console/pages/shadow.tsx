@@ -12,17 +12,7 @@ import {
   readReportDays,
   send,
 } from './page-deps.ts';
-import {
-  daySpan,
-  limitAmountWords,
-  limitWords,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-} from './parts/amounts.tsx';
-import { hiddenFields } from './parts/form-field.tsx';
-import type { Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
+import * as ui from './parts/ui.ts';
 import { REPORT_DONE } from './rollout.tsx';
 
 const SPANS: readonly number[] = [7, 14, 30, 62];
@@ -49,14 +39,14 @@ interface ShadowShown {
   readonly canTell: boolean;
 }
 
-function shadowPage(shown: ShadowShown, done: string | undefined, format: PageFormat): Markup {
+function shadowPage(shown: ShadowShown, done: string | undefined, format: ui.PageFormat): ui.Markup {
   const { view, days, only } = shown;
   return (
     <ConsolePage
       title="Shadow report"
       at="/shadow"
       user={format.user}
-      about={`Jobs that would have failed if all limits and rules in mode shadow or warn had been enforced. ${daySpan(view)}.`}
+      about={`Jobs that would have failed if all limits and rules in mode shadow or warn had been enforced. ${ui.daySpan(view)}.`}
       actions={<ui.DaysForm action="/shadow" only={only} choices={SPANS} days={days} />}
     >
       <ui.Done text={done} />
@@ -71,8 +61,8 @@ function shadowPage(shown: ShadowShown, done: string | undefined, format: PageFo
           <ui.PageLinks
             next={view.next && ui.address('/shadow', { days, group: only.group, cursor: view.next })}
           >
-            {pageCount(view.total, only.project === undefined ? 'group' : 'project')} with limits or rules in
-            these modes
+            {ui.pageCount(view.total, only.project === undefined ? 'group' : 'project')} with limits or rules
+            in these modes
           </ui.PageLinks>
         </>
       )}
@@ -83,11 +73,11 @@ function shadowPage(shown: ShadowShown, done: string | undefined, format: PageFo
 const ruleLines = (rules: ShadowRow['wouldFail'] | ShadowRow['ranRejectedBy']): readonly Child[] =>
   rules.map(({ rule, jobs }) => (
     <>
-      <code>{rule}</code>: {pageCount(jobs, 'job')}
+      <code>{rule}</code>: {ui.pageCount(jobs, 'job')}
     </>
   ));
 
-function card(row: ShadowRow, { days, canTell }: ShadowShown, format: PageFormat): Markup {
+function card(row: ShadowRow, { days, canTell }: ShadowShown, format: ui.PageFormat): ui.Markup {
   const { subject, path, jobs, ranRejected, ranRejectedBy, wouldFail, limits, owner, contact } = row;
   const { user } = format;
   const failing = wouldFail[0]?.jobs ?? 0;
@@ -97,13 +87,13 @@ function card(row: ShadowRow, { days, canTell }: ShadowShown, format: PageFormat
     <article class="card" aria-labelledby={id}>
       <h2 id={id}>
         <span>{ui.subjectLink(subject, path)}</span>
-        {ui.soft(pageCount(jobs, 'job'))}
+        {ui.soft(ui.pageCount(jobs, 'job'))}
       </h2>
       {ranRejected > 0 && (
         <>
           <p>
-            <strong class="warn-text">{pageCount(ranRejected, 'job')}</strong> ran although rejected: GitLab
-            ignores decisions while the controller is in <code>dry_run</code>.
+            <strong class="warn-text">{ui.pageCount(ranRejected, 'job')}</strong> ran although rejected:
+            GitLab ignores decisions while the controller is in <code>dry_run</code>.
           </p>
           <ui.List of={ruleLines(ranRejectedBy)} />
         </>
@@ -111,7 +101,7 @@ function card(row: ShadowRow, { days, canTell }: ShadowShown, format: PageFormat
       <p>
         <strong class={failing === 0 ? 'good-text' : 'warn-text'}>
           {wouldFail.length > 1 && 'At least '}
-          {pageCount(failing, 'job')}
+          {ui.pageCount(failing, 'job')}
         </strong>{' '}
         would have failed by limits and rules that are not enforced.
       </p>
@@ -119,13 +109,13 @@ function card(row: ShadowRow, { days, canTell }: ShadowShown, format: PageFormat
       <ui.List
         of={limits.map(
           ({ limit, refusedAmount }) =>
-            `${limitWords(limit)}, ${limitAmountWords(limit, format)} (${limit.mode}): ${pageAmount(refusedAmount, limit.unit, format)} would have been refused`,
+            `${ui.limitWords(limit)}, ${ui.limitAmountWords(limit, format)} (${limit.mode}): ${ui.pageAmount(refusedAmount, limit.unit, format)} would have been refused`,
         )}
       />
       <div class="actions">
         {canSend && (
           <ui.PostForm user={user} action="/rollout/report">
-            {hiddenFields({ subject, days: String(days), back: 'shadow' })}
+            {ui.hiddenFields({ subject, days: String(days), back: 'shadow' })}
             <button>Send report to owner{ui.hidden(` of ${path}`)}</button>
           </ui.PostForm>
         )}

@@ -1,13 +1,11 @@
-import { dayIn, dayLabel, monthName } from '../../../policies/limits/calendar.ts';
+import { dayIn, dayLabel, dayOfIso, monthName } from '../../../policies/limits/calendar.ts';
 import { closedCsv, closedFocusCsv, closedRows } from '../../answers/statement/csv.ts';
 import type { ClosedMonths } from '../../answers/statement/model.ts';
 import type { User } from '../../core/signin/model.ts';
 import { sendCsv } from '../api/api-parts.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageContext, type PageRoutes, query, send } from './page-deps.ts';
-import { number as count, type PageFormat, pageAmount } from './parts/amounts.tsx';
-import type { Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
+import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
 const FILES: Readonly<Record<string, typeof closedCsv>> = {
@@ -61,13 +59,9 @@ const isWhole = ({ broken, statements }: ClosedMonths, number: number): boolean 
     statements.findIndex((each) => each.number === broken.number);
 
 export function monthText(month: string): string {
-  const [, year, number] = /^(\d{4})-(\d\d)$/.exec(month) ?? [];
-  return year === undefined ? month : `${monthName(Number(number))} ${year}`;
-}
-
-function dayOfText(day: string): string {
-  const [year = 0, month = 0, number = 0] = day.split('-').map(Number);
-  return dayLabel({ year, month, day: number });
+  if (!/^\d{4}-\d\d$/.test(month)) return month;
+  const { year, month: number } = dayOfIso(month);
+  return `${monthName(number)} ${year}`;
 }
 
 const WHOLE = 'The whole GitLab';
@@ -76,8 +70,8 @@ const WHOLE = 'The whole GitLab';
 const statementsPage = (
   asked: string | undefined,
   months: ClosedMonths | undefined,
-  format: PageFormat,
-): Markup => (
+  format: ui.PageFormat,
+): ui.Markup => (
   <ConsolePage
     title="Statements"
     at="/statements"
@@ -104,7 +98,7 @@ const statementsPage = (
   </ConsolePage>
 );
 
-function chainNote({ statements, broken }: ClosedMonths): Markup {
+function chainNote({ statements, broken }: ClosedMonths): ui.Markup {
   if (statements.length === 0)
     return <p>No month has been closed yet. Each month closes five days after its end.</p>;
   if (broken === undefined)
@@ -118,7 +112,7 @@ function chainNote({ statements, broken }: ClosedMonths): Markup {
   );
 }
 
-const monthsTable = ({ statements }: ClosedMonths, format: PageFormat): Markup => (
+const monthsTable = ({ statements }: ClosedMonths, format: ui.PageFormat): ui.Markup => (
   <ui.Table
     label="Closed months"
     columns={[
@@ -127,12 +121,12 @@ const monthsTable = ({ statements }: ClosedMonths, format: PageFormat): Markup =
         cell: ({ subject, month }) => <a href={ui.statementHref(subject, month)}>{monthText(month)}</a>,
       },
       { head: 'Number', style: 'n', cell: ({ number }) => number },
-      { head: 'Jobs', style: 'n', cell: ({ totals }) => count(totals.jobs) },
-      { head: 'Due', style: 'n', cell: ({ totals }) => pageAmount(totals.dueMicros, 'micros', format) },
+      { head: 'Jobs', style: 'n', cell: ({ totals }) => ui.number(totals.jobs) },
+      { head: 'Due', style: 'n', cell: ({ totals }) => ui.pageAmount(totals.dueMicros, 'micros', format) },
       {
         head: 'Adjustments',
         style: 'n',
-        cell: ({ totals }) => pageAmount(totals.adjustmentMicros, 'micros', format),
+        cell: ({ totals }) => ui.pageAmount(totals.adjustmentMicros, 'micros', format),
       },
     ]}
     rows={statements.toReversed()}
@@ -142,12 +136,12 @@ const monthsTable = ({ statements }: ClosedMonths, format: PageFormat): Markup =
 type ClosedStatement = ClosedMonths['statements'][number];
 
 /** @param isWhole - it, and all months before it, are as they were written */
-function closedStatementPage(statement: ClosedStatement, isWhole: boolean, format: PageFormat): Markup {
+function closedStatementPage(statement: ClosedStatement, isWhole: boolean, format: ui.PageFormat): ui.Markup {
   const { number, subject, group, month, zone, closedAtMs, totals, previousSha256, sha256, currency } =
     statement;
   const name = subject === 'instance' ? 'the whole GitLab' : group;
   // It was closed in the currency of its time.
-  const money = (micros: number): string => pageAmount(micros, 'micros', { currency });
+  const money = (micros: number): string => ui.pageAmount(micros, 'micros', { currency });
   return (
     <ConsolePage
       title={`${monthText(month)}, ${name}`}
@@ -174,10 +168,10 @@ function closedStatementPage(statement: ClosedStatement, isWhole: boolean, forma
           columns={[
             {
               head: 'Period',
-              cell: ({ kind, when }) => (kind === 'usage' ? dayOfText(when) : monthText(when)),
+              cell: ({ kind, when }) => (kind === 'usage' ? dayLabel(dayOfIso(when)) : monthText(when)),
             },
             { head: 'Kind', cell: ({ kind }) => (kind === 'usage' ? 'Usage' : 'Earlier month') },
-            { head: 'Jobs', style: 'n', cell: ({ jobs }) => count(jobs) },
+            { head: 'Jobs', style: 'n', cell: ({ jobs }) => ui.number(jobs) },
             { head: 'Cost', style: 'n', cell: ({ micros }) => money(micros) },
             { head: 'Description', cell: ({ about }) => about },
           ]}

@@ -13,18 +13,8 @@ import {
   readValues,
   send,
 } from '../page-deps.ts';
-import { distance, leftOfText, type PageFormat } from '../parts/amounts.tsx';
-import {
-  type FieldProblems,
-  field,
-  hiddenFields,
-  NO_PROBLEMS,
-  problemList,
-  type Values,
-} from '../parts/form-field.tsx';
-import { address, button, Card, type Markup, PostForm, subjectHref } from '../parts/layout.tsx';
 import { countedFor, ReviewPage, type ReviewParts } from '../parts/preview-part.tsx';
-import { changeTable } from '../parts/tables.tsx';
+import * as ui from '../parts/ui.ts';
 import { respondToEdit, type Stale, sendUnknown } from '../problem-page.tsx';
 import {
   byField,
@@ -39,7 +29,7 @@ import {
 
 export const editRoutes: PageRoutes = (app, deps) => {
   app.get('/edit', async (c) => {
-    const named: Values = Object.fromEntries(
+    const named: ui.Values = Object.fromEntries(
       NAMED.map((name) => [name, query(c, name) ?? ''] as const).filter(([, value]) => value !== ''),
     );
     const opened = await openForm(deps, query(c, 'kind'), named, c.var.user);
@@ -90,7 +80,7 @@ async function previewOrApply(
         about="Not saved yet. Check the effect, then save."
         action="/edit"
         fields={[
-          hiddenFields(withoutStep(values)),
+          ui.hiddenFields(withoutStep(values)),
           <p>
             <span class="soft">Reason:</span> {why}
           </p>,
@@ -100,7 +90,7 @@ async function previewOrApply(
           <button name="step" value="change" formnovalidate>
             Edit again
           </button>,
-          button(back, 'Cancel'),
+          ui.button(back, 'Cancel'),
         ]}
       />,
       status,
@@ -128,7 +118,7 @@ const NAMED_BY: Readonly<Partial<Record<EditKind, (typeof NAMED)[number]>>> = {
 async function openForm(
   { desk, read, clock, zone }: PagesDeps,
   kind: string | undefined,
-  values: Values,
+  values: ui.Values,
   user: User,
 ) {
   if (!isEditKind(kind)) return undefined;
@@ -149,10 +139,10 @@ async function openForm(
 /** Original values are kept under these names, so that only changes are sent. */
 const WAS = 'was.';
 
-const asHiddenFields = ({ values = {} }: EditForm): Values =>
+const asHiddenFields = ({ values = {} }: EditForm): ui.Values =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [`${WAS}${name}`, value]));
 
-const wasOf = (values: Values): Values =>
+const wasOf = (values: ui.Values): ui.Values =>
   Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) =>
       name.startsWith(WAS) ? [[name.slice(WAS.length), value]] : [],
@@ -162,66 +152,68 @@ const wasOf = (values: Values): Values =>
 interface EditFormView {
   readonly kind: EditKind;
   readonly form: EditForm;
-  readonly values: Values;
-  readonly problems?: FieldProblems;
+  readonly values: ui.Values;
+  readonly problems?: ui.FieldProblems;
   readonly others?: readonly string[];
 }
 
-function editPage(shown: EditFormView, format: PageFormat): Markup {
-  const { kind, form, values, problems = NO_PROBLEMS, others = [] } = shown;
+function editPage(shown: EditFormView, format: ui.PageFormat): ui.Markup {
+  const { kind, form, values, problems = ui.NO_PROBLEMS, others = [] } = shown;
   const { title, edited, fields, more = [] } = form;
   const names = new Set(fieldsOf(form).map(({ name }) => name));
   const along = Object.entries(values).filter(([name]) => !names.has(name));
   const { subject, limit } = values;
   return (
     <ConsolePage title={title} at="/" user={format.user}>
-      {problemList(problems, others, fieldsOf(form))}
-      <PostForm user={format.user} class="card" action="/edit">
-        {hiddenFields({ ...Object.fromEntries(along), kind, step: 'preview' })}
-        {edited !== undefined && <p>{leftOfText(edited, format)}.</p>}
-        {fields.map((each) => field(each, values, problems))}
+      {ui.problemList(problems, others, fieldsOf(form))}
+      <ui.PostForm user={format.user} class="card" action="/edit">
+        {ui.hiddenFields({ ...Object.fromEntries(along), kind, step: 'preview' })}
+        {edited !== undefined && <p>{ui.leftOfText(edited, format)}.</p>}
+        {fields.map((each) => ui.field(each, values, problems))}
         {more.length > 0 && (
           <details class="field" open={more.some(({ name }) => problems.has(name))}>
             <summary>More</summary>
-            {more.map((each) => field(each, values, problems))}
+            {more.map((each) => ui.field(each, values, problems))}
           </details>
         )}
         <div class="actions">
           <button class="main">Preview changes</button>
-          {button(backOf({ ...values, kind }), 'Cancel')}
+          {ui.button(backOf({ ...values, kind }), 'Cancel')}
           {kind === 'set' &&
             limit !== undefined &&
-            button(address('/edit', { kind: 'remove', subject, limit }), 'Remove limit')}
+            ui.button(ui.address('/edit', { kind: 'remove', subject, limit }), 'Remove limit')}
         </div>
-      </PostForm>
+      </ui.PostForm>
     </ConsolePage>
   );
 }
 
-const backOf = ({ kind, subject = '' }: Values): string =>
-  kind === 'end-breakglass' || kind === 'review-breakglass' ? '/break-glass' : (subjectHref(subject) ?? '/');
+const backOf = ({ kind, subject = '' }: ui.Values): string =>
+  kind === 'end-breakglass' || kind === 'review-breakglass'
+    ? '/break-glass'
+    : (ui.subjectHref(subject) ?? '/');
 
-const withoutStep = ({ step: _, confirmed: __, cursor: ___, ...values }: Values): Values => values;
+const withoutStep = ({ step: _, confirmed: __, cursor: ___, ...values }: ui.Values): ui.Values => values;
 
 interface Again {
-  readonly values?: Values;
+  readonly values?: ui.Values;
   readonly back: string;
   readonly hint?: string;
 }
 
-export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: PageFormat): Markup => {
+export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: ui.PageFormat): ui.Markup => {
   const { user, nowMs } = format;
   // The last edit may concern a hidden group.
   const seesAll = user.roles.admin || user.roles.finance;
   const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
-  const card = (id: string, title: string, rows: readonly ChangeRow[] | undefined): Markup => (
-    <Card id={id} title={title}>
-      {rows ? changeTable(rows, 'Differences', format) : <p>The version you started from has expired.</p>}
-    </Card>
+  const card = (id: string, title: string, rows: readonly ChangeRow[] | undefined): ui.Markup => (
+    <ui.Card id={id} title={title}>
+      {rows ? ui.changeTable(rows, 'Differences', format) : <p>The version you started from has expired.</p>}
+    </ui.Card>
   );
   const saved = live && (
     <>
-      Edit {live.pointer.edit} was saved {distance(live.change.atMs, nowMs)}
+      Edit {live.pointer.edit} was saved {ui.distance(live.change.atMs, nowMs)}
       {seesAll && ` by ${live.change.actor}: “${live.change.why}”`}.
     </>
   );
@@ -237,8 +229,8 @@ export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: P
         {card('mine', 'Your changes, not saved', mine)}
         {card('theirs', 'Changes saved since', theirs)}
       </div>
-      <PostForm user={user} class="card" action="/edit">
-        {values !== undefined && hiddenFields(values)}
+      <ui.PostForm user={user} class="card" action="/edit">
+        {values !== undefined && ui.hiddenFields(values)}
         {again.hint !== undefined && <p>{again.hint}</p>}
         <div class="actions">
           {values !== undefined && (
@@ -246,9 +238,9 @@ export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: P
               Preview my changes on the new limits
             </button>
           )}
-          {button(again.back, 'Discard my changes')}
+          {ui.button(again.back, 'Discard my changes')}
         </div>
-      </PostForm>
+      </ui.PostForm>
     </ConsolePage>
   );
 };

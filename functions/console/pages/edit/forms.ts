@@ -10,8 +10,7 @@ import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import { readThresholdsText, thresholdsText } from '../../../core/limits/csv/columns.ts';
 import { type LimitEdit, type LimitFields, SCALED_KINDS } from '../../../core/limits/edit-model.ts';
-import { limitWords } from '../parts/amounts.tsx';
-import { type Field, type FieldProblems, type Values, WHY } from '../parts/form-field.tsx';
+import * as ui from '../parts/ui.ts';
 
 const namesOf = (wanted: string): readonly string[] =>
   limitFields.flatMap(({ name, type }) => (type === wanted ? [name] : []));
@@ -23,11 +22,11 @@ const DAYS = namesOf('day');
  * ones are reported at their field.
  */
 export function writtenValues(
-  values: Values,
-  was: Values,
+  values: ui.Values,
+  was: ui.Values,
   currency: string,
   problems: Map<string, string>,
-): Values {
+): ui.Values {
   const read: Record<string, string> = {};
   const kind = LIMIT_KINDS.find((each) => each === (values.unit ?? was.unit ?? LIMIT_KINDS[0]));
   const isMoneyAmount = kind !== undefined && isMoney(kind);
@@ -47,12 +46,12 @@ export function writtenValues(
 export interface EditForm {
   readonly title: string;
   readonly edited?: LimitRow;
-  readonly fields: readonly Field[];
-  readonly more?: readonly Field[];
-  readonly values?: Values;
+  readonly fields: readonly ui.Field[];
+  readonly more?: readonly ui.Field[];
+  readonly values?: ui.Values;
 }
 
-export const fieldsOf = ({ fields, more = [] }: EditForm): readonly Field[] => [...fields, ...more];
+export const fieldsOf = ({ fields, more = [] }: EditForm): readonly ui.Field[] => [...fields, ...more];
 
 export interface EditFormContext {
   readonly view: SubjectView | undefined;
@@ -60,7 +59,7 @@ export interface EditFormContext {
   readonly today: string;
 }
 
-const wanted = (name: string, label: string, more: Partial<Field> = {}): Field => ({
+const wanted = (name: string, label: string, more: Partial<ui.Field> = {}): ui.Field => ({
   ...{ name, label, required: true, ...more },
 });
 const select = (
@@ -68,14 +67,14 @@ const select = (
   label: string,
   options: readonly (readonly [string, string])[],
   hint?: string,
-): Field => wanted(name, label, { options, ...(hint !== undefined && { hint }) });
-const day = (name: string, label: string, more: Partial<Field> = {}): Field => ({
+): ui.Field => wanted(name, label, { options, ...(hint !== undefined && { hint }) });
+const day = (name: string, label: string, more: Partial<ui.Field> = {}): ui.Field => ({
   ...{ name, label, type: 'date', short: true, ...more },
 });
-const longText = (name: string, label: string, hint?: string, max = 500): Field =>
+const longText = (name: string, label: string, hint?: string, max = 500): ui.Field =>
   wanted(name, label, { type: 'textarea', max, ...(hint !== undefined && { hint }) });
 
-const TICKET: Field = { name: 'ticket', label: 'Ticket', short: true };
+const TICKET: ui.Field = { name: 'ticket', label: 'Ticket', short: true };
 
 const MODES_SHOWN = [
   ['enforce', 'enforce: jobs over the limit are rejected'],
@@ -89,7 +88,7 @@ const ENDS = '0 blocks every job, and “unlimited” lifts the limit.';
 const unitChoices = (kinds: readonly (typeof LIMIT_KINDS)[number][]) =>
   kinds.map((kind) => [kind, UNIT_TEXTS[UNIT_OF[kind]].heading] as const);
 
-const fieldOf = ({ name, label, help, type, choices, choiceTexts = {} }: LimitField): Field =>
+const fieldOf = ({ name, label, help, type, choices, choiceTexts = {} }: LimitField): ui.Field =>
   choices === undefined
     ? {
         ...{ name, label, hint: type === 'percents' ? `${help} none: no alerts.` : help },
@@ -102,7 +101,7 @@ const fieldOf = ({ name, label, help, type, choices, choiceTexts = {} }: LimitFi
         help,
       );
 
-const EACH: Field = {
+const EACH: ui.Field = {
   name: 'each',
   label: 'Applies to',
   hint: 'A limit for each is a cap: every pipeline or user is counted separately. For a pipeline or merge request the period is once.',
@@ -132,7 +131,7 @@ const newLimit = ({ view }: EditFormContext, path: string): EditForm => ({
       ...PERIODS.map((each) => [each, each] as const),
     ]),
     MODE,
-    WHY,
+    ui.WHY,
   ],
   more: [
     ...(view?.kind === 'runner-class' ? [] : [EACH]),
@@ -147,9 +146,9 @@ function changedLimit(limit: LimitRow, { view }: EditFormContext, path: string):
   const hint = `${UNIT_TEXTS[UNIT_OF[kind]].hint(view?.currency ?? '')} ${ENDS}`;
   const others = Object.fromEntries(more.map((each) => [each.name, shownValue(each, limit)]));
   return {
-    title: `${limitWords(limit)} of ${path}`,
+    title: `${ui.limitWords(limit)} of ${path}`,
     edited: limit,
-    fields: [wanted('amount', 'Limit', { short: true, autofocus: true, hint }), MODE, WHY],
+    fields: [wanted('amount', 'Limit', { short: true, autofocus: true, hint }), MODE, ui.WHY],
     more: more.map(fieldOf),
     values: {
       amount: typeof baseAmount === 'number' ? writtenUnits(baseAmount, kind) : baseAmount,
@@ -160,7 +159,7 @@ function changedLimit(limit: LimitRow, { view }: EditFormContext, path: string):
 }
 
 /** @param zone - the calendar its days are meant on */
-export function grantFormFields(limits: readonly LimitRow[], zone: string): readonly Field[] {
+export function grantFormFields(limits: readonly LimitRow[], zone: string): readonly ui.Field[] {
   const limited = limits.filter(({ amount }) => amount !== 'unlimited');
   // A grant's days are its limit's: one zone where all limits agree.
   const zones = new Set(limited.map((limit) => limit.zone));
@@ -169,7 +168,7 @@ export function grantFormFields(limits: readonly LimitRow[], zone: string): read
     select(
       'limit',
       'Limit',
-      limited.map((limit) => [limit.id, `${limitWords(limit)} (${limit.id})`] as const),
+      limited.map((limit) => [limit.id, `${ui.limitWords(limit)} (${limit.id})`] as const),
     ),
     wanted('amount', 'Increase', { short: true, hint: 'On top of the limit and in its unit.' }),
     day('from', 'From', { required: true }),
@@ -183,7 +182,10 @@ const FORMS = {
   set: (context, path) =>
     context.limit === undefined ? newLimit(context, path) : changedLimit(context.limit, context, path),
   remove: ({ limit }, path) => ({
-    ...{ title: `Remove ${limit === undefined ? 'the limit' : limitWords(limit)} of ${path}`, fields: [WHY] },
+    ...{
+      title: `Remove ${limit === undefined ? 'the limit' : ui.limitWords(limit)} of ${path}`,
+      fields: [ui.WHY],
+    },
   }),
   scale: (_, path) => ({
     title: `Scale all limits of ${path}`,
@@ -201,7 +203,7 @@ const FORMS = {
         ['', 'no rounding'],
         ...['1', '5', '10', '50', '100', '1000'].map((step) => [step, `multiples of ${step}`] as const),
       ]),
-      WHY,
+      ui.WHY,
     ],
     values: { unit: 'money', below: 'yes', round: '' },
   }),
@@ -210,7 +212,7 @@ const FORMS = {
     fields: grantFormFields(view?.limits ?? [], view?.zone ?? 'UTC'),
     values: { limit: limit?.id ?? view?.burnUp?.limit ?? '', from: today },
   }),
-  revoke: (_, path) => ({ title: `Revoke a grant of ${path}`, fields: [WHY] }),
+  revoke: (_, path) => ({ title: `Revoke a grant of ${path}`, fields: [ui.WHY] }),
   freeze: ({ view }, path) => ({
     title: `Freeze ${path}`,
     fields: [
@@ -219,10 +221,10 @@ const FORMS = {
       }),
       day('until', 'Until', { hint: `The last day, ${view?.zone ?? 'UTC'}. Empty: until it is lifted.` }),
       { name: 'owner', label: 'Contact' },
-      WHY,
+      ui.WHY,
     ],
   }),
-  unfreeze: (_, path) => ({ title: `Lift the freeze of ${path}`, fields: [WHY] }),
+  unfreeze: (_, path) => ({ title: `Lift the freeze of ${path}`, fields: [ui.WHY] }),
   breakglass: ({ view }, path) => ({
     title: `Break glass for ${path}`,
     fields: [
@@ -253,7 +255,7 @@ const FORMS = {
     ],
     values: { jobs: '10', per: 'once' },
   }),
-  'end-breakglass': () => ({ title: 'End this break-glass', fields: [WHY] }),
+  'end-breakglass': () => ({ title: 'End this break-glass', fields: [ui.WHY] }),
   'review-breakglass': () => ({
     title: 'Review this break-glass',
     fields: [
@@ -272,7 +274,7 @@ const FORMS = {
       fields: [
         select('cost', 'Mode of cost rules', options, 'Budgets of money and minutes.'),
         select('capacity', 'Mode of capacity rules', options, 'Concurrent jobs, CPU and memory.'),
-        WHY,
+        ui.WHY,
       ],
       values: { cost, capacity },
     };
@@ -292,8 +294,8 @@ const KINDS: ReadonlySet<string> = new Set(LIMIT_KINDS);
 
 export function byField(
   found: readonly DocumentProblem[],
-  fields: readonly Field[],
-): { readonly problems: FieldProblems; readonly others: readonly string[] } {
+  fields: readonly ui.Field[],
+): { readonly problems: ui.FieldProblems; readonly others: readonly string[] } {
   const names = new Set(fields.map(({ name }) => name));
   const problems = new Map<string, string>();
   const others: string[] = [];
@@ -311,7 +313,7 @@ export const REQUIRED = 'Fill this in.';
 
 type ReadEdit =
   | { readonly ok: true; readonly edit: LimitEdit; readonly why: string }
-  | { readonly ok: false; readonly problems: FieldProblems };
+  | { readonly ok: false; readonly problems: ui.FieldProblems };
 
 /** Values that a page names besides the fields of its form. */
 export const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'] as const;
@@ -320,8 +322,8 @@ export const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'] as co
 export function readEdit(
   kind: EditKind,
   form: EditForm,
-  sent: Values,
-  was: Values,
+  sent: ui.Values,
+  was: ui.Values,
   currency: string,
 ): ReadEdit {
   const problems = new Map<string, string>();
@@ -339,7 +341,7 @@ export function readEdit(
   return problems.size > 0 ? { ok: false, problems } : { ok: true, edit, why: why ?? '' };
 }
 
-type More = (values: Values, problems: Map<string, string>) => object;
+type More = (values: ui.Values, problems: Map<string, string>) => object;
 
 const modeOf = (text: string | undefined) => MODES.find((mode) => mode === text) ?? null;
 
@@ -356,7 +358,7 @@ const SET_FIELDS: readonly string[] = ['unit', 'amount', ...limitFields.map(({ n
  * Only what differs from what the form showed: so two people who change different fields do not undo each other. A new limit for
  * each pipeline or user of a place is on a subject of its own.
  */
-function setLimit(values: Values, was: Values): object {
+function setLimit(values: ui.Values, was: ui.Values): object {
   const { subject = '', limit, each } = values;
   const cap = CAP_KINDS.find((kind) => kind === each);
   const changed: Record<string, unknown> = {};
@@ -373,7 +375,10 @@ function setLimit(values: Values, was: Values): object {
   };
 }
 
-function breakGlass({ users: text = '', protected: refs, jobs = '' }: Values, problems: Map<string, string>) {
+function breakGlass(
+  { users: text = '', protected: refs, jobs = '' }: ui.Values,
+  problems: Map<string, string>,
+) {
   const users = text.split(/[\s,]+/).filter((id) => id !== '');
   const onlyProtected = refs === 'yes';
   if (users.some((id) => !/^[1-9]\d{0,14}$/.test(id)))

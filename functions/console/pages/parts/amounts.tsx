@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../../../policies/limits/calendar.ts';
+import { dayOfIso, monthName } from '../../../../policies/limits/calendar.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import { type Edge, edgeText, instantText, relativeText } from '../../../../policies/text/edge-text.ts';
 import type { Unit } from '../../../../policies/unit.ts';
@@ -94,11 +94,10 @@ export function leftClass(limit: LimitRow | undefined): string {
   return onlyWatches(limit) ? 'warn-text' : 'bad-text';
 }
 
-export const dayNumberOf = (day: string): number => Math.round(Date.parse(`${day}T00:00:00Z`) / DAY_MS);
-
-export function shortDayLabel(day: string): string {
-  const at = new Date(`${day}T00:00:00Z`);
-  return `${at.getUTCDate()} ${at.toLocaleString('en-GB', { month: 'short', timeZone: 'UTC' })}`;
+/** `2026-11-21` becomes `21 Nov`. */
+export function shortDayLabel(isoDay: string): string {
+  const { day, month } = dayOfIso(isoDay);
+  return `${day} ${monthName(month).slice(0, 3)}`;
 }
 
 /** `1 Nov to 22 Nov 2026`. */

@@ -10,22 +10,7 @@ import { poolText } from '../../../answers/status/texts.ts';
 import type { HistoryPage, LimitEdit, LogEntry, Oversubscription } from '../../../core/limits/edit-model.ts';
 import type { User } from '../../../core/signin/model.ts';
 import { ConsolePage, type Frame } from '../frame.tsx';
-import {
-  distance,
-  leftClass,
-  leftOfText,
-  limitWords,
-  number,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-  runsOut,
-  shortDayLabel,
-  shortInstant,
-} from './amounts.tsx';
-import type { Values } from './form-field.tsx';
-import { address, Card, type Column, List, type Markup, Note, PostForm, soft, Table } from './layout.tsx';
-import { changeLines, changeTable, fieldText } from './tables.tsx';
+import * as ui from './ui.ts';
 
 export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
 
@@ -38,14 +23,14 @@ export const countedFor = async (
   { read }: { readonly read: Pick<ConsoleReader, 'backtest'> },
   edits: readonly LimitEdit[],
   base: string | undefined,
-  { step, cursor }: Values,
+  { step, cursor }: ui.Values,
   user: User,
 ): Promise<BacktestAnswer | undefined> =>
   step === COUNT_STEP ? read.backtest(edits, base, user, cursor) : undefined;
 
 export interface ReviewParts extends Omit<Frame, 'user' | 'actions'> {
   readonly preview: ValidPreview;
-  readonly format: PageFormat;
+  readonly format: ui.PageFormat;
   readonly exact?: BacktestAnswer | undefined;
   /** The edit was refused because it must be confirmed. */
   readonly unconfirmed?: boolean;
@@ -57,18 +42,18 @@ export interface ReviewParts extends Omit<Frame, 'user' | 'actions'> {
 }
 
 /** Shows the effect of an edit, and the form that saves it. */
-export const ReviewPage = (parts: ReviewParts): Markup => {
+export const ReviewPage = (parts: ReviewParts): ui.Markup => {
   const { preview, format, exact, unconfirmed, notes, action, fields, save, links, ...frame } = parts;
   return (
     <ConsolePage {...frame} user={format.user}>
       {unconfirmed && (
-        <Note tone="bad" role="alert">
+        <ui.Note tone="bad" role="alert">
           <strong>Not saved:</strong> this is a large change and needs to be confirmed.
-        </Note>
+        </ui.Note>
       )}
       {notes}
       {previewPart(preview, format, exact)}
-      <PostForm user={format.user} class="card" id={SAVE_FORM} action={action}>
+      <ui.PostForm user={format.user} class="card" id={SAVE_FORM} action={action}>
         {fields}
         {confirmPart(preview, format)}
         <div class="actions">
@@ -77,52 +62,56 @@ export const ReviewPage = (parts: ReviewParts): Markup => {
           </button>
           {links}
         </div>
-      </PostForm>
+      </ui.PostForm>
     </ConsolePage>
   );
 };
 
-export const previewPart = (preview: ValidPreview, format: PageFormat, exact?: BacktestAnswer): Markup => (
+export const previewPart = (
+  preview: ValidPreview,
+  format: ui.PageFormat,
+  exact?: BacktestAnswer,
+): ui.Markup => (
   <>
-    <Card id="differs" title="Changes" aside={pageCount(preview.rows.length, 'difference')}>
-      {changeTable(preview.rows, 'Changes', format)}
-    </Card>
+    <ui.Card id="differs" title="Changes" aside={ui.pageCount(preview.rows.length, 'difference')}>
+      {ui.changeTable(preview.rows, 'Changes', format)}
+    </ui.Card>
     {preview.effects.length > 0 && (
-      <Card id="effects" title="Effect">
-        <Table label="Effect" columns={effectColumns(format)} rows={preview.effects} />
-      </Card>
+      <ui.Card id="effects" title="Effect">
+        <ui.Table label="Effect" columns={effectColumns(format)} rows={preview.effects} />
+      </ui.Card>
     )}
     {preview.rows.length > 0 && backtestPart(exact)}
     {preview.oversubscription.length > 0 && (
-      <Note
+      <ui.Note
         tone="warn"
         lines={preview.oversubscription.map((pool) => poolLine(pool, format))}
         max={LINES_SHOWN}
       >
         <strong>Overlapping budgets.</strong> Allowed: the groups share the rest in order of arrival.
-      </Note>
+      </ui.Note>
     )}
     {preview.needsApproval.length > 0 && (
-      <Note tone="warn">
+      <ui.Note tone="warn">
         <strong>Another user must approve this:</strong> it lets jobs use over 50 % more than in the last 30
         days. Saving files a request.
-      </Note>
+      </ui.Note>
     )}
   </>
 );
 
 function confirmPart(
   { needsConfirmation, lockout }: Pick<ValidPreview, 'needsConfirmation' | 'lockout'>,
-  format: PageFormat,
-): Markup | '' {
+  format: ui.PageFormat,
+): ui.Markup | '' {
   if (needsConfirmation.length + lockout.length === 0) return '';
-  const linesOf = (isMode: boolean): readonly Markup[] =>
+  const linesOf = (isMode: boolean): readonly ui.Markup[] =>
     needsConfirmation
       .filter(({ field }) => (field === 'mode') === isMode)
       .map((row) => (
         <>
-          {row.path ?? row.subject} <code>{row.limit}</code>: {fieldText(row.from, row.unit, format)} →{' '}
-          <strong>{fieldText(row.to, row.unit, format)}</strong>
+          {row.path ?? row.subject} <code>{row.limit}</code>: {ui.fieldText(row.from, row.unit, format)} →{' '}
+          <strong>{ui.fieldText(row.to, row.unit, format)}</strong>
         </>
       ));
   const reasons: readonly (readonly [string, readonly Child[]])[] = [
@@ -140,7 +129,7 @@ function confirmPart(
               <p>
                 <strong class="warn-text">{text}</strong>
               </p>
-              <List of={lines} max={LINES_SHOWN} />
+              <ui.List of={lines} max={LINES_SHOWN} />
             </>
           ),
       )}
@@ -153,33 +142,33 @@ function confirmPart(
 
 export const LOCKOUT = 'Jobs of the platform team would be rejected:';
 
-function effectColumns(format: PageFormat): readonly Column<EditEffect>[] {
-  const left = (limit: EditEffect['before']): Child => (limit ? leftOfText(limit, format) : '–');
-  const out = (limit: EditEffect['before']): Child => (limit ? runsOut(limit, format.nowMs) : '–');
+function effectColumns(format: ui.PageFormat): readonly ui.Column<EditEffect>[] {
+  const left = (limit: EditEffect['before']): Child => (limit ? ui.leftOfText(limit, format) : '–');
+  const out = (limit: EditEffect['before']): Child => (limit ? ui.runsOut(limit, format.nowMs) : '–');
   return [
     {
       head: 'Limit',
       cell: ({ path, limit, before, after }) => {
         const known = after ?? before;
-        return [path, ' ', soft(known === undefined ? limit : limitWords(known))];
+        return [path, ' ', ui.soft(known === undefined ? limit : ui.limitWords(known))];
       },
     },
     { head: 'Left now', cell: ({ before }) => left(before) },
     { head: 'Run-out now', cell: ({ before }) => out(before) },
-    { head: 'Left after', cell: ({ after }) => left(after), tone: ({ after }) => leftClass(after) },
+    { head: 'Left after', cell: ({ after }) => left(after), tone: ({ after }) => ui.leftClass(after) },
     { head: 'Run-out after', cell: ({ after }) => out(after) },
   ];
 }
 
-const poolLine = (pool: Oversubscription, format: PageFormat): Markup => (
+const poolLine = (pool: Oversubscription, format: ui.PageFormat): ui.Markup => (
   <>
     {pool.path ?? pool.subject} <code>{pool.limit}</code>:{' '}
-    {poolText(pool, pool.amount, (whole) => pageAmount(whole, pool.unit, format))}
+    {poolText(pool, pool.amount, (whole) => ui.pageAmount(whole, pool.unit, format))}
   </>
 );
 
 /** Shows a button that counts; the page's script counts by itself and puts each answer here. Saving waits for none. */
-const backtestPart = (answer: BacktestAnswer | undefined): Markup => (
+const backtestPart = (answer: BacktestAnswer | undefined): ui.Markup => (
   <section
     class="card"
     id="exact"
@@ -191,7 +180,7 @@ const backtestPart = (answer: BacktestAnswer | undefined): Markup => (
   </section>
 );
 
-const countButton = (sentence: string, text = 'Count again'): Markup => (
+const countButton = (sentence: string, text = 'Count again'): ui.Markup => (
   <>
     <p>{sentence}</p>
     <div class="actions">
@@ -202,25 +191,25 @@ const countButton = (sentence: string, text = 'Count again'): Markup => (
   </>
 );
 
-function answerText(answer: BacktestAnswer | undefined): Markup {
+function answerText(answer: BacktestAnswer | undefined): ui.Markup {
   if (answer === undefined) return countButton('The count takes some seconds.', 'Count jobs');
   if (answer.outcome === 'too_often') {
-    const wait = pageCount(answer.retryAfterSeconds, 'second');
+    const wait = ui.pageCount(answer.retryAfterSeconds, 'second');
     return countButton(`Too many counts within a minute. Try again in ${wait}.`);
   }
   if (answer.outcome !== 'counted') return <p>These changes cannot be counted.</p>;
   const { all, subjects, days, daysCounted, fromDay, complete, jobsRead, next } = answer;
   if (!complete && next === undefined) return <p>No recent jobs are recorded, so none can be counted.</p>;
-  const span = pageCount(days, 'day');
-  const read = `${pageCount(jobsRead, 'record')} read.`;
+  const span = ui.pageCount(days, 'day');
+  const read = `${ui.pageCount(jobsRead, 'record')} read.`;
   return (
     <>
       <p>
         {next === undefined ? `The last ${span}` : `${daysCounted} of ${span} counted`}, from{' '}
-        {shortDayLabel(fromDay)} on: {figureText(all)}
+        {ui.shortDayLabel(fromDay)} on: {figureText(all)}
       </p>
       {subjects.length > 1 && (
-        <List
+        <ui.List
           of={subjects.map((each) => (
             <>
               <span class="path">{each.path}</span>: {figureText(each)}
@@ -240,20 +229,24 @@ function answerText(answer: BacktestAnswer | undefined): Markup {
   );
 }
 
-function figureText(figures: BacktestSummary['all']): Markup {
+function figureText(figures: BacktestSummary['all']): ui.Markup {
   const { jobs, wouldFail, wouldFailNow, wouldWait = 0, failed } = figures;
   if (jobs === 0) return <>no jobs.</>;
   return (
     <>
-      <strong class={wouldFail === 0 ? 'good-text' : 'warn-text'}>{number(wouldFail)}</strong> of{' '}
-      {pageCount(jobs, 'job')} would have failed; {number(wouldFailNow)} with the current limits;{' '}
-      {number(failed)} failed.
-      {wouldWait > 0 && <> {pageCount(wouldWait, 'job')} would have waited, then run.</>}
+      <strong class={wouldFail === 0 ? 'good-text' : 'warn-text'}>{ui.number(wouldFail)}</strong> of{' '}
+      {ui.pageCount(jobs, 'job')} would have failed; {ui.number(wouldFailNow)} with the current limits;{' '}
+      {ui.number(failed)} failed.
+      {wouldWait > 0 && <> {ui.pageCount(wouldWait, 'job')} would have waited, then run.</>}
     </>
   );
 }
 
-export function historyPart(history: HistoryPage, subject: string | undefined, format: PageFormat): Markup {
+export function historyPart(
+  history: HistoryPage,
+  subject: string | undefined,
+  format: ui.PageFormat,
+): ui.Markup {
   if (history.entries.length === 0 && history.next === undefined) return <p class="soft">No edits yet.</p>;
   return (
     <>
@@ -264,27 +257,30 @@ export function historyPart(history: HistoryPage, subject: string | undefined, f
       </ol>
       {history.next !== undefined && (
         <p>
-          <a href={address('/history', { subject, before: history.next })}>Show earlier edits</a>
+          <a href={ui.address('/history', { subject, before: history.next })}>Show earlier edits</a>
         </p>
       )}
     </>
   );
 }
 
-function entryText({ edit, why, actor, source, atMs, rows, count }: LogEntry, format: PageFormat): Markup {
+function entryText(
+  { edit, why, actor, source, atMs, rows, count }: LogEntry,
+  format: ui.PageFormat,
+): ui.Markup {
   const href = `/history/${edit}`;
   return (
     <>
       <strong>{why}</strong>
       <p class="soft">
-        {actor} via {source}, {shortInstant(atMs, format)} ({distance(atMs, format.nowMs)}),{' '}
+        {actor} via {source}, {ui.shortInstant(atMs, format)} ({ui.distance(atMs, format.nowMs)}),{' '}
         <a href={href}>edit {edit}</a>
       </p>
       {rows !== undefined ? (
-        changeLines(rows, href, format)
+        ui.changeLines(rows, href, format)
       ) : (
         <p class="soft">
-          {count === 0 ? 'The changes are unknown.' : <a href={href}>{pageCount(count, 'difference')}</a>}
+          {count === 0 ? 'The changes are unknown.' : <a href={href}>{ui.pageCount(count, 'difference')}</a>}
         </p>
       )}
     </>

@@ -2,22 +2,12 @@ import type { Child } from 'hono/jsx';
 import { capWords } from '../../../../policies/limits/cap.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
-import {
-  alertsText,
-  edge,
-  lastAlertOf,
-  limitAmountWords,
-  limitColumns,
-  limitWords,
-  modeTag,
-  OUTAGE_TEXTS,
-  type PageFormat,
-  pageAmount,
-} from '../parts/amounts.tsx';
-import type { Markup } from '../parts/layout.tsx';
-import * as ui from '../parts/layout.tsx';
+import * as ui from '../parts/ui.ts';
 
-export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, format: PageFormat): Markup {
+export function limitsPart(
+  { limits, limitsAbove, caps, may }: SubjectView,
+  format: ui.PageFormat,
+): ui.Markup {
   const editLink = (limit: LimitRow): Child =>
     (may.tighten || may.loosen) && (
       <a href={ui.address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
@@ -36,12 +26,12 @@ export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, form
               head: 'Kind',
               cell: (limit) => (
                 <>
-                  {nameOf(limit)} {modeTag(limit.rolledOutAs ?? limit.mode)}
+                  {nameOf(limit)} {ui.modeTag(limit.rolledOutAs ?? limit.mode)}
                   {ui.soft(factsText(limit, format))}
                 </>
               ),
             },
-            ...limitColumns<LimitRow>({ limitOf: (limit) => limit, mayEdit: false }, format),
+            ...ui.limitColumns<LimitRow>({ limitOf: (limit) => limit, mayEdit: false }, format),
             { head: ui.DO, cell: editLink },
           ]}
           rows={limits}
@@ -51,8 +41,9 @@ export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, form
       <ui.List
         of={caps.map((limit) => (
           <>
-            {nameOf(limit)}: {limitAmountWords(limit, format)} {modeTag(limit.rolledOutAs ?? limit.mode)}{' '}
-            {ui.soft(factsText(limit, format))} {editLink(limit)}
+            {nameOf(limit)}: {ui.limitAmountWords(limit, format)}{' '}
+            {ui.modeTag(limit.rolledOutAs ?? limit.mode)} {ui.soft(factsText(limit, format))}{' '}
+            {editLink(limit)}
           </>
         ))}
       />
@@ -60,7 +51,7 @@ export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, form
       <ui.List
         of={limitsAbove.map(({ label, left, amount, unit, periodLabel, contact }) => (
           <>
-            {label}: {pageAmount(left, unit, format)} left of {pageAmount(amount, unit, format)}
+            {label}: {ui.pageAmount(left, unit, format)} left of {ui.pageAmount(amount, unit, format)}
             {periodLabel !== undefined && ` for ${periodLabel}`}
             {contact !== undefined && <>; contact {ui.contactLink(contact)}</>}
           </>
@@ -71,12 +62,12 @@ export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, form
 }
 
 const nameOf = (limit: LimitRow): string =>
-  limit.each === undefined ? limitWords(limit) : `${limitWords(limit)} of ${capWords(limit.each)}`;
+  limit.each === undefined ? ui.limitWords(limit) : `${ui.limitWords(limit)} of ${capWords(limit.each)}`;
 
-function factsText(limit: LimitRow, format: PageFormat): Markup[] {
+function factsText(limit: LimitRow, format: ui.PageFormat): ui.Markup[] {
   const { unit, granted, carried, softAmount, cohort, shared, fromMs, untilMs } = limit;
-  const amount = (whole: number): string => pageAmount(whole, unit, format);
-  const last = lastAlertOf(limit);
+  const amount = (whole: number): string => ui.pageAmount(whole, unit, format);
+  const last = ui.lastAlertOf(limit);
   const parts: Child[] = [
     <code>{limit.id}</code>,
     !limit.inForce && <strong>not in force</strong>,
@@ -86,12 +77,12 @@ function factsText(limit: LimitRow, format: PageFormat): Markup[] {
     softAmount !== undefined && `warns from ${amount(softAmount)}`,
     shared && `cohort ${cohort}: ${amount(shared.used)} of ${amount(shared.amount)} lent in use`,
     limit.byDefault && 'default of such groups',
-    limit.whenUnreachable && `${OUTAGE_TEXTS[limit.whenUnreachable]} while the ledger is unavailable`,
-    alertsText(limit),
+    limit.whenUnreachable && `${ui.OUTAGE_TEXTS[limit.whenUnreachable]} while the ledger is unavailable`,
+    ui.alertsText(limit),
     last && <span class={last.state === 'failed' ? 'warn-text' : undefined}>{last.text}</span>,
     limit.owner && `owner ${limit.owner}`,
-    fromMs !== undefined && ['from ', edge(fromMs, 'start', limit)],
-    untilMs !== undefined && ['until ', edge(untilMs, 'end', limit)],
+    fromMs !== undefined && ['from ', ui.edge(fromMs, 'start', limit)],
+    untilMs !== undefined && ['until ', ui.edge(untilMs, 'end', limit)],
   ];
   return ui.joined(parts.filter(Boolean), ' · ');
 }

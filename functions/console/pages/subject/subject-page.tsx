@@ -4,26 +4,8 @@ import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { FreezeRow, GrantRow, LimitRow } from '../../../answers/status/model.ts';
 import { ConsolePage } from '../frame.tsx';
 import { doneText, formatOf, type PageContext, type PageRoutes, query, send } from '../page-deps.ts';
-import {
-  BAR_KEY,
-  distance,
-  edge,
-  leftClass,
-  leftText,
-  limitAmountWords,
-  limitBar,
-  limitWords,
-  modeTag,
-  NOT_COUNTED,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-  runsOut,
-} from '../parts/amounts.tsx';
-import type { Markup } from '../parts/layout.tsx';
-import * as ui from '../parts/layout.tsx';
 import { historyPart } from '../parts/preview-part.tsx';
-import { groupTable } from '../parts/tables.tsx';
+import * as ui from '../parts/ui.ts';
 import { sendUnknown } from '../problem-page.tsx';
 import { limitsPart } from './limits-part.tsx';
 import { burnUpChart, rejectionsPart, usagePart, usageSentence } from './usage-part.tsx';
@@ -48,7 +30,7 @@ const KIND_LABEL = {
 /** A page stays below 100 KB. */
 const CHILDREN_SHOWN = 25;
 
-function subjectPage(view: SubjectView, done: string | undefined, format: PageFormat): Markup {
+function subjectPage(view: SubjectView, done: string | undefined, format: ui.PageFormat): ui.Markup {
   const { burnUp, limits, children, childCount, subject, path, kind, above, usage } = view;
   const main = limits.find(({ id }) => id === burnUp?.limit) ?? limits.find(({ inForce }) => inForce);
   const isClosed = kind === 'group' || kind === 'instance';
@@ -88,12 +70,12 @@ function subjectPage(view: SubjectView, done: string | undefined, format: PageFo
       </ui.Card>
       {kind !== 'project' && usagePart(view, format)}
       {childCount > 0 && (
-        <ui.Card id="children" title={`${pageCount(childCount, 'group')} directly below`}>
-          {BAR_KEY}
-          {groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups directly below', format)}
+        <ui.Card id="children" title={`${ui.pageCount(childCount, 'group')} directly below`}>
+          {ui.BAR_KEY}
+          {ui.groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups directly below', format)}
           {childCount > Math.min(children.length, CHILDREN_SHOWN) && (
             <p>
-              <a href={ui.address('/', { under })}>All {pageCount(childCount, 'group')}</a>
+              <a href={ui.address('/', { under })}>All {ui.pageCount(childCount, 'group')}</a>
             </p>
           )}
         </ui.Card>
@@ -121,17 +103,17 @@ function actions({ kind, subject, may, childCount, limits }: SubjectView): Child
   ];
 }
 
-function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): Markup {
+function mainLimitCard(limit: LimitRow, view: SubjectView, format: ui.PageFormat): ui.Markup {
   const { unit, settled, held = 0, owner, contact, reason, costCenter, granted, carried } = limit;
   const others = view.limits.filter(({ per, id }) => per !== undefined && id !== limit.id);
-  const amount = (whole: number): string => pageAmount(whole, unit, format);
+  const amount = (whole: number): string => ui.pageAmount(whole, unit, format);
   const isCounted = settled !== undefined && limit.amount !== 'unlimited';
   return (
     <ui.Card
       id="budget"
       title={
         <>
-          {limitWords(limit)} {modeTag(limit.rolledOutAs ?? limit.mode)}
+          {ui.limitWords(limit)} {ui.modeTag(limit.rolledOutAs ?? limit.mode)}
         </>
       }
       aside={limit.period?.label}
@@ -139,17 +121,17 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
       <ui.Facts
         style="figures"
         of={[
-          ['Spent', settled === undefined ? NOT_COUNTED : amount(settled)],
+          ['Spent', settled === undefined ? ui.NOT_COUNTED : amount(settled)],
           ['Held', [settled === undefined ? '–' : amount(held), ui.soft('by jobs that run or wait')]],
-          ['Limit', limitAmountWords(limit, format)],
+          ['Limit', ui.limitAmountWords(limit, format)],
           ['Granted', granted > 0 && amount(granted)],
           ['Carried over', carried !== 0 && amount(carried)],
-          ['Left', leftText(limit, format), leftClass(limit)],
-          ['Runs out', runsOut(limit, format.nowMs)],
+          ['Left', ui.leftText(limit, format), ui.leftClass(limit)],
+          ['Runs out', ui.runsOut(limit, format.nowMs)],
         ]}
       />
-      {limitBar(limit)}
-      {isCounted && BAR_KEY}
+      {ui.limitBar(limit)}
+      {isCounted && ui.BAR_KEY}
       {view.burnUp?.limit === limit.id && burnUpChart(view.burnUp, limit, format)}
       {others.length > 0 && (
         <p class="soft">
@@ -157,7 +139,7 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
           {ui.joined(
             others.map((other) => (
               <a href={ui.address(ui.subjectHref(view.subject) ?? '/', { limit: other.id })}>
-                {limitWords(other)}
+                {ui.limitWords(other)}
               </a>
             )),
           )}
@@ -175,7 +157,7 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
   );
 }
 
-function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): Markup {
+function grantsPart({ grants, may, subject }: SubjectView, format: ui.PageFormat): ui.Markup {
   if (grants.length === 0) return <p class="soft">There are no grants.</p>;
   return (
     <ui.Table
@@ -189,7 +171,7 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
             ui.soft(<code>{limit}</code>, ticket && ` · ${ticket}`),
           ],
         },
-        { head: 'Amount', style: 'n', cell: ({ amount, unit }) => `+${pageAmount(amount, unit, format)}` },
+        { head: 'Amount', style: 'n', cell: ({ amount, unit }) => `+${ui.pageAmount(amount, unit, format)}` },
         { head: 'Validity', cell: (grant) => grantState(grant, format) },
         {
           head: ui.DO,
@@ -207,20 +189,20 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
   );
 }
 
-const grantState = ({ state, fromMs, untilMs, zone }: GrantRow, { nowMs }: PageFormat): Markup =>
+const grantState = ({ state, fromMs, untilMs, zone }: GrantRow, { nowMs }: ui.PageFormat): ui.Markup =>
   state === 'to_come' ? (
     <>
-      <span class="tag">scheduled</span> begins {distance(fromMs, nowMs)}{' '}
-      {ui.soft(edge(fromMs, 'start', { zone }))}
+      <span class="tag">scheduled</span> begins {ui.distance(fromMs, nowMs)}{' '}
+      {ui.soft(ui.edge(fromMs, 'start', { zone }))}
     </>
   ) : (
     <>
-      <span class="tag good">in force</span> ends {distance(untilMs, nowMs)}{' '}
-      {ui.soft(edge(untilMs, 'end', { zone }))}
+      <span class="tag good">in force</span> ends {ui.distance(untilMs, nowMs)}{' '}
+      {ui.soft(ui.edge(untilMs, 'end', { zone }))}
     </>
   );
 
-function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }: PageFormat): Markup {
+function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }: ui.PageFormat): ui.Markup {
   const { fromMs = 0, untilMs, above, reason, owner, id } = freeze;
   return (
     <ui.Note tone="bad">
@@ -229,8 +211,8 @@ function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }:
         {above !== undefined && ` with ${above}`}:
       </strong>{' '}
       {reason}. No new job starts
-      {fromMs > nowMs && <> from {edge(fromMs, 'start', freeze)}</>}
-      {untilMs === undefined ? ' until it is lifted' : <> until {edge(untilMs, 'end', freeze)}</>}. Running
+      {fromMs > nowMs && <> from {ui.edge(fromMs, 'start', freeze)}</>}
+      {untilMs === undefined ? ' until it is lifted' : <> until {ui.edge(untilMs, 'end', freeze)}</>}. Running
       jobs finish.{owner !== undefined && ` Ask ${owner}.`}{' '}
       {may.freeze && above === undefined && (
         <a href={ui.address('/edit', { kind: 'unfreeze', freeze: id, subject })}>Lift freeze</a>

@@ -370,7 +370,7 @@ test('a closed month is read and downloaded as it was closed', async () => {
   expect(csv).toContain('"statement 1, 2 corrections"');
   for (const path of ['2026-10', '2026-09/other.csv'])
     expect((await get(`/statements/${path}?group=101`)).status).toBe(404);
-  expect((await get('/statements?group=beta')).text).toContain('There are no statements of beta for you.');
+  expect((await get('/statements?group=beta')).text).toContain('No statements of beta are visible to you.');
 });
 
 test('the last edit is taken back on its page, after a look at what that does; an older one is not', async () => {
