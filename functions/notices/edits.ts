@@ -175,7 +175,7 @@ const kindOf = (change: Change): NoticeKind =>
 /** `amount from 500.00 EUR to 300.00 EUR`; what is added or removed has one value. */
 function fieldsText(change: Change, context: NoticeContext): string {
   const shown = change.slice(0, FIELDS_MAX).map((row) => {
-    const side = (value: FieldValue): string => (value === null ? 'none' : valueText(row, value, context));
+    const side = (value: FieldValue): string => valueText(row, value, context);
     if (row.whole !== undefined) return `${row.field} ${side(row.to ?? row.from)}`;
     return `${row.field} from ${side(row.from)} to ${side(row.to)}`;
   });
@@ -184,7 +184,8 @@ function fieldsText(change: Change, context: NoticeContext): string {
 }
 
 /** Numbers are whole units of the limit; those of a break-glass count jobs. */
-function valueText({ unit, field }: ChangeRow, value: number | string, context: NoticeContext): string {
+function valueText({ unit, field }: ChangeRow, value: FieldValue, context: NoticeContext): string {
+  if (value === null) return 'none';
   if (typeof value === 'number')
     return unit === undefined ? String(value) : wholeAmountText(value, unit, context);
   return field === 'from' || field === 'until' ? whenText(value, context) : cutName(value);
@@ -266,24 +267,21 @@ function requestText(request: LimitRequest, context: NoticeContext): string {
   const label = subjectLabel(subject, context.directory);
   // Requests write money without its currency.
   const unit = limit !== undefined && isMoney(limit.kind) ? ` ${context.policy.currency}` : '';
-  const wish =
+  const requested =
     edit === undefined
       ? `for ${cutName(String(amount)).replace(/^\+/, '')}${unit} more for the ${what} of ${label}, ${whenText(from, context)} to ${whenText(until, context)}`
       : `to ${editText(edit, context)}`;
   const cause = `${quoteText(reason)}${ticket === undefined ? '' : ` (${cutName(ticket)})`}`;
-  return `${cutName(requestedBy)} asks ${wish}: ${cause}`;
+  return `${cutName(requestedBy)} asks ${requested}: ${cause}`;
 }
 
 /** `change amount of money-month of group acme/payments from 500.00 EUR to 900.00 EUR, with 2 more differences` */
 function editText({ rows, count }: EditRequest['edit'], context: NoticeContext): string {
   const row = rows.find(({ field }) => field === 'amount') ?? rows[0];
   if (row === undefined) return 'change limits';
-  const value = (side: ChangeRow['from']): string =>
-    typeof side === 'number' && row.unit !== undefined
-      ? wholeAmountText(side, row.unit, context)
-      : cutName(String(side ?? 'nothing'));
+  const [from, to] = [row.from, row.to].map((value) => valueText(row, value, context));
   const more = count > 1 ? `, with ${countText(count - 1, 'more difference')}` : '';
-  return `change ${row.field} of ${cutName(row.limit)} of ${subjectLabel(row.subject, context.directory)} from ${value(row.from)} to ${value(row.to)}${more}`;
+  return `change ${row.field} of ${cutName(row.limit)} of ${subjectLabel(row.subject, context.directory)} from ${from} to ${to}${more}`;
 }
 
 /**

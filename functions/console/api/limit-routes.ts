@@ -313,10 +313,10 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
     )
     .openapi(file, async (c) => {
       const { user } = c.var;
-      const asked = c.req.valid('json');
+      const request = c.req.valid('json');
       const sees = await read.sight(user);
-      if (!sees(asked.subject)) return c.json(NOT_THERE, 404);
-      const outcome = await desk.request(asked, actingUser(user));
+      if (!sees(request.subject)) return c.json(NOT_THERE, 404);
+      const outcome = await desk.request(request, actingUser(user));
       switch (outcome.outcome) {
         case 'filed':
           return c.json(outcome.request, 201);

@@ -1,7 +1,7 @@
 import type { BreakGlassState } from '../../core/limits/edit-model.ts';
 import { ConsolePage } from './frame.tsx';
+import { doneText, formatOf, type PageRoutes, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
-import { doneText, formatOf, type PageRoutes, send } from './page-deps.ts';
 import * as ui from './parts/ui.ts';
 
 export const breakGlassRoutes: PageRoutes = (app, deps) => {

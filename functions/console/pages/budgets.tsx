@@ -1,4 +1,3 @@
-import { capWords } from '../../../policies/limits/cap.ts';
 import { LIMIT_KINDS } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
@@ -11,16 +10,8 @@ import {
   type SubjectKind,
 } from '../../answers/limits/models.ts';
 import { ConsolePage } from './frame.tsx';
+import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
-import {
-  formatOf,
-  type PageContext,
-  type PageRoutes,
-  query,
-  queryCursor,
-  queryOf,
-  send,
-} from './page-deps.ts';
 import * as ui from './parts/ui.ts';
 
 /** A line is about one and a half kilobytes: a page stays below 100 KB. */
@@ -28,21 +19,21 @@ const ROWS = 50;
 
 export const budgetsRoutes: PageRoutes = (app, deps) => {
   app.get('/budgets', async (c) => {
-    const asked = budgetsAsked(c);
-    const budgets = await deps.read.budgets(asked, c.var.user);
-    return send(c, budgetsPage(budgets, asked, formatOf(c, deps)));
+    const shown = readBudgetsQuery(c);
+    const budgets = await deps.read.budgets(shown, c.var.user);
+    return send(c, budgetsPage(budgets, shown, formatOf(c, deps)));
   });
 };
 
-const budgetsAsked = (c: PageContext): BudgetsQuery => ({
+const readBudgetsQuery = (c: PageContext): BudgetsQuery => ({
   ...withoutAbsent({
-    search: query(c, 'q'),
-    kind: queryOf(c, 'kind', SUBJECT_KINDS),
-    unit: queryOf(c, 'unit', LIMIT_KINDS),
-    trouble: queryOf(c, 'trouble', RISK_FILTERS),
-    cursor: queryCursor(c),
+    search: query.text(c, 'q'),
+    kind: query.oneOf(c, 'kind', SUBJECT_KINDS),
+    unit: query.oneOf(c, 'unit', LIMIT_KINDS),
+    trouble: query.oneOf(c, 'trouble', RISK_FILTERS),
+    cursor: query.cursor(c),
   }),
-  ...{ sort: queryOf(c, 'sort', BUDGET_ORDERS) ?? 'trouble', caps: true, max: ROWS },
+  ...{ sort: query.oneOf(c, 'sort', BUDGET_ORDERS) ?? 'trouble', caps: true, max: ROWS },
 });
 
 const KINDS: readonly (readonly [SubjectKind, string])[] = [
@@ -66,9 +57,9 @@ const ORDERS: ui.ChoiceList = [
   ['name', 'Name'],
 ];
 
-function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: ui.PageFormat): ui.Markup {
+function budgetsPage(budgets: Budgets, shown: BudgetsQuery, format: ui.PageFormat): ui.Markup {
   const { first, rows, total, next, previous, refusing, usedUp, runsOut } = budgets;
-  const { search, kind, unit, trouble, sort } = asked;
+  const { search, kind, unit, trouble, sort } = shown;
   const to = (cursor: string): string =>
     ui.address('/budgets', { q: search, kind, unit, trouble, sort, cursor });
   return (
@@ -121,20 +112,15 @@ const columns = (format: ui.PageFormat): readonly ui.Column<BudgetRow>[] => [
 function nameCell(row: BudgetRow): ui.Markup {
   const { subject, path, id, each } = row;
   const isCap = each !== undefined;
-  const kind = isCap ? undefined : ui.KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
   const href = ui.subjectHref(subject);
   const last = isCap ? undefined : ui.lastAlertOf(row);
-  const facts = [
-    isCap ? `${ui.limitWords(row)} of ${capWords(each)}` : ui.limitWords(row),
-    row.period?.label,
-    row.byDefault && 'default limit',
-  ];
+  const facts = [ui.limitLabel(row), row.period?.label, row.byDefault && 'default limit'];
   const name = isCap ? path : ui.pathMarkup(path);
   const limit = row.canRunOut && !isCap ? id : undefined;
   return (
     <>
       {href === undefined ? name : <a href={ui.address(href, { limit })}>{name}</a>}{' '}
-      {kind !== undefined && <span class="tag">{kind}</span>} {ui.modeTag(row.rolledOutAs ?? row.mode)}
+      {!isCap && ui.kindTag(subject)} {ui.modeTag(row.rolledOutAs ?? row.mode)}
       {ui.soft(facts.filter(Boolean).join(' · '))}
       {last && <small class={last.state === 'failed' ? 'warn-text' : 'soft'}>{last.text}</small>}
     </>

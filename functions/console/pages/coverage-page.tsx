@@ -2,7 +2,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { coverageShareText } from '../../answers/groups/coverage.ts';
 import type { CoverageView, CoveredGroup } from '../../answers/groups/model.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageRoutes, queryCursor, queryNumber, send } from './page-deps.ts';
+import { formatOf, type PageRoutes, query, send } from './page.ts';
 import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
@@ -14,24 +14,20 @@ const GROUPS_SHOWN = 60;
 
 export const coverageRoutes: PageRoutes = (app, deps) => {
   app.get('/coverage', async (c) => {
-    const days = SPANS.find((each) => each === queryNumber(c, 'days')) ?? DAYS;
-    const group = queryNumber(c, 'group');
-    const asked = { days, ...withoutAbsent({ group, cursor: queryCursor(c) }), max: RUNNERS };
-    const view = await deps.read.coverage(asked, c.var.user);
-    return view === undefined
-      ? sendUnknown(c)
-      : send(c, coveragePage({ view, days, group }, formatOf(c, deps)));
+    const days = SPANS.find((each) => each === query.number(c, 'days')) ?? DAYS;
+    const group = query.number(c, 'group');
+    const shown = { days, ...withoutAbsent({ group, cursor: query.cursor(c) }), max: RUNNERS };
+    const view = await deps.read.coverage(shown, c.var.user);
+    return view === undefined ? sendUnknown(c) : send(c, coveragePage(view, days, group, formatOf(c, deps)));
   });
 };
 
-interface CoverageShown {
-  readonly view: CoverageView;
-  readonly days: number;
-  readonly group: number | undefined;
-}
-
-const coveragePage = (shown: CoverageShown, { user }: ui.PageFormat): ui.Markup => {
-  const { view, days, group } = shown;
+const coveragePage = (
+  view: CoverageView,
+  days: number,
+  group: number | undefined,
+  { user }: ui.PageFormat,
+): ui.Markup => {
   const { total, note, path, groups } = view;
   return (
     <ConsolePage
@@ -60,7 +56,7 @@ const coveragePage = (shown: CoverageShown, { user }: ui.PageFormat): ui.Markup 
             </ui.Note>
           )}
           {totalCard(view)}
-          {runnersCard(shown)}
+          {runnersCard(view, { days, group })}
           {groups.length > 0 && groupsCard(view, days)}
         </>
       )}
@@ -86,14 +82,14 @@ const totalCard = ({ total }: CoverageView): ui.Markup => (
   </ui.Card>
 );
 
-function runnersCard({ view, days, group }: CoverageShown): ui.Markup {
+function runnersCard(view: CoverageView, shown: Parameters<typeof ui.address>[1]): ui.Markup {
   const { runners, runnersTotal, runnersBypassing, next, unknownRunner, otherRunners } = view;
-  const shown = runners.filter(({ bypass }) => bypass > 0);
+  const bypassing = runners.filter(({ bypass }) => bypass > 0);
   const apart = unknownRunner.bypass + otherRunners.bypass;
-  const more = shown.length === runners.length ? next : undefined;
+  const more = bypassing.length === runners.length ? next : undefined;
   return (
     <ui.Card id="runners" title="Runners with bypassed jobs">
-      {shown.length > 0 && (
+      {bypassing.length > 0 && (
         <ui.Table
           label="Runners with bypassed jobs"
           columns={[
@@ -104,14 +100,14 @@ function runnersCard({ view, days, group }: CoverageShown): ui.Markup {
                 ui.soft(version),
               ],
             },
-            ...countColumns<(typeof shown)[number]>().slice(1),
+            ...countColumns<(typeof bypassing)[number]>().slice(1),
             { head: 'Remedy', style: 'job', cell: ({ remedy }) => remedy },
           ]}
-          rows={shown}
+          rows={bypassing}
         />
       )}
       {apart > 0 && <p>{ui.pageCount(apart, 'more bypassed job')} ran on unknown runners.</p>}
-      <ui.PageLinks next={more && ui.address('/coverage', { days, group, cursor: more })}>
+      <ui.PageLinks next={more && ui.address('/coverage', { ...shown, cursor: more })}>
         {runnersBypassing} of {ui.pageCount(runnersTotal, 'runner')}
       </ui.PageLinks>
     </ui.Card>

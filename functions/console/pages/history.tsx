@@ -3,18 +3,17 @@ import { actingUser } from '../../answers/reading/context.ts';
 import type { HistoryPage, LogEntry } from '../../core/limits/edit-model.ts';
 import { lastEdit } from '../../core/limits/limit-reads.ts';
 import { ConsolePage } from './frame.tsx';
-import { mayOpen } from './page-access.ts';
 import {
   doneText,
   formatOf,
   type PageContext,
   type PageRoutes,
   query,
-  queryNumber,
   readValues,
   readWholeNumber,
   send,
-} from './page-deps.ts';
+} from './page.ts';
+import { mayOpen } from './page-access.ts';
 import { COUNT_STEP, countedFor, historyPart, ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
 import * as ui from './parts/ui.ts';
 import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
@@ -26,9 +25,9 @@ export const historyRoutes: PageRoutes = (app, deps) => {
   const editOf = (c: PageContext): number => readWholeNumber(c.req.param('edit')) ?? 0;
 
   app.get('/history', async (c) => {
-    const subject = query(c, 'subject');
-    const asked = { ...withoutAbsent({ subject, before: queryNumber(c, 'before') }), max: ENTRIES };
-    const history = await read.history(asked, c.var.user);
+    const subject = query.text(c, 'subject');
+    const input = { ...withoutAbsent({ subject, before: query.number(c, 'before') }), max: ENTRIES };
+    const history = await read.history(input, c.var.user);
     return send(c, historyPage(history, subject, doneText(c), formatOf(c, deps)));
   });
 

@@ -17,7 +17,7 @@ import {
   query,
   readValues,
   send,
-} from './page-deps.ts';
+} from './page.ts';
 import { countedFor, ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
 import * as ui from './parts/ui.ts';
 import { respondToEdit, type Stale } from './problem-page.tsx';
@@ -32,7 +32,7 @@ export const importRoutes: PageRoutes = (app, deps) => {
   app.get('/import', (c) => send(c, importPage(c.var.user, [], {})));
 
   app.get('/export.csv', async (c) => {
-    const { text, name } = await exportFile(deps, dialectOf(query(c, 'dialect')));
+    const { text, name } = await exportFile(deps, dialectOf(query.text(c, 'dialect')));
     return sendCsv(c, BYTE_ORDER_MARK + text, name);
   });
 

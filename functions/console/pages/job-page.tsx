@@ -8,7 +8,7 @@ import type {
 } from '../../answers/job/model.ts';
 import { jobPagePath } from '../../core/notify/console-links.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageContext, type PageRoutes, query, send } from './page-deps.ts';
+import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
 import * as ui from './parts/ui.ts';
 import { type JobPageProps, rejectionPart } from './rejection-part.tsx';
 
@@ -30,7 +30,7 @@ export const jobRoutes: PageRoutes = (app, deps) => {
     return send(c, jobPage({ job, link, requests }, format));
   };
   app.get('/jobs', async (c) => {
-    const word = query(c, 'q', WORD_CHARACTERS_MAX);
+    const word = query.text(c, 'q', WORD_CHARACTERS_MAX);
     return word === undefined ? send(c, findJobPage(formatOf(c, deps))) : show(c, word);
   });
   app.get('/jobs/:word', (c) => show(c, c.req.param('word')));
@@ -185,7 +185,7 @@ function countersPart({ counters, countersHidden }: JobExplanation, format: ui.P
           label="Limits"
           columns={[
             { head: 'Limit', cell: counterName },
-            { head: 'At the decision', style: 'full', cell: (counter) => thenText(counter, format) },
+            { head: 'At the decision', style: 'full', cell: (counter) => decisionText(counter, format) },
             { head: 'Limit now', style: 'n', cell: ({ now, unit }) => amount(now.bound, unit) },
             { head: 'Left now', style: 'n', cell: ({ now, unit }) => amount(now.left, unit) },
           ]}
@@ -207,7 +207,7 @@ function counterName({ subject, label, limit, period, now: { mode, wait } }: Exp
   );
 }
 
-function thenText({ atDecision, unit }: ExplainedCounter, format: ui.PageFormat): ui.Markup {
+function decisionText({ atDecision, unit }: ExplainedCounter, format: ui.PageFormat): ui.Markup {
   if (atDecision === undefined) return <span class="soft">not checked</span>;
   const { seen, jobHeld, checked } = atDecision;
   const amount = (whole: number): string => ui.pageAmount(whole, unit, format);
@@ -226,11 +226,11 @@ function thenText({ atDecision, unit }: ExplainedCounter, format: ui.PageFormat)
 }
 
 function rulesPart(rules: readonly ExplainedRuleRow[]): ui.Markup {
-  const mattered = rules.filter(({ atDecision }) => atDecision.length > 0);
-  const silent = rules.length - mattered.length;
+  const violated = rules.filter(({ atDecision }) => atDecision.length > 0);
+  const unviolated = rules.length - violated.length;
   return (
     <>
-      {mattered.length > 0 && (
+      {violated.length > 0 && (
         <ui.Table
           label="Rules"
           columns={[
@@ -240,10 +240,10 @@ function rulesPart(rules: readonly ExplainedRuleRow[]): ui.Markup {
             },
             { head: 'Violations', style: 'full', cell: ({ atDecision }) => atDecision.map(violation) },
           ]}
-          rows={mattered}
+          rows={violated}
         />
       )}
-      {silent > 0 && <p class="soft">{ui.pageCount(silent, 'rule')} without a violation.</p>}
+      {unviolated > 0 && <p class="soft">{ui.pageCount(unviolated, 'rule')} without a violation.</p>}
     </>
   );
 }

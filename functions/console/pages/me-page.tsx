@@ -1,7 +1,7 @@
 import type { MeAnswer } from '../../answers/groups/me.ts';
 import type { OwnSessionRow } from '../../core/signin/sessions.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageRoutes, readValues, send } from './page-deps.ts';
+import { formatOf, type PageRoutes, readValues, send } from './page.ts';
 import * as ui from './parts/ui.ts';
 
 export const meRoutes: PageRoutes = (app, deps) => {

@@ -1,31 +1,22 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Overview, OverviewOrder, OverviewQuery, SubjectView } from '../../answers/groups/model.ts';
 import { ConsolePage } from './frame.tsx';
+import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
-import {
-  formatOf,
-  type PageContext,
-  type PageRoutes,
-  query,
-  queryCursor,
-  queryNumber,
-  queryOf,
-  send,
-} from './page-deps.ts';
 import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
 export const overviewRoutes: PageRoutes = (app, deps) => {
   app.get('/', async (c) => {
-    const asked = overviewAsked(c);
-    const { under } = asked;
+    const shown = readOverviewQuery(c);
+    const { under } = shown;
     const user = c.var.user;
     const [overview, group] = await Promise.all([
-      deps.read.overview(asked, user),
+      deps.read.overview(shown, user),
       under === undefined ? undefined : deps.read.subject(`group/${under}`, {}, user),
     ]);
     if (under !== undefined && group === undefined) return sendUnknown(c);
-    return send(c, overviewPage({ overview, asked, group }, formatOf(c, deps)));
+    return send(c, overviewPage(overview, shown, group, formatOf(c, deps)));
   });
 };
 
@@ -38,31 +29,30 @@ const SORTS: readonly (readonly [OverviewOrder, string])[] = [
   ['spent', 'Highest spend first'],
   ['name', 'Name'],
 ];
-function overviewAsked(c: PageContext): OverviewQuery {
-  const search = query(c, 'q');
+function readOverviewQuery(c: PageContext): OverviewQuery {
+  const search = query.text(c, 'q');
   const sorts = SORTS.map(([sort]) => sort);
   return withoutAbsent({
     search,
-    sort: queryOf(c, 'sort', sorts),
+    sort: query.oneOf(c, 'sort', sorts),
     // Searches cover all levels.
-    under: search === undefined ? queryNumber(c, 'under') : undefined,
-    mine: query(c, 'mine') === '1' || undefined,
-    cursor: queryCursor(c),
+    under: search === undefined ? query.number(c, 'under') : undefined,
+    mine: query.text(c, 'mine') === '1' || undefined,
+    cursor: query.cursor(c),
     max: ROWS,
   });
 }
 
-interface OverviewShown {
-  readonly overview: Overview;
-  readonly asked: OverviewQuery;
-  /** The group with the listed subgroups. */
-  readonly group: SubjectView | undefined;
-}
-
-function overviewPage({ overview, asked, group }: OverviewShown, format: ui.PageFormat): ui.Markup {
+/** @param group - has the listed subgroups; undefined for all groups */
+function overviewPage(
+  overview: Overview,
+  shown: OverviewQuery,
+  group: SubjectView | undefined,
+  format: ui.PageFormat,
+): ui.Markup {
   const { user } = format;
   const { first, rows, total, next, previous } = overview;
-  const { search, sort, under, mine } = asked;
+  const { search, sort, under, mine } = shown;
   const to = (cursor: string): string => ui.address('/', { q: search, sort, cursor, mine: mine && 1, under });
   return (
     <ConsolePage

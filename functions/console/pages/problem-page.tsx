@@ -7,7 +7,7 @@ import type { User } from '../../core/signin/model.ts';
 import type { RenderNotice } from '../../core/signin/require-user.ts';
 import { visibleRows } from '../api/edits.ts';
 import { BarePage, ConsolePage } from './frame.tsx';
-import { type PageContext, type PagesDeps, send } from './page-deps.ts';
+import { type PageContext, type PagesDeps, send } from './page.ts';
 import * as ui from './parts/ui.ts';
 
 export interface Problem {

@@ -23,7 +23,7 @@ export function rejectionPart(shown: JobPageProps, format: ui.PageFormat): ui.Ma
   );
   const { request } = rejection;
   const form = request === undefined || isWaiting ? '' : requestForm(shown, request, format);
-  const against = (now?.reasons ?? []).filter(({ mode }) => mode === 'enforce');
+  const reasons = (now?.reasons ?? []).filter(({ mode }) => mode === 'enforce');
   return (
     <>
       <ui.Card id="stopped" title="Cause">
@@ -48,8 +48,8 @@ export function rejectionPart(shown: JobPageProps, format: ui.PageFormat): ui.Ma
       ) : (
         <>
           {/* A freeze, or a limit that was lowered since, may reject it now for another reason than then. */}
-          {now !== undefined && against.length > 0 && (
-            <ui.Note tone="warn" lines={against.map(({ text }) => text)}>
+          {now !== undefined && reasons.length > 0 && (
+            <ui.Note tone="warn" lines={reasons.map(({ text }) => text)}>
               If the job started now, it would be <strong>rejected</strong>
               {waitText(now)}:
             </ui.Note>
@@ -128,7 +128,7 @@ function requestedCard(
       <ui.List
         of={requests.map((row) => (
           <>
-            {ui.wantedText(row, format)} for {row.path}, by {row.requestedBy}: {stateOf(row)}{' '}
+            {ui.requestedText(row, format)} for {row.path}, by {row.requestedBy}: {stateOf(row)}{' '}
             {row.state === 'approved' && retryLink(job)}
           </>
         ))}

@@ -11,15 +11,7 @@ import {
 import { groupsCsv, spendCsv } from '../../answers/report/spend-text.ts';
 import { sendCsv } from '../api/api-parts.ts';
 import { ConsolePage } from './frame.tsx';
-import {
-  formatOf,
-  type PageContext,
-  type PageRoutes,
-  query,
-  queryNumber,
-  queryOf,
-  send,
-} from './page-deps.ts';
+import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
 import * as ui from './parts/ui.ts';
 import { sendProblem, sendUnknown } from './problem-page.tsx';
 import { KEY_TEXTS, sameQuery, spendTable, wasteCard } from './report-parts.tsx';
@@ -34,24 +26,24 @@ export const reportPageRoutes: PageRoutes = (app, deps) => {
   const { read } = deps;
 
   app.get('/reports', async (c) => {
-    const asked = askedOf(c);
-    const answer = unknownKey(c) ?? (await read.spend({ ...asked, top: ROWS }, c.var.user));
-    const isNamed = asked.group !== undefined || asked.project !== undefined;
-    const page = reportPage(asked, answer, formatOf(c, deps));
+    const input = readSpendQuery(c);
+    const answer = unknownKey(c) ?? (await read.spend({ ...input, top: ROWS }, c.var.user));
+    const isNamed = input.group !== undefined || input.project !== undefined;
+    const page = reportPage(input, answer, formatOf(c, deps));
     return send(c, page, answer.outcome === 'unknown_group' && isNamed ? 404 : 200);
   });
 
   app.get('/reports/:file{spend.csv|groups.csv}', async (c) => {
     const { user } = c.var;
     const [kind] = c.req.param('file').split('.');
-    const asked = askedOf(c);
+    const input = readSpendQuery(c);
     if (kind === 'spend') {
-      const answer = unknownKey(c) ?? (await read.spend({ ...asked, top: FILE_ROWS }, user));
+      const answer = unknownKey(c) ?? (await read.spend({ ...input, top: FILE_ROWS }, user));
       if (answer.outcome !== 'reported') return refused(c, answer);
       const { fromDay, toDay } = answer.report;
       return sendCsv(c, spendCsv(answer.report), `spend-${fromDay}-${toDay}.csv`);
     }
-    const answer = await read.spendList(asked, user);
+    const answer = await read.spendList(input, user);
     if (answer.outcome !== 'listed') return refused(c, answer);
     const { list } = answer;
     if (list.lines.length > FILE_LINES_MAX) return sendProblem(c, TOO_LONG, 413);
@@ -67,18 +59,18 @@ const TOO_LONG = {
 
 /** An unknown key is an error, because another report would look like the requested one. */
 function unknownKey(c: PageContext): SpendUnreadable | undefined {
-  if (query(c, 'by') === undefined || queryOf(c, 'by', SPEND_KEYS) !== undefined) return undefined;
+  if (query.text(c, 'by') === undefined || query.oneOf(c, 'by', SPEND_KEYS) !== undefined) return undefined;
   return { outcome: 'unreadable', asked: 'by', sentence: `expected one of ${SPEND_KEYS.join(', ')}` };
 }
 
-function askedOf(c: PageContext): SpendQuery {
-  const [from, to] = [query(c, 'from'), query(c, 'to')];
+function readSpendQuery(c: PageContext): SpendQuery {
+  const [from, to] = [query.text(c, 'from'), query.text(c, 'to')];
   const isDays = from !== undefined || to !== undefined;
-  const project = queryNumber(c, 'project');
+  const project = query.number(c, 'project');
   return withoutAbsent({
-    ...(isDays ? { from, to } : { period: query(c, 'period') }),
-    ...(project === undefined ? { group: query(c, 'group') } : { project }),
-    by: queryOf(c, 'by', SPEND_KEYS),
+    ...(isDays ? { from, to } : { period: query.text(c, 'period') }),
+    ...(project === undefined ? { group: query.text(c, 'group') } : { project }),
+    by: query.oneOf(c, 'by', SPEND_KEYS),
   });
 }
 
@@ -88,7 +80,7 @@ function refused(c: PageContext, answer: Exclude<SpendAnswer, { outcome: 'report
   return sendProblem(c, { title: 'No report', sentence, remedy: 'Go back and correct it.' }, 422);
 }
 
-const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: ui.PageFormat): ui.Markup => {
+const reportPage = (input: SpendQuery, answer: SpendAnswer, format: ui.PageFormat): ui.Markup => {
   const report = answer.outcome === 'reported' ? answer.report : undefined;
   return (
     <ConsolePage
@@ -97,8 +89,8 @@ const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: ui.PageForma
       user={format.user}
       about={report ? aboutText(report, format) : 'Spend in any period, compared with the previous period.'}
     >
-      {reportForm(asked, report?.by, report?.keys ?? SPEND_KEYS)}
-      {report && reportParts(asked, report, format)}
+      {reportForm(input, report?.by, report?.keys ?? SPEND_KEYS)}
+      {report && reportParts(input, report, format)}
       {answer.outcome === 'unreadable' && (
         <ui.Note tone="bad" role="alert">
           <strong>{FIELDS[answer.asked]}</strong>: {answer.sentence}.
@@ -107,7 +99,7 @@ const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: ui.PageForma
       {answer.outcome === 'unknown_group' && (
         <ui.Plain>
           <strong>
-            {asked.group === undefined ? 'Choose a group.' : `No report of ${asked.group} is visible to you.`}
+            {input.group === undefined ? 'Choose a group.' : `No report of ${input.group} is visible to you.`}
           </strong>
         </ui.Plain>
       )}
@@ -133,26 +125,26 @@ const isoDayOf = (written = ''): string => {
 };
 
 /** Two given days win over the selected period. */
-function reportForm(asked: SpendQuery, by: SpendKey | undefined, keys: readonly SpendKey[]): ui.Markup {
-  const { period = 'month' } = asked;
+function reportForm(input: SpendQuery, by: SpendKey | undefined, keys: readonly SpendKey[]): ui.Markup {
+  const { period = 'month' } = input;
   const isListed = PERIODS.some(([value]) => value === period);
   return (
     <form class="filters" method="get" action="/reports" role="search">
       {ui.choice('Period', 'period', period, [...(isListed ? [] : [[period, period] as const]), ...PERIODS])}
       <label>
         or from
-        <input type="date" name="from" value={isoDayOf(asked.from)} />
+        <input type="date" name="from" value={isoDayOf(input.from)} />
       </label>
       <label>
         to
-        <input type="date" name="to" value={isoDayOf(asked.to)} />
+        <input type="date" name="to" value={isoDayOf(input.to)} />
       </label>
-      {asked.project === undefined ? (
-        ui.searchField('Group', asked.group, 'company/team', 'group')
+      {input.project === undefined ? (
+        ui.searchField('Group', input.group, 'company/team', 'group')
       ) : (
-        <input type="hidden" name="project" value={asked.project} />
+        <input type="hidden" name="project" value={input.project} />
       )}
-      {ui.choice('By', 'by', asked.by && by, [
+      {ui.choice('By', 'by', input.by && by, [
         ['', 'the next level'],
         ...keys.map((key) => [key, KEY_TEXTS[key]] as const),
       ])}
@@ -173,11 +165,11 @@ function aboutText(report: SpendReport, { nowMs }: ui.PageFormat): ui.Markup {
   );
 }
 
-function reportParts(asked: SpendQuery, report: SpendReport, format: ui.PageFormat): ui.Markup {
+function reportParts(input: SpendQuery, report: SpendReport, format: ui.PageFormat): ui.Markup {
   const { total, notes, by, rows, subject } = report;
   const isEmpty = total.jobs === 0 && (total.before?.jobs ?? 0) === 0;
   const file = (name: string, text: string): ui.Markup =>
-    ui.button(ui.address(`/reports/${name}.csv`, sameQuery(asked)), text);
+    ui.button(ui.address(`/reports/${name}.csv`, sameQuery(input)), text);
   return (
     <>
       {notes.map((note) => (
@@ -193,7 +185,7 @@ function reportParts(asked: SpendQuery, report: SpendReport, format: ui.PageForm
       ) : (
         <>
           <ui.Card id="cost" title={`By ${KEY_TEXTS[by]}`} aside={format.currency}>
-            {spendTable(asked, report)}
+            {spendTable(input, report)}
             <p class="actions">
               {file('spend', 'Download rows (CSV)')}
               {!subject.startsWith('project/') && file('groups', 'Download all groups (CSV)')}

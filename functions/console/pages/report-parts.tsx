@@ -25,14 +25,14 @@ export const sameQuery = ({ period, from, to, group, project, by }: SpendQuery) 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** One line a row with its bar and the period before; the others and all together at the end. */
-export function spendTable(asked: SpendQuery, report: SpendReport): ui.Markup {
+export function spendTable(input: SpendQuery, report: SpendReport): ui.Markup {
   const { rows, other, total, by, before } = report;
   const most = Math.max(1, ...rows.map(({ micros, heldMicros }) => micros + heldMicros));
   const beforeOf = (row: Pick<SpendRow, 'before'>): number => row.before?.micros ?? 0;
   return reportTable(
     `Spent by ${KEY_TEXTS[by]}`,
     report,
-    (row) => linkedName(row, asked, report),
+    (row) => linkedName(row, input, report),
     // The 168 hours of a week would make a page of more than 100 KB.
     by === 'hour'
       ? []
@@ -103,9 +103,9 @@ function rowName({ name }: SpendRow, by: SpendKey): ui.Markup | string {
 }
 
 /** Leads to the next level down, in the same period. */
-function linkedName(row: SpendRow, asked: SpendQuery, { by }: SpendReport): ui.Markup | string {
+function linkedName(row: SpendRow, input: SpendQuery, { by }: SpendReport): ui.Markup | string {
   const name = rowName(row, by);
-  const same = { ...sameQuery(asked), group: undefined, project: undefined, by: undefined };
+  const same = { ...sameQuery(input), group: undefined, project: undefined, by: undefined };
   const link = (query: Readonly<Record<string, string | number | undefined>>): ui.Markup => (
     <a href={ui.address('/reports', { ...same, ...query })}>{name}</a>
   );
@@ -113,7 +113,7 @@ function linkedName(row: SpendRow, asked: SpendQuery, { by }: SpendReport): ui.M
   if (by === 'group' && id !== undefined) return link({ group: id });
   if (by === 'project' && id !== undefined) return link({ project: id, by: 'month' });
   if (by !== 'month') return name;
-  const { group, project } = asked;
+  const { group, project } = input;
   return link({ from: undefined, to: undefined, period: row.name, group, project, by: 'day' });
 }
 

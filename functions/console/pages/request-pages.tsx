@@ -7,7 +7,7 @@ import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import { isDecided } from '../../core/limits/requests.ts';
 import { grantFormFields } from './edit/forms.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageContext, type PagesDeps, send } from './page-deps.ts';
+import { formatOf, type PageContext, type PagesDeps, send } from './page.ts';
 import { countedFor, LOCKOUT, previewPart, SAVE_FORM } from './parts/preview-part.tsx';
 import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
@@ -67,7 +67,7 @@ export function requestsPage(
         <ui.Card id="over" title="Decided">
           <ol class="timeline">
             {over.slice(0, OVER_SHOWN).map((row) => (
-              <li>{overText(row, format)}</li>
+              <li>{decidedText(row, format)}</li>
             ))}
           </ol>
         </ui.Card>
@@ -82,7 +82,7 @@ function waitingCard(row: RequestRow, format: ui.PageFormat): ui.Markup {
     <article class="card" aria-labelledby={`r-${id}`}>
       <h2 id={`r-${id}`}>
         <span>
-          {ui.wantedText(row, format)} for {ui.subjectLink(subject, path)}
+          {ui.requestedText(row, format)} for {ui.subjectLink(subject, path)}
         </span>
         {ui.soft(`${row.requestedBy}, ${ui.distance(row.requestedAtMs, format.nowMs)}`)}
       </h2>
@@ -105,13 +105,14 @@ function waitingCard(row: RequestRow, format: ui.PageFormat): ui.Markup {
   );
 }
 
-function overText(row: RequestRow, format: ui.PageFormat): ui.Markup {
+function decidedText(row: RequestRow, format: ui.PageFormat): ui.Markup {
   const { decidedAtMs, decidedBy, note, state } = row;
   const outcome = state === 'pending' ? 'expired' : state;
   return (
     <>
       <span class={`tag ${state === 'approved' ? 'good' : ''}`}>{row.granted ? 'granted' : outcome}</span>{' '}
-      <strong>{ui.wantedText(row, format)}</strong> for {ui.subjectLink(row.subject, row.path)}: {row.reason}
+      <strong>{ui.requestedText(row, format)}</strong> for {ui.subjectLink(row.subject, row.path)}:{' '}
+      {row.reason}
       <p class="soft">
         requested by {row.requestedBy}
         {decidedBy !== undefined && `, decided by ${decidedBy}`}
@@ -162,7 +163,7 @@ const CHANGED = {
   problems: [{ path: [], message: 'was changed since: decline this request, and have a new one filed' }],
 } as const;
 
-async function editsOf(
+async function requestedEdits(
   row: RequestRow,
   { desk }: PagesDeps,
 ): Promise<{ readonly edits: readonly LimitEdit[]; readonly stale: boolean }> {
@@ -180,7 +181,7 @@ export async function showDecision(
   values: ui.Values,
 ): Promise<Response> {
   const format = formatOf(c, deps);
-  const { edits, stale } = await editsOf(row, deps);
+  const { edits, stale } = await requestedEdits(row, deps);
   if (stale) return send(c, decidePage(row, values, CHANGED, format));
   const base = (await deps.desk.live())?.pointer.set;
   const preview = await deps.read.preview(edits, base, c.var.user);
@@ -203,13 +204,13 @@ function decidePage(
   format: ui.PageFormat,
   exact?: BacktestAnswer,
 ): ui.Markup {
-  const wanted = `${ui.wantedText(row, format)} for ${row.path}`;
+  const requested = `${ui.requestedText(row, format)} for ${row.path}`;
   return (
     <ConsolePage
-      title={`Review: ${wanted}`}
+      title={`Review: ${requested}`}
       at="/requests"
       user={format.user}
-      heading={wanted}
+      heading={requested}
       crumbs={[<a href="/requests">Requests</a>]}
       about={`Requested by ${row.requestedBy}. Check the effect, then approve or decline.`}
     >

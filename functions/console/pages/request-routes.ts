@@ -16,7 +16,7 @@ import {
   query,
   readValues,
   send,
-} from './page-deps.ts';
+} from './page.ts';
 import { COUNT_STEP } from './parts/preview-part.tsx';
 import { type Problem, REQUESTS, sendProblem, sendUnknown } from './problem-page.tsx';
 import { askPage, requestsPage, showDecision } from './request-pages.tsx';
@@ -82,14 +82,14 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
 
   app.get('/ask', async (c) => {
     const { user } = c.var;
-    const subject = query(c, 'subject');
+    const subject = query.text(c, 'subject');
     if (subject === undefined) return c.redirect('/', 303);
     const view = await read.subject(subject, {}, user);
     if (view === undefined) return sendUnknown(c);
     const values = {
-      limit: query(c, 'limit') ?? view.burnUp?.limit ?? '',
+      limit: query.text(c, 'limit') ?? view.burnUp?.limit ?? '',
       from: writtenDay(deps.clock.nowMs(), view.zone),
-      link: query(c, 'link', LINK_CHARACTERS_MAX) ?? '',
+      link: query.text(c, 'link', LINK_CHARACTERS_MAX) ?? '',
     };
     return send(c, askPage(view, values, formatOf(c, deps)));
   });
@@ -118,7 +118,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
   });
 
   app.get('/requests', async (c) => {
-    const done = DONE[query(c, 'done') ?? ''];
+    const done = DONE[query.text(c, 'done') ?? ''];
     return send(c, requestsPage(await read.requests(c.var.user), done, formatOf(c, deps)));
   });
 
@@ -127,7 +127,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
 
   app.get('/requests/:id', async (c) => {
     const row = await rowOf(c);
-    const link = query(c, 'link', LINK_CHARACTERS_MAX);
+    const link = query.text(c, 'link', LINK_CHARACTERS_MAX);
     const refused = await refusedLink(c, deps, row, link);
     if (refused !== undefined) return refused;
     return row?.mayDecide === true ? showDecision(c, deps, row, withoutAbsent({ link })) : sendUnknown(c);

@@ -12,18 +12,17 @@ import type { ApplyOutcome } from '../../core/limits/edit-outcomes.ts';
 import { NO_SET } from '../../core/limits/limit-reads.ts';
 import { moveRollout, reportRollout } from '../move-rollout.ts';
 import { ConsolePage } from './frame.tsx';
-import { mayOpen } from './page-access.ts';
 import {
   doneText,
   formatOf,
   type PageContext,
   type PageRoutes,
   query,
-  queryCursor,
   readReportDays,
   readValues,
   send,
-} from './page-deps.ts';
+} from './page.ts';
+import { mayOpen } from './page-access.ts';
 import * as ui from './parts/ui.ts';
 import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
 
@@ -33,18 +32,18 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
   const { read, log } = deps;
 
   app.get('/rollout', async (c) => {
-    const asked = { max: ROWS, ...withoutAbsent({ cursor: queryCursor(c) }) };
-    const done = doneText(c) ?? REPORT_DONE[query(c, 'done') ?? ''];
-    return send(c, rolloutPage(await read.rollout(asked, c.var.user), done, formatOf(c, deps)));
+    const input = { max: ROWS, ...withoutAbsent({ cursor: query.cursor(c) }) };
+    const done = doneText(c) ?? REPORT_DONE[query.text(c, 'done') ?? ''];
+    return send(c, rolloutPage(await read.rollout(input, c.var.user), done, formatOf(c, deps)));
   });
 
   app.get('/rollout/step', async (c) => {
-    const subject = query(c, 'subject') ?? '';
+    const subject = query.text(c, 'subject') ?? '';
     const view = await read.rollout({ subjects: [subject] }, c.var.user);
     const [row] = view.rows;
     if (row === undefined) return sendUnknown(c);
-    const forecast = await read.rolloutForecast([subject], c.var.user, queryCursor(c));
-    const shown = { view, row, forecast, canTell: deps.tellOwner !== undefined };
+    const forecast = await read.rolloutForecast([subject], c.var.user, query.cursor(c));
+    const shown = { view, row, forecast, canNotify: deps.tellOwner !== undefined };
     return send(c, rolloutStepPage(shown, formatOf(c, deps)));
   });
 
@@ -73,8 +72,8 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
     const { user } = c.var;
     const { subject = '', told, back, ...values } = await readValues(c);
     const days = readReportDays(values.days);
-    const asked = { why: 'shadow report', source: 'page', told: told === 'yes', days };
-    const sent = await reportRollout(deps, [subject], user, asked);
+    const input = { why: 'shadow report', source: 'page', told: told === 'yes', days };
+    const sent = await reportRollout(deps, [subject], user, input);
     if (sent.outcome === 'unknown_subject') return sendUnknown(c);
     const done = sent.view.reports[0]?.outcome;
     log.info('shadow report', { user: user.id, subject, outcome: done });
@@ -189,7 +188,7 @@ interface StepShown {
   readonly view: RolloutView;
   readonly row: RolloutRow;
   readonly forecast: RolloutForecastAnswer;
-  readonly canTell: boolean;
+  readonly canNotify: boolean;
 }
 
 /** One group: what its next step needs, what enforcing would do now, and the ways on and back. */
@@ -291,7 +290,7 @@ function forecastCard(forecast: RolloutForecastAnswer, subject: string): ui.Mark
   );
 }
 
-function stepForms({ view, row, canTell }: StepShown, { user }: ui.PageFormat): ui.Markup {
+function stepForms({ view, row, canNotify }: StepShown, { user }: ui.PageFormat): ui.Markup {
   const { subject, classes, owner } = row;
   const isReady = classes.every(({ needs }) => needs.every(({ met }) => met));
   const moveForm = (direction: 'next' | 'back', title: string, rest: Child): ui.Markup => (
@@ -309,9 +308,11 @@ function stepForms({ view, row, canTell }: StepShown, { user }: ui.PageFormat): 
     <>
       <ui.PostForm user={user} class="card" action="/rollout/report">
         <h2>Report to the owner</h2>
-        {ui.hiddenFields({ subject, ...(!canTell && { told: 'yes' }) })}
-        {!canTell && <p>No topic for owners is configured. Notify {owner} yourself, then record it here.</p>}
-        <button>{canTell ? 'Send shadow report' : 'Record notification'}</button>
+        {ui.hiddenFields({ subject, ...(!canNotify && { told: 'yes' }) })}
+        {!canNotify && (
+          <p>No topic for owners is configured. Notify {owner} yourself, then record it here.</p>
+        )}
+        <button>{canNotify ? 'Send shadow report' : 'Record notification'}</button>
       </ui.PostForm>
       {mayOpen('POST /rollout/move', user.roles) &&
         classes.some(({ next }) => next !== undefined) &&

@@ -2,16 +2,8 @@ import type { Child } from 'hono/jsx';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ShadowRow, ShadowView } from '../../answers/rollout/model.ts';
 import { ConsolePage } from './frame.tsx';
+import { formatOf, type PageRoutes, query, readReportDays, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
-import {
-  formatOf,
-  type PageRoutes,
-  query,
-  queryCursor,
-  queryNumber,
-  readReportDays,
-  send,
-} from './page-deps.ts';
 import * as ui from './parts/ui.ts';
 import { REPORT_DONE } from './rollout.tsx';
 
@@ -22,25 +14,29 @@ const CARDS = 40;
 /** The shadow report; what sends it to an owner is the rollout's. */
 export const shadowRoutes: PageRoutes = (app, deps) => {
   app.get('/shadow', async (c) => {
-    const days = readReportDays(query(c, 'days'));
-    const only = { group: queryNumber(c, 'group'), project: queryNumber(c, 'project') };
-    const asked = { days, ...withoutAbsent({ ...only, cursor: queryCursor(c) }), max: CARDS };
-    const view = await deps.read.shadow(asked, c.var.user);
-    const shown = { view, days, only, canTell: deps.tellOwner !== undefined };
-    return send(c, shadowPage(shown, REPORT_DONE[query(c, 'done') ?? ''], formatOf(c, deps)));
+    const days = readReportDays(query.text(c, 'days'));
+    const only = { group: query.number(c, 'group'), project: query.number(c, 'project') };
+    const input = { days, ...withoutAbsent({ ...only, cursor: query.cursor(c) }), max: CARDS };
+    const view = await deps.read.shadow(input, c.var.user);
+    const shown = { days, only, canNotify: deps.tellOwner !== undefined };
+    return send(c, shadowPage(view, shown, REPORT_DONE[query.text(c, 'done') ?? ''], formatOf(c, deps)));
   });
 };
 
-interface ShadowShown {
-  readonly view: ShadowView;
+interface ShadowOptions {
   readonly days: number;
   readonly only: { readonly group: number | undefined; readonly project: number | undefined };
-  /** A message can be sent from here. */
-  readonly canTell: boolean;
+  /** Messages to owners can be sent from here. */
+  readonly canNotify: boolean;
 }
 
-function shadowPage(shown: ShadowShown, done: string | undefined, format: ui.PageFormat): ui.Markup {
-  const { view, days, only } = shown;
+function shadowPage(
+  view: ShadowView,
+  shown: ShadowOptions,
+  done: string | undefined,
+  format: ui.PageFormat,
+): ui.Markup {
+  const { days, only } = shown;
   return (
     <ConsolePage
       title="Shadow report"
@@ -77,12 +73,13 @@ const ruleLines = (rules: ShadowRow['wouldFail'] | ShadowRow['ranRejectedBy']): 
     </>
   ));
 
-function card(row: ShadowRow, { days, canTell }: ShadowShown, format: ui.PageFormat): ui.Markup {
+function card(row: ShadowRow, { days, canNotify }: ShadowOptions, format: ui.PageFormat): ui.Markup {
   const { subject, path, jobs, ranRejected, ranRejectedBy, wouldFail, limits, owner, contact } = row;
   const { user } = format;
   const failing = wouldFail[0]?.jobs ?? 0;
   const id = `s-${subject.replace('/', '-')}`;
-  const canSend = canTell && (owner ?? contact) !== undefined && mayOpen('POST /rollout/report', user.roles);
+  const canSend =
+    canNotify && (owner ?? contact) !== undefined && mayOpen('POST /rollout/report', user.roles);
   return (
     <article class="card" aria-labelledby={id}>
       <h2 id={id}>

@@ -4,7 +4,7 @@ import type { ClosedMonths } from '../../answers/statement/model.ts';
 import type { User } from '../../core/signin/model.ts';
 import { sendCsv } from '../api/api-parts.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageContext, type PageRoutes, query, send } from './page-deps.ts';
+import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
 import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
@@ -16,7 +16,7 @@ const FILES: Readonly<Record<string, typeof closedCsv>> = {
 export const statementPageRoutes: PageRoutes = (app, deps) => {
   const { read } = deps;
   const statementOf = async (c: PageContext) => {
-    const group = query(c, 'group');
+    const group = query.text(c, 'group');
     const months = group === undefined ? undefined : await read.closedMonths(group, c.var.user);
     const statement = months?.statements.find(({ month }) => month === c.req.param('month'));
     return months && statement && { statement, isWhole: isWhole(months, statement.number) };
@@ -24,11 +24,11 @@ export const statementPageRoutes: PageRoutes = (app, deps) => {
 
   app.get('/statements', async (c) => {
     const { user } = c.var;
-    const asked = query(c, 'group');
-    const group = asked ?? ownGroup(user);
+    const requested = query.text(c, 'group');
+    const group = requested ?? ownGroup(user);
     const months = group === undefined ? undefined : await read.closedMonths(group, user);
-    const page = statementsPage(asked, months, formatOf(c, deps));
-    return send(c, page, months === undefined && asked !== undefined ? 404 : 200);
+    const page = statementsPage(requested, months, formatOf(c, deps));
+    return send(c, page, months === undefined && requested !== undefined ? 404 : 200);
   });
 
   app.get('/statements/:month', async (c) => {
@@ -68,7 +68,7 @@ const WHOLE = 'The whole GitLab';
 
 /** @param months - absent: the group does not exist or is not visible, or months are not closed here */
 const statementsPage = (
-  asked: string | undefined,
+  requested: string | undefined,
   months: ClosedMonths | undefined,
   format: ui.PageFormat,
 ): ui.Markup => (
@@ -79,15 +79,15 @@ const statementsPage = (
     about="A month closes automatically five days after its end, and a closed statement never changes."
     actions={
       <form class="filters" method="get" action="/statements" role="search">
-        {ui.searchField('Group', asked, 'company/team', 'group')}
+        {ui.searchField('Group', requested, 'company/team', 'group')}
         <button>Show statements</button>
       </form>
     }
   >
     {months === undefined ? (
       <ui.Plain>
-        {asked === undefined ? 'Choose a group.' : `No statements of ${asked} are visible to you.`} Months are
-        closed for each top-level group and for the whole GitLab.
+        {requested === undefined ? 'Choose a group.' : `No statements of ${requested} are visible to you.`}{' '}
+        Months are closed for each top-level group and for the whole GitLab.
       </ui.Plain>
     ) : (
       <ui.Card id="months" title={months.group === 'instance' ? WHOLE : months.group}>

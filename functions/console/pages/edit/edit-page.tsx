@@ -12,7 +12,7 @@ import {
   query,
   readValues,
   send,
-} from '../page-deps.ts';
+} from '../page.ts';
 import { countedFor, ReviewPage, type ReviewParts } from '../parts/preview-part.tsx';
 import * as ui from '../parts/ui.ts';
 import { respondToEdit, type Stale, sendUnknown } from '../problem-page.tsx';
@@ -30,9 +30,9 @@ import {
 export const editRoutes: PageRoutes = (app, deps) => {
   app.get('/edit', async (c) => {
     const named: ui.Values = Object.fromEntries(
-      NAMED.map((name) => [name, query(c, name) ?? ''] as const).filter(([, value]) => value !== ''),
+      NAMED.map((name) => [name, query.text(c, name) ?? ''] as const).filter(([, value]) => value !== ''),
     );
-    const opened = await openForm(deps, query(c, 'kind'), named, c.var.user);
+    const opened = await openForm(deps, query.text(c, 'kind'), named, c.var.user);
     if (opened === undefined) return sendUnknown(c);
     const { kind, form, context, base = '' } = opened;
     const isNew = kind === 'set' && context.limit === undefined;

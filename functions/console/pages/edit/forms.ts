@@ -12,10 +12,10 @@ import { readThresholdsText, thresholdsText } from '../../../core/limits/csv/col
 import { type LimitEdit, type LimitFields, SCALED_KINDS } from '../../../core/limits/edit-model.ts';
 import * as ui from '../parts/ui.ts';
 
-const namesOf = (wanted: string): readonly string[] =>
-  limitFields.flatMap(({ name, type }) => (type === wanted ? [name] : []));
-const AMOUNTS = ['amount', ...namesOf('part')];
-const DAYS = namesOf('day');
+const fieldsOfType = (type: string): readonly string[] =>
+  limitFields.filter((field) => field.type === type).map(({ name }) => name);
+const AMOUNTS = ['amount', ...fieldsOfType('part')];
+const DAYS = fieldsOfType('day');
 
 /**
  * Converts numbers and days as people write them to texts of limits.yaml. Unchanged values stay; ambiguous
@@ -59,7 +59,7 @@ export interface EditFormContext {
   readonly today: string;
 }
 
-const wanted = (name: string, label: string, more: Partial<ui.Field> = {}): ui.Field => ({
+const required = (name: string, label: string, more: Partial<ui.Field> = {}): ui.Field => ({
   ...{ name, label, required: true, ...more },
 });
 const select = (
@@ -67,12 +67,12 @@ const select = (
   label: string,
   options: readonly (readonly [string, string])[],
   hint?: string,
-): ui.Field => wanted(name, label, { options, ...(hint !== undefined && { hint }) });
+): ui.Field => required(name, label, { options, ...(hint !== undefined && { hint }) });
 const day = (name: string, label: string, more: Partial<ui.Field> = {}): ui.Field => ({
   ...{ name, label, type: 'date', short: true, ...more },
 });
 const longText = (name: string, label: string, hint?: string, max = 500): ui.Field =>
-  wanted(name, label, { type: 'textarea', max, ...(hint !== undefined && { hint }) });
+  required(name, label, { type: 'textarea', max, ...(hint !== undefined && { hint }) });
 
 const TICKET: ui.Field = { name: 'ticket', label: 'Ticket', short: true };
 
@@ -122,7 +122,7 @@ const newLimit = ({ view }: EditFormContext, path: string): EditForm => ({
   title: `New limit for ${path}`,
   fields: [
     { ...select('unit', 'Unit', unitChoices(LIMIT_KINDS)), autofocus: true },
-    wanted('amount', 'Limit', {
+    required('amount', 'Limit', {
       short: true,
       hint: `Money in ${view?.currency ?? ''} as 500 or 500.25, minutes, jobs, or CPUs and memory in Kubernetes notation. ${ENDS}`,
     }),
@@ -148,7 +148,7 @@ function changedLimit(limit: LimitRow, { view }: EditFormContext, path: string):
   return {
     title: `${ui.limitWords(limit)} of ${path}`,
     edited: limit,
-    fields: [wanted('amount', 'Limit', { short: true, autofocus: true, hint }), MODE, ui.WHY],
+    fields: [required('amount', 'Limit', { short: true, autofocus: true, hint }), MODE, ui.WHY],
     more: more.map(fieldOf),
     values: {
       amount: typeof baseAmount === 'number' ? writtenUnits(baseAmount, kind) : baseAmount,
@@ -170,7 +170,7 @@ export function grantFormFields(limits: readonly LimitRow[], zone: string): read
       'Limit',
       limited.map((limit) => [limit.id, `${ui.limitWords(limit)} (${limit.id})`] as const),
     ),
-    wanted('amount', 'Increase', { short: true, hint: 'On top of the limit and in its unit.' }),
+    required('amount', 'Increase', { short: true, hint: 'On top of the limit and in its unit.' }),
     day('from', 'From', { required: true }),
     day('until', 'Until', { required: true, hint: `The last day on which it counts, ${inZone}.` }),
     longText('reason', 'Reason'),
@@ -190,7 +190,7 @@ const FORMS = {
   scale: (_, path) => ({
     title: `Scale all limits of ${path}`,
     fields: [
-      wanted('by', 'Change by', {
+      required('by', 'Change by', {
         ...{ short: true, autofocus: true },
         hint: 'A share of each amount, as +8 % or -12.5 %. Unlimited amounts, 0 and caps stay.',
       }),
@@ -216,7 +216,7 @@ const FORMS = {
   freeze: ({ view }, path) => ({
     title: `Freeze ${path}`,
     fields: [
-      wanted('reason', 'Reason', {
+      required('reason', 'Reason', {
         ...{ max: 200, autofocus: true, hint: 'Shown on the page of every job it stops.' },
       }),
       day('until', 'Until', { hint: `The last day, ${view?.zone ?? 'UTC'}. Empty: until it is lifted.` }),
@@ -236,7 +236,7 @@ const FORMS = {
         ['', 'all refs of these users'],
         ['yes', 'protected refs only'],
       ]),
-      wanted('jobs', 'Maximum, jobs', { type: 'number', short: true }),
+      required('jobs', 'Maximum, jobs', { type: 'number', short: true }),
       select('per', 'Per', [
         ['once', 'in total'],
         ['hour', 'hour'],

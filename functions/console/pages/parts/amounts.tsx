@@ -1,11 +1,12 @@
 import { dayOfIso, monthName } from '../../../../policies/limits/calendar.ts';
+import { capWords } from '../../../../policies/limits/cap.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import { type Edge, edgeText, instantText, relativeText } from '../../../../policies/text/edge-text.ts';
 import type { Unit } from '../../../../policies/unit.ts';
 import { amountText, bareAmountText } from '../../../../policies/unit-texts.ts';
 import { percentOf } from '../../../answers/status/limit-row.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
-import { refusingText } from '../../../answers/status/texts.ts';
+import { alertsText, lastAlertOf, limitWords, refusingText } from '../../../answers/status/texts.ts';
 import { address, type Column, hidden, type Markup, type Reader, soft } from './layout.tsx';
 
 export interface PageFormat {
@@ -63,7 +64,11 @@ export const pageCount = (count: number, one: string, many = `${one}s`): string 
 
 export const percent = (part: number, whole: number): string => `${percentOf(part, whole)} %`;
 
-export { alertsText, lastAlertOf, limitWords } from '../../../answers/status/texts.ts';
+export { alertsText, lastAlertOf, limitWords };
+
+/** Names a limit, or a cap with what it counts for. */
+export const limitLabel = (limit: Pick<LimitRow, 'kind' | 'per' | 'each'>): string =>
+  limit.each === undefined ? limitWords(limit) : `${limitWords(limit)} of ${capWords(limit.each)}`;
 
 export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, format: PageFormat): string =>
   limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, format);

@@ -136,26 +136,25 @@ export function groupTable(
   );
 }
 
-export const KIND_TAGS: Readonly<Record<string, string>> = {
-  project: 'project',
-  'runner-class': 'runner class',
-  runner: 'runner',
-  user: 'user',
-};
-
-function tags({ subject, frozen, budget }: GroupRow): Markup {
-  const kind = KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
+/** Names the kind of a subject that is not a group. */
+export function kindTag(subject: string): Markup | false {
+  const [kind] = subject.split('/', 1);
   return (
-    <>
-      {kind !== undefined && <span class="tag">{kind}</span>}{' '}
-      {frozen && <span {...{ class: 'tag bad', title: frozen.reason }}>frozen</span>}{' '}
-      {budget && budget.amount !== 'unlimited' && modeTag(budget.rolledOutAs ?? budget.mode)}{' '}
-    </>
+    /^(project|runner-class|runner|user)$/.test(kind ?? '') && (
+      <span class="tag">{kind?.replace('-', ' ')}</span>
+    )
   );
 }
 
+const tags = ({ subject, frozen, budget }: GroupRow): Markup => (
+  <>
+    {kindTag(subject)} {frozen && <span {...{ class: 'tag bad', title: frozen.reason }}>frozen</span>}{' '}
+    {budget && budget.amount !== 'unlimited' && modeTag(budget.rolledOutAs ?? budget.mode)}{' '}
+  </>
+);
+
 /** `+200 EUR`, or of an edit `money-month: 300.00 EUR → 900.00 EUR`. */
-export function wantedText({ amount, edit, limitNow }: RequestRow, format: PageFormat): string {
+export function requestedText({ amount, edit, limitNow }: RequestRow, format: PageFormat): string {
   if (edit === undefined) {
     const isMoney = limitNow !== undefined && unitRow(limitNow.unit).inCurrency;
     return `+${String(amount).replace(/^\+/, '')}${isMoney ? ` ${format.currency}` : ''}`;

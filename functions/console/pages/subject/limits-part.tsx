@@ -1,5 +1,4 @@
 import type { Child } from 'hono/jsx';
-import { capWords } from '../../../../policies/limits/cap.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import * as ui from '../parts/ui.ts';
@@ -11,7 +10,7 @@ export function limitsPart(
   const editLink = (limit: LimitRow): Child =>
     (may.tighten || may.loosen) && (
       <a href={ui.address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
-        Edit{ui.hidden(` ${nameOf(limit)}`)}
+        Edit{ui.hidden(` ${ui.limitLabel(limit)}`)}
       </a>
     );
   return (
@@ -26,7 +25,7 @@ export function limitsPart(
               head: 'Kind',
               cell: (limit) => (
                 <>
-                  {nameOf(limit)} {ui.modeTag(limit.rolledOutAs ?? limit.mode)}
+                  {ui.limitLabel(limit)} {ui.modeTag(limit.rolledOutAs ?? limit.mode)}
                   {ui.soft(factsText(limit, format))}
                 </>
               ),
@@ -41,7 +40,7 @@ export function limitsPart(
       <ui.List
         of={caps.map((limit) => (
           <>
-            {nameOf(limit)}: {ui.limitAmountWords(limit, format)}{' '}
+            {ui.limitLabel(limit)}: {ui.limitAmountWords(limit, format)}{' '}
             {ui.modeTag(limit.rolledOutAs ?? limit.mode)} {ui.soft(factsText(limit, format))}{' '}
             {editLink(limit)}
           </>
@@ -60,9 +59,6 @@ export function limitsPart(
     </>
   );
 }
-
-const nameOf = (limit: LimitRow): string =>
-  limit.each === undefined ? ui.limitWords(limit) : `${ui.limitWords(limit)} of ${capWords(limit.each)}`;
 
 function factsText(limit: LimitRow, format: ui.PageFormat): ui.Markup[] {
   const { unit, granted, carried, softAmount, cohort, shared, fromMs, untilMs } = limit;

@@ -3,7 +3,7 @@ import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { FreezeRow, GrantRow, LimitRow } from '../../../answers/status/model.ts';
 import { ConsolePage } from '../frame.tsx';
-import { doneText, formatOf, type PageContext, type PageRoutes, query, send } from '../page-deps.ts';
+import { doneText, formatOf, type PageContext, type PageRoutes, query, send } from '../page.ts';
 import { historyPart } from '../parts/preview-part.tsx';
 import * as ui from '../parts/ui.ts';
 import { sendUnknown } from '../problem-page.tsx';
@@ -12,7 +12,11 @@ import { burnUpChart, rejectionsPart, usagePart, usageSentence } from './usage-p
 
 export const subjectRoutes: PageRoutes = (app, deps) => {
   const show = async (c: PageContext, subject: string): Promise<Response> => {
-    const view = await deps.read.subject(subject, withoutAbsent({ limit: query(c, 'limit') }), c.var.user);
+    const view = await deps.read.subject(
+      subject,
+      withoutAbsent({ limit: query.text(c, 'limit') }),
+      c.var.user,
+    );
     return view === undefined ? sendUnknown(c) : send(c, subjectPage(view, doneText(c), formatOf(c, deps)));
   };
   app.get('/instance', (c) => show(c, 'instance'));

@@ -21,19 +21,22 @@ export async function readValues(c: PageContext): Promise<Values> {
   return Object.fromEntries(texts.slice(0, FIELDS_MAX));
 }
 
-export const query = (c: PageContext, name: string, charactersMax = 255): string | undefined =>
-  c.req.query(name)?.trim().slice(0, charactersMax) || undefined;
-
-export const queryOf = <Value extends string>(
-  c: PageContext,
-  name: string,
-  values: readonly Value[],
-): Value | undefined => values.find((value) => value === query(c, name));
-
 export const readWholeNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-export const queryNumber = (c: PageContext, name: string): number | undefined =>
-  readWholeNumber(query(c, name));
+
+const CURSOR_CHARACTERS_MAX = 1_000;
+
+const queryText = (c: PageContext, name: string, charactersMax = 255): string | undefined =>
+  c.req.query(name)?.trim().slice(0, charactersMax) || undefined;
+
+/** Reads parameters of the address. Undefined: absent, empty or not of this type. */
+export const query = {
+  text: queryText,
+  number: (c: PageContext, name: string) => readWholeNumber(queryText(c, name)),
+  oneOf: <Value extends string>(c: PageContext, name: string, values: readonly Value[]) =>
+    values.find((value) => value === queryText(c, name)),
+  cursor: (c: PageContext) => queryText(c, 'cursor', CURSOR_CHARACTERS_MAX),
+};
 
 const REPORT_DAYS = 14;
 const REPORT_DAYS_MAX = 62;
@@ -41,12 +44,8 @@ const REPORT_DAYS_MAX = 62;
 export const readReportDays = (text: string | undefined): number =>
   Math.min(REPORT_DAYS_MAX, Math.max(1, readWholeNumber(text) ?? REPORT_DAYS));
 
-const CURSOR_CHARACTERS_MAX = 1_000;
-
-export const queryCursor = (c: PageContext): string | undefined => query(c, 'cursor', CURSOR_CHARACTERS_MAX);
-
 export function doneText(c: PageContext): string | undefined {
-  const saved = query(c, 'saved');
+  const saved = query.text(c, 'saved');
   if (saved === 'nothing') return 'Nothing was changed: the limits already have these values.';
   return readWholeNumber(saved) === undefined
     ? undefined
