@@ -24,7 +24,7 @@ export function createConsoleApp(deps: ConsoleAppDeps): Hono {
   app.onError((error, c) => {
     const unreadable = unreadableStatus(error);
     if (unreadable !== undefined) return c.json(UNREADABLE, unreadable);
-    // The message of another's error could quote what it was given.
+    // The message of other code's error could quote its input.
     log.error('console failed', { path: c.req.path, error: error.name });
     return c.json(BROKEN, 500);
   });

@@ -113,7 +113,7 @@ function changeNotice(to: Recipient, change: Change, of: Edit): Notice {
   };
   const verb = whole ?? EFFECTS[totalEffect(change)].word;
   const label = subjectLabel(subject, of.context.directory);
-  return aNotice(kindOf(change), subject, of.context, {
+  return aNotice(noticeKind(change), subject, of.context, {
     to,
     id: `edit:${of.edit}:${about}:${subject}:${limit}${id === undefined ? '' : `:${id}`}`,
     lines: [`${names[about]} of ${label} ${verb}: ${fieldsText(change, of.context)}.`, authorLine(of)],
@@ -169,7 +169,7 @@ const KINDS_BY_TOPIC: Readonly<Partial<Record<ChangeRow['about'], readonly [Noti
   breakglass: ['break-glass-opened', 'break-glass-changed'],
 };
 
-const kindOf = (change: Change): NoticeKind =>
+const noticeKind = (change: Change): NoticeKind =>
   KINDS_BY_TOPIC[change[0].about]?.[change[0].whole === 'added' ? 0 : 1] ?? EFFECTS[totalEffect(change)].kind;
 
 /** `amount from 500.00 EUR to 300.00 EUR`; what is added or removed has one value. */
@@ -203,13 +203,13 @@ export async function findRequestNotices(run: Run): Promise<Findings> {
   for (const stored of run.requests) {
     const { request } = stored;
     const before = cursor.requests[request.id];
-    const asked = before?.asked ?? 0;
+    const messages = before?.asked ?? 0;
     if (isPending(stored) && (before === undefined || nowMs - before.atMs >= REMIND_AFTER_MS)) {
-      notices.push(...waitingNotices(request, asked + 1, await run.context(), run.decisionPage));
-      requests[request.id] = { asked: asked + 1, atMs: nowMs, decided: false };
+      notices.push(...waitingNotices(request, messages + 1, await run.context(), run.decisionPage));
+      requests[request.id] = { asked: messages + 1, atMs: nowMs, decided: false };
     } else if (isDecided(request) && before?.decided !== true) {
       if (!run.isFirst) notices.push(decidedNotice(request, await run.context()));
-      requests[request.id] = { asked, atMs: nowMs, decided: true };
+      requests[request.id] = { asked: messages, atMs: nowMs, decided: true };
     } else if (before !== undefined) requests[request.id] = before;
   }
   return { notices, next: { requests } };
@@ -217,24 +217,24 @@ export async function findRequestNotices(run: Run): Promise<Findings> {
 
 function waitingNotices(
   request: LimitRequest,
-  asked: number,
+  messages: number,
   context: NoticeContext,
   decisionPage: Run['decisionPage'],
 ): readonly Notice[] {
   const { id, subject, limit, requestedBy, requestedAtMs, link } = request;
   const approver = findApprover(request, context);
-  const alone = asked === 1 || recipientKey(approver) === recipientKey(FINANCE);
+  const alone = messages === 1 || recipientKey(approver) === recipientKey(FINANCE);
   const about = link === undefined ? '' : ` It is about ${cutName(link)}`;
   return (alone ? [approver] : [approver, FINANCE]).map((to) =>
     aNotice('request-waiting', subject, context, {
       to,
-      id: `request:${id}:waiting:${asked}`,
+      id: `request:${id}:waiting:${messages}`,
       lines: [
         `${requestText(request, context)}.`,
-        `Asked on ${instantText(requestedAtMs, context.zone)}; approve or decline it.${about}`,
+        `Requested on ${instantText(requestedAtMs, context.zone)}; approve or decline it.${about}`,
       ],
       page: decisionPage(id, to),
-      facts: { request: id, asked, limit, requestedBy: cutName(requestedBy) },
+      facts: { request: id, asked: messages, limit, requestedBy: cutName(requestedBy) },
     }),
   );
 }

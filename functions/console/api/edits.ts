@@ -31,21 +31,25 @@ export function baseOf(header: string | undefined): { readonly base: string | un
 
 export const etagOf = (set: string | undefined): string => `"${set ?? NO_SET}"`;
 
-const refused = (status: 412 | 422 | 428, body: ApiError) => ({ ok: false, status, body }) as const;
-const accepted = (edits: readonly LimitEdit[], base: string | undefined) =>
-  ({ ok: true, edits, base }) as const;
+const refusal = <const Status extends 403 | 404 | 409 | 412 | 422 | 428>(status: Status, body: ApiError) => ({
+  status,
+  body,
+});
 
 /** Converts edits of a request to those of limit editing, with their base. @param header - `If-Match` */
 export async function readEdits(
   sent: readonly SentEdit[],
   header: string | undefined,
   desk: Pick<LimitsDesk, 'live' | 'at'>,
-) {
+): Promise<
+  | { readonly edits: readonly LimitEdit[]; readonly base: string | undefined }
+  | ReturnType<typeof refusal<412 | 422 | 428>>
+> {
   const given = baseOf(header);
-  if (given === 'missing') return refused(428, NO_BASE);
+  if (given === 'missing') return refusal(428, NO_BASE);
   const { base } = given;
   const stale = (live: LiveLimits | undefined) =>
-    refused(
+    refusal(
       412,
       staleError({ live }, () => true),
     );
@@ -54,10 +58,7 @@ export async function readEdits(
     const live = await desk.live();
     const isReadable = live?.pointer.set === base || (await desk.at(base)) !== undefined;
     if (!isReadable) return stale(live);
-    return accepted(
-      sent.filter((edit) => edit.kind !== 'undo'),
-      base,
-    );
+    return { edits: sent.filter((edit) => edit.kind !== 'undo'), base };
   }
   if (sent.length > 1) return invalidUndo('is made together with other edits; expected it alone');
   const last = await lastEdit(undo.edit, desk);
@@ -65,11 +66,11 @@ export async function readEdits(
   if (last.outcome === 'not_last') return stale(last.live);
   if (last.outcome === 'gone')
     return invalidUndo('the version before it is gone: replaced sets are kept for 90 days');
-  return last.base === base ? accepted(last.edits, base) : stale(await desk.live());
+  return last.base === base ? { edits: last.edits, base } : stale(await desk.live());
 }
 
 const invalidUndo = (message: string) =>
-  refused(422, withProblems(INVALID, [{ path: ['edits', 0, 'edit'], message }]));
+  refusal(422, withProblems(INVALID, [{ path: ['edits', 0, 'edit'], message }]));
 
 export const AppliedSchema = z
   .object({
@@ -90,11 +91,6 @@ export const FiledSchema = z
     request: LimitRequestSchema,
   })
   .openapi('Filed');
-
-const refusal = <const Status extends 403 | 404 | 409 | 412 | 422 | 428>(status: Status, body: ApiError) => ({
-  status,
-  body,
-});
 
 type Sees = (subject: string) => boolean;
 type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;

@@ -183,13 +183,13 @@ export function limitRoutes(deps: ApiDeps) {
       )
       .openapi(preview, async (c) => {
         const found = await editsOf(c, c.req.valid('json').edits);
-        if (!found.ok) return c.json(found.body, found.status);
+        if ('status' in found) return c.json(found.body, found.status);
         const answer = await read.preview(found.edits, found.base, c.var.user);
         return answer.outcome === 'unknown_subject' ? c.json(NOT_THERE, 404) : c.json(answer, 200);
       })
       .openapi(backtest, async (c) => {
         const found = await editsOf(c, c.req.valid('json').edits);
-        if (!found.ok) return c.json(found.body, found.status);
+        if ('status' in found) return c.json(found.body, found.status);
         const { cursor: from } = c.req.valid('query');
         const answer = await read.backtest(found.edits, found.base, c.var.user, from);
         if (answer.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
@@ -201,7 +201,7 @@ export function limitRoutes(deps: ApiDeps) {
         const body = c.req.valid('json');
         const sees = await read.sight(user);
         const found = await editsOf(c, body.edits);
-        if (!found.ok) return respond(c, found);
+        if ('status' in found) return respond(c, found);
         const isHidden = found.edits.some((each) => 'subject' in each && !sees(each.subject));
         if (isHidden) return respond(c, { status: 404, body: NOT_THERE });
         const { edits: _, why, confirmed = false } = body;

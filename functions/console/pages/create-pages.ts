@@ -40,7 +40,7 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
   app.onError((error, c) => {
     const unreadable = unreadableStatus(error);
     if (unreadable !== undefined) return sendProblem(c, UNREADABLE_FORM, unreadable);
-    // The message of another's error could quote what it was given.
+    // The message of other code's error could quote its input.
     log.error('page failed', { path: c.req.path, error: error.name });
     if (!UNAVAILABLE_ERRORS.has(error.name)) return sendProblem(c, BROKEN, 500);
     return sendProblem(c, { ...NO_ANSWER, ...(c.req.method === 'POST' && MAYBE_SAVED) }, 503);

@@ -34,32 +34,23 @@ export function spendTable(input: SpendQuery, report: SpendReport): ui.Markup {
     report,
     (row) => linkedName(row, input, report),
     // The 168 hours of a week would make a page of more than 100 KB.
-    by === 'hour'
-      ? []
-      : [
-          {
-            head: 'Share',
-            style: 'bar-cell',
-            cell: ({ micros, heldMicros }) => (
-              <ui.Bar spent={Math.max(0, micros)} held={heldMicros} limit={most} />
-            ),
-          },
-        ],
+    by !== 'hour' && {
+      ...{ head: 'Share', style: 'bar-cell' },
+      cell: ({ micros, heldMicros }) => <ui.Bar spent={Math.max(0, micros)} held={heldMicros} limit={most} />,
+    },
     [
       { head: 'Spent', style: 'n', cell: ({ micros }) => ui.bare(micros, 'micros') },
-      ...(before === undefined
-        ? []
-        : [
-            { head: 'Previous', style: 'n', cell: (row: FigureRow) => ui.bare(beforeOf(row), 'micros') },
-            {
-              head: 'Change',
-              style: 'n',
-              cell: (row: FigureRow) => ui.bare(row.micros - beforeOf(row), 'micros'),
-            },
-          ]),
+      before !== undefined && {
+        ...{ head: 'Previous', style: 'n' },
+        cell: (row) => ui.bare(beforeOf(row), 'micros'),
+      },
+      before !== undefined && {
+        ...{ head: 'Change', style: 'n' },
+        cell: (row) => ui.bare(row.micros - beforeOf(row), 'micros'),
+      },
       { head: 'Run time, min', style: 'n wide', cell: ({ seconds }) => ui.number(Math.round(seconds / 60)) },
     ],
-    { rows, others: hasOthers(report) ? other : undefined, total },
+    { rows, others: hasOthers(report) && other, total },
   );
 }
 
@@ -69,29 +60,25 @@ function reportTable(
   label: string,
   { by }: SpendReport,
   nameOf: (row: SpendRow) => Child,
-  bars: readonly ui.Column<SpendRow>[],
-  figures: readonly ui.Column<FigureRow>[],
+  bar: ui.Column<SpendRow> | false,
+  figures: readonly (ui.Column<FigureRow> | false)[],
   {
     rows,
     others,
     total,
-  }: {
-    readonly rows: readonly SpendRow[];
-    readonly others: SpendReport['other'] | undefined;
-    readonly total: FigureRow;
-  },
+  }: Pick<SpendReport, 'rows' | 'total'> & { readonly others: SpendReport['other'] | false },
 ): ui.Markup {
   const head = capital(KEY_TEXTS[by]);
   const foot = (name: Child, row: FigureRow) => ({
     [head]: name,
-    ...Object.fromEntries(figures.map((column) => [column.head, column.cell(row)])),
+    ...Object.fromEntries(figures.flatMap((column) => (column ? [[column.head, column.cell(row)]] : []))),
   });
   return (
     <ui.Table
       label={label}
-      columns={[{ head, cell: nameOf }, ...bars, ...figures]}
+      columns={[{ head, cell: nameOf }, bar, ...figures]}
       rows={rows}
-      foot={[...(others === undefined ? [] : [foot(ui.soft(others.label), others)]), foot('Total', total)]}
+      foot={[others && foot(ui.soft(others.label), others), foot('Total', total)]}
     />
   );
 }
@@ -144,14 +131,11 @@ const WASTE: readonly ui.Column<FigureRow>[] = [
 
 export function wasteCard(report: SpendReport): ui.Markup {
   const { by, rows, other, total } = report;
-  const shown = {
-    rows: by === 'hour' ? [] : rows,
-    others: by !== 'hour' && other.jobs !== 0 ? other : undefined,
-    total,
-  };
+  const isHourly = by === 'hour';
+  const shown = { rows: isHourly ? [] : rows, others: !isHourly && other.jobs !== 0 && other, total };
   return (
     <ui.Card id="waste" title="Job figures">
-      {reportTable('Job figures', report, (row) => rowName(row, by), [], WASTE, shown)}
+      {reportTable('Job figures', report, (row) => rowName(row, by), false, WASTE, shown)}
       <p class="soft">
         Unchecked jobs ran without a decision of the ledger and were charged afterwards. {retriesText(report)}{' '}
         {queueText(report)}

@@ -102,10 +102,10 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
     const again = (problems: ReadonlyMap<string, string>, others: readonly string[] = []) =>
       send(c, askPage(view, values, formatOf(c, deps), problems, others), 422);
     const unclear = new Map(NEEDED.filter((name) => !values[name]).map((name) => [name, REQUIRED] as const));
-    const wanted = writtenValues(values, {}, deps.policy.currency, unclear);
+    const written = writtenValues(values, {}, deps.policy.currency, unclear);
     if (unclear.size > 0) return again(unclear);
-    const { subject = '', limit = '', amount = '', from = '', until = '', reason = '' } = wanted;
-    const { ticket, link } = wanted;
+    const { subject = '', limit = '', amount = '', from = '', until = '', reason = '' } = written;
+    const { ticket, link } = written;
     const grant = { subject, limit, amount, from, until, reason };
     const more = withoutAbsent({ ticket: ticket || undefined, link: link || undefined });
     const outcome = await desk.request({ ...grant, ...more }, actingUser(user));

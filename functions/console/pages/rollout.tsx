@@ -43,8 +43,9 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
     const [row] = view.rows;
     if (row === undefined) return sendUnknown(c);
     const forecast = await read.rolloutForecast([subject], c.var.user, query.cursor(c));
-    const shown = { view, row, forecast, canNotify: deps.tellOwner !== undefined };
-    return send(c, rolloutStepPage(shown, formatOf(c, deps)));
+    const format = formatOf(c, deps);
+    const forms = stepForms(row, view.set, deps.tellOwner !== undefined, format);
+    return send(c, rolloutStepPage(row, forecast, forms, format));
   });
 
   app.post('/rollout/move', async (c) => {
@@ -184,16 +185,13 @@ function missingText(classes: readonly RolloutClassRow[]): ui.Markup | string {
   return missing.size === 0 ? <strong class="good-text">ready</strong> : [...missing].join('; ');
 }
 
-interface StepShown {
-  readonly view: RolloutView;
-  readonly row: RolloutRow;
-  readonly forecast: RolloutForecastAnswer;
-  readonly canNotify: boolean;
-}
-
 /** One group: what its next step needs, what enforcing would do now, and the ways on and back. */
-function rolloutStepPage(shown: StepShown, format: ui.PageFormat): ui.Markup {
-  const { subject, path, owner, contact, classes } = shown.row;
+function rolloutStepPage(
+  { subject, path, owner, contact, classes }: RolloutRow,
+  forecast: RolloutForecastAnswer,
+  forms: ui.Markup,
+  format: ui.PageFormat,
+): ui.Markup {
   return (
     <ConsolePage
       title={`Rollout of ${path}`}
@@ -209,8 +207,8 @@ function rolloutStepPage(shown: StepShown, format: ui.PageFormat): ui.Markup {
       }
     >
       {classes.map((each) => classCard(each, subject, format))}
-      {forecastCard(shown.forecast, subject)}
-      {stepForms(shown, format)}
+      {forecastCard(forecast, subject)}
+      {forms}
     </ConsolePage>
   );
 }
@@ -290,13 +288,17 @@ function forecastCard(forecast: RolloutForecastAnswer, subject: string): ui.Mark
   );
 }
 
-function stepForms({ view, row, canNotify }: StepShown, { user }: ui.PageFormat): ui.Markup {
-  const { subject, classes, owner } = row;
+function stepForms(
+  { subject, classes, owner }: RolloutRow,
+  set: string | undefined,
+  canNotify: boolean,
+  { user }: ui.PageFormat,
+): ui.Markup {
   const isReady = classes.every(({ needs }) => needs.every(({ met }) => met));
   const moveForm = (direction: 'next' | 'back', title: string, rest: Child): ui.Markup => (
     <ui.PostForm user={user} class="card" action="/rollout/move">
       <h2>{title}</h2>
-      {ui.hiddenFields({ subject, base: view.set ?? NO_SET, direction })}
+      {ui.hiddenFields({ subject, base: set ?? NO_SET, direction })}
       <div class="field">
         <label for={`f-${direction}`}>Reason for the move</label>
         <input id={`f-${direction}`} name="why" required maxlength={300} autocomplete="off" />

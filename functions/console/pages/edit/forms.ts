@@ -62,17 +62,13 @@ export interface EditFormContext {
 const required = (name: string, label: string, more: Partial<ui.Field> = {}): ui.Field => ({
   ...{ name, label, required: true, ...more },
 });
-const select = (
-  name: string,
-  label: string,
-  options: readonly (readonly [string, string])[],
-  hint?: string,
-): ui.Field => required(name, label, { options, ...(hint !== undefined && { hint }) });
+const select = (name: string, label: string, options: ui.ChoiceList, hint?: string): ui.Field =>
+  required(name, label, { options, hint });
 const day = (name: string, label: string, more: Partial<ui.Field> = {}): ui.Field => ({
   ...{ name, label, type: 'date', short: true, ...more },
 });
 const longText = (name: string, label: string, hint?: string, max = 500): ui.Field =>
-  required(name, label, { type: 'textarea', max, ...(hint !== undefined && { hint }) });
+  required(name, label, { type: 'textarea', max, hint });
 
 const TICKET: ui.Field = { name: 'ticket', label: 'Ticket', short: true };
 
@@ -88,18 +84,12 @@ const ENDS = '0 blocks every job, and “unlimited” lifts the limit.';
 const unitChoices = (kinds: readonly (typeof LIMIT_KINDS)[number][]) =>
   kinds.map((kind) => [kind, UNIT_TEXTS[UNIT_OF[kind]].heading] as const);
 
-const fieldOf = ({ name, label, help, type, choices, choiceTexts = {} }: LimitField): ui.Field =>
-  choices === undefined
-    ? {
-        ...{ name, label, hint: type === 'percents' ? `${help} none: no alerts.` : help },
-        ...(type !== 'text' && { short: true }),
-      }
-    : select(
-        name,
-        label,
-        ['', ...choices].map((each) => [each, choiceTexts[each] ?? each] as const),
-        help,
-      );
+function limitField({ name, label, help, type, choices, choiceTexts = {} }: LimitField): ui.Field {
+  const hint = type === 'percents' ? `${help} none: no alerts.` : help;
+  if (choices === undefined) return { name, label, hint, short: type !== 'text' };
+  const options = ['', ...choices].map((each) => [each, choiceTexts[each] ?? each] as const);
+  return select(name, label, options, hint);
+}
 
 const EACH: ui.Field = {
   name: 'each',
@@ -135,7 +125,7 @@ const newLimit = ({ view }: EditFormContext, path: string): EditForm => ({
   ],
   more: [
     ...(view?.kind === 'runner-class' ? [] : [EACH]),
-    ...limitFields.filter(({ form }) => form !== undefined).map(fieldOf),
+    ...limitFields.filter(({ form }) => form !== undefined).map(limitField),
   ],
   values: { unit: 'money', per: 'month', mode: 'shadow' },
 });
@@ -149,7 +139,7 @@ function changedLimit(limit: LimitRow, { view }: EditFormContext, path: string):
     title: `${ui.limitWords(limit)} of ${path}`,
     edited: limit,
     fields: [required('amount', 'Limit', { short: true, autofocus: true, hint }), MODE, ui.WHY],
-    more: more.map(fieldOf),
+    more: more.map(limitField),
     values: {
       amount: typeof baseAmount === 'number' ? writtenUnits(baseAmount, kind) : baseAmount,
       mode,
@@ -182,10 +172,8 @@ const FORMS = {
   set: (context, path) =>
     context.limit === undefined ? newLimit(context, path) : changedLimit(context.limit, context, path),
   remove: ({ limit }, path) => ({
-    ...{
-      title: `Remove ${limit === undefined ? 'the limit' : ui.limitWords(limit)} of ${path}`,
-      fields: [ui.WHY],
-    },
+    title: `Remove ${limit === undefined ? 'the limit' : ui.limitWords(limit)} of ${path}`,
+    fields: [ui.WHY],
   }),
   scale: (_, path) => ({
     title: `Scale all limits of ${path}`,
@@ -311,34 +299,26 @@ export function byField(
 
 export const REQUIRED = 'Fill this in.';
 
-type ReadEdit =
-  | { readonly ok: true; readonly edit: LimitEdit; readonly why: string }
-  | { readonly ok: false; readonly problems: ui.FieldProblems };
-
 /** Values that a page names besides the fields of its form. */
 export const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'] as const;
 
 /** Converts a form's fields to an edit. Limit editing checks everything else, and refuses invalid texts by name. */
-export function readEdit(
-  kind: EditKind,
-  form: EditForm,
-  sent: ui.Values,
-  was: ui.Values,
-  currency: string,
-): ReadEdit {
+export function readEdit(kind: EditKind, form: EditForm, sent: ui.Values, was: ui.Values, currency: string) {
   const problems = new Map<string, string>();
   const values = writtenValues(sent, was, currency, problems);
   const fields = fieldsOf(form);
   for (const { name, required, options } of fields)
     if (required && options === undefined && !values[name]) problems.set(name, REQUIRED);
-  const given = [...NAMED, ...fields.map(({ name }) => name)].filter(
+  const filled = [...NAMED, ...fields.map(({ name }) => name)].filter(
     (name) => name !== 'why' && values[name],
   );
-  const plain = Object.fromEntries(given.map((name) => [name, values[name]]));
+  const plain = Object.fromEntries(filled.map((name) => [name, values[name]]));
   const why = values.why || values.reason || values.note;
-  const meant = kind === 'set' ? setLimit(values, was) : { ...plain, ...MORE[kind]?.(values, problems) };
-  const edit = { kind, ...meant } as LimitEdit;
-  return problems.size > 0 ? { ok: false, problems } : { ok: true, edit, why: why ?? '' };
+  const changes = kind === 'set' ? setLimit(values, was) : { ...plain, ...MORE[kind]?.(values, problems) };
+  const edit = { kind, ...changes } as LimitEdit;
+  return problems.size > 0
+    ? ({ ok: false, problems } as const)
+    : ({ ok: true, edit, why: why ?? '' } as const);
 }
 
 type More = (values: ui.Values, problems: Map<string, string>) => object;
@@ -351,12 +331,12 @@ const MORE: Readonly<Partial<Record<EditKind, More>>> = {
   rollout: ({ cost, capacity }) => ({ cost: modeOf(cost), capacity: modeOf(capacity) }),
 };
 
-/** No form has all; fields that it lacks do not change. */
+/** Fields that a form lacks do not change. */
 const SET_FIELDS: readonly string[] = ['unit', 'amount', ...limitFields.map(({ name }) => name)];
 
 /**
- * Only what differs from what the form showed: so two people who change different fields do not undo each other. A new limit for
- * each pipeline or user of a place is on a subject of its own.
+ * Sends only fields that differ from what the form showed, so users who change different fields do not undo each other. A new
+ * cap, e.g. for each pipeline of a group, has a subject of its own.
  */
 function setLimit(values: ui.Values, was: ui.Values): object {
   const { subject = '', limit, each } = values;
@@ -367,12 +347,8 @@ function setLimit(values: ui.Values, was: ui.Values): object {
     if (value === (was[name] ?? '')) continue;
     changed[name] = name === 'thresholds' ? (readThresholdsText(value) ?? null) : value || null;
   }
-  return {
-    subject: cap === undefined ? subject : capSubject(subject, cap),
-    amount: limit ? undefined : values.amount,
-    ...(limit && { limit }),
-    ...(changed as LimitFields),
-  };
+  const target = cap === undefined ? subject : capSubject(subject, cap);
+  return { subject: target, ...(limit ? { limit } : { amount: values.amount }), ...(changed as LimitFields) };
 }
 
 function breakGlass(
@@ -386,9 +362,6 @@ function breakGlass(
   if (users.length === 0 && !onlyProtected)
     problems.set('users', 'Name users, or choose protected refs only.');
   if (jobs !== '' && !/^[1-9]\d{0,5}$/.test(jobs)) problems.set('jobs', 'Enter a whole number above 0.');
-  return {
-    ...(users.length > 0 && { users: users.map(Number) }),
-    ...(onlyProtected && { protected: true }),
-    jobs: Number(jobs),
-  };
+  const named = users.length > 0 && { users: users.map(Number) };
+  return { ...named, ...(onlyProtected && { protected: true }), jobs: Number(jobs) };
 }

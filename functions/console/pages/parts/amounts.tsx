@@ -90,13 +90,13 @@ export function leftText({ left, unit }: Pick<LimitRow, 'left' | 'unit'>, format
 export const leftOfText = (limit: LimitRow, format: PageFormat): string =>
   `${leftText(limit, format)}${(limit.left ?? 0) < 0 ? '' : ' left'} of ${limitAmountWords(limit, format)}`;
 
-const onlyWatches = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>
+const isNotEnforced = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>
   (rolledOutAs ?? mode) !== 'enforce';
 
-/** Colours what is left: red where jobs are rejected, amber where they would be. */
+/** Colours a negative rest: red if jobs are rejected, amber if they would be. */
 export function leftClass(limit: LimitRow | undefined): string {
   if (limit === undefined || (limit.left ?? 0) >= 0) return '';
-  return onlyWatches(limit) ? 'warn-text' : 'bad-text';
+  return isNotEnforced(limit) ? 'warn-text' : 'bad-text';
 }
 
 /** `2026-11-21` becomes `21 Nov`. */
@@ -236,7 +236,7 @@ export function runsOut(limit: LimitRow, nowMs: number): Markup | string {
   if (forecast === undefined) return <span class="soft">unknown yet</span>;
   if (forecast.outcome === 'lasts') return <span class="good-text">lasts</span>;
   if (forecast.outcome === 'used_up')
-    return <strong class={onlyWatches(limit) ? 'warn-text' : 'bad-text'}>used up</strong>;
+    return <strong class={isNotEnforced(limit) ? 'warn-text' : 'bad-text'}>used up</strong>;
   if (forecast.atMs === undefined) return 'runs out';
   return (
     <>

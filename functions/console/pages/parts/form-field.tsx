@@ -8,13 +8,13 @@ export const NO_PROBLEMS: FieldProblems = new Map();
 export interface Field {
   readonly name: string;
   readonly label: string;
-  readonly hint?: Markup | string;
+  readonly hint?: Markup | string | undefined;
   readonly type?: 'text' | 'date' | 'number' | 'url' | 'textarea';
   /** For a choice: one of its options is always chosen, even if it is the empty one. */
   readonly required?: boolean;
   readonly max?: number;
   readonly options?: readonly (readonly [string, string])[];
-  readonly short?: boolean;
+  readonly short?: boolean | undefined;
   readonly autofocus?: boolean;
 }
 
