@@ -64,7 +64,7 @@ function budgetsPage(budgets: Budgets, shown: BudgetsQuery, format: ui.PageForma
     ui.address('/budgets', { q: search, kind, unit, trouble, sort, cursor });
   return (
     <ConsolePage
-      title="All limits"
+      title="Every limit"
       at="/"
       user={format.user}
       about={`${ui.pageCount(total, 'limit')}, ${ui.number(refusing)} refusing jobs, ${ui.number(usedUp)} used up, ${ui.number(runsOut)} running out before the period ends.`}

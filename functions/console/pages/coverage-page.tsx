@@ -144,17 +144,13 @@ const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): ui.Mar
         ...countColumns<CoveredGroup>(),
       ]}
       rows={groups.slice(0, GROUPS_SHOWN)}
-      foot={
-        otherGroups.ran > 0
-          ? [
-              {
-                Group: <span class="soft">Direct projects, and groups not listed</span>,
-                ...{ 'Jobs run': ui.number(otherGroups.ran), Requests: ui.number(otherGroups.asked) },
-                Bypassed: ui.number(otherGroups.bypass),
-              },
-            ]
-          : []
-      }
+      foot={[
+        otherGroups.ran > 0 && {
+          Group: <span class="soft">Direct projects, and groups not listed</span>,
+          ...{ 'Jobs run': ui.number(otherGroups.ran), Requests: ui.number(otherGroups.asked) },
+          Bypassed: ui.number(otherGroups.bypass),
+        },
+      ]}
     />
   </ui.Card>
 );

@@ -14,7 +14,9 @@ import {
   send,
 } from './page.ts';
 import { mayOpen } from './page-access.ts';
-import { COUNT_STEP, countedFor, historyPart, ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
+import { COUNT_STEP, countJobs } from './parts/backtest-part.tsx';
+import { historyPart } from './parts/history-part.tsx';
+import { ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
 import * as ui from './parts/ui.ts';
 import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
 
@@ -64,7 +66,7 @@ export const historyRoutes: PageRoutes = (app, deps) => {
         status,
       );
     if (values.step === COUNT_STEP || c.req.method !== 'POST')
-      return show({ exact: await countedFor(deps, edits, base, values, user) });
+      return show({ exact: await countJobs(deps, edits, base, values, user) });
     const applied = await desk.apply(edits, {
       ...{ ...actingUser(user), source: 'page', base, confirmed: values.confirmed === 'yes' },
       why: values.why || undoneWhy,

@@ -18,7 +18,8 @@ import {
   readValues,
   send,
 } from './page.ts';
-import { countedFor, ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
+import { countJobs } from './parts/backtest-part.tsx';
+import { ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
 import * as ui from './parts/ui.ts';
 import { respondToEdit, type Stale } from './problem-page.tsx';
 
@@ -114,7 +115,7 @@ async function importUpload(c: PageContext, deps: PagesDeps, upload: Upload, val
       status,
     );
   if (values.step !== 'apply' || !why)
-    return show({ exact: await countedFor(deps, [edit], base, values, user) });
+    return show({ exact: await countJobs(deps, [edit], base, values, user) });
   const confirmed = values.confirmed === 'yes';
   const by = { ...actingUser(user), why, source: `file ${name}`, base, confirmed };
   return respondToEdit(c, deps, await deps.desk.apply([edit], by), {

@@ -8,7 +8,8 @@ import { isDecided } from '../../core/limits/requests.ts';
 import { grantFormFields } from './edit/forms.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageContext, type PagesDeps, send } from './page.ts';
-import { countedFor, LOCKOUT, previewPart, SAVE_FORM } from './parts/preview-part.tsx';
+import { countJobs, SAVE_FORM } from './parts/backtest-part.tsx';
+import { LOCKOUT, previewPart } from './parts/preview-part.tsx';
 import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
@@ -190,7 +191,7 @@ export async function showDecision(
   const isNamed = ({ field }: { readonly field: string }): boolean =>
     field !== 'by' && !field.endsWith('by_user');
   const shown = preview.outcome === 'valid' ? { ...preview, rows: preview.rows.filter(isNamed) } : preview;
-  const exact = await countedFor(deps, edits, base, values, c.var.user);
+  const exact = await countJobs(deps, edits, base, values, c.var.user);
   return send(c, decidePage(row, values, shown, format, exact));
 }
 

@@ -17,7 +17,7 @@ import {
   readValues,
   send,
 } from './page.ts';
-import { COUNT_STEP } from './parts/preview-part.tsx';
+import { COUNT_STEP } from './parts/backtest-part.tsx';
 import { type Problem, REQUESTS, sendProblem, sendUnknown } from './problem-page.tsx';
 import { askPage, requestsPage, showDecision } from './request-pages.tsx';
 

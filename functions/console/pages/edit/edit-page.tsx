@@ -13,7 +13,8 @@ import {
   readValues,
   send,
 } from '../page.ts';
-import { countedFor, ReviewPage, type ReviewParts } from '../parts/preview-part.tsx';
+import { countJobs } from '../parts/backtest-part.tsx';
+import { ReviewPage, type ReviewParts } from '../parts/preview-part.tsx';
 import * as ui from '../parts/ui.ts';
 import { respondToEdit, type Stale, sendUnknown } from '../problem-page.tsx';
 import {
@@ -97,7 +98,7 @@ async function previewOrApply(
     );
   // An old set is never published again, so the edit is refused with both versions.
   if (!preview.stale && values.step !== 'apply')
-    return show({ exact: await countedFor(deps, [edit], base, values, user) });
+    return show({ exact: await countJobs(deps, [edit], base, values, user) });
   const confirmed = values.confirmed === 'yes';
   const by = { ...actingUser(user), why, source: 'page', base, confirmed };
   return respondToEdit(c, deps, await deps.desk.apply([edit], by), {

@@ -59,8 +59,8 @@ export function modeTag(mode: Mode): Markup | undefined {
 
 export const number = (count: number): string => count.toLocaleString('en-US');
 
-export const pageCount = (count: number, one: string, many = `${one}s`): string =>
-  `${number(count)} ${count === 1 ? one : many}`;
+export const pageCount = (count: number, one: string): string =>
+  `${number(count)} ${one}${count === 1 ? '' : 's'}`;
 
 export const percent = (part: number, whole: number): string => `${percentOf(part, whole)} %`;
 

@@ -264,7 +264,7 @@ export const pathMarkup = (path: string): Markup => (
 export const statementHref = (subject: string, month: string, end = ''): string =>
   address(`/statements/${encodeURIComponent(month)}${end}`, { group: subject.replace(/^group\//, '') });
 
-const TABS = { '/': 'By group', '/budgets': 'All limits' } as const;
+const TABS = { '/': 'By group', '/budgets': 'Every limit' } as const;
 
 export const BudgetTabs = ({ at }: { readonly at: keyof typeof TABS }): Markup => (
   <nav class="tabs" aria-label="Budgets">

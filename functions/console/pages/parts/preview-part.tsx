@@ -1,32 +1,14 @@
 import type { Child } from 'hono/jsx';
-import type { ConsoleReader } from '../../../answers/create-console-read.ts';
-import type {
-  BacktestAnswer,
-  BacktestSummary,
-  EditEffect,
-  PreviewAnswer,
-} from '../../../answers/limits/models.ts';
+import type { BacktestAnswer, EditEffect, PreviewAnswer } from '../../../answers/limits/models.ts';
 import { poolText } from '../../../answers/status/texts.ts';
-import type { HistoryPage, LimitEdit, LogEntry, Oversubscription } from '../../../core/limits/edit-model.ts';
-import type { User } from '../../../core/signin/model.ts';
+import type { Oversubscription } from '../../../core/limits/edit-model.ts';
 import { ConsolePage, type Frame } from '../frame.tsx';
+import { backtestPart, SAVE_FORM } from './backtest-part.tsx';
 import * as ui from './ui.ts';
 
 export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
 
-/** The form that saves; its fields say what is to be counted, too. */
-export const SAVE_FORM = 'save';
-export const COUNT_STEP = 'count';
 const LINES_SHOWN = 10;
-
-export const countedFor = async (
-  { read }: { readonly read: Pick<ConsoleReader, 'backtest'> },
-  edits: readonly LimitEdit[],
-  base: string | undefined,
-  { step, cursor }: ui.Values,
-  user: User,
-): Promise<BacktestAnswer | undefined> =>
-  step === COUNT_STEP ? read.backtest(edits, base, user, cursor) : undefined;
 
 export interface ReviewParts extends Omit<Frame, 'user' | 'actions'> {
   readonly preview: ValidPreview;
@@ -166,123 +148,3 @@ const poolLine = (pool: Oversubscription, format: ui.PageFormat): ui.Markup => (
     {poolText(pool, pool.amount, (whole) => ui.pageAmount(whole, pool.unit, format))}
   </>
 );
-
-/** Shows a button that counts; the page's script counts by itself and puts each answer here. Saving waits for none. */
-const backtestPart = (answer: BacktestAnswer | undefined): ui.Markup => (
-  <section
-    class="card"
-    id="exact"
-    aria-labelledby="exact-title"
-    data-count={answer === undefined ? SAVE_FORM : undefined}
-  >
-    <h2 id="exact-title">Jobs that would have failed</h2>
-    <div aria-live="polite">{answerText(answer)}</div>
-  </section>
-);
-
-const countButton = (sentence: string, text = 'Count again'): ui.Markup => (
-  <>
-    <p>{sentence}</p>
-    <div class="actions">
-      <button form={SAVE_FORM} name="step" value={COUNT_STEP} formnovalidate>
-        {text}
-      </button>
-    </div>
-  </>
-);
-
-function answerText(answer: BacktestAnswer | undefined): ui.Markup {
-  if (answer === undefined) return countButton('The count takes some seconds.', 'Count jobs');
-  if (answer.outcome === 'too_often') {
-    const wait = ui.pageCount(answer.retryAfterSeconds, 'second');
-    return countButton(`Too many counts within a minute. Try again in ${wait}.`);
-  }
-  if (answer.outcome !== 'counted') return <p>These changes cannot be counted.</p>;
-  const { all, subjects, days, daysCounted, fromDay, complete, jobsRead, next } = answer;
-  if (!complete && next === undefined) return <p>No recent jobs are recorded, so none can be counted.</p>;
-  const span = ui.pageCount(days, 'day');
-  const read = `${ui.pageCount(jobsRead, 'record')} read.`;
-  return (
-    <>
-      <p>
-        {next === undefined ? `The last ${span}` : `${daysCounted} of ${span} counted`}, from{' '}
-        {ui.shortDayLabel(fromDay)} on: {figureText(all)}
-      </p>
-      {subjects.length > 1 && (
-        <ui.List
-          of={subjects.map((each) => (
-            <>
-              <span class="path">{each.path}</span>: {figureText(each)}
-            </>
-          ))}
-        />
-      )}
-      {next === undefined ? (
-        <p class="soft">{read}</p>
-      ) : (
-        <>
-          <input type="hidden" form={SAVE_FORM} name="cursor" value={next} />
-          {countButton(read, 'Count remaining days')}
-        </>
-      )}
-    </>
-  );
-}
-
-function figureText(figures: BacktestSummary['all']): ui.Markup {
-  const { jobs, wouldFail, wouldFailNow, wouldWait = 0, failed } = figures;
-  if (jobs === 0) return <>no jobs.</>;
-  return (
-    <>
-      <strong class={wouldFail === 0 ? 'good-text' : 'warn-text'}>{ui.number(wouldFail)}</strong> of{' '}
-      {ui.pageCount(jobs, 'job')} would have failed; {ui.number(wouldFailNow)} with the current limits;{' '}
-      {ui.number(failed)} failed.
-      {wouldWait > 0 && <> {ui.pageCount(wouldWait, 'job')} would have waited, then run.</>}
-    </>
-  );
-}
-
-export function historyPart(
-  history: HistoryPage,
-  subject: string | undefined,
-  format: ui.PageFormat,
-): ui.Markup {
-  if (history.entries.length === 0 && history.next === undefined) return <p class="soft">No edits yet.</p>;
-  return (
-    <>
-      <ol class="timeline">
-        {history.entries.map((entry) => (
-          <li>{entryText(entry, format)}</li>
-        ))}
-      </ol>
-      {history.next !== undefined && (
-        <p>
-          <a href={ui.address('/history', { subject, before: history.next })}>Show earlier edits</a>
-        </p>
-      )}
-    </>
-  );
-}
-
-function entryText(
-  { edit, why, actor, source, atMs, rows, count }: LogEntry,
-  format: ui.PageFormat,
-): ui.Markup {
-  const href = `/history/${edit}`;
-  return (
-    <>
-      <strong>{why}</strong>
-      <p class="soft">
-        {actor} via {source}, {ui.shortInstant(atMs, format)} ({ui.distance(atMs, format.nowMs)}),{' '}
-        <a href={href}>edit {edit}</a>
-      </p>
-      {rows !== undefined ? (
-        ui.changeLines(rows, href, format)
-      ) : (
-        <p class="soft">
-          {count === 0 ? 'The changes are unknown.' : <a href={href}>{ui.pageCount(count, 'difference')}</a>}
-        </p>
-      )}
-    </>
-  );
-}

@@ -4,7 +4,7 @@ import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { FreezeRow, GrantRow, LimitRow } from '../../../answers/status/model.ts';
 import { ConsolePage } from '../frame.tsx';
 import { doneText, formatOf, type PageContext, type PageRoutes, query, send } from '../page.ts';
-import { historyPart } from '../parts/preview-part.tsx';
+import { historyPart } from '../parts/history-part.tsx';
 import * as ui from '../parts/ui.ts';
 import { sendUnknown } from '../problem-page.tsx';
 import { limitsPart } from './limits-part.tsx';
