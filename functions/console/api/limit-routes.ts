@@ -294,7 +294,7 @@ const decide = postRoute(
 
 const OWN = apiError(
   'own',
-  'This is your own request, so another user must decide.',
+  'This is a request of your own; another user must decide.',
   'Ask another user to decide it.',
 );
 const STALE = apiError(

@@ -75,8 +75,8 @@ export const previewPart = (
     )}
     {preview.needsApproval.length > 0 && (
       <ui.Note tone="warn">
-        <strong>Another user must approve this:</strong> it lets jobs use over 50 % more than in the last 30
-        days. Saving files a request.
+        <strong>Another user must approve this:</strong> it lets jobs use over 50 % more than the lowest limit
+        of the last 30 days. Saving files a request.
       </ui.Note>
     )}
   </>
