@@ -1,37 +1,36 @@
 /** Shape of the access tables of API and pages. Routes that are not listed are denied. */
+import type { Context } from 'hono';
+import { matchedRoutes } from 'hono/route';
 import { ROLES, whoMayText } from '../core/limits/rights.ts';
 import type { Roles } from '../core/signin/model.ts';
 
 /** `theirs`: may open it; reads and limit edits are then cut to the caller's subtree. */
 type Access = 'no' | 'theirs' | 'yes';
 
-type Standing = 'job' | 'none' | 'viewer' | 'owner' | 'finance' | 'admin';
+type Level = 'none' | 'viewer' | 'owner' | 'finance' | 'admin';
 
-/** Jobs are let in where it says so, and nowhere else. */
-type Row = Readonly<Record<Exclude<Standing, 'job'>, Access>> & { readonly job?: Access };
+/** Jobs may call only routes that list them. */
+type Row = Readonly<Record<Level, Access>> & { readonly job?: Access };
 
 export type AccessTable = Readonly<Record<string, Row>>;
 
-export const ANYBODY: Row = { none: 'yes', viewer: 'yes', owner: 'yes', finance: 'yes', admin: 'yes' };
-export const LOOK: Row = { none: 'no', viewer: 'theirs', owner: 'theirs', finance: 'yes', admin: 'yes' };
-export const LOOK_OR_JOB: Row = { ...LOOK, job: 'theirs' };
+export const ALL_USERS: Row = { none: 'yes', viewer: 'yes', owner: 'yes', finance: 'yes', admin: 'yes' };
+export const READ: Row = { none: 'no', viewer: 'theirs', owner: 'theirs', finance: 'yes', admin: 'yes' };
+export const READ_OR_JOB: Row = { ...READ, job: 'theirs' };
 export const EDIT: Row = { none: 'no', viewer: 'no', owner: 'theirs', finance: 'yes', admin: 'yes' };
-export const EVERYTHING: Row = { none: 'no', viewer: 'no', owner: 'no', finance: 'yes', admin: 'yes' };
+export const FINANCE: Row = { none: 'no', viewer: 'no', owner: 'no', finance: 'yes', admin: 'yes' };
 
-export function standingsOf(roles: Roles): readonly Standing[] {
+/** Lists the columns of the table that apply to a user. */
+export function accessLevels(roles: Roles): readonly (Level | 'job')[] {
   const { admin, finance, ownedGroupIds, viewerGroupIds, jobOfProjectId } = roles;
   if (jobOfProjectId !== undefined) return ['job'];
-  const standings: Standing[] = ['none'];
-  if (viewerGroupIds.length > 0) standings.push('viewer');
-  if (ownedGroupIds.length > 0) standings.push('owner');
-  if (finance) standings.push('finance');
-  if (admin) standings.push('admin');
-  return standings;
+  const held = { viewer: viewerGroupIds.length > 0, owner: ownedGroupIds.length > 0, finance, admin };
+  return ['none', ...ROLES.filter((role) => held[role])];
 }
 
 export const mayEnter = (table: AccessTable, route: string, roles: Roles): boolean => {
   const row = table[route];
-  return row !== undefined && standingsOf(roles).some((standing) => (row[standing] ?? 'no') !== 'no');
+  return row !== undefined && accessLevels(roles).some((level) => (row[level] ?? 'no') !== 'no');
 };
 
 /** `an owner of the group, of finance or an administrator`. */
@@ -42,3 +41,10 @@ export const whoMayEnter = (table: AccessTable, route: string): string => {
     ROLES.filter((role) => row !== undefined && row[role] !== 'no'),
   );
 };
+
+/** Returns the route that handles a request, as `GET /groups/:id`. Undefined: only middleware matches. */
+export function matchedRoute(c: Context): string | undefined {
+  const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
+  const path = matchedRoutes(c).findLast((each) => each.method === method)?.path;
+  return path === undefined ? undefined : `${method} ${path}`;
+}

@@ -4,17 +4,14 @@ import { HEALTH_PATH } from '../core/contract/admissions.ts';
 import type { SignIn } from '../core/signin/create-sign-in.ts';
 import type { SignInEnv } from '../core/signin/model.ts';
 import { pageHeaders } from '../core/signin/require-user.ts';
-import { apiError, UNREADABLE } from './api/api-parts.ts';
+import { type ApiDeps, apiError, BROKEN, UNREADABLE } from './api/api-parts.ts';
 import { API_PATH, createApi } from './api/create-api.ts';
-import type { PagesDeps } from './pages/page-deps.ts';
 import { unreadableStatus } from './unreadable-request.ts';
 
-interface ConsoleAppDeps
-  extends Pick<PagesDeps, 'desk' | 'read' | 'policy' | 'directory' | 'clock' | 'tellOwner' | 'log'> {
+interface ConsoleAppDeps extends ApiDeps {
   readonly signIn: SignIn;
   readonly assets?: Hono;
   readonly pages?: Hono<SignInEnv>;
-  readonly origin?: string;
 }
 
 /** Fits a file of 20 000 limits. Lambda's bound is 6 MB including a third for base64. */
@@ -27,7 +24,7 @@ export function createConsoleApp(deps: ConsoleAppDeps): Hono {
   app.onError((error, c) => {
     const unreadable = unreadableStatus(error);
     if (unreadable !== undefined) return c.json(UNREADABLE, unreadable);
-    // The message of another's error could quote what it was given.
+    // The message of other code's error could quote its input.
     log.error('console failed', { path: c.req.path, error: error.name });
     return c.json(BROKEN, 500);
   });
@@ -46,11 +43,6 @@ export function createConsoleApp(deps: ConsoleAppDeps): Hono {
   return app;
 }
 
-const BROKEN = apiError(
-  'failed',
-  'Something went wrong here.',
-  'Try again. If that does not help, ask the platform team.',
-);
 const TOO_LARGE = apiError(
   'too_large',
   `This is larger than ${BODY_BYTES_MAX / (1024 * 1024)} MB; nothing was changed.`,

@@ -1,25 +1,15 @@
-/** Moves groups a step on or back, and brings owners their report. Pages and API both come this way, and the desk decides. */
-import type { Policy } from '../../policies/policy.ts';
+/** Moves groups to another rollout step, and sends owners their report, for pages and API. */
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import type { ConsoleReader } from '../answers/create-console-read.ts';
 import { actingUser } from '../answers/reading/context.ts';
 import type { RolloutReportedView, RolloutRow } from '../answers/rollout/model.ts';
 import { planMoves, type RolloutMove } from '../answers/rollout/rollout-moves.ts';
 import { type OwnerMessage, ownerMessage } from '../answers/rollout/shadow.ts';
-import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
 import type { LimitEdit } from '../core/limits/edit-model.ts';
 import type { ApplyOutcome, EditAuthor } from '../core/limits/edit-outcomes.ts';
 import type { User } from '../core/signin/model.ts';
-import type { ReportSender } from './api/tell-owner.ts';
+import type { ApiDeps } from './api/api-parts.ts';
 
-interface RolloutDeps {
-  readonly desk: Pick<LimitsDesk, 'live' | 'apply'>;
-  readonly read: Pick<ConsoleReader, 'rollout' | 'shadow'>;
-}
-
-type NotMoved =
-  | { readonly outcome: 'unknown_subject'; readonly subject: string }
-  | { readonly outcome: 'too_many'; readonly total: number; readonly max: number };
+type RolloutDeps = Pick<ApiDeps, 'desk' | 'read' | 'policy' | 'clock' | 'origin' | 'tellOwner'>;
 
 /** Each row has four weeks of days; a page is read in one call. */
 const ROWS_MAX = 500;
@@ -30,14 +20,15 @@ const REPORT_DAYS = 14;
 const TRIES_MAX = 3;
 
 export async function moveRollout(
-  { desk, read }: RolloutDeps,
+  { desk, read }: Pick<RolloutDeps, 'desk' | 'read'>,
   move: RolloutMove,
   subjects: readonly string[] | 'all',
   user: User,
   { why, base, source }: Pick<EditAuthor, 'why' | 'base' | 'source'>,
 ) {
-  const rows = await rowsOf(subjects, user, read);
-  if ('outcome' in rows) return rows;
+  const listed = await listRows(subjects, user, read);
+  if (listed.outcome !== 'listed') return listed;
+  const { rows } = listed;
   const { edits, moved, held } = planMoves(rows, move);
   const planned = { outcome: 'planned' as const, moved, held };
   if (edits.length === 0) return { ...planned, applied: undefined };
@@ -54,43 +45,33 @@ export async function moveRollout(
   return { ...planned, applied: await desk.apply(edits, author) };
 }
 
-async function rowsOf(
-  subjects: readonly string[] | 'all',
-  user: User,
-  read: Pick<ConsoleReader, 'rollout'>,
-): Promise<readonly RolloutRow[] | NotMoved> {
+async function listRows(subjects: readonly string[] | 'all', user: User, read: RolloutDeps['read']) {
   const rows: RolloutRow[] = [];
   const named = subjects === 'all' ? {} : { subjects: [...new Set(subjects)] };
   for (let cursor: string | undefined; ; ) {
     const page = await read.rollout({ ...named, max: PAGE_ROWS, ...withoutAbsent({ cursor }) }, user);
-    if (page.total > ROWS_MAX) return { outcome: 'too_many', total: page.total, max: ROWS_MAX };
+    if (page.total > ROWS_MAX) return { outcome: 'too_many' as const, total: page.total, max: ROWS_MAX };
     rows.push(...page.rows);
     cursor = page.next;
     if (cursor === undefined) break;
   }
   const missing = named.subjects?.find((subject) => !rows.some((row) => row.subject === subject));
-  return missing === undefined ? rows : { outcome: 'unknown_subject', subject: missing };
+  if (missing !== undefined) return { outcome: 'unknown_subject' as const, subject: missing };
+  return { outcome: 'listed' as const, rows };
 }
 
-interface ReportDeps extends RolloutDeps {
-  readonly policy: Policy;
-  readonly clock: { nowMs(): number };
-  readonly origin?: string;
-  readonly tellOwner?: ReportSender;
-}
-
-interface ReportAsked extends Pick<EditAuthor, 'why' | 'source'> {
+interface ReportOptions extends Pick<EditAuthor, 'why' | 'source'> {
   /** True if the caller informed the owner; nothing is sent. */
   readonly told: boolean;
   readonly days?: number;
 }
 
-/** Sends the shadow report of each and writes down when; without a way to an owner neither. @throws like the sender. */
+/** Sends the shadow report of each subject and records the time; does neither without a channel to the owner. @throws like the sender */
 export async function reportRollout(
-  deps: ReportDeps,
+  deps: RolloutDeps,
   subjects: readonly string[],
   user: User,
-  { why, source, told, days = REPORT_DAYS }: ReportAsked,
+  { why, source, told, days = REPORT_DAYS }: ReportOptions,
 ) {
   const { read, policy, origin, tellOwner } = deps;
   const messages: OwnerMessage[] = [];
@@ -118,18 +99,18 @@ export async function reportRollout(
   const sent = reports.filter(({ outcome }) => outcome !== 'no-way');
   const reportedMs = deps.clock.nowMs();
   const edits = sent.map(({ subject }): LimitEdit => ({ kind: 'rollout', subject, reportedMs }));
-  const applied = await writeDown(edits, { ...actingUser(user), why, source }, deps);
+  const applied =
+    edits.length === 0 ? undefined : await record(edits, { ...actingUser(user), why, source }, deps);
   if (failed !== undefined) throw failed;
   const edit = applied?.outcome === 'live' ? { edit: applied.pointer.edit } : {};
   return { outcome: 'reported' as const, view: { reports, ...edit }, applied };
 }
 
-async function writeDown(
+async function record(
   edits: readonly LimitEdit[],
   by: Omit<EditAuthor, 'base'>,
   { desk }: RolloutDeps,
-): Promise<ApplyOutcome | undefined> {
-  if (edits.length === 0) return undefined;
+): Promise<ApplyOutcome> {
   for (let tries = 1; ; tries += 1) {
     const applied = await desk.apply(edits, { ...by, base: (await desk.live())?.pointer.set });
     if (applied.outcome !== 'stale' || tries === TRIES_MAX) return applied;

@@ -95,14 +95,13 @@ async function findBreakGlasses(
     ({ id, reviewed, untilMs }) => reviewed === undefined || nowMs < untilMs || sent[id],
   );
   const keysOf = active.map((glass) => listCounters(glass, nowMs));
-  const counters = active.length === 0 ? [] : await ledger.readCounters(keysOf.flat());
-  const committed = new Map(counters.map((counter) => [counterName(counter.key), counter.committed]));
+  const committedOf = await readCommitted(keysOf.flat(), ledger);
   const notices: Notice[] = [];
   const breakGlasses: Record<string, BreakGlassCheckpoint> = {};
   let dueAtMs = Math.min(NEVER_MS, ...all.flatMap(({ fromMs }) => (fromMs > nowMs ? [fromMs] : [])));
   for (const [at, glass] of active.entries()) {
     const before = sent[glass.id] ?? NOTHING_SENT;
-    const used = sumOf(keysOf[at]?.map((key) => committed.get(counterName(key)) ?? 0) ?? []);
+    const used = (keysOf[at] ?? []).reduce((sum, key) => sum + committedOf(key), 0);
     const isOver = nowMs >= glass.untilMs;
     if (used > before.used) notices.push(usedNotice(glass, before.used, used, context));
     let { reviews, atMs } = before;
@@ -118,7 +117,12 @@ async function findBreakGlasses(
   return { notices, dueAtMs, breakGlasses };
 }
 
-const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
+/** Returns the committed amount of each counter; 0 for those that do not exist. */
+async function readCommitted(keys: readonly CounterKey[], ledger: NoticesDeps['ledger']) {
+  const counters = keys.length === 0 ? [] : await ledger.readCounters(keys);
+  const committed = new Map(counters.map((counter) => [counterName(counter.key), counter.committed]));
+  return (key: CounterKey): number => committed.get(counterName(key)) ?? 0;
+}
 
 /** One per period so far: a break-glass lasts seven days at most. */
 function listCounters(glass: BreakGlass, nowMs: number): readonly CounterKey[] {
@@ -186,15 +190,17 @@ export async function findForecastNotices({ cursor, deps, nowMs, context }: Run)
     .flatMap(([subject, limits]) => limits.map((limit) => ({ subject, limit: limitAt(limit, nowMs) })))
     .filter(({ limit }) => listForecastLevels(limit).length > 0 && canRunOut(limit))
     .slice(0, LIMITS_MAX);
-  const counters = await ledger.readCounters(watched.map(({ limit }) => counterOf(limit, nowMs)));
-  const counted = new Map(counters.map((counter) => [counterName(counter.key), counter.committed]));
+  const committedOf = await readCommitted(
+    watched.map(({ limit }) => counterOf(limit, nowMs)),
+    ledger,
+  );
   const subjects = watched.map(({ subject }) => subject);
   const days = await readDays(subjects, historySpan(now), usage);
   const reached = watched.flatMap(({ subject, limit }) => {
     const { id, kind, unit, amount } = limit;
     const period = limitPeriod(limit, nowMs);
     if (amount === 'unlimited' || period === undefined) return [];
-    const committed = counted.get(counterName(counterOf(limit, nowMs))) ?? 0;
+    const committed = committedOf(counterOf(limit, nowMs));
     const times = { nowMs, endMs: period.endMs, zone: limit.zone };
     const left = amount - committed;
     const forecast = forecastOf({ usage: days.get(subject) ?? [], kind, committed, left, ...times });

@@ -113,7 +113,7 @@ function changeNotice(to: Recipient, change: Change, of: Edit): Notice {
   };
   const verb = whole ?? EFFECTS[totalEffect(change)].word;
   const label = subjectLabel(subject, of.context.directory);
-  return aNotice(kindOf(change), subject, of.context, {
+  return aNotice(noticeKind(change), subject, of.context, {
     to,
     id: `edit:${of.edit}:${about}:${subject}:${limit}${id === undefined ? '' : `:${id}`}`,
     lines: [`${names[about]} of ${label} ${verb}: ${fieldsText(change, of.context)}.`, authorLine(of)],
@@ -169,13 +169,13 @@ const KINDS_BY_TOPIC: Readonly<Partial<Record<ChangeRow['about'], readonly [Noti
   breakglass: ['break-glass-opened', 'break-glass-changed'],
 };
 
-const kindOf = (change: Change): NoticeKind =>
+const noticeKind = (change: Change): NoticeKind =>
   KINDS_BY_TOPIC[change[0].about]?.[change[0].whole === 'added' ? 0 : 1] ?? EFFECTS[totalEffect(change)].kind;
 
 /** `amount from 500.00 EUR to 300.00 EUR`; what is added or removed has one value. */
 function fieldsText(change: Change, context: NoticeContext): string {
   const shown = change.slice(0, FIELDS_MAX).map((row) => {
-    const side = (value: FieldValue): string => (value === null ? 'none' : valueText(row, value, context));
+    const side = (value: FieldValue): string => valueText(row, value, context);
     if (row.whole !== undefined) return `${row.field} ${side(row.to ?? row.from)}`;
     return `${row.field} from ${side(row.from)} to ${side(row.to)}`;
   });
@@ -184,7 +184,8 @@ function fieldsText(change: Change, context: NoticeContext): string {
 }
 
 /** Numbers are whole units of the limit; those of a break-glass count jobs. */
-function valueText({ unit, field }: ChangeRow, value: number | string, context: NoticeContext): string {
+function valueText({ unit, field }: ChangeRow, value: FieldValue, context: NoticeContext): string {
+  if (value === null) return 'none';
   if (typeof value === 'number')
     return unit === undefined ? String(value) : wholeAmountText(value, unit, context);
   return field === 'from' || field === 'until' ? whenText(value, context) : cutName(value);
@@ -202,13 +203,13 @@ export async function findRequestNotices(run: Run): Promise<Findings> {
   for (const stored of run.requests) {
     const { request } = stored;
     const before = cursor.requests[request.id];
-    const asked = before?.asked ?? 0;
+    const messages = before?.asked ?? 0;
     if (isPending(stored) && (before === undefined || nowMs - before.atMs >= REMIND_AFTER_MS)) {
-      notices.push(...waitingNotices(request, asked + 1, await run.context(), run.decisionPage));
-      requests[request.id] = { asked: asked + 1, atMs: nowMs, decided: false };
+      notices.push(...waitingNotices(request, messages + 1, await run.context(), run.decisionPage));
+      requests[request.id] = { asked: messages + 1, atMs: nowMs, decided: false };
     } else if (isDecided(request) && before?.decided !== true) {
       if (!run.isFirst) notices.push(decidedNotice(request, await run.context()));
-      requests[request.id] = { asked, atMs: nowMs, decided: true };
+      requests[request.id] = { asked: messages, atMs: nowMs, decided: true };
     } else if (before !== undefined) requests[request.id] = before;
   }
   return { notices, next: { requests } };
@@ -216,24 +217,24 @@ export async function findRequestNotices(run: Run): Promise<Findings> {
 
 function waitingNotices(
   request: LimitRequest,
-  asked: number,
+  messages: number,
   context: NoticeContext,
   decisionPage: Run['decisionPage'],
 ): readonly Notice[] {
   const { id, subject, limit, requestedBy, requestedAtMs, link } = request;
   const approver = findApprover(request, context);
-  const alone = asked === 1 || recipientKey(approver) === recipientKey(FINANCE);
+  const alone = messages === 1 || recipientKey(approver) === recipientKey(FINANCE);
   const about = link === undefined ? '' : ` It is about ${cutName(link)}`;
   return (alone ? [approver] : [approver, FINANCE]).map((to) =>
     aNotice('request-waiting', subject, context, {
       to,
-      id: `request:${id}:waiting:${asked}`,
+      id: `request:${id}:waiting:${messages}`,
       lines: [
         `${requestText(request, context)}.`,
-        `Asked on ${instantText(requestedAtMs, context.zone)}; approve or decline it.${about}`,
+        `Requested on ${instantText(requestedAtMs, context.zone)}; approve or decline it.${about}`,
       ],
       page: decisionPage(id, to),
-      facts: { request: id, asked, limit, requestedBy: cutName(requestedBy) },
+      facts: { request: id, asked: messages, limit, requestedBy: cutName(requestedBy) },
     }),
   );
 }
@@ -266,24 +267,21 @@ function requestText(request: LimitRequest, context: NoticeContext): string {
   const label = subjectLabel(subject, context.directory);
   // Requests write money without its currency.
   const unit = limit !== undefined && isMoney(limit.kind) ? ` ${context.policy.currency}` : '';
-  const wish =
+  const requested =
     edit === undefined
       ? `for ${cutName(String(amount)).replace(/^\+/, '')}${unit} more for the ${what} of ${label}, ${whenText(from, context)} to ${whenText(until, context)}`
       : `to ${editText(edit, context)}`;
   const cause = `${quoteText(reason)}${ticket === undefined ? '' : ` (${cutName(ticket)})`}`;
-  return `${cutName(requestedBy)} asks ${wish}: ${cause}`;
+  return `${cutName(requestedBy)} asks ${requested}: ${cause}`;
 }
 
 /** `change amount of money-month of group acme/payments from 500.00 EUR to 900.00 EUR, with 2 more differences` */
 function editText({ rows, count }: EditRequest['edit'], context: NoticeContext): string {
   const row = rows.find(({ field }) => field === 'amount') ?? rows[0];
   if (row === undefined) return 'change limits';
-  const value = (side: ChangeRow['from']): string =>
-    typeof side === 'number' && row.unit !== undefined
-      ? wholeAmountText(side, row.unit, context)
-      : cutName(String(side ?? 'nothing'));
+  const [from, to] = [row.from, row.to].map((value) => valueText(row, value, context));
   const more = count > 1 ? `, with ${countText(count - 1, 'more difference')}` : '';
-  return `change ${row.field} of ${cutName(row.limit)} of ${subjectLabel(row.subject, context.directory)} from ${value(row.from)} to ${value(row.to)}${more}`;
+  return `change ${row.field} of ${cutName(row.limit)} of ${subjectLabel(row.subject, context.directory)} from ${from} to ${to}${more}`;
 }
 
 /**

@@ -33,10 +33,7 @@ const SUBJECTS_MAX = 10_000;
 const CAUSES_MAX = 4;
 
 interface JobsWindow {
-  /**
-   * Today and yesterday: the rollup counts a job on the day of its decision, up to a day later. Older jobs
-   * are forgotten.
-   */
+  /** Today and yesterday: the rollup counts a job on the day of its decision, up to a day later. */
   readonly days: readonly string[];
   readonly tallies: Record<string, Record<string, number>>;
   readonly deps: NoticesDeps;
@@ -139,7 +136,7 @@ async function findGroups(
       .filter((each) => each.startsWith('group/') && !each.includes('/each/') && isOwned(each)),
   );
   const [all] = await usage.readRejections(['instance']);
-  const ids = (all?.jobs ?? []).flatMap(({ jobId, atMs }) => (atMs >= sinceMs ? [jobId] : []));
+  const ids = (all?.jobs ?? []).filter(({ atMs }) => atMs >= sinceMs).map(({ jobId }) => jobId);
   for (const record of ids.length === 0 ? [] : await ledger.readRecords(ids)) {
     const group = record?.facts.groupId ?? record?.facts.rootId;
     if (group === undefined) continue;
@@ -166,11 +163,9 @@ function rejectedNotice(
     id: `rejected:${id}`,
     lines: [
       `${countText(jobs, 'job')} of ${subjectLabel(subject, directory)} ${jobs === 1 ? 'was' : 'were'} rejected.`,
-      ...(ran > 0 ? [`${of}${ran} ran all the same: in dry_run GitLab ignores rejections`] : []),
+      ...(ran > 0 ? [`${of}${ran} ran anyway: in dry_run GitLab ignores rejections`] : []),
       ...listCauses(records, subject, context).map((cause) => `${of}${cause}`),
-      ...(latest === undefined
-        ? []
-        : [`Latest: job ${latest.jobId}${path === undefined ? '' : ` in ${cutName(path)}`}`]),
+      ...(latest ? [`Latest: job ${latest.jobId}${path === undefined ? '' : ` in ${cutName(path)}`}`] : []),
     ],
     page: latest === undefined ? subjectPagePath(subject) : jobPagePath(latest.jobId),
     facts: { jobs, ran },

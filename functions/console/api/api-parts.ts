@@ -89,18 +89,23 @@ export const UNREADABLE = apiError(
 );
 export const NOT_THERE = apiError(
   'unknown',
-  'There is nothing of this name, or it is not in one of your groups.',
-  'Check the id; ask the owner of the group to be made a member.',
+  'This does not exist, or it is not in one of your groups.',
+  'Check the id, or ask the owner of the group for membership.',
+);
+export const BROKEN = apiError(
+  'failed',
+  'An internal error occurred.',
+  'Try again. If it fails again, ask the platform team.',
 );
 export const NO_BASE = apiError(
   'base_missing',
-  'It does not say which set of limits it is an edit of.',
+  'The request does not name the set of limits that it edits.',
   'Send `If-Match` with the ETag of GET /api/v1/limits.',
 );
 const TOO_OFTEN = apiError(
   'too_often',
-  'Counting jobs costs thousands of reads, so it can be asked six times a minute.',
-  'Wait as long as `retry-after` says; the preview tells an estimate at once.',
+  'Counting jobs costs thousands of reads, so six counts a minute are allowed.',
+  'Wait as long as `retry-after` says. The preview gives an estimate without a wait.',
 );
 
 export function tooOften(c: ApiContext, retryAfterSeconds: number) {
@@ -118,7 +123,7 @@ export const invalidHook: Hook<unknown, SignInEnv, string, Response | undefined>
   }));
   const error = apiError(
     'invalid',
-    'The question does not have the expected shape: see the problems.',
+    'The request does not have the expected form: see the problems.',
     'Correct them; /api/v1/openapi.json describes what is expected.',
   );
   return c.json(withProblems(error, problems), 422);
@@ -132,13 +137,13 @@ export const jsonAnswer = <Schema extends z.ZodType>(schema: Schema, description
 
 const ERROR_TEXTS = {
   403: 'Not with your roles; `denied` says who may',
-  404: 'No such thing, or not in one of your groups',
+  404: 'Unknown, or not in one of your groups',
   409: 'Decided before, or too many requests are waiting already',
   412: 'Others changed the limits since `If-Match`; `mine` and `theirs` show both',
   413: 'Too large',
   422: 'Cannot be done; `problems` says why',
   428: '`If-Match` is missing, or something has to be confirmed',
-  429: 'Asked too often; `retry-after` says when again',
+  429: 'Too many counts; `retry-after` says how long to wait',
 } as const;
 type ErrorStatus = keyof typeof ERROR_TEXTS;
 
@@ -180,6 +185,7 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
 
 export const text = (max: number) => z.string().max(max);
 export const whole = z.coerce.number().int();
+export const yes = z.literal('yes').optional();
 export const upTo = (max: number) => whole.min(1).max(max).optional();
 export const textId = z.object({
   id: text(100)
@@ -201,6 +207,12 @@ export const cursor = z
 type Present<Shape> = { [Key in keyof Shape]: Exclude<Shape[Key], undefined> };
 
 export const present = <Shape extends object>(asked: Shape) => withoutAbsent(asked) as Present<Shape>;
+
+export const sendCsv = (c: Context, text: string, name: string) =>
+  c.body(text, 200, {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': `attachment; filename="${name}"`,
+  });
 
 export const found = <View extends object>(c: ApiContext, view: View | undefined) =>
   view === undefined ? c.json(NOT_THERE, 404) : c.json(view, 200);

@@ -4,20 +4,20 @@
  * Hand a client its types with `hc<Api>(origin + '/api/v1')` of hono/client.
  */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { matchedRoutes } from 'hono/route';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import {
   type AccessTable,
-  ANYBODY,
+  ALL_USERS,
   EDIT,
-  EVERYTHING,
-  LOOK,
-  LOOK_OR_JOB,
+  FINANCE,
+  matchedRoute,
   mayEnter,
+  READ,
+  READ_OR_JOB,
   whoMayEnter,
 } from '../access.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
-import { type ApiDeps, apiError, invalidHook, UNREADABLE } from './api-parts.ts';
+import { type ApiDeps, apiError, BROKEN, invalidHook, UNREADABLE } from './api-parts.ts';
 import { forbidden } from './edits.ts';
 import { limitRoutes, requestRoutes } from './limit-routes.ts';
 import { readRoutes } from './read-routes.ts';
@@ -26,46 +26,46 @@ import { rolloutRoutes } from './rollout-routes.ts';
 export const API_PATH = '/api/v1';
 const DOCUMENT_PATH = '/openapi.json';
 const RETRY_AFTER_SECONDS = '2';
-const UNANSWERED: ReadonlySet<string> = new Set(['LimitsError', 'LedgerError', 'DirectoryError']);
+const UNAVAILABLE_ERRORS: ReadonlySet<string> = new Set(['LimitsError', 'LedgerError', 'DirectoryError']);
 
 /** Access by method and path below `/api/v1`, enforced first. Other routes are denied. */
 export const ACCESS: AccessTable = {
-  'GET /openapi.json': ANYBODY,
-  'GET /me': ANYBODY,
-  'GET /groups': LOOK,
-  'GET /groups/:id': LOOK,
-  'GET /projects/:id': LOOK_OR_JOB,
-  'GET /runner-classes/:name': EVERYTHING,
-  'GET /instance': EVERYTHING,
-  'GET /budgets': LOOK_OR_JOB,
-  'GET /limits/own': LOOK,
-  'GET /exceptions': LOOK,
-  'GET /usage': LOOK,
-  'GET /jobs/:word': LOOK_OR_JOB,
-  'POST /check': LOOK_OR_JOB,
-  'GET /shadow': LOOK,
-  'GET /rollout': LOOK,
+  'GET /openapi.json': ALL_USERS,
+  'GET /me': ALL_USERS,
+  'GET /groups': READ,
+  'GET /groups/:id': READ,
+  'GET /projects/:id': READ_OR_JOB,
+  'GET /runner-classes/:name': FINANCE,
+  'GET /instance': FINANCE,
+  'GET /budgets': READ_OR_JOB,
+  'GET /limits/own': READ,
+  'GET /exceptions': READ,
+  'GET /usage': READ,
+  'GET /jobs/:word': READ_OR_JOB,
+  'POST /check': READ_OR_JOB,
+  'GET /shadow': READ,
+  'GET /rollout': READ,
   'POST /rollout/forecast': EDIT,
-  'POST /rollout/moves': EVERYTHING,
+  'POST /rollout/moves': FINANCE,
   'POST /rollout/reports': EDIT,
-  'GET /coverage': LOOK,
-  'GET /report': LOOK,
-  'GET /report.csv': LOOK,
-  'GET /statements/:month': LOOK,
-  'GET /closed-statements': LOOK,
-  'GET /closed-statements/numbers': EVERYTHING,
-  'GET /prices': EVERYTHING,
-  'GET /reconciliation': LOOK,
-  'GET /limits': LOOK,
-  'GET /limits/history': LOOK,
+  'GET /coverage': READ,
+  'GET /report': READ,
+  'GET /report.csv': READ,
+  'GET /statements/:month': READ,
+  'GET /closed-statements': READ,
+  'GET /closed-statements/numbers': FINANCE,
+  'GET /prices': FINANCE,
+  'GET /reconciliation': READ,
+  'GET /limits': READ,
+  'GET /limits/history': READ,
   'POST /limits/preview': EDIT,
   'POST /limits/backtest': EDIT,
   'POST /limits/edits': EDIT,
-  'GET /limits.csv': EVERYTHING,
-  'POST /limits/import': EVERYTHING,
-  'GET /breakglass': LOOK,
-  'GET /requests': LOOK,
-  'POST /requests': LOOK,
+  'GET /limits.csv': FINANCE,
+  'POST /limits/import': FINANCE,
+  'GET /breakglass': READ,
+  'GET /requests': READ,
+  'POST /requests': READ,
   'POST /requests/:id/decision': EDIT,
 };
 
@@ -80,7 +80,7 @@ export function createApi(deps: ApiDeps) {
     deps.onFailure?.(error);
     // The message of other code's error could quote its input.
     deps.log.error('api failed', { path: c.req.path, error: error.name });
-    if (!UNANSWERED.has(error.name)) return c.json(BROKEN, 500);
+    if (!UNAVAILABLE_ERRORS.has(error.name)) return c.json(BROKEN, 500);
     c.header('retry-after', RETRY_AFTER_SECONDS);
     return c.json(UNAVAILABLE, 503);
   });
@@ -88,7 +88,7 @@ export function createApi(deps: ApiDeps) {
 
   app.use(async (c, next) => {
     c.header('cache-control', 'no-store');
-    const route = routeOf(c.req.method, matchedRoutes(c));
+    const route = matchedRoute(c)?.replace(API_PATH, '');
     // Unknown routes reveal nothing else.
     if (route === undefined) return c.json(NO_ROUTE, 404);
     if (!mayEnter(ACCESS, route, c.var.user.roles)) {
@@ -103,11 +103,11 @@ export function createApi(deps: ApiDeps) {
     .route('/', limitRoutes(deps))
     .route('/', rolloutRoutes(deps))
     .route('/', requestRoutes(deps));
-  api.get(DOCUMENT_PATH, (c) => c.json(documentOf(api), 200));
+  api.get(DOCUMENT_PATH, (c) => c.json(openApiDocument(api), 200));
   return api;
 }
 
-function documentOf(api: OpenAPIHono<SignInEnv>) {
+function openApiDocument(api: OpenAPIHono<SignInEnv>) {
   const document = api.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
@@ -118,38 +118,17 @@ function documentOf(api: OpenAPIHono<SignInEnv>) {
     },
     servers: [{ url: API_PATH }],
   });
-  const error = {
-    description: 'The problem',
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-  };
+  const schema = { $ref: '#/components/schemas/Error' };
+  const error = { description: 'The problem', content: { 'application/json': { schema } } };
   for (const operations of Object.values(document.paths ?? {}))
     for (const operation of Object.values(operations))
       operation.responses = { ...operation.responses, default: error };
   return document;
 }
 
-interface Matched {
-  readonly method: string;
-  readonly path: string;
-}
-
-/** Returns the route of the handler, `GET /groups/:id`, not that of middleware. */
-function routeOf(method: string, matched: readonly Matched[]): string | undefined {
-  const asked = method === 'HEAD' ? 'GET' : method;
-  const path = matched.findLast((each) => each.method === asked)?.path;
-  if (path === undefined) return undefined;
-  const at = path.indexOf(API_PATH);
-  return `${asked} ${at < 0 ? path : path.slice(at + API_PATH.length)}`;
-}
-
-const NO_ROUTE = apiError('no_route', 'There is nothing at this address.', 'See /api/v1/openapi.json.');
+const NO_ROUTE = apiError('no_route', 'There is no route at this address.', 'See /api/v1/openapi.json.');
 const UNAVAILABLE = apiError(
   'unavailable',
-  'The table does not answer. A change may or may not have been made.',
-  'Look whether it was, and try again.',
-);
-const BROKEN = apiError(
-  'failed',
-  'Something went wrong here.',
-  'Try again. If that does not help, ask the platform team.',
+  'The table does not respond. A change may have been made.',
+  'Check whether it was made, then try again.',
 );

@@ -1,6 +1,5 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { roleName } from '../../answers/groups/me.ts';
-import { actingUser } from '../../answers/reading/context.ts';
 import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
 import {
   type ChangeRow,
@@ -10,7 +9,6 @@ import {
 } from '../../core/limits/edit-model.ts';
 import {
   type ApplyOutcome,
-  type EditAuthor,
   LimitRequestSchema,
   type LiveLimits,
   type RoleName,
@@ -18,7 +16,6 @@ import {
 import { lastEdit, NO_SET } from '../../core/limits/limit-reads.ts';
 import { actText, whoMayText } from '../../core/limits/rights.ts';
 import { count, instantMs, list, maybe, orNone, text, z } from '../../core/schema.ts';
-import type { User } from '../../core/signin/model.ts';
 import { type ApiContext, type ApiError, apiError, NO_BASE, NOT_THERE, withProblems } from './api-parts.ts';
 
 /** Statuses of routes that change limits, besides success. */
@@ -34,38 +31,34 @@ export function baseOf(header: string | undefined): { readonly base: string | un
 
 export const etagOf = (set: string | undefined): string => `"${set ?? NO_SET}"`;
 
-export const editedBy = (
-  user: User,
-  base: string | undefined,
-  { why, confirmed }: { readonly why: string; readonly confirmed?: boolean | undefined },
-  source = 'api',
-): EditAuthor => ({
-  ...{ ...actingUser(user), why, source, base },
-  ...(confirmed === true && { confirmed }),
+const refusal = <const Status extends 403 | 404 | 409 | 412 | 422 | 428>(status: Status, body: ApiError) => ({
+  status,
+  body,
 });
 
-type Refused = ReturnType<typeof refused>;
-const refused = (status: 412 | 422 | 428, body: ApiError) => ({ ok: false, status, body }) as const;
-
 /** Converts edits of a request to those of limit editing, with their base. @param header - `If-Match` */
-export async function meantEdits(
+export async function readEdits(
   sent: readonly SentEdit[],
   header: string | undefined,
   desk: Pick<LimitsDesk, 'live' | 'at'>,
 ): Promise<
-  Refused | { readonly ok: true; readonly edits: readonly LimitEdit[]; readonly base: string | undefined }
+  | { readonly edits: readonly LimitEdit[]; readonly base: string | undefined }
+  | ReturnType<typeof refusal<412 | 422 | 428>>
 > {
   const given = baseOf(header);
-  if (given === 'missing') return refused(428, NO_BASE);
+  if (given === 'missing') return refusal(428, NO_BASE);
   const { base } = given;
-  const stale = (live: LiveLimits | undefined): Refused =>
-    refused(412, outcomeAnswer({ outcome: 'stale', live }, () => true).body as ApiError);
+  const stale = (live: LiveLimits | undefined) =>
+    refusal(
+      412,
+      staleError({ live }, () => true),
+    );
   const undo = sent.find((edit) => edit.kind === 'undo');
   if (undo === undefined) {
     const live = await desk.live();
-    const isKept = live?.pointer.set === base || (await desk.at(base)) !== undefined;
-    if (!isKept) return stale(live);
-    return { ok: true, edits: sent.filter((edit) => edit.kind !== 'undo'), base };
+    const isReadable = live?.pointer.set === base || (await desk.at(base)) !== undefined;
+    if (!isReadable) return stale(live);
+    return { edits: sent.filter((edit) => edit.kind !== 'undo'), base };
   }
   if (sent.length > 1) return invalidUndo('is made together with other edits; expected it alone');
   const last = await lastEdit(undo.edit, desk);
@@ -73,11 +66,11 @@ export async function meantEdits(
   if (last.outcome === 'not_last') return stale(last.live);
   if (last.outcome === 'gone')
     return invalidUndo('the version before it is gone: replaced sets are kept for 90 days');
-  return last.base === base ? { ok: true, edits: last.edits, base } : stale(await desk.live());
+  return last.base === base ? { edits: last.edits, base } : stale(await desk.live());
 }
 
-const invalidUndo = (message: string): Refused =>
-  refused(422, withProblems(INVALID, [{ path: ['edits', 0, 'edit'], message }]));
+const invalidUndo = (message: string) =>
+  refusal(422, withProblems(INVALID, [{ path: ['edits', 0, 'edit'], message }]));
 
 export const AppliedSchema = z
   .object({
@@ -99,17 +92,26 @@ export const FiledSchema = z
   })
   .openapi('Filed');
 
-type OutcomeAnswer = ReturnType<typeof outcomeAnswer>;
+type Sees = (subject: string) => boolean;
+type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
 
-const refusal = <const Status extends 403 | 404 | 409 | 412 | 422 | 428>(status: Status, body: ApiError) => ({
-  status,
-  body,
-});
+/** Hides rows of subjects that the user may not see. */
+export function visibleRows({ mine, theirs, ...stale }: Omit<Stale, 'outcome'>, sees: Sees) {
+  const visible = (rows: readonly ChangeRow[] | undefined) => rows?.filter(({ subject }) => sees(subject));
+  return { ...stale, ...withoutAbsent({ mine: visible(mine), theirs: visible(theirs) }) };
+}
+
+export function staleError(stale: Omit<Stale, 'outcome'>, sees: Sees): ApiError {
+  const { live, mine, theirs } = visibleRows(stale, sees);
+  if (live === undefined) return { ...STALE, ...withoutAbsent({ mine, theirs }) };
+  const { atMs, actor, why, source, base } = live.change;
+  const { set, edit } = live.pointer;
+  const shown = { set, edit, atMs, actor, why, source, ...withoutAbsent({ base }) };
+  return { ...STALE, live: shown, ...withoutAbsent({ mine, theirs }) };
+}
 
 /** Converts the outcome of an edit to a response. @param sees - hides rows of other subjects */
-export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => boolean) {
-  const visible = (rows: readonly ChangeRow[] | undefined): ChangeRow[] | undefined =>
-    rows?.filter(({ subject }) => sees(subject));
+export function outcomeAnswer(outcome: ApplyOutcome, sees: Sees) {
   switch (outcome.outcome) {
     case 'live':
       return { status: 200, body: { outcome: 'live', ...outcome.pointer, rows: outcome.rows } } as const;
@@ -120,16 +122,8 @@ export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => 
       } as const;
     case 'invalid':
       return refusal(422, withProblems(INVALID, outcome.problems));
-    case 'stale': {
-      const { pointer, change } = outcome.live ?? {};
-      const { set = '', edit = 0 } = pointer ?? {};
-      const live = change && {
-        ...{ set, edit, atMs: change.atMs, actor: change.actor, why: change.why, source: change.source },
-        ...withoutAbsent({ base: change.base }),
-      };
-      const [mine, theirs] = [visible(outcome.mine), visible(outcome.theirs)];
-      return refusal(412, { ...STALE, ...withoutAbsent({ live, mine, theirs }) });
-    }
+    case 'stale':
+      return refusal(412, staleError(outcome, sees));
     case 'forbidden': {
       if (outcome.denied.some(({ row }) => !sees(row.subject))) return refusal(404, NOT_THERE);
       const denied = outcome.denied.map((denial) => ({
@@ -150,7 +144,7 @@ export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => 
   }
 }
 
-export function respond(c: ApiContext, answer: OutcomeAnswer) {
+export function respond(c: ApiContext, answer: ReturnType<typeof outcomeAnswer>) {
   if (answer.status === 200) return c.json(answer.body, 200);
   return answer.status === 202 ? c.json(answer.body, 202) : c.json(answer.body, answer.status);
 }
@@ -162,13 +156,13 @@ export const INVALID = apiError(
 );
 const STALE = apiError(
   'stale',
-  'Others changed the limits meanwhile, so nothing was changed.',
-  'Look at what they did, and send your edits again with the live set as `If-Match`.',
+  'Other users changed the limits since, so nothing was changed.',
+  'Check their changes, and send your edits again with the live set as `If-Match`.',
 );
 const UNCONFIRMED = apiError(
   'needs_confirmation',
   'This changes an amount by more than a factor of three, makes a mode milder, lets rules skip a step of their rollout, or would stop jobs of the platform itself.',
-  'Look at the rows, and send it again with `"confirmed": true`.',
+  'Check the rows, and send it again with `"confirmed": true`.',
 );
 
 /** @param needs - `of finance or an administrator`; several if changes need different roles */
@@ -182,6 +176,6 @@ export const forbidden = (needs: readonly string[]): ApiError =>
 const needsApproval = (by: readonly RoleName[]): ApiError =>
   apiError(
     'needs_approval',
-    'Somebody else has to approve this; nothing was changed.',
-    `Too many requests are waiting already: once some are decided, send it again, to be approved by somebody who is ${whoMayText('approve', by)}.`,
+    'Another user must approve this; nothing was changed.',
+    `Too many requests are waiting. Send it again when some are decided; a user who is ${whoMayText('approve', by)} can approve it.`,
   );

@@ -8,13 +8,7 @@ import {
   RequestRowSchema,
 } from '../../answers/limits/models.ts';
 import { actingUser } from '../../answers/reading/context.ts';
-import {
-  type CsvDialect,
-  type CsvProblem,
-  PLAIN_CSV,
-  understoodText,
-} from '../../core/limits/csv/columns.ts';
-import { exportLimits, totalChanges } from '../../core/limits/csv/export-limits.ts';
+import { type CsvProblem, understoodText } from '../../core/limits/csv/columns.ts';
 import { readRows } from '../../core/limits/csv/read-rows.ts';
 import {
   AskSchema,
@@ -26,11 +20,11 @@ import {
   VerdictSchema,
 } from '../../core/limits/edit-model.ts';
 import { LimitRequestSchema } from '../../core/limits/edit-outcomes.ts';
-import { baseOfFile, exportedLimits, NO_SET } from '../../core/limits/limit-reads.ts';
+import { NO_SET } from '../../core/limits/limit-reads.ts';
 import { whoMayText } from '../../core/limits/rights.ts';
 import { count, instantMs, list, maybe, text } from '../../core/schema.ts';
 import type { SignInEnv } from '../../core/signin/model.ts';
-import { importFile, saysWhatIsInForce, staleImport } from '../import-file.ts';
+import { dialectOf, exportFile, planImport } from '../import-file.ts';
 import {
   type ApiContext,
   type ApiDeps,
@@ -47,23 +41,25 @@ import {
   NOT_THERE,
   postRoute,
   present,
+  sendCsv,
   textId,
   tooOften,
   withProblems,
+  yes,
   z,
 } from './api-parts.ts';
 import {
   AppliedSchema,
   baseOf,
   CHANGES,
-  editedBy,
   etagOf,
   FiledSchema,
   forbidden,
   INVALID,
-  meantEdits,
   outcomeAnswer,
+  readEdits,
   respond,
+  staleError,
 } from './edits.ts';
 
 const LiveSetSchema = z
@@ -78,7 +74,7 @@ const LiveSetSchema = z
   })
   .openapi('LiveSet');
 
-const filed = jsonAnswer(FiledSchema, 'Another person has to approve it; a request is filed');
+const filed = jsonAnswer(FiledSchema, 'Another user must approve it; a request was filed');
 const JUDGES = [404, 412, 422, 428] as const;
 
 const live = getRoute('/limits', 'The live set of limits; its name is the ETag', LiveSetSchema);
@@ -117,11 +113,8 @@ const edits = postRoute(
 );
 const glasses = getRoute('/breakglass', 'Break-glasses and their use', list(BreakGlassStateSchema));
 
-/** As spreadsheets of some countries write it. */
-const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
 const csvFormat = { dialect: z.enum(['comma', 'semicolon']).default('comma') };
 const csv = { 'text/csv': { schema: z.string() } };
-const yes = z.literal('yes').optional();
 
 const download = createRoute({
   method: 'get',
@@ -168,9 +161,10 @@ const upload = createRoute({
   },
 });
 
-export function limitRoutes({ desk, read, policy, directory, clock, source }: ApiDeps) {
-  const meant = (c: ApiContext, sent: readonly SentEdit[]) =>
-    meantEdits(sent, c.req.header('if-match'), desk);
+export function limitRoutes(deps: ApiDeps) {
+  const { desk, read, source = 'api' } = deps;
+  const editsOf = (c: ApiContext, sent: readonly SentEdit[]) =>
+    readEdits(sent, c.req.header('if-match'), desk);
 
   return (
     new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
@@ -188,14 +182,14 @@ export function limitRoutes({ desk, read, policy, directory, clock, source }: Ap
         c.json(await read.history(present(c.req.valid('query')), c.var.user), 200),
       )
       .openapi(preview, async (c) => {
-        const found = await meant(c, c.req.valid('json').edits);
-        if (!found.ok) return c.json(found.body, found.status);
+        const found = await editsOf(c, c.req.valid('json').edits);
+        if ('status' in found) return c.json(found.body, found.status);
         const answer = await read.preview(found.edits, found.base, c.var.user);
         return answer.outcome === 'unknown_subject' ? c.json(NOT_THERE, 404) : c.json(answer, 200);
       })
       .openapi(backtest, async (c) => {
-        const found = await meant(c, c.req.valid('json').edits);
-        if (!found.ok) return c.json(found.body, found.status);
+        const found = await editsOf(c, c.req.valid('json').edits);
+        if ('status' in found) return c.json(found.body, found.status);
         const { cursor: from } = c.req.valid('query');
         const answer = await read.backtest(found.edits, found.base, c.var.user, from);
         if (answer.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
@@ -206,78 +200,57 @@ export function limitRoutes({ desk, read, policy, directory, clock, source }: Ap
         const { user } = c.var;
         const body = c.req.valid('json');
         const sees = await read.sight(user);
-        const found = await meant(c, body.edits);
-        if (!found.ok) return respond(c, found);
+        const found = await editsOf(c, body.edits);
+        if ('status' in found) return respond(c, found);
         const isHidden = found.edits.some((each) => 'subject' in each && !sees(each.subject));
         if (isHidden) return respond(c, { status: 404, body: NOT_THERE });
-        const by = editedBy(user, found.base, body, source);
+        const { edits: _, why, confirmed = false } = body;
+        const by = { ...actingUser(user), base: found.base, why, source, confirmed };
         return respond(c, outcomeAnswer(await desk.apply(found.edits, by), sees));
       })
       .openapi(glasses, async (c) => c.json(await read.breakGlasses(c.var.user), 200))
       .openapi(download, async (c) => {
-        const { document, limits, set, edit: number } = await exportedLimits(desk);
-        const file = exportLimits(document, {
-          version: set ?? NO_SET,
-          directory: await directory(),
-          figures: await read.limitFigures(limits),
-          dialect: dialectOf(c.req.valid('query')),
-        });
+        const { text: file, set, name } = await exportFile(deps, dialectOf(c.req.valid('query').dialect));
         c.header('etag', etagOf(set));
-        c.header('content-disposition', `attachment; filename="limits-${number}.csv"`);
-        return c.body(file, 200, { 'content-type': 'text/csv; charset=utf-8' });
+        return sendCsv(c, file, name);
       })
       .openapi(upload, async (c) => {
-        const asked = c.req.valid('query');
+        const { prune, dialect, from, name, why, confirmed, ...query } = c.req.valid('query');
         const { user } = c.var;
-        const [isDryRun, prune, dialect] = [asked.dry_run === 'yes', asked.prune === 'yes', dialectOf(asked)];
-        const rows = readRows(new Uint8Array(await c.req.arrayBuffer()), dialect);
-        if (!rows.ok) return c.json(refusedFile(rows.problems), 422);
+        const isDryRun = query.dry_run === 'yes';
+        const parsed = readRows(new Uint8Array(await c.req.arrayBuffer()), dialectOf(dialect));
+        if (!parsed.ok) return c.json(refusedFile(parsed.problems), 422);
+        const { rows, notes } = parsed;
         const given = baseOf(c.req.header('if-match'));
-        if (rows.version === undefined && given === 'missing' && !isDryRun) return c.json(NO_BASE, 428);
+        if (parsed.version === undefined && given === 'missing' && !isDryRun) return c.json(NO_BASE, 428);
         const matched = given === 'missing' ? undefined : (given.base ?? NO_SET);
-        if (rows.version !== undefined && matched !== undefined && matched !== rows.version)
-          return c.json(refusedFile([otherVersion(rows.version, matched)]), 422);
-        const inForce = await exportedLimits(desk);
-        const context = { policy, directory, clock };
-        const file = { rows: rows.rows, dialect, prune, from: asked.from };
-        const givenBase = baseOfFile(rows.version ?? matched, inForce.set);
-        const isSame = givenBase !== inForce.set && (await saysWhatIsInForce(file, inForce, context));
-        const base = isSame ? inForce.set : givenBase;
-        const isStale = base !== inForce.set;
-        const before = isStale ? await desk.at(base) : inForce;
+        if (parsed.version !== undefined && matched !== undefined && matched !== parsed.version)
+          return c.json(refusedFile([otherVersion(parsed.version, matched)]), 422);
+        const version = parsed.version ?? matched;
+        const file = { rows, version, dialect: dialectOf(dialect), prune: prune === 'yes', from };
+        const plan = await planImport(file, actingUser(user), deps, isDryRun);
+        if (plan.outcome === 'invalid') return c.json(refusedFile(plan.problems), 422);
         const sees = await read.sight(user);
-        if (before === undefined || (isStale && !isDryRun)) {
-          const found = await staleImport(file, base, actingUser(user), { desk, ...context });
-          const stale = outcomeAnswer(found, sees);
-          return c.json({ ...(stale.body as ApiError), ...withoutAbsent({ base }) }, 412);
-        }
-        const imported = await importFile(file, before, context);
-        if (!imported.ok) return c.json(refusedFile(imported.problems), 422);
-        const { document, limits, unnamed } = imported;
-        const replacement = { kind: 'replace', document } as const;
+        const { base } = plan;
+        if (plan.outcome === 'stale')
+          return c.json({ ...staleError(plan, sees), ...withoutAbsent({ base }) }, 412);
+        const { edit, isStale, totals, unnamed } = plan;
         if (isDryRun) {
-          const shown = await read.preview([replacement], base, user);
+          const shown = await read.preview([edit], base, user);
           if (shown.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
           if (shown.outcome === 'invalid') return c.json(shown, 200);
-          const understood = imported.understood.map((cell) => ({ ...cell, text: understoodText(cell) }));
-          const totals = totalChanges(before.limits, limits, clock.nowMs());
-          const effect = {
-            ...{ ...shown, totals, base, understood, unnamed },
-            ...{ rowsRead: rows.rows.length, notes: rows.notes },
-          };
-          if (asked.backtest !== 'yes' || isStale) return c.json(effect, 200);
-          const counted = await read.backtest([replacement], base, user, asked.cursor);
+          const understood = plan.understood.map((cell) => ({ ...cell, text: understoodText(cell) }));
+          const asRead = { understood, unnamed, rowsRead: rows.length, notes };
+          const effect = { ...shown, totals, base, ...asRead };
+          if (query.backtest !== 'yes' || isStale) return c.json(effect, 200);
+          const counted = await read.backtest([edit], base, user, query.cursor);
           return c.json({ ...effect, backtest: counted }, 200);
         }
-        const reason = { why: asked.why, confirmed: asked.confirmed === 'yes' };
-        const by = editedBy(user, base, reason, `file ${asked.name}`);
-        return respond(c, outcomeAnswer(await desk.apply([replacement], by), sees));
+        const by = { ...actingUser(user), base, why, source: `file ${name}`, confirmed: confirmed === 'yes' };
+        return respond(c, outcomeAnswer(await desk.apply([edit], by), sees));
       })
   );
 }
-
-const dialectOf = ({ dialect }: { readonly dialect: 'comma' | 'semicolon' }): CsvDialect =>
-  dialect === 'semicolon' ? SEMICOLON_CSV : PLAIN_CSV;
 
 const otherVersion = (version: string, matched: string): CsvProblem => ({
   line: 0,
@@ -287,7 +260,7 @@ const otherVersion = (version: string, matched: string): CsvProblem => ({
 
 const REFUSED_FILE = apiError(
   'invalid',
-  'The file cannot be taken as it is: see the problems.',
+  'The file cannot be imported: see the problems.',
   'Correct them and send it again; nothing was changed.',
 );
 
@@ -303,10 +276,10 @@ const refusedFile = (problems: readonly CsvProblem[]): ApiError =>
 const file = createRoute({
   method: 'post',
   path: '/requests',
-  summary: 'Requests more',
+  summary: 'Files a request for more',
   request: { body: jsonBody(AskSchema) },
   responses: {
-    201: jsonAnswer(LimitRequestSchema, 'It waits for a decision'),
+    201: jsonAnswer(LimitRequestSchema, 'The request waits for a decision'),
     ...errors([403, 404, 409, 422]),
   },
 });
@@ -319,27 +292,31 @@ const decide = postRoute(
   [403, 404, 409, 422],
 );
 
-const OWN = apiError('own', 'This is a request of your own; somebody else decides.', 'Wait, or ask them.');
+const OWN = apiError(
+  'own',
+  'This is a request of your own; another user must decide.',
+  'Ask another user to decide it.',
+);
 const STALE = apiError(
   'stale',
-  'The limits it changes were changed meanwhile.',
-  'Decline it, and ask again.',
+  'The limits of this request were changed since.',
+  'Decline it, and file a new request.',
 );
-const BUSY = apiError('busy', 'Others edit the limits at the same time.', 'Decide once more.');
+const BUSY = apiError('busy', 'Others edit the limits at the same time.', 'Decide again.');
 
 export const requestRoutes = ({ desk, read }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
 
     .openapi(
-      getRoute('/requests', 'Yours, and those of your groups, newest first', list(RequestRowSchema)),
+      getRoute('/requests', 'Your requests and those of your groups, newest first', list(RequestRowSchema)),
       async (c) => c.json(await read.requests(c.var.user), 200),
     )
     .openapi(file, async (c) => {
       const { user } = c.var;
-      const asked = c.req.valid('json');
+      const request = c.req.valid('json');
       const sees = await read.sight(user);
-      if (!sees(asked.subject)) return c.json(NOT_THERE, 404);
-      const outcome = await desk.request(asked, actingUser(user));
+      if (!sees(request.subject)) return c.json(NOT_THERE, 404);
+      const outcome = await desk.request(request, actingUser(user));
       switch (outcome.outcome) {
         case 'filed':
           return c.json(outcome.request, 201);
@@ -357,7 +334,7 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
     .openapi(decide, async (c) => {
       const { user } = c.var;
       const { id } = c.req.valid('param');
-      // Other people's requests look as if they did not exist.
+      // Requests that the user may not see do not exist for them.
       const known = (await read.requests(user)).some((request) => request.id === id);
       if (!known) return c.json(NOT_THERE, 404);
       const outcome = await desk.decide(id, c.req.valid('json'), actingUser(user));
@@ -371,7 +348,7 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
         case 'unknown':
           return c.json(NOT_THERE, 404);
         case 'decided': {
-          const { decidedBy = 'Somebody', state } = outcome.request;
+          const { decidedBy = 'Another user', state } = outcome.request;
           const message = `${decidedBy} has ${state} it already.`;
           return c.json(apiError('decided', message, 'Nothing is left to do.'), 409);
         }

@@ -36,6 +36,7 @@ import {
   type ApiContext,
   type ApiDeps,
   apiError,
+  cursor,
   errors,
   found,
   getRoute,
@@ -49,13 +50,12 @@ import {
   upTo,
   whole,
   withProblems,
+  yes,
   z,
 } from './api-parts.ts';
 
 const positive = whole.positive().optional();
-const yes = z.literal('yes').optional();
-const cursorText = text(100).optional();
-const paging = { cursor: cursorText, max: upTo(100) };
+const paging = { cursor, max: upTo(100) };
 const anyGroup = text(255).min(1).openapi({ description: 'An id, a full path, or `instance`.' });
 const about = <Schema extends z.ZodType>(schema: Schema, description: string): Schema =>
   schema.openapi({ description });
@@ -64,8 +64,6 @@ const chart = z.object({ limit: text(100).optional() });
 const numberId = z.object({
   id: whole.positive().openapi({ param: { name: 'id', in: 'path' }, example: 101 }),
 });
-
-const className = z.object({ name: text(100).min(1) });
 const subjectRoute = <Path extends string, Params extends object>(
   path: Path,
   summary: string,
@@ -79,7 +77,6 @@ const groups = z.object({
   mine: yes,
   ...paging,
 });
-
 const budgets = z.object({
   below: about(subject.optional(), 'Only its own and those of everything below it.'),
   holding: about(subject.optional(), 'Only those that bind its jobs: its own, then those above.'),
@@ -93,21 +90,24 @@ const budgets = z.object({
   ),
   caps: about(yes, 'Includes caps, at the end.'),
   percent_min: whole.min(0).max(1_000).optional(),
-  cursor: cursorText,
+  cursor,
   max: upTo(BUDGET_ROWS_MAX),
 });
-
+const exceptions = z.object({
+  subject: about(subject.optional(), 'Only those of it and of subjects above it.'),
+});
+const usage = z.object({ subject: text(255), days: upTo(92) });
+const shadow = z.object({ days: upTo(62), group: positive, project: positive, ...paging });
+const coverage = z.object({
+  ...{ days: upTo(COVERAGE_DAYS_MAX), group: positive, cursor, max: upTo(COVERED_RUNNERS_MAX) },
+});
 const jobWord = z.object({
   word: text(1_000).min(1).openapi({
     example: 'd-4711-1',
     description: 'A job id, a decision id, or the address of a job’s page',
   }),
 });
-
-const coverage = z.object({
-  ...{ days: upTo(COVERAGE_DAYS_MAX), group: positive, cursor: cursorText, max: upTo(COVERED_RUNNERS_MAX) },
-});
-
+const numbersFrom = z.object({ from: about(whole.min(1).default(1), '`next` of the previous page.') });
 const month = z.object({
   month: text(20).openapi({ param: { name: 'month', in: 'path' }, example: '2026-10' }),
 });
@@ -124,9 +124,13 @@ const spendQuery = {
   ),
   from: about(text(10).optional(), 'A day, in place of a period.'),
   to: about(text(10).optional(), 'Its last day.'),
-  group: about(anyGroup.optional(), 'An id, a full path, or `instance`. Left out: all that is yours.'),
+  group: about(anyGroup.optional(), 'An id, a full path, or `instance`. Left out: all visible groups.'),
   compare: about(z.literal('no').optional(), 'Without the previous period.'),
 };
+const report = z.object({
+  ...{ ...spendQuery, project: positive, top: upTo(TOP_MAX) },
+  by: about(z.enum(SPEND_KEYS).optional(), 'Left out: the next level down.'),
+});
 
 /** Some 1 MB: a response may have 6. */
 const LINES_A_PAGE = 4_000;
@@ -151,17 +155,17 @@ const CHECK_BYTES_MAX = 256 * 1024;
 const TOO_LARGE = apiError(
   'too_large',
   `This is larger than ${CHECK_BYTES_MAX / 1024} KB.`,
-  'Ask about fewer jobs at once; jobs that are alike are one with `parallel`.',
+  'Check fewer jobs in one request; equal jobs are one with `parallel`.',
 );
 const NOT_RECORDED = apiError(
   'not_recorded',
-  'What was asked about this job was not recorded.',
-  'Ask about a job like it, with its tags and image.',
+  'The admission request of this job was not recorded.',
+  'Check a similar job, with its tags and image.',
 );
 const ONLY_DAYS = apiError(
   'only_days',
   'Only the days of this month can be read here, without jobs, classes and prices.',
-  'Ask without `by=job` and `with_prices`; `npx tollgate statement --with-prices` reads the jobs of the last 90 days.',
+  'Leave out `by=job` and `with_prices`; `npx tollgate statement --with-prices` reads the jobs of the last 90 days.',
 );
 
 const check = {
@@ -188,12 +192,10 @@ export function readRoutes({ read }: ApiDeps) {
       c.json(await read.me(c.var.user), 200),
     )
     .openapi(
-      getRoute('/groups', 'Your groups, those that run out first at the top', OverviewSchema, {
-        query: groups,
-      }),
+      getRoute('/groups', 'Your groups, soonest to run out first', OverviewSchema, { query: groups }),
       async (c) => {
-        const { mine, ...asked } = c.req.valid('query');
-        return c.json(await read.overview(present({ ...asked, mine: mine && true }), c.var.user), 200);
+        const { mine, ...query } = c.req.valid('query');
+        return c.json(await read.overview(present({ ...query, mine: mine && true }), c.var.user), 200);
       },
     )
     .openapi(subjectRoute('/groups/{id}', 'One group', { params: numberId }), async (c) =>
@@ -202,51 +204,45 @@ export function readRoutes({ read }: ApiDeps) {
     .openapi(subjectRoute('/projects/{id}', 'One project', { params: numberId }), async (c) =>
       showSubject(c, `project/${c.req.valid('param').id}`, c.req.valid('query')),
     )
-    .openapi(subjectRoute('/runner-classes/{name}', 'One runner class', { params: className }), async (c) =>
-      showSubject(c, `runner-class/${c.req.valid('param').name}`, c.req.valid('query')),
+    .openapi(
+      subjectRoute('/runner-classes/{name}', 'One runner class', {
+        params: z.object({ name: text(100).min(1) }),
+      }),
+      async (c) => showSubject(c, `runner-class/${c.req.valid('param').name}`, c.req.valid('query')),
     )
     .openapi(subjectRoute('/instance', 'The whole GitLab', {}), async (c) =>
       showSubject(c, 'instance', c.req.valid('query')),
     )
     .openapi(
-      getRoute('/budgets', 'Every limit in force with its counter, the highest risk first', BudgetsSchema, {
+      getRoute('/budgets', 'Every limit in force with its counter, highest risk first', BudgetsSchema, {
         query: budgets,
       }),
       async (c) => {
         const { percent_min: percentMin, caps, ...rest } = c.req.valid('query');
-        const asked = present({ ...rest, percentMin, caps: caps && true });
-        return c.json(await read.budgets(asked, c.var.user), 200);
+        const query = present({ ...rest, percentMin, caps: caps && true });
+        return c.json(await read.budgets(query, c.var.user), 200);
       },
     )
     .openapi(
-      getRoute(
-        '/limits/own',
-        'The limits written on a subject itself, in force now or not',
-        OwnLimitsSchema,
-        { query: z.object({ subject }) },
-      ),
+      getRoute('/limits/own', 'The limits on a subject itself, in force now or not', OwnLimitsSchema, {
+        query: z.object({ subject }),
+      }),
       async (c) => c.json(await read.ownLimits(c.req.valid('query').subject, c.var.user), 200),
     )
     .openapi(
       getRoute('/exceptions', 'Grants, freezes and break-glasses that are not over yet', ExceptionsSchema, {
-        query: z.object({ subject: about(subject.optional(), 'Only those of it and of subjects above it.') }),
+        query: exceptions,
       }),
       async (c) => c.json(await read.exceptions(c.req.valid('query').subject, c.var.user), 200),
     )
     .openapi(
-      getRoute(
-        '/usage',
-        'Totals day by day',
-        UsageDaysViewSchema,
-        { query: z.object({ subject: text(255), days: upTo(92) }) },
-        [404],
-      ),
+      getRoute('/usage', 'Totals day by day', UsageDaysViewSchema, { query: usage }, [404]),
       async (c) => found(c, await read.usage(present(c.req.valid('query')), c.var.user)),
     )
     .openapi(
       getRoute(
         '/jobs/{word}',
-        'Why a job was decided as it was: rules and counters, then and now',
+        'Decision about a job: rules and counters, then and now',
         ExplainedSchema,
         { params: jobWord },
         [404, 422],
@@ -261,7 +257,7 @@ export function readRoutes({ read }: ApiDeps) {
     )
     .openapi(
       getRoute('/shadow', 'Effects of limits and rules in mode shadow or warn', ShadowViewSchema, {
-        query: z.object({ days: upTo(62), group: positive, project: positive, ...paging }),
+        query: shadow,
       }),
       async (c) => c.json(await read.shadow(present(c.req.valid('query')), c.var.user), 200),
     )
@@ -312,7 +308,7 @@ export function readRoutes({ read }: ApiDeps) {
         '/closed-statements/numbers',
         'Numbers of the closed statements of all groups; a gap means that one is gone',
         StatementNumbersSchema,
-        { query: z.object({ from: about(whole.min(1).default(1), '`next` of the previous page.') }) },
+        { query: numbersFrom },
         [404],
       ),
       async (c) => found(c, await read.statementNumbers(c.req.valid('query').from)),
@@ -327,8 +323,8 @@ export function readRoutes({ read }: ApiDeps) {
       ),
       async (c) => {
         const { group, by, with_prices } = c.req.valid('query');
-        const asked = { ...c.req.valid('param'), group, by, withPrices: with_prices === 'yes' };
-        const answer = await read.statement(asked, c.var.user);
+        const query = { ...c.req.valid('param'), group, by, withPrices: with_prices === 'yes' };
+        const answer = await read.statement(query, c.var.user);
         if (answer.outcome === 'stated') return c.json(answer.statement, 200);
         if (answer.outcome === 'unknown_group') return c.json(NOT_THERE, 404);
         return c.json(answer.outcome === 'only_days' ? ONLY_DAYS : unreadable(answer), 422);
@@ -339,24 +335,19 @@ export function readRoutes({ read }: ApiDeps) {
         '/report',
         'Spend of a period by one key, next to the previous period',
         SpendReportSchema,
-        {
-          query: z.object({
-            ...{ ...spendQuery, project: positive, top: upTo(TOP_MAX) },
-            by: about(z.enum(SPEND_KEYS).optional(), 'Left out: the next level down.'),
-          }),
-        },
+        { query: report },
         [404, 422],
       ),
       async (c) => {
-        const { compare, ...asked } = c.req.valid('query');
-        const answer = await read.spend({ ...asked, compare: compare !== 'no' }, c.var.user);
+        const { compare, ...query } = c.req.valid('query');
+        const answer = await read.spend({ ...query, compare: compare !== 'no' }, c.var.user);
         if (answer.outcome === 'reported') return c.json(answer.report, 200);
         return answer.outcome === 'unknown_group' ? c.json(NOT_THERE, 404) : c.json(unreadable(answer), 422);
       },
     )
     .openapi(spendList, async (c) => {
-      const { compare, page, ...asked } = c.req.valid('query');
-      const answer = await read.spendList({ ...asked, compare: compare !== 'no' }, c.var.user);
+      const { compare, page, ...query } = c.req.valid('query');
+      const answer = await read.spendList({ ...query, compare: compare !== 'no' }, c.var.user);
       if (answer.outcome === 'unknown_group') return c.json(NOT_THERE, 404);
       if (answer.outcome === 'unreadable') return c.json(unreadable(answer), 422);
       const { lines } = answer.list;

@@ -52,7 +52,7 @@ const rolloutRows = getRoute(
 
 const forecast = postRoute(
   '/rollout/forecast',
-  'Jobs of the last days that would have failed, were these enforced; changes nothing',
+  'Jobs of the last days that would have failed if these were enforced; changes nothing',
   RolloutForecastSchema,
   {
     query: z.object({ cursor }),
@@ -98,7 +98,7 @@ const report = postRoute(
 
 const NEEDS_APPROVAL = apiError(
   'needs_approval',
-  'Somebody else has to approve this; a request is filed.',
+  'Another user must approve this; a request was filed.',
   'See /api/v1/requests.',
 );
 
@@ -107,8 +107,8 @@ export function rolloutRoutes(deps: ApiDeps) {
   return new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
     .openapi(rolloutRows, async (c) => {
       const { subject: one, ...page } = c.req.valid('query');
-      const asked = { ...(one !== undefined && { subjects: [one] }), ...withoutAbsent(page) };
-      return c.json(await read.rollout(asked, c.var.user), 200);
+      const input = { ...(one !== undefined && { subjects: [one] }), ...withoutAbsent(page) };
+      return c.json(await read.rollout(input, c.var.user), 200);
     })
     .openapi(forecast, async (c) => {
       const { cursor: from } = c.req.valid('query');
@@ -117,10 +117,10 @@ export function rolloutRoutes(deps: ApiDeps) {
       return answer.outcome === 'counted' ? c.json(answer, 200) : tooOften(c, answer.retryAfterSeconds);
     })
     .openapi(move, async (c) => {
-      const asked = baseOf(c.req.header('if-match'));
-      if (asked === 'missing') return c.json(NO_BASE, 428);
+      const input = baseOf(c.req.header('if-match'));
+      if (input === 'missing') return c.json(NO_BASE, 428);
       const body = c.req.valid('json');
-      const by = { why: body.why, base: asked.base, source };
+      const by = { why: body.why, base: input.base, source };
       const result = await moveRollout(deps, moveOf(body), body.subjects, c.var.user, by);
       if (result.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
       if (result.outcome === 'too_many') return c.json(tooMany(result.total, result.max), 422);
@@ -151,8 +151,8 @@ export function rolloutRoutes(deps: ApiDeps) {
   }
 }
 
-function moveOf(asked: z.infer<typeof MoveSchema>): RolloutMove {
-  const { direction, force = false, to, class: only, subjects: of } = asked;
+function moveOf(input: z.infer<typeof MoveSchema>): RolloutMove {
+  const { direction, force = false, to, class: only, subjects: of } = input;
   const which = withoutAbsent({ only });
   return direction === 'next'
     ? { direction, force, ...which, ...(of === 'all' && { all: true }) }
@@ -163,5 +163,5 @@ const tooMany = (total: number, max: number) =>
   apiError(
     'too_many',
     `There are ${total} rows, and one request moves at most ${max}.`,
-    'Name those that are to move.',
+    'Name the subjects to move.',
   );

@@ -1,9 +1,8 @@
 import type { BreakGlassState } from '../../core/limits/edit-model.ts';
 import { ConsolePage } from './frame.tsx';
+import { doneText, formatOf, type PageRoutes, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
-import { doneText, formatOf, type PageRoutes, send } from './page-deps.ts';
-import { distance, edge, number, type PageFormat, pageCount } from './parts/amounts.tsx';
-import { address, button, Done, Facts, type Markup, Plain, soft, subjectLink } from './parts/layout.tsx';
+import * as ui from './parts/ui.ts';
 
 export const breakGlassRoutes: PageRoutes = (app, deps) => {
   app.get('/break-glass', async (c) =>
@@ -11,7 +10,7 @@ export const breakGlassRoutes: PageRoutes = (app, deps) => {
   );
 };
 
-function breakGlassPage(all: readonly BreakGlassState[], done: string | undefined, format: PageFormat) {
+function breakGlassPage(all: readonly BreakGlassState[], done: string | undefined, format: ui.PageFormat) {
   const { user } = format;
   const may = user.roles.admin || user.roles.finance;
   return (
@@ -19,19 +18,23 @@ function breakGlassPage(all: readonly BreakGlassState[], done: string | undefine
       title="Break-glass"
       at="/break-glass"
       user={user}
-      about="Named people’s jobs, or those of protected refs, that may pass limits for a time. Always charged, never past security rules."
+      about="For a limited time, jobs of named users or on protected refs pass limits. They are charged, and security rules still apply."
       actions={
-        may && button(address('/edit', { kind: 'breakglass', subject: 'instance' }), 'For the whole GitLab')
+        may &&
+        ui.button(
+          ui.address('/edit', { kind: 'breakglass', subject: 'instance' }),
+          'Break glass for the whole GitLab',
+        )
       }
     >
-      <Done text={done} />
-      {all.length === 0 && <Plain>No jobs were let in by breaking glass.</Plain>}
+      <ui.Done text={done} />
+      {all.length === 0 && <ui.Plain>No break-glass has been opened.</ui.Plain>}
       {all.map((each) => breakGlassCard(each, format))}
     </ConsolePage>
   );
 }
 
-function breakGlassCard(glass: BreakGlassState, format: PageFormat): Markup {
+function breakGlassCard(glass: BreakGlassState, format: ui.PageFormat): ui.Markup {
   const { id, subject, path, users, jobs, per, used, by } = glass;
   const { untilMs, fromMs, open, toReview, zone = 'UTC' } = glass;
   const { nowMs } = format;
@@ -39,36 +42,39 @@ function breakGlassCard(glass: BreakGlassState, format: PageFormat): Markup {
     const name = glass.userNames?.[user];
     return name === undefined ? String(user) : `${name} (${user})`;
   });
-  const whose = users.length > 0 ? `jobs of users ${names.join(', ')}` : 'the jobs of all users';
+  const whose = users.length > 0 ? `of users ${names.join(', ')}` : 'of all users';
   const place = /^(group|project)\/|^instance$/.test(subject) ? subject : undefined;
-  const edit = (kind: string, text: string): Markup =>
-    button(address('/edit', { kind, breakglass: id, subject: place }), text);
+  const edit = (kind: string, text: string): ui.Markup =>
+    ui.button(ui.address('/edit', { kind, breakglass: id, subject: place }), text);
   const mayEdit = mayOpen('GET /edit', format.user.roles);
-  const closed = fromMs > nowMs ? 'to come' : 'over';
+  const closed = fromMs > nowMs ? 'scheduled' : 'over';
   return (
     <article class="card" aria-labelledby={`g-${id}`}>
       <h2 id={`g-${id}`}>
         <span>
-          {subjectLink(subject, path ?? (subject === 'instance' ? 'The whole GitLab' : subject))}{' '}
+          {ui.subjectLink(subject, path ?? (subject === 'instance' ? 'The whole GitLab' : subject))}{' '}
           <span class={open ? 'tag bad' : 'tag'}>{open ? 'open' : closed}</span>{' '}
           {toReview && <span class="tag warn">to review</span>}
         </span>
-        {soft(by !== undefined && `by ${by}, `, distance(fromMs, nowMs))}
+        {ui.soft(by !== undefined && `by ${by}, `, ui.distance(fromMs, nowMs))}
       </h2>
       <p>
-        {glass.reason} {glass.ticket !== undefined && soft(glass.ticket)}
+        {glass.reason} {glass.ticket !== undefined && ui.soft(glass.ticket)}
       </p>
-      <Facts
+      <ui.Facts
         of={[
-          ['Whose', `${whose}${glass.protected ? ' on protected refs' : ''}`],
-          ['Let in', `${number(used)} of ${pageCount(jobs, 'job')}${per === 'once' ? '' : ` per ${per}`}`],
-          ['Until', edge(untilMs, 'end', { zone })],
-          ['Reviewed', glass.reviewedBy && [`by ${glass.reviewedBy}`, glass.note].filter(Boolean).join(': ')],
+          ['Jobs', `${whose}${glass.protected ? ' on protected refs' : ''}`],
+          [
+            'Used',
+            `${ui.number(used)} of ${ui.pageCount(jobs, 'job')}${per === 'once' ? '' : ` per ${per}`}`,
+          ],
+          ['Until', ui.edge(untilMs, 'end', { zone })],
+          ['Review', glass.reviewedBy && [`by ${glass.reviewedBy}`, glass.note].filter(Boolean).join(': ')],
         ]}
       />
       <div class="actions">
-        {mayEdit && open && edit('end-breakglass', 'End it now')}
-        {mayEdit && toReview && edit('review-breakglass', 'Review it')}
+        {mayEdit && open && edit('end-breakglass', 'End break-glass')}
+        {mayEdit && toReview && edit('review-breakglass', 'Review break-glass')}
       </div>
     </article>
   );

@@ -1,4 +1,3 @@
-import { capWords } from '../../../policies/limits/cap.ts';
 import { LIMIT_KINDS } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
@@ -11,51 +10,30 @@ import {
   type SubjectKind,
 } from '../../answers/limits/models.ts';
 import { ConsolePage } from './frame.tsx';
+import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
-import {
-  formatOf,
-  type PageContext,
-  type PageRoutes,
-  query,
-  queryCursor,
-  queryOf,
-  send,
-} from './page-deps.ts';
-import {
-  BAR_KEY,
-  lastAlertOf,
-  limitAmountWords,
-  limitColumns,
-  limitWords,
-  modeTag,
-  number,
-  type PageFormat,
-  pageCount,
-} from './parts/amounts.tsx';
-import type { ChoiceList, Column, Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
-import { KIND_TAGS } from './parts/tables.tsx';
+import * as ui from './parts/ui.ts';
 
 /** A line is about one and a half kilobytes: a page stays below 100 KB. */
 const ROWS = 50;
 
 export const budgetsRoutes: PageRoutes = (app, deps) => {
   app.get('/budgets', async (c) => {
-    const asked = budgetsAsked(c);
-    const budgets = await deps.read.budgets(asked, c.var.user);
-    return send(c, budgetsPage(budgets, asked, formatOf(c, deps)));
+    const shown = readBudgetsQuery(c);
+    const budgets = await deps.read.budgets(shown, c.var.user);
+    return send(c, budgetsPage(budgets, shown, formatOf(c, deps)));
   });
 };
 
-const budgetsAsked = (c: PageContext): BudgetsQuery => ({
+const readBudgetsQuery = (c: PageContext): BudgetsQuery => ({
   ...withoutAbsent({
-    search: query(c, 'q'),
-    kind: queryOf(c, 'kind', SUBJECT_KINDS),
-    unit: queryOf(c, 'unit', LIMIT_KINDS),
-    trouble: queryOf(c, 'trouble', RISK_FILTERS),
-    cursor: queryCursor(c),
+    search: query.text(c, 'q'),
+    kind: query.oneOf(c, 'kind', SUBJECT_KINDS),
+    unit: query.oneOf(c, 'unit', LIMIT_KINDS),
+    trouble: query.oneOf(c, 'trouble', RISK_FILTERS),
+    cursor: query.cursor(c),
   }),
-  ...{ sort: queryOf(c, 'sort', BUDGET_ORDERS) ?? 'trouble', caps: true, max: ROWS },
+  ...{ sort: query.oneOf(c, 'sort', BUDGET_ORDERS) ?? 'trouble', caps: true, max: ROWS },
 });
 
 const KINDS: readonly (readonly [SubjectKind, string])[] = [
@@ -67,21 +45,21 @@ const KINDS: readonly (readonly [SubjectKind, string])[] = [
   ['user', 'Users'],
   ['cap', 'Caps'],
 ];
-const UNITS: ChoiceList = LIMIT_KINDS.map((kind) => [kind, limitWords({ kind })]);
-const TROUBLES: ChoiceList = [
-  ['', 'With or without'],
-  ['runs-out', 'Used up or runs out'],
+const UNITS: ui.ChoiceList = LIMIT_KINDS.map((kind) => [kind, ui.limitWords({ kind })]);
+const RISKS: ui.ChoiceList = [
+  ['', 'Any'],
+  ['runs-out', 'Used up or running out'],
   ['used-up', 'Used up'],
 ];
-const ORDERS: ChoiceList = [
+const ORDERS: ui.ChoiceList = [
   ['trouble', 'Highest risk first'],
-  ['fullest', 'Fullest first'],
+  ['fullest', 'Highest use first'],
   ['name', 'Name'],
 ];
 
-function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat): Markup {
+function budgetsPage(budgets: Budgets, shown: BudgetsQuery, format: ui.PageFormat): ui.Markup {
   const { first, rows, total, next, previous, refusing, usedUp, runsOut } = budgets;
-  const { search, kind, unit, trouble, sort } = asked;
+  const { search, kind, unit, trouble, sort } = shown;
   const to = (cursor: string): string =>
     ui.address('/budgets', { q: search, kind, unit, trouble, sort, cursor });
   return (
@@ -89,28 +67,28 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
       title="Every limit"
       at="/"
       user={format.user}
-      about={`${pageCount(total, 'limit')}, ${number(refusing)} refusing jobs, ${number(usedUp)} used up, ${number(runsOut)} running out before the period ends.`}
+      about={`${ui.pageCount(total, 'limit')}, ${ui.number(refusing)} refusing jobs, ${ui.number(usedUp)} used up, ${ui.number(runsOut)} running out before the period ends.`}
     >
       <ui.BudgetTabs at="/budgets" />
       <section class="card" aria-label="Limits">
         <form class="filters" method="get" action="/budgets" role="search" data-at-once>
           {ui.searchField('Search limits', search, 'Part of a path, name or owner')}
-          {ui.choice('Whose', 'kind', kind, [['', 'Everybody’s'], ...KINDS])}
-          {ui.choice('Counts', 'unit', unit, [['', 'Anything'], ...UNITS])}
-          {ui.choice('Trouble', 'trouble', trouble, TROUBLES)}
+          {ui.choice('Subject', 'kind', kind, [['', 'All'], ...KINDS])}
+          {ui.choice('Unit', 'unit', unit, [['', 'All'], ...UNITS])}
+          {ui.choice('Risk', 'trouble', trouble, RISKS)}
           {ui.choice('Order', 'sort', sort, ORDERS)}
-          <button>Show</button>
+          <button>Show limits</button>
         </form>
         {rows.length === 0 ? (
           <p>
-            No limit you may see is like this. <a href="/budgets">Show all</a>.
+            No visible limit matches. <a href="/budgets">Show all limits</a>.
           </p>
         ) : (
           <>
-            {BAR_KEY}
+            {ui.BAR_KEY}
             <ui.Table label="Limits" columns={columns(format)} rows={rows} />
             <ui.PageLinks previous={previous && to(previous)} next={next && to(next)}>
-              {number(first)}–{number(first + rows.length - 1)} of {number(total)}
+              {ui.number(first)}–{ui.number(first + rows.length - 1)} of {ui.number(total)}
             </ui.PageLinks>
           </>
         )}
@@ -119,35 +97,30 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
   );
 }
 
-const columns = (format: PageFormat): readonly Column<BudgetRow>[] => [
-  { head: 'Whose', cell: nameCell },
-  ...limitColumns<BudgetRow>(
+const columns = (format: ui.PageFormat): readonly ui.Column<BudgetRow>[] => [
+  { head: 'Subject', cell: nameCell },
+  ...ui.limitColumns<BudgetRow>(
     {
       mayEdit: mayOpen('GET /edit', format.user.roles),
       limitOf: (row) => (row.each === undefined ? row : undefined),
-      without: (row) => ({ Use: ui.soft('each has its own'), Limit: limitAmountWords(row, format) }),
+      without: (row) => ({ Use: ui.soft('counted separately'), Limit: ui.limitAmountWords(row, format) }),
     },
     format,
   ),
 ];
 
-function nameCell(row: BudgetRow): Markup {
+function nameCell(row: BudgetRow): ui.Markup {
   const { subject, path, id, each } = row;
   const isCap = each !== undefined;
-  const kind = isCap ? undefined : KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
   const href = ui.subjectHref(subject);
-  const last = isCap ? undefined : lastAlertOf(row);
-  const facts = [
-    isCap ? `${limitWords(row)} of ${capWords(each)}` : limitWords(row),
-    row.period?.label,
-    row.byDefault && 'by default',
-  ];
+  const last = isCap ? undefined : ui.lastAlertOf(row);
+  const facts = [ui.limitLabel(row), row.period?.label, row.byDefault && 'default limit'];
   const name = isCap ? path : ui.pathMarkup(path);
   const limit = row.canRunOut && !isCap ? id : undefined;
   return (
     <>
       {href === undefined ? name : <a href={ui.address(href, { limit })}>{name}</a>}{' '}
-      {kind !== undefined && <span class="tag">{kind}</span>} {modeTag(row.rolledOutAs ?? row.mode)}
+      {!isCap && ui.kindTag(subject)} {ui.modeTag(row.rolledOutAs ?? row.mode)}
       {ui.soft(facts.filter(Boolean).join(' · '))}
       {last && <small class={last.state === 'failed' ? 'warn-text' : 'soft'}>{last.text}</small>}
     </>

@@ -2,10 +2,8 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { coverageShareText } from '../../answers/groups/coverage.ts';
 import type { CoverageView, CoveredGroup } from '../../answers/groups/model.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageRoutes, queryCursor, queryNumber, send } from './page-deps.ts';
-import { daySpan, number, type PageFormat, pageCount } from './parts/amounts.tsx';
-import type { Column, Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
+import { formatOf, type PageRoutes, query, send } from './page.ts';
+import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
 const SPANS: readonly number[] = [1, 7, 31];
@@ -16,24 +14,20 @@ const GROUPS_SHOWN = 60;
 
 export const coverageRoutes: PageRoutes = (app, deps) => {
   app.get('/coverage', async (c) => {
-    const days = SPANS.find((each) => each === queryNumber(c, 'days')) ?? DAYS;
-    const group = queryNumber(c, 'group');
-    const asked = { days, ...withoutAbsent({ group, cursor: queryCursor(c) }), max: RUNNERS };
-    const view = await deps.read.coverage(asked, c.var.user);
-    return view === undefined
-      ? sendUnknown(c)
-      : send(c, coveragePage({ view, days, group }, formatOf(c, deps)));
+    const days = SPANS.find((each) => each === query.number(c, 'days')) ?? DAYS;
+    const group = query.number(c, 'group');
+    const shown = { days, ...withoutAbsent({ group, cursor: query.cursor(c) }), max: RUNNERS };
+    const view = await deps.read.coverage(shown, c.var.user);
+    return view === undefined ? sendUnknown(c) : send(c, coveragePage(view, days, group, formatOf(c, deps)));
   });
 };
 
-interface CoverageShown {
-  readonly view: CoverageView;
-  readonly days: number;
-  readonly group: number | undefined;
-}
-
-const coveragePage = (shown: CoverageShown, { user }: PageFormat): Markup => {
-  const { view, days, group } = shown;
+const coveragePage = (
+  view: CoverageView,
+  days: number,
+  group: number | undefined,
+  { user }: ui.PageFormat,
+): ui.Markup => {
   const { total, note, path, groups } = view;
   return (
     <ConsolePage
@@ -42,15 +36,17 @@ const coveragePage = (shown: CoverageShown, { user }: PageFormat): Markup => {
       user={user}
       about={
         <>
-          Of the jobs that ran, how many GitLab asked Tollgate about. {path === '' ? '' : `${path}, `}
-          {daySpan(view)}. {group !== undefined && <a href={ui.address('/coverage', { days })}>All</a>}
+          Share of the jobs that ran for which GitLab sent an admission request.{' '}
+          {path === '' ? '' : `${path}, `}
+          {ui.daySpan(view)}.{' '}
+          {group !== undefined && <a href={ui.address('/coverage', { days })}>All groups</a>}
         </>
       }
       actions={<ui.DaysForm action="/coverage" only={{ group }} choices={SPANS} days={days} />}
     >
       {total.ran + total.ranRejected === 0 ? (
         <ui.Plain>
-          <strong>No job has ended in these days.</strong>
+          <strong>No job ended in this period.</strong>
         </ui.Plain>
       ) : (
         <>
@@ -60,7 +56,7 @@ const coveragePage = (shown: CoverageShown, { user }: PageFormat): Markup => {
             </ui.Note>
           )}
           {totalCard(view)}
-          {runnersCard(shown)}
+          {runnersCard(view, { days, group })}
           {groups.length > 0 && groupsCard(view, days)}
         </>
       )}
@@ -68,32 +64,34 @@ const coveragePage = (shown: CoverageShown, { user }: PageFormat): Markup => {
   );
 };
 
-const totalCard = ({ total }: CoverageView): Markup => (
+const totalCard = ({ total }: CoverageView): ui.Markup => (
   <ui.Card id="total" title="All jobs that ended">
     <ui.Facts
       style="figures"
       of={[
-        ['Asked ÷ ran', coverageShareText(total.share), total.bypass === 0 ? 'good-text' : 'warn-text'],
-        ['Ran', number(total.ran)],
-        ['Asked about', number(total.asked)],
-        ['Passed by', number(total.bypass)],
-        ['Ran although rejected', total.ranRejected > 0 && number(total.ranRejected)],
+        ['Coverage', coverageShareText(total.share), total.bypass === 0 ? 'good-text' : 'warn-text'],
+        ['Jobs run', ui.number(total.ran)],
+        ['Requests', ui.number(total.asked)],
+        ['Bypassed', ui.number(total.bypass)],
+        ['Ran despite rejection', total.ranRejected > 0 && ui.number(total.ranRejected)],
       ]}
     />
-    <p class="soft">Jobs that passed by ran unchecked and were charged afterwards.</p>
+    <p class="soft">
+      Bypassed jobs ran without an admission request. They were not checked, and were charged afterwards.
+    </p>
   </ui.Card>
 );
 
-function runnersCard({ view, days, group }: CoverageShown): Markup {
+function runnersCard(view: CoverageView, shown: Parameters<typeof ui.address>[1]): ui.Markup {
   const { runners, runnersTotal, runnersBypassing, next, unknownRunner, otherRunners } = view;
-  const shown = runners.filter(({ bypass }) => bypass > 0);
+  const bypassing = runners.filter(({ bypass }) => bypass > 0);
   const apart = unknownRunner.bypass + otherRunners.bypass;
-  const more = shown.length === runners.length ? next : undefined;
+  const more = bypassing.length === runners.length ? next : undefined;
   return (
-    <ui.Card id="runners" title="Runners that pass by">
-      {shown.length > 0 && (
+    <ui.Card id="runners" title="Runners with bypassed jobs">
+      {bypassing.length > 0 && (
         <ui.Table
-          label="Runners that pass by"
+          label="Runners with bypassed jobs"
           columns={[
             {
               head: 'Runner',
@@ -102,15 +100,15 @@ function runnersCard({ view, days, group }: CoverageShown): Markup {
                 ui.soft(version),
               ],
             },
-            ...countColumns<(typeof shown)[number]>().slice(1),
+            ...countColumns<(typeof bypassing)[number]>().slice(1),
             { head: 'Remedy', style: 'job', cell: ({ remedy }) => remedy },
           ]}
-          rows={shown}
+          rows={bypassing}
         />
       )}
-      {apart > 0 && <p>Besides: {pageCount(apart, 'job')} on runners that are not known.</p>}
-      <ui.PageLinks next={more && ui.address('/coverage', { days, group, cursor: more })}>
-        {runnersBypassing} of {pageCount(runnersTotal, 'runner')}
+      {apart > 0 && <p>{ui.pageCount(apart, 'more bypassed job')} ran on unknown runners.</p>}
+      <ui.PageLinks next={more && ui.address('/coverage', { ...shown, cursor: more })}>
+        {runnersBypassing} of {ui.pageCount(runnersTotal, 'runner')}
       </ui.PageLinks>
     </ui.Card>
   );
@@ -118,19 +116,19 @@ function runnersCard({ view, days, group }: CoverageShown): Markup {
 
 type Counts = Omit<CoverageView['otherGroups'], 'ran'> & Partial<Pick<CoveredGroup, 'ran' | 'share'>>;
 
-const countColumns = <Row extends Counts>(): readonly Column<Row>[] => [
-  { head: 'Ran', style: 'n', cell: ({ ran = 0 }) => number(ran) },
-  { head: 'Asked', style: 'n', cell: ({ asked }) => number(asked) },
+const countColumns = <Row extends Counts>(): readonly ui.Column<Row>[] => [
+  { head: 'Jobs run', style: 'n', cell: ({ ran = 0 }) => ui.number(ran) },
+  { head: 'Requests', style: 'n', cell: ({ asked }) => ui.number(asked) },
   {
-    head: 'Passed by',
+    head: 'Bypassed',
     style: 'n',
-    cell: ({ bypass }) => number(bypass),
+    cell: ({ bypass }) => ui.number(bypass),
     tone: ({ bypass }) => (bypass > 0 ? 'warn-text' : ''),
   },
-  { head: 'Share', style: 'n', cell: ({ share }) => coverageShareText(share) },
+  { head: 'Coverage', style: 'n', cell: ({ share }) => coverageShareText(share) },
 ];
 
-const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): Markup => (
+const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): ui.Markup => (
   <ui.Card id="groups" title="Groups">
     <ui.Table
       label="Groups"
@@ -146,17 +144,13 @@ const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): Markup
         ...countColumns<CoveredGroup>(),
       ]}
       rows={groups.slice(0, GROUPS_SHOWN)}
-      foot={
-        otherGroups.ran > 0
-          ? [
-              {
-                Group: <span class="soft">Projects right here, and groups not listed</span>,
-                ...{ Ran: number(otherGroups.ran), Asked: number(otherGroups.asked) },
-                'Passed by': number(otherGroups.bypass),
-              },
-            ]
-          : []
-      }
+      foot={[
+        otherGroups.ran > 0 && {
+          Group: <span class="soft">Direct projects, and groups not listed</span>,
+          ...{ 'Jobs run': ui.number(otherGroups.ran), Requests: ui.number(otherGroups.asked) },
+          Bypassed: ui.number(otherGroups.bypass),
+        },
+      ]}
     />
   </ui.Card>
 );

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import type { SignInEnv } from '../../core/signin/model.ts';
+import { matchedRoute } from '../access.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import { breakGlassRoutes } from './break-glass-page.tsx';
 import { budgetsRoutes } from './budgets.tsx';
@@ -11,8 +12,8 @@ import { importRoutes } from './import.tsx';
 import { jobRoutes } from './job-page.tsx';
 import { meRoutes } from './me-page.tsx';
 import { overviewRoutes } from './overview.tsx';
-import { mayOpen, routeOf, whoMayOpen } from './page-access.ts';
-import { type PageRoutes, type PagesDeps, send } from './page-deps.ts';
+import { type PageRoutes, type PagesDeps, send } from './page.ts';
+import { mayOpen, whoMayOpen } from './page-access.ts';
 import type { Reader } from './parts/layout.tsx';
 import { closedPage, sendProblem, sendUnknown } from './problem-page.tsx';
 import { reportPageRoutes } from './report-page.tsx';
@@ -39,21 +40,21 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
   app.onError((error, c) => {
     const unreadable = unreadableStatus(error);
     if (unreadable !== undefined) return sendProblem(c, UNREADABLE_FORM, unreadable);
-    // The message of another's error could quote what it was given.
+    // The message of other code's error could quote its input.
     log.error('page failed', { path: c.req.path, error: error.name });
-    if (!UNANSWERED.has(error.name)) return sendProblem(c, BROKEN, 500);
+    if (!UNAVAILABLE_ERRORS.has(error.name)) return sendProblem(c, BROKEN, 500);
     return sendProblem(c, { ...NO_ANSWER, ...(c.req.method === 'POST' && MAYBE_SAVED) }, 503);
   });
 
   app.use(async (c, next) => {
     const { user } = c.var;
-    const route = routeOf(c);
+    const route = matchedRoute(c);
     if (route === undefined || mayOpen(route, user.roles)) return next();
     log.warn('page denied', { route, user: user.id });
     return send(c, closedPage(user, whoMayOpen(route)), 403);
   });
 
-  /** Each page says how many requests wait for its user; it comes without them, too. */
+  // Pages show the number of requests that wait for the user. They load without it, too.
   app.use(async (c, next) => {
     const { user } = c.var;
     if (mayOpen('POST /requests/:id', user.roles))
@@ -72,25 +73,25 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
   return app;
 }
 
-const UNANSWERED: ReadonlySet<string> = new Set([
+const UNAVAILABLE_ERRORS: ReadonlySet<string> = new Set([
   ...['LimitsError', 'LedgerError', 'DirectoryError', 'NotifyError', 'SignInError'],
 ]);
 
 const UNREADABLE_FORM = {
-  title: 'Not read',
+  title: 'Form not read',
   sentence: 'The form could not be read, so nothing was changed.',
   remedy: 'Go back, load the page again and send it from there.',
 };
 const BROKEN = {
-  title: 'Failed',
-  sentence: 'Something went wrong here, not in your browser.',
-  remedy: 'Try again. If that does not help, ask the platform team.',
+  title: 'Internal error',
+  sentence: 'An internal error occurred. Your browser is not the cause.',
+  remedy: 'Try again. If it fails again, ask the platform team.',
 };
 const NO_ANSWER = {
-  title: 'No answer',
-  sentence: 'The table that holds limits and counters does not answer at the moment.',
-  remedy: 'Load the page again in a moment. Jobs are decided nevertheless.',
+  title: 'Not available',
+  sentence: 'The table that holds limits and counters does not respond.',
+  remedy: 'Load the page again in a moment. Jobs are still decided.',
 };
 const MAYBE_SAVED = {
-  remedy: 'It may have been saved or not: look at the history of the group before you do it again.',
+  remedy: 'The change may have been saved. Check the history of the group before you repeat it.',
 };

@@ -9,7 +9,7 @@ import { hidden, type Markup, PostForm, type Reader } from './parts/layout.tsx';
 export const reachable = ({ roles }: Pick<User, 'roles'>) =>
   NAVIGATION.filter(({ href }) => mayOpen(`GET ${href}`, roles));
 
-interface Frame {
+export interface Frame {
   readonly title: string;
   readonly at: NavigationHref | 'none';
   readonly user: Reader;

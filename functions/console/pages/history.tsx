@@ -3,36 +3,33 @@ import { actingUser } from '../../answers/reading/context.ts';
 import type { HistoryPage, LogEntry } from '../../core/limits/edit-model.ts';
 import { lastEdit } from '../../core/limits/limit-reads.ts';
 import { ConsolePage } from './frame.tsx';
-import { mayOpen } from './page-access.ts';
 import {
   doneText,
   formatOf,
   type PageContext,
   type PageRoutes,
   query,
-  queryNumber,
   readValues,
   readWholeNumber,
   send,
-} from './page-deps.ts';
-import { instant, type PageFormat, pageCount } from './parts/amounts.tsx';
-import { field } from './parts/form-field.tsx';
-import { button, Card, Done, type Markup, NotConfirmed, PostForm, subjectLink } from './parts/layout.tsx';
-import { confirmPart, historyPart, previewPart, type ValidPreview } from './parts/preview-part.tsx';
-import { changeTable } from './parts/tables.tsx';
+} from './page.ts';
+import { mayOpen } from './page-access.ts';
+import { COUNT_STEP, countJobs } from './parts/backtest-part.tsx';
+import { historyPart } from './parts/history-part.tsx';
+import { ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
+import * as ui from './parts/ui.ts';
 import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
 
 const ENTRIES = 30;
-const WHY_CHARACTERS_MAX = 500;
 
 export const historyRoutes: PageRoutes = (app, deps) => {
   const { desk, read } = deps;
   const editOf = (c: PageContext): number => readWholeNumber(c.req.param('edit')) ?? 0;
 
   app.get('/history', async (c) => {
-    const subject = query(c, 'subject');
-    const asked = { ...withoutAbsent({ subject, before: queryNumber(c, 'before') }), max: ENTRIES };
-    const history = await read.history(asked, c.var.user);
+    const subject = query.text(c, 'subject');
+    const input = { ...withoutAbsent({ subject, before: query.number(c, 'before') }), max: ENTRIES };
+    const history = await read.history(input, c.var.user);
     return send(c, historyPage(history, subject, doneText(c), formatOf(c, deps)));
   });
 
@@ -44,45 +41,53 @@ export const historyRoutes: PageRoutes = (app, deps) => {
     return send(c, editEntryPage(entry, mayUndo, formatOf(c, deps)));
   });
 
-  const show = async (c: PageContext, unconfirmed = false): Promise<Response> => {
-    const edit = editOf(c);
-    const found = await lastEdit(edit, desk);
-    if (found.outcome !== 'can_undo') return refused(c, found.outcome);
-    const preview = await read.preview(found.edits, found.base, c.var.user);
-    if (preview.outcome === 'unknown_subject') return sendUnknown(c);
-    if (preview.outcome === 'invalid') return refused(c, 'invalid', 422);
-    const page = undoPage(edit, found.why, preview, unconfirmed, formatOf(c, deps));
-    return send(c, page, unconfirmed ? 409 : 200);
-  };
-  app.get('/history/:edit/undo', (c) => show(c));
-
-  app.post('/history/:edit/undo', async (c) => {
+  const undo = async (c: PageContext, values: ui.Values = {}): Promise<Response> => {
     const { user } = c.var;
     const edit = editOf(c);
-    const values = await readValues(c);
     const found = await lastEdit(edit, desk);
     if (found.outcome !== 'can_undo') return refused(c, found.outcome);
-    const shown = await read.preview(found.edits, found.base, user);
-    if (shown.outcome === 'unknown_subject') return sendUnknown(c);
-    const applied = await desk.apply(found.edits, {
-      ...{ ...actingUser(user), source: 'page', base: found.base, confirmed: values.confirmed === 'yes' },
-      why: values.why || undoneWhy(edit, found.why),
+    const { edits, base } = found;
+    const preview = await read.preview(edits, base, user);
+    if (preview.outcome === 'unknown_subject') return sendUnknown(c);
+    if (preview.outcome === 'invalid') return refused(c, 'invalid', 422);
+    const undoneWhy = `undoes edit ${edit}: ${found.why}`.slice(0, ui.WHY.max);
+    const show = (more: Pick<ReviewParts, 'exact' | 'unconfirmed'>, status: 200 | 409 = 200) =>
+      send(
+        c,
+        <ReviewPage
+          {...{ title: `Undo edit ${edit}`, at: '/history', preview, format: formatOf(c, deps), ...more }}
+          crumbs={[HISTORY, <a href={`/history/${edit}`}>Edit {edit}</a>]}
+          about={found.why}
+          action={`/history/${edit}/undo`}
+          fields={ui.field(ui.WHY, { why: undoneWhy, ...values })}
+          save="Undo edit"
+          links={ui.button(`/history/${edit}`, 'Cancel')}
+        />,
+        status,
+      );
+    if (values.step === COUNT_STEP || c.req.method !== 'POST')
+      return show({ exact: await countJobs(deps, edits, base, values, user) });
+    const applied = await desk.apply(edits, {
+      ...{ ...actingUser(user), source: 'page', base, confirmed: values.confirmed === 'yes' },
+      why: values.why || undoneWhy,
     });
     return respondToEdit(c, deps, applied, {
       back: '/history',
       invalid: () => refused(c, 'invalid', 422),
       stale: () => refused(c, 'not_last'),
-      unconfirmed: () => show(c, true),
+      unconfirmed: () => show({ unconfirmed: true }, 409),
     });
-  });
+  };
+  app.get('/history/:edit/undo', (c) => undo(c));
+  app.post('/history/:edit/undo', async (c) => undo(c, await readValues(c)));
 };
 
 const historyPage = (
   history: HistoryPage,
   subject: string | undefined,
   done: string | undefined,
-  format: PageFormat,
-): Markup => (
+  format: ui.PageFormat,
+): ui.Markup => (
   <ConsolePage
     title="History"
     at="/history"
@@ -90,15 +95,15 @@ const historyPage = (
     heading="History of edits"
     about={
       subject === undefined ? (
-        'Every change of a limit you may see, newest first.'
+        'All edits of limits that you may see, newest first.'
       ) : (
         <>
-          Of {subjectLink(subject, subject)}. <a href="/history">All</a>
+          Of {ui.subjectLink(subject, subject)}. <a href="/history">All edits</a>
         </>
       )
     }
   >
-    <Done text={done} />
+    <ui.Done text={done} />
     <section class="card" aria-label="Edits">
       {historyPart(history, subject, format)}
     </section>
@@ -107,7 +112,7 @@ const historyPage = (
 
 const HISTORY = <a href="/history">History of edits</a>;
 
-function editEntryPage(entry: LogEntry, mayUndo: boolean, format: PageFormat): Markup {
+function editEntryPage(entry: LogEntry, mayUndo: boolean, format: ui.PageFormat): ui.Markup {
   const { edit, why, actor, source, atMs, count, rows } = entry;
   return (
     <ConsolePage
@@ -117,70 +122,37 @@ function editEntryPage(entry: LogEntry, mayUndo: boolean, format: PageFormat): M
       crumbs={[HISTORY]}
       about={
         <>
-          {why}. {actor} via {source}, {instant(atMs, format)}
+          {why}. {actor} via {source}, {ui.instant(atMs, format)}
         </>
       }
-      actions={mayUndo && button(`/history/${edit}/undo`, 'Take it back')}
+      actions={mayUndo && ui.button(`/history/${edit}/undo`, 'Undo edit')}
     >
-      <Card id="differs" title="What changed" aside={pageCount(count, 'difference')}>
+      <ui.Card id="differs" title="Changes" aside={ui.pageCount(count, 'difference')}>
         {rows === undefined ? (
           <p class="soft">The version before this edit could not be read.</p>
         ) : (
-          changeTable(rows, 'What changed', format)
+          ui.changeTable(rows, 'Changes', format)
         )}
-      </Card>
+      </ui.Card>
     </ConsolePage>
   );
 }
 
-const undoneWhy = (edit: number, why: string): string =>
-  `undoes edit ${edit}: ${why}`.slice(0, WHY_CHARACTERS_MAX);
-
 const WHY_NOT = {
-  not_last: 'Others edited since, and only the last edit is taken back.',
-  nothing_live: 'No limit was edited yet.',
-  gone: 'The version before this edit was kept for 90 days and is gone.',
-  invalid: 'The limits from before do not fit the rules that are in force now.',
+  not_last: 'Other edits followed, and only the last edit can be undone.',
+  nothing_live: 'No limit has been edited yet.',
+  gone: 'The version before this edit has expired after 90 days.',
+  invalid: 'The earlier limits do not fit the rules that are in force now.',
 } as const;
 
 const refused = (c: PageContext, why: keyof typeof WHY_NOT, status: 409 | 422 = 409): Promise<Response> =>
   sendProblem(
     c,
     {
-      title: 'It cannot be taken back',
+      title: 'Edit cannot be undone',
       sentence: `${WHY_NOT[why]} Nothing was changed.`,
-      remedy: 'Edit the limits themselves.',
-      link: ['/history', 'To the history'],
+      remedy: 'Edit the limits instead.',
+      link: ['/history', 'Open history'],
     },
     status,
   );
-
-const undoPage = (
-  edit: number,
-  why: string,
-  preview: ValidPreview,
-  unconfirmed: boolean,
-  format: PageFormat,
-): Markup => (
-  <ConsolePage
-    title={`Take back edit ${edit}`}
-    at="/history"
-    user={format.user}
-    crumbs={[HISTORY, <a href={`/history/${edit}`}>Edit {edit}</a>]}
-    about={why}
-  >
-    {unconfirmed && <NotConfirmed />}
-    {previewPart(preview, format)}
-    <PostForm user={format.user} class="card" action={`/history/${edit}/undo`}>
-      {field(
-        { name: 'why', label: 'Why', type: 'textarea', required: true, max: WHY_CHARACTERS_MAX },
-        { why: undoneWhy(edit, why) },
-      )}
-      {confirmPart(preview, format)}
-      <div class="actions">
-        <button class="main">{preview.needsApproval.length > 0 ? 'File a request' : 'Take it back'}</button>
-        {button(`/history/${edit}`, 'Cancel')}
-      </div>
-    </PostForm>
-  </ConsolePage>
-);

@@ -8,19 +8,8 @@ import type {
 } from '../../answers/job/model.ts';
 import { jobPagePath } from '../../core/notify/console-links.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageContext, type PageRoutes, query, send } from './page-deps.ts';
-import { distance, instant, modeTag, type PageFormat, pageAmount, pageCount } from './parts/amounts.tsx';
-import {
-  Card,
-  Facts,
-  joined,
-  type Markup,
-  Note,
-  outside,
-  soft,
-  subjectLink,
-  Table,
-} from './parts/layout.tsx';
+import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
+import * as ui from './parts/ui.ts';
 import { type JobPageProps, rejectionPart } from './rejection-part.tsx';
 
 const WORD_CHARACTERS_MAX = 500;
@@ -41,24 +30,24 @@ export const jobRoutes: PageRoutes = (app, deps) => {
     return send(c, jobPage({ job, link, requests }, format));
   };
   app.get('/jobs', async (c) => {
-    const word = query(c, 'q', WORD_CHARACTERS_MAX);
+    const word = query.text(c, 'q', WORD_CHARACTERS_MAX);
     return word === undefined ? send(c, findJobPage(formatOf(c, deps))) : show(c, word);
   });
   app.get('/jobs/:word', (c) => show(c, c.req.param('word')));
 };
 
 /** Search form of jobs. @param sentence - why the last search failed */
-const findJobPage = ({ user }: PageFormat, word = '', sentence?: string): Markup => (
+const findJobPage = ({ user }: ui.PageFormat, word = '', sentence?: string): ui.Markup => (
   <ConsolePage
     title="Find a job"
     at="/jobs"
     user={user}
-    about="Why a job was admitted or rejected, and what would become of it now."
+    about="The reasons for a job’s decision, and the decision it would get now."
   >
     {sentence !== undefined && (
-      <Note tone="warn" role="status">
+      <ui.Note tone="warn" role="status">
         {sentence}
-      </Note>
+      </ui.Note>
     )}
     <form class="card filters" method="get" action="/jobs" role="search">
       <label>
@@ -68,12 +57,12 @@ const findJobPage = ({ user }: PageFormat, word = '', sentence?: string): Markup
           {...{ required: true, autofocus: true, placeholder: '4711 or d-4711-1' }}
         />
       </label>
-      <button class="main">Explain</button>
+      <button class="main">Show decision</button>
     </form>
   </ConsolePage>
 );
 
-const jobPage = (shown: JobPageProps, format: PageFormat): Markup => {
+const jobPage = (shown: JobPageProps, format: ui.PageFormat): ui.Markup => {
   const { job } = shown;
   const { projectId, projectPath, name = `Job ${job.jobId}`, url } = job.job;
   const isAdmitted = job.outcome === 'admitted';
@@ -87,19 +76,19 @@ const jobPage = (shown: JobPageProps, format: PageFormat): Markup => {
         <>
           {projectId === undefined
             ? projectPath
-            : subjectLink(`project/${projectId}`, projectPath ?? String(projectId))}{' '}
+            : ui.subjectLink(`project/${projectId}`, projectPath ?? String(projectId))}{' '}
           <span class={isAdmitted ? 'tag good' : 'tag bad'}>{job.outcome}</span>{' '}
-          {instant(job.decidedAtMs, format)} ({distance(job.decidedAtMs, format.nowMs)})
+          {ui.instant(job.decidedAtMs, format)} ({ui.distance(job.decidedAtMs, format.nowMs)})
         </>
       }
-      actions={url !== undefined && outside(url, 'The job in GitLab')}
+      actions={url !== undefined && ui.outside(url, 'Open job in GitLab')}
     >
       {rejectionPart(shown, format)}
       {job.rejection === undefined ? (
         detailParts(job, format)
       ) : (
         <details>
-          <summary>Every detail of this decision</summary>
+          <summary>All details of this decision</summary>
           {detailParts(job, format)}
         </details>
       )}
@@ -108,74 +97,74 @@ const jobPage = (shown: JobPageProps, format: PageFormat): Markup => {
 };
 
 const STATES: Readonly<Record<JobExplanation['state'], string>> = {
-  HELD: 'held: waits or begins',
-  RUNNING: 'runs',
+  HELD: 'held: not started yet',
+  RUNNING: 'running',
   SETTLED: 'ended and settled',
-  RELEASED: 'given back: it never ran',
-  EXPIRED: 'expired: GitLab does not know it any more',
+  RELEASED: 'released: it never ran',
+  EXPIRED: 'expired: GitLab no longer knows the job',
   REJECTED: 'rejected',
-  RESERVED: 'a slot is kept for it',
+  RESERVED: 'reserved: a slot is kept for the job',
 };
 const ANSWERED: Readonly<Record<JobExplanation['answered'], string>> = {
   ledger: 'the ledger',
-  fallback: 'the relay on its own, because no decision came in time',
-  unknown: 'not known',
+  fallback: 'the relay, because the ledger did not decide in time',
+  unknown: 'unknown',
 };
 const UNCHECKED: Readonly<Record<NonNullable<JobExplanation['unchecked']>, string>> = {
   exempt: 'exempt by the policy',
-  unmetered: 'admitted while no answer came; charged later',
-  bypass: 'it ran without being asked about',
+  unmetered: 'admitted without the ledger; charged later',
+  bypass: 'ran without an admission request',
 };
 
-const detailParts = (job: JobExplanation, format: PageFormat): Markup => (
+const detailParts = (job: JobExplanation, format: ui.PageFormat): ui.Markup => (
   <>
     <div class="two">
-      <Card id="decision" title="Decision">
-        <Facts
+      <ui.Card id="decision" title="Decision">
+        <ui.Facts
           of={[
             ['Job', job.jobId],
             ['Decision', <code>{job.decisionId}</code>],
             ['Pipeline', job.job.pipelineId],
             ['State', STATES[job.state]],
-            ['Answered by', ANSWERED[job.answered]],
+            ['Decided by', ANSWERED[job.answered]],
             ['Not checked', job.unchecked && UNCHECKED[job.unchecked]],
-            ['Noted', job.flagged && 'it was rejected, and yet it ran', 'bad-text'],
+            ['Warning', job.flagged && 'the job ran although it was rejected', 'bad-text'],
             ['Ran', job.durationSeconds !== undefined && durationText(job.durationSeconds)],
-            ['Ended', job.endedAtMs !== undefined && instant(job.endedAtMs, format)],
+            ['Ended', job.endedAtMs !== undefined && ui.instant(job.endedAtMs, format)],
           ]}
         />
-      </Card>
-      <Card id="terms" title="Expected cost">
+      </ui.Card>
+      <ui.Card id="terms" title="Expected cost">
         {termsFacts(job, format)}
-      </Card>
+      </ui.Card>
     </div>
     {job.rejectionText !== undefined && (
-      <Card id="text" title="Text on the job page">
+      <ui.Card id="text" title="Rejection text in GitLab">
         <pre>{job.rejectionText}</pre>
-      </Card>
+      </ui.Card>
     )}
-    <Card id="counters" title="Limits it counted on">
+    <ui.Card id="counters" title="Limits of the job">
       {countersPart(job, format)}
-    </Card>
-    <Card id="rules" title="Rules">
+    </ui.Card>
+    <ui.Card id="rules" title="Rules">
       {rulesPart(job.rules)}
-    </Card>
+    </ui.Card>
   </>
 );
 
 /** Estimate and price of the decision; those of now where they differ. */
-function termsFacts({ atDecision, now, currency }: JobExplanation, format: PageFormat): Markup {
+function termsFacts({ atDecision, now, currency }: JobExplanation, format: ui.PageFormat): ui.Markup {
   const texts = (terms: ExplainedTerms): readonly (readonly [string, string])[] => [
     ['Runner class', terms.runnerClass],
     ['Estimate', durationText(terms.estimateSeconds)],
     ['Price per minute', amountText(terms.microsPerMinute, 'micros', currency)],
-    ['Cost', pageAmount(terms.costMicros, 'micros', format)],
+    ['Cost', ui.pageAmount(terms.costMicros, 'micros', format)],
     ['Prices', terms.priceVersion],
     ['Policy', terms.policyVersion],
   ];
   const later = new Map(now && texts(now));
   return (
-    <Facts
+    <ui.Facts
       of={texts(atDecision).map(([name, text]) => {
         const other = later.get(name);
         return [name, other === undefined || other === text ? text : `${text}, now ${other}`];
@@ -184,44 +173,44 @@ function termsFacts({ atDecision, now, currency }: JobExplanation, format: PageF
   );
 }
 
-function countersPart({ counters, countersHidden }: JobExplanation, format: PageFormat): Markup {
+function countersPart({ counters, countersHidden }: JobExplanation, format: ui.PageFormat): ui.Markup {
   const amount = (now: number | string | undefined, unit: ExplainedCounter['unit']) =>
-    typeof now === 'number' ? pageAmount(now, unit, format) : (now ?? '–');
+    typeof now === 'number' ? ui.pageAmount(now, unit, format) : (now ?? '–');
   return (
     <>
       {counters.length === 0 ? (
-        <p class="soft">None that you may see.</p>
+        <p class="soft">You may see none of them.</p>
       ) : (
-        <Table
+        <ui.Table
           label="Limits"
           columns={[
             { head: 'Limit', cell: counterName },
-            { head: 'Then', style: 'full', cell: (counter) => thenText(counter, format) },
+            { head: 'At the decision', style: 'full', cell: (counter) => decisionText(counter, format) },
             { head: 'Limit now', style: 'n', cell: ({ now, unit }) => amount(now.bound, unit) },
             { head: 'Left now', style: 'n', cell: ({ now, unit }) => amount(now.left, unit) },
           ]}
           rows={counters}
         />
       )}
-      {countersHidden > 0 && <p class="soft">{countersHidden} more of groups you may not see.</p>}
+      {countersHidden > 0 && <p class="soft">{countersHidden} more belong to groups you may not see.</p>}
     </>
   );
 }
 
-function counterName({ subject, label, limit, period, now: { mode, wait } }: ExplainedCounter): Markup {
-  const more = [period !== 'now' && period, mode && modeTag(mode), wait && `jobs wait ${wait}`];
+function counterName({ subject, label, limit, period, now: { mode, wait } }: ExplainedCounter): ui.Markup {
+  const more = [period !== 'now' && period, mode && ui.modeTag(mode), wait && `jobs wait ${wait}`];
   return (
     <>
-      {subjectLink(subject, label)}
-      {soft(joined([<code>{limit}</code>, ...more.filter(Boolean)], ' · '))}
+      {ui.subjectLink(subject, label)}
+      {ui.soft(ui.joined([<code>{limit}</code>, ...more.filter(Boolean)], ' · '))}
     </>
   );
 }
 
-function thenText({ atDecision, unit }: ExplainedCounter, format: PageFormat): Markup {
-  if (atDecision === undefined) return <span class="soft">not asked</span>;
+function decisionText({ atDecision, unit }: ExplainedCounter, format: ui.PageFormat): ui.Markup {
+  if (atDecision === undefined) return <span class="soft">not checked</span>;
   const { seen, jobHeld, checked } = atDecision;
-  const amount = (whole: number): string => pageAmount(whole, unit, format);
+  const amount = (whole: number): string => ui.pageAmount(whole, unit, format);
   if (seen === undefined)
     return (
       <>
@@ -230,34 +219,37 @@ function thenText({ atDecision, unit }: ExplainedCounter, format: PageFormat): M
     );
   return (
     <>
-      <strong class="bad-text">refused:</strong> {amount(seen.left)} left of {amount(seen.bound)}, it asked
-      for {amount(seen.asked)}
+      <strong class="bad-text">refused:</strong> {amount(seen.left)} left of {amount(seen.bound)}, the job
+      needed {amount(seen.asked)}
     </>
   );
 }
 
-function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
-  const mattered = rules.filter(({ atDecision }) => atDecision.length > 0);
-  const silent = rules.length - mattered.length;
+function rulesPart(rules: readonly ExplainedRuleRow[]): ui.Markup {
+  const violated = rules.filter(({ atDecision }) => atDecision.length > 0);
+  const unviolated = rules.length - violated.length;
   return (
     <>
-      {mattered.length > 0 && (
-        <Table
+      {violated.length > 0 && (
+        <ui.Table
           label="Rules"
           columns={[
-            { head: 'Rule', cell: ({ id, kind, mode }) => [<code>{id}</code>, ' ', soft(`${kind} ${mode}`)] },
+            {
+              head: 'Rule',
+              cell: ({ id, kind, mode }) => [<code>{id}</code>, ' ', ui.soft(`${kind} ${mode}`)],
+            },
             { head: 'Violations', style: 'full', cell: ({ atDecision }) => atDecision.map(violation) },
           ]}
-          rows={mattered}
+          rows={violated}
         />
       )}
-      {silent > 0 && <p class="soft">{pageCount(silent, 'rule')} with nothing against it.</p>}
+      {unviolated > 0 && <p class="soft">{ui.pageCount(unviolated, 'rule')} without a violation.</p>}
     </>
   );
 }
 
-const violation = ({ code, text, mode }: DisclosedViolation): Markup => (
+const violation = ({ code, text, mode }: DisclosedViolation): ui.Markup => (
   <div>
-    <code>{code}</code> {modeTag(mode)} {text}
+    <code>{code}</code> {ui.modeTag(mode)} {text}
   </div>
 );

@@ -1,9 +1,8 @@
 import type { MeAnswer } from '../../answers/groups/me.ts';
 import type { OwnSessionRow } from '../../core/signin/sessions.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageRoutes, readValues, send } from './page-deps.ts';
-import { distance, type PageFormat } from './parts/amounts.tsx';
-import { Card, DO, hidden, List, type Markup, PostForm, Table } from './parts/layout.tsx';
+import { formatOf, type PageRoutes, readValues, send } from './page.ts';
+import * as ui from './parts/ui.ts';
 
 export const meRoutes: PageRoutes = (app, deps) => {
   const { read, sessions, log } = deps;
@@ -24,14 +23,14 @@ export const meRoutes: PageRoutes = (app, deps) => {
 };
 
 const ROLE_SENTENCES: Readonly<Record<MeAnswer['roles'][number], string>> = {
-  admin: 'Administrator: everything, also switching rules back.',
-  finance: 'Finance: set, raise and grant everywhere, approve what others ask for.',
+  admin: 'Administrator: you may do everything, including moving rollouts back.',
+  finance: 'Finance: you may change and grant limits everywhere, and approve requests.',
   owner:
-    'Owner: see your groups and all below, tighten and freeze them; loosen what an enforced limit above still holds.',
-  viewer: 'Viewer: see your groups and all below, ask for more.',
+    'Owner: you see your groups and everything below, may tighten and freeze them, and may loosen limits that an enforced limit above still bounds.',
+  viewer: 'Viewer: you see your groups and everything below, and may file requests.',
 };
 
-const mePage = (me: MeAnswer, sessions: readonly OwnSessionRow[], format: PageFormat): Markup => (
+const mePage = (me: MeAnswer, sessions: readonly OwnSessionRow[], format: ui.PageFormat): ui.Markup => (
   <ConsolePage
     title="My account"
     at="none"
@@ -39,68 +38,68 @@ const mePage = (me: MeAnswer, sessions: readonly OwnSessionRow[], format: PageFo
     heading={me.name}
     about={`${me.username} in GitLab`}
   >
-    <Card id="may" title="Your rights">
+    <ui.Card id="may" title="Your rights">
       {me.roles.length === 0 && (
         <p>
-          <strong>You are signed in, and nothing is yours to see.</strong> Ask the platform team.
+          <strong>You are signed in, but have no rights here.</strong> Ask the platform team.
         </p>
       )}
-      <List of={me.roles.map((role) => ROLE_SENTENCES[role])} />
-      <p class="soft">Rights come from your groups in GitLab, and are read again every 15 minutes.</p>
-    </Card>
+      <ui.List of={me.roles.map((role) => ROLE_SENTENCES[role])} />
+      <p class="soft">Your rights come from your groups in GitLab. They are read again every 15 minutes.</p>
+    </ui.Card>
     {(me.seesAll || me.groups.length > 0) && (
-      <Card id="see" title="Groups you see">
-        <List
+      <ui.Card id="see" title="Visible groups">
+        <ui.List
           of={
             me.seesAll
               ? ['The whole GitLab']
               : me.groups.map(({ id, path, role }) => [<a href={`/groups/${id}`}>{path}</a>, `, as ${role}`])
           }
         />
-      </Card>
+      </ui.Card>
     )}
     {sessions.length > 0 && sessionsCard(sessions, format)}
   </ConsolePage>
 );
 
-const sessionsCard = (all: readonly OwnSessionRow[], { user, nowMs }: PageFormat): Markup => {
-  const ago = (ms: number): string => distance(nowMs - ms, nowMs);
+const sessionsCard = (all: readonly OwnSessionRow[], { user, nowMs }: ui.PageFormat): ui.Markup => {
+  const ago = (ms: number): string => ui.distance(nowMs - ms, nowMs);
   return (
-    <Card id="sessions" title="Sessions">
-      <Table
+    <ui.Card id="sessions" title="Sessions">
+      <ui.Table
         label="Sessions"
         columns={[
           {
-            head: 'Where',
+            head: 'Device',
             cell: ({ isTerminal, isThis }) => (
               <>
-                {isTerminal ? 'A terminal' : 'A browser'} {isThis && <span class="tag good">this one</span>}
+                {isTerminal ? 'Terminal' : 'Browser'} {isThis && <span class="tag good">this session</span>}
               </>
             ),
           },
-          { head: 'Signed in', cell: ({ beganAgoMs }) => ago(beganAgoMs) },
-          { head: 'Last seen', cell: ({ seenAgoMs }) => ago(seenAgoMs) },
+          { head: 'Sign-in', cell: ({ beganAgoMs }) => ago(beganAgoMs) },
+          { head: 'Last use', cell: ({ seenAgoMs }) => ago(seenAgoMs) },
           {
-            head: DO,
+            head: ui.DO,
             cell: ({ isThis, handle, beganAgoMs }) =>
               !isThis && (
-                <PostForm user={user} action="/me/sessions">
+                <ui.PostForm user={user} action="/me/sessions">
                   <input type="hidden" name="handle" value={handle} />
-                  <button>Sign out{hidden(` the one of ${ago(beganAgoMs)}`)}</button>
-                </PostForm>
+                  <button>Sign out{ui.hidden(` the session of ${ago(beganAgoMs)}`)}</button>
+                </ui.PostForm>
               ),
           },
         ]}
         rows={all}
       />
       {all.length > 2 && (
-        <PostForm user={user} class="actions" action="/me/sessions">
+        <ui.PostForm user={user} class="actions" action="/me/sessions">
           <button class="danger" name="step" value="others">
-            Sign out everywhere else
+            Sign out all other sessions
           </button>
-        </PostForm>
+        </ui.PostForm>
       )}
       <p class="soft">Each session ends after ten hours.</p>
-    </Card>
+    </ui.Card>
   );
 };

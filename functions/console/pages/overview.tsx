@@ -1,44 +1,22 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Overview, OverviewOrder, OverviewQuery, SubjectView } from '../../answers/groups/model.ts';
 import { ConsolePage } from './frame.tsx';
+import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
-import {
-  formatOf,
-  type PageContext,
-  type PageRoutes,
-  query,
-  queryCursor,
-  queryNumber,
-  queryOf,
-  send,
-} from './page-deps.ts';
-import {
-  BAR_KEY,
-  distance,
-  leftOfText,
-  limitBar,
-  number,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-  runsOut,
-} from './parts/amounts.tsx';
-import type { Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
-import { groupTable } from './parts/tables.tsx';
+import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
 export const overviewRoutes: PageRoutes = (app, deps) => {
   app.get('/', async (c) => {
-    const asked = overviewAsked(c);
-    const { under } = asked;
+    const shown = readOverviewQuery(c);
+    const { under } = shown;
     const user = c.var.user;
     const [overview, group] = await Promise.all([
-      deps.read.overview(asked, user),
+      deps.read.overview(shown, user),
       under === undefined ? undefined : deps.read.subject(`group/${under}`, {}, user),
     ]);
     if (under !== undefined && group === undefined) return sendUnknown(c);
-    return send(c, overviewPage({ overview, asked, group }, formatOf(c, deps)));
+    return send(c, overviewPage(overview, shown, group, formatOf(c, deps)));
   });
 };
 
@@ -47,35 +25,34 @@ const ROWS = 50;
 /** The directory is synced every few minutes. */
 const DIRECTORY_OLD_MS = 3_600_000;
 const SORTS: readonly (readonly [OverviewOrder, string])[] = [
-  ['runs-out-first', 'Runs out first'],
-  ['spent', 'Most spent'],
+  ['runs-out-first', 'Soonest to run out first'],
+  ['spent', 'Highest spend first'],
   ['name', 'Name'],
 ];
-function overviewAsked(c: PageContext): OverviewQuery {
-  const search = query(c, 'q');
+function readOverviewQuery(c: PageContext): OverviewQuery {
+  const search = query.text(c, 'q');
   const sorts = SORTS.map(([sort]) => sort);
   return withoutAbsent({
     search,
-    sort: queryOf(c, 'sort', sorts),
+    sort: query.oneOf(c, 'sort', sorts),
     // Searches cover all levels.
-    under: search === undefined ? queryNumber(c, 'under') : undefined,
-    mine: query(c, 'mine') === '1' || undefined,
-    cursor: queryCursor(c),
+    under: search === undefined ? query.number(c, 'under') : undefined,
+    mine: query.text(c, 'mine') === '1' || undefined,
+    cursor: query.cursor(c),
     max: ROWS,
   });
 }
 
-interface OverviewShown {
-  readonly overview: Overview;
-  readonly asked: OverviewQuery;
-  /** The group with the listed subgroups. */
-  readonly group: SubjectView | undefined;
-}
-
-function overviewPage({ overview, asked, group }: OverviewShown, format: PageFormat): Markup {
+/** @param group - has the listed subgroups; undefined for all groups */
+function overviewPage(
+  overview: Overview,
+  shown: OverviewQuery,
+  group: SubjectView | undefined,
+  format: ui.PageFormat,
+): ui.Markup {
   const { user } = format;
   const { first, rows, total, next, previous } = overview;
-  const { search, sort, under, mine } = asked;
+  const { search, sort, under, mine } = shown;
   const to = (cursor: string): string => ui.address('/', { q: search, sort, cursor, mine: mine && 1, under });
   return (
     <ConsolePage
@@ -84,7 +61,7 @@ function overviewPage({ overview, asked, group }: OverviewShown, format: PageFor
       user={user}
       about={aboutText(overview, format)}
       crumbs={group && [<a href="/">All budgets</a>]}
-      actions={group && ui.button(ui.subjectHref(group.subject) ?? '/', 'The group itself')}
+      actions={group && ui.button(ui.subjectHref(group.subject) ?? '/', 'Open group')}
     >
       {mayOpen('GET /budgets', user.roles) && <ui.BudgetTabs at="/" />}
       {instanceCard(overview, format)}
@@ -95,25 +72,25 @@ function overviewPage({ overview, asked, group }: OverviewShown, format: PageFor
           {user.roles.ownedGroupIds.length > 0 && (
             <label class="check">
               <input type="checkbox" name="mine" value="1" checked={mine === true} />
-              Only mine
+              Only my groups
             </label>
           )}
-          <button>Show</button>
+          <button>Show groups</button>
         </form>
         {rows.length === 0 ? (
           <p>
-            <strong>There is nothing to see here.</strong> <a href="/">Show all</a>, or{' '}
-            <a href="/me">see your rights</a>.
+            <strong>No visible group matches.</strong> <a href="/">Show all groups</a>, or{' '}
+            <a href="/me">show your rights</a>.
           </p>
         ) : (
           <>
-            {BAR_KEY}
-            {groupTable(rows, 'Groups and their budgets', format, {
+            {ui.BAR_KEY}
+            {ui.groupTable(rows, 'Groups and their budgets', format, {
               tree: (id) => ui.address('/', { under: id, sort }),
               mayEdit: mayOpen('GET /edit', user.roles),
             })}
             <ui.PageLinks previous={previous && to(previous)} next={next && to(next)}>
-              {number(first)}–{number(first + rows.length - 1)} of {number(total)}
+              {ui.number(first)}–{ui.number(first + rows.length - 1)} of {ui.number(total)}
             </ui.PageLinks>
           </>
         )}
@@ -122,37 +99,38 @@ function overviewPage({ overview, asked, group }: OverviewShown, format: PageFor
   );
 }
 
-function aboutText({ total, others, directoryAtMs, set }: Overview, { nowMs }: PageFormat): Markup {
+function aboutText({ total, others, directoryAtMs, set }: Overview, { nowMs }: ui.PageFormat): ui.Markup {
   const isOld = directoryAtMs === undefined || nowMs - directoryAtMs > DIRECTORY_OLD_MS;
   return (
     <>
-      {pageCount(total - others, 'group')}
-      {others > 0 && ` and ${pageCount(others, 'other budget')}`}.{' '}
-      {set === undefined && 'No limits were made live yet: those packed with the deployment hold. '}
+      {ui.pageCount(total - others, 'group')}
+      {others > 0 && ` and ${ui.pageCount(others, 'other budget')}`}.{' '}
+      {set === undefined && 'No limits have been published yet. Those of the deployment are in force. '}
       {isOld && (
         <strong class="warn-text">
-          Groups read from GitLab: {directoryAtMs === undefined ? 'never' : distance(directoryAtMs, nowMs)}.
+          Last sync of groups from GitLab:{' '}
+          {directoryAtMs === undefined ? 'never' : ui.distance(directoryAtMs, nowMs)}.
         </strong>
       )}
     </>
   );
 }
 
-function instanceCard({ instance }: Overview, format: PageFormat): Markup | '' {
+function instanceCard({ instance }: Overview, format: ui.PageFormat): ui.Markup | '' {
   if (instance === undefined) return '';
   const { budget, metered } = instance;
-  const used = (micros: number): string => pageAmount(micros, 'micros', format);
+  const used = (micros: number): string => ui.pageAmount(micros, 'micros', format);
   return (
     <ui.Card
       id="whole"
       title={<a href="/instance">The whole GitLab</a>}
       aside={budget === undefined ? 'no budget of its own' : budget.period?.label}
     >
-      {budget && limitBar(budget)}
+      {budget && ui.limitBar(budget)}
       <p>
         {budget === undefined
           ? `${used(metered.settledMicros)} spent and ${used(metered.heldMicros)} held this month.`
-          : [leftOfText(budget, format), '. Runs out: ', runsOut(budget, format.nowMs)]}
+          : [ui.leftOfText(budget, format), '. Runs out: ', ui.runsOut(budget, format.nowMs)]}
       </p>
     </ui.Card>
   );

@@ -1,14 +1,14 @@
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { DocumentProblem } from '../../../policies/document/reading.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ApplyOutcome, Denial } from '../../core/limits/edit-outcomes.ts';
 import { actText, whoMayText } from '../../core/limits/rights.ts';
 import type { User } from '../../core/signin/model.ts';
 import type { RenderNotice } from '../../core/signin/require-user.ts';
+import { visibleRows } from '../api/edits.ts';
 import { BarePage, ConsolePage } from './frame.tsx';
-import { type PageContext, type PagesDeps, send } from './page-deps.ts';
-import { address, button, List, type Markup } from './parts/layout.tsx';
+import { type PageContext, type PagesDeps, send } from './page.ts';
+import * as ui from './parts/ui.ts';
 
 export interface Problem {
   readonly title: string;
@@ -17,12 +17,12 @@ export interface Problem {
   readonly link?: readonly [href: string, text: string];
 }
 
-const problemPage = (user: User, { title, sentence, remedy, link }: Problem): Markup => (
+const problemPage = (user: User, { title, sentence, remedy, link }: Problem): ui.Markup => (
   <ConsolePage title={title} at="none" user={user}>
     <div class="card">
       <div>{sentence}</div>
       <p>{remedy}</p>
-      <p>{button(...(link ?? (['/', 'To the budgets'] as const)))}</p>
+      <p>{ui.button(...(link ?? (['/', 'Open budgets'] as const)))}</p>
     </div>
   </ConsolePage>
 );
@@ -51,19 +51,19 @@ export const sendUnknown = (c: PageContext) =>
   sendProblem(
     c,
     {
-      title: 'Not here',
-      sentence: 'There is no such page, or it is about a group you may not see.',
-      remedy: 'You see groups in which you are a member in GitLab, and all below them.',
+      title: 'Not found',
+      sentence: 'This page does not exist, or it is about a group you may not see.',
+      remedy: 'You may see groups of which you are a member in GitLab, and everything below.',
     },
     404,
   );
 
 const forbiddenProblem = (user: User, denied: readonly Denial[], back: string): Problem => ({
-  title: 'Not yours to change',
+  title: 'No right to change this',
   sentence: (
     <>
-      Nothing was saved. You are signed in as {user.username}, and this needs another right:
-      <List
+      Nothing was saved. You are signed in as {user.username}, and these changes need other rights:
+      <ui.List
         of={denied.slice(0, 10).map(({ row, act, needs }) => (
           <>
             {row.path ?? row.subject} <code>{row.limit}</code> {row.field.replaceAll('_', ' ')}: to{' '}
@@ -75,9 +75,9 @@ const forbiddenProblem = (user: User, denied: readonly Denial[], back: string): 
   ),
   remedy: (
     <>
-      Ask a user who is, or{' '}
-      <a href={`/ask?subject=${encodeURIComponent(denied[0]?.row.subject ?? 'instance')}`}>ask for more</a>:
-      the request is sent to them. {RIGHTS}
+      Ask a user who has these rights, or{' '}
+      <a href={`/ask?subject=${encodeURIComponent(denied[0]?.row.subject ?? 'instance')}`}>request more</a>.
+      The request is sent to such users. {RIGHTS}
     </>
   ),
   link: [back, 'Back'],
@@ -85,13 +85,14 @@ const forbiddenProblem = (user: User, denied: readonly Denial[], back: string): 
 
 const RIGHTS = (
   <>
-    Your rights come from GitLab’s groups and are read again every 15 minutes; <a href="/me">see yours</a>.
+    Your rights come from your groups in GitLab, and are read again every 15 minutes.{' '}
+    <a href="/me">Show your rights</a>.
   </>
 );
 
-export const closedPage = (user: User, who: string): Markup =>
+export const closedPage = (user: User, who: string): ui.Markup =>
   problemPage(user, {
-    title: 'Not yours to open',
+    title: 'No right to open this page',
     sentence: `To open this page you must be ${who}. You are signed in as ${user.username}.`,
     remedy: RIGHTS,
   });
@@ -100,16 +101,21 @@ type NeedsApproval = Extract<ApplyOutcome, { outcome: 'needs_approval' }>;
 
 function approvalProblem({ by, request }: NeedsApproval, back: string): Problem {
   const who = whoMayText('approve', by);
-  const sentence = `Nothing is changed yet: another user, who is ${who}, must approve it.`;
+  const sentence = `Nothing was changed yet. Another user, who is ${who}, must approve the change.`;
   if (request !== undefined)
-    return { title: 'Request filed', sentence, remedy: 'It is listed under “Requests”.', link: REQUESTS };
-  const remedy = 'Too many requests are waiting already: some must be decided or expire first.';
+    return {
+      title: 'Request filed',
+      sentence,
+      remedy: 'The request is listed under “Requests”.',
+      link: REQUESTS,
+    };
+  const remedy = 'Too many requests are waiting. Some must be decided or expire first.';
   return { title: 'Needs approval', sentence, remedy, link: [back, 'Back'] };
 }
 
-export const REQUESTS = ['/requests', 'To the requests'] as const;
+export const REQUESTS = ['/requests', 'Open requests'] as const;
 
-export type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
+export type Stale = Omit<Extract<ApplyOutcome, { outcome: 'stale' }>, 'outcome'>;
 
 interface EditAnswers {
   readonly back: string;
@@ -132,21 +138,18 @@ export async function respondToEdit(
     case 'live': {
       const { edit } = outcome.pointer;
       log.info('limits edited', { user: user.id, edit, rows: outcome.rows.length });
-      return c.redirect(address(saved, { saved: edit }), 303);
+      return c.redirect(ui.address(saved, { saved: edit }), 303);
     }
     case 'unchanged':
-      return c.redirect(address(saved, { saved: 'nothing' }), 303);
+      return c.redirect(ui.address(saved, { saved: 'nothing' }), 303);
     case 'invalid':
       return invalid(outcome.problems);
     case 'forbidden': {
       const denied = outcome.denied.filter(({ row }) => sees(row.subject));
       return sendProblem(c, forbiddenProblem(user, denied, back), 403);
     }
-    case 'stale': {
-      const seen = (rows: Stale['mine']) => rows?.filter(({ subject }) => sees(subject));
-      const { mine, theirs, ...rest } = outcome;
-      return stale({ ...rest, ...withoutAbsent({ mine: seen(mine), theirs: seen(theirs) }) });
-    }
+    case 'stale':
+      return stale(visibleRows(outcome, sees));
     case 'needs_confirmation':
       return unconfirmed();
     case 'needs_approval':

@@ -9,20 +9,10 @@ import {
   type SpendUnreadable,
 } from '../../answers/report/model.ts';
 import { groupsCsv, spendCsv } from '../../answers/report/spend-text.ts';
+import { sendCsv } from '../api/api-parts.ts';
 import { ConsolePage } from './frame.tsx';
-import {
-  formatOf,
-  type PageContext,
-  type PageRoutes,
-  query,
-  queryNumber,
-  queryOf,
-  send,
-  sendCsv,
-} from './page-deps.ts';
-import { daySpan, distance, number, type PageFormat, pageAmount } from './parts/amounts.tsx';
-import type { ChoiceList, Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
+import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
+import * as ui from './parts/ui.ts';
 import { sendProblem, sendUnknown } from './problem-page.tsx';
 import { KEY_TEXTS, sameQuery, spendTable, wasteCard } from './report-parts.tsx';
 
@@ -36,24 +26,24 @@ export const reportPageRoutes: PageRoutes = (app, deps) => {
   const { read } = deps;
 
   app.get('/reports', async (c) => {
-    const asked = askedOf(c);
-    const answer = unknownKey(c) ?? (await read.spend({ ...asked, top: ROWS }, c.var.user));
-    const isNamed = asked.group !== undefined || asked.project !== undefined;
-    const page = reportPage(asked, answer, formatOf(c, deps));
+    const input = readSpendQuery(c);
+    const answer = unknownKey(c) ?? (await read.spend({ ...input, top: ROWS }, c.var.user));
+    const isNamed = input.group !== undefined || input.project !== undefined;
+    const page = reportPage(input, answer, formatOf(c, deps));
     return send(c, page, answer.outcome === 'unknown_group' && isNamed ? 404 : 200);
   });
 
   app.get('/reports/:file{spend.csv|groups.csv}', async (c) => {
     const { user } = c.var;
     const [kind] = c.req.param('file').split('.');
-    const asked = askedOf(c);
+    const input = readSpendQuery(c);
     if (kind === 'spend') {
-      const answer = unknownKey(c) ?? (await read.spend({ ...asked, top: FILE_ROWS }, user));
+      const answer = unknownKey(c) ?? (await read.spend({ ...input, top: FILE_ROWS }, user));
       if (answer.outcome !== 'reported') return refused(c, answer);
       const { fromDay, toDay } = answer.report;
       return sendCsv(c, spendCsv(answer.report), `spend-${fromDay}-${toDay}.csv`);
     }
-    const answer = await read.spendList(asked, user);
+    const answer = await read.spendList(input, user);
     if (answer.outcome !== 'listed') return refused(c, answer);
     const { list } = answer;
     if (list.lines.length > FILE_LINES_MAX) return sendProblem(c, TOO_LONG, 413);
@@ -62,45 +52,45 @@ export const reportPageRoutes: PageRoutes = (app, deps) => {
 };
 
 const TOO_LONG = {
-  title: 'Too long',
-  sentence: `A file from here has at most ${number(FILE_LINES_MAX)} groups.`,
-  remedy: 'Ask for one group, or use the command line: npx tollgate report spend --all --csv.',
+  title: 'File too long',
+  sentence: `A file has at most ${ui.number(FILE_LINES_MAX)} groups.`,
+  remedy: 'Choose one group, or use the command line: npx tollgate report spend --all --csv.',
 };
 
 /** An unknown key is an error, because another report would look like the requested one. */
 function unknownKey(c: PageContext): SpendUnreadable | undefined {
-  if (query(c, 'by') === undefined || queryOf(c, 'by', SPEND_KEYS) !== undefined) return undefined;
+  if (query.text(c, 'by') === undefined || query.oneOf(c, 'by', SPEND_KEYS) !== undefined) return undefined;
   return { outcome: 'unreadable', asked: 'by', sentence: `expected one of ${SPEND_KEYS.join(', ')}` };
 }
 
-function askedOf(c: PageContext): SpendQuery {
-  const [from, to] = [query(c, 'from'), query(c, 'to')];
+function readSpendQuery(c: PageContext): SpendQuery {
+  const [from, to] = [query.text(c, 'from'), query.text(c, 'to')];
   const isDays = from !== undefined || to !== undefined;
-  const project = queryNumber(c, 'project');
+  const project = query.number(c, 'project');
   return withoutAbsent({
-    ...(isDays ? { from, to } : { period: query(c, 'period') }),
-    ...(project === undefined ? { group: query(c, 'group') } : { project }),
-    by: queryOf(c, 'by', SPEND_KEYS),
+    ...(isDays ? { from, to } : { period: query.text(c, 'period') }),
+    ...(project === undefined ? { group: query.text(c, 'group') } : { project }),
+    by: query.oneOf(c, 'by', SPEND_KEYS),
   });
 }
 
 function refused(c: PageContext, answer: Exclude<SpendAnswer, { outcome: 'reported' }>) {
   if (answer.outcome === 'unknown_group') return sendUnknown(c);
-  const sentence = `No file of this: ${answer.asked} ${answer.sentence}.`;
+  const sentence = `The report cannot be made: ${answer.asked} ${answer.sentence}.`;
   return sendProblem(c, { title: 'No report', sentence, remedy: 'Go back and correct it.' }, 422);
 }
 
-const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: PageFormat): Markup => {
+const reportPage = (input: SpendQuery, answer: SpendAnswer, format: ui.PageFormat): ui.Markup => {
   const report = answer.outcome === 'reported' ? answer.report : undefined;
   return (
     <ConsolePage
       title="Reports"
       at="/reports"
       user={format.user}
-      about={report ? aboutText(report, format) : 'Spend in any period, compared with the period before.'}
+      about={report ? aboutText(report, format) : 'Spend in any period, compared with the previous period.'}
     >
-      {reportForm(asked, report?.by, report?.keys ?? SPEND_KEYS)}
-      {report && reportParts(asked, report, format)}
+      {reportForm(input, report?.by, report?.keys ?? SPEND_KEYS)}
+      {report && reportParts(input, report, format)}
       {answer.outcome === 'unreadable' && (
         <ui.Note tone="bad" role="alert">
           <strong>{FIELDS[answer.asked]}</strong>: {answer.sentence}.
@@ -109,7 +99,7 @@ const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: PageFormat):
       {answer.outcome === 'unknown_group' && (
         <ui.Plain>
           <strong>
-            {asked.group === undefined ? 'Name a group.' : `There is no report of ${asked.group} for you.`}
+            {input.group === undefined ? 'Choose a group.' : `No report of ${input.group} is visible to you.`}
           </strong>
         </ui.Plain>
       )}
@@ -119,7 +109,7 @@ const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: PageFormat):
 
 const FIELDS = { period: 'Period', from: 'The first day', to: 'The last day', by: 'By' } as const;
 
-const PERIODS: ChoiceList = [
+const PERIODS: ui.ChoiceList = [
   ['month', 'this month'],
   ['last-month', 'last month'],
   ['quarter', 'this quarter'],
@@ -135,51 +125,51 @@ const isoDayOf = (written = ''): string => {
 };
 
 /** Two given days win over the selected period. */
-function reportForm(asked: SpendQuery, by: SpendKey | undefined, keys: readonly SpendKey[]): Markup {
-  const { period = 'month' } = asked;
+function reportForm(input: SpendQuery, by: SpendKey | undefined, keys: readonly SpendKey[]): ui.Markup {
+  const { period = 'month' } = input;
   const isListed = PERIODS.some(([value]) => value === period);
   return (
     <form class="filters" method="get" action="/reports" role="search">
       {ui.choice('Period', 'period', period, [...(isListed ? [] : [[period, period] as const]), ...PERIODS])}
       <label>
         or from
-        <input type="date" name="from" value={isoDayOf(asked.from)} />
+        <input type="date" name="from" value={isoDayOf(input.from)} />
       </label>
       <label>
         to
-        <input type="date" name="to" value={isoDayOf(asked.to)} />
+        <input type="date" name="to" value={isoDayOf(input.to)} />
       </label>
-      {asked.project === undefined ? (
-        ui.searchField('Group', asked.group, 'company/team', 'group')
+      {input.project === undefined ? (
+        ui.searchField('Group', input.group, 'company/team', 'group')
       ) : (
-        <input type="hidden" name="project" value={asked.project} />
+        <input type="hidden" name="project" value={input.project} />
       )}
-      {ui.choice('By', 'by', asked.by && by, [
+      {ui.choice('By', 'by', input.by && by, [
         ['', 'the next level'],
         ...keys.map((key) => [key, KEY_TEXTS[key]] as const),
       ])}
-      <button>Show</button>
+      <button>Show report</button>
     </form>
   );
 }
 
-function aboutText(report: SpendReport, { nowMs }: PageFormat): Markup {
+function aboutText(report: SpendReport, { nowMs }: ui.PageFormat): ui.Markup {
   const { path, before, packedAtMs, subject, fromDay: from, toDay: to } = report;
   return (
     <>
-      {path}, {daySpan(report)}
-      {before !== undefined && `, compared with ${daySpan(before)}`}.{' '}
-      {packedAtMs !== undefined && `Counted ${distance(packedAtMs, nowMs)}. `}
-      {subject !== 'instance' && <a href={ui.address('/reports', { from, to })}>All that is yours</a>}
+      {path}, {ui.daySpan(report)}
+      {before !== undefined && `, compared with ${ui.daySpan(before)}`}.{' '}
+      {packedAtMs !== undefined && `Counted ${ui.distance(packedAtMs, nowMs)}. `}
+      {subject !== 'instance' && <a href={ui.address('/reports', { from, to })}>All my groups</a>}
     </>
   );
 }
 
-function reportParts(asked: SpendQuery, report: SpendReport, format: PageFormat): Markup {
+function reportParts(input: SpendQuery, report: SpendReport, format: ui.PageFormat): ui.Markup {
   const { total, notes, by, rows, subject } = report;
   const isEmpty = total.jobs === 0 && (total.before?.jobs ?? 0) === 0;
-  const file = (name: string, text: string): Markup =>
-    ui.button(ui.address(`/reports/${name}.csv`, sameQuery(asked)), text);
+  const file = (name: string, text: string): ui.Markup =>
+    ui.button(ui.address(`/reports/${name}.csv`, sameQuery(input)), text);
   return (
     <>
       {notes.map((note) => (
@@ -190,15 +180,15 @@ function reportParts(asked: SpendQuery, report: SpendReport, format: PageFormat)
       {totalCard(report, format)}
       {isEmpty ? (
         <ui.Plain>
-          <strong>No job was decided in these days.</strong>
+          <strong>No job was decided in this period.</strong>
         </ui.Plain>
       ) : (
         <>
           <ui.Card id="cost" title={`By ${KEY_TEXTS[by]}`} aside={format.currency}>
-            {spendTable(asked, report)}
+            {spendTable(input, report)}
             <p class="actions">
-              {file('spend', 'These rows as CSV')}
-              {!subject.startsWith('project/') && file('groups', 'All groups as CSV')}
+              {file('spend', 'Download rows (CSV)')}
+              {!subject.startsWith('project/') && file('groups', 'Download all groups (CSV)')}
             </p>
           </ui.Card>
           {rows.length > 0 && wasteCard(report)}
@@ -208,18 +198,18 @@ function reportParts(asked: SpendQuery, report: SpendReport, format: PageFormat)
   );
 }
 
-function totalCard({ total }: SpendReport, format: PageFormat): Markup {
+function totalCard({ total }: SpendReport, format: ui.PageFormat): ui.Markup {
   const { before, micros, heldMicros, rejected } = total;
-  const money = (amount: number): string => pageAmount(amount, 'micros', format);
+  const money = (amount: number): string => ui.pageAmount(amount, 'micros', format);
   return (
-    <ui.Card id="total" title="All together">
+    <ui.Card id="total" title="Total">
       <ui.Facts
         style="figures"
         of={[
           ['Spent', money(micros)],
           ['Held by running jobs', heldMicros !== 0 && money(heldMicros)],
-          ['The period before', before && money(before.micros)],
-          ['Jobs', [number(total.jobs), rejected > 0 && ui.soft(`${number(rejected)} rejected`)]],
+          ['Previous period', before && money(before.micros)],
+          ['Jobs', [ui.number(total.jobs), rejected > 0 && ui.soft(`${ui.number(rejected)} rejected`)]],
         ]}
       />
     </ui.Card>

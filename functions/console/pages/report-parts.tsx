@@ -10,8 +10,7 @@ import {
   type SpendRow,
 } from '../../answers/report/model.ts';
 import { meanQueuedSeconds, queueText, retriesText } from '../../answers/report/spend-text.ts';
-import { Bar, bare, number, percent, shortDayLabel } from './parts/amounts.tsx';
-import { address, Card, type Column, type Markup, pathMarkup, soft, Table } from './parts/layout.tsx';
+import * as ui from './parts/ui.ts';
 import { monthText } from './statements.tsx';
 
 export const KEY_TEXTS: Readonly<Record<SpendKey, string>> = {
@@ -26,41 +25,32 @@ export const sameQuery = ({ period, from, to, group, project, by }: SpendQuery) 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** One line a row with its bar and the period before; the others and all together at the end. */
-export function spendTable(asked: SpendQuery, report: SpendReport): Markup {
+export function spendTable(input: SpendQuery, report: SpendReport): ui.Markup {
   const { rows, other, total, by, before } = report;
   const most = Math.max(1, ...rows.map(({ micros, heldMicros }) => micros + heldMicros));
   const beforeOf = (row: Pick<SpendRow, 'before'>): number => row.before?.micros ?? 0;
   return reportTable(
     `Spent by ${KEY_TEXTS[by]}`,
     report,
-    (row) => linkedName(row, asked, report),
+    (row) => linkedName(row, input, report),
     // The 168 hours of a week would make a page of more than 100 KB.
-    by === 'hour'
-      ? []
-      : [
-          {
-            head: 'Share',
-            style: 'bar-cell',
-            cell: ({ micros, heldMicros }) => (
-              <Bar spent={Math.max(0, micros)} held={heldMicros} limit={most} />
-            ),
-          },
-        ],
+    by !== 'hour' && {
+      ...{ head: 'Share', style: 'bar-cell' },
+      cell: ({ micros, heldMicros }) => <ui.Bar spent={Math.max(0, micros)} held={heldMicros} limit={most} />,
+    },
     [
-      { head: 'Spent', style: 'n', cell: ({ micros }) => bare(micros, 'micros') },
-      ...(before === undefined
-        ? []
-        : [
-            { head: 'Before', style: 'n', cell: (row: FigureRow) => bare(beforeOf(row), 'micros') },
-            {
-              head: 'Change',
-              style: 'n',
-              cell: (row: FigureRow) => bare(row.micros - beforeOf(row), 'micros'),
-            },
-          ]),
-      { head: 'Ran, min', style: 'n wide', cell: ({ seconds }) => number(Math.round(seconds / 60)) },
+      { head: 'Spent', style: 'n', cell: ({ micros }) => ui.bare(micros, 'micros') },
+      before !== undefined && {
+        ...{ head: 'Previous', style: 'n' },
+        cell: (row) => ui.bare(beforeOf(row), 'micros'),
+      },
+      before !== undefined && {
+        ...{ head: 'Change', style: 'n' },
+        cell: (row) => ui.bare(row.micros - beforeOf(row), 'micros'),
+      },
+      { head: 'Run time, min', style: 'n wide', cell: ({ seconds }) => ui.number(Math.round(seconds / 60)) },
     ],
-    { rows, others: hasOthers(report) ? other : undefined, total },
+    { rows, others: hasOthers(report) && other, total },
   );
 }
 
@@ -70,71 +60,67 @@ function reportTable(
   label: string,
   { by }: SpendReport,
   nameOf: (row: SpendRow) => Child,
-  bars: readonly Column<SpendRow>[],
-  figures: readonly Column<FigureRow>[],
+  bar: ui.Column<SpendRow> | false,
+  figures: readonly (ui.Column<FigureRow> | false)[],
   {
     rows,
     others,
     total,
-  }: {
-    readonly rows: readonly SpendRow[];
-    readonly others: SpendReport['other'] | undefined;
-    readonly total: FigureRow;
-  },
-): Markup {
+  }: Pick<SpendReport, 'rows' | 'total'> & { readonly others: SpendReport['other'] | false },
+): ui.Markup {
   const head = capital(KEY_TEXTS[by]);
   const foot = (name: Child, row: FigureRow) => ({
     [head]: name,
-    ...Object.fromEntries(figures.map((column) => [column.head, column.cell(row)])),
+    ...Object.fromEntries(figures.flatMap((column) => (column ? [[column.head, column.cell(row)]] : []))),
   });
   return (
-    <Table
+    <ui.Table
       label={label}
-      columns={[{ head, cell: nameOf }, ...bars, ...figures]}
+      columns={[{ head, cell: nameOf }, bar, ...figures]}
       rows={rows}
-      foot={[...(others === undefined ? [] : [foot(soft(others.label), others)]), foot('Together', total)]}
+      foot={[others && foot(ui.soft(others.label), others), foot('Total', total)]}
     />
   );
 }
 
-function rowName({ name }: SpendRow, by: SpendKey): Markup | string {
-  if (by === 'day') return shortDayLabel(name);
+function rowName({ name }: SpendRow, by: SpendKey): ui.Markup | string {
+  if (by === 'day') return ui.shortDayLabel(name);
   if (by === 'month') return monthText(name);
-  return name === '' ? 'No class' : pathMarkup(name);
+  return name === '' ? 'No class' : ui.pathMarkup(name);
 }
 
 /** Leads to the next level down, in the same period. */
-function linkedName(row: SpendRow, asked: SpendQuery, { by }: SpendReport): Markup | string {
+function linkedName(row: SpendRow, input: SpendQuery, { by }: SpendReport): ui.Markup | string {
   const name = rowName(row, by);
-  const same = { ...sameQuery(asked), group: undefined, project: undefined, by: undefined };
-  const link = (query: Readonly<Record<string, string | number | undefined>>): Markup => (
-    <a href={address('/reports', { ...same, ...query })}>{name}</a>
+  const same = { ...sameQuery(input), group: undefined, project: undefined, by: undefined };
+  const link = (query: Readonly<Record<string, string | number | undefined>>): ui.Markup => (
+    <a href={ui.address('/reports', { ...same, ...query })}>{name}</a>
   );
   const id = row.subject?.slice(row.subject.indexOf('/') + 1);
   if (by === 'group' && id !== undefined) return link({ group: id });
   if (by === 'project' && id !== undefined) return link({ project: id, by: 'month' });
   if (by !== 'month') return name;
-  const { group, project } = asked;
+  const { group, project } = input;
   return link({ from: undefined, to: undefined, period: row.name, group, project, by: 'day' });
 }
 
-const WASTE: readonly Column<FigureRow>[] = [
-  { head: 'Jobs', style: 'n', cell: ({ jobs }) => number(jobs) },
-  { head: 'Rejected', style: 'n', cell: ({ rejected }) => number(rejected) },
-  { head: 'Never ran', style: 'n', cell: ({ neverRan }) => number(neverRan) },
-  { head: 'Unchecked', style: 'n', cell: ({ bypass, unmetered }) => number(bypass + unmetered) },
+const WASTE: readonly ui.Column<FigureRow>[] = [
+  { head: 'Jobs', style: 'n', cell: ({ jobs }) => ui.number(jobs) },
+  { head: 'Rejected', style: 'n', cell: ({ rejected }) => ui.number(rejected) },
+  { head: 'Never ran', style: 'n', cell: ({ neverRan }) => ui.number(neverRan) },
+  { head: 'Unchecked', style: 'n', cell: ({ bypass, unmetered }) => ui.number(bypass + unmetered) },
   {
     head: 'Over estimate',
     style: 'n',
-    cell: ({ estimated, overEstimate }) => (estimated === 0 ? '–' : percent(overEstimate, estimated)),
+    cell: ({ estimated, overEstimate }) => (estimated === 0 ? '–' : ui.percent(overEstimate, estimated)),
   },
   {
     head: 'Retries',
     style: 'n',
-    cell: ({ retriesKnown, retries }) => (retriesKnown === 0 ? '–' : number(retries)),
+    cell: ({ retriesKnown, retries }) => (retriesKnown === 0 ? '–' : ui.number(retries)),
   },
   {
-    head: 'Queued',
+    head: 'Mean queue time',
     style: 'n',
     cell: (row) => {
       const mean = meanQueuedSeconds(row);
@@ -143,20 +129,17 @@ const WASTE: readonly Column<FigureRow>[] = [
   },
 ];
 
-export function wasteCard(report: SpendReport): Markup {
+export function wasteCard(report: SpendReport): ui.Markup {
   const { by, rows, other, total } = report;
-  const shown = {
-    rows: by === 'hour' ? [] : rows,
-    others: by !== 'hour' && other.jobs !== 0 ? other : undefined,
-    total,
-  };
+  const isHourly = by === 'hour';
+  const shown = { rows: isHourly ? [] : rows, others: !isHourly && other.jobs !== 0 && other, total };
   return (
-    <Card id="waste" title="More than money">
-      {reportTable('More than money', report, (row) => rowName(row, by), [], WASTE, shown)}
+    <ui.Card id="waste" title="Job figures">
+      {reportTable('Job figures', report, (row) => rowName(row, by), false, WASTE, shown)}
       <p class="soft">
         Unchecked jobs ran without a decision of the ledger and were charged afterwards. {retriesText(report)}{' '}
         {queueText(report)}
       </p>
-    </Card>
+    </ui.Card>
   );
 }

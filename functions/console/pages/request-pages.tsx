@@ -7,35 +7,29 @@ import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import { isDecided } from '../../core/limits/requests.ts';
 import { grantFormFields } from './edit/forms.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageContext, type PagesDeps, send } from './page-deps.ts';
-import { distance, instant, leftOfText, limitWords, type PageFormat } from './parts/amounts.tsx';
-import {
-  type FieldProblems,
-  field,
-  hiddenFields,
-  NO_PROBLEMS,
-  problemList,
-  type Values,
-} from './parts/form-field.tsx';
-import type { Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
-import { countedFor, LOCKOUT, previewPart, SAVE_FORM } from './parts/preview-part.tsx';
-import { wantedText } from './parts/tables.tsx';
+import { formatOf, type PageContext, type PagesDeps, send } from './page.ts';
+import { countJobs, SAVE_FORM } from './parts/backtest-part.tsx';
+import { LOCKOUT, previewPart } from './parts/preview-part.tsx';
+import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
-const requestFacts = (row: RequestRow, format: PageFormat): Markup => {
+const requestFacts = (row: RequestRow, format: ui.PageFormat): ui.Markup => {
   const { reason, limit, limitNow, ticket, link, expiresAtMs } = row;
-  const left = limitNow ? `${limitWords(limitNow)}: ${leftOfText(limitNow, format)}` : <code>{limit}</code>;
+  const left = limitNow ? (
+    `${ui.limitWords(limitNow)}: ${ui.leftOfText(limitNow, format)}`
+  ) : (
+    <code>{limit}</code>
+  );
   return (
     <>
       <p>{reason}</p>
       <ui.Facts
         of={[
-          ['Counts', row.from !== undefined && spanText(row)],
+          ['Validity', row.from !== undefined && spanText(row)],
           ['Limit', left],
           ['Ticket', ticket],
-          ['From', link !== undefined && ui.outside(link, link)],
-          ['Waits until', instant(expiresAtMs, format)],
+          ['Origin', link !== undefined && ui.outside(link, link)],
+          ['Expiry', ui.instant(expiresAtMs, format)],
         ]}
       />
     </>
@@ -56,8 +50,8 @@ const OVER_SHOWN = 50;
 export function requestsPage(
   rows: readonly RequestRow[],
   done: string | undefined,
-  format: PageFormat,
-): Markup {
+  format: ui.PageFormat,
+): ui.Markup {
   const waiting = rows.filter((row) => !isDecided(row) && row.expiresAtMs > format.nowMs);
   const over = rows.filter((row) => !waiting.includes(row));
   return (
@@ -65,8 +59,7 @@ export function requestsPage(
       title="Requests"
       at="/requests"
       user={format.user}
-      heading="Requests for more"
-      about="Ask for more on the page of a group. A request is never decided by the user who made it."
+      about="File a request on the page of a group. Another user decides it."
     >
       <ui.Done text={done} />
       {waiting.length === 0 && <ui.Plain>No requests are waiting.</ui.Plain>}
@@ -75,7 +68,7 @@ export function requestsPage(
         <ui.Card id="over" title="Decided">
           <ol class="timeline">
             {over.slice(0, OVER_SHOWN).map((row) => (
-              <li>{overText(row, format)}</li>
+              <li>{decidedText(row, format)}</li>
             ))}
           </ol>
         </ui.Card>
@@ -84,15 +77,15 @@ export function requestsPage(
   );
 }
 
-function waitingCard(row: RequestRow, format: PageFormat): Markup {
+function waitingCard(row: RequestRow, format: ui.PageFormat): ui.Markup {
   const { id, subject, path, mayDecide, own } = row;
   return (
     <article class="card" aria-labelledby={`r-${id}`}>
       <h2 id={`r-${id}`}>
         <span>
-          {wantedText(row, format)} for {ui.subjectLink(subject, path)}
+          {ui.requestedText(row, format)} for {ui.subjectLink(subject, path)}
         </span>
-        {ui.soft(`${row.requestedBy}, ${distance(row.requestedAtMs, format.nowMs)}`)}
+        {ui.soft(`${row.requestedBy}, ${ui.distance(row.requestedAtMs, format.nowMs)}`)}
       </h2>
       {requestFacts(row, format)}
       {row.state === 'approved' && (
@@ -101,32 +94,33 @@ function waitingCard(row: RequestRow, format: PageFormat): Markup {
       {mayDecide ? (
         <div class="actions">
           <a class="button main" href={`/requests/${id}`}>
-            Look at it and decide{ui.hidden(` for ${path}`)}
+            Review request{ui.hidden(` for ${path}`)}
           </a>
         </div>
       ) : (
         <p class="soft">
-          {own ? 'You asked for it, so another user decides.' : 'You may not decide this one.'}
+          {own ? 'You filed this request, so another user decides.' : 'You may not decide this request.'}
         </p>
       )}
     </article>
   );
 }
 
-function overText(row: RequestRow, format: PageFormat): Markup {
+function decidedText(row: RequestRow, format: ui.PageFormat): ui.Markup {
   const { decidedAtMs, decidedBy, note, state } = row;
   const outcome = state === 'pending' ? 'expired' : state;
   return (
     <>
       <span class={`tag ${state === 'approved' ? 'good' : ''}`}>{row.granted ? 'granted' : outcome}</span>{' '}
-      <strong>{wantedText(row, format)}</strong> for {ui.subjectLink(row.subject, row.path)}: {row.reason}
+      <strong>{ui.requestedText(row, format)}</strong> for {ui.subjectLink(row.subject, row.path)}:{' '}
+      {row.reason}
       <p class="soft">
-        asked by {row.requestedBy}
+        requested by {row.requestedBy}
         {decidedBy !== undefined && `, decided by ${decidedBy}`}
-        {decidedAtMs !== undefined && ` ${distance(decidedAtMs, format.nowMs)}`}
+        {decidedAtMs !== undefined && ` ${ui.distance(decidedAtMs, format.nowMs)}`}
         {note !== undefined && `: ${note}`}
         {state === 'approved' && row.link !== undefined && (
-          <> · {ui.outside(row.link, 'Retry the job in GitLab')}</>
+          <> · {ui.outside(row.link, 'Retry job in GitLab')}</>
         )}
       </p>
     </>
@@ -135,28 +129,28 @@ function overText(row: RequestRow, format: PageFormat): Markup {
 
 export function askPage(
   { path, subject, limits, zone }: SubjectView,
-  values: Values,
-  format: PageFormat,
-  problems: FieldProblems = NO_PROBLEMS,
+  values: ui.Values,
+  format: ui.PageFormat,
+  problems: ui.FieldProblems = ui.NO_PROBLEMS,
   others: readonly string[] = [],
-): Markup {
-  const link = { name: 'link', label: 'The job it is about', type: 'url', max: 500 } as const;
-  const fields = [...grantFormFields(limits, zone), { ...link, hint: 'Its address in GitLab.' }];
+): ui.Markup {
+  const link = { name: 'link', label: 'Job', type: 'url', max: 500 } as const;
+  const fields = [...grantFormFields(limits, zone), { ...link, hint: 'The address of the job in GitLab.' }];
   const back = ui.subjectHref(subject) ?? '/';
   return (
-    <ConsolePage title={`Ask for more for ${path}`} at="/requests" user={format.user}>
-      {problemList(problems, others, fields)}
+    <ConsolePage title={`Request for more, ${path}`} at="/requests" user={format.user}>
+      {ui.problemList(problems, others, fields)}
       {limits.every((limit) => limit.amount === 'unlimited') ? (
         <ui.Plain>
-          It has no limit of its own to add to; ask for those above it there. {ui.button(back, 'Back')}
+          There is no limit here to add to. Request more for a group above. {ui.button(back, 'Back')}
         </ui.Plain>
       ) : (
         <ui.PostForm user={format.user} class="card" action="/ask">
-          <ui.List of={limits.map((limit) => `${limitWords(limit)}: ${leftOfText(limit, format)}`)} />
-          {hiddenFields({ subject })}
-          {fields.map((each) => field(each, values, problems))}
+          <ui.List of={limits.map((limit) => `${ui.limitWords(limit)}: ${ui.leftOfText(limit, format)}`)} />
+          {ui.hiddenFields({ subject })}
+          {fields.map((each) => ui.field(each, values, problems))}
           <div class="actions">
-            <button class="main">Send the request</button>
+            <button class="main">Send request</button>
             {ui.button(back, 'Cancel')}
           </div>
         </ui.PostForm>
@@ -167,10 +161,10 @@ export function askPage(
 
 const CHANGED = {
   outcome: 'invalid',
-  problems: [{ path: [], message: 'was changed meanwhile: decline it, and have it asked for again' }],
+  problems: [{ path: [], message: 'was changed since: decline this request, and have a new one filed' }],
 } as const;
 
-async function editsOf(
+async function requestedEdits(
   row: RequestRow,
   { desk }: PagesDeps,
 ): Promise<{ readonly edits: readonly LimitEdit[]; readonly stale: boolean }> {
@@ -185,10 +179,10 @@ export async function showDecision(
   c: PageContext,
   deps: PagesDeps,
   row: RequestRow,
-  values: Values,
+  values: ui.Values,
 ): Promise<Response> {
   const format = formatOf(c, deps);
-  const { edits, stale } = await editsOf(row, deps);
+  const { edits, stale } = await requestedEdits(row, deps);
   if (stale) return send(c, decidePage(row, values, CHANGED, format));
   const base = (await deps.desk.live())?.pointer.set;
   const preview = await deps.read.preview(edits, base, c.var.user);
@@ -197,7 +191,7 @@ export async function showDecision(
   const isNamed = ({ field }: { readonly field: string }): boolean =>
     field !== 'by' && !field.endsWith('by_user');
   const shown = preview.outcome === 'valid' ? { ...preview, rows: preview.rows.filter(isNamed) } : preview;
-  const exact = await countedFor(deps, edits, base, values, c.var.user);
+  const exact = await countJobs(deps, edits, base, values, c.var.user);
   return send(c, decidePage(row, values, shown, format, exact));
 }
 
@@ -206,20 +200,20 @@ type Decidable = Exclude<PreviewAnswer, { outcome: 'unknown_subject' }> | typeof
 /** @param values - `note`, and `link`: the signed link of the visit */
 function decidePage(
   row: RequestRow,
-  values: Values,
+  values: ui.Values,
   preview: Decidable,
-  format: PageFormat,
+  format: ui.PageFormat,
   exact?: BacktestAnswer,
-): Markup {
-  const wanted = `${wantedText(row, format)} for ${row.path}`;
+): ui.Markup {
+  const requested = `${ui.requestedText(row, format)} for ${row.path}`;
   return (
     <ConsolePage
-      title={`Decide: ${wanted}`}
+      title={`Review: ${requested}`}
       at="/requests"
       user={format.user}
-      heading={wanted}
+      heading={requested}
       crumbs={[<a href="/requests">Requests</a>]}
-      about={`Asked for by ${row.requestedBy}. Look at what it does, then decide.`}
+      about={`Requested by ${row.requestedBy}. Check the effect, then approve or decline.`}
     >
       <ui.Card id="asked" title="Request">
         {requestFacts(row, format)}
@@ -235,18 +229,18 @@ function decidePage(
         </>
       ) : (
         <ui.Note tone="bad" role="alert" lines={preview.problems.map(({ message }) => message)}>
-          <strong>It no longer fits the limits.</strong>
+          <strong>The request no longer fits the limits.</strong>
         </ui.Note>
       )}
       <ui.PostForm user={format.user} class="card" id={SAVE_FORM} action={`/requests/${row.id}`}>
-        {values.link !== undefined && hiddenFields({ link: values.link })}
-        {field({ name: 'note', label: 'Note', max: 500, hint: 'Required to decline.' }, values)}
+        {values.link !== undefined && ui.hiddenFields({ link: values.link })}
+        {ui.field({ name: 'note', label: 'Note', max: 500, hint: 'Required to decline.' }, values)}
         <div class="actions">
           <button class="main" name="verdict" value="approve" disabled={preview.outcome === 'invalid'}>
-            Approve
+            Approve request
           </button>
           <button class="danger" name="verdict" value="decline">
-            Decline
+            Decline request
           </button>
           {ui.button('/requests', 'Cancel')}
         </div>

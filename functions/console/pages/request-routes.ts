@@ -16,8 +16,8 @@ import {
   query,
   readValues,
   send,
-} from './page-deps.ts';
-import { COUNT_STEP } from './parts/preview-part.tsx';
+} from './page.ts';
+import { COUNT_STEP } from './parts/backtest-part.tsx';
 import { type Problem, REQUESTS, sendProblem, sendUnknown } from './problem-page.tsx';
 import { askPage, requestsPage, showDecision } from './request-pages.tsx';
 
@@ -28,11 +28,11 @@ const problem = (title: string, sentence: string, remedy: string): Problem => ({
 });
 
 const FAULTS = {
-  altered: [403, 'This link does not work', 'It is not as it was sent, or it is about another request.'],
-  another: [403, 'This link is not yours', 'It was sent to finance, and you are not of finance.'],
-  expired: [410, 'This link has expired', 'A link is good for a week.'],
-  used: [409, 'Decided already', 'A link works once, and the request it is about has been decided.'],
-  unchecked: [503, 'Not checked', 'This link could not be checked just now.'],
+  altered: [403, 'This link does not work', 'The link was changed, or it belongs to another request.'],
+  another: [403, 'This link is for finance', 'It was sent to finance, and you are not a member.'],
+  expired: [410, 'This link has expired', 'A link is valid for a week.'],
+  used: [409, 'Decided already', 'A link works once, and its request has been decided.'],
+  unchecked: [503, 'Link not checked', 'This link cannot be checked at the moment.'],
 } as const;
 
 /**
@@ -51,7 +51,11 @@ async function refusedLink(
   if (fault === undefined) return undefined;
   deps.log.warn('approval link refused', { request, fault, user: user.id });
   const [status, title, sentence] = FAULTS[fault];
-  return sendProblem(c, problem(title, sentence, 'See “Requests” for what waits for you.'), status);
+  return sendProblem(
+    c,
+    problem(title, sentence, 'Requests that wait for you are listed under “Requests”.'),
+    status,
+  );
 }
 
 async function faultOf(
@@ -78,14 +82,14 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
 
   app.get('/ask', async (c) => {
     const { user } = c.var;
-    const subject = query(c, 'subject');
+    const subject = query.text(c, 'subject');
     if (subject === undefined) return c.redirect('/', 303);
     const view = await read.subject(subject, {}, user);
     if (view === undefined) return sendUnknown(c);
     const values = {
-      limit: query(c, 'limit') ?? view.burnUp?.limit ?? '',
+      limit: query.text(c, 'limit') ?? view.burnUp?.limit ?? '',
       from: writtenDay(deps.clock.nowMs(), view.zone),
-      link: query(c, 'link', LINK_CHARACTERS_MAX) ?? '',
+      link: query.text(c, 'link', LINK_CHARACTERS_MAX) ?? '',
     };
     return send(c, askPage(view, values, formatOf(c, deps)));
   });
@@ -98,10 +102,10 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
     const again = (problems: ReadonlyMap<string, string>, others: readonly string[] = []) =>
       send(c, askPage(view, values, formatOf(c, deps), problems, others), 422);
     const unclear = new Map(NEEDED.filter((name) => !values[name]).map((name) => [name, REQUIRED] as const));
-    const wanted = writtenValues(values, {}, deps.policy.currency, unclear);
+    const written = writtenValues(values, {}, deps.policy.currency, unclear);
     if (unclear.size > 0) return again(unclear);
-    const { subject = '', limit = '', amount = '', from = '', until = '', reason = '' } = wanted;
-    const { ticket, link } = wanted;
+    const { subject = '', limit = '', amount = '', from = '', until = '', reason = '' } = written;
+    const { ticket, link } = written;
     const grant = { subject, limit, amount, from, until, reason };
     const more = withoutAbsent({ ticket: ticket || undefined, link: link || undefined });
     const outcome = await desk.request({ ...grant, ...more }, actingUser(user));
@@ -114,7 +118,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
   });
 
   app.get('/requests', async (c) => {
-    const done = DONE[query(c, 'done') ?? ''];
+    const done = DONE[query.text(c, 'done') ?? ''];
     return send(c, requestsPage(await read.requests(c.var.user), done, formatOf(c, deps)));
   });
 
@@ -123,7 +127,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
 
   app.get('/requests/:id', async (c) => {
     const row = await rowOf(c);
-    const link = query(c, 'link', LINK_CHARACTERS_MAX);
+    const link = query.text(c, 'link', LINK_CHARACTERS_MAX);
     const refused = await refusedLink(c, deps, row, link);
     if (refused !== undefined) return refused;
     return row?.mayDecide === true ? showDecision(c, deps, row, withoutAbsent({ link })) : sendUnknown(c);
@@ -140,7 +144,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
     if (row === undefined) return sendUnknown(c);
     if (values.step === COUNT_STEP && row.mayDecide) return showDecision(c, deps, row, values);
     if (verdict !== 'approve' && note === '')
-      return sendProblem(c, problem('Not decided', NO_NOTE, 'The user who asked reads it.'), 422);
+      return sendProblem(c, problem('Not decided', NO_NOTE, 'The requester reads the note.'), 422);
     const outcome = await desk.decide(
       row.id,
       verdict === 'approve' ? { verdict, ...(note !== '' && { note }) } : { verdict: 'decline', note },
@@ -151,26 +155,26 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
     if (outcome.outcome === 'approved' || outcome.outcome === 'declined')
       return c.redirect(`/requests?done=${outcome.outcome}`, 303);
     const [status, why] = whyNotDecided(outcome, user);
-    return sendProblem(c, problem('Not decided', why, 'You changed nothing.'), status);
+    return sendProblem(c, problem('Not decided', why, 'Nothing was changed.'), status);
   });
 };
 
 const NEEDED = ['limit', 'amount', 'from', 'until', 'reason'];
 
-const NO_NOTE = 'To decline a request you must say why.';
+const NO_NOTE = 'To decline a request, you must give a reason.';
 
 const DONE: Readonly<Record<string, string>> = {
-  filed: 'Your request was filed. Users who may grant it see it here.',
-  approved: 'Approved: an edit is in force, a grant from its first day on.',
+  filed: 'Your request was filed. Users who may approve it see it here.',
+  approved: 'Approved. An edit is in force now, a grant from its first day.',
   declined: 'Declined.',
 };
 
 const notFiled = (outcome: Exclude<RequestOutcome, { outcome: 'filed' | 'invalid' }>): Problem =>
   outcome.outcome === 'forbidden'
     ? problem(
-        'Not yours to ask for',
-        `To ask for more here you must be ${whoMayText(outcome.act, outcome.needs)}.`,
-        'Ask a member of the group to file it.',
+        'No right to request this',
+        `To request more here, you must be ${whoMayText(outcome.act, outcome.needs)}.`,
+        'Ask a member of the group to file the request.',
       )
     : problem(
         'Too many requests are waiting',
@@ -183,27 +187,27 @@ type NotDecided = Exclude<DecideOutcome, { outcome: 'approved' | 'declined' }>;
 function whyNotDecided(outcome: NotDecided, { username }: User): readonly [ContentfulStatusCode, string] {
   switch (outcome.outcome) {
     case 'unknown':
-      return [404, 'There is no such request any more: requests are kept for 30 days.'];
+      return [404, 'The request does not exist any more: requests are kept for 30 days.'];
     case 'decided':
       return [
         409,
-        `${outcome.request.decidedBy ?? 'Another user'} was faster: it is ${outcome.request.state}.`,
+        `${outcome.request.decidedBy ?? 'Another user'} has ${outcome.request.state} the request already.`,
       ];
     case 'forbidden': {
       const who = whoMayText(outcome.act, outcome.needs);
-      const own = 'You asked for it yourself; another user must decide.';
+      const own = 'You filed this request, so another user must decide.';
       return [
         403,
-        outcome.own ? own : `You are signed in as ${username}; to decide this you must be ${who}.`,
+        outcome.own ? own : `You are signed in as ${username}; to decide this request, you must be ${who}.`,
       ];
     }
     case 'invalid': {
       const problems = outcome.problems.map(({ message }) => message).join('; ');
-      return [422, `It no longer fits: ${problems}. Decline it, or mend the limits first.`];
+      return [422, `The request no longer fits: ${problems}. Decline it, or correct the limits first.`];
     }
     case 'stale':
-      return [409, 'The limits it changes are others by now. Decline it, and have it asked for again.'];
+      return [409, 'The limits of this request were edited since. Decline it, and have a new one filed.'];
     case 'busy':
-      return [503, 'Others edited at the same time, again and again. Try again.'];
+      return [503, 'Others edit the limits at the same time. Try again.'];
   }
 }

@@ -12,22 +12,18 @@ import type { ApplyOutcome } from '../../core/limits/edit-outcomes.ts';
 import { NO_SET } from '../../core/limits/limit-reads.ts';
 import { moveRollout, reportRollout } from '../move-rollout.ts';
 import { ConsolePage } from './frame.tsx';
-import { mayOpen } from './page-access.ts';
 import {
   doneText,
   formatOf,
   type PageContext,
   type PageRoutes,
   query,
-  queryCursor,
   readReportDays,
   readValues,
   send,
-} from './page-deps.ts';
-import { distance, number, type PageFormat, pageCount } from './parts/amounts.tsx';
-import { hiddenFields } from './parts/form-field.tsx';
-import type { Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
+} from './page.ts';
+import { mayOpen } from './page-access.ts';
+import * as ui from './parts/ui.ts';
 import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
 
 const ROWS = 50;
@@ -36,19 +32,20 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
   const { read, log } = deps;
 
   app.get('/rollout', async (c) => {
-    const asked = { max: ROWS, ...withoutAbsent({ cursor: queryCursor(c) }) };
-    const done = doneText(c) ?? REPORT_DONE[query(c, 'done') ?? ''];
-    return send(c, rolloutPage(await read.rollout(asked, c.var.user), done, formatOf(c, deps)));
+    const input = { max: ROWS, ...withoutAbsent({ cursor: query.cursor(c) }) };
+    const done = doneText(c) ?? REPORT_DONE[query.text(c, 'done') ?? ''];
+    return send(c, rolloutPage(await read.rollout(input, c.var.user), done, formatOf(c, deps)));
   });
 
   app.get('/rollout/step', async (c) => {
-    const subject = query(c, 'subject') ?? '';
+    const subject = query.text(c, 'subject') ?? '';
     const view = await read.rollout({ subjects: [subject] }, c.var.user);
     const [row] = view.rows;
     if (row === undefined) return sendUnknown(c);
-    const forecast = await read.rolloutForecast([subject], c.var.user, queryCursor(c));
-    const shown = { view, row, forecast, canTell: deps.tellOwner !== undefined };
-    return send(c, rolloutStepPage(shown, formatOf(c, deps)));
+    const forecast = await read.rolloutForecast([subject], c.var.user, query.cursor(c));
+    const format = formatOf(c, deps);
+    const forms = stepForms(row, view.set, deps.tellOwner !== undefined, format);
+    return send(c, rolloutStepPage(row, forecast, forms, format));
   });
 
   app.post('/rollout/move', async (c) => {
@@ -65,8 +62,10 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
     const missing = new Set(held.flatMap(({ classes }) => classes.flatMap(missingNeeds)));
     return notMoved(
       c,
-      `Not yet: ${[...missing].join('; ') || 'there is no step left in this direction'}.`,
-      'Wait for what is missing, or go on all the same: the log will say what it was.',
+      missing.size === 0
+        ? 'There is no further step in this direction.'
+        : `Missing for the next step: ${[...missing].join('; ')}.`,
+      'Wait until it is met, or force the step. The log lists what was missing.',
     );
   });
 
@@ -74,8 +73,8 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
     const { user } = c.var;
     const { subject = '', told, back, ...values } = await readValues(c);
     const days = readReportDays(values.days);
-    const asked = { why: 'shadow report', source: 'page', told: told === 'yes', days };
-    const sent = await reportRollout(deps, [subject], user, asked);
+    const input = { why: 'shadow report', source: 'page', told: told === 'yes', days };
+    const sent = await reportRollout(deps, [subject], user, input);
     if (sent.outcome === 'unknown_subject') return sendUnknown(c);
     const done = sent.view.reports[0]?.outcome;
     log.info('shadow report', { user: user.id, subject, outcome: done });
@@ -90,16 +89,12 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
     respondToEdit(c, deps, outcome, {
       back: '/rollout',
       stale: () =>
-        notMoved(
-          c,
-          'Others changed the limits meanwhile.',
-          'Look at the group again, and take the step from there.',
-        ),
+        notMoved(c, 'Other users changed the limits since.', 'Open the group again, and move it from there.'),
       unconfirmed: () =>
         notMoved(
           c,
           'Jobs of the platform team would be rejected.',
-          'Go on all the same to confirm it, or give them room first.',
+          'Force the step to confirm this, or raise their limits first.',
         ),
       invalid: (problems) => {
         const sentence = problems.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
@@ -109,20 +104,17 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
 };
 
 const notMoved = (c: PageContext, sentence: string, remedy: string): Promise<Response> =>
-  sendProblem(
-    c,
-    { title: 'Nothing was changed', sentence, remedy, link: ['/rollout', 'To the rollout'] },
-    409,
-  );
+  sendProblem(c, { title: 'Nothing was changed', sentence, remedy, link: ['/rollout', 'Open rollout'] }, 409);
 
 export const REPORT_DONE: Readonly<Record<string, string>> = {
-  sent: 'The report is sent to the owner, and written down.',
-  'told-before': 'The owner got the report within the last hour; that is written down.',
-  'told-otherwise': 'Your notification of the owner is recorded.',
-  'no-way': 'Nothing was sent: no topic of owners is set up. Notify the owner yourself, and record it.',
+  sent: 'The report was sent to the owner and recorded.',
+  'told-before': 'The owner got the report within the last hour. This was recorded.',
+  'told-otherwise': 'Your notification of the owner was recorded.',
+  'no-way':
+    'Nothing was sent, because no topic for owners is configured. Notify the owner yourself, and record it.',
 };
 
-function rolloutPage(view: RolloutView, done: string | undefined, format: PageFormat): Markup {
+function rolloutPage(view: RolloutView, done: string | undefined, format: ui.PageFormat): ui.Markup {
   const { user } = format;
   const stepOf = (row: RolloutRow, name: RolloutClassRow['class']): Child => {
     const found = row.classes.find((each) => each.class === name);
@@ -133,11 +125,11 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
       title="Rollout"
       at="/rollout"
       user={user}
-      about="From watching to enforcing: shadow, report to the owner, warn, enforce. A group without a step follows the one above it."
+      about="Steps from recording to enforcing: shadow, reported to the owner, warn, enforce. A group without a step inherits that of the group above."
     >
       <ui.Done text={done} />
       {view.rows.length === 0 ? (
-        <ui.Plain>No group of yours has a step.</ui.Plain>
+        <ui.Plain>None of your groups has a step.</ui.Plain>
       ) : (
         <div class="card">
           <ui.Table
@@ -146,18 +138,22 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
               { head: 'Group', cell: ({ subject, path }) => ui.subjectLink(subject, path) },
               { head: 'Cost', cell: (row) => stepOf(row, 'cost') },
               { head: 'Capacity', cell: (row) => stepOf(row, 'capacity') },
-              { head: 'For the next step', style: 'full', cell: ({ classes }) => missingText(classes) },
+              {
+                head: 'Missing for the next step',
+                style: 'full',
+                cell: ({ classes }) => missingText(classes),
+              },
               {
                 ...{ head: ui.DO, style: 'full' },
                 cell: ({ subject, path }) =>
                   mayOpen('GET /rollout/step', user.roles) &&
-                  ui.button(ui.address('/rollout/step', { subject }), 'Look', ` at ${path}`),
+                  ui.button(ui.address('/rollout/step', { subject }), 'Open', ` ${path}`),
               },
             ]}
             rows={view.rows}
           />
           <ui.PageLinks next={view.next && ui.address('/rollout', { cursor: view.next })}>
-            {pageCount(view.total, 'row')}
+            {ui.pageCount(view.total, 'row')}
           </ui.PageLinks>
         </div>
       )}
@@ -166,16 +162,16 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
 }
 
 const TONES: Readonly<Partial<Record<RolloutStep, string>>> = { warn: 'warn', enforce: 'good' };
-const stepTag = (step: RolloutStep): Markup => <span class={`tag ${TONES[step] ?? ''}`}>{step}</span>;
+const stepTag = (step: RolloutStep): ui.Markup => <span class={`tag ${TONES[step] ?? ''}`}>{step}</span>;
 
 /** `as The whole GitLab, 12 days ago`. */
 function sinceText(
   { from, fromPath, sinceMs }: RolloutClassRow,
   subject: string,
-  { nowMs }: PageFormat,
+  { nowMs }: ui.PageFormat,
 ): string {
   const isInherited = from !== undefined && from !== subject;
-  return [isInherited && `as ${fromPath ?? from}`, sinceMs !== undefined && distance(sinceMs, nowMs)]
+  return [isInherited && `as ${fromPath ?? from}`, sinceMs !== undefined && ui.distance(sinceMs, nowMs)]
     .filter(Boolean)
     .join(', ');
 }
@@ -183,22 +179,19 @@ function sinceText(
 const missingNeeds = ({ needs }: RolloutClassRow): readonly string[] =>
   needs.filter(({ met }) => !met).map(rolloutNeedText);
 
-function missingText(classes: readonly RolloutClassRow[]): Markup | string {
+function missingText(classes: readonly RolloutClassRow[]): ui.Markup | string {
   if (classes.every(({ next }) => next === undefined)) return '';
   const missing = new Set(classes.flatMap(missingNeeds));
   return missing.size === 0 ? <strong class="good-text">ready</strong> : [...missing].join('; ');
 }
 
-interface StepShown {
-  readonly view: RolloutView;
-  readonly row: RolloutRow;
-  readonly forecast: RolloutForecastAnswer;
-  readonly canTell: boolean;
-}
-
 /** One group: what its next step needs, what enforcing would do now, and the ways on and back. */
-function rolloutStepPage(shown: StepShown, format: PageFormat): Markup {
-  const { subject, path, owner, contact, classes } = shown.row;
+function rolloutStepPage(
+  { subject, path, owner, contact, classes }: RolloutRow,
+  forecast: RolloutForecastAnswer,
+  forms: ui.Markup,
+  format: ui.PageFormat,
+): ui.Markup {
   return (
     <ConsolePage
       title={`Rollout of ${path}`}
@@ -208,19 +201,19 @@ function rolloutStepPage(shown: StepShown, format: PageFormat): Markup {
       crumbs={[<a href="/rollout">Rollout</a>]}
       about={
         <>
-          {ui.subjectLink(subject, 'Its limits')}. The owner is {owner}
+          {ui.subjectLink(subject, 'Limits')}. The owner is {owner}
           {contact !== undefined && <>, {ui.contactLink(contact)}</>}.
         </>
       }
     >
       {classes.map((each) => classCard(each, subject, format))}
-      {forecastCard(shown.forecast, subject)}
-      {stepForms(shown, format)}
+      {forecastCard(forecast, subject)}
+      {forms}
     </ConsolePage>
   );
 }
 
-const classCard = (row: RolloutClassRow, subject: string, format: PageFormat): Markup => (
+const classCard = (row: RolloutClassRow, subject: string, format: ui.PageFormat): ui.Markup => (
   <ui.Card
     id={`c-${row.class}`}
     title={
@@ -231,14 +224,14 @@ const classCard = (row: RolloutClassRow, subject: string, format: PageFormat): M
     aside={sinceText(row, subject, format)}
   >
     <p>
-      {pageCount(row.jobs, 'job')} on {pageCount(row.days, 'day')}; {pageCount(row.wouldFail, 'violation')} of
-      this class recorded.
+      {ui.pageCount(row.jobs, 'job')} on {ui.pageCount(row.days, 'day')};{' '}
+      {ui.pageCount(row.wouldFail, 'violation')} of this class recorded.
     </p>
     {row.next !== undefined && (
       <>
         <p>
           The next step is <strong>{row.next}</strong>
-          {row.needs.length === 0 ? ', and needs nothing.' : ':'}
+          {row.needs.length === 0 ? ', without requirements.' : ':'}
         </p>
         <ui.List
           of={row.needs.map((need) => (
@@ -253,34 +246,34 @@ const classCard = (row: RolloutClassRow, subject: string, format: PageFormat): M
   </ui.Card>
 );
 
-function forecastCard(forecast: RolloutForecastAnswer, subject: string): Markup {
+function forecastCard(forecast: RolloutForecastAnswer, subject: string): ui.Markup {
   if (forecast.outcome !== 'counted')
     return (
-      <ui.Card id="forecast" title="If enforced now">
-        <p>Counted too often within a minute: load the page again in a moment.</p>
+      <ui.Card id="forecast" title="Forecast if enforced now">
+        <p>Too many counts within a minute. Load the page again in a moment.</p>
       </ui.Card>
     );
   const { jobs, wouldFail, days, daysCounted, rows, next } = forecast;
   return (
-    <ui.Card id="forecast" title="If enforced now">
+    <ui.Card id="forecast" title="Forecast if enforced now">
       <p>
-        Of {pageCount(jobs, 'job')} of the last {days} days,{' '}
+        Of {ui.pageCount(jobs, 'job')} of the last {days} days,{' '}
         <strong class={wouldFail > 0 ? 'warn-text' : 'good-text'}>
-          {wouldFail === 0 ? 'none' : number(wouldFail)}
+          {wouldFail === 0 ? 'none' : ui.number(wouldFail)}
         </strong>{' '}
-        would have failed beyond those that fail already.
+        would have failed in addition to those that fail already.
         {next !== undefined && (
           <>
             {' '}
             {daysCounted} of {days} days counted:{' '}
-            <a href={ui.address('/rollout/step', { subject, cursor: next })}>count the rest</a>.
+            <a href={ui.address('/rollout/step', { subject, cursor: next })}>count the remaining days</a>.
           </>
         )}
       </p>
       <ui.List
         of={rows.map(({ group, path, rule, code, limitLabel, jobs: count, examples: [example] }) => (
           <>
-            {group === undefined ? path : ui.subjectLink(group, path)}: {pageCount(count, 'job')} by{' '}
+            {group === undefined ? path : ui.subjectLink(group, path)}: {ui.pageCount(count, 'job')} by{' '}
             <code>{rule}</code>, {code} {ui.soft(limitLabel)}
             {example && (
               <>
@@ -295,15 +288,19 @@ function forecastCard(forecast: RolloutForecastAnswer, subject: string): Markup 
   );
 }
 
-function stepForms({ view, row, canTell }: StepShown, { user }: PageFormat): Markup {
-  const { subject, classes, owner } = row;
+function stepForms(
+  { subject, classes, owner }: RolloutRow,
+  set: string | undefined,
+  canNotify: boolean,
+  { user }: ui.PageFormat,
+): ui.Markup {
   const isReady = classes.every(({ needs }) => needs.every(({ met }) => met));
-  const moveForm = (direction: 'next' | 'back', title: string, rest: Child): Markup => (
+  const moveForm = (direction: 'next' | 'back', title: string, rest: Child): ui.Markup => (
     <ui.PostForm user={user} class="card" action="/rollout/move">
       <h2>{title}</h2>
-      {hiddenFields({ subject, base: view.set ?? NO_SET, direction })}
+      {ui.hiddenFields({ subject, base: set ?? NO_SET, direction })}
       <div class="field">
-        <label for={`f-${direction}`}>Why</label>
+        <label for={`f-${direction}`}>Reason for the move</label>
         <input id={`f-${direction}`} name="why" required maxlength={300} autocomplete="off" />
       </div>
       {rest}
@@ -313,27 +310,29 @@ function stepForms({ view, row, canTell }: StepShown, { user }: PageFormat): Mar
     <>
       <ui.PostForm user={user} class="card" action="/rollout/report">
         <h2>Report to the owner</h2>
-        {hiddenFields({ subject, ...(!canTell && { told: 'yes' }) })}
-        {!canTell && <p>No topic of owners is set up: tell {owner} yourself, and say so.</p>}
-        <button>{canTell ? 'Send the shadow report' : 'The owner is notified'}</button>
+        {ui.hiddenFields({ subject, ...(!canNotify && { told: 'yes' }) })}
+        {!canNotify && (
+          <p>No topic for owners is configured. Notify {owner} yourself, then record it here.</p>
+        )}
+        <button>{canNotify ? 'Send shadow report' : 'Record notification'}</button>
       </ui.PostForm>
       {mayOpen('POST /rollout/move', user.roles) &&
         classes.some(({ next }) => next !== undefined) &&
         moveForm(
           'next',
-          'One step on',
+          'Move to the next step',
           <>
             {!isReady && (
               <label class="check">
-                <input type="checkbox" name="force" value="yes" /> Although something is missing: the log says
-                what
+                <input type="checkbox" name="force" value="yes" /> Force the step although requirements are
+                missing. The log lists them.
               </label>
             )}
-            <button class="main">One step on</button>
+            <button class="main">Move to the next step</button>
           </>,
         )}
       {user.roles.admin &&
-        moveForm('back', 'One step back', <button class="danger">One step back, immediately</button>)}
+        moveForm('back', 'Move one step back', <button class="danger">Move one step back now</button>)}
     </>
   );
 }

@@ -2,27 +2,9 @@ import type { Child } from 'hono/jsx';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ShadowRow, ShadowView } from '../../answers/rollout/model.ts';
 import { ConsolePage } from './frame.tsx';
+import { formatOf, type PageRoutes, query, readReportDays, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
-import {
-  formatOf,
-  type PageRoutes,
-  query,
-  queryCursor,
-  queryNumber,
-  readReportDays,
-  send,
-} from './page-deps.ts';
-import {
-  daySpan,
-  limitAmountWords,
-  limitWords,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-} from './parts/amounts.tsx';
-import { hiddenFields } from './parts/form-field.tsx';
-import type { Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
+import * as ui from './parts/ui.ts';
 import { REPORT_DONE } from './rollout.tsx';
 
 const SPANS: readonly number[] = [7, 14, 30, 62];
@@ -32,38 +14,42 @@ const CARDS = 40;
 /** The shadow report; what sends it to an owner is the rollout's. */
 export const shadowRoutes: PageRoutes = (app, deps) => {
   app.get('/shadow', async (c) => {
-    const days = readReportDays(query(c, 'days'));
-    const only = { group: queryNumber(c, 'group'), project: queryNumber(c, 'project') };
-    const asked = { days, ...withoutAbsent({ ...only, cursor: queryCursor(c) }), max: CARDS };
-    const view = await deps.read.shadow(asked, c.var.user);
-    const shown = { view, days, only, canTell: deps.tellOwner !== undefined };
-    return send(c, shadowPage(shown, REPORT_DONE[query(c, 'done') ?? ''], formatOf(c, deps)));
+    const days = readReportDays(query.text(c, 'days'));
+    const only = { group: query.number(c, 'group'), project: query.number(c, 'project') };
+    const input = { days, ...withoutAbsent({ ...only, cursor: query.cursor(c) }), max: CARDS };
+    const view = await deps.read.shadow(input, c.var.user);
+    const shown = { days, only, canNotify: deps.tellOwner !== undefined };
+    return send(c, shadowPage(view, shown, REPORT_DONE[query.text(c, 'done') ?? ''], formatOf(c, deps)));
   });
 };
 
-interface ShadowShown {
-  readonly view: ShadowView;
+interface ShadowOptions {
   readonly days: number;
   readonly only: { readonly group: number | undefined; readonly project: number | undefined };
-  /** A message can be sent from here. */
-  readonly canTell: boolean;
+  /** Messages to owners can be sent from here. */
+  readonly canNotify: boolean;
 }
 
-function shadowPage(shown: ShadowShown, done: string | undefined, format: PageFormat): Markup {
-  const { view, days, only } = shown;
+function shadowPage(
+  view: ShadowView,
+  shown: ShadowOptions,
+  done: string | undefined,
+  format: ui.PageFormat,
+): ui.Markup {
+  const { days, only } = shown;
   return (
     <ConsolePage
       title="Shadow report"
       at="/shadow"
       user={format.user}
-      about={`What would have failed, had the limits and rules that only watch been enforced. ${daySpan(view)}.`}
+      about={`Jobs that would have failed if all limits and rules in mode shadow or warn had been enforced. ${ui.daySpan(view)}.`}
       actions={<ui.DaysForm action="/shadow" only={only} choices={SPANS} days={days} />}
     >
       <ui.Done text={done} />
       {view.rows.length === 0 ? (
         <ui.Plain>
-          <strong>Nothing watches here.</strong> A limit in mode <code>shadow</code> or <code>warn</code>{' '}
-          shows here what it would have rejected.
+          <strong>No limit or rule is in mode shadow or warn.</strong> Those in these modes list the jobs they
+          would have rejected.
         </ui.Plain>
       ) : (
         <>
@@ -71,8 +57,8 @@ function shadowPage(shown: ShadowShown, done: string | undefined, format: PageFo
           <ui.PageLinks
             next={view.next && ui.address('/shadow', { days, group: only.group, cursor: view.next })}
           >
-            {pageCount(view.total, only.project === undefined ? 'group' : 'project')} with something that
-            watches
+            {ui.pageCount(view.total, only.project === undefined ? 'group' : 'project')} with limits or rules
+            in these modes
           </ui.PageLinks>
         </>
       )}
@@ -83,27 +69,28 @@ function shadowPage(shown: ShadowShown, done: string | undefined, format: PageFo
 const ruleLines = (rules: ShadowRow['wouldFail'] | ShadowRow['ranRejectedBy']): readonly Child[] =>
   rules.map(({ rule, jobs }) => (
     <>
-      <code>{rule}</code>: {pageCount(jobs, 'job')}
+      <code>{rule}</code>: {ui.pageCount(jobs, 'job')}
     </>
   ));
 
-function card(row: ShadowRow, { days, canTell }: ShadowShown, format: PageFormat): Markup {
+function card(row: ShadowRow, { days, canNotify }: ShadowOptions, format: ui.PageFormat): ui.Markup {
   const { subject, path, jobs, ranRejected, ranRejectedBy, wouldFail, limits, owner, contact } = row;
   const { user } = format;
   const failing = wouldFail[0]?.jobs ?? 0;
   const id = `s-${subject.replace('/', '-')}`;
-  const canSend = canTell && (owner ?? contact) !== undefined && mayOpen('POST /rollout/report', user.roles);
+  const canSend =
+    canNotify && (owner ?? contact) !== undefined && mayOpen('POST /rollout/report', user.roles);
   return (
     <article class="card" aria-labelledby={id}>
       <h2 id={id}>
         <span>{ui.subjectLink(subject, path)}</span>
-        {ui.soft(pageCount(jobs, 'job'))}
+        {ui.soft(ui.pageCount(jobs, 'job'))}
       </h2>
       {ranRejected > 0 && (
         <>
           <p>
-            <strong class="warn-text">{pageCount(ranRejected, 'job')}</strong> ran although rejected: GitLab
-            follows no answer while the controller is in <code>dry_run</code>.
+            <strong class="warn-text">{ui.pageCount(ranRejected, 'job')}</strong> ran although rejected:
+            GitLab ignores decisions while the controller is in <code>dry_run</code>.
           </p>
           <ui.List of={ruleLines(ranRejectedBy)} />
         </>
@@ -111,26 +98,26 @@ function card(row: ShadowRow, { days, canTell }: ShadowShown, format: PageFormat
       <p>
         <strong class={failing === 0 ? 'good-text' : 'warn-text'}>
           {wouldFail.length > 1 && 'At least '}
-          {pageCount(failing, 'job')}
+          {ui.pageCount(failing, 'job')}
         </strong>{' '}
-        would have failed by what only watches.
+        would have failed by limits and rules that are not enforced.
       </p>
       <ui.List of={ruleLines(wouldFail)} />
       <ui.List
         of={limits.map(
           ({ limit, refusedAmount }) =>
-            `${limitWords(limit)}, ${limitAmountWords(limit, format)} (${limit.mode}): ${pageAmount(refusedAmount, limit.unit, format)} would not have been let in`,
+            `${ui.limitWords(limit)}, ${ui.limitAmountWords(limit, format)} (${limit.mode}): ${ui.pageAmount(refusedAmount, limit.unit, format)} would have been refused`,
         )}
       />
       <div class="actions">
         {canSend && (
           <ui.PostForm user={user} action="/rollout/report">
-            {hiddenFields({ subject, days: String(days), back: 'shadow' })}
-            <button>Send to owner{ui.hidden(` of ${path}`)}</button>
+            {ui.hiddenFields({ subject, days: String(days), back: 'shadow' })}
+            <button>Send report to owner{ui.hidden(` of ${path}`)}</button>
           </ui.PostForm>
         )}
         <span class="soft">
-          Owner: {owner ?? 'not known'}
+          Owner: {owner ?? 'unknown'}
           {contact !== undefined && <>, {ui.contactLink(contact)}</>}
         </span>
       </div>

@@ -1,12 +1,11 @@
-import { dayIn, dayLabel, monthName } from '../../../policies/limits/calendar.ts';
+import { dayIn, dayLabel, dayOfIso, monthName } from '../../../policies/limits/calendar.ts';
 import { closedCsv, closedFocusCsv, closedRows } from '../../answers/statement/csv.ts';
 import type { ClosedMonths } from '../../answers/statement/model.ts';
 import type { User } from '../../core/signin/model.ts';
+import { sendCsv } from '../api/api-parts.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageContext, type PageRoutes, query, send, sendCsv } from './page-deps.ts';
-import { number as count, type PageFormat, pageAmount } from './parts/amounts.tsx';
-import type { Markup } from './parts/layout.tsx';
-import * as ui from './parts/layout.tsx';
+import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
+import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
 const FILES: Readonly<Record<string, typeof closedCsv>> = {
@@ -17,7 +16,7 @@ const FILES: Readonly<Record<string, typeof closedCsv>> = {
 export const statementPageRoutes: PageRoutes = (app, deps) => {
   const { read } = deps;
   const statementOf = async (c: PageContext) => {
-    const group = query(c, 'group');
+    const group = query.text(c, 'group');
     const months = group === undefined ? undefined : await read.closedMonths(group, c.var.user);
     const statement = months?.statements.find(({ month }) => month === c.req.param('month'));
     return months && statement && { statement, isWhole: isWhole(months, statement.number) };
@@ -25,11 +24,11 @@ export const statementPageRoutes: PageRoutes = (app, deps) => {
 
   app.get('/statements', async (c) => {
     const { user } = c.var;
-    const asked = query(c, 'group');
-    const group = asked ?? ownGroup(user);
+    const requested = query.text(c, 'group');
+    const group = requested ?? ownGroup(user);
     const months = group === undefined ? undefined : await read.closedMonths(group, user);
-    const page = statementsPage(asked, months, formatOf(c, deps));
-    return send(c, page, months === undefined && asked !== undefined ? 404 : 200);
+    const page = statementsPage(requested, months, formatOf(c, deps));
+    return send(c, page, months === undefined && requested !== undefined ? 404 : 200);
   });
 
   app.get('/statements/:month', async (c) => {
@@ -60,23 +59,19 @@ const isWhole = ({ broken, statements }: ClosedMonths, number: number): boolean 
     statements.findIndex((each) => each.number === broken.number);
 
 export function monthText(month: string): string {
-  const [, year, number] = /^(\d{4})-(\d\d)$/.exec(month) ?? [];
-  return year === undefined ? month : `${monthName(Number(number))} ${year}`;
-}
-
-function dayOfText(day: string): string {
-  const [year = 0, month = 0, number = 0] = day.split('-').map(Number);
-  return dayLabel({ year, month, day: number });
+  if (!/^\d{4}-\d\d$/.test(month)) return month;
+  const { year, month: number } = dayOfIso(month);
+  return `${monthName(number)} ${year}`;
 }
 
 const WHOLE = 'The whole GitLab';
 
 /** @param months - absent: the group does not exist or is not visible, or months are not closed here */
 const statementsPage = (
-  asked: string | undefined,
+  requested: string | undefined,
   months: ClosedMonths | undefined,
-  format: PageFormat,
-): Markup => (
+  format: ui.PageFormat,
+): ui.Markup => (
   <ConsolePage
     title="Statements"
     at="/statements"
@@ -84,15 +79,15 @@ const statementsPage = (
     about="A month closes automatically five days after its end, and a closed statement never changes."
     actions={
       <form class="filters" method="get" action="/statements" role="search">
-        {ui.searchField('Group', asked, 'company/team', 'group')}
-        <button>Show</button>
+        {ui.searchField('Group', requested, 'company/team', 'group')}
+        <button>Show statements</button>
       </form>
     }
   >
     {months === undefined ? (
       <ui.Plain>
-        {asked === undefined ? 'Name a group.' : `There are no statements of ${asked} for you.`} Months are
-        closed for each top-level group and for the whole GitLab.
+        {requested === undefined ? 'Choose a group.' : `No statements of ${requested} are visible to you.`}{' '}
+        Months are closed for each top-level group and for the whole GitLab.
       </ui.Plain>
     ) : (
       <ui.Card id="months" title={months.group === 'instance' ? WHOLE : months.group}>
@@ -103,11 +98,11 @@ const statementsPage = (
   </ConsolePage>
 );
 
-function chainNote({ statements, broken }: ClosedMonths): Markup {
+function chainNote({ statements, broken }: ClosedMonths): ui.Markup {
   if (statements.length === 0)
-    return <p>No month was closed yet: the first one closes five days after its end.</p>;
+    return <p>No month has been closed yet. Each month closes five days after its end.</p>;
   if (broken === undefined)
-    return <p class="soft">All {statements.length} statements are as they were written.</p>;
+    return <p class="soft">All {statements.length} statements are unchanged since they were closed.</p>;
   return (
     <ui.Note tone="bad" role="alert">
       Statement {broken.number} of {monthText(broken.month)}{' '}
@@ -117,7 +112,7 @@ function chainNote({ statements, broken }: ClosedMonths): Markup {
   );
 }
 
-const monthsTable = ({ statements }: ClosedMonths, format: PageFormat): Markup => (
+const monthsTable = ({ statements }: ClosedMonths, format: ui.PageFormat): ui.Markup => (
   <ui.Table
     label="Closed months"
     columns={[
@@ -126,12 +121,12 @@ const monthsTable = ({ statements }: ClosedMonths, format: PageFormat): Markup =
         cell: ({ subject, month }) => <a href={ui.statementHref(subject, month)}>{monthText(month)}</a>,
       },
       { head: 'Number', style: 'n', cell: ({ number }) => number },
-      { head: 'Jobs', style: 'n', cell: ({ totals }) => count(totals.jobs) },
-      { head: 'Due', style: 'n', cell: ({ totals }) => pageAmount(totals.dueMicros, 'micros', format) },
+      { head: 'Jobs', style: 'n', cell: ({ totals }) => ui.number(totals.jobs) },
+      { head: 'Due', style: 'n', cell: ({ totals }) => ui.pageAmount(totals.dueMicros, 'micros', format) },
       {
-        head: 'Of earlier months',
+        head: 'Adjustments',
         style: 'n',
-        cell: ({ totals }) => pageAmount(totals.adjustmentMicros, 'micros', format),
+        cell: ({ totals }) => ui.pageAmount(totals.adjustmentMicros, 'micros', format),
       },
     ]}
     rows={statements.toReversed()}
@@ -141,12 +136,12 @@ const monthsTable = ({ statements }: ClosedMonths, format: PageFormat): Markup =
 type ClosedStatement = ClosedMonths['statements'][number];
 
 /** @param isWhole - it, and all months before it, are as they were written */
-function closedStatementPage(statement: ClosedStatement, isWhole: boolean, format: PageFormat): Markup {
+function closedStatementPage(statement: ClosedStatement, isWhole: boolean, format: ui.PageFormat): ui.Markup {
   const { number, subject, group, month, zone, closedAtMs, totals, previousSha256, sha256, currency } =
     statement;
   const name = subject === 'instance' ? 'the whole GitLab' : group;
   // It was closed in the currency of its time.
-  const money = (micros: number): string => pageAmount(micros, 'micros', { currency });
+  const money = (micros: number): string => ui.pageAmount(micros, 'micros', { currency });
   return (
     <ConsolePage
       title={`${monthText(month)}, ${name}`}
@@ -158,13 +153,13 @@ function closedStatementPage(statement: ClosedStatement, isWhole: boolean, forma
         ui.subjectLink(subject, name),
       ]}
       actions={[
-        ui.button(ui.statementHref(subject, month, '/statement.csv'), 'CSV'),
-        ui.button(ui.statementHref(subject, month, '/focus.csv'), 'FOCUS'),
+        ui.button(ui.statementHref(subject, month, '/statement.csv'), 'Download CSV'),
+        ui.button(ui.statementHref(subject, month, '/focus.csv'), 'Download FOCUS'),
       ]}
     >
       {!isWhole && (
         <ui.Note tone="bad" role="alert">
-          This statement or an earlier one was changed after it was written. Ask the platform team.
+          This statement or an earlier one was changed after it was closed. Ask the platform team.
         </ui.Note>
       )}
       <ui.Card id="due" title={`Due: ${money(totals.dueMicros)}`}>
@@ -172,13 +167,13 @@ function closedStatementPage(statement: ClosedStatement, isWhole: boolean, forma
           label="Lines of the statement"
           columns={[
             {
-              head: 'When',
-              cell: ({ kind, when }) => (kind === 'usage' ? dayOfText(when) : monthText(when)),
+              head: 'Period',
+              cell: ({ kind, when }) => (kind === 'usage' ? dayLabel(dayOfIso(when)) : monthText(when)),
             },
             { head: 'Kind', cell: ({ kind }) => (kind === 'usage' ? 'Usage' : 'Earlier month') },
-            { head: 'Jobs', style: 'n', cell: ({ jobs }) => count(jobs) },
+            { head: 'Jobs', style: 'n', cell: ({ jobs }) => ui.number(jobs) },
             { head: 'Cost', style: 'n', cell: ({ micros }) => money(micros) },
-            { head: 'About', cell: ({ about }) => about },
+            { head: 'Description', cell: ({ about }) => about },
           ]}
           rows={closedRows(statement)}
         />
@@ -187,7 +182,7 @@ function closedStatementPage(statement: ClosedStatement, isWhole: boolean, forma
         <ui.Facts
           of={[
             ['Checksum', <code>{sha256}</code>],
-            ['Month before', previousSha256 === '' ? 'None' : <code>{previousSha256}</code>],
+            ['Checksum of the month before', previousSha256 === '' ? 'None' : <code>{previousSha256}</code>],
             ['Price lists', statement.priceVersions.join(', ')],
           ]}
         />

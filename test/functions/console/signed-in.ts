@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createConsoleApp } from '../../../functions/console/app.ts';
 import { createAssets } from '../../../functions/console/pages/assets.ts';
 import { createPages } from '../../../functions/console/pages/create-pages.ts';
-import type { PagesDeps } from '../../../functions/console/pages/page-deps.ts';
+import type { PagesDeps } from '../../../functions/console/pages/page.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createUploads } from '../../../functions/core/limits/limit-table.ts';
 import { createSignIn, type SignInOptions } from '../../../functions/core/signin/create-sign-in.ts';

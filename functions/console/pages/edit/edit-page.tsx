@@ -1,6 +1,5 @@
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
-import type { BacktestAnswer } from '../../../answers/limits/models.ts';
 import { actingUser } from '../../../answers/reading/context.ts';
 import type { ChangeRow, LimitEdit } from '../../../core/limits/edit-model.ts';
 import type { User } from '../../../core/signin/model.ts';
@@ -13,25 +12,10 @@ import {
   query,
   readValues,
   send,
-} from '../page-deps.ts';
-import { distance, leftOfText, type PageFormat } from '../parts/amounts.tsx';
-import {
-  type FieldProblems,
-  field,
-  hiddenFields,
-  NO_PROBLEMS,
-  problemList,
-  type Values,
-} from '../parts/form-field.tsx';
-import { address, button, Card, type Markup, NotConfirmed, PostForm, subjectHref } from '../parts/layout.tsx';
-import {
-  confirmPart,
-  countedFor,
-  previewPart,
-  SAVE_FORM,
-  type ValidPreview,
-} from '../parts/preview-part.tsx';
-import { changeTable } from '../parts/tables.tsx';
+} from '../page.ts';
+import { countJobs } from '../parts/backtest-part.tsx';
+import { ReviewPage, type ReviewParts } from '../parts/preview-part.tsx';
+import * as ui from '../parts/ui.ts';
 import { respondToEdit, type Stale, sendUnknown } from '../problem-page.tsx';
 import {
   byField,
@@ -46,10 +30,10 @@ import {
 
 export const editRoutes: PageRoutes = (app, deps) => {
   app.get('/edit', async (c) => {
-    const named: Values = Object.fromEntries(
-      NAMED.map((name) => [name, query(c, name) ?? ''] as const).filter(([, value]) => value !== ''),
+    const named: ui.Values = Object.fromEntries(
+      NAMED.map((name) => [name, query.text(c, name) ?? ''] as const).filter(([, value]) => value !== ''),
     );
-    const opened = await openForm(deps, query(c, 'kind'), named, c.var.user);
+    const opened = await openForm(deps, query.text(c, 'kind'), named, c.var.user);
     if (opened === undefined) return sendUnknown(c);
     const { kind, form, context, base = '' } = opened;
     const isNew = kind === 'set' && context.limit === undefined;
@@ -67,12 +51,12 @@ export const editRoutes: PageRoutes = (app, deps) => {
     if (values.step === 'change') return send(c, editPage(shown, format));
     const read = readEdit(kind, form, values, wasOf(values), deps.policy.currency);
     if (!read.ok) return send(c, editPage({ ...shown, problems: read.problems }, format), 422);
-    return judge(c, deps, shown, read.edit, read.why);
+    return previewOrApply(c, deps, shown, read.edit, read.why);
   });
 };
 
 /** Previews also need rights, because hidden subjects cannot be edited. */
-async function judge(
+async function previewOrApply(
   c: PageContext,
   deps: PagesDeps,
   shown: EditFormView,
@@ -82,25 +66,46 @@ async function judge(
   const { user } = c.var;
   const { form, values } = shown;
   const format = formatOf(c, deps);
+  const back = backOf(values);
   const base = values.base || undefined;
   const preview = await deps.read.preview([edit], base, user);
   if (preview.outcome === 'unknown_subject') return sendUnknown(c);
   const again = (problems: Parameters<typeof byField>[0]): Promise<Response> =>
     send(c, editPage({ ...shown, ...byField(problems, fieldsOf(form)) }, format), 422);
   if (preview.outcome === 'invalid') return again(preview.problems);
+  const show = (more: Pick<ReviewParts, 'exact' | 'unconfirmed'>, status: 200 | 409 = 200) =>
+    send(
+      c,
+      <ReviewPage
+        {...{ title: `Preview: ${form.title}`, at: '/', heading: form.title, preview, format, ...more }}
+        about="Not saved yet. Check the effect, then save."
+        action="/edit"
+        fields={[
+          ui.hiddenFields(withoutStep(values)),
+          <p>
+            <span class="soft">Reason:</span> {why}
+          </p>,
+        ]}
+        save="Save"
+        links={[
+          <button name="step" value="change" formnovalidate>
+            Edit again
+          </button>,
+          ui.button(back, 'Cancel'),
+        ]}
+      />,
+      status,
+    );
   // An old set is never published again, so the edit is refused with both versions.
-  if (!preview.stale && values.step !== 'apply') {
-    const exact = await countedFor(deps, [edit], base, values, user);
-    return send(c, previewPage({ form, values, preview, exact }, format));
-  }
+  if (!preview.stale && values.step !== 'apply')
+    return show({ exact: await countJobs(deps, [edit], base, values, user) });
   const confirmed = values.confirmed === 'yes';
   const by = { ...actingUser(user), why, source: 'page', base, confirmed };
-  const back = backOf(values);
   return respondToEdit(c, deps, await deps.desk.apply([edit], by), {
     back,
     invalid: again,
     stale: (stale) => send(c, stalePage(stale, { values, back }, format), 409),
-    unconfirmed: () => send(c, previewPage({ form, values, preview, unconfirmed: true }, format), 409),
+    unconfirmed: () => show({ unconfirmed: true }, 409),
   });
 }
 
@@ -110,11 +115,11 @@ const NAMED_BY: Readonly<Partial<Record<EditKind, (typeof NAMED)[number]>>> = {
   ...{ 'end-breakglass': 'breakglass', 'review-breakglass': 'breakglass' },
 };
 
-/** The form of a kind of edit; undefined: there is nothing to edit, or it is not theirs to see. */
+/** Returns undefined if there is nothing to edit, or the user may not see it. */
 async function openForm(
   { desk, read, clock, zone }: PagesDeps,
   kind: string | undefined,
-  values: Values,
+  values: ui.Values,
   user: User,
 ) {
   if (!isEditKind(kind)) return undefined;
@@ -135,10 +140,10 @@ async function openForm(
 /** Original values are kept under these names, so that only changes are sent. */
 const WAS = 'was.';
 
-const asHiddenFields = ({ values = {} }: EditForm): Values =>
+const asHiddenFields = ({ values = {} }: EditForm): ui.Values =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [`${WAS}${name}`, value]));
 
-const wasOf = (values: Values): Values =>
+const wasOf = (values: ui.Values): ui.Values =>
   Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) =>
       name.startsWith(WAS) ? [[name.slice(WAS.length), value]] : [],
@@ -148,137 +153,95 @@ const wasOf = (values: Values): Values =>
 interface EditFormView {
   readonly kind: EditKind;
   readonly form: EditForm;
-  readonly values: Values;
-  readonly problems?: FieldProblems;
+  readonly values: ui.Values;
+  readonly problems?: ui.FieldProblems;
   readonly others?: readonly string[];
 }
 
-function editPage(shown: EditFormView, format: PageFormat): Markup {
-  const { kind, form, values, problems = NO_PROBLEMS, others = [] } = shown;
-  const { title, standing, fields, more = [] } = form;
+function editPage(shown: EditFormView, format: ui.PageFormat): ui.Markup {
+  const { kind, form, values, problems = ui.NO_PROBLEMS, others = [] } = shown;
+  const { title, edited, fields, more = [] } = form;
   const names = new Set(fieldsOf(form).map(({ name }) => name));
   const along = Object.entries(values).filter(([name]) => !names.has(name));
   const { subject, limit } = values;
   return (
     <ConsolePage title={title} at="/" user={format.user}>
-      {problemList(problems, others, fieldsOf(form))}
-      <PostForm user={format.user} class="card" action="/edit">
-        {hiddenFields({ ...Object.fromEntries(along), kind, step: 'preview' })}
-        {standing !== undefined && <p>{leftOfText(standing, format)}.</p>}
-        {fields.map((each) => field(each, values, problems))}
+      {ui.problemList(problems, others, fieldsOf(form))}
+      <ui.PostForm user={format.user} class="card" action="/edit">
+        {ui.hiddenFields({ ...Object.fromEntries(along), kind, step: 'preview' })}
+        {edited !== undefined && <p>{ui.leftOfText(edited, format)}.</p>}
+        {fields.map((each) => ui.field(each, values, problems))}
         {more.length > 0 && (
           <details class="field" open={more.some(({ name }) => problems.has(name))}>
             <summary>More</summary>
-            {more.map((each) => field(each, values, problems))}
+            {more.map((each) => ui.field(each, values, problems))}
           </details>
         )}
         <div class="actions">
-          <button class="main">See what it does</button>
-          {button(backOf({ ...values, kind }), 'Cancel')}
+          <button class="main">Preview changes</button>
+          {ui.button(backOf({ ...values, kind }), 'Cancel')}
           {kind === 'set' &&
             limit !== undefined &&
-            button(address('/edit', { kind: 'remove', subject, limit }), 'Remove this limit')}
+            ui.button(ui.address('/edit', { kind: 'remove', subject, limit }), 'Remove limit')}
         </div>
-      </PostForm>
+      </ui.PostForm>
     </ConsolePage>
   );
 }
 
-const backOf = ({ kind, subject = '' }: Values): string =>
-  kind === 'end-breakglass' || kind === 'review-breakglass' ? '/break-glass' : (subjectHref(subject) ?? '/');
+const backOf = ({ kind, subject = '' }: ui.Values): string =>
+  kind === 'end-breakglass' || kind === 'review-breakglass'
+    ? '/break-glass'
+    : (ui.subjectHref(subject) ?? '/');
 
-interface PreviewShown extends Pick<EditFormView, 'form' | 'values'> {
-  readonly preview: ValidPreview;
-  readonly exact?: BacktestAnswer | undefined;
-  readonly unconfirmed?: true;
-}
-
-const previewPage = (shown: PreviewShown, format: PageFormat): Markup => {
-  const {
-    form: { title },
-    values,
-    preview,
-    exact,
-    unconfirmed,
-  } = shown;
-  return (
-    <ConsolePage
-      title={`Check: ${title}`}
-      at="/"
-      user={format.user}
-      heading={title}
-      about="Not saved yet. Look at what it does, then save it."
-    >
-      {unconfirmed && <NotConfirmed />}
-      {previewPart(preview, format, exact)}
-      <PostForm user={format.user} class="card" id={SAVE_FORM} action="/edit">
-        {hiddenFields(withoutStep(values))}
-        <p>
-          <span class="soft">Why:</span> {values.why ?? values.reason ?? values.note}
-        </p>
-        {confirmPart(preview, format)}
-        <div class="actions">
-          <button class="main" name="step" value="apply" disabled={preview.rows.length === 0}>
-            {preview.needsApproval.length > 0 ? 'File a request' : 'Save'}
-          </button>
-          <button name="step" value="change" formnovalidate>
-            Change
-          </button>
-          {button(backOf(values), 'Cancel')}
-        </div>
-      </PostForm>
-    </ConsolePage>
-  );
-};
-
-const withoutStep = ({ step: _, confirmed: __, cursor: ___, ...values }: Values): Values => values;
+const withoutStep = ({ step: _, confirmed: __, cursor: ___, ...values }: ui.Values): ui.Values => values;
 
 interface Again {
-  readonly values?: Values;
+  readonly values?: ui.Values;
   readonly back: string;
   readonly hint?: string;
 }
 
-export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: PageFormat): Markup => {
+export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: ui.PageFormat): ui.Markup => {
   const { user, nowMs } = format;
   // The last edit may concern a hidden group.
   const seesAll = user.roles.admin || user.roles.finance;
   const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
-  const card = (id: string, title: string, rows: readonly ChangeRow[] | undefined): Markup => (
-    <Card id={id} title={title}>
-      {rows ? changeTable(rows, 'Differences', format) : <p>The version you began with is gone.</p>}
-    </Card>
+  const card = (id: string, title: string, rows: readonly ChangeRow[] | undefined): ui.Markup => (
+    <ui.Card id={id} title={title}>
+      {rows ? ui.changeTable(rows, 'Differences', format) : <p>The version you started from has expired.</p>}
+    </ui.Card>
   );
   const saved = live && (
     <>
-      Edit {live.pointer.edit} was saved {distance(live.change.atMs, nowMs)}
+      Edit {live.pointer.edit} was saved {ui.distance(live.change.atMs, nowMs)}
       {seesAll && ` by ${live.change.actor}: “${live.change.why}”`}.
     </>
   );
   return (
     <ConsolePage
-      title="Changed meanwhile"
+      title="Limits changed"
       at={values === undefined ? '/import' : '/'}
       user={user}
-      heading="Changed by another user meanwhile"
-      about={<>Yours was not saved. {saved}</>}
+      heading="Limits changed by another user"
+      about={<>Your changes were not saved. {saved}</>}
     >
       <div class="two">
-        {card('mine', 'Yours, not saved', mine)}
-        {card('theirs', 'Saved since you began', theirs)}
+        {card('mine', 'Your changes, not saved', mine)}
+        {card('theirs', 'Changes saved since', theirs)}
       </div>
-      <PostForm user={user} class="card" action="/edit">
-        {values !== undefined && hiddenFields(values)}
+      <ui.PostForm user={user} class="card" action="/edit">
+        {values !== undefined && ui.hiddenFields(values)}
         {again.hint !== undefined && <p>{again.hint}</p>}
         <div class="actions">
           {values !== undefined && (
             <button class="main" name="step" value="preview">
-              See mine on top of theirs
+              Preview my changes on the new limits
             </button>
           )}
-          {button(again.back, 'Keep theirs')}
+          {ui.button(again.back, 'Discard my changes')}
         </div>
-      </PostForm>
+      </ui.PostForm>
     </ConsolePage>
   );
 };

@@ -10,24 +10,23 @@ import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import { readThresholdsText, thresholdsText } from '../../../core/limits/csv/columns.ts';
 import { type LimitEdit, type LimitFields, SCALED_KINDS } from '../../../core/limits/edit-model.ts';
-import { limitWords } from '../parts/amounts.tsx';
-import type { Field, FieldProblems, Values } from '../parts/form-field.tsx';
+import * as ui from '../parts/ui.ts';
 
-const namesOf = (wanted: string): readonly string[] =>
-  limitFields.flatMap(({ name, type }) => (type === wanted ? [name] : []));
-const AMOUNTS = ['amount', ...namesOf('part')];
-const DAYS = namesOf('day');
+const fieldsOfType = (type: string): readonly string[] =>
+  limitFields.filter((field) => field.type === type).map(({ name }) => name);
+const AMOUNTS = ['amount', ...fieldsOfType('part')];
+const DAYS = fieldsOfType('day');
 
 /**
  * Converts numbers and days as people write them to texts of limits.yaml. Unchanged values stay; ambiguous
  * ones are reported at their field.
  */
 export function writtenValues(
-  values: Values,
-  was: Values,
+  values: ui.Values,
+  was: ui.Values,
   currency: string,
   problems: Map<string, string>,
-): Values {
+): ui.Values {
   const read: Record<string, string> = {};
   const kind = LIMIT_KINDS.find((each) => each === (values.unit ?? was.unit ?? LIMIT_KINDS[0]));
   const isMoneyAmount = kind !== undefined && isMoney(kind);
@@ -46,13 +45,13 @@ export function writtenValues(
 
 export interface EditForm {
   readonly title: string;
-  readonly standing?: LimitRow;
-  readonly fields: readonly Field[];
-  readonly more?: readonly Field[];
-  readonly values?: Values;
+  readonly edited?: LimitRow;
+  readonly fields: readonly ui.Field[];
+  readonly more?: readonly ui.Field[];
+  readonly values?: ui.Values;
 }
 
-export const fieldsOf = ({ fields, more = [] }: EditForm): readonly Field[] => [...fields, ...more];
+export const fieldsOf = ({ fields, more = [] }: EditForm): readonly ui.Field[] => [...fields, ...more];
 
 export interface EditFormContext {
   readonly view: SubjectView | undefined;
@@ -60,50 +59,39 @@ export interface EditFormContext {
   readonly today: string;
 }
 
-const wanted = (name: string, label: string, more: Partial<Field> = {}): Field => ({
+const required = (name: string, label: string, more: Partial<ui.Field> = {}): ui.Field => ({
   ...{ name, label, required: true, ...more },
 });
-const select = (
-  name: string,
-  label: string,
-  options: readonly (readonly [string, string])[],
-  hint?: string,
-): Field => wanted(name, label, { options, ...(hint !== undefined && { hint }) });
-const day = (name: string, label: string, more: Partial<Field> = {}): Field => ({
+const select = (name: string, label: string, options: ui.ChoiceList, hint?: string): ui.Field =>
+  required(name, label, { options, hint });
+const day = (name: string, label: string, more: Partial<ui.Field> = {}): ui.Field => ({
   ...{ name, label, type: 'date', short: true, ...more },
 });
-const longText = (name: string, label: string, hint?: string, max = 500): Field =>
-  wanted(name, label, { type: 'textarea', max, ...(hint !== undefined && { hint }) });
+const longText = (name: string, label: string, hint?: string, max = 500): ui.Field =>
+  required(name, label, { type: 'textarea', max, hint });
 
-const WHY = longText('why', 'Why', 'Shown in the history.');
-const TICKET: Field = { name: 'ticket', label: 'Ticket', short: true };
+const TICKET: ui.Field = { name: 'ticket', label: 'Ticket', short: true };
 
 const MODES_SHOWN = [
-  ['enforce', 'enforce: jobs over it are rejected'],
+  ['enforce', 'enforce: jobs over the limit are rejected'],
   ['warn', 'warn: the owner is notified, no job is rejected'],
   ['shadow', 'shadow: only recorded'],
   ['off', 'off'],
 ] as const;
 const MODE = select('mode', 'Mode', MODES_SHOWN);
 const PERIODS = ['month', 'week', 'day', 'quarter', 'year', 'once', 'hour', 'minute'];
-const ENDS = '0 blocks every job; the word unlimited lifts the limit.';
+const ENDS = '0 blocks every job, and “unlimited” lifts the limit.';
 const unitChoices = (kinds: readonly (typeof LIMIT_KINDS)[number][]) =>
   kinds.map((kind) => [kind, UNIT_TEXTS[UNIT_OF[kind]].heading] as const);
 
-const fieldOf = ({ name, label, help, type, choices, choiceTexts = {} }: LimitField): Field =>
-  choices === undefined
-    ? {
-        ...{ name, label, hint: type === 'percents' ? `${help} none: no alerts.` : help },
-        ...(type !== 'text' && { short: true }),
-      }
-    : select(
-        name,
-        label,
-        ['', ...choices].map((each) => [each, choiceTexts[each] ?? each] as const),
-        help,
-      );
+function limitField({ name, label, help, type, choices, choiceTexts = {} }: LimitField): ui.Field {
+  const hint = type === 'percents' ? `${help} none: no alerts.` : help;
+  if (choices === undefined) return { name, label, hint, short: type !== 'text' };
+  const options = ['', ...choices].map((each) => [each, choiceTexts[each] ?? each] as const);
+  return select(name, label, options, hint);
+}
 
-const EACH: Field = {
+const EACH: ui.Field = {
   name: 'each',
   label: 'Applies to',
   hint: 'A limit for each is a cap: every pipeline or user is counted separately. For a pipeline or merge request the period is once.',
@@ -124,20 +112,20 @@ const newLimit = ({ view }: EditFormContext, path: string): EditForm => ({
   title: `New limit for ${path}`,
   fields: [
     { ...select('unit', 'Unit', unitChoices(LIMIT_KINDS)), autofocus: true },
-    wanted('amount', 'Limit', {
+    required('amount', 'Limit', {
       short: true,
-      hint: `Money in ${view?.currency ?? ''}, like 500 or 500.25; minutes; jobs; CPUs or memory as Kubernetes writes them. ${ENDS}`,
+      hint: `Money in ${view?.currency ?? ''} as 500 or 500.25, minutes, jobs, or CPUs and memory in Kubernetes notation. ${ENDS}`,
     }),
     select('per', 'Per', [
       ['', 'concurrent (jobs, CPU, memory)'],
       ...PERIODS.map((each) => [each, each] as const),
     ]),
     MODE,
-    WHY,
+    ui.WHY,
   ],
   more: [
     ...(view?.kind === 'runner-class' ? [] : [EACH]),
-    ...limitFields.filter(({ form }) => form !== undefined).map(fieldOf),
+    ...limitFields.filter(({ form }) => form !== undefined).map(limitField),
   ],
   values: { unit: 'money', per: 'month', mode: 'shadow' },
 });
@@ -148,10 +136,10 @@ function changedLimit(limit: LimitRow, { view }: EditFormContext, path: string):
   const hint = `${UNIT_TEXTS[UNIT_OF[kind]].hint(view?.currency ?? '')} ${ENDS}`;
   const others = Object.fromEntries(more.map((each) => [each.name, shownValue(each, limit)]));
   return {
-    title: `${limitWords(limit)} of ${path}`,
-    standing: limit,
-    fields: [wanted('amount', 'Limit', { short: true, autofocus: true, hint }), MODE, WHY],
-    more: more.map(fieldOf),
+    title: `${ui.limitWords(limit)} of ${path}`,
+    edited: limit,
+    fields: [required('amount', 'Limit', { short: true, autofocus: true, hint }), MODE, ui.WHY],
+    more: more.map(limitField),
     values: {
       amount: typeof baseAmount === 'number' ? writtenUnits(baseAmount, kind) : baseAmount,
       mode,
@@ -161,7 +149,7 @@ function changedLimit(limit: LimitRow, { view }: EditFormContext, path: string):
 }
 
 /** @param zone - the calendar its days are meant on */
-export function grantFormFields(limits: readonly LimitRow[], zone: string): readonly Field[] {
+export function grantFormFields(limits: readonly LimitRow[], zone: string): readonly ui.Field[] {
   const limited = limits.filter(({ amount }) => amount !== 'unlimited');
   // A grant's days are its limit's: one zone where all limits agree.
   const zones = new Set(limited.map((limit) => limit.zone));
@@ -169,12 +157,12 @@ export function grantFormFields(limits: readonly LimitRow[], zone: string): read
   return [
     select(
       'limit',
-      'On which limit',
-      limited.map((limit) => [limit.id, `${limitWords(limit)} (${limit.id})`] as const),
+      'Limit',
+      limited.map((limit) => [limit.id, `${ui.limitWords(limit)} (${limit.id})`] as const),
     ),
-    wanted('amount', 'Increase', { short: true, hint: 'On top of the limit and in its unit.' }),
+    required('amount', 'Increase', { short: true, hint: 'On top of the limit and in its unit.' }),
     day('from', 'From', { required: true }),
-    day('until', 'Until', { required: true, hint: `The last day it counts, ${inZone}.` }),
+    day('until', 'Until', { required: true, hint: `The last day on which it counts, ${inZone}.` }),
     longText('reason', 'Reason'),
     TICKET,
   ];
@@ -184,25 +172,26 @@ const FORMS = {
   set: (context, path) =>
     context.limit === undefined ? newLimit(context, path) : changedLimit(context.limit, context, path),
   remove: ({ limit }, path) => ({
-    ...{ title: `Remove ${limit === undefined ? 'the limit' : limitWords(limit)} of ${path}`, fields: [WHY] },
+    title: `Remove ${limit === undefined ? 'the limit' : ui.limitWords(limit)} of ${path}`,
+    fields: [ui.WHY],
   }),
   scale: (_, path) => ({
-    title: `All limits of ${path}, by a share`,
+    title: `Scale all limits of ${path}`,
     fields: [
-      wanted('by', 'Change by', {
+      required('by', 'Change by', {
         ...{ short: true, autofocus: true },
-        hint: 'A share of each amount, like +8 % or -12.5 %. Unlimited amounts, 0 and caps stay.',
+        hint: 'A share of each amount, as +8 % or -12.5 %. Unlimited amounts, 0 and caps stay.',
       }),
       select('unit', 'Unit', unitChoices(SCALED_KINDS)),
-      select('below', 'Which limits', [
-        ['yes', 'its own and all below it'],
-        ['no', 'its own alone'],
+      select('below', 'Limits', [
+        ['yes', 'this subject and everything below'],
+        ['no', 'this subject only'],
       ]),
       select('round', 'Round to', [
-        ['', 'nothing: to the last digit'],
+        ['', 'no rounding'],
         ...['1', '5', '10', '50', '100', '1000'].map((step) => [step, `multiples of ${step}`] as const),
       ]),
-      WHY,
+      ui.WHY,
     ],
     values: { unit: 'money', below: 'yes', round: '' },
   }),
@@ -211,33 +200,33 @@ const FORMS = {
     fields: grantFormFields(view?.limits ?? [], view?.zone ?? 'UTC'),
     values: { limit: limit?.id ?? view?.burnUp?.limit ?? '', from: today },
   }),
-  revoke: (_, path) => ({ title: `Revoke a grant of ${path}`, fields: [WHY] }),
+  revoke: (_, path) => ({ title: `Revoke a grant of ${path}`, fields: [ui.WHY] }),
   freeze: ({ view }, path) => ({
     title: `Freeze ${path}`,
     fields: [
-      wanted('reason', 'Reason', {
-        ...{ max: 200, autofocus: true, hint: 'Stands on the page of every job it stops.' },
+      required('reason', 'Reason', {
+        ...{ max: 200, autofocus: true, hint: 'Shown on the page of every job it stops.' },
       }),
       day('until', 'Until', { hint: `The last day, ${view?.zone ?? 'UTC'}. Empty: until it is lifted.` }),
       { name: 'owner', label: 'Contact' },
-      WHY,
+      ui.WHY,
     ],
   }),
-  unfreeze: (_, path) => ({ title: `Lift the freeze of ${path}`, fields: [WHY] }),
+  unfreeze: (_, path) => ({ title: `Lift the freeze of ${path}`, fields: [ui.WHY] }),
   breakglass: ({ view }, path) => ({
     title: `Break glass for ${path}`,
     fields: [
       {
-        ...{ name: 'users', label: 'Jobs of', autofocus: true },
-        hint: 'GitLab’s user ids, apart by commas. Empty: all users, but protected refs only.',
+        ...{ name: 'users', label: 'Users', autofocus: true },
+        hint: 'GitLab user ids, separated by commas. Empty: all users, on protected refs only.',
       },
-      select('protected', 'Which refs', [
-        ['', 'any ref of these people'],
+      select('protected', 'Refs', [
+        ['', 'all refs of these users'],
         ['yes', 'protected refs only'],
       ]),
-      wanted('jobs', 'At most (jobs)', { type: 'number', short: true }),
+      required('jobs', 'Maximum, jobs', { type: 'number', short: true }),
       select('per', 'Per', [
-        ['once', 'all in all'],
+        ['once', 'in total'],
         ['hour', 'hour'],
         ['day', 'day'],
       ]),
@@ -254,20 +243,26 @@ const FORMS = {
     ],
     values: { jobs: '10', per: 'once' },
   }),
-  'end-breakglass': () => ({ title: 'End this break-glass', fields: [WHY] }),
+  'end-breakglass': () => ({ title: 'End this break-glass', fields: [ui.WHY] }),
   'review-breakglass': () => ({
     title: 'Review this break-glass',
-    fields: [longText('note', 'Findings', 'Was it used for its purpose? Shown with it from now on.')],
+    fields: [
+      longText(
+        'note',
+        'Findings',
+        'State whether it was used for its purpose. Shown on the break-glass page.',
+      ),
+    ],
   }),
   rollout: ({ view }, path) => {
-    const options = [['', 'as the group above says'], ...MODES_SHOWN] as const;
+    const options = [['', 'inherited from the group above'], ...MODES_SHOWN] as const;
     const { cost = '', capacity = '' } = view?.rollout ?? {};
     return {
       title: `Roll out rules in ${path}`,
       fields: [
-        select('cost', 'Cost rules go as far as', options, 'Budgets of money and minutes.'),
-        select('capacity', 'Capacity rules go as far as', options, 'Concurrent jobs, CPU and memory.'),
-        WHY,
+        select('cost', 'Mode of cost rules', options, 'Budgets of money and minutes.'),
+        select('capacity', 'Mode of capacity rules', options, 'Concurrent jobs, CPU and memory.'),
+        ui.WHY,
       ],
       values: { cost, capacity },
     };
@@ -287,8 +282,8 @@ const KINDS: ReadonlySet<string> = new Set(LIMIT_KINDS);
 
 export function byField(
   found: readonly DocumentProblem[],
-  fields: readonly Field[],
-): { readonly problems: FieldProblems; readonly others: readonly string[] } {
+  fields: readonly ui.Field[],
+): { readonly problems: ui.FieldProblems; readonly others: readonly string[] } {
   const names = new Set(fields.map(({ name }) => name));
   const problems = new Map<string, string>();
   const others: string[] = [];
@@ -304,37 +299,29 @@ export function byField(
 
 export const REQUIRED = 'Fill this in.';
 
-type ReadEdit =
-  | { readonly ok: true; readonly edit: LimitEdit; readonly why: string }
-  | { readonly ok: false; readonly problems: FieldProblems };
-
 /** Values that a page names besides the fields of its form. */
 export const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'] as const;
 
 /** Converts a form's fields to an edit. Limit editing checks everything else, and refuses invalid texts by name. */
-export function readEdit(
-  kind: EditKind,
-  form: EditForm,
-  sent: Values,
-  was: Values,
-  currency: string,
-): ReadEdit {
+export function readEdit(kind: EditKind, form: EditForm, sent: ui.Values, was: ui.Values, currency: string) {
   const problems = new Map<string, string>();
   const values = writtenValues(sent, was, currency, problems);
   const fields = fieldsOf(form);
   for (const { name, required, options } of fields)
     if (required && options === undefined && !values[name]) problems.set(name, REQUIRED);
-  const given = [...NAMED, ...fields.map(({ name }) => name)].filter(
+  const filled = [...NAMED, ...fields.map(({ name }) => name)].filter(
     (name) => name !== 'why' && values[name],
   );
-  const plain = Object.fromEntries(given.map((name) => [name, values[name]]));
+  const plain = Object.fromEntries(filled.map((name) => [name, values[name]]));
   const why = values.why || values.reason || values.note;
-  const meant = kind === 'set' ? setLimit(values, was) : { ...plain, ...MORE[kind]?.(values, problems) };
-  const edit = { kind, ...meant } as LimitEdit;
-  return problems.size > 0 ? { ok: false, problems } : { ok: true, edit, why: why ?? '' };
+  const changes = kind === 'set' ? setLimit(values, was) : { ...plain, ...MORE[kind]?.(values, problems) };
+  const edit = { kind, ...changes } as LimitEdit;
+  return problems.size > 0
+    ? ({ ok: false, problems } as const)
+    : ({ ok: true, edit, why: why ?? '' } as const);
 }
 
-type More = (values: Values, problems: Map<string, string>) => object;
+type More = (values: ui.Values, problems: Map<string, string>) => object;
 
 const modeOf = (text: string | undefined) => MODES.find((mode) => mode === text) ?? null;
 
@@ -344,14 +331,14 @@ const MORE: Readonly<Partial<Record<EditKind, More>>> = {
   rollout: ({ cost, capacity }) => ({ cost: modeOf(cost), capacity: modeOf(capacity) }),
 };
 
-/** No form has all; fields that it lacks do not change. */
+/** Fields that a form lacks do not change. */
 const SET_FIELDS: readonly string[] = ['unit', 'amount', ...limitFields.map(({ name }) => name)];
 
 /**
- * Only what differs from what the form showed: so two people who change different fields do not undo each other. A new limit for
- * each pipeline or user of a place is on a subject of its own.
+ * Sends only fields that differ from what the form showed, so users who change different fields do not undo each other. A new
+ * cap, e.g. for each pipeline of a group, has a subject of its own.
  */
-function setLimit(values: Values, was: Values): object {
+function setLimit(values: ui.Values, was: ui.Values): object {
   const { subject = '', limit, each } = values;
   const cap = CAP_KINDS.find((kind) => kind === each);
   const changed: Record<string, unknown> = {};
@@ -360,25 +347,21 @@ function setLimit(values: Values, was: Values): object {
     if (value === (was[name] ?? '')) continue;
     changed[name] = name === 'thresholds' ? (readThresholdsText(value) ?? null) : value || null;
   }
-  return {
-    subject: cap === undefined ? subject : capSubject(subject, cap),
-    amount: limit ? undefined : values.amount,
-    ...(limit && { limit }),
-    ...(changed as LimitFields),
-  };
+  const target = cap === undefined ? subject : capSubject(subject, cap);
+  return { subject: target, ...(limit ? { limit } : { amount: values.amount }), ...(changed as LimitFields) };
 }
 
-function breakGlass({ users: text = '', protected: refs, jobs = '' }: Values, problems: Map<string, string>) {
+function breakGlass(
+  { users: text = '', protected: refs, jobs = '' }: ui.Values,
+  problems: Map<string, string>,
+) {
   const users = text.split(/[\s,]+/).filter((id) => id !== '');
   const onlyProtected = refs === 'yes';
   if (users.some((id) => !/^[1-9]\d{0,14}$/.test(id)))
-    problems.set('users', 'Ids are numbers, apart by commas.');
+    problems.set('users', 'User ids are numbers, separated by commas.');
   if (users.length === 0 && !onlyProtected)
-    problems.set('users', 'Name people, or choose protected refs only.');
-  if (jobs !== '' && !/^[1-9]\d{0,5}$/.test(jobs)) problems.set('jobs', 'A whole number above 0.');
-  return {
-    ...(users.length > 0 && { users: users.map(Number) }),
-    ...(onlyProtected && { protected: true }),
-    jobs: Number(jobs),
-  };
+    problems.set('users', 'Name users, or choose protected refs only.');
+  if (jobs !== '' && !/^[1-9]\d{0,5}$/.test(jobs)) problems.set('jobs', 'Enter a whole number above 0.');
+  const named = users.length > 0 && { users: users.map(Number) };
+  return { ...named, ...(onlyProtected && { protected: true }), jobs: Number(jobs) };
 }

@@ -1,11 +1,12 @@
-import { DAY_MS } from '../../../../policies/limits/calendar.ts';
+import { dayOfIso, monthName } from '../../../../policies/limits/calendar.ts';
+import { capWords } from '../../../../policies/limits/cap.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import { type Edge, edgeText, instantText, relativeText } from '../../../../policies/text/edge-text.ts';
 import type { Unit } from '../../../../policies/unit.ts';
 import { amountText, bareAmountText } from '../../../../policies/unit-texts.ts';
 import { percentOf } from '../../../answers/status/limit-row.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
-import { refusingText } from '../../../answers/status/texts.ts';
+import { alertsText, lastAlertOf, limitWords, refusingText } from '../../../answers/status/texts.ts';
 import { address, type Column, hidden, type Markup, type Reader, soft } from './layout.tsx';
 
 export interface PageFormat {
@@ -46,7 +47,7 @@ export function distance(atMs: number, nowMs: number): string {
 }
 
 const MODE_TAGS: Readonly<Partial<Record<Mode, readonly [style: string, text: string, title?: string]>>> = {
-  warn: ['tag warn', 'warns only', 'Tells the owner, rejects no job'],
+  warn: ['tag warn', 'warns only', 'Notifies the owner, rejects no job'],
   shadow: ['tag', 'shadow', 'Recorded, rejects no job'],
   off: ['tag', 'off'],
 };
@@ -58,12 +59,16 @@ export function modeTag(mode: Mode): Markup | undefined {
 
 export const number = (count: number): string => count.toLocaleString('en-US');
 
-export const pageCount = (count: number, one: string, many = `${one}s`): string =>
-  `${number(count)} ${count === 1 ? one : many}`;
+export const pageCount = (count: number, one: string): string =>
+  `${number(count)} ${one}${count === 1 ? '' : 's'}`;
 
 export const percent = (part: number, whole: number): string => `${percentOf(part, whole)} %`;
 
-export { alertsText, lastAlertOf, limitWords } from '../../../answers/status/texts.ts';
+export { alertsText, lastAlertOf, limitWords };
+
+/** Names a limit, or a cap with what it counts for. */
+export const limitLabel = (limit: Pick<LimitRow, 'kind' | 'per' | 'each'>): string =>
+  limit.each === undefined ? limitWords(limit) : `${limitWords(limit)} of ${capWords(limit.each)}`;
 
 export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, format: PageFormat): string =>
   limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, format);
@@ -71,9 +76,9 @@ export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, forma
 export const NOT_COUNTED = 'not counted';
 
 export const OUTAGE_TEXTS = {
-  admit: 'admits all',
-  room: 'admits what was left',
-  reject: 'rejects all',
+  admit: 'admits all jobs',
+  room: 'admits up to the last known rest',
+  reject: 'rejects all jobs',
 } as const;
 
 /** Negative amounts in words, because a minus is easily missed. */
@@ -85,20 +90,19 @@ export function leftText({ left, unit }: Pick<LimitRow, 'left' | 'unit'>, format
 export const leftOfText = (limit: LimitRow, format: PageFormat): string =>
   `${leftText(limit, format)}${(limit.left ?? 0) < 0 ? '' : ' left'} of ${limitAmountWords(limit, format)}`;
 
-const onlyWatches = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>
+const isNotEnforced = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>
   (rolledOutAs ?? mode) !== 'enforce';
 
-/** Colours what is left: red where jobs are rejected, amber where they would be. */
+/** Colours a negative rest: red if jobs are rejected, amber if they would be. */
 export function leftClass(limit: LimitRow | undefined): string {
   if (limit === undefined || (limit.left ?? 0) >= 0) return '';
-  return onlyWatches(limit) ? 'warn-text' : 'bad-text';
+  return isNotEnforced(limit) ? 'warn-text' : 'bad-text';
 }
 
-export const dayNumberOf = (day: string): number => Math.round(Date.parse(`${day}T00:00:00Z`) / DAY_MS);
-
-export function shortDayLabel(day: string): string {
-  const at = new Date(`${day}T00:00:00Z`);
-  return `${at.getUTCDate()} ${at.toLocaleString('en-GB', { month: 'short', timeZone: 'UTC' })}`;
+/** `2026-11-21` becomes `21 Nov`. */
+export function shortDayLabel(isoDay: string): string {
+  const { day, month } = dayOfIso(isoDay);
+  return `${day} ${monthName(month).slice(0, 3)}`;
 }
 
 /** `1 Nov to 22 Nov 2026`. */
@@ -228,11 +232,11 @@ export function runsOut(limit: LimitRow, nowMs: number): Markup | string {
   if (refusing !== undefined) return <strong class="bad-text">{refusing}</strong>;
   if (amount === 'unlimited') return <span class="soft">never</span>;
   // Amounts that return with the next job have no run-out day.
-  if (per === undefined) return <span class="soft">comes and goes</span>;
-  if (forecast === undefined) return <span class="soft">not known yet</span>;
+  if (per === undefined) return <span class="soft">frees up as jobs end</span>;
+  if (forecast === undefined) return <span class="soft">unknown yet</span>;
   if (forecast.outcome === 'lasts') return <span class="good-text">lasts</span>;
   if (forecast.outcome === 'used_up')
-    return <strong class={onlyWatches(limit) ? 'warn-text' : 'bad-text'}>used up</strong>;
+    return <strong class={isNotEnforced(limit) ? 'warn-text' : 'bad-text'}>used up</strong>;
   if (forecast.atMs === undefined) return 'runs out';
   return (
     <>

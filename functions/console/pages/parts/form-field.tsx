@@ -8,15 +8,20 @@ export const NO_PROBLEMS: FieldProblems = new Map();
 export interface Field {
   readonly name: string;
   readonly label: string;
-  readonly hint?: Markup | string;
+  readonly hint?: Markup | string | undefined;
   readonly type?: 'text' | 'date' | 'number' | 'url' | 'textarea';
   /** For a choice: one of its options is always chosen, even if it is the empty one. */
   readonly required?: boolean;
   readonly max?: number;
   readonly options?: readonly (readonly [string, string])[];
-  readonly short?: boolean;
+  readonly short?: boolean | undefined;
   readonly autofocus?: boolean;
 }
+
+export const WHY = {
+  ...{ name: 'why', label: 'Reason for the change', hint: 'Shown in the history.' },
+  ...{ type: 'textarea', required: true, max: 500 },
+} as const satisfies Field;
 
 export function field(spec: Field, values: Values, problems: FieldProblems = NO_PROBLEMS): Markup {
   const { name, label, hint, required } = spec;
@@ -90,7 +95,7 @@ export function problemList(
         ...others,
       ]}
     >
-      <strong>Not saved.</strong> Please look at this again:
+      <strong>Not saved.</strong> Correct these fields:
     </Note>
   );
 }

@@ -21,13 +21,9 @@ export const joined = (parts: readonly Child[], separator = ', '): Markup[] =>
     </>
   ));
 
-export const List = ({
-  of,
-  max = of.length,
-}: {
-  readonly of: readonly Child[];
-  readonly max?: number | undefined;
-}) =>
+type With<Parts> = PropsWithChildren<Readonly<Parts>>;
+
+export const List = ({ of, max = of.length }: With<{ of: readonly Child[]; max?: number | undefined }>) =>
   of.length > 0 && (
     <ul>
       {of.slice(0, max).map((line) => (
@@ -37,14 +33,9 @@ export const List = ({
     </ul>
   );
 
-type With<Parts> = PropsWithChildren<Readonly<Parts>>;
+type CardParts = With<{ id: string; title: Child; aside?: Child }>;
 
-export const Card = ({
-  id,
-  title,
-  aside,
-  children,
-}: With<{ id: string; title: Child; aside?: Child }>): Markup => (
+export const Card = ({ id, title, aside, children }: CardParts): Markup => (
   <section class="card" aria-labelledby={id}>
     <h2 id={id}>
       <span>{title}</span>
@@ -79,25 +70,15 @@ export function Done({ text }: { readonly text: string | undefined }): Markup | 
   const edit = /^Saved as edit (\d+)\./.exec(text)?.[1];
   return (
     <Note tone="good" role="status">
-      {text} {edit !== undefined && <a href={`/history/${edit}/undo`}>Take it back</a>}
+      {text} {edit !== undefined && <a href={`/history/${edit}/undo`}>Undo edit</a>}
     </Note>
   );
 }
 
-export const NotConfirmed = (): Markup => (
-  <Note tone="bad" role="alert">
-    <strong>Not saved:</strong> this is a large change and needs to be confirmed.
-  </Note>
-);
+type Fact = readonly [name: string, value: Child, tone?: string];
 
 /** Names and values; unknown values are left out. @param style - `figures` are large numbers */
-export const Facts = ({
-  of,
-  style = 'facts',
-}: {
-  readonly of: readonly (readonly [name: string, value: Child, tone?: string])[];
-  readonly style?: 'facts' | 'figures';
-}): Markup => (
+export const Facts = ({ of, style = 'facts' }: With<{ of: readonly Fact[]; style?: string }>): Markup => (
   <dl class={style}>
     {of
       .filter(([, value]) => value !== undefined && value !== false && value !== '')
@@ -123,13 +104,14 @@ export const DO = 'Do';
 
 interface TableParts<Row> {
   readonly label: string;
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly (Column<Row> | false)[];
   readonly rows: readonly Row[];
   readonly foot?: readonly (Readonly<Record<string, Child>> | false)[] | undefined;
 }
 
 /** The first column names the row. Scrolls where it is too wide; on a narrow page a row is a small list. */
-export function Table<Row>({ label, columns, rows, foot = [] }: TableParts<Row>): Markup {
+export function Table<Row>({ label, columns: listed, rows, foot = [] }: TableParts<Row>): Markup {
+  const columns = listed.filter((column) => column !== false);
   const cell = ({ head, style }: Column<Row>, index: number, content: Child, tone = ''): Markup => {
     if (index === 0)
       return (
@@ -244,9 +226,9 @@ export function address(
   path: string,
   query: Readonly<Record<string, string | number | boolean | undefined>>,
 ): string {
-  const asked = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) asked.set(name, String(value));
-  const text = asked.toString();
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  const text = search.toString();
   return text === '' ? path : `${path}?${text}`;
 }
 
@@ -298,23 +280,23 @@ export const BudgetTabs = ({ at }: { readonly at: keyof typeof TABS }): Markup =
   </nav>
 );
 
-interface DaysFormProps {
-  readonly action: string;
-  readonly only: Readonly<Record<string, number | undefined>>;
-  readonly choices: readonly number[];
-  readonly days: number;
-}
+type DaysFormParts = With<{
+  action: string;
+  only: Readonly<Record<string, number | undefined>>;
+  choices: readonly number[];
+  days: number;
+}>;
 
-export const DaysForm = ({ action, only, choices, days }: DaysFormProps) => (
+export const DaysForm = ({ action, only, choices, days }: DaysFormParts) => (
   <form class="filters" method="get" action={action} data-at-once>
     {Object.entries(only).map(
       ([name, id]) => id !== undefined && <input type="hidden" name={name} value={id} />,
     )}
     {choice(
-      'Days',
+      'Period, days',
       'days',
       String(days),
-      choices.map((each) => [String(each), each === 1 ? 'today' : `the last ${each}`]),
+      choices.map((each) => [String(each), each === 1 ? 'today' : `last ${each}`]),
     )}
     <button>Show</button>
   </form>

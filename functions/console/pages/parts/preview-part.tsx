@@ -1,98 +1,109 @@
 import type { Child } from 'hono/jsx';
-import type { ConsoleReader } from '../../../answers/create-console-read.ts';
-import type {
-  BacktestAnswer,
-  BacktestSummary,
-  EditEffect,
-  PreviewAnswer,
-} from '../../../answers/limits/models.ts';
+import type { BacktestAnswer, EditEffect, PreviewAnswer } from '../../../answers/limits/models.ts';
 import { poolText } from '../../../answers/status/texts.ts';
-import type { HistoryPage, LimitEdit, LogEntry, Oversubscription } from '../../../core/limits/edit-model.ts';
-import type { User } from '../../../core/signin/model.ts';
-import {
-  distance,
-  leftClass,
-  leftOfText,
-  limitWords,
-  number,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-  runsOut,
-  shortDayLabel,
-  shortInstant,
-} from './amounts.tsx';
-import type { Values } from './form-field.tsx';
-import { address, Card, type Column, List, type Markup, Note, soft, Table } from './layout.tsx';
-import { changeLines, changeTable, fieldText } from './tables.tsx';
+import type { Oversubscription } from '../../../core/limits/edit-model.ts';
+import { ConsolePage, type Frame } from '../frame.tsx';
+import { backtestPart, SAVE_FORM } from './backtest-part.tsx';
+import * as ui from './ui.ts';
 
 export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
 
-/** The form that saves; its fields say what is to be counted, too. */
-export const SAVE_FORM = 'save';
-export const COUNT_STEP = 'count';
 const LINES_SHOWN = 10;
 
-export const countedFor = async (
-  { read }: { readonly read: Pick<ConsoleReader, 'backtest'> },
-  edits: readonly LimitEdit[],
-  base: string | undefined,
-  { step, cursor }: Values,
-  user: User,
-): Promise<BacktestAnswer | undefined> =>
-  step === COUNT_STEP ? read.backtest(edits, base, user, cursor) : undefined;
+export interface ReviewParts extends Omit<Frame, 'user' | 'actions'> {
+  readonly preview: ValidPreview;
+  readonly format: ui.PageFormat;
+  readonly exact?: BacktestAnswer | undefined;
+  /** The edit was refused because it must be confirmed. */
+  readonly unconfirmed?: boolean;
+  readonly notes?: Child;
+  readonly action: string;
+  readonly fields: Child;
+  readonly save: string;
+  readonly links: Child;
+}
 
-export const previewPart = (preview: ValidPreview, format: PageFormat, exact?: BacktestAnswer): Markup => (
+/** Shows the effect of an edit, and the form that saves it. */
+export const ReviewPage = (parts: ReviewParts): ui.Markup => {
+  const { preview, format, exact, unconfirmed, notes, action, fields, save, links, ...frame } = parts;
+  return (
+    <ConsolePage {...frame} user={format.user}>
+      {unconfirmed && (
+        <ui.Note tone="bad" role="alert">
+          <strong>Not saved:</strong> this is a large change and needs to be confirmed.
+        </ui.Note>
+      )}
+      {notes}
+      {previewPart(preview, format, exact)}
+      <ui.PostForm user={format.user} class="card" id={SAVE_FORM} action={action}>
+        {fields}
+        {confirmPart(preview, format)}
+        <div class="actions">
+          <button class="main" name="step" value="apply" disabled={preview.rows.length === 0}>
+            {preview.needsApproval.length > 0 ? 'File request' : save}
+          </button>
+          {links}
+        </div>
+      </ui.PostForm>
+    </ConsolePage>
+  );
+};
+
+export const previewPart = (
+  preview: ValidPreview,
+  format: ui.PageFormat,
+  exact?: BacktestAnswer,
+): ui.Markup => (
   <>
-    <Card id="differs" title="Changes" aside={pageCount(preview.rows.length, 'difference')}>
-      {changeTable(preview.rows, 'Changes', format)}
-    </Card>
+    <ui.Card id="differs" title="Changes" aside={ui.pageCount(preview.rows.length, 'difference')}>
+      {ui.changeTable(preview.rows, 'Changes', format)}
+    </ui.Card>
     {preview.effects.length > 0 && (
-      <Card id="effects" title="Effect">
-        <Table label="Effect" columns={effectColumns(format)} rows={preview.effects} />
-      </Card>
+      <ui.Card id="effects" title="Effect">
+        <ui.Table label="Effect" columns={effectColumns(format)} rows={preview.effects} />
+      </ui.Card>
     )}
     {preview.rows.length > 0 && backtestPart(exact)}
     {preview.oversubscription.length > 0 && (
-      <Note
+      <ui.Note
         tone="warn"
         lines={preview.oversubscription.map((pool) => poolLine(pool, format))}
         max={LINES_SHOWN}
       >
-        <strong>Given more than once.</strong> Allowed: the groups share the rest, first come, first served.
-      </Note>
+        <strong>Overlapping budgets.</strong> Allowed: the groups share the rest in order of arrival.
+      </ui.Note>
     )}
     {preview.needsApproval.length > 0 && (
-      <Note tone="warn">
-        <strong>Another user must approve this:</strong> it lets jobs use over half more than in the last
-        thirty days. If you go on, a request is filed.
-      </Note>
+      <ui.Note tone="warn">
+        <strong>Another user must approve this:</strong> it lets jobs use over 50 % more than the lowest limit
+        of the last 30 days. Saving files a request.
+      </ui.Note>
     )}
   </>
 );
 
-export function confirmPart(
+function confirmPart(
   { needsConfirmation, lockout }: Pick<ValidPreview, 'needsConfirmation' | 'lockout'>,
-  format: PageFormat,
-): Markup | '' {
+  format: ui.PageFormat,
+): ui.Markup | '' {
   if (needsConfirmation.length + lockout.length === 0) return '';
-  const linesOf = (isMode: boolean): readonly Markup[] =>
+  const linesOf = (isMode: boolean): readonly ui.Markup[] =>
     needsConfirmation
       .filter(({ field }) => (field === 'mode') === isMode)
       .map((row) => (
         <>
-          {row.path ?? row.subject} <code>{row.limit}</code>: {fieldText(row.from, row.unit, format)} →{' '}
-          <strong>{fieldText(row.to, row.unit, format)}</strong>
+          {row.path ?? row.subject} <code>{row.limit}</code>: {ui.fieldText(row.from, row.unit, format)} →{' '}
+          <strong>{ui.fieldText(row.to, row.unit, format)}</strong>
         </>
       ));
   const reasons: readonly (readonly [string, readonly Child[]])[] = [
-    ['Jobs pass that are rejected now:', linesOf(true)],
-    ['More than three times as much, or less than a third:', linesOf(false)],
+    ['Jobs that are rejected now would be admitted:', linesOf(true)],
+    ['These amounts change by more than a factor of three:', linesOf(false)],
     [LOCKOUT, lockout],
   ];
   return (
     <fieldset>
-      <legend>Please confirm</legend>
+      <legend>Confirmation</legend>
       {reasons.map(
         ([text, lines]) =>
           lines.length > 0 && (
@@ -100,13 +111,12 @@ export function confirmPart(
               <p>
                 <strong class="warn-text">{text}</strong>
               </p>
-              <List of={lines} max={LINES_SHOWN} />
+              <ui.List of={lines} max={LINES_SHOWN} />
             </>
           ),
       )}
       <label class="check">
-        <input type="checkbox" name="confirmed" value="yes" required />
-        Yes, that is what I mean
+        <input type="checkbox" name="confirmed" value="yes" required />I confirm these changes
       </label>
     </fieldset>
   );
@@ -114,141 +124,27 @@ export function confirmPart(
 
 export const LOCKOUT = 'Jobs of the platform team would be rejected:';
 
-function effectColumns(format: PageFormat): readonly Column<EditEffect>[] {
-  const left = (limit: EditEffect['before']): Child => (limit ? leftOfText(limit, format) : '–');
-  const out = (limit: EditEffect['before']): Child => (limit ? runsOut(limit, format.nowMs) : '–');
+function effectColumns(format: ui.PageFormat): readonly ui.Column<EditEffect>[] {
+  const left = (limit: EditEffect['before']): Child => (limit ? ui.leftOfText(limit, format) : '–');
+  const out = (limit: EditEffect['before']): Child => (limit ? ui.runsOut(limit, format.nowMs) : '–');
   return [
     {
       head: 'Limit',
       cell: ({ path, limit, before, after }) => {
         const known = after ?? before;
-        return [path, ' ', soft(known === undefined ? limit : limitWords(known))];
+        return [path, ' ', ui.soft(known === undefined ? limit : ui.limitWords(known))];
       },
     },
     { head: 'Left now', cell: ({ before }) => left(before) },
-    { head: 'Runs out now', cell: ({ before }) => out(before) },
-    { head: 'Left then', cell: ({ after }) => left(after), tone: ({ after }) => leftClass(after) },
-    { head: 'Runs out then', cell: ({ after }) => out(after) },
+    { head: 'Run-out now', cell: ({ before }) => out(before) },
+    { head: 'Left after', cell: ({ after }) => left(after), tone: ({ after }) => ui.leftClass(after) },
+    { head: 'Run-out after', cell: ({ after }) => out(after) },
   ];
 }
 
-const poolLine = (pool: Oversubscription, format: PageFormat): Markup => (
+const poolLine = (pool: Oversubscription, format: ui.PageFormat): ui.Markup => (
   <>
     {pool.path ?? pool.subject} <code>{pool.limit}</code>:{' '}
-    {poolText(pool, pool.amount, (whole) => pageAmount(whole, pool.unit, format))}
+    {poolText(pool, pool.amount, (whole) => ui.pageAmount(whole, pool.unit, format))}
   </>
 );
-
-/** Shows a button that counts; the page's script counts by itself and puts each answer here. Saving waits for none. */
-const backtestPart = (answer: BacktestAnswer | undefined): Markup => (
-  <section
-    class="card"
-    id="exact"
-    aria-labelledby="exact-title"
-    data-count={answer === undefined ? SAVE_FORM : undefined}
-  >
-    <h2 id="exact-title">Jobs that would have failed</h2>
-    <div aria-live="polite">{answerText(answer)}</div>
-  </section>
-);
-
-const countButton = (sentence: string, text = 'Count again'): Markup => (
-  <>
-    <p>{sentence}</p>
-    <div class="actions">
-      <button form={SAVE_FORM} name="step" value={COUNT_STEP} formnovalidate>
-        {text}
-      </button>
-    </div>
-  </>
-);
-
-function answerText(answer: BacktestAnswer | undefined): Markup {
-  if (answer === undefined) return countButton('Takes some seconds.', 'Count exactly');
-  if (answer.outcome === 'too_often') {
-    const wait = pageCount(answer.retryAfterSeconds, 'second');
-    return countButton(`Counted too often within a minute: again in ${wait}.`);
-  }
-  if (answer.outcome !== 'counted') return <p>It cannot be counted as it is.</p>;
-  const { all, subjects, days, daysCounted, fromDay, complete, jobsRead, next } = answer;
-  if (!complete && next === undefined) return <p>No recent job is known, so nothing can be counted.</p>;
-  const span = pageCount(days, 'day');
-  const read = `Read ${pageCount(jobsRead, 'record')}.`;
-  return (
-    <>
-      <p>
-        {next === undefined ? `The last ${span}` : `${daysCounted} of ${span} counted`}, from{' '}
-        {shortDayLabel(fromDay)} on: {figureText(all)}
-      </p>
-      {subjects.length > 1 && (
-        <List
-          of={subjects.map((each) => (
-            <>
-              <span class="path">{each.path}</span>: {figureText(each)}
-            </>
-          ))}
-        />
-      )}
-      {next === undefined ? (
-        <p class="soft">{read}</p>
-      ) : (
-        <>
-          <input type="hidden" form={SAVE_FORM} name="cursor" value={next} />
-          {countButton(read, 'Count the rest')}
-        </>
-      )}
-    </>
-  );
-}
-
-function figureText(figures: BacktestSummary['all']): Markup {
-  const { jobs, wouldFail, wouldFailNow, wouldWait = 0, failed } = figures;
-  if (jobs === 0) return <>no jobs.</>;
-  return (
-    <>
-      <strong class={wouldFail === 0 ? 'good-text' : 'warn-text'}>{number(wouldFail)}</strong> of{' '}
-      {pageCount(jobs, 'job')} would have failed; {number(wouldFailNow)} with the limits as they are,{' '}
-      {number(failed)} did.
-      {wouldWait > 0 && <> {pageCount(wouldWait, 'job')} would have waited for room, and run.</>}
-    </>
-  );
-}
-
-export function historyPart(history: HistoryPage, subject: string | undefined, format: PageFormat): Markup {
-  if (history.entries.length === 0 && history.next === undefined)
-    return <p class="soft">Nothing was changed yet.</p>;
-  return (
-    <>
-      <ol class="timeline">
-        {history.entries.map((entry) => (
-          <li>{entryText(entry, format)}</li>
-        ))}
-      </ol>
-      {history.next !== undefined && (
-        <p>
-          <a href={address('/history', { subject, before: history.next })}>Earlier changes</a>
-        </p>
-      )}
-    </>
-  );
-}
-
-function entryText({ edit, why, actor, source, atMs, rows, count }: LogEntry, format: PageFormat): Markup {
-  const href = `/history/${edit}`;
-  return (
-    <>
-      <strong>{why}</strong>
-      <p class="soft">
-        {actor} via {source}, {shortInstant(atMs, format)} ({distance(atMs, format.nowMs)}),{' '}
-        <a href={href}>edit {edit}</a>
-      </p>
-      {rows !== undefined ? (
-        changeLines(rows, href, format)
-      ) : (
-        <p class="soft">
-          {count === 0 ? 'Its changes are unknown.' : <a href={href}>{pageCount(count, 'difference')}</a>}
-        </p>
-      )}
-    </>
-  );
-}

@@ -9,23 +9,23 @@ import { hidden, List, type Markup, pathMarkup, soft, subjectHref, subjectLink, 
 const ROWS_SHOWN = 100;
 
 export function changeTable(rows: readonly ChangeRow[], label: string, format: PageFormat): Markup {
-  if (rows.length === 0) return <p class="soft">Nothing differs.</p>;
+  if (rows.length === 0) return <p class="soft">No differences.</p>;
   const named = rows.filter(hasName);
   return (
     <>
       <Table
         label={label}
         columns={[
-          { head: 'Whose', cell: (row) => subjectLink(row.subject, row.path ?? subjectWords(row.subject)) },
-          { head: 'What', cell: whatText },
-          { head: 'From', cell: (row) => valueText(row.from, row, format) },
-          { head: 'To', cell: (row) => valueText(row.to, row, format) },
+          { head: 'Subject', cell: (row) => subjectLink(row.subject, row.path ?? subjectWords(row.subject)) },
+          { head: 'Field', cell: fieldName },
+          { head: 'Before', cell: (row) => valueText(row.from, row, format) },
+          { head: 'After', cell: (row) => valueText(row.to, row, format) },
           { head: 'Effect', cell: ({ effect }) => EFFECTS[effect] },
         ]}
         rows={named.slice(0, ROWS_SHOWN)}
       />
       {named.length > ROWS_SHOWN && (
-        <p>{soft(`${pageCount(named.length - ROWS_SHOWN, 'more difference')} not shown here.`)}</p>
+        <p>{soft(`${pageCount(named.length - ROWS_SHOWN, 'more difference')} not shown.`)}</p>
       )}
     </>
   );
@@ -40,7 +40,7 @@ export function changeLines(rows: readonly ChangeRow[], moreHref: string, format
   const named = rows.filter(hasName);
   const lines: Child[] = named.slice(0, LINES_SHOWN).map((row) => (
     <>
-      {row.path ?? subjectWords(row.subject)}: {whatText(row)}{' '}
+      {row.path ?? subjectWords(row.subject)}: {fieldName(row)}{' '}
       <span class="from">{valueText(row.from, row, format)}</span> → {valueText(row.to, row, format)}
     </>
   ));
@@ -49,7 +49,7 @@ export function changeLines(rows: readonly ChangeRow[], moreHref: string, format
   return <List of={lines} />;
 }
 
-const whatText = ({ about, limit, field }: ChangeRow): Markup => (
+const fieldName = ({ about, limit, field }: ChangeRow): Markup => (
   <>
     {ABOUT[about]} {limit !== '' && <code>{limit}</code>} {field.replaceAll('_', ' ')}
   </>
@@ -103,7 +103,7 @@ export function groupTable(
       label={label}
       columns={[
         {
-          head: 'Whose',
+          head: 'Subject',
           cell: (row) => (
             <>
               {subjectLink(row.subject, subjectHref(row.subject) ? pathMarkup(row.path) : row.path)}{' '}
@@ -136,26 +136,25 @@ export function groupTable(
   );
 }
 
-export const KIND_TAGS: Readonly<Record<string, string>> = {
-  project: 'project',
-  'runner-class': 'runner class',
-  runner: 'runner',
-  user: 'user',
-};
-
-function tags({ subject, frozen, budget }: GroupRow): Markup {
-  const kind = KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
+/** Names the kind of a subject that is not a group. */
+export function kindTag(subject: string): Markup | false {
+  const [kind] = subject.split('/', 1);
   return (
-    <>
-      {kind !== undefined && <span class="tag">{kind}</span>}{' '}
-      {frozen && <span {...{ class: 'tag bad', title: frozen.reason }}>frozen</span>}{' '}
-      {budget && budget.amount !== 'unlimited' && modeTag(budget.rolledOutAs ?? budget.mode)}{' '}
-    </>
+    /^(project|runner-class|runner|user)$/.test(kind ?? '') && (
+      <span class="tag">{kind?.replace('-', ' ')}</span>
+    )
   );
 }
 
+const tags = ({ subject, frozen, budget }: GroupRow): Markup => (
+  <>
+    {kindTag(subject)} {frozen && <span {...{ class: 'tag bad', title: frozen.reason }}>frozen</span>}{' '}
+    {budget && budget.amount !== 'unlimited' && modeTag(budget.rolledOutAs ?? budget.mode)}{' '}
+  </>
+);
+
 /** `+200 EUR`, or of an edit `money-month: 300.00 EUR → 900.00 EUR`. */
-export function wantedText({ amount, edit, limitNow }: RequestRow, format: PageFormat): string {
+export function requestedText({ amount, edit, limitNow }: RequestRow, format: PageFormat): string {
   if (edit === undefined) {
     const isMoney = limitNow !== undefined && unitRow(limitNow.unit).inCurrency;
     return `+${String(amount).replace(/^\+/, '')}${isMoney ? ` ${format.currency}` : ''}`;

@@ -1,47 +1,36 @@
 import type { Child } from 'hono/jsx';
-import { capWords } from '../../../../policies/limits/cap.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
-import {
-  alertsText,
-  edge,
-  lastAlertOf,
-  limitAmountWords,
-  limitColumns,
-  limitWords,
-  modeTag,
-  OUTAGE_TEXTS,
-  type PageFormat,
-  pageAmount,
-} from '../parts/amounts.tsx';
-import type { Markup } from '../parts/layout.tsx';
-import * as ui from '../parts/layout.tsx';
+import * as ui from '../parts/ui.ts';
 
-export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, format: PageFormat): Markup {
+export function limitsPart(
+  { limits, limitsAbove, caps, may }: SubjectView,
+  format: ui.PageFormat,
+): ui.Markup {
   const editLink = (limit: LimitRow): Child =>
     (may.tighten || may.loosen) && (
       <a href={ui.address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
-        Edit{ui.hidden(` ${nameOf(limit)}`)}
+        Edit{ui.hidden(` ${ui.limitLabel(limit)}`)}
       </a>
     );
   return (
     <>
       {limits.length === 0 ? (
-        <p>It has no limit of its own.</p>
+        <p>No limit is set here.</p>
       ) : (
         <ui.Table
           label="Limits"
           columns={[
             {
-              head: 'Limit of',
+              head: 'Kind',
               cell: (limit) => (
                 <>
-                  {nameOf(limit)} {modeTag(limit.rolledOutAs ?? limit.mode)}
+                  {ui.limitLabel(limit)} {ui.modeTag(limit.rolledOutAs ?? limit.mode)}
                   {ui.soft(factsText(limit, format))}
                 </>
               ),
             },
-            ...limitColumns<LimitRow>({ limitOf: (limit) => limit, mayEdit: false }, format),
+            ...ui.limitColumns<LimitRow>({ limitOf: (limit) => limit, mayEdit: false }, format),
             { head: ui.DO, cell: editLink },
           ]}
           rows={limits}
@@ -51,16 +40,17 @@ export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, form
       <ui.List
         of={caps.map((limit) => (
           <>
-            {nameOf(limit)}: {limitAmountWords(limit, format)} {modeTag(limit.rolledOutAs ?? limit.mode)}{' '}
-            {ui.soft(factsText(limit, format))} {editLink(limit)}
+            {ui.limitLabel(limit)}: {ui.limitAmountWords(limit, format)}{' '}
+            {ui.modeTag(limit.rolledOutAs ?? limit.mode)} {ui.soft(factsText(limit, format))}{' '}
+            {editLink(limit)}
           </>
         ))}
       />
-      {limitsAbove.length > 0 && <h3>Limits above that also count</h3>}
+      {limitsAbove.length > 0 && <h3>Limits of groups above</h3>}
       <ui.List
         of={limitsAbove.map(({ label, left, amount, unit, periodLabel, contact }) => (
           <>
-            {label}: {pageAmount(left, unit, format)} left of {pageAmount(amount, unit, format)}
+            {label}: {ui.pageAmount(left, unit, format)} left of {ui.pageAmount(amount, unit, format)}
             {periodLabel !== undefined && ` for ${periodLabel}`}
             {contact !== undefined && <>; contact {ui.contactLink(contact)}</>}
           </>
@@ -70,13 +60,10 @@ export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, form
   );
 }
 
-const nameOf = (limit: LimitRow): string =>
-  limit.each === undefined ? limitWords(limit) : `${limitWords(limit)} of ${capWords(limit.each)}`;
-
-function factsText(limit: LimitRow, format: PageFormat): Markup[] {
+function factsText(limit: LimitRow, format: ui.PageFormat): ui.Markup[] {
   const { unit, granted, carried, softAmount, cohort, shared, fromMs, untilMs } = limit;
-  const amount = (whole: number): string => pageAmount(whole, unit, format);
-  const last = lastAlertOf(limit);
+  const amount = (whole: number): string => ui.pageAmount(whole, unit, format);
+  const last = ui.lastAlertOf(limit);
   const parts: Child[] = [
     <code>{limit.id}</code>,
     !limit.inForce && <strong>not in force</strong>,
@@ -85,13 +72,13 @@ function factsText(limit: LimitRow, format: PageFormat): Markup[] {
     carried !== 0 && `${amount(carried)} carried over`,
     softAmount !== undefined && `warns from ${amount(softAmount)}`,
     shared && `cohort ${cohort}: ${amount(shared.used)} of ${amount(shared.amount)} lent in use`,
-    limit.byDefault && 'default of groups like this',
-    limit.whenUnreachable && `${OUTAGE_TEXTS[limit.whenUnreachable]} while it cannot be asked`,
-    alertsText(limit),
+    limit.byDefault && 'default of such groups',
+    limit.whenUnreachable && `${ui.OUTAGE_TEXTS[limit.whenUnreachable]} while the ledger is unavailable`,
+    ui.alertsText(limit),
     last && <span class={last.state === 'failed' ? 'warn-text' : undefined}>{last.text}</span>,
     limit.owner && `owner ${limit.owner}`,
-    fromMs !== undefined && ['from ', edge(fromMs, 'start', limit)],
-    untilMs !== undefined && ['until ', edge(untilMs, 'end', limit)],
+    fromMs !== undefined && ['from ', ui.edge(fromMs, 'start', limit)],
+    untilMs !== undefined && ['until ', ui.edge(untilMs, 'end', limit)],
   ];
   return ui.joined(parts.filter(Boolean), ' · ');
 }

@@ -3,34 +3,20 @@ import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { FreezeRow, GrantRow, LimitRow } from '../../../answers/status/model.ts';
 import { ConsolePage } from '../frame.tsx';
-import { doneText, formatOf, type PageContext, type PageRoutes, query, send } from '../page-deps.ts';
-import {
-  BAR_KEY,
-  distance,
-  edge,
-  leftClass,
-  leftText,
-  limitAmountWords,
-  limitBar,
-  limitWords,
-  modeTag,
-  NOT_COUNTED,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-  runsOut,
-} from '../parts/amounts.tsx';
-import type { Markup } from '../parts/layout.tsx';
-import * as ui from '../parts/layout.tsx';
-import { historyPart } from '../parts/preview-part.tsx';
-import { groupTable } from '../parts/tables.tsx';
+import { doneText, formatOf, type PageContext, type PageRoutes, query, send } from '../page.ts';
+import { historyPart } from '../parts/history-part.tsx';
+import * as ui from '../parts/ui.ts';
 import { sendUnknown } from '../problem-page.tsx';
 import { limitsPart } from './limits-part.tsx';
 import { burnUpChart, rejectionsPart, usagePart, usageSentence } from './usage-part.tsx';
 
 export const subjectRoutes: PageRoutes = (app, deps) => {
   const show = async (c: PageContext, subject: string): Promise<Response> => {
-    const view = await deps.read.subject(subject, withoutAbsent({ limit: query(c, 'limit') }), c.var.user);
+    const view = await deps.read.subject(
+      subject,
+      withoutAbsent({ limit: query.text(c, 'limit') }),
+      c.var.user,
+    );
     return view === undefined ? sendUnknown(c) : send(c, subjectPage(view, doneText(c), formatOf(c, deps)));
   };
   app.get('/instance', (c) => show(c, 'instance'));
@@ -48,7 +34,7 @@ const KIND_LABEL = {
 /** A page stays below 100 KB. */
 const CHILDREN_SHOWN = 25;
 
-function subjectPage(view: SubjectView, done: string | undefined, format: PageFormat): Markup {
+function subjectPage(view: SubjectView, done: string | undefined, format: ui.PageFormat): ui.Markup {
   const { burnUp, limits, children, childCount, subject, path, kind, above, usage } = view;
   const main = limits.find(({ id }) => id === burnUp?.limit) ?? limits.find(({ inForce }) => inForce);
   const isClosed = kind === 'group' || kind === 'instance';
@@ -88,12 +74,12 @@ function subjectPage(view: SubjectView, done: string | undefined, format: PageFo
       </ui.Card>
       {kind !== 'project' && usagePart(view, format)}
       {childCount > 0 && (
-        <ui.Card id="children" title={`${pageCount(childCount, 'group')} right below`}>
-          {BAR_KEY}
-          {groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups right below', format)}
+        <ui.Card id="children" title={`${ui.pageCount(childCount, 'group')} directly below`}>
+          {ui.BAR_KEY}
+          {ui.groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups directly below', format)}
           {childCount > Math.min(children.length, CHILDREN_SHOWN) && (
             <p>
-              <a href={ui.address('/', { under })}>All {pageCount(childCount, 'group')}</a>
+              <a href={ui.address('/', { under })}>All {ui.pageCount(childCount, 'group')}</a>
             </p>
           )}
         </ui.Card>
@@ -111,27 +97,27 @@ function actions({ kind, subject, may, childCount, limits }: SubjectView): Child
   const link = (isOffered: boolean, text: string, kindOfEdit: string): Child =>
     isOffered && ui.button(ui.address('/edit', { subject, kind: kindOfEdit }), text);
   return [
-    link(may.loosen && (kind === 'instance' || childCount > 0), 'Change all by a share', 'scale'),
+    link(may.loosen && (kind === 'instance' || childCount > 0), 'Scale all limits', 'scale'),
     link(may.loosen, 'New limit', 'set'),
     link(may.grant && canGrow, 'Grant more', 'grant'),
-    may.ask && !may.grant && canGrow && ui.button(ui.address('/ask', { subject }), 'Ask for more'),
+    may.ask && !may.grant && canGrow && ui.button(ui.address('/ask', { subject }), 'Request more'),
     link(may.freeze, 'Freeze', 'freeze'),
     link(may.breakGlass && kind !== 'runner-class', 'Break glass', 'breakglass'),
     link(may.rollOut && kind === 'group', 'Roll out', 'rollout'),
   ];
 }
 
-function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): Markup {
+function mainLimitCard(limit: LimitRow, view: SubjectView, format: ui.PageFormat): ui.Markup {
   const { unit, settled, held = 0, owner, contact, reason, costCenter, granted, carried } = limit;
   const others = view.limits.filter(({ per, id }) => per !== undefined && id !== limit.id);
-  const amount = (whole: number): string => pageAmount(whole, unit, format);
+  const amount = (whole: number): string => ui.pageAmount(whole, unit, format);
   const isCounted = settled !== undefined && limit.amount !== 'unlimited';
   return (
     <ui.Card
       id="budget"
       title={
         <>
-          {limitWords(limit)} {modeTag(limit.rolledOutAs ?? limit.mode)}
+          {ui.limitWords(limit)} {ui.modeTag(limit.rolledOutAs ?? limit.mode)}
         </>
       }
       aside={limit.period?.label}
@@ -139,17 +125,17 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
       <ui.Facts
         style="figures"
         of={[
-          ['Spent', settled === undefined ? NOT_COUNTED : amount(settled)],
+          ['Spent', settled === undefined ? ui.NOT_COUNTED : amount(settled)],
           ['Held', [settled === undefined ? '–' : amount(held), ui.soft('by jobs that run or wait')]],
-          ['Limit', limitAmountWords(limit, format)],
+          ['Limit', ui.limitAmountWords(limit, format)],
           ['Granted', granted > 0 && amount(granted)],
           ['Carried over', carried !== 0 && amount(carried)],
-          ['Left', leftText(limit, format), leftClass(limit)],
-          ['Runs out', runsOut(limit, format.nowMs)],
+          ['Left', ui.leftText(limit, format), ui.leftClass(limit)],
+          ['Runs out', ui.runsOut(limit, format.nowMs)],
         ]}
       />
-      {limitBar(limit)}
-      {isCounted && BAR_KEY}
+      {ui.limitBar(limit)}
+      {isCounted && ui.BAR_KEY}
       {view.burnUp?.limit === limit.id && burnUpChart(view.burnUp, limit, format)}
       {others.length > 0 && (
         <p class="soft">
@@ -157,7 +143,7 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
           {ui.joined(
             others.map((other) => (
               <a href={ui.address(ui.subjectHref(view.subject) ?? '/', { limit: other.id })}>
-                {limitWords(other)}
+                {ui.limitWords(other)}
               </a>
             )),
           )}
@@ -168,15 +154,15 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
           ['Owner', owner],
           ['Contact', contact && ui.contactLink(contact)],
           ['Cost centre', costCenter],
-          ['Why', reason],
+          ['Reason', reason],
         ]}
       />
     </ui.Card>
   );
 }
 
-function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): Markup {
-  if (grants.length === 0) return <p class="soft">Nothing was granted on top.</p>;
+function grantsPart({ grants, may, subject }: SubjectView, format: ui.PageFormat): ui.Markup {
+  if (grants.length === 0) return <p class="soft">There are no grants.</p>;
   return (
     <ui.Table
       label="Grants"
@@ -189,8 +175,8 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
             ui.soft(<code>{limit}</code>, ticket && ` · ${ticket}`),
           ],
         },
-        { head: 'Amount', style: 'n', cell: ({ amount, unit }) => `+${pageAmount(amount, unit, format)}` },
-        { head: 'Counts', cell: (grant) => grantState(grant, format) },
+        { head: 'Amount', style: 'n', cell: ({ amount, unit }) => `+${ui.pageAmount(amount, unit, format)}` },
+        { head: 'Validity', cell: (grant) => grantState(grant, format) },
         {
           head: ui.DO,
           cell: ({ id, reason }) =>
@@ -207,20 +193,20 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
   );
 }
 
-const grantState = ({ state, fromMs, untilMs, zone }: GrantRow, { nowMs }: PageFormat): Markup =>
+const grantState = ({ state, fromMs, untilMs, zone }: GrantRow, { nowMs }: ui.PageFormat): ui.Markup =>
   state === 'to_come' ? (
     <>
-      <span class="tag">to come</span> begins {distance(fromMs, nowMs)}{' '}
-      {ui.soft(edge(fromMs, 'start', { zone }))}
+      <span class="tag">scheduled</span> begins {ui.distance(fromMs, nowMs)}{' '}
+      {ui.soft(ui.edge(fromMs, 'start', { zone }))}
     </>
   ) : (
     <>
-      <span class="tag good">in force</span> ends {distance(untilMs, nowMs)}{' '}
-      {ui.soft(edge(untilMs, 'end', { zone }))}
+      <span class="tag good">in force</span> ends {ui.distance(untilMs, nowMs)}{' '}
+      {ui.soft(ui.edge(untilMs, 'end', { zone }))}
     </>
   );
 
-function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }: PageFormat): Markup {
+function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }: ui.PageFormat): ui.Markup {
   const { fromMs = 0, untilMs, above, reason, owner, id } = freeze;
   return (
     <ui.Note tone="bad">
@@ -229,11 +215,11 @@ function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }:
         {above !== undefined && ` with ${above}`}:
       </strong>{' '}
       {reason}. No new job starts
-      {fromMs > nowMs && <> from {edge(fromMs, 'start', freeze)}</>}
-      {untilMs === undefined ? ' until it is lifted' : <> until {edge(untilMs, 'end', freeze)}</>}. Running
+      {fromMs > nowMs && <> from {ui.edge(fromMs, 'start', freeze)}</>}
+      {untilMs === undefined ? ' until it is lifted' : <> until {ui.edge(untilMs, 'end', freeze)}</>}. Running
       jobs finish.{owner !== undefined && ` Ask ${owner}.`}{' '}
       {may.freeze && above === undefined && (
-        <a href={ui.address('/edit', { kind: 'unfreeze', freeze: id, subject })}>Lift it</a>
+        <a href={ui.address('/edit', { kind: 'unfreeze', freeze: id, subject })}>Lift freeze</a>
       )}
     </ui.Note>
   );

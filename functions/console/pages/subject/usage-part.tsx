@@ -1,88 +1,82 @@
-import { DAY_MS } from '../../../../policies/limits/calendar.ts';
+import { DAY_MS, dayNumber, dayOfIso } from '../../../../policies/limits/calendar.ts';
 import { durationText } from '../../../../policies/unit-texts.ts';
 import type { BurnUpChart, Rejections, SubjectView, UsageView } from '../../../answers/groups/model.ts';
 import { dayText } from '../../../answers/reading/usage-days.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import { forecastText } from '../../../answers/status/texts.ts';
-import {
-  bare,
-  dayNumberOf,
-  daySpan,
-  distance,
-  number,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-  shortDayLabel,
-  shortInstant,
-} from '../parts/amounts.tsx';
-import { address, Card, joined, type Markup, outside, pathMarkup, soft, Table } from '../parts/layout.tsx';
+import * as ui from '../parts/ui.ts';
 
-export function usagePart({ usage, subject }: SubjectView, format: PageFormat): Markup {
+export function usagePart({ usage, subject }: SubjectView, format: ui.PageFormat): ui.Markup {
   const { topProjects, otherProjectsMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
   const group = subject.replace(/^group\//, '');
   return (
-    <Card id="projects" title="Costliest projects">
+    <ui.Card id="projects" title="Costliest projects">
       {topProjects.length === 0 ? (
-        <p class="soft">No project is known that has cost anything in these days.</p>
+        <p class="soft">No project had costs in this period.</p>
       ) : (
-        <Table
+        <ui.Table
           label="Costliest projects"
           columns={[
             {
               head: 'Project',
-              cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
+              cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{ui.pathMarkup(path)}</a>,
             },
-            { head: format.currency, style: 'n', cell: ({ micros }) => bare(micros, 'micros') },
+            { head: format.currency, style: 'n', cell: ({ micros }) => ui.bare(micros, 'micros') },
           ]}
           rows={topProjects}
           foot={[
             otherProjectsMicros !== 0 && {
-              Project: soft('Other projects and earlier days'),
-              [format.currency]: bare(otherProjectsMicros, 'micros'),
+              Project: ui.soft('Other projects and earlier days'),
+              [format.currency]: ui.bare(otherProjectsMicros, 'micros'),
             },
-            { Project: <>Together {soft('spent and held')}</>, [format.currency]: bare(together, 'micros') },
+            {
+              Project: <>Total {ui.soft('spent and held')}</>,
+              [format.currency]: ui.bare(together, 'micros'),
+            },
           ]}
         />
       )}
       {/^(group\/|instance$)/.test(subject) && (
         <p>
-          <a href={address('/reports', { group, by: 'group' })}>Groups</a> ·{' '}
-          <a href={address('/reports', { group, by: 'class' })}>Runner classes</a> ·{' '}
-          <a href={address('/reports', { group, by: 'job' })}>Job names</a>
+          <a href={ui.address('/reports', { group, by: 'group' })}>Groups</a> ·{' '}
+          <a href={ui.address('/reports', { group, by: 'class' })}>Runner classes</a> ·{' '}
+          <a href={ui.address('/reports', { group, by: 'job' })}>Job names</a>
         </p>
       )}
-    </Card>
+    </ui.Card>
   );
 }
 
-export function usageSentence(usage: UsageView, format: PageFormat): Markup {
+export function usageSentence(usage: UsageView, format: ui.PageFormat): ui.Markup {
   const { jobs, settledMicros, heldMicros, seconds, rejected, unmetered, bypass } = usage;
   const unasked = unmetered + bypass;
   return (
     <>
-      {daySpan(usage)}: {pageCount(jobs, 'job')}, {pageAmount(settledMicros, 'micros', format)} spent,{' '}
-      {pageAmount(heldMicros, 'micros', format)} held, {durationText(seconds)} run;{' '}
-      {pageCount(rejected, 'job')} rejected
-      {unasked > 0 && <span class="warn-text">, {number(unasked)} ran without being asked about</span>}.
+      {ui.daySpan(usage)}: {ui.pageCount(jobs, 'job')}, {ui.pageAmount(settledMicros, 'micros', format)}{' '}
+      spent, {ui.pageAmount(heldMicros, 'micros', format)} held, {durationText(seconds)} run;{' '}
+      {ui.pageCount(rejected, 'job')} rejected
+      {unasked > 0 && <span class="warn-text">, {ui.number(unasked)} ran without a decision</span>}.
     </>
   );
 }
 
-export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, format: PageFormat): Markup {
+export function rejectionsPart(
+  { byRule, watchedByRule, latest }: Rejections,
+  format: ui.PageFormat,
+): ui.Markup {
   if (byRule.length + watchedByRule.length + latest.length === 0)
-    return <p class="soft">No job was rejected in these days.</p>;
-  const counts = (rules: Rejections['byRule']): Markup[] =>
-    joined(rules.map(({ rule, jobs }) => [<code>{rule}</code>, ' ', pageCount(jobs, 'job')]));
+    return <p class="soft">No job was rejected in this period.</p>;
+  const counts = (rules: Rejections['byRule']): ui.Markup[] =>
+    ui.joined(rules.map(({ rule, jobs }) => [<code>{rule}</code>, ' ', ui.pageCount(jobs, 'job')]));
   return (
     <>
       {byRule.length > 0 && <p>Rejected, by rule: {counts(byRule)}.</p>}
       {watchedByRule.length > 0 && (
-        <p>Would have been rejected, by rules that only watch: {counts(watchedByRule)}.</p>
+        <p>Would have been rejected, by rule in mode shadow or warn: {counts(watchedByRule)}.</p>
       )}
       {latest.length > 0 && (
-        <Table
+        <ui.Table
           label="Rejected jobs"
           columns={[
             {
@@ -90,16 +84,20 @@ export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, fo
               cell: ({ decisionId, jobName, jobId, projectPath, url }) => (
                 <>
                   <a href={`/jobs/${decisionId}`}>{jobName ?? `job ${jobId}`}</a>
-                  {soft(projectPath, url !== undefined && [' · ', outside(url, 'in GitLab')])}
+                  {ui.soft(projectPath, url !== undefined && [' · ', ui.outside(url, 'in GitLab')])}
                 </>
               ),
             },
             {
-              head: 'When',
-              cell: ({ atMs }) => [shortInstant(atMs, format), ' ', soft(distance(atMs, format.nowMs))],
+              head: 'Time',
+              cell: ({ atMs }) => [
+                ui.shortInstant(atMs, format),
+                ' ',
+                ui.soft(ui.distance(atMs, format.nowMs)),
+              ],
             },
             {
-              head: 'Why',
+              head: 'Reason',
               style: 'full',
               cell: ({ reasons }) =>
                 reasons.map(({ code, text }) => (
@@ -123,10 +121,10 @@ const SIZES = [
 ] as const;
 const [LEFT, RIGHT, TOP, BOTTOM] = [74, 16, 20, 26];
 
-export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFormat): Markup {
+export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: ui.PageFormat): ui.Markup {
   const { days, ahead, unit, unexplained, period, amount } = burnUp;
-  if (days.length === 0) return <p class="soft">Nothing was counted in {period.label} yet.</p>;
-  const sample = (name: string, text: string): Markup => (
+  if (days.length === 0) return <p class="soft">No use was counted in {period.label} yet.</p>;
+  const sample = (name: string, text: string): ui.Markup => (
     <li>
       <svg class="chart sample" viewBox="0 0 22 11" aria-hidden="true">
         <path class={name} d="M1 5.5H21" />
@@ -149,16 +147,21 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFo
       </ul>
       <p>{forecastText(limit, format.currency)}</p>
       <details>
-        <summary>The figures as a table</summary>
-        <Table
+        <summary>Figures of the chart</summary>
+        <ui.Table
           label="Use per day"
           columns={[
-            { head: 'Day', cell: ({ day }) => shortDayLabel(day) },
-            { head: 'That day', style: 'n', cell: ({ used }) => bare(used, unit) },
-            { head: 'Together', style: 'n', cell: ({ total }) => bare(total, unit) },
+            { head: 'Day', cell: ({ day }) => ui.shortDayLabel(day) },
+            { head: 'Use of the day', style: 'n', cell: ({ used }) => ui.bare(used, unit) },
+            { head: 'Total so far', style: 'n', cell: ({ total }) => ui.bare(total, unit) },
           ]}
           rows={days}
-          foot={[unexplained !== 0 && { Day: 'Not on a day', 'That day': bare(unexplained, unit) }]}
+          foot={[
+            unexplained !== 0 && {
+              Day: 'Not assigned to a day',
+              'Use of the day': ui.bare(unexplained, unit),
+            },
+          ]}
         />
       </details>
     </>
@@ -174,9 +177,14 @@ function roundTicks(highest: number): readonly number[] {
   return Array.from({ length: count + 1 }, (_, index) => index * step);
 }
 
+const dayNumberOf = (day: string): number => dayNumber(dayOfIso(day));
+
 type Point = Readonly<Record<'at' | 'total', number>>;
 
-function drawing(burnUp: BurnUpChart, { name, width, height, labels }: (typeof SIZES)[number]): Markup | '' {
+function drawing(
+  burnUp: BurnUpChart,
+  { name, width, height, labels }: (typeof SIZES)[number],
+): ui.Markup | '' {
   const { days, ahead, unit, amount: limit } = burnUp;
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return '';
@@ -204,13 +212,13 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: (typeof S
         <>
           <path class="grid" d={`M${LEFT} ${y(value)}H${width - RIGHT}`} />
           <text x={LEFT - 8} y={y(value) + 4} text-anchor="end">
-            {bare(value, unit).replace(/\.0+$/, '')}
+            {ui.bare(value, unit).replace(/\.0+$/, '')}
           </text>
         </>
       ))}
       {labelled.map((day) => (
         <text x={x(day)} y={height - 8}>
-          {shortDayLabel(dayText(day))}
+          {ui.shortDayLabel(dayText(day))}
         </text>
       ))}
       <path class="area" d={`M${x(from)} ${y(0)}L${path}L${x(now.at)} ${y(0)}Z`} />
@@ -220,13 +228,13 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: (typeof S
         <>
           <path class="limit" d={`M${LEFT} ${y(limit)}H${width - RIGHT}`} />
           <text class="limit-text" x={LEFT + 4} y={y(limit) - 6}>
-            limit {bare(limit, unit)}
+            limit {ui.bare(limit, unit)}
           </text>
         </>
       )}
       <circle class="dot" cx={x(now.at)} cy={y(now.total)} r="4.5" />
       <text class="dot-text" x={x(now.at) - 10} y={y(now.total) - 9} text-anchor="end">
-        {bare(now.total, unit)}
+        {ui.bare(now.total, unit)}
       </text>
     </svg>
   );

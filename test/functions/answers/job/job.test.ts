@@ -157,7 +157,7 @@ test('a job whose group was frozen since is told so, by the API and on its page,
   );
   const page = await jobPage(house);
   expect(page).toMatch(
-    /If it came now it would be <strong>rejected<\/strong>:.*acme\/payments.*year-end close/s,
+    /If the job started now, it would be <strong>rejected<\/strong>:.*acme\/payments.*year-end close/s,
   );
   expect(page).not.toContain('Retry it in GitLab');
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { standingsOf } from '../../../../functions/console/access.ts';
+import { accessLevels } from '../../../../functions/console/access.ts';
 import { ACCESS, createApi } from '../../../../functions/console/api/create-api.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { aJob, consoleHouse, LIMITS, servedTo, USERS } from '../house.ts';
@@ -150,7 +150,7 @@ test('a route that nobody wrote into the table is denied to everybody', async ()
 const cases = Object.keys(CALLS).flatMap((route) => EVERYBODY.map((who) => [route, who] as const));
 
 test.each(cases)('%s as %s: what the table says, and nothing of another subtree', async (route, who) => {
-  const standings = standingsOf(USERS[who].roles);
+  const standings = accessLevels(USERS[who].roles);
   const access = standings.map((standing) => ACCESS[route.split(' ', 2).join(' ')]?.[standing] ?? 'no');
   const isClosed = access.every((each) => each === 'no');
   // Only what may change something needs a house of its own.

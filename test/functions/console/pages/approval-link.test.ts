@@ -105,7 +105,7 @@ test.each(['GET', 'POST'] as const)(
     const altered = `${link.startsWith('A') ? 'B' : 'A'}${link.slice(1)}`;
     expect((await by('finance', altered)).status).toBe(403);
     // An owner has a page of their own for what they may decide; this link was sent to finance.
-    expect((await by('owner', link)).text).toContain('This link is not yours');
+    expect((await by('owner', link)).text).toContain('This link is for finance');
     expect((await by('viewer', link)).status).toBe(403);
     await weekPasses();
     expect((await by('finance', link)).status).toBe(410);

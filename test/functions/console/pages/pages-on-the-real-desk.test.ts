@@ -164,7 +164,7 @@ test('ten times as much is asked for once it was confirmed, and saved when someb
   const shown = (await admin.get(path)).text;
   expect(shown).toContain('Changes');
   expect((await admin.post(path, { ...fieldsOf(shown), verdict: 'decline' })).text).toContain(
-    'you must say why',
+    'you must give a reason',
   );
   expect((await admin.post(path, { ...fieldsOf(shown), verdict: 'approve' })).status).toBe(303);
   expect(await amount()).toBe(5_000_000_000);
@@ -176,8 +176,8 @@ test('a stale edit is refused with both versions; who sees only a part is not to
   await apply([{ ...MONEY, amount: 450 }]);
   const answer = await post('/edit', { ...form, amount: '600' });
   expect(answer.status).toBe(409);
-  expect(answer.text).toContain('Changed by another user meanwhile');
-  for (const each of ['600.00 EUR', '450.00 EUR', 'See mine on top of theirs', 'fritz'])
+  expect(answer.text).toContain('Limits changed by another user');
+  for (const each of ['600.00 EUR', '450.00 EUR', 'Preview my changes on the new limits', 'fritz'])
     expect(answer.text).toContain(each);
   const theirs = await as('owner').post('/edit', { ...form, amount: '300' });
   expect([theirs.status, theirs.text.includes('fritz')]).toEqual([409, false]);
@@ -262,7 +262,7 @@ test('a file of a version that is no longer live shows what it would change and 
   const old = await upload('550', {}, file.replaceAll(set, 'f'.repeat(24)));
   expect([old.status, old.text]).toEqual([
     409,
-    expect.stringContaining('The version you began with is gone'),
+    expect.stringContaining('The version you started from has expired'),
   ]);
   expect(await amount()).toBe(450_000_000);
 });
@@ -276,16 +276,16 @@ test('a report sent from the shadow page is known to the rollout; that of a proj
   const { get, post } = as('owner');
   const sent = await post('/rollout/report', { subject: 'group/101', days: '30', back: 'shadow' });
   expect(sent).toMatchObject({ status: 303, to: '/shadow?days=30&done=sent' });
-  expect((await get(sent.to ?? '')).text).toContain('The report is sent to the owner');
+  expect((await get(sent.to ?? '')).text).toContain('The report was sent to the owner');
   const { rows } = await read.rollout({ subjects: ['group/101'] }, USERS.admin);
   expect(rows[0]?.classes.map(({ step }) => step)).toEqual(['reported', 'reported']);
-  expect((await get('/rollout/step?subject=project/1')).text).toContain('Send the shadow report');
+  expect((await get('/rollout/step?subject=project/1')).text).toContain('Send shadow report');
   await post('/rollout/report', { subject: 'project/1' });
   expect(told).toEqual(['group/101', 'project/1']);
   const report = (await get('/shadow?project=1')).text;
   expect([...report.matchAll(/aria-labelledby="s-([^"]+)"/g)].map(([, of]) => of)).toEqual(['project-1']);
   expect(report).toContain('<input type="hidden" name="project" value="1"');
-  expect((await get('/shadow?project=2')).text).toContain('Nothing watches here.');
+  expect((await get('/shadow?project=2')).text).toContain('No limit or rule is in mode shadow or warn.');
 });
 
 test('a break-glass is reviewed from its list', async () => {
@@ -303,7 +303,7 @@ test('a break-glass is reviewed from its list', async () => {
     ...{ why: 'because', source: 'test', base: (await desk.live())?.pointer.set },
   });
   const { text } = await get('/break-glass');
-  expect(text).toContain(`jobs of users ${finance.id}, 999`);
+  expect(text).toContain(`of users ${finance.id}, 999`);
   const history = (await get('/history')).text;
   expect([history.includes('Break-glass'), history.includes('by user')]).toEqual([true, false]);
   const href = /href="(\/edit\?kind=review-breakglass[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
@@ -330,7 +330,7 @@ test('a rejected job is explained to whoever sees its group, with a request fill
   await ask([1, 2, 3, 4].map((jobId) => aJob(jobId)));
   const { text } = await as('viewer').get('/jobs/4');
   expect(text).toContain('BUDGET_EXHAUSTED');
-  expect(text).toMatch(/\d+ rules? with nothing against it/);
+  expect(text).toMatch(/\d+ rules? without a violation/);
   expect(text).toMatch(/name="amount"[^>]* value="1\.00"/);
   expect((await as('viewer of another subtree').get('/jobs/4')).status).toBe(404);
 });
@@ -358,10 +358,10 @@ test('a limit for each pipeline is made in the form, stands on the page of its g
 test('a closed month is read and downloaded as it was closed', async () => {
   const { as, chain } = await house();
   const { get } = as('viewer');
-  expect((await get('/statements')).text).toContain('No month was closed yet');
+  expect((await get('/statements')).text).toContain('No month has been closed yet');
   await closeMonths(chain, 'group/101', ['2026-08', '2026-09']);
   const list = (await get('/statements')).text;
-  expect(list).toContain('All 2 statements are as they were written.');
+  expect(list).toContain('All 2 statements are unchanged since they were closed.');
   expect(list).toContain('href="/statements/2026-09?group=101"');
   const page = (await get('/statements/2026-09?group=101')).text;
   expect(page).toContain('September 2026, acme/payments');
@@ -370,7 +370,7 @@ test('a closed month is read and downloaded as it was closed', async () => {
   expect(csv).toContain('"statement 1, 2 corrections"');
   for (const path of ['2026-10', '2026-09/other.csv'])
     expect((await get(`/statements/${path}?group=101`)).status).toBe(404);
-  expect((await get('/statements?group=beta')).text).toContain('There are no statements of beta for you.');
+  expect((await get('/statements?group=beta')).text).toContain('No statements of beta are visible to you.');
 });
 
 test('the last edit is taken back on its page, after a look at what that does; an older one is not', async () => {
@@ -378,11 +378,14 @@ test('the last edit is taken back on its page, after a look at what that does; a
   const saved = await edit({ amount: '600', why: 'release week' });
   const number = Number(/saved=(\d+)/.exec(saved.to ?? '')?.[1]);
   expect((await get(saved.to ?? '')).text).toContain(`href="/history/${number}/undo"`);
-  expect((await get(`/history/${number}`)).text).toContain('Take it back');
-  expect((await get(`/history/${number - 1}`)).text).not.toContain('Take it back');
+  expect((await get(`/history/${number}`)).text).toContain('Undo edit');
+  expect((await get(`/history/${number - 1}`)).text).not.toContain('Undo edit');
   expect((await get(`/history/${number}/undo`)).text).toContain(`undoes edit ${number}: release week`);
   expect(await amount()).toBe(600_000_000);
   expect((await get(`/history/${number - 1}/undo`)).status).toBe(409);
+  const counted = await post(`/history/${number}/undo`, { why: 'not needed', step: 'count' });
+  expect([counted.status, counted.text]).toEqual([200, expect.stringContaining('not needed')]);
+  expect(await amount()).toBe(600_000_000);
   const undone = await post(`/history/${number}/undo`, { why: 'not needed' });
   expect(undone.to).toBe(`/history?saved=${number + 1}`);
   expect(await amount()).toBe(500_000_000);
@@ -395,7 +398,10 @@ test('a table without an answer is told as that, and nothing of the error is', a
   expect([status, text.includes('Load the page again'), text.includes('secret')]).toEqual([503, true, false]);
   const late = await house({ broken: () => ({ desk: { apply: gone } }) });
   const saved = await late.edit({ amount: '600' });
-  expect([saved.status, saved.text]).toEqual([503, expect.stringContaining('It may have been saved or not')]);
+  expect([saved.status, saved.text]).toEqual([
+    503,
+    expect.stringContaining('The change may have been saved'),
+  ]);
   const unread = await house({ broken: () => ({ read: { waiting: gone } }) });
   expect((await unread.get('/budgets')).status).toBe(200);
 });
@@ -403,8 +409,8 @@ test('a table without an answer is told as that, and nothing of the error is', a
 test('everybody reads where they are signed in, and ends any session but the one they read it in', async () => {
   const { get, post } = await house();
   const { text } = await get('/me');
-  expect(text.match(/A (browser|terminal) /g)).toEqual(['A browser ']);
-  expect(text).toContain('this one');
+  expect(text.match(/>(Browser|Terminal) /g)).toEqual(['>Browser ']);
+  expect(text).toContain('this session');
   expect((await post('/me/sessions', { step: 'others' })).to).toBe('/me');
   expect((await get('/me')).status).toBe(200);
 });

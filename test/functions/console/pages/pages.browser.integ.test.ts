@@ -163,22 +163,22 @@ test('with the keyboard alone a group is found, and what has the focus can be se
 async function previewed(page: Page, amount: string): Promise<void> {
   await page.goto(full.origin + LIMIT);
   await page.getByLabel('Limit', { exact: true }).fill(amount);
-  await page.getByLabel('Why').fill('Release week');
-  await page.getByRole('button', { name: 'See what it does' }).click();
+  await page.getByLabel('Reason for the change').fill('Release week');
+  await page.getByRole('button', { name: 'Preview changes' }).click();
 }
 
 test('without script pages are searched, and a button counts the jobs of an edit; nothing typed is lost', async () => {
   const page = await as('admin', full, { javaScriptEnabled: false });
   await page.goto(full.origin);
   await page.getByLabel('Search budgets').fill('payments');
-  await page.getByRole('button', { name: 'Show' }).click();
+  await page.getByRole('button', { name: 'Show groups' }).click();
   await page.getByRole('link', { name: 'acme/payments', exact: true }).click();
-  await page.getByText('The figures as a table').click();
+  await page.getByText('Figures of the chart').click();
   expect(await page.getByRole('group', { name: 'Use per day' }).isVisible()).toBe(true);
   await previewed(page, '6');
   const section = page.locator('#exact');
   expect(await section.textContent()).not.toContain('would have failed;');
-  await section.getByRole('button', { name: 'Count exactly' }).click();
+  await section.getByRole('button', { name: 'Count jobs' }).click();
   expect(await section.textContent()).toMatch(/of [\d,]+ jobs would have failed;/);
   // The page is still the one that saves.
   await page.getByRole('button', { name: 'Save' }).click();
@@ -214,7 +214,7 @@ test('a job that was rejected is admitted once finance approved what a developer
   const developer = await signedIn('dana-developer', '/jobs/9');
   const stopped = await developer.getByRole('region', { name: 'Cause' }).textContent();
   expect(stopped).toContain('CI budget of group acme/payments is used up: 3.00 of 3.00 EUR');
-  expect(await developer.getByRole('region', { name: 'Ways to run it' }).textContent()).toContain(
+  expect(await developer.getByRole('region', { name: 'Options' }).textContent()).toContain(
     'ask payments-leads',
   );
   // All of it is filled in; what is seen names no id and nothing that only programs read.
@@ -224,19 +224,19 @@ test('a job that was rejected is admitted once finance approved what a developer
   );
   await developer.getByLabel('Increase').fill('10');
   await developer.getByLabel('Reason').fill('Load tests');
-  await developer.getByRole('button', { name: 'Send the request' }).click();
+  await developer.getByRole('button', { name: 'Send request' }).click();
   expect(await developer.getByRole('status').textContent()).toContain('was filed');
   expect(await developer.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
   expect(await real.ask(10)).toBe('BUDGET_EXHAUSTED');
 
   await developer.goto(`${real.url}/jobs/9`);
-  const asked = developer.getByRole('region', { name: 'Asked for because of it' });
+  const asked = developer.getByRole('region', { name: 'Requests for this job' });
   expect(await asked.textContent()).toContain('waits for a decision');
-  expect(await developer.getByRole('button', { name: 'Send the request' }).count()).toBe(0);
+  expect(await developer.getByRole('button', { name: 'Send request' }).count()).toBe(0);
 
   const finance = await signedIn('fiona-finance', '/requests');
   const card = finance.getByRole('article').filter({ hasText: 'Load tests' });
-  await card.getByRole('link', { name: /^Look at it/ }).click();
+  await card.getByRole('link', { name: /^Review request/ }).click();
   expect(await finance.getByRole('main').textContent()).toContain('Changes');
   await finance.getByRole('button', { name: 'Approve' }).click();
   expect(await finance.getByRole('status').textContent()).toContain('Approved');

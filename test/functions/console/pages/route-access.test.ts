@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { standingsOf } from '../../../../functions/console/access.ts';
+import { accessLevels } from '../../../../functions/console/access.ts';
 import { ACCESS, API_PATH } from '../../../../functions/console/api/create-api.ts';
 import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';
 import { makeCsrfToken } from '../../../../functions/core/signin/sessions.ts';
@@ -150,7 +150,7 @@ test.each(PAGES.flatMap((route) => EVERYBODY.map((who) => [route, who] as const)
     const [least = 'none', , ok, elsewhere] = CALLS[route] ?? [];
     const before = await of.state();
     const { status, text } = await called(of, route, who);
-    const strengths = standingsOf(USERS[who].roles).map((standing) =>
+    const strengths = accessLevels(USERS[who].roles).map((standing) =>
       standing === 'admin' ? STRENGTH.length : (STRENGTH as readonly string[]).indexOf(standing),
     );
     if (Math.max(...strengths) < STRENGTH.indexOf(least)) {

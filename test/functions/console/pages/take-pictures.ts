@@ -16,8 +16,8 @@ const LIMIT = '/edit?kind=set&subject=group/101&limit=money-month';
 
 const edit = async (page: Page): Promise<void> => {
   await page.getByLabel('Limit', { exact: true }).fill('9');
-  await page.getByLabel('Why').fill('Release week');
-  await page.getByRole('button', { name: 'See what it does' }).click();
+  await page.getByLabel('Reason for the change').fill('Release week');
+  await page.getByRole('button', { name: 'Preview changes' }).click();
 };
 
 interface PictureSetting {

@@ -1,15 +1,10 @@
 import type { Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Directory } from '../../../policies/directory.ts';
-import type { Policy } from '../../../policies/policy.ts';
-import type { ConsoleReader } from '../../answers/create-console-read.ts';
-import type { Log } from '../../core/environment/environment.ts';
-import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
 import type { Uploads } from '../../core/limits/limit-table.ts';
 import type { ApprovalCheck } from '../../core/notify/approval-link.ts';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import type { OwnSessions } from '../../core/signin/sessions.ts';
-import type { ReportSender } from '../api/tell-owner.ts';
+import type { ApiDeps } from '../api/api-parts.ts';
 import { readForm } from '../unreadable-request.ts';
 import type { PageFormat } from './parts/amounts.tsx';
 import type { Values } from './parts/form-field.tsx';
@@ -26,19 +21,22 @@ export async function readValues(c: PageContext): Promise<Values> {
   return Object.fromEntries(texts.slice(0, FIELDS_MAX));
 }
 
-export const query = (c: PageContext, name: string, charactersMax = 255): string | undefined =>
-  c.req.query(name)?.trim().slice(0, charactersMax) || undefined;
-
-export const queryOf = <Value extends string>(
-  c: PageContext,
-  name: string,
-  values: readonly Value[],
-): Value | undefined => values.find((value) => value === query(c, name));
-
 export const readWholeNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-export const queryNumber = (c: PageContext, name: string): number | undefined =>
-  readWholeNumber(query(c, name));
+
+const CURSOR_CHARACTERS_MAX = 1_000;
+
+const queryText = (c: PageContext, name: string, charactersMax = 255): string | undefined =>
+  c.req.query(name)?.trim().slice(0, charactersMax) || undefined;
+
+/** Reads parameters of the address. Undefined: absent, empty or not of this type. */
+export const query = {
+  text: queryText,
+  number: (c: PageContext, name: string) => readWholeNumber(queryText(c, name)),
+  oneOf: <Value extends string>(c: PageContext, name: string, values: readonly Value[]) =>
+    values.find((value) => value === queryText(c, name)),
+  cursor: (c: PageContext) => queryText(c, 'cursor', CURSOR_CHARACTERS_MAX),
+};
 
 const REPORT_DAYS = 14;
 const REPORT_DAYS_MAX = 62;
@@ -46,35 +44,23 @@ const REPORT_DAYS_MAX = 62;
 export const readReportDays = (text: string | undefined): number =>
   Math.min(REPORT_DAYS_MAX, Math.max(1, readWholeNumber(text) ?? REPORT_DAYS));
 
-const CURSOR_CHARACTERS_MAX = 1_000;
-
-export const queryCursor = (c: PageContext): string | undefined => query(c, 'cursor', CURSOR_CHARACTERS_MAX);
-
 export function doneText(c: PageContext): string | undefined {
-  const saved = query(c, 'saved');
-  if (saved === 'nothing') return 'Nothing was changed: it is like that already.';
+  const saved = query.text(c, 'saved');
+  if (saved === 'nothing') return 'Nothing was changed: the limits already have these values.';
   return readWholeNumber(saved) === undefined
     ? undefined
-    : `Saved as edit ${saved}. New jobs are decided by it within seconds.`;
+    : `Saved as edit ${saved}. It applies to new jobs within seconds.`;
 }
 
-export interface PagesDeps {
-  readonly desk: LimitsDesk;
-  readonly read: ConsoleReader;
-  readonly policy: Policy;
-  readonly directory: () => Promise<Directory | undefined>;
+export interface PagesDeps extends ApiDeps {
   readonly uploads: Uploads;
-  readonly clock: { nowMs(): number };
   /** IANA zone of instants that belong to no limit, and of days. */
   readonly zone: string;
-  /** Our own address, as the browser sees it; stands in mails. */
+  /** The address of the console in links of messages. */
   readonly origin: string;
-  /** Notifies a group's owner, e.g. by SNS; absent: nothing can be sent from here. */
-  readonly tellOwner?: ReportSender;
-  /** Checks signed links to requests; absent: none is taken. */
+  /** Checks signed links to requests. @default signed links are refused */
   readonly checkApproval?: ApprovalCheck;
   readonly sessions?: OwnSessions;
-  readonly log: Log;
 }
 
 export type PageContext = Context<SignInEnv>;
@@ -89,9 +75,3 @@ export const send = async (
   markup: Markup,
   status: ContentfulStatusCode = 200,
 ): Promise<Response> => c.html(await markup, status);
-
-export const sendCsv = (c: PageContext, text: string, name: string): Response =>
-  c.body(text, 200, {
-    'content-type': 'text/csv; charset=utf-8',
-    'content-disposition': `attachment; filename="${name}"`,
-  });

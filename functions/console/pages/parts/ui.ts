@@ -1,0 +1,5 @@
+/** The components and formats of pages, imported as `ui`. */
+export * from './amounts.tsx';
+export * from './form-field.tsx';
+export * from './layout.tsx';
+export * from './tables.tsx';
