@@ -32,7 +32,7 @@ export interface CoverageCounts {
 }
 
 /** A runner id; `other`: the day had no space for its id; `unknown`: no id was sent. */
-export type CoveredRunner = number | 'other' | 'unknown';
+type CoveredRunner = number | 'other' | 'unknown';
 
 export interface Coverage extends CoverageCounts {
   readonly ranRejected: number;
