@@ -1,5 +1,6 @@
 import type { CheckedJob } from './checked-job.ts';
-import type { Conditions, MatchInput } from './match/conditions.ts';
+import type { MatchInput } from './match/compare.ts';
+import type { Conditions } from './match/conditions.ts';
 import { exemptionOf, matchOf } from './match/match.ts';
 import type { Mode } from './mode.ts';
 import { NO_CLASS } from './price.ts';

@@ -42,7 +42,7 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
   const amount = readAmount(reading.at(kind), kind);
   const period = readPeriod(reading, kind, defaults.fiscalStart);
   const per = period?.per;
-  const mode = reading.at('mode').isThere ? reading.at('mode').oneOf('a mode', MODES) : 'enforce';
+  const mode = reading.optional('mode', word('a mode', MODES)) ?? 'enforce';
   const id = reading.at('id').isThere ? readName(reading.at('id')) : `${kind}-${per ?? 'now'}`;
   const own = reading.optional('thresholds', (each) => readLimitThresholds(each, kind, per));
   const isAnnounced = isSpent(kind) && per !== 'minute' && per !== 'hour';
@@ -52,23 +52,15 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
     ...readCarry(reading, { kind, amount, per, subject }),
     ...readCohort(reading, { kind, amount }, subject),
     ...readValidity(reading, period?.zone),
-    ...withoutAbsent({
-      whenUnreachable: reading.optional(
-        'when_unreachable',
-        word('what becomes of jobs while it cannot be asked', OUTAGE_POLICIES),
-      ),
-      waitMs: reading.optional('wait', (each) => readWait(each, kind)),
-      owner: reading.optional('owner', LIMIT_TEXTS.owner),
-      contact: reading.optional('contact', LIMIT_TEXTS.contact),
-      costCenter: reading.optional('cost_center', LIMIT_TEXTS.costCenter),
-      reason: reading.optional('reason', LIMIT_TEXTS.reason),
-      thresholds: own?.thresholds ?? byDefault,
-      forecastThresholds: own?.forecastThresholds,
+    ...reading.present({
+      whenUnreachable: word('what becomes of jobs while it cannot be asked', OUTAGE_POLICIES),
+      waitMs: (each) => readWait(each, kind),
+      ...LIMIT_TEXTS,
     }),
+    ...withoutAbsent({ thresholds: byDefault, ...own }),
   };
   refuseOnCap(reading, subject, per);
-  if (amount === undefined || period === undefined || mode === undefined || id === undefined)
-    return undefined;
+  if (amount === undefined || period === undefined || id === undefined) return undefined;
   return { id, subject, kind, unit: UNIT_OF[kind], amount, ...period, mode, ...rest };
 }
 

@@ -9,7 +9,7 @@ import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';
 import { DISCLOSURES, type DiscloseSettings } from '../text/reason-text.ts';
 import { withoutAbsent } from '../without-absent.ts';
-import { gitlabId, readDuration, readZone, word } from './parse-entry.ts';
+import { gitlabId, readBoolean, readDuration, readZone, word } from './parse-entry.ts';
 import { COMPARED_MAX, looksSecret } from './parse-match.ts';
 import { readPrices } from './parse-prices.ts';
 import { readRule } from './parse-rule.ts';
@@ -62,11 +62,8 @@ export function parsePolicy(
     trustVariables: reading.flag('trust_variables'),
     disclose: readDisclose(reading.at('disclose')),
     rollout: reading.optional('rollout', readRolloutSettings) ?? ROLLOUT_DEFAULTS,
-    ...withoutAbsent({
-      waitWeights: reading.optional('waiting', readWaitWeights),
-      requeue: reading.optional('requeue', readRequeue),
-      requestNotes: reading.optional('request_notes', readRequestNotes),
-    }),
+    ...withoutAbsent({ waitWeights: reading.optional('waiting', readWaitWeights) }),
+    ...reading.present({ requeue: readRequeue, requestNotes: readRequestNotes }),
   });
 }
 
@@ -79,11 +76,10 @@ function readRules(reading: Reading, names: KnownNames, platform: Platform): rea
 
 function readEstimate(reading: Reading): EstimateSettings {
   const found = reading.fields(
-    { default: readDuration },
-    { mode: word('where estimates come from', ESTIMATE_MODES), timeout: readDuration },
+    { defaultSeconds: readDuration },
+    { mode: word('where estimates come from', ESTIMATE_MODES), timeoutSeconds: readDuration },
   );
-  const { default: defaultSeconds = 0, timeout: timeoutSeconds = 3_600, mode } = found ?? {};
-  return { defaultSeconds, timeoutSeconds, ...(mode !== undefined && { mode }) };
+  return { defaultSeconds: 0, timeoutSeconds: 3_600, ...found };
 }
 
 function readVariables(reading: Reading): Omit<VariableAllowlist, 'compared'> {
@@ -112,25 +108,24 @@ function readRolloutSettings(reading: Reading): RolloutSettings {
     {
       days: whole('days with jobs', ROLLOUT_DAYS_MAX),
       reportDays: whole('days', 365),
-      coverage: whole('per cent of jobs', 100),
-      wouldFail: whole('per cent of jobs', 100),
+      coveragePercent: whole('per cent of jobs', 100),
+      wouldFailPercent: whole('per cent of jobs', 100),
     },
   );
-  const { coverage: coveragePercent, wouldFail: wouldFailPercent, ...days } = found ?? {};
-  return { ...ROLLOUT_DEFAULTS, ...days, ...withoutAbsent({ coveragePercent, wouldFailPercent }) };
+  return { ...ROLLOUT_DEFAULTS, ...found };
 }
 
-const GROUP = { group: gitlabId('group') };
+const GROUP = { groupId: gitlabId('group') };
 
 function readDisclose(reading: Reading): DiscloseSettings {
   const levels = word('what to disclose', DISCLOSURES);
   if (reading.isThere) reading.object(['default', 'groups']);
   const byGroup = reading
     .at('groups')
-    .unique('{group, levels}', GROUPS_MAX, 'group', (each) => each.fields({ ...GROUP, levels }, {}));
+    .unique('{group, levels}', GROUPS_MAX, 'groupId', (each) => each.fields({ ...GROUP, levels }));
   return {
     default: reading.optional('default', levels) ?? 'binding',
-    byGroup: new Map(byGroup.map((each) => [each.group, each.levels])),
+    byGroup: new Map(byGroup.map((each) => [each.groupId, each.levels])),
   };
 }
 
@@ -139,31 +134,26 @@ function readWaitWeights(reading: Reading): ReadonlyMap<number, number> | undefi
   const weight: Read<number> = (each) => each.integer('turns for one of others', 1, WAIT_WEIGHT_MAX);
   const byGroup = reading
     .at('weights')
-    .unique('{group, weight}', GROUPS_MAX, 'group', (each) => each.fields({ ...GROUP, weight }, {}));
-  return new Map(byGroup.map((each) => [each.group, each.weight]));
+    .unique('{group, weight}', GROUPS_MAX, 'groupId', (each) => each.fields({ ...GROUP, weight }));
+  return new Map(byGroup.map((each) => [each.groupId, each.weight]));
 }
 
 function readRequeue(reading: Reading): readonly RequeueSettings[] {
-  const byGroup = reading.unique('{group, retries, within}', REQUEUE_GROUPS_MAX, 'group', (each) => {
+  return reading.unique('{group, retries, within}', REQUEUE_GROUPS_MAX, 'groupId', (each) => {
     const found = each.fields(
-      { ...GROUP, retries: (at) => at.integer('retries of one job', 1, 10), within: readDuration },
+      { ...GROUP, retries: (at) => at.integer('retries of one job', 1, 10), withinSeconds: readDuration },
       { priority: (at: Reading) => at.integer('a priority, the highest first', 0, 100) },
     );
-    if (found !== undefined && found.within > WITHIN_SECONDS_MAX) each.at('within').expected('at most 24h');
-    return found;
+    if (found !== undefined && found.withinSeconds > WITHIN_SECONDS_MAX)
+      each.at('within').expected('at most 24h');
+    return found && { priority: 0, ...found };
   });
-  return byGroup.map(({ group, retries, within, priority = 0 }) => ({
-    groupId: group,
-    retries,
-    withinSeconds: within,
-    priority,
-  }));
 }
 
 const readRequestNotes = (reading: Reading): readonly number[] =>
   reading
-    .unique('{group}', NOTE_GROUPS_MAX, 'group', (each) => each.fields(GROUP, {}))
-    .map(({ group }) => group);
+    .unique('{group}', NOTE_GROUPS_MAX, 'groupId', (each) => each.fields(GROUP))
+    .map(({ groupId }) => groupId);
 
 function comparedVariables(rules: Reading): readonly string[] {
   const written = Array.isArray(rules.value) ? (rules.value as readonly unknown[]) : [];
@@ -204,19 +194,18 @@ function readPlatformJob(reading: Reading): Platform['job'] | undefined {
       image: (each: Reading) => each.text('an image'),
       services: texts,
       tags: texts,
-      timeout: readDuration,
+      timeoutSeconds: readDuration,
       ref: (each: Reading) => each.text('a branch or tag'),
-      protected: (each: Reading) => each.boolean(),
+      protected: readBoolean,
     },
   );
   if (found === undefined) return undefined;
-  const { services, tags, timeout: timeoutSeconds, protected: refProtected, ...rest } = found;
+  const { services, tags, protected: refProtected, ...rest } = found;
   return {
     ...PLATFORM_JOB,
     ...rest,
     ...(services !== undefined && { services: services.map((name) => ({ name })) }),
     ...(tags !== undefined && { jobTags: tags, runnerTags: tags }),
-    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     ...(refProtected !== undefined && { refProtected }),
   };
 }

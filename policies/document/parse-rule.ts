@@ -2,12 +2,12 @@ import { COUNTED_RULES } from '../kinds/counted-kinds.ts';
 import { isCounted, RULE_KINDS, type RuleKind, statelessRuleKind } from '../kinds/kinds.ts';
 import type { KnownNames } from '../kinds/rule-kind.ts';
 import { OUTAGE_POLICIES } from '../limits/limit.ts';
-import type { Exemption } from '../match/match.ts';
+import { CONDITION_KEYS, readConditions } from '../match/conditions.ts';
+import { type Exemption, readMatch } from '../match/match.ts';
 import { MODES, type RuleClass } from '../mode.ts';
 import { type Platform, platformExemptions } from '../platform.ts';
 import type { Rule } from '../rule.ts';
 import { readName, readZone, text, word } from './parse-entry.ts';
-import { CONDITION_KEYS, readConditions, readMatch } from './parse-match.ts';
 import type { Reading } from './reading.ts';
 import { readInstant } from './values.ts';
 

@@ -1,8 +1,7 @@
 import type { CheckedJob } from '../checked-job.ts';
 import { readZone, text } from '../document/parse-entry.ts';
-import { readMatch } from '../document/parse-match.ts';
 import { Reading } from '../document/reading.ts';
-import type { Match } from '../match/match.ts';
+import { type Match, readMatch } from '../match/match.ts';
 import { instantText, relativeText, untilText } from '../text/edge-text.ts';
 import { fitted, oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';

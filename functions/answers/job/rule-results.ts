@@ -2,7 +2,7 @@ import type { CheckedJob, Job } from '../../../policies/checked-job.ts';
 import type { LimitClaim } from '../../../policies/claim.ts';
 import { type Evaluation, type EvaluationContext, evaluate } from '../../../policies/evaluate.ts';
 import { jobOf } from '../../../policies/job.ts';
-import { CONDITION_FIELDS, type Conditions } from '../../../policies/match/conditions.ts';
+import { CONDITIONS, type Conditions } from '../../../policies/match/conditions.ts';
 import { exemptionOf, failedCondition, matchOf } from '../../../policies/match/match.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import { NO_CLASS } from '../../../policies/price.ts';
@@ -120,7 +120,7 @@ function valueCompared(
     case 'variables':
       return undefined;
     default:
-      return text(request[CONDITION_FIELDS[name]]);
+      return text(request[CONDITIONS[name].field]);
   }
 }
 
