@@ -5,10 +5,10 @@ import { limitFields } from '../limits/limit-fields.ts';
 import { subjectKey } from '../limits/limits.ts';
 import {
   FISCAL_KINDS,
-  type FiscalKind,
   type FiscalStart,
   isFiscal,
   isFiscalStart,
+  isYearly,
   PERIOD_KINDS,
   type PeriodKind,
 } from '../limits/period.ts';
@@ -250,9 +250,6 @@ function readPeriod(
 
 export const readFiscalStart: Read<FiscalStart> = (reading) =>
   reading.text('the day the fiscal year begins, as MM-DD and at most the 28th, e.g. "04-06"', isFiscalStart);
-
-const isYearly = (per: PeriodKind): per is FiscalKind =>
-  (FISCAL_KINDS as readonly PeriodKind[]).includes(per);
 
 /** Something is written for each period of a limit that carries over: not every minute. */
 const CARRYING: readonly (PeriodKind | undefined)[] = ['day', 'week', 'month', 'quarter', 'year'];

@@ -1,3 +1,4 @@
+import { perObject } from '../match/remember.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 import { NANOS_PER_BYTE, NANOS_PER_MILLICPU, type Quantity, wholeUnits } from './quantity.ts';
 import {
@@ -89,19 +90,8 @@ export interface ResourceDemand extends Readonly<Record<ContainerKind, BoundSett
 
 export type Demand = Readonly<Record<ResourceName, ResourceDemand>>;
 
-/** Many rules ask about the same request: its variables are read once. */
-const known = new WeakMap<AdmissionRequest, { readonly demand: Demand | undefined }>();
-
-export function demandOf(request: AdmissionRequest): Demand | undefined {
-  let found = known.get(request);
-  if (found === undefined) {
-    found = { demand: readAll(request) };
-    known.set(request, found);
-  }
-  return found.demand;
-}
-
-function readAll(request: AdmissionRequest): Demand | undefined {
+/** Reads the variables of a request once, because many rules ask about it. */
+export const demandOf = perObject((request: AdmissionRequest): Demand | undefined => {
   const ofServices = request.services?.some(({ variables }) => isSome(variables)) ?? false;
   if (!ofServices && !isSome(request.variables)) return undefined;
   return {
@@ -109,7 +99,7 @@ function readAll(request: AdmissionRequest): Demand | undefined {
     memory: readDemand(request, 'memory'),
     'ephemeral-storage': readDemand(request, 'ephemeral-storage'),
   };
-}
+});
 
 function isSome(variables: Readonly<Record<string, string>> = {}): boolean {
   for (const name in variables) if (name.startsWith('KUBERNETES_')) return true;

@@ -1,4 +1,4 @@
-import { remembered } from '../match/remember.ts';
+import { remembered, remembering } from '../match/remember.ts';
 
 export interface CalendarDay {
   readonly year: number;
@@ -22,14 +22,6 @@ export function calendarDay(number: number): CalendarDay {
 /** 0 is Monday. 1970-01-01 was a Thursday. */
 export const weekday = (number: number): number => (((number + 3) % 7) + 7) % 7;
 
-/** ISO 8601: weeks begin on Monday, and week 1 is the one with the year's first Thursday. */
-export function isoWeek(number: number): { readonly year: number; readonly week: number } {
-  const thursday = number - weekday(number) + 3;
-  const { year } = calendarDay(thursday);
-  const week = Math.floor((thursday - dayNumber({ year, month: 1, day: 1 })) / 7) + 1;
-  return { year, week };
-}
-
 const MONTHS = 'January February March April May June July August September October November December'.split(
   ' ',
 );
@@ -48,7 +40,7 @@ export function dayOfIso(text: string): CalendarDay {
 }
 
 /** Zones are at most 14 hours ahead of and 12 behind UTC; one day more covers zones that moved across the date line. */
-const SEARCH_MS = 38 * 3_600_000;
+const SEARCH_MS = 38 * HOUR_MS;
 
 /** The build computes them once, because the runtime's first calendar lookup takes 10 ms of a cold start. */
 export interface ZoneTable {
@@ -84,8 +76,14 @@ function lookedUpAhead(zone: string, atMs: number): number {
   return (Date.UTC(year, month - 1, day, hour, minute) - atMs) / MINUTE_MS;
 }
 
-/** One per zone in use. Making a formatter takes thousands of times longer than using it. */
-const formatters = new Map<string, Intl.DateTimeFormat>();
+/** Making a formatter takes thousands of times longer than using it. */
+const formatterOf = remembering(
+  (timeZone: string) =>
+    new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
+      ...{ timeZone, year: 'numeric', month: 'numeric', day: 'numeric' },
+      ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+    }),
+);
 
 /** Returns true for a zone of the IANA data base. An offset is not one: it has no daylight saving time. */
 export function isZone(zone: string): boolean {
@@ -161,20 +159,4 @@ export function firstAt(before: number, after: number, holds: (at: number) => bo
     else no = middle;
   }
   return yes;
-}
-
-function formatterOf(zone: string): Intl.DateTimeFormat {
-  const known = formatters.get(zone);
-  if (known !== undefined) return known;
-  const formatter = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
-    timeZone: zone,
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
-  formatters.set(zone, formatter);
-  return formatter;
 }

@@ -1,8 +1,9 @@
 /** Lets limits of one cohort use each other's idle amounts, up to the cohort's sum. */
 import type { CohortPart, CounterKey, LimitClaim } from '../claim.ts';
+import { perObject } from '../match/remember.ts';
 import type { LimitKind } from '../unit.ts';
 import { type Limit, shareOf } from './limit.ts';
-import { type LimitSet, limitAt, perSet } from './limits.ts';
+import { type LimitSet, limitAt } from './limits.ts';
 import { isValidAt } from './period.ts';
 
 const COHORT = 'cohort/';
@@ -21,21 +22,16 @@ interface CohortCounter {
 
 const nameOf = (cohort: string, kind: LimitKind): string => `${kind} ${cohort}`;
 
-const indexOf = perSet((set) => {
-  const index = new Map<string, Limit[]>();
-  for (const limit of [...set.bySubject.values()].flat()) {
-    if (limit.cohort === undefined) continue;
-    const name = nameOf(limit.cohort, limit.kind);
-    const members = index.get(name);
-    if (members === undefined) index.set(name, [limit]);
-    else members.push(limit);
-  }
-  return index;
-});
+const membersOf = perObject((set: LimitSet) =>
+  Map.groupBy(
+    [...set.bySubject.values()].flat().filter(({ cohort }) => cohort !== undefined),
+    ({ cohort = '', kind }) => nameOf(cohort, kind),
+  ),
+);
 
 /** The members of a cohort as they are at an instant. A limit that only watches is none. */
 const membersAt = (name: string, set: LimitSet, nowMs: number): readonly Limit[] =>
-  (indexOf(set).get(name) ?? []).flatMap((member) =>
+  (membersOf(set).get(name) ?? []).flatMap((member) =>
     member.mode === 'enforce' && isValidAt(member, nowMs) ? [limitAt(member, nowMs)] : [],
   );
 
@@ -83,7 +79,7 @@ export function cohortTermsOf(limit: Limit, set: LimitSet, nowMs: number): Cohor
 
 export function mostCohortCounters({ cohort, kind, ...limit }: Limit, set: LimitSet): number {
   if (cohort === undefined) return 0;
-  const members = indexOf(set).get(nameOf(cohort, kind)) ?? [];
+  const members = membersOf(set).get(nameOf(cohort, kind)) ?? [];
   return 1 + (members.some(mayKeep) ? 1 : 0) + (mayKeep(limit) ? 1 : 0);
 }
 

@@ -1,7 +1,7 @@
 import type { Job } from '../checked-job.ts';
 import type { CounterKey, CounterSnapshot } from '../claim.ts';
 import type { Directory } from '../directory.ts';
-import { remembering } from '../match/remember.ts';
+import { perObject, remembering } from '../match/remember.ts';
 import type { Wildcard } from '../match/wildcard.ts';
 import type { Mode, RuleClass } from '../mode.ts';
 import type { PlacedGroup } from '../placement.ts';
@@ -72,7 +72,7 @@ export const limitsOn = (limits: LimitSet, subject: string): readonly Limit[] =>
 
 export const defaultsOf = (
   { personalDefault, groupDefaults }: LimitSet,
-  { path, personal }: { readonly path?: string; readonly personal: boolean },
+  { path, personal }: Omit<Group, 'id'>,
 ): readonly Limit[] =>
   personal ? personalDefault : path === undefined ? NONE : (groupDefaults?.at(path) ?? NONE);
 
@@ -99,34 +99,21 @@ export interface SubjectLimits {
 interface JobSubject {
   readonly subject: string;
   readonly label: () => string;
-  readonly limits: (set: LimitSet, nowMs: number) => readonly Limit[];
+  readonly group?: Group | undefined;
 }
 
 export function subjectLimitsOf(job: Job, set: LimitSet): readonly SubjectLimits[] {
   const levels: SubjectLimits[] = [];
-  for (const { label, limits: limitsIn } of subjectsOf(job)) {
-    const limits = limitsIn(set, job.nowMs);
+  for (const { subject, label, group } of subjectsOf(job)) {
+    const limits =
+      group === undefined ? validAt(limitsOn(set, subject), job.nowMs) : limitsOfGroup(set, group, job.nowMs);
     if (limits.length > 0) levels.push({ label, limits });
   }
   const caps = capsOf(set);
   return caps.size === 0 ? levels : [...levels, ...cappedLevels(job, set, caps)];
 }
 
-type CapsByPlace = ReadonlyMap<string, readonly CapKind[]>;
-
-export function perSet<Index>(make: (set: LimitSet) => Index): (set: LimitSet) => Index {
-  const made = new WeakMap<LimitSet, { readonly index: Index }>();
-  return (set) => {
-    let known = made.get(set);
-    if (known === undefined) {
-      known = { index: make(set) };
-      made.set(set, known);
-    }
-    return known.index;
-  };
-}
-
-const capsOf = perSet((set): CapsByPlace => {
+const capsOf = perObject((set: LimitSet) => {
   const caps = new Map<string, CapKind[]>();
   for (const subject of set.bySubject.keys()) {
     const cap = capOf(subject);
@@ -135,7 +122,7 @@ const capsOf = perSet((set): CapsByPlace => {
   return caps;
 });
 
-function cappedLevels(job: Job, set: LimitSet, caps: CapsByPlace): readonly SubjectLimits[] {
+function cappedLevels(job: Job, set: LimitSet, caps: ReturnType<typeof capsOf>): readonly SubjectLimits[] {
   const { request, placement } = job;
   return subjectsOf(job).flatMap(({ subject: place, label: placeLabel }) => {
     const here = caps.get(place);
@@ -161,18 +148,14 @@ function withoutOwn(defaults: readonly Limit[], set: LimitSet, { placement, nowM
 
 export function subjectsOf({ request, placement, runnerClass }: Job): readonly JobSubject[] {
   const subjects: JobSubject[] = [];
-  const add = (subject: string, label: () => string): void => {
-    subjects.push({ subject, label, limits: (set, nowMs) => validAt(limitsOn(set, subject), nowMs) });
+  const add = (subject: string, label: () => string, group?: Group): void => {
+    subjects.push({ subject, label, group });
   };
   const { ancestors, personal, projectId, projectPath, userId } = placement;
   add('instance', () => 'the whole GitLab');
   for (const group of ancestors) {
-    const subject = subjectKey({ kind: 'group', id: group.id });
-    subjects.push({
-      subject,
-      label: () => groupLabel(group, personal),
-      limits: (set, nowMs) => limitsOfGroup(set, { ...group, personal }, nowMs),
-    });
+    const label = (): string => `${personal ? 'personal namespace' : 'group'} ${group.path ?? group.id}`;
+    add(subjectKey({ kind: 'group', id: group.id }), label, { ...group, personal });
   }
   if (projectId !== undefined)
     add(subjectKey({ kind: 'project', id: projectId }), () => `project ${projectPath ?? projectId}`);
@@ -184,18 +167,13 @@ export function subjectsOf({ request, placement, runnerClass }: Job): readonly J
   return subjects;
 }
 
-export function limitsOfGroup(
-  set: LimitSet,
-  group: { readonly id: number; readonly path?: string; readonly personal: boolean },
-  nowMs: number,
-): readonly Limit[] {
+type Group = PlacedGroup & { readonly personal: boolean };
+
+export function limitsOfGroup(set: LimitSet, group: Group, nowMs: number): readonly Limit[] {
   const subject = subjectKey({ kind: 'group', id: group.id });
   const own = validAt(limitsOn(set, subject), nowMs);
   return withDefaults(own, validAt(defaultsOf(set, group), nowMs), subject);
 }
-
-const groupLabel = ({ id, path }: PlacedGroup, personal: boolean): string =>
-  `${personal ? 'personal namespace' : 'group'} ${path ?? id}`;
 
 type Subject =
   | { readonly kind: 'instance' }
@@ -222,13 +200,9 @@ export function limitOfCounter(
     const limit = limitsOn(limits, capSubject(cap.place, cap.kind)).find((each) => each.id === id);
     return limit && { ...limit, subject };
   }
-  const group = groupOf(subject, directory);
-  return group && limitsOfGroup(limits, group, nowMs).find((limit) => limit.id === id);
-}
-
-function groupOf(subject: string, directory: Directory | undefined) {
   const [kind, name] = subject.split('/');
-  return kind === 'group' ? directory?.groupById.get(Number(name)) : undefined;
+  const group = kind === 'group' ? directory?.groupById.get(Number(name)) : undefined;
+  return group && limitsOfGroup(limits, group, nowMs).find((limit) => limit.id === id);
 }
 
 export interface PatternDefault {

@@ -24,3 +24,16 @@ export function remembered<Key, Answer>(
   known.set(key, now);
   return now;
 }
+
+/** A pure function of an object that remembers its result for as long as the object lives. */
+export function perObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const made = new WeakMap<Key, { readonly value: Value }>();
+  return (key) => {
+    let known = made.get(key);
+    if (known === undefined) {
+      known = { value: make(key) };
+      made.set(key, known);
+    }
+    return known.value;
+  };
+}
