@@ -71,11 +71,9 @@ export function findingOf(
 
 export function takenOf(job: Job, kind: LimitKind): FootprintTotal {
   const { asked, requested } = kindRow(kind);
-  return requested === undefined ? asked?.(job) : requestedOf(job, requested);
+  if (requested === undefined) return asked?.(job);
+  return footprintOf(job.request, job.runnerClass)[requested === 'cpu' ? 'millicpu' : 'bytes'];
 }
-
-const requestedOf = ({ request, runnerClass }: Job, resource: 'cpu' | 'memory'): FootprintTotal =>
-  footprintOf(request, runnerClass)[resource === 'cpu' ? 'millicpu' : 'bytes'];
 
 class CounterClaim implements LimitClaim {
   readonly counter: LimitClaim['counter'];

@@ -74,17 +74,16 @@ export interface JobPrice {
 
 export function jobPriceOf(request: AdmissionRequest, runnerClass: RunnerClass, version: string): JobPrice {
   const { round } = runnerClass;
-  const microsPerMinute = hasResourceRates(runnerClass)
-    ? microsPerMinuteWith(runnerClass, footprintOf(request, runnerClass))
-    : runnerClass.microsPerMinute;
+  const { microsPerCpuHour, microsPerGibHour } = runnerClass;
+  const microsPerMinute =
+    microsPerCpuHour === undefined && microsPerGibHour === undefined
+      ? runnerClass.microsPerMinute
+      : microsPerMinuteWith(runnerClass, footprintOf(request, runnerClass));
   return { version, microsPerMinute, ...(round !== undefined && { round }) };
 }
 
 const usualMicrosPerMinute = (runnerClass: RunnerClass): number =>
   microsPerMinuteWith(runnerClass, { millicpu: undefined, bytes: undefined });
-
-const hasResourceRates = ({ microsPerCpuHour, microsPerGibHour }: RunnerClass): boolean =>
-  microsPerCpuHour !== undefined || microsPerGibHour !== undefined;
 
 const MINUTES_PER_HOUR = 60n;
 const MILLICPU_PER_CPU = 1000n;
@@ -126,16 +125,11 @@ export const runnerClassNames = (prices: PriceTable): readonly string[] => [
 /** A comma in the wrong place is a factor of ten; prices that really change stay well below half of it. */
 export const PRICE_JUMP_FACTOR = 5;
 
-/** A rate that is more than this factor above another one. Free to priced and back is always one. */
-export interface PriceJump {
-  readonly runnerClass: string;
-  /** `rate_per_minute` is what a usual job of the class pays, with its CPU and memory. */
-  readonly rate: 'rate_per_minute' | 'rate_per_cpu_hour' | 'rate_per_gib_hour';
-  readonly fromMicros: number;
-  readonly toMicros: number;
-}
-
-export function priceJumps({ classes }: PriceList, list: PriceList): readonly PriceJump[] {
+/**
+ * Lists rates that are more than this factor above or below the earlier ones. Free to priced and back is always one.
+ * `rate_per_minute` is the price of a usual job of the class, with its CPU and memory.
+ */
+export function priceJumps({ classes }: PriceList, list: PriceList) {
   return list.classes.flatMap((to) => {
     const from = classes.find(({ name }) => name === to.name);
     if (from === undefined) return [];

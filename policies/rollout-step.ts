@@ -32,14 +32,11 @@ export function rolloutStanding(
     if (rollout.reportedMs !== undefined) reportedMs = Math.max(reportedMs ?? 0, rollout.reportedMs);
     const mode = rollout[ruleClass];
     if (mode === undefined) continue;
-    const sinceMs = rollout.sinceMs?.[ruleClass];
-    return { step: stepOf(mode, reportedMs), mode, from, ...withoutAbsent({ sinceMs, reportedMs }) };
+    const step = mode === 'shadow' && reportedMs !== undefined ? 'reported' : mode;
+    return { step, mode, from, ...withoutAbsent({ sinceMs: rollout.sinceMs?.[ruleClass], reportedMs }) };
   }
   return { step: 'enforce', mode: 'enforce', ...(reportedMs !== undefined && { reportedMs }) };
 }
-
-const stepOf = (mode: Mode, reportedMs: number | undefined): RolloutStep =>
-  mode === 'shadow' && reportedMs !== undefined ? 'reported' : mode;
 
 export const nextStep = (step: RolloutStep): RolloutStep | undefined =>
   ROLLOUT_STEPS[ROLLOUT_STEPS.indexOf(step) + 1];

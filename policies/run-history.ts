@@ -1,3 +1,4 @@
+import { parsedJson } from './document/reading.ts';
 import { HOUR_MS } from './limits/calendar.ts';
 
 export type ProjectHistory = ReadonlyMap<string, RunHistory>;
@@ -126,12 +127,8 @@ export function decodeHistory(text: string): ProjectHistory {
 }
 
 function parsedLines(text: string): readonly (readonly unknown[])[] {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return Array.isArray(parsed) ? parsed.slice(0, HISTORIES_MAX).filter(Array.isArray) : [];
-  } catch {
-    return [];
-  }
+  const parsed = parsedJson(text);
+  return Array.isArray(parsed) ? parsed.slice(0, HISTORIES_MAX).filter(Array.isArray) : [];
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

@@ -24,26 +24,22 @@ export function selfLockout(
 }
 
 function probes({ platform }: Policy, directory: Directory | undefined) {
-  const common = { jobId: PROBE_JOB_ID, jobName: 'deploy', ...platform.job };
+  const probe = (label: string, place: Partial<AdmissionRequest>) => ({
+    label,
+    request: { jobId: PROBE_JOB_ID, jobName: 'deploy', ...platform.job, ...place },
+  });
   return [
     ...platform.projects.map((projectId) => {
       const project = directory?.projectById.get(projectId);
-      const place = project && groupPlace(project.groupId, directory);
-      return {
-        label: `project ${project?.path ?? projectId}`,
-        request: { ...common, projectId, ...(project && { projectPath: project.path }), ...place },
-      };
+      return probe(`project ${project?.path ?? projectId}`, {
+        projectId,
+        ...(project && { projectPath: project.path, ...groupPlace(project.groupId, directory) }),
+      });
     }),
     ...platform.groups.map((groupId) => {
       const path = directory?.groupById.get(groupId)?.path;
-      return {
-        label: `group ${path ?? groupId}`,
-        request: {
-          ...common,
-          ...groupPlace(groupId, directory),
-          ...(path && { projectPath: `${path}/any` }),
-        },
-      };
+      const place = { ...groupPlace(groupId, directory), ...(path && { projectPath: `${path}/any` }) };
+      return probe(`group ${path ?? groupId}`, place);
     }),
   ];
 }

@@ -149,7 +149,11 @@ export function withGrants(
         const grants = found.get(limit)?.grants;
         return grants === undefined ? limit : { ...limit, grants };
       });
-      return [subject, granted.map((limit) => withEarlier(limit, granted))];
+      const complete = granted.map((limit) => {
+        const earlier = earlierGrants(limit, granted);
+        return earlier.length === 0 ? limit : { ...limit, earlierGrants: earlier };
+      });
+      return [subject, complete];
     }),
   );
 }
@@ -157,11 +161,6 @@ export function withGrants(
 const limitNamed = (id: unknown, limits: readonly Limit[]): Limit | undefined =>
   limits.find((limit) => limit.id === id) ??
   (typeof id === 'string' ? limits.find((limit) => lineOf(limit) === withoutDay(id)) : undefined);
-
-function withEarlier(limit: Limit, onSubject: readonly Limit[]): Limit {
-  const earlier = earlierGrants(limit, onSubject);
-  return earlier.length === 0 ? limit : { ...limit, earlierGrants: earlier };
-}
 
 function readGrant(reading: Reading, limit: Limit | undefined): Grant | undefined {
   const found = reading.fields(

@@ -160,10 +160,8 @@ function readCohort(
   return {
     cohort: name,
     ...withoutAbsent({
-      borrow: borrow?.share === undefined ? borrow?.units : undefined,
-      borrowShare: borrow?.share,
-      lend: lend?.share === undefined ? lend?.units : undefined,
-      lendShare: lend?.share,
+      ...{ borrow: borrow?.units, borrowShare: borrow?.share },
+      ...{ lend: lend?.units, lendShare: lend?.share },
     }),
   };
 }

@@ -1,11 +1,9 @@
 import { ESTIMATE_MODES, type EstimateSettings } from '../estimate.ts';
 import { statelessKindOf } from '../kinds/kinds.ts';
-import type { KnownNames } from '../kinds/rule-kind.ts';
 import { NO_PLATFORM, type Platform } from '../platform.ts';
 import type { Policy, RequeueSettings, VariableAllowlist } from '../policy.ts';
 import { runnerClassNames } from '../price.ts';
 import { ROLLOUT_DAYS_MAX, ROLLOUT_DEFAULTS, type RolloutSettings } from '../rollout-step.ts';
-import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';
 import { DISCLOSURES, type DiscloseSettings } from '../text/reason-text.ts';
 import { withoutAbsent } from '../without-absent.ts';
@@ -46,7 +44,9 @@ export function parsePolicy(
   const prices = readPrices(reading.at('prices'));
   const platform = reading.optional('platform', readPlatform) ?? NO_PLATFORM;
   const names = { runnerClasses: runnerClassNames(prices), zone: readZone(reading) ?? 'UTC' };
-  const rules = readRules(reading.at('rules'), names, platform);
+  const list = reading.at('rules');
+  if (!list.isThere) list.expected('a list of rules, or [] for none');
+  const rules = list.unique('rules', RULES_MAX, 'id', (each) => readRule(each, names, platform));
   return reading.result<Policy>({
     version,
     currency: currency ?? '',
@@ -57,7 +57,7 @@ export function parsePolicy(
     ruleIndex: ruleIndexOf(rules),
     variables: {
       ...readVariables(reading.at('variables')),
-      compared: comparedVariables(reading.at('rules')),
+      compared: comparedVariables(list),
     },
     trustVariables: reading.flag('trust_variables'),
     disclose: readDisclose(reading.at('disclose')),
@@ -65,13 +65,6 @@ export function parsePolicy(
     ...withoutAbsent({ waitWeights: reading.optional('waiting', readWaitWeights) }),
     ...reading.present({ requeue: readRequeue, requestNotes: readRequestNotes }),
   });
-}
-
-function readRules(reading: Reading, names: KnownNames, platform: Platform): readonly Rule[] {
-  if (!reading.isThere) reading.expected('a list of rules, or [] for none');
-  return reading.unique('rules', RULES_MAX, 'id', (each) =>
-    readRule(each, Number(each.path.at(-1)), names, platform),
-  );
 }
 
 function readEstimate(reading: Reading): EstimateSettings {

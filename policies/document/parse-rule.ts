@@ -24,12 +24,7 @@ const OUTAGE = {
   whenUnreachable: word('what becomes of jobs while no limit can be asked', OUTAGE_POLICIES),
 };
 
-export function readRule(
-  reading: Reading,
-  order: number,
-  names: KnownNames,
-  platform: Platform,
-): Rule | undefined {
+export function readRule(reading: Reading, names: KnownNames, platform: Platform): Rule | undefined {
   const kind = reading.at('kind').oneOf('a kind of rule', RULE_KINDS);
   if (kind === undefined) return undefined;
   const stateless = isCounted(kind) ? undefined : statelessRuleKind(kind);
@@ -53,7 +48,7 @@ export function readRule(
   } = found;
   const base = {
     ...rest,
-    ...{ match, onMissing, onError, order, class: ruleClass },
+    ...{ match, onMissing, onError, order: Number(reading.path.at(-1)), class: ruleClass },
     exempt: bindsPlatform ? exempt : [...platformExemptions(platform), ...exempt],
   };
   if (isCounted(kind))

@@ -45,7 +45,7 @@ export function readDurationSeconds(text: string): number | undefined {
 /** `500`, `500.25`: digits and at most one point. No sign, exponent, grouping or blank, which could hide a mistake. */
 const DECIMAL = /^(\d{1,16})(?:\.(\d{1,20}))?$/;
 
-type Decimal =
+export type Decimal =
   | { readonly ok: true; readonly amount: number }
   | { readonly ok: false; readonly expected: string };
 

@@ -10,7 +10,6 @@ export const IMAGE_KEYS: readonly string[] = ['allow', 'deny', 'compare', 'tags'
 type ImageJudge = (image: string) => readonly (ImageReason | FieldMissingReason)[];
 
 const PATTERNS_MAX = 1_000;
-const NOTHING: ReturnType<ImageJudge> = [];
 
 /** `written`: as the runner does. `normalised`: in every spelling of the same image. */
 const COMPARISONS = ['written', 'normalised'] as const;
@@ -42,13 +41,13 @@ export function readImageJudge(reading: Reading, judged: 'image' | 'service'): I
     const notAllowed = imageRefusal(image, allow, deny, compare);
     const floats = tags !== undefined && !meetsTagRule(image, tags);
     const engine = deniesEngines ? engineIn(image) : undefined;
-    const isUntold = (deny.length > 0 || deniesEngines) && !isKnownImage(image);
-    const untold = isUntold && notAllowed === undefined && engine === undefined;
-    if (notAllowed === undefined && !floats && !untold && engine === undefined) return NOTHING;
+    const isNeeded = deny.length > 0 || deniesEngines;
+    const isMissing = isNeeded && !isKnownImage(image) && notAllowed === undefined && engine === undefined;
     const reasons: (ImageReason | FieldMissingReason)[] = [];
     if (engine !== undefined)
       reasons.push({ code: 'PRIVILEGED_DENIED', image, ...(engine !== 'docker' && { engine }) });
-    if (untold) reasons.push({ code: 'FIELD_MISSING', field: judged === 'service' ? 'services' : 'image' });
+    if (isMissing)
+      reasons.push({ code: 'FIELD_MISSING', field: judged === 'service' ? 'services' : 'image' });
     if (notAllowed !== undefined) reasons.push({ ...notAllowed, ...service });
     if (floats) reasons.push({ code: 'TAG_NOT_ALLOWED', image, wanted: tags, ...service });
     return reasons;
@@ -145,12 +144,7 @@ const TAG_RULES: readonly TagRule[] = ['fixed', 'digest'];
 /** Name, tag and digest with room for the names of variables; longer is no reference and bounds every pattern here. */
 const CHARACTERS_MAX = 1_024;
 const NAME_CHARACTERS_MAX = 255;
-const HEX_DIGITS: ReadonlyMap<string, number> = new Map([
-  ['sha256', 64],
-  ['sha384', 96],
-  ['sha512', 128],
-  ['blake3', 64],
-]);
+const HEX_DIGITS = new Map(Object.entries({ sha256: 64, sha384: 96, sha512: 128, blake3: 64 }));
 
 /** Variables that the runner expands. Any other `$` makes the reference invalid. */
 const VARIABLE = /\$(?:\{[A-Za-z_]\w*\}|[A-Za-z_]\w*)/g;
@@ -192,11 +186,16 @@ const expanded = (text: string): string => text.replace(VARIABLE, '0');
 
 function isName(name: string): boolean {
   if (name.length > NAME_CHARACTERS_MAX) return false;
+  const { registry, path } = registryAndPath(name);
+  if (registry !== undefined && !REGISTRY.test(registry)) return false;
+  return path.split('/').every((each) => COMPONENT.test(each));
+}
+
+/** `localhost/a`, `host:5000/a`, `example.com/a` and `HOST/a` name a registry, `library/a` does not. */
+function registryAndPath(name: string): { readonly registry?: string; readonly path: string } {
   const [first = '', ...path] = name.split('/');
-  // `localhost/a`, `host:5000/a`, `example.com/a` and `HOST/a` name a registry, `library/a` does not.
-  const namesRegistry = path.length > 0 && (first === 'localhost' || /[.:A-Z]/.test(first));
-  if (namesRegistry) return REGISTRY.test(first) && path.every((each) => COMPONENT.test(each));
-  return [first, ...path].every((each) => COMPONENT.test(each));
+  const isRegistry = path.length > 0 && (first === 'localhost' || /[.:A-Z]/.test(first));
+  return isRegistry ? { registry: first, path: path.join('/') } : { path: name };
 }
 
 function isDigest(text: string): boolean {
@@ -212,27 +211,19 @@ const HUB_NAMES: readonly string[] = [
   'registry-1.docker.io',
   'registry.hub.docker.com',
 ];
-const HUB: ReadonlySet<string> = new Set(HUB_NAMES);
 const OFFICIAL = 'library/';
-const HTTPS_PORT = ':443';
 /** Stands for the unknown tag of an image with a digest: wildcards match it, letters do not, and no tag contains it. */
 const ANY_TAG = '\uFFFF';
 
-interface Spellings {
-  readonly same: readonly string[];
-  /** Broader names of the image: with a digest, its tag alone, and any tag. */
-  readonly related: readonly string[];
-}
-
 /**
- * Returns all spellings of an image as Docker and containerd read them. No registry means Docker Hub, which
+ * Returns all spellings of an image (`same`) and broader names of it: with a digest, its tag alone, and any tag (`related`), as Docker and containerd read them. No registry means Docker Hub, which
  * has several names, and no folder there means `library/`. A registry ignores case and port 443. Without tag
  * and digest the tag is `latest`; a digest overrides the tag. A text that is not a reference is spelled as
  * it is, and in lower case.
  *
  * @see https://github.com/distribution/reference/blob/main/normalize.go
  */
-function spellingsOf(image: string): Spellings {
+function spellingsOf(image: string) {
   const reference = readImageReference(image);
   if (reference === undefined) return { same: [image], related: [image.toLowerCase()] };
   const { tag, digest } = reference;
@@ -249,14 +240,10 @@ function spellingsOf(image: string): Spellings {
 }
 
 function namesOf(name: string): readonly string[] {
-  const slash = name.indexOf('/');
-  const first = slash === -1 ? '' : name.slice(0, slash);
-  const isRegistry = first === 'localhost' || /[.:A-Z]/.test(first);
-  const host = isRegistry ? first.toLowerCase() : '';
-  const path = isRegistry ? name.slice(slash + 1) : name;
-  const bare = host.endsWith(HTTPS_PORT) ? host.slice(0, -HTTPS_PORT.length) : host;
-  if (isRegistry && !HUB.has(bare)) {
-    const hosts = bare.includes(':') ? [bare] : [bare, `${bare}${HTTPS_PORT}`];
+  const { registry, path } = registryAndPath(name);
+  const bare = registry?.toLowerCase().replace(/:443$/, '');
+  if (bare !== undefined && !HUB_NAMES.includes(bare)) {
+    const hosts = bare.includes(':') ? [bare] : [bare, `${bare}:443`];
     return hosts.map((each) => `${each}/${path}`);
   }
   const short = path.startsWith(OFFICIAL) ? path.slice(OFFICIAL.length) : path;

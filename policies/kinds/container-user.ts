@@ -1,4 +1,5 @@
 import type { Reading } from '../document/reading.ts';
+import type { AdmissionRequest } from '../request/request.ts';
 import { listText, quoted } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import type { StatelessRuleKind } from './rule-kind.ts';
@@ -54,7 +55,7 @@ export const containerUser: StatelessRuleKind<ContainerUserReason> = {
         .slice(0, REASONS_MAX);
 
     function reasonsFor(
-      container: ContainerUsers,
+      container: Pick<AdmissionRequest, 'kubernetesUser' | 'dockerUser'>,
       service: string | undefined,
     ): readonly ContainerUserReason[] {
       return executors.flatMap((executor) => {
@@ -84,11 +85,6 @@ export const containerUser: StatelessRuleKind<ContainerUserReason> = {
     }
   },
 };
-
-interface ContainerUsers {
-  readonly kubernetesUser?: string;
-  readonly dockerUser?: string;
-}
 
 /** YAML reads `1000` as a number and `"1000"` as a text; both are meant. `1000:1001` would be a user and a group. */
 const readIds = (reading: Reading, what: string): readonly string[] =>

@@ -73,7 +73,8 @@ export function quantityText({ nanos, format }: Quantity): string {
   return power === 0 ? String(mantissa) : `${mantissa}e${power}`;
 }
 
-function binaryText(whole: bigint): string {
+/** The largest binary suffix that leaves a whole number. @param whole - above 0 */
+export function binaryText(whole: bigint): string {
   let mantissa = whole;
   let suffix = '';
   for (const larger of BINARY_SUFFIXES) {

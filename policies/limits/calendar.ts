@@ -139,16 +139,12 @@ const starts = new Map<string, number>();
 /** The first instant of a day in a zone, Unix ms. Remembered, because it takes 28 looks at the zone's calendar. */
 export function dayStartMs(zone: string, day: CalendarDay): number {
   const wanted = dayNumber(day);
-  return remembered(starts, `${wanted} ${zone}`, STARTS_MAX, () => searchedStartMs(zone, wanted));
-}
-
-/** Searched for, because clocks may skip midnight: the earliest instant whose day is this one or later. */
-const searchedStartMs = (zone: string, wanted: number): number =>
-  firstAt(
-    wanted * DAY_MS - SEARCH_MS,
-    wanted * DAY_MS + SEARCH_MS,
-    (atMs) => dayNumber(dayIn(zone, atMs)) >= wanted,
+  // Clocks may skip midnight, so it is the earliest instant whose day is this one or later.
+  const isReached = (atMs: number): boolean => dayNumber(dayIn(zone, atMs)) >= wanted;
+  return remembered(starts, `${wanted} ${zone}`, STARTS_MAX, () =>
+    firstAt(wanted * DAY_MS - SEARCH_MS, wanted * DAY_MS + SEARCH_MS, isReached),
   );
+}
 
 /** Returns the first whole number after `before`, at most `after`, for which `holds` is true. From there on it must stay true. */
 export function firstAt(before: number, after: number, holds: (at: number) => boolean): number {

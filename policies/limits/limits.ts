@@ -246,17 +246,17 @@ export function mostDefaults({ all }: GroupDefaults): number {
 export const carriesOver = ({ amount, carryMax, overdraft }: Limit): boolean =>
   amount !== 'unlimited' && (carryMax !== undefined || overdraft === 'carry');
 
-interface PeriodEnd extends CounterSnapshot {
-  readonly carried: number;
-}
-
 /**
  * Returns the amount carried into the period open at `nowMs`, in whole units; negative for an overdraft.
  *
  * It counts only certain amounts: held amounts are not left over, and only settled amounts are overdrawn. A
  * grant that has ended leaves nothing, but its use is not overdrawn. The base is today's.
  */
-export function carriedInto(limit: Limit, nowMs: number, end: PeriodEnd): number {
+export function carriedInto(
+  limit: Limit,
+  nowMs: number,
+  end: CounterSnapshot & { readonly carried: number },
+): number {
   const { amount: base, carryMax = 0, overdraft } = limit;
   const grants = grantsOf(limit);
   const period = limitPeriod(limit, nowMs);

@@ -137,6 +137,7 @@ export function overEverywhereMs(key: string): number {
   return period.endMs + (period.kind === 'minute' || period.kind === 'hour' ? 0 : DAY_MS);
 }
 
+/** Unix ms, half-open: at `untilMs` it no longer counts. */
 export interface Validity {
   readonly fromMs?: number;
   readonly untilMs?: number;
