@@ -15,6 +15,8 @@ interface RuleBase {
   readonly onMissing: MissingFieldPolicy;
   readonly onError: OnError;
   readonly exempt: readonly Exemption[];
+  /** Names of variables whose values it compares. Records do not contain them. */
+  readonly compared: readonly string[];
   readonly order: number;
   readonly message?: string;
 }

@@ -287,11 +287,13 @@ export const readThresholds: Read<readonly number[]> = (reading) => readPercents
 const listed = (reading: Reading): readonly Reading[] =>
   reading.list('percents such as [50, 75, 90, 100]', THRESHOLDS_MAX);
 
-function readPercents(list: readonly Reading[]): readonly number[] {
+function readPercents(
+  list: readonly Reading[],
+  percentIn = ({ value }: Reading): unknown => value,
+): readonly number[] {
   const percents: number[] = [];
   for (const each of list) {
-    const [, forecast] = FORECAST.exec(each.asText) ?? [];
-    const percent = forecast === undefined ? each.value : Number(forecast);
+    const percent = percentIn(each);
     if (typeof percent !== 'number' || !Number.isSafeInteger(percent) || percent < 1 || percent > PERCENT_MAX)
       each.expected(`a whole percent of the limit from 1 to ${PERCENT_MAX}`);
     else if (percents.includes(percent)) each.expected('a percent that is named once');
@@ -307,13 +309,11 @@ export function readLimitThresholds(
 ): Pick<Limit, 'thresholds' | 'forecastThresholds'> | undefined {
   if (isAtOnce(kind) || per === 'minute' || per === 'hour')
     return reading.expected('nothing: only what is counted per day or longer has alerts');
-  const list = listed(reading);
-  const forecasts = list.filter(({ value }) => FORECAST.test(String(value)));
+  const { plain = [], forecasts = [] } = Object.groupBy(listed(reading), ({ asText }) =>
+    FORECAST.test(asText) ? 'forecasts' : 'plain',
+  );
   if (per === 'once')
     for (const each of forecasts) each.expected('a percent: what is counted once has no end to forecast');
-  const forecastThresholds = readPercents(forecasts);
-  return {
-    thresholds: readPercents(list.filter((each) => !forecasts.includes(each))),
-    ...(forecastThresholds.length > 0 && { forecastThresholds }),
-  };
+  const forecastThresholds = readPercents(forecasts, ({ asText }) => Number(FORECAST.exec(asText)?.[1]));
+  return { thresholds: readPercents(plain), ...(forecastThresholds.length > 0 && { forecastThresholds }) };
 }

@@ -87,7 +87,7 @@ export function readVariables(reading: Reading): VariableConditions {
 }
 
 function readByName<Value>(reading: Reading, what: string, read: Read<Value>): ReadonlyMap<string, Value> {
-  const names = isRecord(reading.value) ? Object.keys(reading.value) : [];
+  const names = reading.keys;
   if (!isRecord(reading.value)) reading.expected('{NAME: [patterns of values]}');
   if (names.length > COMPARED_MAX)
     reading.refuse(`names ${names.length} variables; expected at most ${COMPARED_MAX}`);

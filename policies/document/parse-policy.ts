@@ -1,5 +1,4 @@
 import { ESTIMATE_MODES, type EstimateSettings } from '../estimate.ts';
-import { statelessKindOf } from '../kinds/kinds.ts';
 import { NO_PLATFORM, type Platform } from '../platform.ts';
 import type { Policy, RequeueSettings, VariableAllowlist } from '../policy.ts';
 import { runnerClassNames } from '../price.ts';
@@ -11,7 +10,7 @@ import { gitlabId, readBoolean, readDuration, readZone, word } from './parse-ent
 import { COMPARED_MAX, looksSecret } from './parse-match.ts';
 import { readPrices } from './parse-prices.ts';
 import { readRule } from './parse-rule.ts';
-import { at, type DocumentProblem, keysOf, type ParseResult, type Read, Reading } from './reading.ts';
+import { type DocumentProblem, type ParseResult, type Read, Reading } from './reading.ts';
 
 const KEYS = [
   ...['currency', 'zone', 'prices', 'estimate', 'platform', 'rules', 'variables', 'trust_variables'],
@@ -47,6 +46,9 @@ export function parsePolicy(
   const list = reading.at('rules');
   if (!list.isThere) list.expected('a list of rules, or [] for none');
   const rules = list.unique('rules', RULES_MAX, 'id', (each) => readRule(each, names, platform));
+  const compared = new Set(rules.flatMap((rule) => rule.compared));
+  if (compared.size > COMPARED_MAX)
+    list.refuse(`compare ${compared.size} variables; expected at most ${COMPARED_MAX}`);
   return reading.result<Policy>({
     version,
     currency: currency ?? '',
@@ -57,7 +59,7 @@ export function parsePolicy(
     ruleIndex: ruleIndexOf(rules),
     variables: {
       ...readVariables(reading.at('variables')),
-      compared: comparedVariables(list),
+      compared: [...compared],
     },
     trustVariables: reading.flag('trust_variables'),
     disclose: readDisclose(reading.at('disclose')),
@@ -147,23 +149,6 @@ const readRequestNotes = (reading: Reading): readonly number[] =>
   reading
     .unique('{group}', NOTE_GROUPS_MAX, 'groupId', (each) => each.fields(GROUP))
     .map(({ groupId }) => groupId);
-
-function comparedVariables(rules: Reading): readonly string[] {
-  const written = Array.isArray(rules.value) ? (rules.value as readonly unknown[]) : [];
-  const names = new Set(
-    written.flatMap((rule) => {
-      const match = at(rule, 'match');
-      return [
-        ...keysOf(at(match, 'variables')),
-        ...keysOf(at(at(match, 'not'), 'variables')),
-        ...(statelessKindOf(at(rule, 'kind'))?.comparedNames?.(rule) ?? []),
-      ];
-    }),
-  );
-  if (names.size > COMPARED_MAX)
-    rules.refuse(`compare ${names.size} variables; expected at most ${COMPARED_MAX}`);
-  return [...names];
-}
 
 function readPlatform(reading: Reading): Platform | undefined {
   const ids: Read<readonly number[]> = (each) =>

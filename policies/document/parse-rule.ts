@@ -49,6 +49,11 @@ export function readRule(reading: Reading, names: KnownNames, platform: Platform
   const base = {
     ...rest,
     ...{ match, onMissing, onError, order: Number(reading.path.at(-1)), class: ruleClass },
+    compared: [
+      ...reading.at('match').at('variables').keys,
+      ...reading.at('match').at('not').at('variables').keys,
+      ...(stateless?.comparedNames?.(reading) ?? []),
+    ],
     exempt: bindsPlatform ? exempt : [...platformExemptions(platform), ...exempt],
   };
   if (isCounted(kind))

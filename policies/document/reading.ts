@@ -48,6 +48,10 @@ export class Reading {
     return typeof this.value === 'string' ? this.value : '';
   }
 
+  get keys(): readonly string[] {
+    return isRecord(this.value) ? Object.keys(this.value) : [];
+  }
+
   refuse(message: string): undefined {
     this.note({ path: this.path, message });
     return undefined;
@@ -101,7 +105,7 @@ export class Reading {
       this.expected(`an object with ${keys.join(', ')}`);
       return false;
     }
-    for (const key of Object.keys(this.value)) {
+    for (const key of this.keys) {
       if (keys.includes(key)) continue;
       const guess = closest(key, keys);
       const hint = guess === undefined ? `expected one of ${keys.join(', ')}` : `did you mean ${guess}?`;
@@ -190,11 +194,6 @@ export function parsedJson(text: string): unknown {
 
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-export const at = (value: unknown, key: string): unknown =>
-  isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-
-export const keysOf = (value: unknown): readonly string[] => (isRecord(value) ? Object.keys(value) : []);
 
 function quote(value: unknown): string {
   if (typeof value === 'string') return `'${cut(value)}'`;

@@ -18,6 +18,8 @@ export interface Cap {
   readonly amount: Quantity;
   /** It was written for this bound alone (`memory_limit`), not for both (`memory`). */
   readonly isOwn: boolean;
+  /** The least that may be requested, not the most. */
+  readonly isFloor?: true;
 }
 
 export const CAP_SUBJECTS: readonly CapSubject[] = ['build', 'helper', 'service', 'pod', 'job'];
