@@ -1,10 +1,9 @@
 import type { Job } from './checked-job.ts';
 import { type LimitClaim, pipelineClaims } from './claim.ts';
 import type { Terms } from './decision.ts';
-import type { Directory } from './directory.ts';
 import type { Estimator } from './estimate.ts';
 import { findingOf, freezeViolations, withCohorts } from './finding.ts';
-import { factsOf, jobOf } from './job.ts';
+import { type CheckContext, factsOf, jobOf } from './job.ts';
 import type { CountedKind } from './kinds/counted-kinds.ts';
 import { breakGlassClaim, breakGlassFor, breakGlassViolation } from './limits/break-glass.ts';
 import { type LimitSet, limitAt, type SubjectLimits, subjectLimitsOf } from './limits/limits.ts';
@@ -19,12 +18,9 @@ import type { CountedRule } from './rule.ts';
 import { applies, candidateRules, type EvaluationError, type ExemptRule, Outcome } from './rule-index.ts';
 import { ASKED_BY } from './unit.ts';
 
-export interface EvaluationContext {
-  readonly policy: Policy;
+export interface EvaluationContext extends CheckContext {
   readonly limits: LimitSet;
-  readonly directory?: Directory | undefined;
   readonly estimator: Estimator;
-  readonly nowMs: number;
 }
 
 export interface Evaluation {

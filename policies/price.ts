@@ -107,14 +107,8 @@ function microsPerMinuteWith(runnerClass: RunnerClass, taken: Footprint): number
 }
 
 /** The latest version that has begun. The first also holds before its date, because every job has a price. */
-export function pricesAt(prices: PriceTable, nowMs: number): PriceList {
-  let inForce: PriceList = prices;
-  for (const each of prices.later ?? []) {
-    if (each.fromMs > nowMs) break;
-    inForce = each;
-  }
-  return inForce;
-}
+export const pricesAt = (prices: PriceTable, nowMs: number): PriceList =>
+  prices.later?.findLast(({ fromMs }) => fromMs <= nowMs) ?? prices;
 
 export const priceVersions = (prices: PriceTable): readonly PriceList[] => [prices, ...(prices.later ?? [])];
 

@@ -287,13 +287,11 @@ export const readThresholds: Read<readonly number[]> = (reading) => readPercents
 const listed = (reading: Reading): readonly Reading[] =>
   reading.list('percents such as [50, 75, 90, 100]', THRESHOLDS_MAX);
 
-function readPercents(
-  list: readonly Reading[],
-  percentIn = ({ value }: Reading): unknown => value,
-): readonly number[] {
+function readPercents(list: readonly Reading[]): readonly number[] {
   const percents: number[] = [];
   for (const each of list) {
-    const percent = percentIn(each);
+    const [, forecast] = FORECAST.exec(each.asText) ?? [];
+    const percent = forecast === undefined ? each.value : Number(forecast);
     if (typeof percent !== 'number' || !Number.isSafeInteger(percent) || percent < 1 || percent > PERCENT_MAX)
       each.expected(`a whole percent of the limit from 1 to ${PERCENT_MAX}`);
     else if (percents.includes(percent)) each.expected('a percent that is named once');
@@ -314,6 +312,6 @@ export function readLimitThresholds(
   );
   if (per === 'once')
     for (const each of forecasts) each.expected('a percent: what is counted once has no end to forecast');
-  const forecastThresholds = readPercents(forecasts, ({ asText }) => Number(FORECAST.exec(asText)?.[1]));
+  const forecastThresholds = readPercents(forecasts);
   return { thresholds: readPercents(plain), ...(forecastThresholds.length > 0 && { forecastThresholds }) };
 }

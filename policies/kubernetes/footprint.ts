@@ -29,10 +29,7 @@ export interface RunnerSize {
 /** Whole units, rounded up once. `invalid`: the class has no size, and a variable that counts is no quantity. */
 export type FootprintTotal = number | undefined | 'invalid';
 
-export interface Footprint {
-  readonly millicpu: FootprintTotal;
-  readonly bytes: FootprintTotal;
-}
+export type Footprint = Readonly<Record<keyof FootprintDefaults, FootprintTotal>>;
 
 /**
  * Returns the CPU and memory that a job requests from the cluster: the sum of its containers, or the request of its pod if

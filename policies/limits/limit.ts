@@ -57,22 +57,17 @@ export interface Limit extends Validity {
   readonly forecastThresholds?: readonly number[];
 }
 
-export interface LimitFacts {
+export interface LimitFacts
+  extends Pick<Limit, 'subject' | 'unit' | 'overdrawn' | 'borrow' | 'owner' | 'contact'> {
   readonly limit: string;
-  readonly subject: string;
   readonly subjectLabel: string;
-  readonly unit: Unit;
   readonly limitAmount: number;
   readonly asked: number;
-  readonly overdrawn?: number;
-  readonly borrow?: number;
   /** It has not used up its own: others of its cohort still use what it lends. */
   readonly lentOut?: true;
   readonly periodLabel?: string;
   readonly resetsAtMs?: number;
   readonly zone?: string;
-  readonly owner?: string;
-  readonly contact?: string;
 }
 
 export interface Grant extends Required<Validity> {
@@ -89,11 +84,8 @@ export interface Grant extends Required<Validity> {
   readonly approvedByUser?: number;
 }
 
-export const grantsOf = ({
-  grants = [],
-  earlierGrants = [],
-}: Pick<Limit, 'grants' | 'earlierGrants'>): readonly Grant[] =>
-  earlierGrants.length === 0 ? grants : [...grants, ...earlierGrants];
+export const grantsOf = ({ grants = [], earlierGrants: earlier = [] }: Limit): readonly Grant[] =>
+  earlier.length === 0 ? grants : [...grants, ...earlier];
 
 export const grantedAt = (grants: readonly Grant[], nowMs: number): number => granted(validAt(grants, nowMs));
 

@@ -1,15 +1,10 @@
+import type { CheckedJob } from '../checked-job.ts';
 import type { Placement } from '../placement.ts';
 import { NO_CLASS } from '../price.ts';
-import type { AdmissionRequest } from '../request/request.ts';
 import { comparedValue } from '../variables/compared-value.ts';
 import type { Wildcard } from './wildcard.ts';
 
-export interface MatchInput {
-  readonly request: AdmissionRequest;
-  readonly placement: Placement;
-  readonly runnerClass: { readonly name: string };
-  readonly unclassed: boolean;
-}
+export type MatchInput = Omit<CheckedJob, 'nowMs'>;
 
 /** A text names the missing field on which the result depends. */
 export type ConditionResult = boolean | string;
