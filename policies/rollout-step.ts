@@ -6,9 +6,10 @@ import { withoutAbsent } from './without-absent.ts';
 // Steps from shadow to enforce: current step, requirements of the next, and the way back. Pure; the facts
 // are counted elsewhere.
 
-export type RolloutStep = 'off' | 'shadow' | 'reported' | 'warn' | 'enforce';
+export const ROLLOUT_STEPS = ['off', 'shadow', 'reported', 'warn', 'enforce'] as const;
 
-export const ROLLOUT_STEPS: readonly RolloutStep[] = ['off', 'shadow', 'reported', 'warn', 'enforce'];
+export type RolloutStep = (typeof ROLLOUT_STEPS)[number];
+
 export const ROLLOUT_CLASSES: readonly RolloutClass[] = ['cost', 'capacity'];
 
 export interface RolloutStanding {

@@ -151,17 +151,11 @@ export function readUnits(value: unknown, kind: LimitKind): Decimal {
 export function writtenUnits(whole: number, kind: LimitKind): string {
   const { requested, perWhole = 1 } = kindRow(kind);
   if (requested !== undefined) return QUANTITY_TEXTS[requested](whole);
+  const millionths = ((whole % perWhole) * 1_000_000) / perWhole;
   // Thirds of a minute have no end, so no file can name them: shares and grants come to them. Only shown, never sent.
-  return ((whole % perWhole) * 1_000_000) % perWhole === 0
-    ? decimalText(whole, perWhole)
-    : (whole / perWhole).toFixed(2);
-}
-
-function decimalText(whole: number, perWhole: number): string {
-  const fraction = String(((whole % perWhole) * 1_000_000) / perWhole)
-    .padStart(6, '0')
-    .replace(/0+$/, '');
-  return `${Math.floor(whole / perWhole)}${fraction === '' ? '' : `.${fraction}`}`;
+  if (!Number.isInteger(millionths)) return (whole / perWhole).toFixed(2);
+  const decimals = String(millionths).padStart(6, '0');
+  return `${Math.floor(whole / perWhole)}.${decimals}`.replace(/\.?0+$/, '');
 }
 
 const QUANTITY_TEXTS = {

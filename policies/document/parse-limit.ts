@@ -78,12 +78,10 @@ function readWait(reading: Reading, kind: LimitKind): number | undefined {
 
 const kindsText = (is: (kind: LimitKind) => boolean): string => listText(LIMIT_KINDS.filter(is), 'and');
 
-const NOT_OF_CAPS = ['carry', 'overdraft', 'cohort', 'thresholds', 'when_unreachable'] as const;
-
 function refuseOnCap(reading: Reading, subject: string, per: Limit['per']): void {
   const cap = capOf(subject);
   if (cap === undefined) return;
-  for (const key of NOT_OF_CAPS)
+  for (const key of ['carry', 'overdraft', 'cohort', 'thresholds', 'when_unreachable'])
     reading.optional(key, (each) => each.refuse(`is on a limit for each ${cap.kind}, which has none`));
   const ends = endsByItself(subject);
   if (per !== undefined && (per === 'once') !== ends)
@@ -99,7 +97,6 @@ function readKind(reading: Reading): LimitKind | undefined {
 }
 
 const SUBJECT_KEYS = ['group', 'project', 'runner_class', 'runner', 'user'] as const;
-const PLACE_KEYS = ['group', 'project'] as const;
 
 export function readLimitSubject(reading: Reading, runnerClasses: readonly string[]): string | undefined {
   if (!isRecord(reading.value) || !reading.at('each').isThere) return readSubject(reading, runnerClasses);
@@ -107,7 +104,7 @@ export function readLimitSubject(reading: Reading, runnerClasses: readonly strin
     { each: word('what each has by itself', CAP_KINDS) },
     { group: gitlabId('group'), project: gitlabId('project') },
   );
-  const [place, ...more] = PLACE_KEYS.filter((key) => reading.at(key).isThere);
+  const [place, ...more] = (['group', 'project'] as const).filter((key) => reading.at(key).isThere);
   if (more.length > 0) return reading.expected('at most one of group and project beside each');
   const id = place && found?.[place];
   if (found === undefined || (place !== undefined && id === undefined)) return undefined;

@@ -11,14 +11,11 @@ type ImageJudge = (image: string) => readonly (ImageReason | FieldMissingReason)
 
 const PATTERNS_MAX = 1_000;
 
-/** `written`: as the runner does. `normalised`: in every spelling of the same image. */
-const COMPARISONS = ['written', 'normalised'] as const;
-
-type Comparison = (typeof COMPARISONS)[number];
-
 /**
  * Reads {@link IMAGE_KEYS}. Returns undefined if none is set. An empty `allow` allows every image that is
  * not denied; `deny` wins over `allow`.
+ *
+ * `compare: written` compares as the runner does, `normalised` in every spelling of the same image.
  *
  * The text is compared after variables are put in. If a `$` is left, the image is unknown: no entry of
  * `allow` matches it, and under `deny` or `docker_in_docker: false` alone it is a missing field.
@@ -29,7 +26,7 @@ export function readImageJudge(reading: Reading, judged: 'image' | 'service'): I
   const compare = reading.optional('compare', (each) =>
     allowed.length + denied.length === 0
       ? each.refuse('compares nothing: there is neither allow nor deny')
-      : each.oneOf('how images are compared', COMPARISONS),
+      : each.oneOf('how images are compared', ['written', 'normalised']),
   );
   const tags = reading.optional('tags', (each) => each.oneOf('a rule for tags', TAG_RULES));
   const deniesEngines = reading.optional('docker_in_docker', (each) => each.boolean()) === false;
@@ -38,7 +35,7 @@ export function readImageJudge(reading: Reading, judged: 'image' | 'service'): I
   const deny = denied.flatMap((each) => readWildcard(each) ?? []);
   const service = judged === 'service' ? ({ service: true } as const) : {};
   return remembering((image) => {
-    const notAllowed = imageRefusal(image, allow, deny, compare);
+    const notAllowed = imageRefusal(image, allow, deny, compare === 'normalised');
     const floats = tags !== undefined && !meetsTagRule(image, tags);
     const engine = deniesEngines ? engineIn(image) : undefined;
     const isNeeded = deny.length > 0 || deniesEngines;
@@ -68,27 +65,25 @@ function imageRefusal(
   image: string,
   allow: readonly Wildcard[],
   deny: readonly Wildcard[],
-  compare: Comparison | undefined,
+  isNormalised: boolean,
 ): ImageNotAllowedReason | undefined {
   const { same, related } =
-    compare === 'normalised' && isKnownImage(image) ? spellingsOf(image) : { same: [image], related: [] };
+    isNormalised && isKnownImage(image) ? spellingsOf(image) : { same: [image], related: [] };
   const denied = deny.find(({ matches }) => same.some(matches) || related.some(matches));
   const isAllowed =
     allow.length === 0 || (isKnownImage(image) && allow.some(({ matches }) => same.some(matches)));
   if (denied === undefined && isAllowed) return undefined;
-  const patterns = allow.map((each) => each.pattern);
+  const shared = ({ pattern }: Wildcard): number => sharedStart(image, pattern);
+  const nearest = allow.toSorted((a, b) => shared(b) - shared(a)).slice(0, NEAREST_MAX);
   return {
     code: 'IMAGE_NOT_ALLOWED',
     image,
-    allowed: nearestPatterns(image, patterns),
+    allowed: nearest.map(({ pattern }) => pattern),
     ...(denied !== undefined && { denied: denied.pattern }),
   };
 }
 
 const NEAREST_MAX = 3;
-
-const nearestPatterns = (text: string, patterns: readonly string[]): readonly string[] =>
-  patterns.toSorted((a, b) => sharedStart(text, b) - sharedStart(text, a)).slice(0, NEAREST_MAX);
 
 function sharedStart(a: string, b: string): number {
   let at = 0;
@@ -137,9 +132,7 @@ export interface ImageReference {
 }
 
 /** `fixed`: a tag that does not float by its name. `digest`: a digest, which cannot float. */
-type TagRule = 'fixed' | 'digest';
-
-const TAG_RULES: readonly TagRule[] = ['fixed', 'digest'];
+const TAG_RULES = ['fixed', 'digest'] as const;
 
 /** Name, tag and digest with room for the names of variables; longer is no reference and bounds every pattern here. */
 const CHARACTERS_MAX = 1_024;
@@ -173,7 +166,7 @@ export function readImageReference(text: string): ImageReference | undefined {
 }
 
 /** True for any value of its variables: they may stand in the name, but a tag with one may become `latest`. */
-export function meetsTagRule(image: string, wanted: TagRule): boolean {
+export function meetsTagRule(image: string, wanted: (typeof TAG_RULES)[number]): boolean {
   const reference = readImageReference(image);
   if (reference === undefined) return false;
   const { tag, digest } = reference;

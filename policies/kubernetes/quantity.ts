@@ -1,9 +1,7 @@
-type QuantityFormat = 'binary' | 'decimal' | 'exponent';
-
 /** An amount as Kubernetes has it: exact, in billionths of a CPU or of a byte, and never negative here. */
 export interface Quantity {
   readonly nanos: bigint;
-  readonly format: QuantityFormat;
+  readonly format: 'binary' | 'decimal' | 'exponent';
 }
 
 export const QUANTITY_EXPECTED = 'a Kubernetes quantity from 0, such as 500m, 1.5 or 16Gi';

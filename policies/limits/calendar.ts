@@ -108,13 +108,8 @@ export function clockIn(zone: string, atMs: number): ZonedClock {
     return lookedUpClock(zone, atMs);
   const minutes = table.ahead.findLast(([fromMs]) => fromMs <= atMs)?.[1] ?? 0;
   const shown = new Date(atMs + minutes * MINUTE_MS);
-  return {
-    year: shown.getUTCFullYear(),
-    month: shown.getUTCMonth() + 1,
-    day: shown.getUTCDate(),
-    hour: shown.getUTCHours(),
-    minute: shown.getUTCMinutes(),
-  };
+  const day = calendarDay(Math.floor(shown.getTime() / DAY_MS));
+  return { ...day, hour: shown.getUTCHours(), minute: shown.getUTCMinutes() };
 }
 
 function lookedUpClock(zone: string, atMs: number): ZonedClock {
