@@ -62,12 +62,12 @@ export function evaluate(request: AdmissionRequest, using: EvaluationContext): E
   const levels = subjectLimitsOf(job, limits);
   const { claims, metered } = askLimits(job, levels, limits, governing, onLimits);
   const frozen = freezeViolations(job, policy, limits, modes.capacity);
-  const breakGlass = breakGlassOf(job, limits, levels, governing, onRules);
+  const breakGlass = findBreakGlass(job, limits, levels, governing, onRules);
   return {
     violations: [...frozen, ...onLimits.violations, ...onRules.violations],
     claims: [...claims, ...pipelineClaims(claims)],
     ...(breakGlass !== undefined && { breakGlass }),
-    terms: termsOf(job, policy),
+    terms: makeTerms(job, policy),
     facts: factsOf(job, policy),
     placement,
     unknownGroup: directory === undefined ? placement.ancestors.length === 0 : !placement.known,
@@ -112,7 +112,7 @@ function askLimits(
   return { claims: withCohorts(claims), metered };
 }
 
-function breakGlassOf(
+function findBreakGlass(
   job: Job,
   limits: LimitSet,
   levels: readonly SubjectLimits[],
@@ -129,7 +129,7 @@ function breakGlassOf(
   };
 }
 
-const termsOf = (
+const makeTerms = (
   { placement, runnerClass, unclassed, estimateSeconds, costMicros }: Job,
   { currency }: Policy,
 ): Terms => ({

@@ -178,8 +178,6 @@ function limitFacts(ask: Ask, limitAmount: number): LimitFacts {
   };
 }
 
-const FREEZE_RULE = 'freezes';
-
 /** Each acts like a limit of 0 of class capacity, as far as that is rolled out; who runs the controller passes. */
 export function freezeViolations(
   job: Job,
@@ -194,7 +192,7 @@ export function freezeViolations(
     if (freeze === undefined) continue;
     const { untilMs, zone, reason: why, owner } = freeze;
     violations.push({
-      rule: FREEZE_RULE,
+      rule: 'freezes',
       class: 'capacity',
       mode,
       reason: {

@@ -66,10 +66,6 @@ interface RolloutNeed {
   readonly wants: number;
 }
 
-/** Per cent, rounded so that nothing looks better than it is. */
-const shareUp = (part: number, whole: number): number =>
-  whole === 0 ? 0 : Math.ceil((part * 1_000) / whole) / 10;
-
 export function rolloutNeeds(
   { step, reportedMs }: Pick<RolloutStanding, 'step' | 'reportedMs'>,
   facts: RolloutFacts,
@@ -88,7 +84,9 @@ export function rolloutNeeds(
   atLeast('report', reportMs && Math.floor(reportMs / DAY_MS), settings.reportDays);
   if (step === 'shadow') return needs;
   atLeast('coverage', facts.coveragePercent, settings.coveragePercent);
-  if (step === 'warn') atMost('would-fail', shareUp(facts.wouldFail, facts.jobs), settings.wouldFailPercent);
+  // Rounded up, so that nothing looks better than it is.
+  const wouldFailPercent = facts.jobs === 0 ? 0 : Math.ceil((facts.wouldFail * 1_000) / facts.jobs) / 10;
+  if (step === 'warn') atMost('would-fail', wouldFailPercent, settings.wouldFailPercent);
   // One group's step never depends on the others.
   if (facts.followers !== undefined) atMost('groups', facts.followers, 0);
   return needs;

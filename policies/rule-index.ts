@@ -29,11 +29,11 @@ interface Dimension {
 
 /** The most selective dimension comes first; each rule is indexed by one. */
 const DIMENSIONS: readonly Dimension[] = [
-  { named: ({ projects }) => idsOf(projects), had: ({ placement }) => some(placement.projectId) },
+  { named: ({ projects }) => listIds(projects), had: ({ placement }) => some(placement.projectId) },
   { named: ({ users }) => users, had: ({ placement }) => some(placement.userId) },
   { named: ({ runnerIds }) => runnerIds, had: ({ request }) => some(request.runnerId) },
   {
-    named: ({ groups }) => idsOf(groups),
+    named: ({ groups }) => listIds(groups),
     had: ({ placement }) => (placement.known ? placement.ancestors.map(({ id }) => id) : undefined),
   },
   {
@@ -96,7 +96,7 @@ function merged(one: readonly Rule[], other: readonly Rule[] | undefined): reado
   return all;
 }
 
-function idsOf(
+function listIds(
   conditions: readonly ({ readonly id: number } | object)[] | undefined,
 ): readonly number[] | undefined {
   if (conditions === undefined) return undefined;

@@ -6,8 +6,6 @@ import type { Policy } from './policy.ts';
 import type { Reason } from './reason.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
-const PROBE_JOB_ID = 1;
-
 /** Lists what would reject the controller's own deploy job, so that no correction could be deployed; `[]`: nothing. */
 export function selfLockout(
   policy: Policy,
@@ -19,14 +17,14 @@ export function selfLockout(
   return probes(policy, directory).flatMap(({ label, request }) =>
     evaluate(request, using)
       .violations.filter(({ mode }) => mode === 'enforce')
-      .map(({ rule, reason }) => `rule ${rule} would reject ${label}: ${whatOf(reason)}`),
+      .map(({ rule, reason }) => `rule ${rule} would reject ${label}: ${describeReason(reason)}`),
   );
 }
 
 function probes({ platform }: Policy, directory: Directory | undefined) {
   const probe = (label: string, place: Partial<AdmissionRequest>) => ({
     label,
-    request: { jobId: PROBE_JOB_ID, jobName: 'deploy', ...platform.job, ...place },
+    request: { jobId: 1, jobName: 'deploy', ...platform.job, ...place },
   });
   return [
     ...platform.projects.map((projectId) => {
@@ -52,7 +50,7 @@ function groupPlace(
   return { namespaceId: groupId, ...(rootNamespaceId !== undefined && { rootNamespaceId }) };
 }
 
-const whatOf = (reason: Reason): string =>
+const describeReason = (reason: Reason): string =>
   reason.code === 'FIELD_MISSING'
     ? `it needs ${reason.field}, which platform.job does not name`
     : 'subjectLabel' in reason

@@ -113,11 +113,9 @@ export function countText(count: number): string {
   return `${count < 0 ? '-' : ''}${grouped(whole)}${fraction === undefined ? '' : `.${fraction}`}`;
 }
 
-const MINUTE_SECONDS = 60;
-
 /** `90 min`, `7.5 min`, `45 s`. Rounded up to a tenth; `down` for what is left or allowed. */
 export function durationText(seconds: number, rounding: 'up' | 'down' = 'up'): string {
-  if (seconds !== 0 && Math.abs(seconds) < MINUTE_SECONDS) return `${seconds} s`;
+  if (seconds !== 0 && Math.abs(seconds) < 60) return `${seconds} s`;
   const minutes = (rounding === 'down' ? Math.floor(seconds / 6) : Math.ceil(seconds / 6)) / 10;
   return `${countText(minutes)} min`;
 }

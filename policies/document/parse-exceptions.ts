@@ -122,7 +122,7 @@ export function withGrants(
   reading: Reading,
   runnerClasses: readonly string[],
 ): ReadonlyMap<string, readonly Limit[]> {
-  // A limit may have thousands of grants, and each is checked against the sum: it is kept with them.
+  // A limit may have thousands of grants, and each is checked against the sum: it is stored with them.
   const found = new Map<Limit, { readonly grants: Grant[]; amount: number }>();
   for (const each of reading.list('grants', GRANTS_MAX)) {
     const subject = readLimitSubject(each.at('on'), runnerClasses);

@@ -40,12 +40,7 @@ export function readRule(reading: Reading, names: KnownNames, platform: Platform
   const bindsPlatform = reading.flag('binds_platform');
   const check = stateless?.read(reading, names);
   if (found === undefined) return undefined;
-  const {
-    onMissing = 'skip',
-    onError = ruleClass === 'security' ? 'closed' : 'open',
-    whenUnreachable,
-    ...rest
-  } = found;
+  const { onMissing = 'skip', onError = ruleClass === 'security' ? 'closed' : 'open', ...rest } = found;
   const base = {
     ...rest,
     ...{ match, onMissing, onError, order: Number(reading.path.at(-1)), class: ruleClass },
@@ -56,8 +51,7 @@ export function readRule(reading: Reading, names: KnownNames, platform: Platform
     ],
     exempt: bindsPlatform ? exempt : [...platformExemptions(platform), ...exempt],
   };
-  if (isCounted(kind))
-    return { ...base, stateless: false, kind, ...(whenUnreachable !== undefined && { whenUnreachable }) };
+  if (isCounted(kind)) return { ...base, stateless: false, kind };
   return check && { ...base, stateless: true, kind, check, readsPlace: stateless?.readsPlace === true };
 }
 

@@ -68,7 +68,7 @@ function imageRefusal(
   isNormalised: boolean,
 ): ImageNotAllowedReason | undefined {
   const { same, related } =
-    isNormalised && isKnownImage(image) ? spellingsOf(image) : { same: [image], related: [] };
+    isNormalised && isKnownImage(image) ? listSpellings(image) : { same: [image], related: [] };
   const denied = deny.find(({ matches }) => same.some(matches) || related.some(matches));
   const isAllowed =
     allow.length === 0 || (isKnownImage(image) && allow.some(({ matches }) => same.some(matches)));
@@ -108,7 +108,7 @@ function engineIn(image: string): ContainerEngine | undefined {
   const components = reference.split('/');
   const [name = '', tag = ''] = (components.at(-1) ?? '').split(':');
   const folder = components.at(-2);
-  const [words, tagWords] = [wordsOf(name), wordsOf(tag)];
+  const [words, tagWords] = [splitWords(name), splitWords(tag)];
   const says = (word: string): boolean => digest === undefined && tagWords.includes(word);
 
   if (isDind(name, words) || isDind(tag, tagWords)) return 'docker';
@@ -119,7 +119,7 @@ function engineIn(image: string): ContainerEngine | undefined {
   return isKind || CLUSTERS.some((each) => words.includes(each)) ? 'kubernetes' : undefined;
 }
 
-const wordsOf = (text: string): readonly string[] => text.split(/[^a-z0-9]+/);
+const splitWords = (text: string): readonly string[] => text.split(/[^a-z0-9]+/);
 
 const isDind = (text: string, words: readonly string[]): boolean =>
   words.includes('dind') || text.startsWith('docker-dind') || words.join('-').includes('docker-in-docker');
@@ -216,11 +216,11 @@ const ANY_TAG = '\uFFFF';
  *
  * @see https://github.com/distribution/reference/blob/main/normalize.go
  */
-function spellingsOf(image: string) {
+function listSpellings(image: string) {
   const reference = readImageReference(image);
   if (reference === undefined) return { same: [image], related: [image.toLowerCase()] };
   const { tag, digest } = reference;
-  const names = namesOf(reference.name);
+  const names = listNames(reference.name);
   const written = (endings: readonly string[]): readonly string[] =>
     names.flatMap((name) => endings.map((ending) => `${name}${ending}`));
   if (digest !== undefined)
@@ -232,7 +232,7 @@ function spellingsOf(image: string) {
   return { same: written(isLatest ? ['', ':latest'] : [`:${tag}`]), related: [] };
 }
 
-function namesOf(name: string): readonly string[] {
+function listNames(name: string): readonly string[] {
   const { registry, path } = registryAndPath(name);
   const bare = registry?.toLowerCase().replace(/:443$/, '');
   if (bare !== undefined && !HUB_NAMES.includes(bare)) {

@@ -64,7 +64,7 @@ export const containerUser: StatelessRuleKind<ContainerUserReason> = {
           if (asked === '' && !isMissing) return [];
           const { listed, ids } = parts[part];
           const invalid = !isMissing && (more.length > 0 || isInvalid(asked, executor));
-          const id = idOf(asked, executor);
+          const id = normalizeId(asked, executor);
           const isAllowed = ids.size === 0 ? id !== ROOT : ids.has(id);
           if (!isMissing && !asked.includes('$') && !invalid && isAllowed) return [];
           return [
@@ -93,11 +93,11 @@ function readIds(reading: Reading, what: string) {
         : each.text('one id such as "1000", or one name', (text) => text.trim() !== '' && !/[:$]/.test(text)),
     )
     .map(String);
-  return { listed, ids: new Set(listed.map((each) => idOf(each, 'docker'))) };
+  return { listed, ids: new Set(listed.map((each) => normalizeId(each, 'docker'))) };
 }
 
 /** For comparing: `007` is `7`, `+0` and `root` are `0`. */
-function idOf(text: string, executor: Executor): string {
+function normalizeId(text: string, executor: Executor): string {
   const name = executor === 'docker' ? text.trim() : text;
   if (/^[+-]?\d+$/.test(name)) return String(Number(name) + 0);
   return name === 'root' ? ROOT : name;
@@ -105,7 +105,7 @@ function idOf(text: string, executor: Executor): string {
 
 function isInvalid(text: string, executor: Executor): boolean {
   if (text.includes('$')) return false;
-  const id = idOf(text, executor);
+  const id = normalizeId(text, executor);
   return /^-?\d+$/.test(id) ? Number(id) < 0 || Number(id) > ID_MAX : executor === 'kubernetes';
 }
 

@@ -108,7 +108,7 @@ export function weeklySpans(
   zone: string,
 ): (atMs: number) => readonly FreezeSpan[] {
   const known = new Map<number, readonly FreezeSpan[]>();
-  const spansOf = (day: number): readonly FreezeSpan[] =>
+  const findSpans = (day: number): readonly FreezeSpan[] =>
     remembered(known, day, DAYS_REMEMBERED_MAX, () =>
       windows
         .filter(({ days }) => days.has(weekday(day)))
@@ -121,7 +121,7 @@ export function weeklySpans(
     if (windows.length === 0) return [];
     // The zone's day is at most one off, and a window that is still open may have begun on the day before it.
     const today = Math.floor(atMs / DAY_MS);
-    return [today - 2, today - 1, today, today + 1].flatMap(spansOf);
+    return [today - 2, today - 1, today, today + 1].flatMap(findSpans);
   };
 }
 

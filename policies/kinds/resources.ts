@@ -97,13 +97,13 @@ function againstSum(demand: ResourceDemand, cap: Cap): readonly ResourceReason[]
   if (unread.length > 0) return unread.map(invalid);
   const parts = settings.flatMap(({ quantity }) => quantity ?? []);
   const [first, ...others] = settings;
-  const largest = others.reduce((most, each) => (nanosOf(most) >= nanosOf(each) ? most : each), first);
+  const largest = others.reduce((most, each) => (readNanos(most) >= readNanos(each) ? most : each), first);
   const reason = largest && outside(cap, largest, sumOfQuantities(parts));
   if (reason === undefined) return NONE;
   return [parts.length === 1 ? reason : { ...reason, sum: true }];
 }
 
-const nanosOf = (setting: Setting | undefined): bigint => setting?.quantity?.nanos ?? 0n;
+const readNanos = (setting: Setting | undefined): bigint => setting?.quantity?.nanos ?? 0n;
 
 const invalid = (setting: Setting): InvalidResourceReason => ({
   code: 'RESOURCE_INVALID',
@@ -154,12 +154,12 @@ const RESOURCES: Readonly<Record<ResourceName, string>> = {
 };
 
 export const resourceCap: ReasonText<ResourceCap> = {
-  headline: (reason) => capHeadline(reason, `: ${amountsOf(reason)}`),
+  headline: (reason) => capHeadline(reason, `: ${formatAmounts(reason)}`),
   discreetHeadline: (reason) => capHeadline(reason, ''),
   line: (reason) =>
     reason.sum
-      ? `${RESOURCES[reason.resource]} of all containers of the job: ${amountsOf(reason)}; most of it by ${name(reason)}`
-      : `${name(reason)}: ${amountsOf(reason)}`,
+      ? `${RESOURCES[reason.resource]} of all containers of the job: ${formatAmounts(reason)}; most of it by ${name(reason)}`
+      : `${name(reason)}: ${formatAmounts(reason)}`,
   advice: (reason, { disclosure }) => {
     const { isFloor, sum } = reason;
     const to =
@@ -168,7 +168,7 @@ export const resourceCap: ReasonText<ResourceCap> = {
   },
 };
 
-const amountsOf = ({ asked, cap, isFloor }: ResourceCap): string =>
+const formatAmounts = ({ asked, cap, isFloor }: ResourceCap): string =>
   `${quantity(asked)}, at ${isFloor ? 'least' : 'most'} ${quantity(cap)}`;
 
 function capHeadline(reason: ResourceCap, amounts: string): string {

@@ -7,7 +7,7 @@ import { comparedValue } from '../variables/compared-value.ts';
 import type { FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
 
 const REASONS_MAX = 10;
-const ALLOWED_TOLD_MAX = 10;
+const ALLOWED_MAX = 10;
 const NOT_SENT: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field: 'variables' }];
 
 /**
@@ -36,7 +36,7 @@ export const variables: StatelessRuleKind<VariableReason> = {
       })),
       ...[...allow].map(([variable, patterns]) => ({
         ...{ variable, why: 'pattern' as const },
-        allowed: patterns.slice(0, ALLOWED_TOLD_MAX).map(({ pattern }) => pattern),
+        allowed: patterns.slice(0, ALLOWED_MAX).map(({ pattern }) => pattern),
         fails: (value?: string) => value !== undefined && !patterns.some(({ matches }) => matches(value)),
       })),
       ...[...deny].map(([variable, patterns]) => ({

@@ -40,13 +40,13 @@ export function footprintOf(request: AdmissionRequest, size: RunnerSize): Footpr
   const demand = demandOf(request);
   const { footprint = {}, overwrites } = size;
   return {
-    millicpu: totalOf(demand?.cpu, footprint.millicpu, overwrites, NANOS_PER_MILLICPU),
-    bytes: totalOf(demand?.memory, footprint.bytes, overwrites, NANOS_PER_BYTE),
+    millicpu: sumRequests(demand?.cpu, footprint.millicpu, overwrites, NANOS_PER_MILLICPU),
+    bytes: sumRequests(demand?.memory, footprint.bytes, overwrites, NANOS_PER_BYTE),
   };
 }
 
 /** @param units - of the class. */
-function totalOf(
+function sumRequests(
   demand: ResourceDemand | undefined,
   units: number | undefined,
   overwrites: Overwrites | undefined,
@@ -70,12 +70,12 @@ function totalOf(
   if (own === undefined && stated.length === 0) return undefined;
   if (own === undefined && stated.some(({ quantity }) => quantity === undefined)) return 'invalid';
   // The Runner fails a job that asks for more than the maximum, so no job takes more.
-  const nanosOf = (setting: Setting | undefined): bigint | undefined =>
+  const readNanos = (setting: Setting | undefined): bigint | undefined =>
     setting?.quantity && smaller(setting.quantity.nanos, overwrites?.get(setting.variable)?.nanos);
-  const asked = nanosOf(build) ?? own ?? 0n;
+  const asked = readNanos(build) ?? own ?? 0n;
   const ofBuild = overwrites === undefined ? larger(asked, own ?? 0n) : asked;
-  const sum = others.reduce((total, each) => total + (nanosOf(each) ?? 0n), ofBuild);
-  return wholeUnits(larger(sum, nanosOf(pod) ?? 0n), nanosPerUnit) ?? Number.MAX_SAFE_INTEGER;
+  const sum = others.reduce((total, each) => total + (readNanos(each) ?? 0n), ofBuild);
+  return wholeUnits(larger(sum, readNanos(pod) ?? 0n), nanosPerUnit) ?? Number.MAX_SAFE_INTEGER;
 }
 
 const smaller = (a: bigint, b: bigint = a): bigint => (a < b ? a : b);

@@ -7,7 +7,7 @@ import type { Mode, RuleClass } from '../mode.ts';
 import type { PlacedGroup } from '../placement.ts';
 import type { LimitKind } from '../unit.ts';
 import type { BreakGlass } from './break-glass.ts';
-import { CAP_KINDS, type CapKind, capNameOf, capOf, capSubject } from './cap.ts';
+import { CAP_KINDS, capNameOf, capOf, capSubject } from './cap.ts';
 import { type Freeze, grantedAt, grantedWithin, grantsOf, type Limit, shareOf } from './limit.ts';
 import { type FiscalStart, type Period, periodAt, validAt } from './period.ts';
 
@@ -109,34 +109,36 @@ export function subjectLimitsOf(job: Job, set: LimitSet): readonly SubjectLimits
       group === undefined ? validAt(limitsOn(set, subject), job.nowMs) : limitsOfGroup(set, group, job.nowMs);
     if (limits.length > 0) levels.push({ label, limits });
   }
-  const caps = capsOf(set);
+  const caps = capsByPlace(set);
   return caps.size === 0 ? levels : [...levels, ...cappedLevels(job, set, caps)];
 }
 
-const capsOf = perObject((set: LimitSet) => {
-  const caps = new Map<string, CapKind[]>();
-  for (const subject of set.bySubject.keys()) {
-    const cap = capOf(subject);
-    if (cap !== undefined) caps.set(cap.place, [...(caps.get(cap.place) ?? []), cap.kind]);
-  }
-  return caps;
+const capsByPlace = perObject((set: LimitSet) => {
+  const caps = [...set.bySubject.keys()].flatMap((subject) => capOf(subject) ?? []);
+  return Map.groupBy(caps, ({ place }) => place);
 });
 
-function cappedLevels(job: Job, set: LimitSet, caps: ReturnType<typeof capsOf>): readonly SubjectLimits[] {
+function cappedLevels(
+  job: Job,
+  set: LimitSet,
+  caps: ReturnType<typeof capsByPlace>,
+): readonly SubjectLimits[] {
   const { request, placement } = job;
   return subjectsOf(job).flatMap(({ subject: place, label: placeLabel }) => {
     const here = caps.get(place);
     if (here === undefined) return [];
-    return CAP_KINDS.filter((kind) => here.includes(kind)).flatMap((kind): SubjectLimits[] => {
-      const written = validAt(limitsOn(set, capSubject(place, kind)), job.nowMs);
-      const limits = kind === 'user' && place === 'instance' ? withoutOwn(written, set, job) : written;
-      const found = limits.length === 0 ? undefined : capNameOf(kind, request, placement);
-      if (found === undefined) return [];
-      if (found.missing !== undefined) return [{ label: placeLabel, limits, missing: found.missing }];
-      const subject = `${capSubject(place, kind)}/${found.name}`;
-      const label = (): string => `${found.label} in ${placeLabel()}`;
-      return [{ label, limits: limits.map((limit) => ({ ...limit, subject })) }];
-    });
+    return CAP_KINDS.filter((kind) => here.some((cap) => cap.kind === kind)).flatMap(
+      (kind): SubjectLimits[] => {
+        const written = validAt(limitsOn(set, capSubject(place, kind)), job.nowMs);
+        const limits = kind === 'user' && place === 'instance' ? withoutOwn(written, set, job) : written;
+        const found = limits.length === 0 ? undefined : capNameOf(kind, request, placement);
+        if (found === undefined) return [];
+        if (found.missing !== undefined) return [{ label: placeLabel, limits, missing: found.missing }];
+        const subject = `${capSubject(place, kind)}/${found.name}`;
+        const label = (): string => `${found.label} in ${placeLabel()}`;
+        return [{ label, limits: limits.map((limit) => ({ ...limit, subject })) }];
+      },
+    );
   });
 }
 
@@ -222,25 +224,23 @@ export const groupDefaultsOf = (all: readonly PatternDefault[]): GroupDefaults =
 });
 
 function defaultsAt(all: readonly PatternDefault[], path: string): readonly Limit[] {
-  const patternOf = new Map<LimitKind, string>();
+  const patternByKind = new Map<LimitKind, string>();
   const limits: Limit[] = [];
   for (const { groups, limit } of all) {
-    const first = patternOf.get(limit.kind);
+    const first = patternByKind.get(limit.kind);
     if (first === undefined ? !groups.matches(path) : first !== groups.pattern) continue;
-    patternOf.set(limit.kind, groups.pattern);
+    patternByKind.set(limit.kind, groups.pattern);
     limits.push(limit);
   }
   return limits;
 }
 
 export function mostDefaults({ all }: GroupDefaults): number {
-  const byKindAndPattern = new Map<LimitKind, Map<string, number>>();
-  for (const { groups, limit } of all) {
-    if (limit.mode === 'off' || limit.amount === 'unlimited') continue;
-    const counts = byKindAndPattern.get(limit.kind) ?? new Map<string, number>();
-    byKindAndPattern.set(limit.kind, counts.set(groups.pattern, (counts.get(groups.pattern) ?? 0) + 1));
-  }
-  return [...byKindAndPattern.values()].reduce((sum, counts) => sum + Math.max(...counts.values()), 0);
+  const counted = all.filter(({ limit }) => limit.mode !== 'off' && limit.amount !== 'unlimited');
+  return [...Map.groupBy(counted, ({ limit }) => limit.kind).values()].reduce((sum, ofKind) => {
+    const byPattern = Map.groupBy(ofKind, ({ groups }) => groups.pattern);
+    return sum + Math.max(...[...byPattern.values()].map(({ length }) => length));
+  }, 0);
 }
 
 export const carriesOver = ({ amount, carryMax, overdraft }: Limit): boolean =>

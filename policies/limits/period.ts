@@ -32,7 +32,7 @@ export interface Period {
   readonly endMs: number;
 }
 
-/** The period met last, per kind, zone and fiscal start: nearly every question falls into it again. */
+/** The period met last, per kind, zone and fiscal start: nearly every lookup falls into it again. */
 const met = new Map<string, Period>();
 
 /** Weeks begin on Monday; minutes and hours are UTC in every zone. The cache changes no result. */
@@ -56,7 +56,7 @@ function computePeriod(kind: PeriodKind, zone: string, nowMs: number, fiscalStar
   if (kind === 'hour') return clockPeriod(nowMs, HOUR_MS, 13, (clock) => `the hour from ${clock}:00 UTC`);
   const today = dayIn(zone, nowMs);
   const { first, next, key, label } =
-    kind === 'day' || kind === 'week' ? daysOf(kind, today) : monthsOf(kind, today, fiscalStart);
+    kind === 'day' || kind === 'week' ? findDays(kind, today) : monthsOf(kind, today, fiscalStart);
   return { key, label, startMs: dayStartMs(zone, first), endMs: dayStartMs(zone, next) };
 }
 
@@ -84,7 +84,7 @@ function clockPeriod(
   };
 }
 
-function daysOf(kind: 'day' | 'week', today: CalendarDay): Days {
+function findDays(kind: 'day' | 'week', today: CalendarDay): Days {
   const number = dayNumber(today);
   if (kind === 'day')
     return { first: today, next: calendarDay(number + 1), key: isoDay(today), label: dayLabel(today) };
@@ -185,10 +185,10 @@ export function monthsOf(kind: FiscalKind, today: CalendarDay, fiscalStart: Fisc
   const ofYear = (((begun - (startMonth - 1)) % 12) + 12) % 12;
   const length = MONTHS_IN[kind];
   const firstMonth = begun - (ofYear % length);
-  const dayOf = (month: number): CalendarDay => ({
+  const firstDayIn = (month: number): CalendarDay => ({
     ...{ year: Math.floor(month / 12), month: (month % 12) + 1, day: startDay },
   });
-  const [first, next] = [dayOf(firstMonth), dayOf(firstMonth + length)];
+  const [first, next] = [firstDayIn(firstMonth), firstDayIn(firstMonth + length)];
   const year = Math.floor((begun - ofYear) / 12);
   const fiscal = isFiscal(kind, fiscalStart);
   const at = fiscal ? `@${fiscalStart}` : '';

@@ -1,8 +1,8 @@
 const ANSWERS_MAX = 500;
-/** No real image or path is longer; what is made up to fill memory is not kept. */
+/** No real image or path is longer; a text made up to fill memory is not stored. */
 const TEXT_CHARACTERS_MAX = 512;
 
-/** A pure function of a text that remembers its answers: the same few images and paths come again and again. */
+/** A pure function of a text that remembers its results: the same few images and paths come again and again. */
 export function remembering<Answer>(answer: (text: string) => Answer): (text: string) => Answer {
   const known = new Map<string, Answer>();
   return (text) =>

@@ -215,7 +215,7 @@ const HARDNESS: Readonly<Partial<Record<Reason['code'], number>>> = {
 /** No wait helps against any other reason: the job has to be changed. */
 const HARDEST = 6;
 
-const hardnessOf = ({ code }: Reason): number => HARDNESS[code] ?? HARDEST;
+const rankHardness = ({ code }: Reason): number => HARDNESS[code] ?? HARDEST;
 
 export function bindingFirst(violations: readonly [Violation, ...Violation[]]): {
   readonly binding: Violation;
@@ -227,7 +227,7 @@ export function bindingFirst(violations: readonly [Violation, ...Violation[]]): 
 }
 
 const isHarder = (one: Reason, other: Reason): boolean =>
-  (hardnessOf(one) - hardnessOf(other) || opensAtMs(one) - opensAtMs(other)) > 0;
+  (rankHardness(one) - rankHardness(other) || opensAtMs(one) - opensAtMs(other)) > 0;
 
 /** A reason without a time does not end on its own. */
 function opensAtMs(reason: Reason): number {
