@@ -9,13 +9,7 @@ import { isValidAt } from './period.ts';
 export interface CohortTerms {
   readonly own: number;
   readonly most: number;
-  readonly counters: readonly CohortCounter[];
-}
-
-interface CohortCounter {
-  readonly from: CohortPart['from'];
-  readonly counter: CounterKey;
-  readonly bound: number;
+  readonly counters: readonly { from: CohortPart['from']; counter: CounterKey; bound: number }[];
 }
 
 const cohortKey = (cohort: string, kind: LimitKind): string => `${kind} ${cohort}`;
@@ -55,7 +49,7 @@ export function cohortTermsOf(limit: Limit, set: LimitSet, nowMs: number): Cohor
   );
   const total = (part: (member: Limit) => number): number =>
     members.reduce((sum, member) => sum + part(member), 0);
-  const counter = (from: CohortPart['from'], name: string, bound: number): CohortCounter => ({
+  const counter = (from: CohortPart['from'], name: string, bound: number) => ({
     ...{ from, bound, counter: { subject: `cohort/${cohort}`, limit: name, period: 'now' } },
   });
   const own = ownAmount(limit);
