@@ -85,10 +85,9 @@ export function jobPriceOf(request: AdmissionRequest, runnerClass: RunnerClass, 
 const usualMicrosPerMinute = (runnerClass: RunnerClass): number =>
   microsPerMinuteWith(runnerClass, { millicpu: undefined, bytes: undefined });
 
-const MINUTES_PER_HOUR = 60n;
 const MILLICPU_PER_CPU = 1000n;
 const BYTES_PER_GIB = 2n ** 30n;
-const PARTS = MINUTES_PER_HOUR * MILLICPU_PER_CPU * BYTES_PER_GIB;
+const PARTS = 60n * MILLICPU_PER_CPU * BYTES_PER_GIB;
 
 /** Rounds up once. An impossible size costs the highest allowed price, so that sums stay safe integers. */
 function microsPerMinuteWith(runnerClass: RunnerClass, taken: Footprint): number {
