@@ -46,18 +46,13 @@ export interface LimitClaim extends Claim {
   readonly own?: number;
   /** It counts what another claim of the job takes, or a part of that, in a counter of their cohort. */
   readonly part?: CohortPart;
-  readonly outage?: OutageTerms;
+  readonly outage?: { readonly policy: OutagePolicy; readonly periodMs?: number };
 }
 
 /** An amount comes first from what the group keeps (`kept`), then from what all lend (`lent`). `cohort` counts all. */
 export interface CohortPart {
   readonly of: CounterKey;
   readonly from: 'kept' | 'lent' | 'cohort';
-}
-
-interface OutageTerms {
-  readonly policy: OutagePolicy;
-  readonly periodMs?: number;
 }
 
 export interface SoftBound {
@@ -78,12 +73,6 @@ const OF_ONE_ROOT = ['group/', 'project/', PIPELINE];
 export const spansRoots = ({ subject }: CounterKey): boolean =>
   isCap(subject) ? capSpansRoots(subject) : !OF_ONE_ROOT.some((kind) => subject.startsWith(kind));
 
-const pipelineKey = (pipelineId: number): CounterKey => ({
-  subject: `${PIPELINE}${pipelineId}`,
-  limit: 'grace',
-  period: 'once',
-});
-
 /** A counter of a pipeline or merge request is of no use once that is over, and so garbage long before the records that made it. */
 export const isPipelineCounter = ({ subject }: CounterKey): boolean =>
   subject.startsWith(PIPELINE) || endsByItself(subject);
@@ -97,7 +86,10 @@ export const chargeable = <Each extends Pick<LimitClaim, 'part'>>(
 export const graceOf = ({ graceAmount }: Limit, { pipelineId }: AdmissionRequest): Grace | undefined =>
   graceAmount === undefined || pipelineId === undefined
     ? undefined
-    : { bound: graceAmount, pipeline: pipelineKey(pipelineId) };
+    : {
+        bound: graceAmount,
+        pipeline: { subject: `${PIPELINE}${pipelineId}`, limit: 'grace', period: 'once' },
+      };
 
 export function pipelineClaims(claims: readonly LimitClaim[]): readonly LimitClaim[] {
   const graced = claims.find(({ grace }) => grace !== undefined);

@@ -10,34 +10,30 @@ export interface Terms {
   readonly group: string;
 }
 
+interface Decided {
+  readonly decisionId: string;
+  readonly terms?: Terms;
+  readonly shadow: readonly Violation[];
+}
+
 export type Decision =
-  | {
-      readonly outcome: 'admitted';
-      readonly decisionId: string;
-      readonly terms?: Terms;
-      readonly shadow: readonly Violation[];
-    }
-  | {
+  | (Decided & { readonly outcome: 'admitted' })
+  | (Decided & {
       readonly outcome: 'rejected';
-      readonly decisionId: string;
-      readonly terms?: Terms;
       readonly violations: readonly [Violation, ...Violation[]];
-      readonly shadow: readonly Violation[];
       readonly text: string;
       /** Absent: the decider does not count notices; treated as `first`. */
       readonly notice?: NoticeOrder;
       /** The decision holds but is not stored yet; the caller keeps it until it is. */
       readonly unwritten?: true;
-    }
-  | Undecided;
+    })
+  | {
+      readonly outcome: 'undecided';
+      readonly cause: UndecidedCause;
+      readonly problems?: readonly string[];
+    };
 
 /** `repeat`: the owner was already notified of this rejection, e.g. before GitLab retried the job. */
 export type NoticeOrder = 'first' | 'repeat';
-
-interface Undecided {
-  readonly outcome: 'undecided';
-  readonly cause: UndecidedCause;
-  readonly problems?: readonly string[];
-}
 
 export type UndecidedCause = 'invalid' | 'deadline' | 'contended' | 'unavailable' | 'error';

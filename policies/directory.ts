@@ -33,7 +33,7 @@ export function directoryOf(
   const groupById = new Map(groups.map((group) => [group.id, group]));
   const chainById = new Map<number, readonly DirectoryGroup[]>();
   for (const group of groups) {
-    const chain = chainOf(group, groupById);
+    const chain = findChain(group, groupById);
     if (chain !== undefined) chainById.set(group.id, chain);
   }
   return {
@@ -61,7 +61,7 @@ export const findProject = (
 ): DirectoryProject | undefined =>
   isId(value) ? projectById.get(Number(value)) : projectByPath.get(pathKey(String(value)));
 
-function chainOf(
+function findChain(
   group: DirectoryGroup,
   groupById: ReadonlyMap<number, DirectoryGroup>,
 ): readonly DirectoryGroup[] | undefined {

@@ -7,11 +7,9 @@ export interface Estimator {
   estimateSeconds(
     request: AdmissionRequest,
     settings: EstimateSettings,
-    runnerClass?: EstimatedClass,
+    runnerClass?: Pick<RunnerClass, 'name' | 'estimateSeconds'>,
   ): number;
 }
-
-type EstimatedClass = Pick<RunnerClass, 'name' | 'estimateSeconds'>;
 
 /** `history`: the last runs, else the default. `timeout`: the longest duration, so that no job costs more than was held. */
 export const ESTIMATE_MODES = ['history', 'timeout', 'default'] as const;

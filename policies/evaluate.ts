@@ -1,10 +1,9 @@
 import type { Job } from './checked-job.ts';
 import { type LimitClaim, pipelineClaims } from './claim.ts';
 import type { Terms } from './decision.ts';
-import type { Directory } from './directory.ts';
 import type { Estimator } from './estimate.ts';
 import { findingOf, freezeViolations, withCohorts } from './finding.ts';
-import { factsOf, jobOf } from './job.ts';
+import { type CheckContext, factsOf, jobOf } from './job.ts';
 import type { CountedKind } from './kinds/counted-kinds.ts';
 import { breakGlassClaim, breakGlassFor, breakGlassViolation } from './limits/break-glass.ts';
 import { type LimitSet, limitAt, type SubjectLimits, subjectLimitsOf } from './limits/limits.ts';
@@ -19,12 +18,9 @@ import type { CountedRule } from './rule.ts';
 import { applies, candidateRules, type EvaluationError, type ExemptRule, Outcome } from './rule-index.ts';
 import { ASKED_BY } from './unit.ts';
 
-export interface EvaluationContext {
-  readonly policy: Policy;
+export interface EvaluationContext extends CheckContext {
   readonly limits: LimitSet;
-  readonly directory?: Directory | undefined;
   readonly estimator: Estimator;
-  readonly nowMs: number;
 }
 
 export interface Evaluation {
@@ -52,26 +48,26 @@ export function evaluate(request: AdmissionRequest, using: EvaluationContext): E
   const job = jobOf(request, { ...using, onEstimateFailed: (error) => onRules.failed('estimate', error) });
   const { placement } = job;
   const modes = rolloutModes(placement, limits);
-  const governing = new GoverningRules();
+  const governing: GoverningRules = new Map();
   for (const rule of candidateRules(policy.ruleIndex, job)) {
     const mode = rolledOut(rule, modes);
     if (mode === 'off' || !applies(rule, mode, job, onRules)) continue;
     if (rule.stateless) onRules.check(rule, mode, job);
     else {
       const exempt = onRules.exempted(rule, job);
-      governing.add({ rule, mode, exempt });
+      govern(governing, { rule, mode, exempt });
       if (placement.ancestors.length === 0 && !exempt) onRules.missing(rule, mode, 'namespaceId');
     }
   }
   const levels = subjectLimitsOf(job, limits);
   const { claims, metered } = askLimits(job, levels, limits, governing, onLimits);
   const frozen = freezeViolations(job, policy, limits, modes.capacity);
-  const breakGlass = breakGlassOf(job, limits, levels, governing, onRules);
+  const breakGlass = findBreakGlass(job, limits, levels, governing, onRules);
   return {
     violations: [...frozen, ...onLimits.violations, ...onRules.violations],
     claims: [...claims, ...pipelineClaims(claims)],
     ...(breakGlass !== undefined && { breakGlass }),
-    terms: termsOf(job, policy),
+    terms: makeTerms(job, policy),
     facts: factsOf(job, policy),
     placement,
     unknownGroup: directory === undefined ? placement.ancestors.length === 0 : !placement.known,
@@ -93,11 +89,11 @@ function askLimits(
   let metered = false;
   for (const level of levels) {
     for (const limit of level.limits) {
-      const asker = governing.of(ASKED_BY[limit.kind]);
-      if (asker === undefined) continue;
-      const { rule } = asker;
-      const exempt = always === 'exempt' || asker.exempt;
-      const mode = leastMode(asker.mode, limit.mode);
+      const governor = governing.get(ASKED_BY[limit.kind]);
+      if (governor === undefined) continue;
+      const { rule } = governor;
+      const exempt = always === 'exempt' || governor.exempt;
+      const mode = leastMode(governor.mode, limit.mode);
       if (level.missing !== undefined) {
         if (!exempt && mode !== 'off' && limit.amount !== 'unlimited')
           outcome.missing(rule, mode, level.missing);
@@ -105,15 +101,8 @@ function askLimits(
       }
       if (exempt) metered = true;
       if (mode === 'off') continue;
-      const asking = {
-        rule: rule.id,
-        class: rule.class,
-        mode,
-        exempt,
-        whenUnreachable: rule.whenUnreachable,
-      };
       const finding = outcome.guard(rule, mode, () =>
-        findingOf(job, limitAt(limit, job.nowMs), level.label, asking, limits),
+        findingOf(job, limitAt(limit, job.nowMs), level.label, { rule, mode, exempt }, limits),
       );
       if (finding?.claim !== undefined) claims.push(finding.claim);
       if (finding?.violation !== undefined) outcome.violations.push(finding.violation);
@@ -123,7 +112,7 @@ function askLimits(
   return { claims: withCohorts(claims), metered };
 }
 
-function breakGlassOf(
+function findBreakGlass(
   job: Job,
   limits: LimitSet,
   levels: readonly SubjectLimits[],
@@ -140,7 +129,7 @@ function breakGlassOf(
   };
 }
 
-const termsOf = (
+const makeTerms = (
   { placement, runnerClass, unclassed, estimateSeconds, costMicros }: Job,
   { currency }: Policy,
 ): Terms => ({
@@ -158,23 +147,16 @@ interface GoverningRule {
   readonly exempt: boolean;
 }
 
+type GoverningRules = Map<CountedKind, GoverningRule>;
+
 /**
- * Finds the rule that governs each kind of limit. The strictest rule wins, since a limit is checked once per
+ * Keeps the rule that governs each kind of limit. The strictest rule wins, since a limit is checked once per
  * job. A rule with an exemption for the job governs only if there is no other. Ties are broken by id, so
  * that the order of the document does not matter.
  */
-class GoverningRules {
-  readonly #byKind = new Map<CountedKind, GoverningRule>();
-
-  add(governor: GoverningRule): void {
-    const { kind } = governor.rule;
-    const present = this.of(kind);
-    if (present === undefined || compare(governor, present) > 0) this.#byKind.set(kind, governor);
-  }
-
-  of(kind: CountedKind): GoverningRule | undefined {
-    return this.#byKind.get(kind);
-  }
+function govern(governing: GoverningRules, added: GoverningRule): void {
+  const present = governing.get(added.rule.kind);
+  if (present === undefined || compare(added, present) > 0) governing.set(added.rule.kind, added);
 }
 
 function compare(one: GoverningRule, other: GoverningRule): number {

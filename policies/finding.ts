@@ -5,14 +5,15 @@ import { type FootprintTotal, footprintOf } from './kubernetes/footprint.ts';
 import { resourceVariableName } from './kubernetes/resource-variables.ts';
 import { isCap } from './limits/cap.ts';
 import { borrowOf, type CohortTerms, cohortClaims, cohortTermsOf } from './limits/cohort.ts';
-import type { Freeze, Limit, LimitFacts, OutagePolicy } from './limits/limit.ts';
+import type { Freeze, Limit, LimitFacts } from './limits/limit.ts';
 import { counterOf, type LimitSet, limitPeriod, subjectsOf } from './limits/limits.ts';
 import { isValidAt } from './limits/period.ts';
 import { exemptionOf } from './match/match.ts';
-import type { Mode, RuleClass } from './mode.ts';
+import type { Mode } from './mode.ts';
 import { platformExemptions } from './platform.ts';
 import type { Policy } from './policy.ts';
 import type { Reason, Violation } from './reason.ts';
+import type { CountedRule } from './rule.ts';
 import { ASKED_BY, kindRow, type LimitKind, outageOfKind } from './unit.ts';
 import { withoutAbsent } from './without-absent.ts';
 
@@ -23,11 +24,9 @@ type Finding =
   | { readonly missing: string; readonly claim?: never; readonly violation?: never };
 
 interface AskingRule {
-  readonly rule: string;
-  readonly class: RuleClass;
+  readonly rule: CountedRule;
   readonly mode: Exclude<Mode, 'off'>;
   readonly exempt: boolean;
-  readonly whenUnreachable?: OutagePolicy | undefined;
 }
 
 /** Above any machine (80 TiB). A hundred such amounts still add up exactly; larger ones are capped here. */
@@ -63,8 +62,8 @@ export function findingOf(
   if (asking.exempt) return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking) };
   if (most === 0 || asked > most) {
     const reason: Reason = { code: 'EXCEEDS_LIMIT_ALONE', ...limitFacts(ask, limit.amount) };
-    const { rule, class: ruleClass, mode } = asking;
-    const violation = { rule, class: ruleClass, mode, reason };
+    const { rule, mode } = asking;
+    const violation = { rule: rule.id, class: rule.class, mode, reason };
     return asked === 0 ? { violation } : { violation, claim: new CounterClaim(ask, asking, undefined, true) };
   }
   return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking, most) };
@@ -72,11 +71,9 @@ export function findingOf(
 
 export function takenOf(job: Job, kind: LimitKind): FootprintTotal {
   const { asked, requested } = kindRow(kind);
-  return requested === undefined ? asked?.(job) : requestedOf(job, requested);
+  if (requested === undefined) return asked?.(job);
+  return footprintOf(job.request, job.runnerClass)[requested === 'cpu' ? 'millicpu' : 'bytes'];
 }
-
-const requestedOf = ({ request, runnerClass }: Job, resource: 'cpu' | 'memory'): FootprintTotal =>
-  footprintOf(request, runnerClass)[resource === 'cpu' ? 'millicpu' : 'bytes'];
 
 class CounterClaim implements LimitClaim {
   readonly counter: LimitClaim['counter'];
@@ -90,9 +87,9 @@ class CounterClaim implements LimitClaim {
   readonly own?: number;
   readonly mode: LimitClaim['mode'];
   readonly rule: string;
-  readonly class: RuleClass;
+  readonly class: LimitClaim['class'];
   readonly #ask: Ask;
-  readonly #ruleSays: OutagePolicy | undefined;
+  readonly #rule: CountedRule;
 
   constructor(ask: Ask, asking: AskingRule, bound?: number, neverFits = false) {
     const { limit } = ask;
@@ -100,10 +97,10 @@ class CounterClaim implements LimitClaim {
     this.unit = limit.unit;
     this.amount = ask.asked;
     this.mode = asking.mode;
-    this.rule = asking.rule;
-    this.class = asking.class;
+    this.rule = asking.rule.id;
+    this.class = asking.rule.class;
     this.#ask = ask;
-    this.#ruleSays = asking.whenUnreachable;
+    this.#rule = asking.rule;
     if (bound !== undefined) this.bound = bound;
     if (neverFits) {
       this.neverFits = true;
@@ -126,7 +123,7 @@ class CounterClaim implements LimitClaim {
       // Relays get no headroom for limits per pipeline.
       policy: isCap(limit.subject)
         ? 'admit'
-        : (limit.whenUnreachable ?? this.#ruleSays ?? outageOfKind(limit.kind)),
+        : (limit.whenUnreachable ?? this.#rule.whenUnreachable ?? outageOfKind(limit.kind)),
       ...(Number.isFinite(periodMs) && { periodMs }),
     };
   }
@@ -181,8 +178,6 @@ function limitFacts(ask: Ask, limitAmount: number): LimitFacts {
   };
 }
 
-const FREEZE_RULE = 'freezes';
-
 /** Each acts like a limit of 0 of class capacity, as far as that is rolled out; who runs the controller passes. */
 export function freezeViolations(
   job: Job,
@@ -197,7 +192,7 @@ export function freezeViolations(
     if (freeze === undefined) continue;
     const { untilMs, zone, reason: why, owner } = freeze;
     violations.push({
-      rule: FREEZE_RULE,
+      rule: 'freezes',
       class: 'capacity',
       mode,
       reason: {

@@ -33,7 +33,7 @@ export function checkedJobOf(request: AdmissionRequest, using: CheckContext): Ch
 
 export function jobOf(request: AdmissionRequest, using: JobWith): Job {
   const job = checkedJobOf(request, using);
-  const estimateSeconds = estimateOf(request, job.runnerClass, using);
+  const estimateSeconds = estimateOrDefault(request, job.runnerClass, using);
   const price = jobPriceOf(request, job.runnerClass, pricesAt(using.policy.prices, using.nowMs).version);
   return {
     ...job,
@@ -43,7 +43,7 @@ export function jobOf(request: AdmissionRequest, using: JobWith): Job {
   };
 }
 
-function estimateOf(
+function estimateOrDefault(
   request: AdmissionRequest,
   runnerClass: RunnerClass,
   { policy, estimator, onEstimateFailed }: JobWith,

@@ -1,12 +1,7 @@
-export function keepLatest<Key, Value>(
-  kept: Map<Key, Value>,
-  key: Key,
-  value: Value,
-  countMax: number,
-): void {
-  kept.delete(key);
-  kept.set(key, value);
-  if (kept.size <= countMax) return;
-  const [oldest] = kept.keys();
-  kept.delete(oldest as Key);
+export function keepLatest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, countMax: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= countMax) return;
+  const [oldest] = map.keys();
+  map.delete(oldest as Key);
 }

@@ -1,7 +1,7 @@
 /** `shadow` evaluates and records, `warn` also notifies the owner, `enforce` rejects. */
-export type Mode = 'off' | 'shadow' | 'warn' | 'enforce';
+export const MODES = ['off', 'shadow', 'warn', 'enforce'] as const;
 
-export const MODES: readonly Mode[] = ['off', 'shadow', 'warn', 'enforce'];
+export type Mode = (typeof MODES)[number];
 
 /** Cost and capacity open when our side fails; security closes. */
 export type RuleClass = 'cost' | 'capacity' | 'security';

@@ -74,22 +74,20 @@ export interface JobPrice {
 
 export function jobPriceOf(request: AdmissionRequest, runnerClass: RunnerClass, version: string): JobPrice {
   const { round } = runnerClass;
-  const microsPerMinute = hasResourceRates(runnerClass)
-    ? microsPerMinuteWith(runnerClass, footprintOf(request, runnerClass))
-    : runnerClass.microsPerMinute;
+  const { microsPerCpuHour, microsPerGibHour } = runnerClass;
+  const microsPerMinute =
+    microsPerCpuHour === undefined && microsPerGibHour === undefined
+      ? runnerClass.microsPerMinute
+      : microsPerMinuteWith(runnerClass, footprintOf(request, runnerClass));
   return { version, microsPerMinute, ...(round !== undefined && { round }) };
 }
 
 const usualMicrosPerMinute = (runnerClass: RunnerClass): number =>
   microsPerMinuteWith(runnerClass, { millicpu: undefined, bytes: undefined });
 
-const hasResourceRates = ({ microsPerCpuHour, microsPerGibHour }: RunnerClass): boolean =>
-  microsPerCpuHour !== undefined || microsPerGibHour !== undefined;
-
-const MINUTES_PER_HOUR = 60n;
 const MILLICPU_PER_CPU = 1000n;
 const BYTES_PER_GIB = 2n ** 30n;
-const PARTS = MINUTES_PER_HOUR * MILLICPU_PER_CPU * BYTES_PER_GIB;
+const PARTS = 60n * MILLICPU_PER_CPU * BYTES_PER_GIB;
 
 /** Rounds up once. An impossible size costs the highest allowed price, so that sums stay safe integers. */
 function microsPerMinuteWith(runnerClass: RunnerClass, taken: Footprint): number {
@@ -108,14 +106,8 @@ function microsPerMinuteWith(runnerClass: RunnerClass, taken: Footprint): number
 }
 
 /** The latest version that has begun. The first also holds before its date, because every job has a price. */
-export function pricesAt(prices: PriceTable, nowMs: number): PriceList {
-  let inForce: PriceList = prices;
-  for (const each of prices.later ?? []) {
-    if (each.fromMs > nowMs) break;
-    inForce = each;
-  }
-  return inForce;
-}
+export const pricesAt = (prices: PriceTable, nowMs: number): PriceList =>
+  prices.later?.findLast(({ fromMs }) => fromMs <= nowMs) ?? prices;
 
 export const priceVersions = (prices: PriceTable): readonly PriceList[] => [prices, ...(prices.later ?? [])];
 
@@ -126,16 +118,11 @@ export const runnerClassNames = (prices: PriceTable): readonly string[] => [
 /** A comma in the wrong place is a factor of ten; prices that really change stay well below half of it. */
 export const PRICE_JUMP_FACTOR = 5;
 
-/** A rate that is more than this factor above another one. Free to priced and back is always one. */
-export interface PriceJump {
-  readonly runnerClass: string;
-  /** `rate_per_minute` is what a usual job of the class pays, with its CPU and memory. */
-  readonly rate: 'rate_per_minute' | 'rate_per_cpu_hour' | 'rate_per_gib_hour';
-  readonly fromMicros: number;
-  readonly toMicros: number;
-}
-
-export function priceJumps({ classes }: PriceList, list: PriceList): readonly PriceJump[] {
+/**
+ * Lists rates that are more than this factor above or below the earlier ones. Free to priced and back is always one.
+ * `rate_per_minute` is the price of a usual job of the class, with its CPU and memory.
+ */
+export function priceJumps({ classes }: PriceList, list: PriceList) {
   return list.classes.flatMap((to) => {
     const from = classes.find(({ name }) => name === to.name);
     if (from === undefined) return [];

@@ -10,13 +10,6 @@ type CounterReason<Code extends string> = {
   readonly settled: number;
 } & LimitFacts;
 
-interface BreakGlassReason {
-  readonly code: 'BREAK_GLASS';
-  readonly breakGlass: string;
-  readonly why: string;
-  readonly owner?: string;
-}
-
 /** Codes are stable: people search for them. */
 export type Reason =
   | { [Code in RefusalCode]: CounterReason<Code> }[RefusalCode]
@@ -26,7 +19,12 @@ export type Reason =
   | ({ readonly code: 'EXCEEDS_LIMIT_ALONE' } & LimitFacts)
   | StatelessReason
   | FieldMissingReason
-  | BreakGlassReason
+  | {
+      readonly code: 'BREAK_GLASS';
+      readonly breakGlass: string;
+      readonly why: string;
+      readonly owner?: string;
+    }
   /** Our fault, not the job's: only where the operator asked for fail-closed. */
   | { readonly code: 'CONTROLLER_ERROR'; readonly cause: string };
 

@@ -6,9 +6,10 @@ import { withoutAbsent } from './without-absent.ts';
 // Steps from shadow to enforce: current step, requirements of the next, and the way back. Pure; the facts
 // are counted elsewhere.
 
-export type RolloutStep = 'off' | 'shadow' | 'reported' | 'warn' | 'enforce';
+export const ROLLOUT_STEPS = ['off', 'shadow', 'reported', 'warn', 'enforce'] as const;
 
-export const ROLLOUT_STEPS: readonly RolloutStep[] = ['off', 'shadow', 'reported', 'warn', 'enforce'];
+export type RolloutStep = (typeof ROLLOUT_STEPS)[number];
+
 export const ROLLOUT_CLASSES: readonly RolloutClass[] = ['cost', 'capacity'];
 
 export interface RolloutStanding {
@@ -32,14 +33,11 @@ export function rolloutStanding(
     if (rollout.reportedMs !== undefined) reportedMs = Math.max(reportedMs ?? 0, rollout.reportedMs);
     const mode = rollout[ruleClass];
     if (mode === undefined) continue;
-    const sinceMs = rollout.sinceMs?.[ruleClass];
-    return { step: stepOf(mode, reportedMs), mode, from, ...withoutAbsent({ sinceMs, reportedMs }) };
+    const step = mode === 'shadow' && reportedMs !== undefined ? 'reported' : mode;
+    return { step, mode, from, ...withoutAbsent({ sinceMs: rollout.sinceMs?.[ruleClass], reportedMs }) };
   }
   return { step: 'enforce', mode: 'enforce', ...(reportedMs !== undefined && { reportedMs }) };
 }
-
-const stepOf = (mode: Mode, reportedMs: number | undefined): RolloutStep =>
-  mode === 'shadow' && reportedMs !== undefined ? 'reported' : mode;
 
 export const nextStep = (step: RolloutStep): RolloutStep | undefined =>
   ROLLOUT_STEPS[ROLLOUT_STEPS.indexOf(step) + 1];
@@ -68,10 +66,6 @@ interface RolloutNeed {
   readonly wants: number;
 }
 
-/** Per cent, rounded so that nothing looks better than it is. */
-const shareUp = (part: number, whole: number): number =>
-  whole === 0 ? 0 : Math.ceil((part * 1_000) / whole) / 10;
-
 export function rolloutNeeds(
   { step, reportedMs }: Pick<RolloutStanding, 'step' | 'reportedMs'>,
   facts: RolloutFacts,
@@ -90,7 +84,9 @@ export function rolloutNeeds(
   atLeast('report', reportMs && Math.floor(reportMs / DAY_MS), settings.reportDays);
   if (step === 'shadow') return needs;
   atLeast('coverage', facts.coveragePercent, settings.coveragePercent);
-  if (step === 'warn') atMost('would-fail', shareUp(facts.wouldFail, facts.jobs), settings.wouldFailPercent);
+  // Rounded up, so that nothing looks better than it is.
+  const wouldFailPercent = facts.jobs === 0 ? 0 : Math.ceil((facts.wouldFail * 1_000) / facts.jobs) / 10;
+  if (step === 'warn') atMost('would-fail', wouldFailPercent, settings.wouldFailPercent);
   // One group's step never depends on the others.
   if (facts.followers !== undefined) atMost('groups', facts.followers, 0);
   return needs;

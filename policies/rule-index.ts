@@ -1,5 +1,6 @@
 import type { CheckedJob } from './checked-job.ts';
-import type { Conditions, MatchInput } from './match/conditions.ts';
+import type { MatchInput } from './match/compare.ts';
+import type { Conditions } from './match/conditions.ts';
 import { exemptionOf, matchOf } from './match/match.ts';
 import type { Mode } from './mode.ts';
 import { NO_CLASS } from './price.ts';
@@ -26,19 +27,19 @@ interface Dimension {
   readonly had: (job: MatchInput) => readonly Key[] | undefined;
 }
 
-const classesOf = ({ runnerClass, unclassed }: MatchInput): readonly string[] =>
-  unclassed ? [runnerClass.name, NO_CLASS] : [runnerClass.name];
-
 /** The most selective dimension comes first; each rule is indexed by one. */
 const DIMENSIONS: readonly Dimension[] = [
-  { named: ({ projects }) => idsOf(projects), had: ({ placement }) => some(placement.projectId) },
+  { named: ({ projects }) => listIds(projects), had: ({ placement }) => some(placement.projectId) },
   { named: ({ users }) => users, had: ({ placement }) => some(placement.userId) },
   { named: ({ runnerIds }) => runnerIds, had: ({ request }) => some(request.runnerId) },
   {
-    named: ({ groups }) => idsOf(groups),
+    named: ({ groups }) => listIds(groups),
     had: ({ placement }) => (placement.known ? placement.ancestors.map(({ id }) => id) : undefined),
   },
-  { named: ({ runnerClasses }) => runnerClasses, had: classesOf },
+  {
+    named: ({ runnerClasses }) => runnerClasses,
+    had: ({ runnerClass: { name }, unclassed }) => (unclassed ? [name, NO_CLASS] : [name]),
+  },
 ];
 
 export function ruleIndexOf(rules: readonly Rule[]): RuleIndex {
@@ -95,7 +96,7 @@ function merged(one: readonly Rule[], other: readonly Rule[] | undefined): reado
   return all;
 }
 
-function idsOf(
+function listIds(
   conditions: readonly ({ readonly id: number } | object)[] | undefined,
 ): readonly number[] | undefined {
   if (conditions === undefined) return undefined;
@@ -133,14 +134,14 @@ export class Outcome {
     if (rule.onMissing === 'skip') return;
     const recorded = rule.onMissing === 'admit' && mode !== 'off' ? 'shadow' : mode;
     // A rule that asks limits misses the same field on every level.
-    const told = this.violations.some(
+    const isKnown = this.violations.some(
       (each) =>
         each.rule === rule.id &&
         each.mode === recorded &&
         each.reason.code === 'FIELD_MISSING' &&
         each.reason.field === field,
     );
-    if (told) return;
+    if (isKnown) return;
     this.add(rule, recorded, { code: 'FIELD_MISSING', field });
   }
 
@@ -150,10 +151,10 @@ export class Outcome {
       return run();
     } catch (error) {
       const cause = this.failed(rule.id, error);
-      const told = this.violations.some(
-        (each) => each.rule === rule.id && each.mode === mode && isOurs(each),
+      const isKnown = this.violations.some(
+        (each) => each.rule === rule.id && each.mode === mode && each.reason.code === 'CONTROLLER_ERROR',
       );
-      if (rule.onError === 'closed' && !told) this.add(rule, mode, { code: 'CONTROLLER_ERROR', cause });
+      if (rule.onError === 'closed' && !isKnown) this.add(rule, mode, { code: 'CONTROLLER_ERROR', cause });
       return undefined;
     }
   }
@@ -179,15 +180,13 @@ export class Outcome {
 
   check(rule: StatelessRule, mode: Mode, job: CheckedJob): void {
     const exempt = this.exempted(rule, job);
-    const asked = exempt ? 'shadow' : mode;
-    for (const reason of this.guard(rule, asked, () => rule.check(job)) ?? []) {
-      if (reason.code !== 'FIELD_MISSING') this.add(rule, asked, reason, exempt);
+    const effective = exempt ? 'shadow' : mode;
+    for (const reason of this.guard(rule, effective, () => rule.check(job)) ?? []) {
+      if (reason.code !== 'FIELD_MISSING') this.add(rule, effective, reason, exempt);
       else if (!exempt) this.missing(rule, mode, reason.field);
     }
   }
 }
-
-const isOurs = ({ reason }: Violation): boolean => reason.code === 'CONTROLLER_ERROR';
 
 /** A security rule also applies to groups that the directory does not know yet. */
 export function applies(rule: Rule, mode: Mode, job: CheckedJob, outcome: Outcome): boolean {

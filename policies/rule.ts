@@ -12,17 +12,15 @@ interface RuleBase {
   readonly class: RuleClass;
   readonly match: Match;
   readonly mode: Mode;
-  readonly onMissing: MissingFieldPolicy;
-  readonly onError: OnError;
+  /** `admit`: the job passes, with a recorded shadow violation. `skip`: the rule does not match. */
+  readonly onMissing: 'admit' | 'reject' | 'skip';
+  readonly onError: 'open' | 'closed';
   readonly exempt: readonly Exemption[];
+  /** Names of variables whose values it compares. Records do not contain them. */
+  readonly compared: readonly string[];
   readonly order: number;
   readonly message?: string;
 }
-
-/** `admit`: the job passes, with a recorded shadow violation. `skip`: the rule does not match. */
-type MissingFieldPolicy = 'admit' | 'reject' | 'skip';
-
-type OnError = 'open' | 'closed';
 
 export interface CountedRule extends RuleBase {
   readonly stateless: false;

@@ -1,3 +1,4 @@
+import { parsedJson } from './document/reading.ts';
 import { HOUR_MS } from './limits/calendar.ts';
 
 export type ProjectHistory = ReadonlyMap<string, RunHistory>;
@@ -26,7 +27,7 @@ export function withRuns(project: ProjectHistory, runs: readonly JobRun[]): Proj
   const after = new Map(project);
   for (const { jobName, runnerClass, seconds, endedAtMs } of runs) {
     if (!(seconds > 0)) continue;
-    for (const name of namesOf(jobName)) {
+    for (const name of listNames(jobName)) {
       const key = historyKey(name, runnerClass);
       after.set(key, withRun(after.get(key), seconds, endedAtMs));
     }
@@ -39,17 +40,18 @@ export const historiesOf = (
   jobName: string,
   runnerClass: string,
 ): readonly RunHistory[] =>
-  namesOf(jobName).flatMap((name) => project.get(historyKey(name, runnerClass)) ?? []);
+  listNames(jobName).flatMap((name) => project.get(historyKey(name, runnerClass)) ?? []);
 
 const byUse = (project: ProjectHistory): (readonly [string, RunHistory])[] =>
-  [...project].sort(([keyA, a], [keyB, b]) => useOf(b) - useOf(a) || (keyA < keyB ? -1 : 1));
+  [...project].sort(([keyA, a], [keyB, b]) => rankUse(b) - rankUse(a) || (keyA < keyB ? -1 : 1));
 
-const useOf = ({ usedAtHour, runs }: RunHistory): number => usedAtHour + HOURS_PER_DOUBLING * Math.log2(runs);
+const rankUse = ({ usedAtHour, runs }: RunHistory): number =>
+  usedAtHour + HOURS_PER_DOUBLING * Math.log2(runs);
 
 /** `rspec 3/50`, and `build: [linux, arm64]` as GitLab names the jobs of `parallel` and of its matrix. */
 const SUFFIX = /(?: \d{1,3}\/\d{1,3}|: \[[^[\]]*\])$/;
 
-const namesOf = (jobName: string): readonly string[] => {
+const listNames = (jobName: string): readonly string[] => {
   const shared = jobName.replace(SUFFIX, '');
   return shared === jobName || shared === '' ? [jobName] : [jobName, shared];
 };
@@ -126,12 +128,8 @@ export function decodeHistory(text: string): ProjectHistory {
 }
 
 function parsedLines(text: string): readonly (readonly unknown[])[] {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return Array.isArray(parsed) ? parsed.slice(0, HISTORIES_MAX).filter(Array.isArray) : [];
-  } catch {
-    return [];
-  }
+  const parsed = parsedJson(text);
+  return Array.isArray(parsed) ? parsed.slice(0, HISTORIES_MAX).filter(Array.isArray) : [];
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

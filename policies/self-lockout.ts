@@ -6,8 +6,6 @@ import type { Policy } from './policy.ts';
 import type { Reason } from './reason.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
-const PROBE_JOB_ID = 1;
-
 /** Lists what would reject the controller's own deploy job, so that no correction could be deployed; `[]`: nothing. */
 export function selfLockout(
   policy: Policy,
@@ -19,31 +17,27 @@ export function selfLockout(
   return probes(policy, directory).flatMap(({ label, request }) =>
     evaluate(request, using)
       .violations.filter(({ mode }) => mode === 'enforce')
-      .map(({ rule, reason }) => `rule ${rule} would reject ${label}: ${whatOf(reason)}`),
+      .map(({ rule, reason }) => `rule ${rule} would reject ${label}: ${describeReason(reason)}`),
   );
 }
 
 function probes({ platform }: Policy, directory: Directory | undefined) {
-  const common = { jobId: PROBE_JOB_ID, jobName: 'deploy', ...platform.job };
+  const probe = (label: string, place: Partial<AdmissionRequest>) => ({
+    label,
+    request: { jobId: 1, jobName: 'deploy', ...platform.job, ...place },
+  });
   return [
     ...platform.projects.map((projectId) => {
       const project = directory?.projectById.get(projectId);
-      const place = project && groupPlace(project.groupId, directory);
-      return {
-        label: `project ${project?.path ?? projectId}`,
-        request: { ...common, projectId, ...(project && { projectPath: project.path }), ...place },
-      };
+      return probe(`project ${project?.path ?? projectId}`, {
+        projectId,
+        ...(project && { projectPath: project.path, ...groupPlace(project.groupId, directory) }),
+      });
     }),
     ...platform.groups.map((groupId) => {
       const path = directory?.groupById.get(groupId)?.path;
-      return {
-        label: `group ${path ?? groupId}`,
-        request: {
-          ...common,
-          ...groupPlace(groupId, directory),
-          ...(path && { projectPath: `${path}/any` }),
-        },
-      };
+      const place = { ...groupPlace(groupId, directory), ...(path && { projectPath: `${path}/any` }) };
+      return probe(`group ${path ?? groupId}`, place);
     }),
   ];
 }
@@ -56,7 +50,7 @@ function groupPlace(
   return { namespaceId: groupId, ...(rootNamespaceId !== undefined && { rootNamespaceId }) };
 }
 
-const whatOf = (reason: Reason): string =>
+const describeReason = (reason: Reason): string =>
   reason.code === 'FIELD_MISSING'
     ? `it needs ${reason.field}, which platform.job does not name`
     : 'subjectLabel' in reason

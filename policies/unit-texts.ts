@@ -13,9 +13,6 @@ interface UnitText {
   readonly words: readonly string[];
 }
 
-const timeText = (seconds: number, rounding?: Rounding): string =>
-  durationText(seconds, rounding === 'down' ? 'down' : 'up');
-
 /** Separate from the table of units, so that programs without texts leave it out. */
 export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
   micros: {
@@ -28,8 +25,8 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     words: ['money'],
   },
   seconds: {
-    amount: (amount, _currency, rounding) => timeText(amount, rounding),
-    bare: (amount, rounding) => timeText(amount, rounding).replace(/ min$/, ''),
+    amount: (amount, _currency, rounding) => durationText(amount, rounding),
+    bare: (amount, rounding) => durationText(amount, rounding).replace(/ min$/, ''),
     name: 'CI minutes',
     lower: 'Give the job a shorter timeout, or',
     heading: 'CI minutes',
@@ -113,11 +110,9 @@ export function countText(count: number): string {
   return `${count < 0 ? '-' : ''}${grouped(whole)}${fraction === undefined ? '' : `.${fraction}`}`;
 }
 
-const MINUTE_SECONDS = 60;
-
 /** `90 min`, `7.5 min`, `45 s`. Rounded up to a tenth; `down` for what is left or allowed. */
-export function durationText(seconds: number, rounding: 'up' | 'down' = 'up'): string {
-  if (seconds !== 0 && Math.abs(seconds) < MINUTE_SECONDS) return `${seconds} s`;
+export function durationText(seconds: number, rounding: Rounding = 'up'): string {
+  if (seconds !== 0 && Math.abs(seconds) < 60) return `${seconds} s`;
   const minutes = (rounding === 'down' ? Math.floor(seconds / 6) : Math.ceil(seconds / 6)) / 10;
   return `${countText(minutes)} min`;
 }

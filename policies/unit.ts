@@ -1,6 +1,8 @@
-import { QUANTITIES_EXPECTED, readDecimal, readQuantityUnits } from './document/values.ts';
+import type { Job } from './checked-job.ts';
+import { type Decimal, QUANTITIES_EXPECTED, readDecimal, readQuantityUnits } from './document/values.ts';
 import type { CountedKind } from './kinds/counted-kinds.ts';
-import { costMicros } from './price.ts';
+import { binaryText } from './kubernetes/quantity.ts';
+import { costMicros, type JobPrice } from './price.ts';
 
 interface UnitRow {
   readonly kind: string;
@@ -14,24 +16,14 @@ interface UnitRow {
   readonly inCurrency?: true;
   readonly guessed?: true;
   /** Amount that one job claims. Undefined: its terms do not have it. Absent terms: the job is unknown. */
-  readonly asked?: (terms: AskedTerms | undefined) => number | undefined;
+  readonly asked?: (terms: Pick<Job, 'estimateSeconds' | 'costMicros'> | undefined) => number | undefined;
   /** Instead: the resource that the job requests from the cluster, written as a Kubernetes quantity. */
   readonly requested?: 'cpu' | 'memory';
-  readonly settled?: (durationSeconds: number, price: SettledPrice) => number;
+  readonly settled?: (durationSeconds: number, price: Pick<JobPrice, 'microsPerMinute' | 'round'>) => number;
   /** Amount in one day of usage. Absent: usage does not have it, and there is no forecast. */
   readonly usedOn?: (day: UsageCounts) => number;
   readonly usageHasHeld?: true;
   readonly perWhole?: number;
-}
-
-interface AskedTerms {
-  readonly estimateSeconds: number;
-  readonly costMicros: number;
-}
-
-interface SettledPrice {
-  readonly microsPerMinute: number;
-  readonly round?: 'minute';
 }
 
 export interface UsageCounts {
@@ -144,11 +136,7 @@ export const SPENT_KINDS: readonly LimitKind[] = /* @__PURE__ */ LIMIT_KINDS.fil
 
 export const isMoney = (kind: LimitKind): boolean => kindRow(kind).inCurrency === true;
 
-type Units =
-  | { readonly ok: true; readonly amount: number }
-  | { readonly ok: false; readonly expected: string };
-
-export function readUnits(value: unknown, kind: LimitKind): Units {
+export function readUnits(value: unknown, kind: LimitKind): Decimal {
   const { requested, perWhole = 1 } = kindRow(kind);
   if (requested !== undefined) {
     const amount = readQuantityUnits(value, requested);
@@ -163,30 +151,14 @@ export function readUnits(value: unknown, kind: LimitKind): Units {
 export function writtenUnits(whole: number, kind: LimitKind): string {
   const { requested, perWhole = 1 } = kindRow(kind);
   if (requested !== undefined) return QUANTITY_TEXTS[requested](whole);
+  const millionths = ((whole % perWhole) * 1_000_000) / perWhole;
   // Thirds of a minute have no end, so no file can name them: shares and grants come to them. Only shown, never sent.
-  return ((whole % perWhole) * 1_000_000) % perWhole === 0
-    ? decimalText(whole, perWhole)
-    : (whole / perWhole).toFixed(2);
+  if (!Number.isInteger(millionths)) return (whole / perWhole).toFixed(2);
+  const decimals = String(millionths).padStart(6, '0');
+  return `${Math.floor(whole / perWhole)}.${decimals}`.replace(/\.?0+$/, '');
 }
-
-function decimalText(whole: number, perWhole: number): string {
-  const fraction = String(((whole % perWhole) * 1_000_000) / perWhole)
-    .padStart(6, '0')
-    .replace(/0+$/, '');
-  return `${Math.floor(whole / perWhole)}${fraction === '' ? '' : `.${fraction}`}`;
-}
-
-const BINARY_BYTES: readonly (readonly [string, number])[] = [
-  ['Ti', 2 ** 40],
-  ['Gi', 2 ** 30],
-  ['Mi', 2 ** 20],
-  ['Ki', 2 ** 10],
-];
 
 const QUANTITY_TEXTS = {
   cpu: (millicpu: number) => (millicpu % 1000 === 0 ? String(millicpu / 1000) : `${millicpu}m`),
-  memory: (bytes: number) => {
-    const scale = BINARY_BYTES.find(([, perScale]) => bytes !== 0 && bytes % perScale === 0);
-    return scale === undefined ? String(bytes) : `${bytes / scale[1]}${scale[0]}`;
-  },
+  memory: (bytes: number) => (bytes === 0 ? '0' : binaryText(BigInt(bytes))),
 };

@@ -6,7 +6,7 @@ import {
   GROUP_LEVELS_MAX,
   pathKey,
 } from '../directory.ts';
-import { gitlabId, word } from './parse-entry.ts';
+import { gitlabId, readBoolean, word } from './parse-entry.ts';
 import { type DocumentProblem, type ParseResult, type Read, Reading } from './reading.ts';
 
 const ENTRIES_MAX = 1_000_000;
@@ -65,23 +65,13 @@ function readEach<Entry extends { readonly id: number; readonly path: string }>(
 function readGroup(reading: Reading): DirectoryGroup | undefined {
   const group = reading.fields(
     { id: gitlabId('group'), path: readPath },
-    {
-      parent: gitlabId('parent group'),
-      visibility: readVisibility,
-      personal: (each: Reading) => each.boolean(),
-    },
+    { parentId: gitlabId('parent group'), visibility: readVisibility, personal: readBoolean },
   );
-  if (group === undefined) return undefined;
-  const { parent, personal = false, ...rest } = group;
-  return { ...rest, personal, ...(parent !== undefined && { parentId: parent }) };
+  return group && { personal: false, ...group };
 }
 
-function readProject(reading: Reading): DirectoryProject | undefined {
-  const project = reading.fields(
-    { id: gitlabId('project'), group: gitlabId("project's group"), path: readPath },
+const readProject: Read<DirectoryProject> = (reading) =>
+  reading.fields(
+    { id: gitlabId('project'), groupId: gitlabId("project's group"), path: readPath },
     { visibility: readVisibility },
   );
-  if (project === undefined) return undefined;
-  const { group, ...rest } = project;
-  return { ...rest, groupId: group };
-}

@@ -1,6 +1,5 @@
 import { isZone } from '../limits/calendar.ts';
 import type { Validity } from '../limits/period.ts';
-import { withoutAbsent } from '../without-absent.ts';
 import type { Read, Reading } from './reading.ts';
 import { DURATION_EXPECTED, readDurationSeconds, readInstant } from './values.ts';
 
@@ -28,6 +27,8 @@ export const word =
   (reading) =>
     reading.oneOf(what, words);
 
+export const readBoolean: Read<boolean> = (reading) => reading.boolean();
+
 export const readDuration: Read<number> = (reading) =>
   readDurationSeconds(reading.asText) ?? reading.expected(DURATION_EXPECTED);
 
@@ -45,10 +46,9 @@ export const edge =
     reading.expected('a day such as 2026-12-31 or an instant such as 2026-12-31T18:00+01:00');
 
 export function readValidity(reading: Reading, zone?: string): Validity {
-  const fromMs = reading.optional('from', edge('start', zone));
-  const untilMs = reading.optional('until', edge('end', zone));
-  checkOrder(reading, fromMs, untilMs);
-  return withoutAbsent({ fromMs, untilMs });
+  const validity = reading.present({ fromMs: edge('start', zone), untilMs: edge('end', zone) });
+  checkOrder(reading, validity);
+  return validity;
 }
 
 export const readZone = (reading: Reading, ifAbsent = 'UTC'): string | undefined =>
@@ -56,7 +56,7 @@ export const readZone = (reading: Reading, ifAbsent = 'UTC'): string | undefined
     ? reading.at('zone').text('a zone such as Europe/Berlin or UTC', isZone)
     : ifAbsent;
 
-export function checkOrder(reading: Reading, fromMs: number | undefined, untilMs: number | undefined): void {
+export function checkOrder(reading: Reading, { fromMs, untilMs }: Validity): void {
   if (fromMs !== undefined && untilMs !== undefined && untilMs <= fromMs)
     reading.at('until').expected('a later instant than from');
 }

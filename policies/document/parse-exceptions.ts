@@ -2,10 +2,9 @@ import type { BreakGlass } from '../limits/break-glass.ts';
 import { DAY_MS } from '../limits/calendar.ts';
 import { earlierGrants, type Freeze, type Grant, type Limit, lineOf, withoutDay } from '../limits/limit.ts';
 import { readUnits } from '../unit.ts';
-import { withoutAbsent } from '../without-absent.ts';
 import { checkOrder, edge, gitlabId, LIMIT_TEXTS, readName, readZone, text, word } from './parse-entry.ts';
 import { readLimitSubject, readSubject } from './parse-limit.ts';
-import type { Reading } from './reading.ts';
+import type { Read, Reading } from './reading.ts';
 
 /** Each job is compared with every one. A company that needs more should change its limits. */
 const BREAK_GLASSES_MAX = 200;
@@ -34,8 +33,8 @@ function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): Bre
       on: (each) => readSubject(each, runnerClasses),
       id: readName,
       jobs: (each: Reading) => each.integer('how many jobs it lets in', 1, JOBS_MAX),
-      from: edge('start', zone),
-      until: edge('end', zone),
+      fromMs: edge('start', zone),
+      untilMs: edge('end', zone),
       reason: text('why, in a text', REASON_CHARACTERS_MAX),
     },
     {
@@ -51,34 +50,29 @@ function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): Bre
     ['zone'],
   );
   if (found === undefined || zone === undefined) return undefined;
-  const { on: subject, from: fromMs, until: untilMs, users = [], per = 'once', ...rest } = found;
+  const { on: subject, users = [], ...rest } = found;
   if (!/^(?:instance$|group\/|project\/)/.test(subject))
     reading.at('on').expected('instance, {group: 101} or {project: 7}: whose jobs it lets in');
   if (users.length === 0 && !found.protected)
     reading.refuse('lets everybody in; name users, or protected: true, or both');
-  checkOrder(reading, fromMs, untilMs);
-  if (untilMs - fromMs > BREAK_GLASS_DAYS_MAX * DAY_MS)
+  checkOrder(reading, found);
+  if (found.untilMs - found.fromMs > BREAK_GLASS_DAYS_MAX * DAY_MS)
     reading
       .at('until')
       .expected(`at most ${BREAK_GLASS_DAYS_MAX} days after from; a limit that is too low is raised`);
   return {
-    ...rest,
-    ...{ subject, fromMs, untilMs, per },
+    ...{ per: 'once', ...rest, subject },
     users: new Set(users),
     protected: found.protected === true,
     ...(zone !== 'UTC' && { zone }),
   };
 }
 
-function readReviewed(reading: Reading): BreakGlass['reviewed'] {
-  const found = reading.fields(
-    { by: text('who looked at it, in a text', REASON_CHARACTERS_MAX), at: edge('start') },
+const readReviewed: Read<BreakGlass['reviewed']> = (reading) =>
+  reading.fields(
+    { by: text('who looked at it, in a text', REASON_CHARACTERS_MAX), atMs: edge('start') },
     { byUser: gitlabId('user'), note: text('what was found, in a text', 500) },
   );
-  if (found === undefined) return undefined;
-  const { at: atMs, ...rest } = found;
-  return { ...rest, atMs };
-}
 
 export function readFreezes(
   reading: Reading,
@@ -98,18 +92,18 @@ function readFreeze(reading: Reading, runnerClasses: readonly string[]): Freeze 
     },
     {
       id: readName,
-      from: edge('start', zone),
-      until: edge('end', zone),
+      fromMs: edge('start', zone),
+      untilMs: edge('end', zone),
       owner: LIMIT_TEXTS.owner,
       ...AUTHOR,
     },
     ['zone'],
   );
   if (found === undefined || zone === undefined) return undefined;
-  const { on: subject, from: fromMs, until: untilMs, ...rest } = found;
-  checkOrder(reading, fromMs, untilMs);
+  const { on: subject, ...rest } = found;
+  checkOrder(reading, found);
   const id = `freeze-${Number(reading.path.at(-1)) + 1}`;
-  return { id, ...rest, subject, zone, ...withoutAbsent({ fromMs, untilMs }) };
+  return { id, ...rest, subject, zone };
 }
 
 const GRANTS_MAX = 100_000;
@@ -128,7 +122,7 @@ export function withGrants(
   reading: Reading,
   runnerClasses: readonly string[],
 ): ReadonlyMap<string, readonly Limit[]> {
-  // A limit may have thousands of grants, and each is checked against the sum: it is kept with them.
+  // A limit may have thousands of grants, and each is checked against the sum: it is stored with them.
   const found = new Map<Limit, { readonly grants: Grant[]; amount: number }>();
   for (const each of reading.list('grants', GRANTS_MAX)) {
     const subject = readLimitSubject(each.at('on'), runnerClasses);
@@ -155,7 +149,11 @@ export function withGrants(
         const grants = found.get(limit)?.grants;
         return grants === undefined ? limit : { ...limit, grants };
       });
-      return [subject, granted.map((limit) => withEarlier(limit, granted))];
+      const complete = granted.map((limit) => {
+        const earlier = earlierGrants(limit, granted);
+        return earlier.length === 0 ? limit : { ...limit, earlierGrants: earlier };
+      });
+      return [subject, complete];
     }),
   );
 }
@@ -164,26 +162,19 @@ const limitNamed = (id: unknown, limits: readonly Limit[]): Limit | undefined =>
   limits.find((limit) => limit.id === id) ??
   (typeof id === 'string' ? limits.find((limit) => lineOf(limit) === withoutDay(id)) : undefined);
 
-function withEarlier(limit: Limit, onSubject: readonly Limit[]): Limit {
-  const earlier = earlierGrants(limit, onSubject);
-  return earlier.length === 0 ? limit : { ...limit, earlierGrants: earlier };
-}
-
 function readGrant(reading: Reading, limit: Limit | undefined): Grant | undefined {
   const found = reading.fields(
     {
       amount: (each) => limit && readAmount(each, limit),
-      from: edge('start', limit?.zone),
-      until: edge('end', limit?.zone),
+      fromMs: edge('start', limit?.zone),
+      untilMs: edge('end', limit?.zone),
       reason: text('why it is given,', 500),
     },
     OPTIONAL,
     ['on', 'limit'],
   );
-  if (found === undefined) return undefined;
-  const { from: fromMs, until: untilMs, ...rest } = found;
-  checkOrder(reading, fromMs, untilMs);
-  return { ...rest, fromMs, untilMs };
+  if (found !== undefined) checkOrder(reading, found);
+  return found;
 }
 
 function readAmount(reading: Reading, { kind, amount: base }: Limit): number | undefined {

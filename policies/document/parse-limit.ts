@@ -5,10 +5,10 @@ import { limitFields } from '../limits/limit-fields.ts';
 import { subjectKey } from '../limits/limits.ts';
 import {
   FISCAL_KINDS,
-  type FiscalKind,
   type FiscalStart,
   isFiscal,
   isFiscalStart,
+  isYearly,
   PERIOD_KINDS,
   type PeriodKind,
 } from '../limits/period.ts';
@@ -42,7 +42,7 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
   const amount = readAmount(reading.at(kind), kind);
   const period = readPeriod(reading, kind, defaults.fiscalStart);
   const per = period?.per;
-  const mode = reading.at('mode').isThere ? reading.at('mode').oneOf('a mode', MODES) : 'enforce';
+  const mode = reading.optional('mode', word('a mode', MODES)) ?? 'enforce';
   const id = reading.at('id').isThere ? readName(reading.at('id')) : `${kind}-${per ?? 'now'}`;
   const own = reading.optional('thresholds', (each) => readLimitThresholds(each, kind, per));
   const isAnnounced = isSpent(kind) && per !== 'minute' && per !== 'hour';
@@ -52,23 +52,15 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
     ...readCarry(reading, { kind, amount, per, subject }),
     ...readCohort(reading, { kind, amount }, subject),
     ...readValidity(reading, period?.zone),
-    ...withoutAbsent({
-      whenUnreachable: reading.optional(
-        'when_unreachable',
-        word('what becomes of jobs while it cannot be asked', OUTAGE_POLICIES),
-      ),
-      waitMs: reading.optional('wait', (each) => readWait(each, kind)),
-      owner: reading.optional('owner', LIMIT_TEXTS.owner),
-      contact: reading.optional('contact', LIMIT_TEXTS.contact),
-      costCenter: reading.optional('cost_center', LIMIT_TEXTS.costCenter),
-      reason: reading.optional('reason', LIMIT_TEXTS.reason),
-      thresholds: own?.thresholds ?? byDefault,
-      forecastThresholds: own?.forecastThresholds,
+    ...reading.present({
+      whenUnreachable: word('what becomes of jobs while it cannot be asked', OUTAGE_POLICIES),
+      waitMs: (each) => readWait(each, kind),
+      ...LIMIT_TEXTS,
     }),
+    ...withoutAbsent({ thresholds: byDefault, ...own }),
   };
   refuseOnCap(reading, subject, per);
-  if (amount === undefined || period === undefined || mode === undefined || id === undefined)
-    return undefined;
+  if (amount === undefined || period === undefined || id === undefined) return undefined;
   return { id, subject, kind, unit: UNIT_OF[kind], amount, ...period, mode, ...rest };
 }
 
@@ -86,12 +78,10 @@ function readWait(reading: Reading, kind: LimitKind): number | undefined {
 
 const kindsText = (is: (kind: LimitKind) => boolean): string => listText(LIMIT_KINDS.filter(is), 'and');
 
-const NOT_OF_CAPS = ['carry', 'overdraft', 'cohort', 'thresholds', 'when_unreachable'] as const;
-
 function refuseOnCap(reading: Reading, subject: string, per: Limit['per']): void {
   const cap = capOf(subject);
   if (cap === undefined) return;
-  for (const key of NOT_OF_CAPS)
+  for (const key of ['carry', 'overdraft', 'cohort', 'thresholds', 'when_unreachable'])
     reading.optional(key, (each) => each.refuse(`is on a limit for each ${cap.kind}, which has none`));
   const ends = endsByItself(subject);
   if (per !== undefined && (per === 'once') !== ends)
@@ -107,7 +97,6 @@ function readKind(reading: Reading): LimitKind | undefined {
 }
 
 const SUBJECT_KEYS = ['group', 'project', 'runner_class', 'runner', 'user'] as const;
-const PLACE_KEYS = ['group', 'project'] as const;
 
 export function readLimitSubject(reading: Reading, runnerClasses: readonly string[]): string | undefined {
   if (!isRecord(reading.value) || !reading.at('each').isThere) return readSubject(reading, runnerClasses);
@@ -115,7 +104,7 @@ export function readLimitSubject(reading: Reading, runnerClasses: readonly strin
     { each: word('what each has by itself', CAP_KINDS) },
     { group: gitlabId('group'), project: gitlabId('project') },
   );
-  const [place, ...more] = PLACE_KEYS.filter((key) => reading.at(key).isThere);
+  const [place, ...more] = (['group', 'project'] as const).filter((key) => reading.at(key).isThere);
   if (more.length > 0) return reading.expected('at most one of group and project beside each');
   const id = place && found?.[place];
   if (found === undefined || (place !== undefined && id === undefined)) return undefined;
@@ -168,10 +157,8 @@ function readCohort(
   return {
     cohort: name,
     ...withoutAbsent({
-      borrow: borrow?.share === undefined ? borrow?.units : undefined,
-      borrowShare: borrow?.share,
-      lend: lend?.share === undefined ? lend?.units : undefined,
-      lendShare: lend?.share,
+      ...{ borrow: borrow?.units, borrowShare: borrow?.share },
+      ...{ lend: lend?.units, lendShare: lend?.share },
     }),
   };
 }
@@ -259,9 +246,6 @@ function readPeriod(
 export const readFiscalStart: Read<FiscalStart> = (reading) =>
   reading.text('the day the fiscal year begins, as MM-DD and at most the 28th, e.g. "04-06"', isFiscalStart);
 
-const isYearly = (per: PeriodKind): per is FiscalKind =>
-  (FISCAL_KINDS as readonly PeriodKind[]).includes(per);
-
 /** Something is written for each period of a limit that carries over: not every minute. */
 const CARRYING: readonly (PeriodKind | undefined)[] = ['day', 'week', 'month', 'quarter', 'year'];
 const NO_CARRY = `nothing: only ${SPENT_KINDS.join(' and ')} per ${CARRYING.join(', ')} carry over, on a limit of its own with an amount`;
@@ -320,13 +304,11 @@ export function readLimitThresholds(
 ): Pick<Limit, 'thresholds' | 'forecastThresholds'> | undefined {
   if (isAtOnce(kind) || per === 'minute' || per === 'hour')
     return reading.expected('nothing: only what is counted per day or longer has alerts');
-  const list = listed(reading);
-  const forecasts = list.filter(({ value }) => FORECAST.test(String(value)));
+  const { plain = [], forecasts = [] } = Object.groupBy(listed(reading), ({ asText }) =>
+    FORECAST.test(asText) ? 'forecasts' : 'plain',
+  );
   if (per === 'once')
     for (const each of forecasts) each.expected('a percent: what is counted once has no end to forecast');
   const forecastThresholds = readPercents(forecasts);
-  return {
-    thresholds: readPercents(list.filter((each) => !forecasts.includes(each))),
-    ...(forecastThresholds.length > 0 && { forecastThresholds }),
-  };
+  return { thresholds: readPercents(plain), ...(forecastThresholds.length > 0 && { forecastThresholds }) };
 }

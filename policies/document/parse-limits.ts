@@ -87,33 +87,45 @@ function readLimits(
   runnerClasses: readonly string[],
   defaults: LimitDefaults,
 ): ReadonlyMap<string, readonly Limit[]> {
-  const bySubject = new Map<string, Limit[]>();
-  for (const each of reading.list('limits', LIMITS_MAX)) {
-    if (!each.object(['on', ...LIMIT_KEYS])) continue;
+  const ids = new Set<string>();
+  const limits = reading.each('limits', LIMITS_MAX, (each) => {
+    if (!each.object(['on', ...LIMIT_KEYS])) return undefined;
     const subject = readLimitSubject(each.at('on'), runnerClasses);
     const limit = readLimit(each, subject ?? '', defaults);
-    if (subject === undefined || limit === undefined) continue;
-    const others = bySubject.get(subject);
-    if (others === undefined) bySubject.set(subject, [limit]);
-    else if (others.some(({ id }) => id === limit.id)) refuseSecond(each, limit.id, `on ${subject}`);
-    else others.push(limit);
-  }
-  return bySubject;
+    if (subject === undefined || limit === undefined) return undefined;
+    refuseSecond(each, limit, `on ${subject}`, ids);
+    return limit;
+  });
+  return Map.groupBy(limits, ({ subject }) => subject);
 }
 
 function readPersonal(reading: Reading, defaults: LimitDefaults): readonly Limit[] {
   const ids = new Set<string>();
   return reading.each('limits', PERSONAL_MAX, (each) => {
     const limit = each.object(LIMIT_KEYS) ? readLimit(each, '', defaults) : undefined;
-    if (limit === undefined) return undefined;
-    if (ids.has(limit.id)) refuseSecond(each, limit.id, 'on personal namespaces');
-    ids.add(limit.id);
+    if (limit !== undefined) refuseSecond(each, limit, 'on personal namespaces', ids);
     return limit;
   });
 }
 
-const refuseSecond = (reading: Reading, id: string, where: string): undefined =>
-  reading.refuse(`is a second limit '${id}' ${where}; give each an id of its own, or keep one`);
+function readGroupDefaults(reading: Reading, defaults: LimitDefaults): readonly PatternDefault[] {
+  const ids = new Set<string>();
+  return reading.each('limits', GROUP_DEFAULTS_MAX, (each) => {
+    if (!each.object(['groups', ...LIMIT_KEYS])) return undefined;
+    const groups = readWildcard(each.at('groups'));
+    const limit = readLimit(each, '', defaults);
+    if (groups === undefined || limit === undefined) return undefined;
+    refuseSecond(each, limit, `of ${groups.pattern}`, ids);
+    return { groups, limit };
+  });
+}
+
+function refuseSecond(reading: Reading, { id }: Limit, where: string, ids: Set<string>): void {
+  const name = `${where} ${id}`;
+  if (ids.has(name))
+    reading.refuse(`is a second limit '${id}' ${where}; give each an id of its own, or keep one`);
+  ids.add(name);
+}
 
 const TIME = edge('start');
 
@@ -125,7 +137,7 @@ const ROLLOUT = {
   capacity: word('a mode', MODES),
   security: (each: Reading) =>
     each.refuse('cannot be rolled out here; security modes live in the policy document only'),
-  ...{ costSince: TIME, capacitySince: TIME, reported: TIME },
+  ...{ costSince: TIME, capacitySince: TIME, reportedMs: TIME },
 };
 
 function readRollouts(reading: Reading): ReadonlyMap<string, Rollout> {
@@ -133,18 +145,15 @@ function readRollouts(reading: Reading): ReadonlyMap<string, Rollout> {
   for (const each of reading.list('{group, cost, capacity}', ROLLOUTS_MAX)) {
     const found = each.fields({}, ROLLOUT);
     if (found === undefined) continue;
-    const { cost, capacity, reported: reportedMs } = found;
+    const { instance, group, project, costSince, capacitySince, ...rollout } = found;
     const [kind = 'group', ...more] = ['instance', 'group', 'project'].filter((key) => each.at(key).isThere);
     if (more.length > 0) each.refuse('names several subjects; expected one of instance, group and project');
     else if (!each.at(kind).isThere) ROLLOUT.group(each.at(kind));
-    const subject = kind === 'instance' ? kind : `${kind}/${found.group ?? found.project}`;
+    const subject = kind === 'instance' ? kind : `${kind}/${group ?? project}`;
     if (bySubject.has(subject))
       each.at(kind).expected(`${kind === 'instance' ? 'an' : 'a'} ${kind} that is named once`);
-    const sinceMs = withoutAbsent({ cost: found.costSince, capacity: found.capacitySince });
-    bySubject.set(subject, {
-      ...withoutAbsent({ cost, capacity, reportedMs }),
-      ...(Object.keys(sinceMs).length > 0 && { sinceMs }),
-    });
+    const sinceMs = withoutAbsent({ cost: costSince, capacity: capacitySince });
+    bySubject.set(subject, { ...rollout, ...(Object.keys(sinceMs).length > 0 && { sinceMs }) });
   }
   return bySubject;
 }
@@ -156,18 +165,4 @@ function checkCounters(reading: Reading, limits: LimitSet, directory: Directory 
   reading.refuse(
     `give ${whose} up to ${counters} counters; expected at most ${COUNTERS_PER_JOB_MAX} over all levels`,
   );
-}
-
-function readGroupDefaults(reading: Reading, defaults: LimitDefaults): readonly PatternDefault[] {
-  const ids = new Set<string>();
-  return reading.each('limits', GROUP_DEFAULTS_MAX, (each) => {
-    if (!each.object(['groups', ...LIMIT_KEYS])) return undefined;
-    const groups = readWildcard(each.at('groups'));
-    const limit = readLimit(each, '', defaults);
-    if (groups === undefined || limit === undefined) return undefined;
-    const id = `${groups.pattern} ${limit.id}`;
-    if (ids.has(id)) refuseSecond(each, limit.id, `of ${groups.pattern}`);
-    ids.add(id);
-    return { groups, limit };
-  });
 }

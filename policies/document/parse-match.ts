@@ -1,24 +1,8 @@
-import type {
-  Conditions,
-  GroupCondition,
-  ProjectCondition,
-  VariableConditions,
-} from '../match/conditions.ts';
-import type { Match } from '../match/match.ts';
+import type { GroupCondition, ProjectCondition, VariableConditions } from '../match/compare.ts';
 import { remembering } from '../match/remember.ts';
 import { compileWildcard, type Wildcard } from '../match/wildcard.ts';
-import { NO_CLASS } from '../price.ts';
-import { withoutAbsent } from '../without-absent.ts';
-import { gitlabId, word } from './parse-entry.ts';
+import { gitlabId, readBoolean } from './parse-entry.ts';
 import { isRecord, type Read, type Reading } from './reading.ts';
-
-export const CONDITION_KEYS: readonly string[] = [
-  ...['groups', 'projects', 'runner_classes', 'runner_tags', 'runner_ids', 'users', 'refs', 'protected'],
-  ...['sources', 'environments', 'jobs'],
-];
-
-/** A match may also look at variables; who may pass a rule must not depend on what the job's author sets. */
-const MATCH_KEYS: readonly string[] = [...CONDITION_KEYS, 'variables'];
 
 export const PIPELINE_SOURCES: readonly string[] = [
   ...['push', 'web', 'trigger', 'schedule', 'api', 'external', 'pipeline', 'chat', 'webide'],
@@ -28,68 +12,34 @@ export const PIPELINE_SOURCES: readonly string[] = [
 
 const ENTRIES_MAX = 10_000;
 
-export function readMatch(reading: Reading, runnerClasses: readonly string[]): Match {
-  if (!reading.isThere || !reading.object([...MATCH_KEYS, 'not'])) return {};
-  const not = reading.at('not');
-  const conditions = readConditions(reading, runnerClasses);
-  if (!not.isThere || !not.object(MATCH_KEYS)) return conditions;
-  return { ...conditions, not: readConditions(not, runnerClasses) };
-}
-
-export function readConditions(reading: Reading, runnerClasses: readonly string[]): Conditions {
-  const some = <Entry>(key: string, what: string, read: Read<Entry>): readonly Entry[] | undefined =>
-    reading.optional(key, readSome(what, read));
-  const set = <Entry>(key: string, what: string, read: Read<Entry>): ReadonlySet<Entry> | undefined => {
-    const entries = some(key, what, read);
-    return entries && new Set(entries);
-  };
-  return withoutAbsent({
-    groups: some('groups', 'group ids, paths or {id, subtree}', readGroup),
-    projects: some('projects', 'project ids or paths', readProject),
-    runnerClasses: set(
-      'runner_classes',
-      'runner classes',
-      word('a runner class of prices.classes', [...runnerClasses, NO_CLASS]),
-    ),
-    runnerTags: set('runner_tags', 'tags', (each) => each.text('a tag of a runner')),
-    runnerIds: set('runner_ids', 'runner ids', gitlabId('runner')),
-    users: set('users', 'user ids', gitlabId('user')),
-    refs: some('refs', 'branches and tags', readPath),
-    protected: reading.optional('protected', (each) => each.boolean()),
-    sources: set('sources', 'pipeline sources', word('a pipeline source', PIPELINE_SOURCES)),
-    environments: some('environments', 'environments', readPath),
-    jobs: some('jobs', 'job names', readPath),
-    variables: reading.optional('variables', readVariableConditions),
-  });
-}
-
-const readSome =
+export const readSome =
   <Entry>(what: string, read: Read<Entry>): Read<readonly Entry[]> =>
   (reading) => {
     reading.refuseEmpty(`is empty; leave it out or list ${what}`);
     return reading.each(what, ENTRIES_MAX, read);
   };
 
-function readGroup(reading: Reading): GroupCondition | undefined {
+export const readSet =
+  <Entry>(what: string, read: Read<Entry>): Read<ReadonlySet<Entry>> =>
+  (reading) =>
+    new Set(readSome(what, read)(reading));
+
+export function readGroup(reading: Reading): GroupCondition | undefined {
+  if (!isRecord(reading.value)) {
+    const found = readProject(reading, 'a group id, a path or {id, subtree}');
+    return found && ('id' in found ? { ...found, subtree: true } : found);
+  }
+  const found = reading.fields({ id: gitlabId('group') }, { subtree: readBoolean });
+  return found && { subtree: true, ...found };
+}
+
+export function readProject(reading: Reading, what = 'a project id or a path'): ProjectCondition | undefined {
   if (typeof reading.value === 'string') {
     const path = readPath(reading);
     return path && { path };
   }
-  if (!isRecord(reading.value)) {
-    const id = reading.integer('a group id, a path or {id, subtree}', 1);
-    return id === undefined ? undefined : { id, subtree: true };
-  }
-  const found = reading.fields({ id: gitlabId('group') }, { subtree: (each: Reading) => each.boolean() });
-  return found && { id: found.id, subtree: found.subtree ?? true };
-}
-
-function readProject(reading: Reading): ProjectCondition | undefined {
-  if (typeof reading.value !== 'string') {
-    const id = reading.integer('a project id or a path', 1);
-    return id === undefined ? undefined : { id };
-  }
-  const path = readPath(reading);
-  return path && { path };
+  const id = reading.integer(what, 1);
+  return id === undefined ? undefined : { id };
 }
 
 export function readWildcard(reading: Reading): Wildcard | undefined {
@@ -99,7 +49,7 @@ export function readWildcard(reading: Reading): Wildcard | undefined {
   return compiled.ok ? compiled.wildcard : reading.refuse(`'${pattern}' ${compiled.problem}`);
 }
 
-function readPath(reading: Reading): Wildcard | undefined {
+export function readPath(reading: Reading): Wildcard | undefined {
   const wildcard = readWildcard(reading);
   return wildcard && { pattern: wildcard.pattern, matches: remembering(wildcard.matches) };
 }
@@ -127,7 +77,7 @@ export const readValuesByName: Read<ReadonlyMap<string, readonly Wildcard[]>> = 
 
 const CONDITION = 'patterns of values, or true (set) or false (not set)';
 
-function readVariableConditions(reading: Reading): VariableConditions {
+export function readVariables(reading: Reading): VariableConditions {
   const readPatterns = readSome(CONDITION, readPath);
   const named = readByName(reading, CONDITION, (each) =>
     typeof each.value === 'boolean' ? each.value : readPatterns(each),
@@ -137,7 +87,7 @@ function readVariableConditions(reading: Reading): VariableConditions {
 }
 
 function readByName<Value>(reading: Reading, what: string, read: Read<Value>): ReadonlyMap<string, Value> {
-  const names = isRecord(reading.value) ? Object.keys(reading.value) : [];
+  const names = reading.keys;
   if (!isRecord(reading.value)) reading.expected('{NAME: [patterns of values]}');
   if (names.length > COMPARED_MAX)
     reading.refuse(`names ${names.length} variables; expected at most ${COMPARED_MAX}`);

@@ -1,19 +1,16 @@
 import { ESTIMATE_MODES, type EstimateSettings } from '../estimate.ts';
-import { statelessKindOf } from '../kinds/kinds.ts';
-import type { KnownNames } from '../kinds/rule-kind.ts';
 import { NO_PLATFORM, type Platform } from '../platform.ts';
 import type { Policy, RequeueSettings, VariableAllowlist } from '../policy.ts';
 import { runnerClassNames } from '../price.ts';
 import { ROLLOUT_DAYS_MAX, ROLLOUT_DEFAULTS, type RolloutSettings } from '../rollout-step.ts';
-import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';
 import { DISCLOSURES, type DiscloseSettings } from '../text/reason-text.ts';
 import { withoutAbsent } from '../without-absent.ts';
-import { gitlabId, readDuration, readZone, word } from './parse-entry.ts';
+import { gitlabId, readBoolean, readDuration, readZone, word } from './parse-entry.ts';
 import { COMPARED_MAX, looksSecret } from './parse-match.ts';
 import { readPrices } from './parse-prices.ts';
 import { readRule } from './parse-rule.ts';
-import { at, type DocumentProblem, keysOf, type ParseResult, type Read, Reading } from './reading.ts';
+import { type DocumentProblem, type ParseResult, type Read, Reading } from './reading.ts';
 
 const KEYS = [
   ...['currency', 'zone', 'prices', 'estimate', 'platform', 'rules', 'variables', 'trust_variables'],
@@ -46,7 +43,12 @@ export function parsePolicy(
   const prices = readPrices(reading.at('prices'));
   const platform = reading.optional('platform', readPlatform) ?? NO_PLATFORM;
   const names = { runnerClasses: runnerClassNames(prices), zone: readZone(reading) ?? 'UTC' };
-  const rules = readRules(reading.at('rules'), names, platform);
+  const list = reading.at('rules');
+  if (!list.isThere) list.expected('a list of rules, or [] for none');
+  const rules = list.unique('rules', RULES_MAX, 'id', (each) => readRule(each, names, platform));
+  const compared = new Set(rules.flatMap((rule) => rule.compared));
+  if (compared.size > COMPARED_MAX)
+    list.refuse(`compare ${compared.size} variables; expected at most ${COMPARED_MAX}`);
   return reading.result<Policy>({
     version,
     currency: currency ?? '',
@@ -57,33 +59,22 @@ export function parsePolicy(
     ruleIndex: ruleIndexOf(rules),
     variables: {
       ...readVariables(reading.at('variables')),
-      compared: comparedVariables(reading.at('rules')),
+      compared: [...compared],
     },
     trustVariables: reading.flag('trust_variables'),
     disclose: readDisclose(reading.at('disclose')),
     rollout: reading.optional('rollout', readRolloutSettings) ?? ROLLOUT_DEFAULTS,
-    ...withoutAbsent({
-      waitWeights: reading.optional('waiting', readWaitWeights),
-      requeue: reading.optional('requeue', readRequeue),
-      requestNotes: reading.optional('request_notes', readRequestNotes),
-    }),
+    ...withoutAbsent({ waitWeights: reading.optional('waiting', readWaitWeights) }),
+    ...reading.present({ requeue: readRequeue, requestNotes: readRequestNotes }),
   });
-}
-
-function readRules(reading: Reading, names: KnownNames, platform: Platform): readonly Rule[] {
-  if (!reading.isThere) reading.expected('a list of rules, or [] for none');
-  return reading.unique('rules', RULES_MAX, 'id', (each) =>
-    readRule(each, Number(each.path.at(-1)), names, platform),
-  );
 }
 
 function readEstimate(reading: Reading): EstimateSettings {
   const found = reading.fields(
-    { default: readDuration },
-    { mode: word('where estimates come from', ESTIMATE_MODES), timeout: readDuration },
+    { defaultSeconds: readDuration },
+    { mode: word('where estimates come from', ESTIMATE_MODES), timeoutSeconds: readDuration },
   );
-  const { default: defaultSeconds = 0, timeout: timeoutSeconds = 3_600, mode } = found ?? {};
-  return { defaultSeconds, timeoutSeconds, ...(mode !== undefined && { mode }) };
+  return { defaultSeconds: 0, timeoutSeconds: 3_600, ...found };
 }
 
 function readVariables(reading: Reading): Omit<VariableAllowlist, 'compared'> {
@@ -112,25 +103,24 @@ function readRolloutSettings(reading: Reading): RolloutSettings {
     {
       days: whole('days with jobs', ROLLOUT_DAYS_MAX),
       reportDays: whole('days', 365),
-      coverage: whole('per cent of jobs', 100),
-      wouldFail: whole('per cent of jobs', 100),
+      coveragePercent: whole('per cent of jobs', 100),
+      wouldFailPercent: whole('per cent of jobs', 100),
     },
   );
-  const { coverage: coveragePercent, wouldFail: wouldFailPercent, ...days } = found ?? {};
-  return { ...ROLLOUT_DEFAULTS, ...days, ...withoutAbsent({ coveragePercent, wouldFailPercent }) };
+  return { ...ROLLOUT_DEFAULTS, ...found };
 }
 
-const GROUP = { group: gitlabId('group') };
+const GROUP = { groupId: gitlabId('group') };
 
 function readDisclose(reading: Reading): DiscloseSettings {
   const levels = word('what to disclose', DISCLOSURES);
   if (reading.isThere) reading.object(['default', 'groups']);
   const byGroup = reading
     .at('groups')
-    .unique('{group, levels}', GROUPS_MAX, 'group', (each) => each.fields({ ...GROUP, levels }, {}));
+    .unique('{group, levels}', GROUPS_MAX, 'groupId', (each) => each.fields({ ...GROUP, levels }));
   return {
     default: reading.optional('default', levels) ?? 'binding',
-    byGroup: new Map(byGroup.map((each) => [each.group, each.levels])),
+    byGroup: new Map(byGroup.map((each) => [each.groupId, each.levels])),
   };
 }
 
@@ -139,48 +129,26 @@ function readWaitWeights(reading: Reading): ReadonlyMap<number, number> | undefi
   const weight: Read<number> = (each) => each.integer('turns for one of others', 1, WAIT_WEIGHT_MAX);
   const byGroup = reading
     .at('weights')
-    .unique('{group, weight}', GROUPS_MAX, 'group', (each) => each.fields({ ...GROUP, weight }, {}));
-  return new Map(byGroup.map((each) => [each.group, each.weight]));
+    .unique('{group, weight}', GROUPS_MAX, 'groupId', (each) => each.fields({ ...GROUP, weight }));
+  return new Map(byGroup.map((each) => [each.groupId, each.weight]));
 }
 
 function readRequeue(reading: Reading): readonly RequeueSettings[] {
-  const byGroup = reading.unique('{group, retries, within}', REQUEUE_GROUPS_MAX, 'group', (each) => {
+  return reading.unique('{group, retries, within}', REQUEUE_GROUPS_MAX, 'groupId', (each) => {
     const found = each.fields(
-      { ...GROUP, retries: (at) => at.integer('retries of one job', 1, 10), within: readDuration },
+      { ...GROUP, retries: (at) => at.integer('retries of one job', 1, 10), withinSeconds: readDuration },
       { priority: (at: Reading) => at.integer('a priority, the highest first', 0, 100) },
     );
-    if (found !== undefined && found.within > WITHIN_SECONDS_MAX) each.at('within').expected('at most 24h');
-    return found;
+    if (found !== undefined && found.withinSeconds > WITHIN_SECONDS_MAX)
+      each.at('within').expected('at most 24h');
+    return found && { priority: 0, ...found };
   });
-  return byGroup.map(({ group, retries, within, priority = 0 }) => ({
-    groupId: group,
-    retries,
-    withinSeconds: within,
-    priority,
-  }));
 }
 
 const readRequestNotes = (reading: Reading): readonly number[] =>
   reading
-    .unique('{group}', NOTE_GROUPS_MAX, 'group', (each) => each.fields(GROUP, {}))
-    .map(({ group }) => group);
-
-function comparedVariables(rules: Reading): readonly string[] {
-  const written = Array.isArray(rules.value) ? (rules.value as readonly unknown[]) : [];
-  const names = new Set(
-    written.flatMap((rule) => {
-      const match = at(rule, 'match');
-      return [
-        ...keysOf(at(match, 'variables')),
-        ...keysOf(at(at(match, 'not'), 'variables')),
-        ...(statelessKindOf(at(rule, 'kind'))?.comparedNames?.(rule) ?? []),
-      ];
-    }),
-  );
-  if (names.size > COMPARED_MAX)
-    rules.refuse(`compare ${names.size} variables; expected at most ${COMPARED_MAX}`);
-  return [...names];
-}
+    .unique('{group}', NOTE_GROUPS_MAX, 'groupId', (each) => each.fields(GROUP))
+    .map(({ groupId }) => groupId);
 
 function readPlatform(reading: Reading): Platform | undefined {
   const ids: Read<readonly number[]> = (each) =>
@@ -204,19 +172,18 @@ function readPlatformJob(reading: Reading): Platform['job'] | undefined {
       image: (each: Reading) => each.text('an image'),
       services: texts,
       tags: texts,
-      timeout: readDuration,
+      timeoutSeconds: readDuration,
       ref: (each: Reading) => each.text('a branch or tag'),
-      protected: (each: Reading) => each.boolean(),
+      protected: readBoolean,
     },
   );
   if (found === undefined) return undefined;
-  const { services, tags, timeout: timeoutSeconds, protected: refProtected, ...rest } = found;
+  const { services, tags, protected: refProtected, ...rest } = found;
   return {
     ...PLATFORM_JOB,
     ...rest,
     ...(services !== undefined && { services: services.map((name) => ({ name })) }),
     ...(tags !== undefined && { jobTags: tags, runnerTags: tags }),
-    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
     ...(refProtected !== undefined && { refProtected }),
   };
 }

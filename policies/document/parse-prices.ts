@@ -109,13 +109,14 @@ const CLASS_OPTIONAL = {
   cpu: taken('cpu'),
   memory: taken('memory'),
   overwrites: readOverwrites,
-  estimate: readDuration,
+  estimateSeconds: readDuration,
 };
 
 function readRunnerClass(reading: Reading): RunnerClass | undefined {
   const found = reading.fields(CLASS_NEEDED, CLASS_OPTIONAL);
   if (found === undefined) return undefined;
-  const { name, tags = [], runnerIds = [], cpu: millicpu, memory: bytes } = found;
+  const { name, tags = [], runnerIds = [], cpu: millicpu, memory: bytes, round, ...rest } = found;
+  const { ratePerMinute, ratePerCpuHour, ratePerGibHour, ...others } = rest;
   if (name === NO_CLASS)
     reading.at('name').expected('another name: in rules, none is what belongs to no class');
   // Jobs that state nothing must not get for nothing what others pay for.
@@ -127,17 +128,9 @@ function readRunnerClass(reading: Reading): RunnerClass | undefined {
       reading.at(key).expected(`what a job takes that states none: ${rateKey} is charged for it`);
   const footprint: FootprintDefaults = withoutAbsent({ millicpu, bytes });
   return {
-    name,
-    tags,
-    runnerIds: new Set(runnerIds),
-    microsPerMinute: found.ratePerMinute,
-    ...(found.round === 'minute' && { round: 'minute' }),
-    ...withoutAbsent({
-      microsPerCpuHour: found.ratePerCpuHour,
-      microsPerGibHour: found.ratePerGibHour,
-      footprint: Object.keys(footprint).length === 0 ? undefined : footprint,
-      overwrites: found.overwrites,
-      estimateSeconds: found.estimate,
-    }),
+    ...{ ...others, name, tags, runnerIds: new Set(runnerIds), microsPerMinute: ratePerMinute },
+    ...(round === 'minute' && { round }),
+    ...withoutAbsent({ microsPerCpuHour: ratePerCpuHour, microsPerGibHour: ratePerGibHour }),
+    ...(Object.keys(footprint).length > 0 && { footprint }),
   };
 }

@@ -2,12 +2,12 @@ import { COUNTED_RULES } from '../kinds/counted-kinds.ts';
 import { isCounted, RULE_KINDS, type RuleKind, statelessRuleKind } from '../kinds/kinds.ts';
 import type { KnownNames } from '../kinds/rule-kind.ts';
 import { OUTAGE_POLICIES } from '../limits/limit.ts';
-import type { Exemption } from '../match/match.ts';
+import { CONDITION_KEYS, readConditions } from '../match/conditions.ts';
+import { type Exemption, readMatch } from '../match/match.ts';
 import { MODES, type RuleClass } from '../mode.ts';
 import { type Platform, platformExemptions } from '../platform.ts';
 import type { Rule } from '../rule.ts';
 import { readName, readZone, text, word } from './parse-entry.ts';
-import { CONDITION_KEYS, readConditions, readMatch } from './parse-match.ts';
 import type { Reading } from './reading.ts';
 import { readInstant } from './values.ts';
 
@@ -24,12 +24,7 @@ const OUTAGE = {
   whenUnreachable: word('what becomes of jobs while no limit can be asked', OUTAGE_POLICIES),
 };
 
-export function readRule(
-  reading: Reading,
-  order: number,
-  names: KnownNames,
-  platform: Platform,
-): Rule | undefined {
+export function readRule(reading: Reading, names: KnownNames, platform: Platform): Rule | undefined {
   const kind = reading.at('kind').oneOf('a kind of rule', RULE_KINDS);
   if (kind === undefined) return undefined;
   const stateless = isCounted(kind) ? undefined : statelessRuleKind(kind);
@@ -45,19 +40,18 @@ export function readRule(
   const bindsPlatform = reading.flag('binds_platform');
   const check = stateless?.read(reading, names);
   if (found === undefined) return undefined;
-  const {
-    onMissing = 'skip',
-    onError = ruleClass === 'security' ? 'closed' : 'open',
-    whenUnreachable,
-    ...rest
-  } = found;
+  const { onMissing = 'skip', onError = ruleClass === 'security' ? 'closed' : 'open', ...rest } = found;
   const base = {
     ...rest,
-    ...{ match, onMissing, onError, order, class: ruleClass },
+    ...{ match, onMissing, onError, order: Number(reading.path.at(-1)), class: ruleClass },
+    compared: [
+      ...reading.at('match').at('variables').keys,
+      ...reading.at('match').at('not').at('variables').keys,
+      ...(stateless?.comparedNames?.(reading) ?? []),
+    ],
     exempt: bindsPlatform ? exempt : [...platformExemptions(platform), ...exempt],
   };
-  if (isCounted(kind))
-    return { ...base, stateless: false, kind, ...(whenUnreachable !== undefined && { whenUnreachable }) };
+  if (isCounted(kind)) return { ...base, stateless: false, kind };
   return check && { ...base, stateless: true, kind, check, readsPlace: stateless?.readsPlace === true };
 }
 

@@ -5,11 +5,12 @@ export type Read<Value> = (reading: Reading) => Value | undefined;
 
 type Fields = Readonly<Record<string, Read<unknown>>>;
 type Value<Of> = Of extends Read<infer Found> ? Exclude<Found, undefined> : never;
-type Found<Needed, Optional> = { readonly [Name in keyof Needed]: Value<Needed[Name]> } & {
-  readonly [Name in keyof Optional]?: Value<Optional[Name]>;
-};
+type Present<Of> = { readonly [Name in keyof Of]?: Value<Of[Name]> };
+type Found<Needed, Optional> = { readonly [Name in keyof Needed]: Value<Needed[Name]> } & Present<Optional>;
 
-const keyOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** `runnerIds` → `runner_ids`. Documents leave out a unit or `Id` at the end: `fromMs` → `from`, `groupId` → `group`. */
+export const documentKey = (name: string): string =>
+  name.replace(/(?:Ms|Seconds|Percent|Id)$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
  * One value of an unknown document and where it stands. Reading a wrong value notes the problem and gives `undefined`,
@@ -47,6 +48,10 @@ export class Reading {
     return typeof this.value === 'string' ? this.value : '';
   }
 
+  get keys(): readonly string[] {
+    return isRecord(this.value) ? Object.keys(this.value) : [];
+  }
+
   refuse(message: string): undefined {
     this.note({ path: this.path, message });
     return undefined;
@@ -71,21 +76,28 @@ export class Reading {
     return this.optional(key, (each) => each.boolean()) === true;
   }
 
-  fields<Needed extends Fields, Optional extends Fields>(
+  fields<Needed extends Fields, Optional extends Fields = Record<never, never>>(
     needed: Needed,
-    optional: Optional,
+    optional = {} as Optional,
     more: readonly string[] = [],
   ): Found<Needed, Optional> | undefined {
     const names = [...Object.keys(needed), ...Object.keys(optional)];
-    if (!this.object([...names.map(keyOf), ...more])) return undefined;
+    if (!this.object([...names.map(documentKey), ...more])) return undefined;
     const found: Record<string, unknown> = {};
-    for (const [name, read] of Object.entries(needed)) found[name] = read(this.at(keyOf(name)));
+    for (const [name, read] of Object.entries(needed)) found[name] = read(this.at(documentKey(name)));
     const isWhole = !Object.values(found).includes(undefined);
-    for (const [name, read] of Object.entries(optional)) {
-      const value = this.optional(keyOf(name), read);
+    const present = this.present(optional);
+    return isWhole ? ({ ...found, ...present } as Found<Needed, Optional>) : undefined;
+  }
+
+  /** Reads those that are there, and leaves other keys alone. */
+  present<Optional extends Fields>(fields: Optional): Present<Optional> {
+    const found: Record<string, unknown> = {};
+    for (const [name, read] of Object.entries(fields)) {
+      const value = this.optional(documentKey(name), read);
       if (value !== undefined) found[name] = value;
     }
-    return isWhole ? (found as Found<Needed, Optional>) : undefined;
+    return found as Present<Optional>;
   }
 
   object(keys: readonly string[]): boolean {
@@ -93,7 +105,7 @@ export class Reading {
       this.expected(`an object with ${keys.join(', ')}`);
       return false;
     }
-    for (const key of Object.keys(this.value)) {
+    for (const key of this.keys) {
       if (keys.includes(key)) continue;
       const guess = closest(key, keys);
       const hint = guess === undefined ? `expected one of ${keys.join(', ')}` : `did you mean ${guess}?`;
@@ -133,7 +145,7 @@ export class Reading {
     return this.each(what, max, (each) => {
       const entry = read(each);
       if (entry === undefined) return undefined;
-      if (names.has(entry[key])) each.at(key).expected(`${key} to be named once`);
+      if (names.has(entry[key])) each.at(documentKey(key)).expected(`${documentKey(key)} to be named once`);
       names.add(entry[key]);
       return entry;
     });
@@ -182,11 +194,6 @@ export function parsedJson(text: string): unknown {
 
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-export const at = (value: unknown, key: string): unknown =>
-  isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-
-export const keysOf = (value: unknown): readonly string[] => (isRecord(value) ? Object.keys(value) : []);
 
 function quote(value: unknown): string {
   if (typeof value === 'string') return `'${cut(value)}'`;

@@ -1,8 +1,9 @@
-import { NANOS_PER_BYTE, NANOS_PER_MILLICPU, parseQuantity } from '../kubernetes/quantity.ts';
-import { calendarDay, DAY_MS, dayNumber, dayStartMs } from '../limits/calendar.ts';
+import { NANOS_PER_BYTE, NANOS_PER_MILLICPU, parseQuantity, wholeUnits } from '../kubernetes/quantity.ts';
+import { calendarDay, dayNumber, dayStartMs } from '../limits/calendar.ts';
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
-const INSTANT = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2}))?(Z|[+-]\d{2}:\d{2})$/;
+const INSTANT =
+  /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/;
 
 /**
  * Reads a day (`2026-12-31`) or an instant with its offset (`2026-12-31T18:00Z`, `…+01:00`) as Unix ms. A day is meant
@@ -10,21 +11,14 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2}))?(Z|[+-]\d{2}:\
  * for anything else, and for a day no calendar has.
  */
 export function readInstant(text: string, edge: 'start' | 'end', zone = 'UTC'): number | undefined {
-  const [, instantDay = text, hour = '0', minute = '0', second = '0', offset] = INSTANT.exec(text) ?? [];
-  const [, year, month, day] = (DAY.exec(instantDay) ?? []).map(Number);
+  const instantDay = INSTANT.exec(text)?.[1];
+  const [, year, month, day] = (DAY.exec(instantDay ?? text) ?? []).map(Number);
   if (year === undefined || month === undefined || day === undefined) return undefined;
   const number = dayNumber({ year, month, day });
   const real = calendarDay(number);
   if (real.month !== month || real.day !== day) return undefined;
-  if (offset === undefined) return dayStartMs(zone, calendarDay(edge === 'start' ? number : number + 1));
-  const [ahead, aheadMinutes] =
-    offset === 'Z' ? [0, 0] : [offset.slice(1, 3), offset.slice(4, 6)].map(Number);
-  const isReal = Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
-  if (!isReal || ahead === undefined || aheadMinutes === undefined || ahead > 14 || aheadMinutes > 59)
-    return undefined;
-  const offsetMinutes = (offset.startsWith('-') ? -1 : 1) * (ahead * 60 + aheadMinutes);
-  const seconds = Number(hour) * 3600 + (Number(minute) - offsetMinutes) * 60 + Number(second);
-  return number * DAY_MS + seconds * 1000;
+  if (instantDay !== undefined) return Date.parse(text);
+  return dayStartMs(zone, calendarDay(edge === 'start' ? number : number + 1));
 }
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -45,7 +39,7 @@ export function readDurationSeconds(text: string): number | undefined {
 /** `500`, `500.25`: digits and at most one point. No sign, exponent, grouping or blank, which could hide a mistake. */
 const DECIMAL = /^(\d{1,16})(?:\.(\d{1,20}))?$/;
 
-type Decimal =
+export type Decimal =
   | { readonly ok: true; readonly amount: number }
   | { readonly ok: false; readonly expected: string };
 
@@ -89,7 +83,6 @@ export function readQuantityUnits(value: unknown, resource: 'cpu' | 'memory'): n
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const quantity = parseQuantity(String(value));
   const perUnit = NANOS_PER_UNIT[resource];
-  if (quantity === undefined || quantity.nanos % perUnit !== 0n) return undefined;
-  const units = quantity.nanos / perUnit;
-  return units <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(units) : undefined;
+  const isWhole = quantity !== undefined && quantity.nanos % perUnit === 0n;
+  return isWhole ? wholeUnits(quantity.nanos, perUnit) : undefined;
 }

@@ -47,7 +47,7 @@ export function readWrittenAmount(
       `'${text}' is in ${unit}, and all money here is in ${currency}: convert it, and write it in ${currency}`,
     );
   const share = SHARE.exec(number);
-  if (share !== null) return shareOf(text, share, was);
+  if (share !== null) return applyShare(text, share, was);
   const [, sign = '', digits, suffix = ''] = NUMBER.exec(number) ?? [];
   if (digits === undefined) return { ok: true, text };
   const readings = (decimal === undefined ? (['.', ','] as const) : [decimal]).flatMap((each) => {
@@ -67,7 +67,7 @@ export function readWrittenAmount(
 
 const refused = (message: string): WrittenAmount => ({ ok: false, message });
 
-function shareOf(
+function applyShare(
   text: string,
   [, sign, whole = '', rest = '']: RegExpExecArray,
   was: string | undefined,

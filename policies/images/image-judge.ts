@@ -10,16 +10,12 @@ export const IMAGE_KEYS: readonly string[] = ['allow', 'deny', 'compare', 'tags'
 type ImageJudge = (image: string) => readonly (ImageReason | FieldMissingReason)[];
 
 const PATTERNS_MAX = 1_000;
-const NOTHING: ReturnType<ImageJudge> = [];
-
-/** `written`: as the runner does. `normalised`: in every spelling of the same image. */
-const COMPARISONS = ['written', 'normalised'] as const;
-
-type Comparison = (typeof COMPARISONS)[number];
 
 /**
  * Reads {@link IMAGE_KEYS}. Returns undefined if none is set. An empty `allow` allows every image that is
  * not denied; `deny` wins over `allow`.
+ *
+ * `compare: written` compares as the runner does, `normalised` in every spelling of the same image.
  *
  * The text is compared after variables are put in. If a `$` is left, the image is unknown: no entry of
  * `allow` matches it, and under `deny` or `docker_in_docker: false` alone it is a missing field.
@@ -30,7 +26,7 @@ export function readImageJudge(reading: Reading, judged: 'image' | 'service'): I
   const compare = reading.optional('compare', (each) =>
     allowed.length + denied.length === 0
       ? each.refuse('compares nothing: there is neither allow nor deny')
-      : each.oneOf('how images are compared', COMPARISONS),
+      : each.oneOf('how images are compared', ['written', 'normalised']),
   );
   const tags = reading.optional('tags', (each) => each.oneOf('a rule for tags', TAG_RULES));
   const deniesEngines = reading.optional('docker_in_docker', (each) => each.boolean()) === false;
@@ -39,16 +35,16 @@ export function readImageJudge(reading: Reading, judged: 'image' | 'service'): I
   const deny = denied.flatMap((each) => readWildcard(each) ?? []);
   const service = judged === 'service' ? ({ service: true } as const) : {};
   return remembering((image) => {
-    const notAllowed = imageRefusal(image, allow, deny, compare);
+    const notAllowed = imageRefusal(image, allow, deny, compare === 'normalised');
     const floats = tags !== undefined && !meetsTagRule(image, tags);
     const engine = deniesEngines ? engineIn(image) : undefined;
-    const isUntold = (deny.length > 0 || deniesEngines) && !isKnownImage(image);
-    const untold = isUntold && notAllowed === undefined && engine === undefined;
-    if (notAllowed === undefined && !floats && !untold && engine === undefined) return NOTHING;
+    const isNeeded = deny.length > 0 || deniesEngines;
+    const isMissing = isNeeded && !isKnownImage(image) && notAllowed === undefined && engine === undefined;
     const reasons: (ImageReason | FieldMissingReason)[] = [];
     if (engine !== undefined)
       reasons.push({ code: 'PRIVILEGED_DENIED', image, ...(engine !== 'docker' && { engine }) });
-    if (untold) reasons.push({ code: 'FIELD_MISSING', field: judged === 'service' ? 'services' : 'image' });
+    if (isMissing)
+      reasons.push({ code: 'FIELD_MISSING', field: judged === 'service' ? 'services' : 'image' });
     if (notAllowed !== undefined) reasons.push({ ...notAllowed, ...service });
     if (floats) reasons.push({ code: 'TAG_NOT_ALLOWED', image, wanted: tags, ...service });
     return reasons;
@@ -69,27 +65,25 @@ function imageRefusal(
   image: string,
   allow: readonly Wildcard[],
   deny: readonly Wildcard[],
-  compare: Comparison | undefined,
+  isNormalised: boolean,
 ): ImageNotAllowedReason | undefined {
   const { same, related } =
-    compare === 'normalised' && isKnownImage(image) ? spellingsOf(image) : { same: [image], related: [] };
+    isNormalised && isKnownImage(image) ? listSpellings(image) : { same: [image], related: [] };
   const denied = deny.find(({ matches }) => same.some(matches) || related.some(matches));
   const isAllowed =
     allow.length === 0 || (isKnownImage(image) && allow.some(({ matches }) => same.some(matches)));
   if (denied === undefined && isAllowed) return undefined;
-  const patterns = allow.map((each) => each.pattern);
+  const shared = ({ pattern }: Wildcard): number => sharedStart(image, pattern);
+  const nearest = allow.toSorted((a, b) => shared(b) - shared(a)).slice(0, NEAREST_MAX);
   return {
     code: 'IMAGE_NOT_ALLOWED',
     image,
-    allowed: nearestPatterns(image, patterns),
+    allowed: nearest.map(({ pattern }) => pattern),
     ...(denied !== undefined && { denied: denied.pattern }),
   };
 }
 
 const NEAREST_MAX = 3;
-
-const nearestPatterns = (text: string, patterns: readonly string[]): readonly string[] =>
-  patterns.toSorted((a, b) => sharedStart(text, b) - sharedStart(text, a)).slice(0, NEAREST_MAX);
 
 function sharedStart(a: string, b: string): number {
   let at = 0;
@@ -114,7 +108,7 @@ function engineIn(image: string): ContainerEngine | undefined {
   const components = reference.split('/');
   const [name = '', tag = ''] = (components.at(-1) ?? '').split(':');
   const folder = components.at(-2);
-  const [words, tagWords] = [wordsOf(name), wordsOf(tag)];
+  const [words, tagWords] = [splitWords(name), splitWords(tag)];
   const says = (word: string): boolean => digest === undefined && tagWords.includes(word);
 
   if (isDind(name, words) || isDind(tag, tagWords)) return 'docker';
@@ -125,7 +119,7 @@ function engineIn(image: string): ContainerEngine | undefined {
   return isKind || CLUSTERS.some((each) => words.includes(each)) ? 'kubernetes' : undefined;
 }
 
-const wordsOf = (text: string): readonly string[] => text.split(/[^a-z0-9]+/);
+const splitWords = (text: string): readonly string[] => text.split(/[^a-z0-9]+/);
 
 const isDind = (text: string, words: readonly string[]): boolean =>
   words.includes('dind') || text.startsWith('docker-dind') || words.join('-').includes('docker-in-docker');
@@ -138,19 +132,12 @@ export interface ImageReference {
 }
 
 /** `fixed`: a tag that does not float by its name. `digest`: a digest, which cannot float. */
-type TagRule = 'fixed' | 'digest';
-
-const TAG_RULES: readonly TagRule[] = ['fixed', 'digest'];
+const TAG_RULES = ['fixed', 'digest'] as const;
 
 /** Name, tag and digest with room for the names of variables; longer is no reference and bounds every pattern here. */
 const CHARACTERS_MAX = 1_024;
 const NAME_CHARACTERS_MAX = 255;
-const HEX_DIGITS: ReadonlyMap<string, number> = new Map([
-  ['sha256', 64],
-  ['sha384', 96],
-  ['sha512', 128],
-  ['blake3', 64],
-]);
+const HEX_DIGITS = new Map(Object.entries({ sha256: 64, sha384: 96, sha512: 128, blake3: 64 }));
 
 /** Variables that the runner expands. Any other `$` makes the reference invalid. */
 const VARIABLE = /\$(?:\{[A-Za-z_]\w*\}|[A-Za-z_]\w*)/g;
@@ -179,7 +166,7 @@ export function readImageReference(text: string): ImageReference | undefined {
 }
 
 /** True for any value of its variables: they may stand in the name, but a tag with one may become `latest`. */
-export function meetsTagRule(image: string, wanted: TagRule): boolean {
+export function meetsTagRule(image: string, wanted: (typeof TAG_RULES)[number]): boolean {
   const reference = readImageReference(image);
   if (reference === undefined) return false;
   const { tag, digest } = reference;
@@ -192,11 +179,16 @@ const expanded = (text: string): string => text.replace(VARIABLE, '0');
 
 function isName(name: string): boolean {
   if (name.length > NAME_CHARACTERS_MAX) return false;
+  const { registry, path } = registryAndPath(name);
+  if (registry !== undefined && !REGISTRY.test(registry)) return false;
+  return path.split('/').every((each) => COMPONENT.test(each));
+}
+
+/** `localhost/a`, `host:5000/a`, `example.com/a` and `HOST/a` name a registry, `library/a` does not. */
+function registryAndPath(name: string): { readonly registry?: string; readonly path: string } {
   const [first = '', ...path] = name.split('/');
-  // `localhost/a`, `host:5000/a`, `example.com/a` and `HOST/a` name a registry, `library/a` does not.
-  const namesRegistry = path.length > 0 && (first === 'localhost' || /[.:A-Z]/.test(first));
-  if (namesRegistry) return REGISTRY.test(first) && path.every((each) => COMPONENT.test(each));
-  return [first, ...path].every((each) => COMPONENT.test(each));
+  const isRegistry = path.length > 0 && (first === 'localhost' || /[.:A-Z]/.test(first));
+  return isRegistry ? { registry: first, path: path.join('/') } : { path: name };
 }
 
 function isDigest(text: string): boolean {
@@ -212,31 +204,23 @@ const HUB_NAMES: readonly string[] = [
   'registry-1.docker.io',
   'registry.hub.docker.com',
 ];
-const HUB: ReadonlySet<string> = new Set(HUB_NAMES);
 const OFFICIAL = 'library/';
-const HTTPS_PORT = ':443';
 /** Stands for the unknown tag of an image with a digest: wildcards match it, letters do not, and no tag contains it. */
 const ANY_TAG = '\uFFFF';
 
-interface Spellings {
-  readonly same: readonly string[];
-  /** Broader names of the image: with a digest, its tag alone, and any tag. */
-  readonly related: readonly string[];
-}
-
 /**
- * Returns all spellings of an image as Docker and containerd read them. No registry means Docker Hub, which
+ * Returns all spellings of an image (`same`) and broader names of it: with a digest, its tag alone, and any tag (`related`), as Docker and containerd read them. No registry means Docker Hub, which
  * has several names, and no folder there means `library/`. A registry ignores case and port 443. Without tag
  * and digest the tag is `latest`; a digest overrides the tag. A text that is not a reference is spelled as
  * it is, and in lower case.
  *
  * @see https://github.com/distribution/reference/blob/main/normalize.go
  */
-function spellingsOf(image: string): Spellings {
+function listSpellings(image: string) {
   const reference = readImageReference(image);
   if (reference === undefined) return { same: [image], related: [image.toLowerCase()] };
   const { tag, digest } = reference;
-  const names = namesOf(reference.name);
+  const names = listNames(reference.name);
   const written = (endings: readonly string[]): readonly string[] =>
     names.flatMap((name) => endings.map((ending) => `${name}${ending}`));
   if (digest !== undefined)
@@ -248,15 +232,11 @@ function spellingsOf(image: string): Spellings {
   return { same: written(isLatest ? ['', ':latest'] : [`:${tag}`]), related: [] };
 }
 
-function namesOf(name: string): readonly string[] {
-  const slash = name.indexOf('/');
-  const first = slash === -1 ? '' : name.slice(0, slash);
-  const isRegistry = first === 'localhost' || /[.:A-Z]/.test(first);
-  const host = isRegistry ? first.toLowerCase() : '';
-  const path = isRegistry ? name.slice(slash + 1) : name;
-  const bare = host.endsWith(HTTPS_PORT) ? host.slice(0, -HTTPS_PORT.length) : host;
-  if (isRegistry && !HUB.has(bare)) {
-    const hosts = bare.includes(':') ? [bare] : [bare, `${bare}${HTTPS_PORT}`];
+function listNames(name: string): readonly string[] {
+  const { registry, path } = registryAndPath(name);
+  const bare = registry?.toLowerCase().replace(/:443$/, '');
+  if (bare !== undefined && !HUB_NAMES.includes(bare)) {
+    const hosts = bare.includes(':') ? [bare] : [bare, `${bare}:443`];
     return hosts.map((each) => `${each}/${path}`);
   }
   const short = path.startsWith(OFFICIAL) ? path.slice(OFFICIAL.length) : path;

@@ -1,4 +1,5 @@
 import type { Reading } from '../document/reading.ts';
+import type { AdmissionRequest } from '../request/request.ts';
 import { listText, quoted } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import type { StatelessRuleKind } from './rule-kind.ts';
@@ -6,7 +7,7 @@ import type { StatelessRuleKind } from './rule-kind.ts';
 const EXECUTORS = ['kubernetes', 'docker'] as const;
 type Executor = (typeof EXECUTORS)[number];
 const IDS_MAX = 1_000;
-const ALLOWED_TOLD_MAX = 10;
+const ALLOWED_MAX = 10;
 const REASONS_MAX = 5;
 const ROOT = '0';
 /** Kubernetes and Docker both end here; beyond it a number might wrap to root. */
@@ -34,18 +35,14 @@ export const containerUser: StatelessRuleKind<ContainerUserReason> = {
   class: 'security',
   keys: ['users', 'groups', 'executors', 'required'],
   read(reading) {
-    const allowed = {
+    const parts = {
       user: readIds(reading.at('users'), 'users'),
       group: readIds(reading.at('groups'), 'groups'),
     };
-    const ids = {
-      user: new Set(allowed.user.map((each) => idOf(each, 'docker'))),
-      group: new Set(allowed.group.map((each) => idOf(each, 'docker'))),
-    };
-    const listed = reading.at('executors');
-    listed.refuseEmpty(`is empty; leave it out or list some of ${EXECUTORS.join(', ')}`);
-    const named = listed.each('executors', EXECUTORS.length, (each) => each.oneOf('an executor', EXECUTORS));
-    const executors = listed.isThere ? named : EXECUTORS;
+    const list = reading.at('executors');
+    list.refuseEmpty(`is empty; leave it out or list some of ${EXECUTORS.join(', ')}`);
+    const named = list.each('executors', EXECUTORS.length, (each) => each.oneOf('an executor', EXECUTORS));
+    const executors = list.isThere ? named : EXECUTORS;
     const required = reading.flag('required');
 
     return ({ request }) =>
@@ -54,54 +51,53 @@ export const containerUser: StatelessRuleKind<ContainerUserReason> = {
         .slice(0, REASONS_MAX);
 
     function reasonsFor(
-      container: ContainerUsers,
+      container: Pick<AdmissionRequest, 'kubernetesUser' | 'dockerUser'>,
       service: string | undefined,
     ): readonly ContainerUserReason[] {
       return executors.flatMap((executor) => {
         const text = executor === 'kubernetes' ? container.kubernetesUser : container.dockerUser;
         if (text === undefined && !required) return [];
         const [user = '', group = '', ...more] = text?.split(':') ?? [];
-        const refusal = (part: 'user' | 'group', asked: string): ContainerUserReason => ({
-          ...{ code: 'CONTAINER_USER_NOT_ALLOWED', part, asked },
-          allowed: allowed[part].slice(0, ALLOWED_TOLD_MAX),
-          ...(service !== undefined && { service }),
-        });
         const judge = (part: 'user' | 'group', asked: string): readonly ContainerUserReason[] => {
+          const isMissing = asked === '' && part === 'user' && required;
           // Both executors leave an empty part to the image.
-          if (asked === '') return [];
-          const invalid = more.length > 0 || isInvalid(asked, executor);
-          const id = idOf(asked, executor);
-          const isAllowed = ids[part].size === 0 ? id !== ROOT : ids[part].has(id);
-          const passes = !asked.includes('$') && !invalid && isAllowed;
-          return passes ? [] : [{ ...refusal(part, asked), ...(invalid && { invalid }) }];
+          if (asked === '' && !isMissing) return [];
+          const { listed, ids } = parts[part];
+          const invalid = !isMissing && (more.length > 0 || isInvalid(asked, executor));
+          const id = normalizeId(asked, executor);
+          const isAllowed = ids.size === 0 ? id !== ROOT : ids.has(id);
+          if (!isMissing && !asked.includes('$') && !invalid && isAllowed) return [];
+          return [
+            {
+              ...{ code: 'CONTAINER_USER_NOT_ALLOWED', part, asked },
+              allowed: listed.slice(0, ALLOWED_MAX),
+              ...(service !== undefined && { service }),
+              ...(invalid && { invalid }),
+            },
+          ];
         };
-        if (more.length > 0) return judge('user', text ?? '');
-        return [
-          ...(required && user === '' ? [refusal('user', '')] : judge('user', user)),
-          ...judge('group', group),
-        ];
+        return more.length > 0
+          ? judge('user', text ?? '')
+          : [...judge('user', user), ...judge('group', group)];
       });
     }
   },
 };
 
-interface ContainerUsers {
-  readonly kubernetesUser?: string;
-  readonly dockerUser?: string;
-}
-
 /** YAML reads `1000` as a number and `"1000"` as a text; both are meant. `1000:1001` would be a user and a group. */
-const readIds = (reading: Reading, what: string): readonly string[] =>
-  reading
+function readIds(reading: Reading, what: string) {
+  const listed = reading
     .each(`${what}, by id or name`, IDS_MAX, (each) =>
       typeof each.value === 'number'
         ? each.integer('an id from 0', 0)
         : each.text('one id such as "1000", or one name', (text) => text.trim() !== '' && !/[:$]/.test(text)),
     )
     .map(String);
+  return { listed, ids: new Set(listed.map((each) => normalizeId(each, 'docker'))) };
+}
 
 /** For comparing: `007` is `7`, `+0` and `root` are `0`. */
-function idOf(text: string, executor: Executor): string {
+function normalizeId(text: string, executor: Executor): string {
   const name = executor === 'docker' ? text.trim() : text;
   if (/^[+-]?\d+$/.test(name)) return String(Number(name) + 0);
   return name === 'root' ? ROOT : name;
@@ -109,7 +105,7 @@ function idOf(text: string, executor: Executor): string {
 
 function isInvalid(text: string, executor: Executor): boolean {
   if (text.includes('$')) return false;
-  const id = idOf(text, executor);
+  const id = normalizeId(text, executor);
   return /^-?\d+$/.test(id) ? Number(id) < 0 || Number(id) > ID_MAX : executor === 'kubernetes';
 }
 

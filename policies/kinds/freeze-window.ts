@@ -75,15 +75,11 @@ function readWeekly(reading: Reading): WeeklyWindow | undefined {
   const listed = reading.at('days');
   listed.refuseEmpty(`is empty; expected days: ${DAYS.join(', ')}`);
   const days = listed.each(`days: ${DAYS.join(', ')}`, DAYS.length, (each) => each.oneOf('a day', DAYS));
-  const [from, until] = [reading.optional('from', readTime), reading.optional('until', readTime)];
-  if (
-    (from === undefined && reading.at('from').isThere) ||
-    (until === undefined && reading.at('until').isThere)
-  )
-    return undefined;
-  const [fromMinute, untilMinute] = [from ?? 0, until ?? DAY_MINUTES];
-  if (fromMinute === DAY_MINUTES)
-    return reading.at('from').expected('a time before 24:00; write 00:00 and the next day');
+  const [from, until] = [reading.at('from'), reading.at('until')];
+  const fromMinute = from.isThere ? readTime(from) : 0;
+  const untilMinute = until.isThere ? readTime(until) : DAY_MINUTES;
+  if (fromMinute === undefined || untilMinute === undefined) return undefined;
+  if (fromMinute === DAY_MINUTES) return from.expected('a time before 24:00; write 00:00 and the next day');
   return {
     days: new Set(days.map((day) => DAYS.indexOf(day))),
     fromMinute,
@@ -112,22 +108,22 @@ export function weeklySpans(
   zone: string,
 ): (atMs: number) => readonly FreezeSpan[] {
   const known = new Map<number, readonly FreezeSpan[]>();
-  const spansOf = (day: number): readonly FreezeSpan[] =>
+  const findSpans = (day: number): readonly FreezeSpan[] =>
     remembered(known, day, DAYS_REMEMBERED_MAX, () =>
-      windows.filter(({ days }) => days.has(weekday(day))).map((each) => spanOn(each, day, zone)),
+      windows
+        .filter(({ days }) => days.has(weekday(day)))
+        .map(({ fromMinute, untilMinute }) => ({
+          startMs: clockInstantMs(zone, day, fromMinute),
+          endMs: clockInstantMs(zone, day, untilMinute),
+        })),
     );
   return (atMs) => {
     if (windows.length === 0) return [];
     // The zone's day is at most one off, and a window that is still open may have begun on the day before it.
     const today = Math.floor(atMs / DAY_MS);
-    return [today - 2, today - 1, today, today + 1].flatMap(spansOf);
+    return [today - 2, today - 1, today, today + 1].flatMap(findSpans);
   };
 }
-
-const spanOn = ({ fromMinute, untilMinute }: WeeklyWindow, day: number, zone: string): FreezeSpan => ({
-  startMs: clockInstantMs(zone, day, fromMinute),
-  endMs: clockInstantMs(zone, day, untilMinute),
-});
 
 /** Zones are at most 14 hours ahead of UTC and 12 behind: an hour more is certainly before or after the instant. */
 const BEFORE_MS = 15 * HOUR_MS;

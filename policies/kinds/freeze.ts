@@ -1,8 +1,7 @@
 import type { CheckedJob } from '../checked-job.ts';
 import { readZone, text } from '../document/parse-entry.ts';
-import { readMatch } from '../document/parse-match.ts';
 import { Reading } from '../document/reading.ts';
-import type { Match } from '../match/match.ts';
+import { type Match, readMatch } from '../match/match.ts';
 import { instantText, relativeText, untilText } from '../text/edge-text.ts';
 import { fitted, oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
@@ -20,14 +19,14 @@ export const freeze: StatelessRuleKind<GroupFrozenReason> = {
     const windows = reading.optional('windows', (each) => readFreezeWindows(each, zone));
     const why = reading.optional('why', text('a text', WHY_CHARACTERS_MAX));
     // Read a second time, for what it says only: problems were noted when the rule's own match was read.
-    const labelOf = labelling(readMatch(Reading.of(reading.at('match').value), names.runnerClasses));
+    const match = readMatch(Reading.of(reading.at('match').value), names.runnerClasses);
     return (job) => {
       const untilMs = windows === undefined ? Number.POSITIVE_INFINITY : frozenUntilMs(windows, job.nowMs);
       if (untilMs === undefined) return [];
       return [
         {
           code: 'GROUP_FROZEN',
-          frozenLabel: labelOf(job),
+          frozenLabel: labelFor(match, job),
           ...(untilMs !== Number.POSITIVE_INFINITY && { untilMs }),
           zone,
           ...(why !== undefined && { why }),
@@ -38,14 +37,12 @@ export const freeze: StatelessRuleKind<GroupFrozenReason> = {
 };
 
 /** Names the job's own group or runner class only, not other ones in the rule. */
-const labelling =
-  (match: Match) =>
-  ({ placement, runnerClass }: CheckedJob): string => {
-    if (Object.keys(match).length === 0) return 'everything';
-    const { groupPath, groupId = 'unknown' } = placement;
-    const group = `group ${groupPath ?? groupId}`;
-    return match.runnerClasses === undefined ? group : `${group}, runner class ${runnerClass.name}`;
-  };
+function labelFor(match: Match, { placement, runnerClass }: CheckedJob): string {
+  if (Object.keys(match).length === 0) return 'everything';
+  const { groupPath, groupId = 'unknown' } = placement;
+  const group = `group ${groupPath ?? groupId}`;
+  return match.runnerClasses === undefined ? group : `${group}, runner class ${runnerClass.name}`;
+}
 
 export interface GroupFrozenReason {
   readonly code: 'GROUP_FROZEN';

@@ -45,11 +45,6 @@ export const isCounted = (kind: RuleKind): kind is CountedKind => kind in COUNTE
 export const statelessRuleKind = (kind: StatelessKind): StatelessRuleKind<StatelessReason> =>
   STATELESS_RULES[kind] as StatelessRuleKind<StatelessReason>;
 
-export const statelessKindOf = (word: unknown): StatelessRuleKind<StatelessReason> | undefined =>
-  typeof word === 'string' && Object.hasOwn(STATELESS_RULES, word)
-    ? statelessRuleKind(word as StatelessKind)
-    : undefined;
-
 export const STATELESS_TEXTS: {
   readonly [Code in StatelessReason['code']]: ReasonText<Extract<StatelessReason, { readonly code: Code }>>;
 } = {

@@ -1,3 +1,4 @@
+import { word } from '../document/parse-entry.ts';
 import type { Reading } from '../document/reading.ts';
 import {
   HIDDEN_VALUE,
@@ -40,9 +41,7 @@ export const overwrites: StatelessRuleKind<OverwriteReason> = {
   keys: [...OVERWRITE_NAMES, 'anchored', 'others'],
   read(reading) {
     const isAnchored = reading.flag('anchored');
-    const others = reading.optional('others', (each) =>
-      each.oneOf('what the rule says of the others', ['allow', 'deny']),
-    );
+    const others = reading.optional('others', word('what the rule says of the others', ['allow', 'deny']));
     const settings: Partial<Record<OverwriteName, Setting>> = {};
     for (const name of OVERWRITE_NAMES) {
       const setting = reading.optional(name, (each) => readSetting(each, name, isAnchored));
@@ -82,27 +81,26 @@ function reasonsFor(
     const overwrite = overwriteVariable(variable);
     const value = variables[variable];
     if (overwrite === undefined || value === undefined) continue;
-    const reason = reasonFor(variable, value, overwrite, settings[overwrite.overwrite]);
-    if (reason !== undefined) reasons.push(reason);
+    const refused = checkOverwrite(value, overwrite, settings[overwrite.overwrite]);
+    if (refused !== undefined) reasons.push({ code: 'OVERWRITE_NOT_ALLOWED', variable, ...refused });
     if (reasons.length === REASONS_MAX) break;
   }
   return reasons;
 }
 
-function reasonFor(
-  variable: string,
+function checkOverwrite(
   value: string,
   { overwrite, isPrefix }: OverwriteVariable,
   setting: Setting | undefined,
-): OverwriteReason | undefined {
+): Pick<OverwriteReason, 'why' | 'pattern'> | undefined {
   if (value === '' && !isPrefix) return undefined;
   const forms = judgedForms(value);
-  if (overwrite === 'pod_labels' && forms.some(isReservedLabel))
-    return { code: 'OVERWRITE_NOT_ALLOWED', variable, why: 'reserved' };
+  if (overwrite === 'pod_labels' && forms.some((form) => RESERVED.test(form.split('=', 1)[0] ?? '')))
+    return { why: 'reserved' };
   if (setting === undefined || setting === true) return undefined;
-  if (setting === false) return { code: 'OVERWRITE_NOT_ALLOWED', variable, why: 'off' };
-  if (value !== HIDDEN_VALUE && forms.every((form) => setting.matches(form))) return undefined;
-  return { code: 'OVERWRITE_NOT_ALLOWED', variable, why: 'pattern', pattern: setting.pattern };
+  if (setting === false) return { why: 'off' };
+  const isAllowed = value !== HIDDEN_VALUE && forms.every((form) => setting.matches(form));
+  return isAllowed ? undefined : { why: 'pattern', pattern: setting.pattern };
 }
 
 /** The runner's syntax: `$NAME`, `${NAME}` and the shell's special parameters. `$$` is a dollar sign. */
@@ -121,8 +119,6 @@ function judgedForms(value: string): readonly string[] {
 
 /** `runner.gitlab.com/…`, `job.runner.gitlab.com/id`: the runner's own labels, in any case. */
 const RESERVED = /(?:^|\.)runner\.gitlab\.com(?:\/|$)/i;
-
-const isReservedLabel = (value: string): boolean => RESERVED.test(value.split('=', 1)[0] ?? '');
 
 export interface OverwriteReason {
   readonly code: 'OVERWRITE_NOT_ALLOWED';

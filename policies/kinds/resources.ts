@@ -32,6 +32,7 @@ export const resources: StatelessRuleKind<ResourceCap | InvalidResourceReason> =
     if (![...CAP_SUBJECTS, 'min'].some((key) => reading.at(key).isThere)) {
       reading.refuse(`has no caps; expected one of ${CAP_SUBJECTS.join(', ')}, or min`);
     }
+    const bounds = [...caps, ...floors];
     return ({ request }) => {
       const demand = demandOf(request);
       const reasons: ResourceReason[] =
@@ -39,14 +40,10 @@ export const resources: StatelessRuleKind<ResourceCap | InvalidResourceReason> =
           ? [VARIABLES_MISSING]
           : caps.flatMap((cap) => limitMissing(cap, demand));
       if (demand === undefined) return reasons;
-      const bounds = [
-        ...caps.map((cap) => [cap, tooMuch] as const),
-        ...floors.map((cap) => [cap, tooLittle] as const),
-      ];
-      for (const [cap, judge] of bounds) {
-        for (const reason of reasonsUnder(cap, demand[cap.resource], judge)) {
+      for (const cap of bounds) {
+        for (const reason of reasonsUnder(cap, demand[cap.resource])) {
           // One variable can set a request and a limit, or many services. List equal reasons once.
-          if (reasons.some((told) => isSame(told, reason))) continue;
+          if (reasons.some((known) => isSame(known, reason))) continue;
           reasons.push(reason);
           if (reasons.length === REASONS_MAX) return reasons;
         }
@@ -58,7 +55,9 @@ export const resources: StatelessRuleKind<ResourceCap | InvalidResourceReason> =
 };
 
 const readFloors = (reading: Reading): readonly Cap[] =>
-  reading.object(CONTAINER_KINDS) ? readCaps(reading, CONTAINER_KINDS) : [];
+  reading.object(CONTAINER_KINDS)
+    ? readCaps(reading, CONTAINER_KINDS).map((cap) => ({ ...cap, isFloor: true }))
+    : [];
 
 /** For the build and its helper, which every job has; a limit of the pod holds for them, too. */
 function limitMissing(
@@ -71,25 +70,23 @@ function limitMissing(
   return [{ code: 'FIELD_MISSING', field: resourceVariableName(subject, resource, bound) }];
 }
 
-type Judge = (cap: Cap, setting: Setting, asked: Quantity) => ResourceCap | undefined;
-
-function reasonsUnder(cap: Cap, demand: ResourceDemand, judge: Judge): readonly ResourceReason[] {
+function reasonsUnder(cap: Cap, demand: ResourceDemand): readonly ResourceReason[] {
   // Kubernetes refuses a pod that asks for less than its containers, and schedules one that asks for more by its own word.
   if (cap.subject === 'job')
-    return [...againstOne(effective(demand.pod, cap.bound), cap, judge), ...againstSum(demand, cap)];
-  if (cap.subject !== 'service') return againstOne(effective(demand[cap.subject], cap.bound), cap, judge);
+    return [...againstOne(effective(demand.pod, cap.bound), cap), ...againstSum(demand, cap)];
+  if (cap.subject !== 'service') return againstOne(effective(demand[cap.subject], cap.bound), cap);
   return [
     // The job's own word counts even if every service overrides it: the runner's configuration may add services.
-    ...againstOne(demand.service[cap.bound], cap, judge),
-    ...demand.services.flatMap((asked) => againstOne(effective(asked, cap.bound), cap, judge)),
+    ...againstOne(demand.service[cap.bound], cap),
+    ...demand.services.flatMap((asked) => againstOne(effective(asked, cap.bound), cap)),
   ];
 }
 
-function againstOne(setting: Setting | undefined, cap: Cap, judge: Judge): readonly ResourceReason[] {
+function againstOne(setting: Setting | undefined, cap: Cap): readonly ResourceReason[] {
   if (setting === undefined) return NONE;
   const { quantity } = setting;
   if (quantity === undefined) return [invalid(setting)];
-  const reason = judge(cap, setting, quantity);
+  const reason = outside(cap, setting, quantity);
   return reason === undefined ? NONE : [reason];
 }
 
@@ -100,32 +97,27 @@ function againstSum(demand: ResourceDemand, cap: Cap): readonly ResourceReason[]
   if (unread.length > 0) return unread.map(invalid);
   const parts = settings.flatMap(({ quantity }) => quantity ?? []);
   const [first, ...others] = settings;
-  const largest = others.reduce((most, each) => (nanosOf(most) >= nanosOf(each) ? most : each), first);
-  const reason = largest && tooMuch(cap, largest, sumOfQuantities(parts));
+  const largest = others.reduce((most, each) => (readNanos(most) >= readNanos(each) ? most : each), first);
+  const reason = largest && outside(cap, largest, sumOfQuantities(parts));
   if (reason === undefined) return NONE;
   return [parts.length === 1 ? reason : { ...reason, sum: true }];
 }
 
-const nanosOf = (setting: Setting | undefined): bigint => setting?.quantity?.nanos ?? 0n;
+const readNanos = (setting: Setting | undefined): bigint => setting?.quantity?.nanos ?? 0n;
 
 const invalid = (setting: Setting): InvalidResourceReason => ({
   code: 'RESOURCE_INVALID',
   ...named(setting),
 });
 
-const tooMuch: Judge = (cap, setting, asked) =>
-  asked.nanos > cap.amount.nanos ? outside(cap, setting, asked) : undefined;
-
-const tooLittle: Judge = (cap, setting, asked) =>
-  asked.nanos < cap.amount.nanos ? { ...outside(cap, setting, asked), isFloor: true } : undefined;
-
-const outside = (cap: Cap, setting: Setting, asked: Quantity): ResourceCap => ({
-  code: 'RESOURCE_CAP',
-  resource: cap.resource,
-  ...named(setting),
-  asked: quantityText(asked),
-  cap: quantityText(cap.amount),
-});
+function outside(cap: Cap, setting: Setting, asked: Quantity): ResourceCap | undefined {
+  const { amount, isFloor, resource } = cap;
+  if (isFloor ? asked.nanos >= amount.nanos : asked.nanos <= amount.nanos) return undefined;
+  return {
+    ...{ code: 'RESOURCE_CAP', resource, ...named(setting) },
+    ...{ asked: quantityText(asked), cap: quantityText(amount), ...(isFloor && { isFloor }) },
+  };
+}
 
 const isSame = (one: ResourceReason, other: ResourceReason): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
@@ -162,12 +154,12 @@ const RESOURCES: Readonly<Record<ResourceName, string>> = {
 };
 
 export const resourceCap: ReasonText<ResourceCap> = {
-  headline: (reason) => capHeadline(reason, `: ${amountsOf(reason)}`),
+  headline: (reason) => capHeadline(reason, `: ${formatAmounts(reason)}`),
   discreetHeadline: (reason) => capHeadline(reason, ''),
   line: (reason) =>
     reason.sum
-      ? `${RESOURCES[reason.resource]} of all containers of the job: ${amountsOf(reason)}; most of it by ${name(reason)}`
-      : `${name(reason)}: ${amountsOf(reason)}`,
+      ? `${RESOURCES[reason.resource]} of all containers of the job: ${formatAmounts(reason)}; most of it by ${name(reason)}`
+      : `${name(reason)}: ${formatAmounts(reason)}`,
   advice: (reason, { disclosure }) => {
     const { isFloor, sum } = reason;
     const to =
@@ -176,7 +168,7 @@ export const resourceCap: ReasonText<ResourceCap> = {
   },
 };
 
-const amountsOf = ({ asked, cap, isFloor }: ResourceCap): string =>
+const formatAmounts = ({ asked, cap, isFloor }: ResourceCap): string =>
   `${quantity(asked)}, at ${isFloor ? 'least' : 'most'} ${quantity(cap)}`;
 
 function capHeadline(reason: ResourceCap, amounts: string): string {

@@ -10,7 +10,7 @@ export interface StatelessRuleKind<Own extends { readonly code: string }> {
   readonly readsVariables?: true;
   /** A field it looks at whose absence means that there is none. */
   readonly alsoReads?: string;
-  readonly comparedNames?: (rule: unknown) => readonly string[];
+  readonly comparedNames?: (rule: Reading) => readonly string[];
   readonly read: (reading: Reading, names: KnownNames) => Check<Own>;
 }
 

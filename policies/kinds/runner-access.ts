@@ -1,7 +1,7 @@
 import type { CheckedJob } from '../checked-job.ts';
-import { CONDITION_KEYS, readConditions } from '../document/parse-match.ts';
 import type { Reading } from '../document/reading.ts';
-import { type Conditions, isOfClass, needsOf } from '../match/conditions.ts';
+import { isOfClass } from '../match/compare.ts';
+import { CONDITION_KEYS, type Conditions, needsOf, readConditions } from '../match/conditions.ts';
 import { allHold } from '../match/match.ts';
 import { NO_CLASS } from '../price.ts';
 import { oneLine, shortened } from '../text/plain-text.ts';

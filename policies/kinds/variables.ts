@@ -1,5 +1,5 @@
 import { COMPARED_MAX, checkCompared, readValuesByName } from '../document/parse-match.ts';
-import { at, keysOf, type Reading } from '../document/reading.ts';
+import type { Reading } from '../document/reading.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 import { listText, oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
@@ -7,7 +7,7 @@ import { comparedValue } from '../variables/compared-value.ts';
 import type { FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
 
 const REASONS_MAX = 10;
-const ALLOWED_TOLD_MAX = 10;
+const ALLOWED_MAX = 10;
 const NOT_SENT: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field: 'variables' }];
 
 /**
@@ -36,7 +36,7 @@ export const variables: StatelessRuleKind<VariableReason> = {
       })),
       ...[...allow].map(([variable, patterns]) => ({
         ...{ variable, why: 'pattern' as const },
-        allowed: patterns.slice(0, ALLOWED_TOLD_MAX).map(({ pattern }) => pattern),
+        allowed: patterns.slice(0, ALLOWED_MAX).map(({ pattern }) => pattern),
         fails: (value?: string) => value !== undefined && !patterns.some(({ matches }) => matches(value)),
       })),
       ...[...deny].map(([variable, patterns]) => ({
@@ -78,13 +78,10 @@ function reasonsFor(
   return reasons;
 }
 
-function comparedNames(rule: unknown): readonly string[] {
-  const required = at(rule, 'require');
-  return [
-    ...(Array.isArray(required) ? required.filter((each) => typeof each === 'string') : []),
-    ...keysOf(at(rule, 'allow')),
-    ...keysOf(at(rule, 'deny')),
-  ];
+function comparedNames(rule: Reading): readonly string[] {
+  const { value: required } = rule.at('require');
+  const names = Array.isArray(required) ? required.filter((each) => typeof each === 'string') : [];
+  return [...names, ...rule.at('allow').keys, ...rule.at('deny').keys];
 }
 
 export interface VariableReason {

@@ -1,3 +1,4 @@
+import { perObject } from '../match/remember.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 import { NANOS_PER_BYTE, NANOS_PER_MILLICPU, type Quantity, wholeUnits } from './quantity.ts';
 import {
@@ -28,10 +29,7 @@ export interface RunnerSize {
 /** Whole units, rounded up once. `invalid`: the class has no size, and a variable that counts is no quantity. */
 export type FootprintTotal = number | undefined | 'invalid';
 
-export interface Footprint {
-  readonly millicpu: FootprintTotal;
-  readonly bytes: FootprintTotal;
-}
+export type Footprint = Readonly<Record<keyof FootprintDefaults, FootprintTotal>>;
 
 /**
  * Returns the CPU and memory that a job requests from the cluster: the sum of its containers, or the request of its pod if
@@ -42,13 +40,13 @@ export function footprintOf(request: AdmissionRequest, size: RunnerSize): Footpr
   const demand = demandOf(request);
   const { footprint = {}, overwrites } = size;
   return {
-    millicpu: totalOf(demand?.cpu, footprint.millicpu, overwrites, NANOS_PER_MILLICPU),
-    bytes: totalOf(demand?.memory, footprint.bytes, overwrites, NANOS_PER_BYTE),
+    millicpu: sumRequests(demand?.cpu, footprint.millicpu, overwrites, NANOS_PER_MILLICPU),
+    bytes: sumRequests(demand?.memory, footprint.bytes, overwrites, NANOS_PER_BYTE),
   };
 }
 
 /** @param units - of the class. */
-function totalOf(
+function sumRequests(
   demand: ResourceDemand | undefined,
   units: number | undefined,
   overwrites: Overwrites | undefined,
@@ -72,12 +70,12 @@ function totalOf(
   if (own === undefined && stated.length === 0) return undefined;
   if (own === undefined && stated.some(({ quantity }) => quantity === undefined)) return 'invalid';
   // The Runner fails a job that asks for more than the maximum, so no job takes more.
-  const nanosOf = (setting: Setting | undefined): bigint | undefined =>
+  const readNanos = (setting: Setting | undefined): bigint | undefined =>
     setting?.quantity && smaller(setting.quantity.nanos, overwrites?.get(setting.variable)?.nanos);
-  const asked = nanosOf(build) ?? own ?? 0n;
+  const asked = readNanos(build) ?? own ?? 0n;
   const ofBuild = overwrites === undefined ? larger(asked, own ?? 0n) : asked;
-  const sum = others.reduce((total, each) => total + (nanosOf(each) ?? 0n), ofBuild);
-  return wholeUnits(larger(sum, nanosOf(pod) ?? 0n), nanosPerUnit) ?? Number.MAX_SAFE_INTEGER;
+  const sum = others.reduce((total, each) => total + (readNanos(each) ?? 0n), ofBuild);
+  return wholeUnits(larger(sum, readNanos(pod) ?? 0n), nanosPerUnit) ?? Number.MAX_SAFE_INTEGER;
 }
 
 const smaller = (a: bigint, b: bigint = a): bigint => (a < b ? a : b);
@@ -89,19 +87,8 @@ export interface ResourceDemand extends Readonly<Record<ContainerKind, BoundSett
 
 export type Demand = Readonly<Record<ResourceName, ResourceDemand>>;
 
-/** Many rules ask about the same request: its variables are read once. */
-const known = new WeakMap<AdmissionRequest, { readonly demand: Demand | undefined }>();
-
-export function demandOf(request: AdmissionRequest): Demand | undefined {
-  let found = known.get(request);
-  if (found === undefined) {
-    found = { demand: readAll(request) };
-    known.set(request, found);
-  }
-  return found.demand;
-}
-
-function readAll(request: AdmissionRequest): Demand | undefined {
+/** Reads the variables of a request once, because many rules ask about it. */
+export const demandOf = perObject((request: AdmissionRequest): Demand | undefined => {
   const ofServices = request.services?.some(({ variables }) => isSome(variables)) ?? false;
   if (!ofServices && !isSome(request.variables)) return undefined;
   return {
@@ -109,7 +96,7 @@ function readAll(request: AdmissionRequest): Demand | undefined {
     memory: readDemand(request, 'memory'),
     'ephemeral-storage': readDemand(request, 'ephemeral-storage'),
   };
-}
+});
 
 function isSome(variables: Readonly<Record<string, string>> = {}): boolean {
   for (const name in variables) if (name.startsWith('KUBERNETES_')) return true;

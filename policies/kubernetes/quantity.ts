@@ -1,9 +1,7 @@
-type QuantityFormat = 'binary' | 'decimal' | 'exponent';
-
 /** An amount as Kubernetes has it: exact, in billionths of a CPU or of a byte, and never negative here. */
 export interface Quantity {
   readonly nanos: bigint;
-  readonly format: QuantityFormat;
+  readonly format: 'binary' | 'decimal' | 'exponent';
 }
 
 export const QUANTITY_EXPECTED = 'a Kubernetes quantity from 0, such as 500m, 1.5 or 16Gi';
@@ -73,7 +71,8 @@ export function quantityText({ nanos, format }: Quantity): string {
   return power === 0 ? String(mantissa) : `${mantissa}e${power}`;
 }
 
-function binaryText(whole: bigint): string {
+/** The largest binary suffix that leaves a whole number. @param whole - above 0 */
+export function binaryText(whole: bigint): string {
   let mantissa = whole;
   let suffix = '';
   for (const larger of BINARY_SUFFIXES) {

@@ -1,4 +1,4 @@
-import { isRecord, type Reading } from '../document/reading.ts';
+import type { Reading } from '../document/reading.ts';
 import { decimalText } from '../document/values.ts';
 import type { Overwrites } from './footprint.ts';
 import { NANOS_PER_BYTE, parseQuantity, QUANTITY_EXPECTED, type Quantity } from './quantity.ts';
@@ -18,6 +18,8 @@ export interface Cap {
   readonly amount: Quantity;
   /** It was written for this bound alone (`memory_limit`), not for both (`memory`). */
   readonly isOwn: boolean;
+  /** The least that may be requested, not the most. */
+  readonly isFloor?: true;
 }
 
 export const CAP_SUBJECTS: readonly CapSubject[] = ['build', 'helper', 'service', 'pod', 'job'];
@@ -68,8 +70,7 @@ function readSubject(reading: Reading, subject: CapSubject): readonly Cap[] {
   const keys = resources.flatMap(({ key }) => [key, ...BOUNDS.map((bound) => `${key}_${bound}`)]);
   if (!reading.object(keys)) return [];
   // An unknown key has its own problem; that there is no cap but for it is not worth a second one.
-  const written = Object.keys(isRecord(reading.value) ? reading.value : {});
-  if (written.every((key) => keys.includes(key) && !reading.at(key).isThere)) {
+  if (reading.keys.every((key) => keys.includes(key) && !reading.at(key).isThere)) {
     reading.refuse(`has no caps; expected one of ${keys.join(', ')}`);
   }
   return resources.flatMap(({ key, resource }) => {

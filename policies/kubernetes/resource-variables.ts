@@ -1,4 +1,5 @@
 import type { ServiceRequest } from '../request/request.ts';
+import { withoutAbsent } from '../without-absent.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
 
 export type ContainerKind = 'build' | 'helper' | 'service' | 'pod';
@@ -34,8 +35,6 @@ const NAMES: Readonly<Record<ContainerKind, Names>> = {
   pod: namesWith('KUBERNETES_POD_'),
 };
 
-const NOTHING: BoundSettings = {};
-
 export const resourceVariableName = (kind: ContainerKind, resource: ResourceName, bound: Bound): string =>
   NAMES[kind][resource][bound];
 
@@ -46,9 +45,12 @@ export function askedByJob(
   resource: ResourceName,
 ): BoundSettings {
   // A pod has no ephemeral storage of its own to ask for: the runner does not read such a variable.
-  if (variables === undefined || (kind === 'pod' && resource === 'ephemeral-storage')) return NOTHING;
+  if (variables === undefined || (kind === 'pod' && resource === 'ephemeral-storage')) return {};
   const names = NAMES[kind][resource];
-  return asked(settingIn(variables, names.request), settingIn(variables, names.limit));
+  return withoutAbsent({
+    request: settingIn(variables, names.request),
+    limit: settingIn(variables, names.limit),
+  });
 }
 
 /**
@@ -65,17 +67,12 @@ export function askedByService(
   if (variables === undefined) return general;
   const own = (bound: Bound): Setting | undefined =>
     settingIn(variables, NAMES.service[resource][bound], name);
-  return asked(own('request') ?? general.request, own('limit') ?? general.limit);
+  return withoutAbsent({ request: own('request') ?? general.request, limit: own('limit') ?? general.limit });
 }
 
 /** As in Kubernetes, what has a limit and no request requests its limit. */
 export const effective = ({ request, limit }: BoundSettings, bound: Bound): Setting | undefined =>
   bound === 'limit' ? limit : (request ?? limit);
-
-const asked = (request: Setting | undefined, limit: Setting | undefined): BoundSettings =>
-  request === undefined && limit === undefined
-    ? NOTHING
-    : { ...(request !== undefined && { request }), ...(limit !== undefined && { limit }) };
 
 /** The runner takes an empty value for none. */
 function settingIn(variables: Variables, variable: string, service?: string): Setting | undefined {

@@ -1,31 +1,27 @@
 import type { Job } from '../checked-job.ts';
 import type { CounterKey, LimitClaim } from '../claim.ts';
 import type { Violation } from '../reason.ts';
-import { isValidAt, periodAt } from './period.ts';
+import { isValidAt, periodAt, type Validity } from './period.ts';
 
-export interface BreakGlass {
+export interface BreakGlass extends Required<Validity> {
   readonly id: string;
   readonly subject: string;
   readonly users: ReadonlySet<number>;
   readonly protected: boolean;
   readonly jobs: number;
   readonly per: 'hour' | 'day' | 'once';
-  readonly fromMs: number;
-  readonly untilMs: number;
   readonly zone?: string;
   readonly reason: string;
   readonly owner?: string;
   readonly ticket?: string;
   readonly by?: string;
   readonly byUser?: number;
-  readonly reviewed?: BreakGlassReview;
-}
-
-interface BreakGlassReview {
-  readonly by: string;
-  readonly byUser?: number;
-  readonly atMs: number;
-  readonly note?: string;
+  readonly reviewed?: {
+    readonly by: string;
+    readonly byUser?: number;
+    readonly atMs: number;
+    readonly note?: string;
+  };
 }
 
 const BREAK_GLASS_RULE = 'break-glass';
@@ -51,11 +47,9 @@ export function breakGlassFor(
   });
 }
 
-function isIn(subject: string, { ancestors, projectId }: Job['placement']): boolean {
-  if (subject === 'instance') return true;
-  const [kind, id] = subject.split('/');
-  return kind === 'project' ? projectId === Number(id) : ancestors.some((group) => group.id === Number(id));
-}
+const isIn = (subject: string, { ancestors, projectId }: Job['placement']): boolean =>
+  ['instance', `project/${projectId}`].includes(subject) ||
+  ancestors.some(({ id }) => subject === `group/${id}`);
 
 export const breakGlassViolation = ({ id, reason, owner }: BreakGlass): Violation => ({
   rule: BREAK_GLASS_RULE,

@@ -1,4 +1,4 @@
-import { remembered } from '../match/remember.ts';
+import { remembered, remembering } from '../match/remember.ts';
 
 export interface CalendarDay {
   readonly year: number;
@@ -22,14 +22,6 @@ export function calendarDay(number: number): CalendarDay {
 /** 0 is Monday. 1970-01-01 was a Thursday. */
 export const weekday = (number: number): number => (((number + 3) % 7) + 7) % 7;
 
-/** ISO 8601: weeks begin on Monday, and week 1 is the one with the year's first Thursday. */
-export function isoWeek(number: number): { readonly year: number; readonly week: number } {
-  const thursday = number - weekday(number) + 3;
-  const { year } = calendarDay(thursday);
-  const week = Math.floor((thursday - dayNumber({ year, month: 1, day: 1 })) / 7) + 1;
-  return { year, week };
-}
-
 const MONTHS = 'January February March April May June July August September October November December'.split(
   ' ',
 );
@@ -48,7 +40,7 @@ export function dayOfIso(text: string): CalendarDay {
 }
 
 /** Zones are at most 14 hours ahead of and 12 behind UTC; one day more covers zones that moved across the date line. */
-const SEARCH_MS = 38 * 3_600_000;
+const SEARCH_MS = 38 * HOUR_MS;
 
 /** The build computes them once, because the runtime's first calendar lookup takes 10 ms of a cold start. */
 export interface ZoneTable {
@@ -84,8 +76,14 @@ function lookedUpAhead(zone: string, atMs: number): number {
   return (Date.UTC(year, month - 1, day, hour, minute) - atMs) / MINUTE_MS;
 }
 
-/** One per zone in use. Making a formatter takes thousands of times longer than using it. */
-const formatters = new Map<string, Intl.DateTimeFormat>();
+/** Making a formatter takes thousands of times longer than using it. */
+const formatterOf = remembering(
+  (timeZone: string) =>
+    new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
+      ...{ timeZone, year: 'numeric', month: 'numeric', day: 'numeric' },
+      ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+    }),
+);
 
 /** Returns true for a zone of the IANA data base. An offset is not one: it has no daylight saving time. */
 export function isZone(zone: string): boolean {
@@ -110,13 +108,8 @@ export function clockIn(zone: string, atMs: number): ZonedClock {
     return lookedUpClock(zone, atMs);
   const minutes = table.ahead.findLast(([fromMs]) => fromMs <= atMs)?.[1] ?? 0;
   const shown = new Date(atMs + minutes * MINUTE_MS);
-  return {
-    year: shown.getUTCFullYear(),
-    month: shown.getUTCMonth() + 1,
-    day: shown.getUTCDate(),
-    hour: shown.getUTCHours(),
-    minute: shown.getUTCMinutes(),
-  };
+  const day = calendarDay(Math.floor(shown.getTime() / DAY_MS));
+  return { ...day, hour: shown.getUTCHours(), minute: shown.getUTCMinutes() };
 }
 
 function lookedUpClock(zone: string, atMs: number): ZonedClock {
@@ -141,16 +134,12 @@ const starts = new Map<string, number>();
 /** The first instant of a day in a zone, Unix ms. Remembered, because it takes 28 looks at the zone's calendar. */
 export function dayStartMs(zone: string, day: CalendarDay): number {
   const wanted = dayNumber(day);
-  return remembered(starts, `${wanted} ${zone}`, STARTS_MAX, () => searchedStartMs(zone, wanted));
-}
-
-/** Searched for, because clocks may skip midnight: the earliest instant whose day is this one or later. */
-const searchedStartMs = (zone: string, wanted: number): number =>
-  firstAt(
-    wanted * DAY_MS - SEARCH_MS,
-    wanted * DAY_MS + SEARCH_MS,
-    (atMs) => dayNumber(dayIn(zone, atMs)) >= wanted,
+  // Clocks may skip midnight, so it is the earliest instant whose day is this one or later.
+  const isReached = (atMs: number): boolean => dayNumber(dayIn(zone, atMs)) >= wanted;
+  return remembered(starts, `${wanted} ${zone}`, STARTS_MAX, () =>
+    firstAt(wanted * DAY_MS - SEARCH_MS, wanted * DAY_MS + SEARCH_MS, isReached),
   );
+}
 
 /** Returns the first whole number after `before`, at most `after`, for which `holds` is true. From there on it must stay true. */
 export function firstAt(before: number, after: number, holds: (at: number) => boolean): number {
@@ -161,20 +150,4 @@ export function firstAt(before: number, after: number, holds: (at: number) => bo
     else no = middle;
   }
   return yes;
-}
-
-function formatterOf(zone: string): Intl.DateTimeFormat {
-  const known = formatters.get(zone);
-  if (known !== undefined) return known;
-  const formatter = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
-    timeZone: zone,
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
-  formatters.set(zone, formatter);
-  return formatter;
 }

@@ -30,9 +30,7 @@ const OF_USERS: readonly CapKind[] = ['user', 'bot'];
 
 export const capSubject = (place: string, kind: CapKind): string => `${place}${EACH}${kind}`;
 
-export function capOf(
-  subject: string,
-): { readonly place: string; readonly kind: CapKind; readonly name?: string } | undefined {
+export function capOf(subject: string) {
   if (!isCap(subject)) return undefined;
   const [, place, written, name] = CAP.exec(subject) ?? [];
   const kind = CAP_KINDS.find((each) => each === written);

@@ -1,51 +1,33 @@
 /** Lets limits of one cohort use each other's idle amounts, up to the cohort's sum. */
 import type { CohortPart, CounterKey, LimitClaim } from '../claim.ts';
+import { perObject } from '../match/remember.ts';
 import type { LimitKind } from '../unit.ts';
 import { type Limit, shareOf } from './limit.ts';
-import { type LimitSet, limitAt, perSet } from './limits.ts';
+import { type LimitSet, limitAt } from './limits.ts';
 import { isValidAt } from './period.ts';
-
-const COHORT = 'cohort/';
 
 export interface CohortTerms {
   readonly own: number;
   readonly most: number;
-  readonly counters: readonly CohortCounter[];
+  readonly counters: readonly { from: CohortPart['from']; counter: CounterKey; bound: number }[];
 }
 
-interface CohortCounter {
-  readonly from: CohortPart['from'];
-  readonly counter: CounterKey;
-  readonly bound: number;
-}
+const cohortKey = (cohort: string, kind: LimitKind): string => `${kind} ${cohort}`;
 
-const nameOf = (cohort: string, kind: LimitKind): string => `${kind} ${cohort}`;
+const membersByCohort = perObject((set: LimitSet) =>
+  Map.groupBy(
+    [...set.bySubject.values()].flat().filter(({ cohort }) => cohort !== undefined),
+    ({ cohort = '', kind }) => cohortKey(cohort, kind),
+  ),
+);
 
-const indexOf = perSet((set) => {
-  const index = new Map<string, Limit[]>();
-  for (const limit of [...set.bySubject.values()].flat()) {
-    if (limit.cohort === undefined) continue;
-    const name = nameOf(limit.cohort, limit.kind);
-    const members = index.get(name);
-    if (members === undefined) index.set(name, [limit]);
-    else members.push(limit);
-  }
-  return index;
-});
-
-/** The members of a cohort as they are at an instant. A limit that only watches is none. */
-const membersAt = (name: string, set: LimitSet, nowMs: number): readonly Limit[] =>
-  (indexOf(set).get(name) ?? []).flatMap((member) =>
-    member.mode === 'enforce' && isValidAt(member, nowMs) ? [limitAt(member, nowMs)] : [],
-  );
-
-const ownOf = ({ amount }: Limit): number => (amount === 'unlimited' ? 0 : amount);
+const ownAmount = ({ amount }: Limit): number => (amount === 'unlimited' ? 0 : amount);
 
 export const borrowOf = (limit: Limit): number =>
-  limit.borrowShare === undefined ? (limit.borrow ?? 0) : shareOf(ownOf(limit), limit.borrowShare);
+  limit.borrowShare === undefined ? (limit.borrow ?? 0) : shareOf(ownAmount(limit), limit.borrowShare);
 
-const lendOf = (limit: Limit): number => {
-  const own = ownOf(limit);
+const lentAmount = (limit: Limit): number => {
+  const own = ownAmount(limit);
   const lend = limit.lendShare === undefined ? (limit.lend ?? own) : shareOf(own, limit.lendShare);
   return Math.min(own, lend);
 };
@@ -61,20 +43,23 @@ const lendOf = (limit: Limit): number => {
 export function cohortTermsOf(limit: Limit, set: LimitSet, nowMs: number): CohortTerms | undefined {
   const { cohort, kind, subject, id } = limit;
   if (cohort === undefined || limit.mode !== 'enforce') return undefined;
-  const members = membersAt(nameOf(cohort, kind), set, nowMs);
+  // A limit that only watches is not a member.
+  const members = (membersByCohort(set).get(cohortKey(cohort, kind)) ?? []).flatMap((member) =>
+    member.mode === 'enforce' && isValidAt(member, nowMs) ? [limitAt(member, nowMs)] : [],
+  );
   const total = (part: (member: Limit) => number): number =>
     members.reduce((sum, member) => sum + part(member), 0);
-  const counter = (from: CohortPart['from'], name: string, bound: number): CohortCounter => ({
-    ...{ from, bound, counter: { subject: `${COHORT}${cohort}`, limit: name, period: 'now' } },
+  const counter = (from: CohortPart['from'], name: string, bound: number) => ({
+    ...{ from, bound, counter: { subject: `cohort/${cohort}`, limit: name, period: 'now' } },
   });
-  const own = ownOf(limit);
-  const kept = own - lendOf(limit);
-  const [all, lent] = [total(ownOf), total(lendOf)];
+  const own = ownAmount(limit);
+  const reserved = own - lentAmount(limit);
+  const [all, lent] = [total(ownAmount), total(lentAmount)];
   return {
     own,
     most: own + borrowOf(limit),
     counters: [
-      ...(kept > 0 ? [counter('kept', `${kind}:${subject}:${id}`, kept)] : []),
+      ...(reserved > 0 ? [counter('kept', `${kind}:${subject}:${id}`, reserved)] : []),
       ...(lent < all ? [counter('lent', `${kind}:lent`, lent)] : []),
       counter('cohort', kind, all),
     ],
@@ -83,7 +68,7 @@ export function cohortTermsOf(limit: Limit, set: LimitSet, nowMs: number): Cohor
 
 export function mostCohortCounters({ cohort, kind, ...limit }: Limit, set: LimitSet): number {
   if (cohort === undefined) return 0;
-  const members = indexOf(set).get(nameOf(cohort, kind)) ?? [];
+  const members = membersByCohort(set).get(cohortKey(cohort, kind)) ?? [];
   return 1 + (members.some(mayKeep) ? 1 : 0) + (mayKeep(limit) ? 1 : 0);
 }
 

@@ -19,7 +19,7 @@ export function mostCountersPerJob(
   }
   const heaviest = (kind: string): readonly number[] =>
     [...byPlace].flatMap(([place, count]) => (place.startsWith(kind) ? count : [])).sort((a, b) => b - a);
-  let around = (byPlace.get('instance') ?? 0) + pipelines(limits);
+  let around = (byPlace.get('instance') ?? 0) + (hasGrace(limits) ? 1 : 0);
   if (limits.breakGlasses !== undefined) around += 1;
   for (const kind of ['project/', 'runner-class/', 'runner/', 'user/']) around += heaviest(kind)[0] ?? 0;
   if (directory === undefined) {
@@ -43,10 +43,10 @@ export function mostCountersPerJob(
 }
 
 /** A limit with grace counts the jobs of the pipeline, too: one more counter, however many such limits a job has. */
-function pipelines(limits: LimitSet): number {
+function hasGrace(limits: LimitSet): boolean {
   const byPattern = limits.groupDefaults?.all.map(({ limit }) => limit) ?? [];
-  const lists = [...limits.bySubject.values(), limits.personalDefault, byPattern];
-  return lists.some((list) => list.some((limit) => limit.graceAmount !== undefined)) ? 1 : 0;
+  const all = [...limits.bySubject.values(), limits.personalDefault, byPattern].flat();
+  return all.some(({ graceAmount }) => graceAmount !== undefined);
 }
 
 /** `off` and `unlimited` need no counter. A limit of 0 does: what runs all the same is in the books. */

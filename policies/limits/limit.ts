@@ -1,14 +1,14 @@
 import type { Mode } from '../mode.ts';
 import type { LimitKind, Unit } from '../unit.ts';
 import { dayOfIso, dayStartMs } from './calendar.ts';
-import type { FiscalStart, PeriodKind, Validity } from './period.ts';
+import { type FiscalStart, type PeriodKind, type Validity, validAt } from './period.ts';
 
 /** Decides about jobs while the counter is unreachable. `room`: admit within the last known headroom. */
 export type OutagePolicy = 'admit' | 'room' | 'reject';
 
 export const OUTAGE_POLICIES: readonly OutagePolicy[] = ['admit', 'room', 'reject'];
 
-export interface Limit {
+export interface Limit extends Validity {
   /** Stable, unique on its subject, part of the counter's key: `money-month`. */
   readonly id: string;
   readonly subject: string;
@@ -28,7 +28,8 @@ export interface Limit {
   readonly carryShare?: number;
   /** `carry` takes an overdraft from the next period. Absent: it is ignored. */
   readonly overdraft?: 'carry' | 'alert';
-  readonly opening?: Opening;
+  /** `carried`, in whole units: left over from the period before, or, below 0, overdrawn in it. */
+  readonly opening?: { readonly period: string; readonly carried: number };
   /** Whole units, above 0: what was overdrawn in the period before and makes the amount in force smaller (`limitAt`). */
   readonly overdrawn?: number;
   readonly per?: PeriodKind;
@@ -47,8 +48,6 @@ export interface Limit {
   /** Whole units: how much of its own others may use while it is idle. Absent: all. */
   readonly lend?: number;
   readonly lendShare?: number;
-  readonly fromMs?: number;
-  readonly untilMs?: number;
   readonly owner?: string;
   readonly contact?: string;
   readonly costCenter?: string;
@@ -58,35 +57,21 @@ export interface Limit {
   readonly forecastThresholds?: readonly number[];
 }
 
-interface Opening {
-  readonly period: string;
-  /** Whole units: left over from the period before, or, below 0, overdrawn in it. */
-  readonly carried: number;
-}
-
-export interface LimitFacts {
+export interface LimitFacts
+  extends Pick<Limit, 'subject' | 'unit' | 'overdrawn' | 'borrow' | 'owner' | 'contact'> {
   readonly limit: string;
-  readonly subject: string;
   readonly subjectLabel: string;
-  readonly unit: Unit;
   readonly limitAmount: number;
   readonly asked: number;
-  readonly overdrawn?: number;
-  readonly borrow?: number;
   /** It has not used up its own: others of its cohort still use what it lends. */
   readonly lentOut?: true;
   readonly periodLabel?: string;
   readonly resetsAtMs?: number;
   readonly zone?: string;
-  readonly owner?: string;
-  readonly contact?: string;
 }
 
-export interface Grant {
+export interface Grant extends Required<Validity> {
   readonly amount: number;
-  /** Unix ms; half-open: at `untilMs` it no longer counts. */
-  readonly fromMs: number;
-  readonly untilMs: number;
   readonly reason: string;
   readonly ticket?: string;
   readonly id?: string;
@@ -99,14 +84,10 @@ export interface Grant {
   readonly approvedByUser?: number;
 }
 
-export const grantsOf = ({
-  grants = [],
-  earlierGrants = [],
-}: Pick<Limit, 'grants' | 'earlierGrants'>): readonly Grant[] =>
-  earlierGrants.length === 0 ? grants : [...grants, ...earlierGrants];
+export const grantsOf = ({ grants = [], earlierGrants: earlier = [] }: Limit): readonly Grant[] =>
+  earlier.length === 0 ? grants : [...grants, ...earlier];
 
-export const grantedAt = (grants: readonly Grant[], nowMs: number): number =>
-  granted(grants.filter(({ fromMs, untilMs }) => fromMs <= nowMs && nowMs < untilMs));
+export const grantedAt = (grants: readonly Grant[], nowMs: number): number => granted(validAt(grants, nowMs));
 
 export const grantedWithin = (grants: readonly Grant[], startMs: number, endMs: number): number =>
   granted(grants.filter(({ fromMs, untilMs }) => fromMs < endMs && startMs < untilMs));

@@ -1,13 +1,13 @@
 import type { Job } from '../checked-job.ts';
 import type { CounterKey, CounterSnapshot } from '../claim.ts';
 import type { Directory } from '../directory.ts';
-import { remembering } from '../match/remember.ts';
+import { perObject, remembering } from '../match/remember.ts';
 import type { Wildcard } from '../match/wildcard.ts';
 import type { Mode, RuleClass } from '../mode.ts';
 import type { PlacedGroup } from '../placement.ts';
 import type { LimitKind } from '../unit.ts';
 import type { BreakGlass } from './break-glass.ts';
-import { CAP_KINDS, type CapKind, capNameOf, capOf, capSubject } from './cap.ts';
+import { CAP_KINDS, capNameOf, capOf, capSubject } from './cap.ts';
 import { type Freeze, grantedAt, grantedWithin, grantsOf, type Limit, shareOf } from './limit.ts';
 import { type FiscalStart, type Period, periodAt, validAt } from './period.ts';
 
@@ -72,7 +72,7 @@ export const limitsOn = (limits: LimitSet, subject: string): readonly Limit[] =>
 
 export const defaultsOf = (
   { personalDefault, groupDefaults }: LimitSet,
-  { path, personal }: { readonly path?: string; readonly personal: boolean },
+  { path, personal }: Omit<Group, 'id'>,
 ): readonly Limit[] =>
   personal ? personalDefault : path === undefined ? NONE : (groupDefaults?.at(path) ?? NONE);
 
@@ -99,57 +99,46 @@ export interface SubjectLimits {
 interface JobSubject {
   readonly subject: string;
   readonly label: () => string;
-  readonly limits: (set: LimitSet, nowMs: number) => readonly Limit[];
+  readonly group?: Group | undefined;
 }
 
 export function subjectLimitsOf(job: Job, set: LimitSet): readonly SubjectLimits[] {
   const levels: SubjectLimits[] = [];
-  for (const { label, limits: limitsIn } of subjectsOf(job)) {
-    const limits = limitsIn(set, job.nowMs);
+  for (const { subject, label, group } of subjectsOf(job)) {
+    const limits =
+      group === undefined ? validAt(limitsOn(set, subject), job.nowMs) : limitsOfGroup(set, group, job.nowMs);
     if (limits.length > 0) levels.push({ label, limits });
   }
-  const caps = capsOf(set);
+  const caps = capsByPlace(set);
   return caps.size === 0 ? levels : [...levels, ...cappedLevels(job, set, caps)];
 }
 
-type CapsByPlace = ReadonlyMap<string, readonly CapKind[]>;
-
-export function perSet<Index>(make: (set: LimitSet) => Index): (set: LimitSet) => Index {
-  const made = new WeakMap<LimitSet, { readonly index: Index }>();
-  return (set) => {
-    let known = made.get(set);
-    if (known === undefined) {
-      known = { index: make(set) };
-      made.set(set, known);
-    }
-    return known.index;
-  };
-}
-
-const capsOf = perSet((set): CapsByPlace => {
-  const caps = new Map<string, CapKind[]>();
-  for (const subject of set.bySubject.keys()) {
-    const cap = capOf(subject);
-    if (cap !== undefined) caps.set(cap.place, [...(caps.get(cap.place) ?? []), cap.kind]);
-  }
-  return caps;
+const capsByPlace = perObject((set: LimitSet) => {
+  const caps = [...set.bySubject.keys()].flatMap((subject) => capOf(subject) ?? []);
+  return Map.groupBy(caps, ({ place }) => place);
 });
 
-function cappedLevels(job: Job, set: LimitSet, caps: CapsByPlace): readonly SubjectLimits[] {
+function cappedLevels(
+  job: Job,
+  set: LimitSet,
+  caps: ReturnType<typeof capsByPlace>,
+): readonly SubjectLimits[] {
   const { request, placement } = job;
   return subjectsOf(job).flatMap(({ subject: place, label: placeLabel }) => {
     const here = caps.get(place);
     if (here === undefined) return [];
-    return CAP_KINDS.filter((kind) => here.includes(kind)).flatMap((kind): SubjectLimits[] => {
-      const written = validAt(limitsOn(set, capSubject(place, kind)), job.nowMs);
-      const limits = kind === 'user' && place === 'instance' ? withoutOwn(written, set, job) : written;
-      const found = limits.length === 0 ? undefined : capNameOf(kind, request, placement);
-      if (found === undefined) return [];
-      if (found.missing !== undefined) return [{ label: placeLabel, limits, missing: found.missing }];
-      const subject = `${capSubject(place, kind)}/${found.name}`;
-      const label = (): string => `${found.label} in ${placeLabel()}`;
-      return [{ label, limits: limits.map((limit) => ({ ...limit, subject })) }];
-    });
+    return CAP_KINDS.filter((kind) => here.some((cap) => cap.kind === kind)).flatMap(
+      (kind): SubjectLimits[] => {
+        const written = validAt(limitsOn(set, capSubject(place, kind)), job.nowMs);
+        const limits = kind === 'user' && place === 'instance' ? withoutOwn(written, set, job) : written;
+        const found = limits.length === 0 ? undefined : capNameOf(kind, request, placement);
+        if (found === undefined) return [];
+        if (found.missing !== undefined) return [{ label: placeLabel, limits, missing: found.missing }];
+        const subject = `${capSubject(place, kind)}/${found.name}`;
+        const label = (): string => `${found.label} in ${placeLabel()}`;
+        return [{ label, limits: limits.map((limit) => ({ ...limit, subject })) }];
+      },
+    );
   });
 }
 
@@ -161,18 +150,14 @@ function withoutOwn(defaults: readonly Limit[], set: LimitSet, { placement, nowM
 
 export function subjectsOf({ request, placement, runnerClass }: Job): readonly JobSubject[] {
   const subjects: JobSubject[] = [];
-  const add = (subject: string, label: () => string): void => {
-    subjects.push({ subject, label, limits: (set, nowMs) => validAt(limitsOn(set, subject), nowMs) });
+  const add = (subject: string, label: () => string, group?: Group): void => {
+    subjects.push({ subject, label, group });
   };
   const { ancestors, personal, projectId, projectPath, userId } = placement;
   add('instance', () => 'the whole GitLab');
   for (const group of ancestors) {
-    const subject = subjectKey({ kind: 'group', id: group.id });
-    subjects.push({
-      subject,
-      label: () => groupLabel(group, personal),
-      limits: (set, nowMs) => limitsOfGroup(set, { ...group, personal }, nowMs),
-    });
+    const label = (): string => `${personal ? 'personal namespace' : 'group'} ${group.path ?? group.id}`;
+    add(subjectKey({ kind: 'group', id: group.id }), label, { ...group, personal });
   }
   if (projectId !== undefined)
     add(subjectKey({ kind: 'project', id: projectId }), () => `project ${projectPath ?? projectId}`);
@@ -184,18 +169,13 @@ export function subjectsOf({ request, placement, runnerClass }: Job): readonly J
   return subjects;
 }
 
-export function limitsOfGroup(
-  set: LimitSet,
-  group: { readonly id: number; readonly path?: string; readonly personal: boolean },
-  nowMs: number,
-): readonly Limit[] {
+type Group = PlacedGroup & { readonly personal: boolean };
+
+export function limitsOfGroup(set: LimitSet, group: Group, nowMs: number): readonly Limit[] {
   const subject = subjectKey({ kind: 'group', id: group.id });
   const own = validAt(limitsOn(set, subject), nowMs);
   return withDefaults(own, validAt(defaultsOf(set, group), nowMs), subject);
 }
-
-const groupLabel = ({ id, path }: PlacedGroup, personal: boolean): string =>
-  `${personal ? 'personal namespace' : 'group'} ${path ?? id}`;
 
 type Subject =
   | { readonly kind: 'instance' }
@@ -222,13 +202,9 @@ export function limitOfCounter(
     const limit = limitsOn(limits, capSubject(cap.place, cap.kind)).find((each) => each.id === id);
     return limit && { ...limit, subject };
   }
-  const group = groupOf(subject, directory);
-  return group && limitsOfGroup(limits, group, nowMs).find((limit) => limit.id === id);
-}
-
-function groupOf(subject: string, directory: Directory | undefined) {
   const [kind, name] = subject.split('/');
-  return kind === 'group' ? directory?.groupById.get(Number(name)) : undefined;
+  const group = kind === 'group' ? directory?.groupById.get(Number(name)) : undefined;
+  return group && limitsOfGroup(limits, group, nowMs).find((limit) => limit.id === id);
 }
 
 export interface PatternDefault {
@@ -248,33 +224,27 @@ export const groupDefaultsOf = (all: readonly PatternDefault[]): GroupDefaults =
 });
 
 function defaultsAt(all: readonly PatternDefault[], path: string): readonly Limit[] {
-  const patternOf = new Map<LimitKind, string>();
+  const patternByKind = new Map<LimitKind, string>();
   const limits: Limit[] = [];
   for (const { groups, limit } of all) {
-    const first = patternOf.get(limit.kind);
+    const first = patternByKind.get(limit.kind);
     if (first === undefined ? !groups.matches(path) : first !== groups.pattern) continue;
-    patternOf.set(limit.kind, groups.pattern);
+    patternByKind.set(limit.kind, groups.pattern);
     limits.push(limit);
   }
   return limits;
 }
 
 export function mostDefaults({ all }: GroupDefaults): number {
-  const byKindAndPattern = new Map<LimitKind, Map<string, number>>();
-  for (const { groups, limit } of all) {
-    if (limit.mode === 'off' || limit.amount === 'unlimited') continue;
-    const counts = byKindAndPattern.get(limit.kind) ?? new Map<string, number>();
-    byKindAndPattern.set(limit.kind, counts.set(groups.pattern, (counts.get(groups.pattern) ?? 0) + 1));
-  }
-  return [...byKindAndPattern.values()].reduce((sum, counts) => sum + Math.max(...counts.values()), 0);
+  const counted = all.filter(({ limit }) => limit.mode !== 'off' && limit.amount !== 'unlimited');
+  return [...Map.groupBy(counted, ({ limit }) => limit.kind).values()].reduce((sum, ofKind) => {
+    const byPattern = Map.groupBy(ofKind, ({ groups }) => groups.pattern);
+    return sum + Math.max(...[...byPattern.values()].map(({ length }) => length));
+  }, 0);
 }
 
 export const carriesOver = ({ amount, carryMax, overdraft }: Limit): boolean =>
   amount !== 'unlimited' && (carryMax !== undefined || overdraft === 'carry');
-
-interface PeriodEnd extends CounterSnapshot {
-  readonly carried: number;
-}
 
 /**
  * Returns the amount carried into the period open at `nowMs`, in whole units; negative for an overdraft.
@@ -282,7 +252,11 @@ interface PeriodEnd extends CounterSnapshot {
  * It counts only certain amounts: held amounts are not left over, and only settled amounts are overdrawn. A
  * grant that has ended leaves nothing, but its use is not overdrawn. The base is today's.
  */
-export function carriedInto(limit: Limit, nowMs: number, end: PeriodEnd): number {
+export function carriedInto(
+  limit: Limit,
+  nowMs: number,
+  end: CounterSnapshot & { readonly carried: number },
+): number {
   const { amount: base, carryMax = 0, overdraft } = limit;
   const grants = grantsOf(limit);
   const period = limitPeriod(limit, nowMs);

@@ -6,8 +6,11 @@ import {
   dayIn,
   dayLabel,
   dayNumber,
+  dayOfIso,
   dayStartMs,
-  isoWeek,
+  HOUR_MS,
+  isoDay,
+  MINUTE_MS,
   monthName,
   two,
   weekday,
@@ -29,7 +32,7 @@ export interface Period {
   readonly endMs: number;
 }
 
-/** The period met last, per kind, zone and fiscal start: nearly every question falls into it again. */
+/** The period met last, per kind, zone and fiscal start: nearly every lookup falls into it again. */
 const met = new Map<string, Period>();
 
 /** Weeks begin on Monday; minutes and hours are UTC in every zone. The cache changes no result. */
@@ -48,21 +51,13 @@ export function periodAt(
 }
 
 function computePeriod(kind: PeriodKind, zone: string, nowMs: number, fiscalStart: FiscalStart): Period {
-  switch (kind) {
-    case 'once':
-      return ONCE;
-    case 'minute':
-      return clockPeriod(nowMs, 60_000, 16, (clock) => `${clock} UTC`);
-    case 'hour':
-      return clockPeriod(nowMs, 3_600_000, 13, (clock) => `the hour from ${clock}:00 UTC`);
-    case 'day':
-    case 'week':
-      return between(zone, daysOf(kind, dayIn(zone, nowMs)));
-    case 'month':
-    case 'quarter':
-    case 'year':
-      return between(zone, monthsOf(kind, dayIn(zone, nowMs), fiscalStart));
-  }
+  if (kind === 'once') return ONCE;
+  if (kind === 'minute') return clockPeriod(nowMs, MINUTE_MS, 16, (clock) => `${clock} UTC`);
+  if (kind === 'hour') return clockPeriod(nowMs, HOUR_MS, 13, (clock) => `the hour from ${clock}:00 UTC`);
+  const today = dayIn(zone, nowMs);
+  const { first, next, key, label } =
+    kind === 'day' || kind === 'week' ? findDays(kind, today) : monthsOf(kind, today, fiscalStart);
+  return { key, label, startMs: dayStartMs(zone, first), endMs: dayStartMs(zone, next) };
 }
 
 const ONCE: Period = {
@@ -79,31 +74,24 @@ function clockPeriod(
   clockLabel: (clock: string) => string,
 ): Period {
   const startMs = Math.floor(nowMs / lengthMs) * lengthMs;
-  const day = calendarDay(Math.floor(startMs / DAY_MS));
   const iso = new Date(startMs).toISOString().slice(0, keyCharacters);
+  const [day = '', clock = ''] = iso.split('T');
   return {
     key: `${iso}Z`,
-    label: `${clockLabel(iso.slice(iso.indexOf('T') + 1))} on ${dayLabel(day)}`,
+    label: `${clockLabel(clock)} on ${dayLabel(dayOfIso(day))}`,
     startMs,
     endMs: startMs + lengthMs,
   };
 }
 
-const between = (zone: string, { first, next, key, label }: Days): Period => ({
-  key,
-  label,
-  startMs: dayStartMs(zone, first),
-  endMs: dayStartMs(zone, next),
-});
-
-function daysOf(kind: 'day' | 'week', today: CalendarDay): Days {
+function findDays(kind: 'day' | 'week', today: CalendarDay): Days {
   const number = dayNumber(today);
-  if (kind === 'day') {
-    const key = `${today.year}-${two(today.month)}-${two(today.day)}`;
-    return { first: today, next: calendarDay(number + 1), key, label: dayLabel(today) };
-  }
+  if (kind === 'day')
+    return { first: today, next: calendarDay(number + 1), key: isoDay(today), label: dayLabel(today) };
   const monday = number - weekday(number);
-  const { year, week } = isoWeek(monday);
+  // ISO 8601: week 1 is the one with the year's first Thursday.
+  const { year } = calendarDay(monday + 3);
+  const week = Math.floor((monday + 3 - dayNumber({ year, month: 1, day: 1 })) / 7) + 1;
   return {
     first: calendarDay(monday),
     next: calendarDay(monday + 7),
@@ -149,6 +137,7 @@ export function overEverywhereMs(key: string): number {
   return period.endMs + (period.kind === 'minute' || period.kind === 'hour' ? 0 : DAY_MS);
 }
 
+/** Unix ms, half-open: at `untilMs` it no longer counts. */
 export interface Validity {
   readonly fromMs?: number;
   readonly untilMs?: number;
@@ -162,18 +151,21 @@ export const validAt = <Each extends Validity>(all: readonly Each[], nowMs: numb
   all.every((each) => isValidAt(each, nowMs)) ? all : all.filter((each) => isValidAt(each, nowMs));
 
 /** Kinds that begin at a day of the year, so that a fiscal start moves them. */
-export const FISCAL_KINDS = ['month', 'quarter', 'year'] as const;
+const MONTHS_IN = { month: 1, quarter: 3, year: 12 };
 
-export type FiscalKind = (typeof FISCAL_KINDS)[number];
+export type FiscalKind = keyof typeof MONTHS_IN;
+
+export const FISCAL_KINDS: readonly string[] = Object.keys(MONTHS_IN);
+
+export const isYearly = (per: PeriodKind): per is FiscalKind => per in MONTHS_IN;
 
 export type FiscalStart = string;
 
 export const CALENDAR_YEAR: FiscalStart = '01-01';
 
 /** Every month has a 28th: fiscal months that began later would not all begin. */
-const FISCAL_START = /^(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
-
-export const isFiscalStart = (text: string): boolean => FISCAL_START.test(text);
+export const isFiscalStart = (text: string): boolean =>
+  /^(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/.test(text);
 
 /** Months that begin on the 1st are calendar months. */
 export const isFiscal = (kind: FiscalKind, start: FiscalStart): boolean =>
@@ -193,10 +185,10 @@ export function monthsOf(kind: FiscalKind, today: CalendarDay, fiscalStart: Fisc
   const ofYear = (((begun - (startMonth - 1)) % 12) + 12) % 12;
   const length = MONTHS_IN[kind];
   const firstMonth = begun - (ofYear % length);
-  const dayOf = (month: number): CalendarDay => ({
+  const firstDayIn = (month: number): CalendarDay => ({
     ...{ year: Math.floor(month / 12), month: (month % 12) + 1, day: startDay },
   });
-  const [first, next] = [dayOf(firstMonth), dayOf(firstMonth + length)];
+  const [first, next] = [firstDayIn(firstMonth), firstDayIn(firstMonth + length)];
   const year = Math.floor((begun - ofYear) / 12);
   const fiscal = isFiscal(kind, fiscalStart);
   const at = fiscal ? `@${fiscalStart}` : '';
@@ -210,5 +202,3 @@ export function monthsOf(kind: FiscalKind, today: CalendarDay, fiscalStart: Fisc
   const quarter = Math.floor(ofYear / 3) + 1;
   return { first, next, key: `${year}-Q${quarter}${at}`, label: `Q${quarter} ${years}` };
 }
-
-const MONTHS_IN = { month: 1, quarter: 3, year: 12 } as const;

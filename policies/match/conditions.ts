@@ -1,175 +1,146 @@
-import type { Placement } from '../placement.ts';
+import { gitlabId, readBoolean, word } from '../document/parse-entry.ts';
+import {
+  PIPELINE_SOURCES,
+  readGroup,
+  readPath,
+  readProject,
+  readSet,
+  readSome,
+  readVariables,
+} from '../document/parse-match.ts';
+import { documentKey, type Reading } from '../document/reading.ts';
 import { NO_CLASS } from '../price.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 import { listText } from '../text/plain-text.ts';
-import { comparedValue } from '../variables/compared-value.ts';
+import {
+  anyHolds,
+  type ConditionResult,
+  fitsOne,
+  GROUP,
+  groupHolds,
+  hasTag,
+  isAmong,
+  isOfClass,
+  type MatchInput,
+  projectHolds,
+  variablesHold,
+} from './compare.ts';
 import type { Wildcard } from './wildcard.ts';
 
-export interface Conditions {
-  readonly groups?: readonly GroupCondition[];
-  readonly projects?: readonly ProjectCondition[];
-  readonly runnerClasses?: ReadonlySet<string>;
-  readonly runnerTags?: ReadonlySet<string>;
-  readonly runnerIds?: ReadonlySet<number>;
-  readonly users?: ReadonlySet<number>;
-  readonly refs?: readonly Wildcard[];
-  readonly protected?: boolean;
-  readonly sources?: ReadonlySet<string>;
-  readonly environments?: readonly Wildcard[];
-  readonly jobs?: readonly Wildcard[];
-  readonly variables?: VariableConditions;
+interface Condition<Wanted> {
+  readonly field: keyof AdmissionRequest;
+  readonly read: (reading: Reading, runnerClasses: readonly string[]) => Wanted | undefined;
+  /** Returns undefined if `field` is missing. */
+  readonly holds: (wanted: Wanted, job: MatchInput) => ConditionResult | undefined;
+  /** Says how to meet it, for people. Does not name groups, projects, users and jobs of others. */
+  readonly need?: (wanted: Wanted) => string;
 }
 
-export const CONDITION_FIELDS: Readonly<Record<keyof Conditions, keyof AdmissionRequest>> = {
-  groups: 'namespaceId',
-  projects: 'projectId',
-  runnerClasses: 'runnerTags',
-  runnerTags: 'runnerTags',
-  runnerIds: 'runnerId',
-  users: 'userId',
-  refs: 'ref',
-  protected: 'refProtected',
-  sources: 'pipelineSource',
-  environments: 'environment',
-  jobs: 'jobName',
-  variables: 'variables',
+const condition = <Wanted>(
+  read: Condition<Wanted>['read'],
+  row: Omit<Condition<Wanted>, 'read'>,
+): Condition<Wanted> => ({ read, ...row });
+
+/** Every condition, once. Documents have its name in small letters: `runner_classes`. */
+export const CONDITIONS = {
+  groups: condition(readSome('group ids, paths or {id, subtree}', readGroup), {
+    field: GROUP,
+    holds: (wanted, { placement }) => anyHolds(wanted, placement, groupHolds),
+    need: () => 'certain groups',
+  }),
+  projects: condition(
+    readSome('project ids or paths', (each) => readProject(each)),
+    {
+      field: 'projectId',
+      holds: (wanted, { placement }) => anyHolds(wanted, placement, projectHolds),
+      need: () => 'certain projects',
+    },
+  ),
+  runnerClasses: condition(
+    (reading, classes) =>
+      readSet('runner classes', word('a runner class of prices.classes', [...classes, NO_CLASS]))(reading),
+    { field: 'runnerTags', holds: isOfClass },
+  ),
+  runnerTags: condition(
+    readSet('tags', (each) => each.text('a tag of a runner')),
+    { field: 'runnerTags', holds: hasTag },
+  ),
+  runnerIds: condition(readSet('runner ids', gitlabId('runner')), {
+    field: 'runnerId',
+    holds: (wanted, { request }) => isAmong(wanted, request.runnerId),
+  }),
+  users: condition(readSet('user ids', gitlabId('user')), {
+    field: 'userId',
+    holds: (wanted, { placement }) => isAmong(wanted, placement.userId),
+    need: () => 'certain users',
+  }),
+  protected: condition(readBoolean, {
+    field: 'refProtected',
+    holds: (wanted, { request: { refProtected } }) =>
+      refProtected === undefined ? undefined : refProtected === wanted,
+    need: (wanted) => (wanted ? 'protected refs' : 'refs that are not protected'),
+  }),
+  refs: condition(readSome('branches and tags', readPath), {
+    field: 'ref',
+    holds: (wanted, { request }) => fitsOne(wanted, request.ref),
+    need: (wanted) => `ref ${patternsText(wanted)}`,
+  }),
+  environments: condition(readSome('environments', readPath), {
+    field: 'environment',
+    // A job's environment comes as a variable: where GitLab sent variables and not this one, the job has none.
+    holds: (wanted, { request: { environment, variables } }) =>
+      environment === undefined && variables !== undefined ? false : fitsOne(wanted, environment),
+    need: (wanted) => `environment ${patternsText(wanted)}`,
+  }),
+  sources: condition(readSet('pipeline sources', word('a pipeline source', PIPELINE_SOURCES)), {
+    field: 'pipelineSource',
+    holds: (wanted, { request }) => isAmong(wanted, request.pipelineSource),
+    need: (wanted) => `pipeline source ${listText([...wanted], 'or')}`,
+  }),
+  jobs: condition(readSome('job names', readPath), {
+    field: 'jobName',
+    holds: (wanted, { request }) => fitsOne(wanted, request.jobName),
+    need: () => 'certain jobs',
+  }),
+  variables: condition(readVariables, { field: 'variables', holds: variablesHold }),
 };
 
-/** Patterns, one must match; `true`: set and not empty; `false`: not set or empty. */
-export type VariableConditions = ReadonlyMap<string, readonly Wildcard[] | boolean>;
+type Name = keyof typeof CONDITIONS;
+type Row = Condition<unknown>;
 
-export type GroupCondition = { readonly id: number; readonly subtree: boolean } | { readonly path: Wildcard };
+export type Conditions = {
+  readonly [Each in Name]?: (typeof CONDITIONS)[Each] extends Condition<infer Wanted> ? Wanted : never;
+};
 
-export type ProjectCondition = { readonly id: number } | { readonly path: Wildcard };
+const NAMES = Object.keys(CONDITIONS) as readonly Name[];
 
-export interface MatchInput {
-  readonly request: AdmissionRequest;
-  readonly placement: Placement;
-  readonly runnerClass: { readonly name: string };
-  readonly unclassed: boolean;
+/** A match may also look at variables. An exemption must not depend on what the job's author sets. */
+export const MATCH_KEYS: readonly string[] = NAMES.map(documentKey);
+export const CONDITION_KEYS: readonly string[] = MATCH_KEYS.filter((key) => key !== 'variables');
+
+export function readConditions(reading: Reading, runnerClasses: readonly string[]): Conditions {
+  const found: Partial<Record<Name, unknown>> = {};
+  for (const name of NAMES) {
+    const wanted = reading.optional(documentKey(name), (each) => CONDITIONS[name].read(each, runnerClasses));
+    if (wanted !== undefined) found[name] = wanted;
+  }
+  return found as Conditions;
 }
 
-export type ConditionResult = boolean | string;
-
-/** The field that stands for groups the directory does not know. */
-export const GROUP = 'namespaceId';
-
-type Check<Wanted> = (wanted: Wanted, job: MatchInput) => ConditionResult;
-
-const CHECKS: { readonly [Name in keyof Conditions]-?: Check<NonNullable<Conditions[Name]>> } = {
-  groups: (wanted, { placement }) => anyEntry(wanted, placement, groupHolds),
-  projects: (wanted, { placement }) => anyEntry(wanted, placement, projectHolds),
-  runnerClasses: (wanted, job) => isOfClass(wanted, job),
-  runnerTags: (wanted, { request }) => hasTag(wanted, request),
-  runnerIds: (wanted, { request }) => isAmong(wanted, request.runnerId, 'runnerId'),
-  users: (wanted, { placement }) => isAmong(wanted, placement.userId, 'userId'),
-  refs: (wanted, { request }) => fitsOne(wanted, request.ref, 'ref'),
-  protected: (wanted, { request: { refProtected } }) =>
-    refProtected === undefined ? 'refProtected' : refProtected === wanted,
-  sources: (wanted, { request }) => isAmong(wanted, request.pipelineSource, 'pipelineSource'),
-  // A job's environment comes as a variable: where GitLab sent variables and not this one, the job has none.
-  environments: (wanted, { request: { environment, variables } }) =>
-    environment === undefined && variables !== undefined
-      ? false
-      : fitsOne(wanted, environment, 'environment'),
-  jobs: (wanted, { request }) => fitsOne(wanted, request.jobName, 'jobName'),
-  variables: (wanted, { request }) => variablesHold(wanted, request),
-};
-
-export function holds(name: keyof Conditions, conditions: Conditions, job: MatchInput): ConditionResult {
+export function holds(name: Name, conditions: Conditions, job: MatchInput): ConditionResult {
   const wanted = conditions[name];
-  return wanted === undefined || (CHECKS[name] as Check<unknown>)(wanted, job);
+  const row = CONDITIONS[name] as Row;
+  return wanted === undefined || (row.holds(wanted, job) ?? row.field);
 }
 
-/** A job on the stand-in class matches that class and `none`, so that tags cannot take it out of a rule. */
-export const isOfClass = (
-  wanted: ReadonlySet<string>,
-  { runnerClass, unclassed }: Pick<MatchInput, 'runnerClass' | 'unclassed'>,
-): boolean => wanted.has(runnerClass.name) || (unclassed && wanted.has(NO_CLASS));
-
-function anyEntry<Entry>(
-  entries: readonly Entry[],
-  placement: Placement,
-  entryHolds: (entry: Entry, placement: Placement) => ConditionResult,
-): ConditionResult {
-  let any: ConditionResult = false;
-  for (const entry of entries) {
-    const held = entryHolds(entry, placement);
-    if (held === true) return true;
-    if (held !== false) any = held;
-  }
-  return any;
-}
-
-function groupHolds(condition: GroupCondition, placement: Placement): ConditionResult {
-  if ('path' in condition) {
-    return placement.groupPath === undefined ? 'projectPath' : condition.path.matches(placement.groupPath);
-  }
-  const { ancestors, known } = placement;
-  if (condition.subtree) {
-    for (const group of ancestors) if (group.id === condition.id) return true;
-    return known ? false : GROUP;
-  }
-  return placement.groupId === undefined ? GROUP : placement.groupId === condition.id;
-}
-
-function projectHolds(condition: ProjectCondition, placement: Placement): ConditionResult {
-  if ('path' in condition) {
-    return placement.projectPath === undefined
-      ? 'projectPath'
-      : condition.path.matches(placement.projectPath);
-  }
-  return placement.projectId === undefined ? 'projectId' : placement.projectId === condition.id;
-}
-
-/** A runner that took the job has at least the job's tags; whether it has others only GitLab can say. */
-function hasTag(wanted: ReadonlySet<string>, request: AdmissionRequest): ConditionResult {
-  const tags = request.runnerTags ?? request.jobTags ?? [];
-  return tags.some((tag) => wanted.has(tag)) || (request.runnerTags === undefined ? 'runnerTags' : false);
-}
-
-const isAmong = <Value>(
-  wanted: ReadonlySet<Value>,
-  value: Value | undefined,
-  field: string,
-): ConditionResult => (value === undefined ? field : wanted.has(value));
-
-const fitsOne = (wanted: readonly Wildcard[], value: string | undefined, field: string): ConditionResult =>
-  value === undefined ? field : wanted.some((each) => each.matches(value));
-
-function variablesHold(conditions: VariableConditions, request: AdmissionRequest): boolean | string {
-  let all: string | true = true;
-  for (const [name, wanted] of conditions) {
-    const compared = comparedValue(request, name);
-    if (!compared.known) all = compared.field;
-    else if (!valueHolds(wanted, compared.value)) return false;
-  }
-  return all;
-}
-
-const valueHolds = (wanted: readonly Wildcard[] | boolean, value: string | undefined): boolean =>
-  typeof wanted === 'boolean'
-    ? wanted === (value !== undefined)
-    : value !== undefined && wanted.some(({ matches }) => matches(value));
+export const needsOf = (conditions: Conditions): string =>
+  NAMES.flatMap((name) => {
+    const wanted = conditions[name];
+    return wanted === undefined ? [] : ((CONDITIONS[name] as Row).need?.(wanted) ?? []);
+  }).join(' and ');
 
 const patternsText = (wildcards: readonly Wildcard[]): string =>
   listText(
     wildcards.map(({ pattern }) => pattern),
     'or',
   );
-
-/** How to meet the conditions, for people. It does not name groups, projects, users and jobs of others. */
-export function needsOf(conditions: Conditions): string {
-  const { groups, projects, users, refs, environments, sources, jobs } = conditions;
-  const needs: string[] = [];
-  if (groups !== undefined) needs.push('certain groups');
-  if (projects !== undefined) needs.push('certain projects');
-  if (users !== undefined) needs.push('certain users');
-  if (conditions.protected !== undefined)
-    needs.push(conditions.protected ? 'protected refs' : 'refs that are not protected');
-  if (refs !== undefined) needs.push(`ref ${patternsText(refs)}`);
-  if (environments !== undefined) needs.push(`environment ${patternsText(environments)}`);
-  if (sources !== undefined) needs.push(`pipeline source ${listText([...sources], 'or')}`);
-  if (jobs !== undefined) needs.push('certain jobs');
-  return needs.join(' and ');
-}

@@ -1,7 +1,17 @@
-import { type ConditionResult, type Conditions, GROUP, holds, type MatchInput } from './conditions.ts';
+import type { Reading } from '../document/reading.ts';
+import { type ConditionResult, GROUP, type MatchInput } from './compare.ts';
+import { type Conditions, holds, MATCH_KEYS, readConditions } from './conditions.ts';
 
 export interface Match extends Conditions {
   readonly not?: Conditions;
+}
+
+export function readMatch(reading: Reading, runnerClasses: readonly string[]): Match {
+  if (!reading.isThere || !reading.object([...MATCH_KEYS, 'not'])) return {};
+  const conditions = readConditions(reading, runnerClasses);
+  const not = reading.at('not');
+  if (!not.isThere || !not.object(MATCH_KEYS)) return conditions;
+  return { ...conditions, not: readConditions(not, runnerClasses) };
 }
 
 /**
@@ -19,7 +29,7 @@ const NO: MatchResult = { matches: false };
 export function matchOf(match: Match, job: MatchInput): MatchResult {
   const held = allHold(match, job);
   if (held === false) return NO;
-  const left = match.not === undefined ? false : anyHolds(match.not, job);
+  const left = match.not === undefined ? false : combine(match.not, job, true);
   if (left === true) return NO;
   if (held !== true) return { matches: 'missing', field: held };
   return left === false ? YES : { matches: true, unproven: left };
@@ -37,15 +47,19 @@ export function failedCondition(match: Match, job: MatchInput): string | undefin
   return excluding === undefined ? undefined : `not.${excluding}`;
 }
 
-export function allHold(conditions: Conditions, job: MatchInput): ConditionResult {
-  let all: string | true = true;
+export const allHold = (conditions: Conditions, job: MatchInput): ConditionResult =>
+  combine(conditions, job, false);
+
+/** Returns `decisive` if a condition has that result, else the other one or a missing field. */
+function combine(conditions: Conditions, job: MatchInput, decisive: boolean): ConditionResult {
+  let result: ConditionResult = !decisive;
   for (const name in conditions) {
     if (name === 'not') continue;
     const held = holds(name as keyof Conditions, conditions, job);
-    if (held === false) return false;
-    if (held !== true) all = all === true ? held : placeFirst(all, held);
+    if (held === decisive) return held;
+    if (typeof held === 'string') result = typeof result === 'string' ? placeFirst(result, held) : held;
   }
-  return all;
+  return result;
 }
 
 /** Prefers a field that a directory could provide, so that a relay without one knows that it cannot decide. */
@@ -61,16 +75,6 @@ export const missingFields = (conditions: Conditions, job: MatchInput): readonly
     .filter((name) => name !== 'not')
     .map((name) => holds(name as keyof Conditions, conditions, job))
     .filter((held) => typeof held === 'string');
-
-function anyHolds(conditions: Conditions, job: MatchInput): ConditionResult {
-  let any: string | false = false;
-  for (const name in conditions) {
-    const held = holds(name as keyof Conditions, conditions, job);
-    if (held === true) return true;
-    if (held !== false) any = any === false ? held : placeFirst(any, held);
-  }
-  return any;
-}
 
 /** Jobs that a rule lets pass: all conditions must hold, for certain, until the time is over. */
 export interface Exemption {

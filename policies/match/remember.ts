@@ -1,8 +1,8 @@
 const ANSWERS_MAX = 500;
-/** No real image or path is longer; what is made up to fill memory is not kept. */
+/** No real image or path is longer; a text made up to fill memory is not stored. */
 const TEXT_CHARACTERS_MAX = 512;
 
-/** A pure function of a text that remembers its answers: the same few images and paths come again and again. */
+/** A pure function of a text that remembers its results: the same few images and paths come again and again. */
 export function remembering<Answer>(answer: (text: string) => Answer): (text: string) => Answer {
   const known = new Map<string, Answer>();
   return (text) =>
@@ -23,4 +23,17 @@ export function remembered<Key, Answer>(
   if (known.size >= answersMax) known.clear();
   known.set(key, now);
   return now;
+}
+
+/** A pure function of an object that remembers its result for as long as the object lives. */
+export function perObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const made = new WeakMap<Key, { readonly value: Value }>();
+  return (key) => {
+    let known = made.get(key);
+    if (known === undefined) {
+      known = { value: make(key) };
+      made.set(key, known);
+    }
+    return known.value;
+  };
 }

@@ -32,7 +32,7 @@ export function compileWildcard(pattern: string): CompiledWildcard {
   try {
     if (pattern.length > PATTERN_CHARACTERS_MAX)
       refuse(`has ${pattern.length} characters; expected at most ${PATTERN_CHARACTERS_MAX}`);
-    const source = `(?s)^(?:${alternativesOf(pattern).map(regexOf).join('|')})$`;
+    const source = `(?s)^(?:${expandAlternatives(pattern).map(writeRegex).join('|')})$`;
     // Every match starts with it, so that most texts are refused early. `a/**` matches `a`, without the slash.
     const prefix = (/^[^*?[{\\]*/.exec(pattern)?.[0] ?? '').replace(/\/$/, '');
     let compiled: RE2JS | undefined;
@@ -53,7 +53,7 @@ type Unit = string;
 /** Stands where an alternative begins: `**` counts as a component there, and stars that meet there are no `**`. */
 const BEGIN: Unit = '';
 
-function alternativesOf(pattern: string): readonly (readonly Unit[])[] {
+function expandAlternatives(pattern: string): readonly (readonly Unit[])[] {
   let current: Unit[][] = [[]];
   const open: { readonly before: Unit[][]; readonly parts: Unit[][] }[] = [];
   for (const unit of pattern.match(/\\?./gsu) ?? []) {
@@ -84,7 +84,7 @@ const RUN = '[^/]*';
 const COMPONENTS = '(?:[^/]*/)*';
 const REST = '.*';
 
-function regexOf(units: readonly Unit[]): string {
+function writeRegex(units: readonly Unit[]): string {
   const tokens: string[] = [];
   let startsComponent = true;
   for (let at = 0; at < units.length; at += 1) {
@@ -111,7 +111,7 @@ function regexOf(units: readonly Unit[]): string {
     } else if (unit === '[') {
       const end = units.indexOf(']', at);
       if (end < 0) refuse(String.raw`has a '[' without its ']'; write '\[' for the character itself`);
-      tokens.push(classOf(units.slice(at + 1, end).filter((each) => each !== BEGIN)));
+      tokens.push(writeClass(units.slice(at + 1, end).filter((each) => each !== BEGIN)));
       at = end;
     } else tokens.push(unit === '?' ? '[^/]' : literal(unit));
     startsComponent = tokens.at(-1) === '/';
@@ -123,7 +123,7 @@ function regexOf(units: readonly Unit[]): string {
 }
 
 /** `a-z0` of `[a-z0]`: ranges of code points, both ends included. It may hold `/`, as in doublestar. */
-function classOf(written: readonly Unit[]): string {
+function writeClass(written: readonly Unit[]): string {
   const negated = written[0] === '^' || written[0] === '!';
   const members = negated ? written.slice(1) : written;
   if (members.length === 0) refuse("has an empty class '[]'; write what it should hold");

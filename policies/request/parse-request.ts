@@ -12,7 +12,7 @@ type Read<Value> = (value: unknown, path: string, problems: string[]) => Value |
 
 /** Problems carry kinds and sizes: a text could be a secret that went astray. */
 function refuse(problems: string[], path: string, value: unknown, expected: string): undefined {
-  problems.push(`${path}: ${kindOf(value)}; expected ${expected}`);
+  problems.push(`${path}: ${describeKind(value)}; expected ${expected}`);
   return undefined;
 }
 
@@ -144,7 +144,7 @@ export function parseAdmissionRequest(input: unknown): ParseResult<AdmissionRequ
 }
 
 /** Shows numbers and booleans, which are not secret. For other values it shows type and size. */
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') return `a text of ${value.length} characters`;

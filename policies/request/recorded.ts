@@ -70,7 +70,7 @@ export function recordedRequestOf(
   labels: Labels,
 ): RecordedRequest {
   const { services, variables, hiddenVariables, jobName } = request;
-  const filled = filledOf(request, placement);
+  const filled = listFilled(request, placement);
   const { projectPath } = placement;
   return {
     ...picked(request, RECORDED_AS_SENT),
@@ -98,7 +98,7 @@ export function requestOfRecord(jobId: number, facts: JobFacts, recorded: Record
       timeoutSeconds: sent('timeoutSeconds', facts.timeoutSeconds),
     }),
     ...picked(recorded, RECORDED_AS_SENT),
-    ...(recorded.services !== undefined && { services: recorded.services.map(serviceOf) }),
+    ...(recorded.services !== undefined && { services: recorded.services.map(restoreService) }),
     ...(recorded.variables === 'none' && { variables: {} }),
   };
 }
@@ -106,7 +106,7 @@ export function requestOfRecord(jobId: number, facts: JobFacts, recorded: Record
 export const variablesLost = ({ variables, services = [] }: RecordedRequest): boolean =>
   variables === 'some' || services.some((service) => service.variables === 'some');
 
-function filledOf(request: AdmissionRequest, placement: Placement): FilledFact[] {
+function listFilled(request: AdmissionRequest, placement: Placement): FilledFact[] {
   const { namespaceId, rootNamespaceId, projectPath, timeoutSeconds } = request;
   const filled: FilledFact[] = [];
   if (namespaceId === undefined && placement.groupId !== undefined) filled.push('namespaceId');
@@ -131,7 +131,7 @@ const recordedService = (service: ServiceRequest): RecordedService => ({
   ...(service.variables !== undefined && { variables: recordedVariables(service.variables) }),
 });
 
-const serviceOf = (service: RecordedService): ServiceRequest => ({
+const restoreService = (service: RecordedService): ServiceRequest => ({
   name: service.name,
   ...picked(service, SERVICE_AS_SENT),
   ...(service.variables === 'none' && { variables: {} }),

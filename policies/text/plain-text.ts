@@ -29,9 +29,9 @@ export const oneLine = (text: string): string => plain(text).replace(/ {2,}/g, '
 /** Cut in the middle, because paths differ at both ends. */
 export function shortened(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
-  const kept = Math.max(2, charactersMax - 1);
-  const head = Math.ceil(kept / 2);
-  return plain(`${text.slice(0, head)}…${text.slice(text.length - (kept - head))}`);
+  const room = Math.max(2, charactersMax - 1);
+  const head = Math.ceil(room / 2);
+  return plain(`${text.slice(0, head)}…${text.slice(text.length - (room - head))}`);
 }
 
 export const quoted = (text: string, charactersMax: number): string =>
@@ -46,8 +46,8 @@ export function fitted(subjectLabel: string, line: (label: string) => string): s
   const label = oneLine(subjectLabel);
   const whole = line(label);
   if (fits(whole)) return whole;
-  const kept = label.length - (whole.length - HEADLINE_CHARACTERS_MAX);
-  return cutLine(line(shortened(label, Math.max(LABEL_CHARACTERS_MIN, kept))));
+  const room = label.length - (whole.length - HEADLINE_CHARACTERS_MAX);
+  return cutLine(line(shortened(label, Math.max(LABEL_CHARACTERS_MIN, room))));
 }
 
 export const cutLine = (line: string): string =>
@@ -59,9 +59,9 @@ const ENTRIES_MAX = 5;
 const ENTRY_CHARACTERS_MAX = 60;
 
 export function listText(entries: readonly string[], joint: 'and' | 'or'): string {
-  const told = entries.slice(0, ENTRIES_MAX).map((each) => shortened(oneLine(each), ENTRY_CHARACTERS_MAX));
-  const more = entries.length - told.length;
-  const all = more === 0 ? told : [...told, `${more} more`];
+  const shown = entries.slice(0, ENTRIES_MAX).map((each) => shortened(oneLine(each), ENTRY_CHARACTERS_MAX));
+  const more = entries.length - shown.length;
+  const all = more === 0 ? shown : [...shown, `${more} more`];
   return joinedText(all, joint);
 }
 

@@ -215,7 +215,7 @@ const HARDNESS: Readonly<Partial<Record<Reason['code'], number>>> = {
 /** No wait helps against any other reason: the job has to be changed. */
 const HARDEST = 6;
 
-const hardnessOf = ({ code }: Reason): number => HARDNESS[code] ?? HARDEST;
+const rankHardness = ({ code }: Reason): number => HARDNESS[code] ?? HARDEST;
 
 export function bindingFirst(violations: readonly [Violation, ...Violation[]]): {
   readonly binding: Violation;
@@ -226,11 +226,8 @@ export function bindingFirst(violations: readonly [Violation, ...Violation[]]): 
   return { binding, others: violations.filter((each) => each !== binding) };
 }
 
-function isHarder(one: Reason, other: Reason): boolean {
-  const [hardness, than] = [hardnessOf(one), hardnessOf(other)];
-  if (hardness !== than) return hardness > than;
-  return opensAtMs(one) > opensAtMs(other);
-}
+const isHarder = (one: Reason, other: Reason): boolean =>
+  (rankHardness(one) - rankHardness(other) || opensAtMs(one) - opensAtMs(other)) > 0;
 
 /** A reason without a time does not end on its own. */
 function opensAtMs(reason: Reason): number {
@@ -283,12 +280,14 @@ const WHY_CHARACTERS_MAX = 200;
 const FIELD_CHARACTERS_MAX = 40;
 const SHOW_IT = 'show this message to the team that runs CI.';
 
-const FIELD_REMEDIES: ReadonlyMap<string, string> = new Map([
-  ['image', 'Name an image in the job.'],
-  ['pullPolicies', 'Name a pull policy in the job (image:pull_policy).'],
-  ['dockerUser', 'Name a user in the job (image:docker:user).'],
-  ['kubernetesUser', 'Name a user in the job (image:kubernetes:user).'],
-]);
+const FIELD_REMEDIES = new Map(
+  Object.entries({
+    image: 'Name an image in the job.',
+    pullPolicies: 'Name a pull policy in the job (image:pull_policy).',
+    dockerUser: 'Name a user in the job (image:docker:user).',
+    kubernetesUser: 'Name a user in the job (image:kubernetes:user).',
+  }),
+);
 
 const isVariable = (field: string): boolean =>
   field.startsWith('KUBERNETES_') || variableOfField(field) !== undefined;

@@ -61,7 +61,7 @@ export function rejectionText(input: RejectionTextInput): string {
   const first = disclosure === 'none' ? discreetHeadline(reason) : headline(reason, { currency, nowMs });
   const lines = [
     '',
-    `[${reason.code}] job ${jobLabel(request)} was not started.${comfort(reason)}`,
+    `[${reason.code}] job ${jobLabel(request)} was not started.${textsFor(reason).faultless ? ' Nothing is wrong with your code.' : ''}`,
     ...(terms !== undefined && disclosure !== 'none' && isEstimated(reason)
       ? [`  This job: ${jobTerms(terms)}`]
       : []),
@@ -70,7 +70,10 @@ export function rejectionText(input: RejectionTextInput): string {
     // GitLab retries a job once: whose group has it done is not advised to do it, too.
     ...(retried === undefined ? retryAdvice(reason, disclosure, nowMs) : [retriedText(retried)]),
     ...ownerLines(disclosure === 'all' ? input.violations : [binding], disclosure),
-    ...footerLines(input.footer),
+    ...(input.footer ?? '')
+      .split(/\r?\n/)
+      .map(oneLine)
+      .filter((line) => line !== ''),
     ...otherLines(others, disclosure, currency),
   ];
   return capped(first, lines, `${detailsLine(input)}Decision: ${oneLine(input.decisionId)}`);
@@ -94,9 +97,6 @@ export function footerOf(
   return messages.length === 0 ? undefined : [...new Set(messages)].join('\n');
 }
 
-const comfort = (reason: Reason): string =>
-  textsFor(reason).faultless ? ' Nothing is wrong with your code.' : '';
-
 const isEstimated = (reason: Reason): boolean =>
   'limitAmount' in reason && unitRow(reason.unit).guessed === true;
 
@@ -115,12 +115,6 @@ function ownerLines(violations: readonly Violation[], disclosure: Disclosure): r
   });
   return owners.length === 0 ? [] : [`Owner of the limit: ${[...new Set(owners)].join(', ')}`];
 }
-
-const footerLines = (footer = ''): readonly string[] =>
-  footer
-    .split(/\r?\n/)
-    .map(oneLine)
-    .filter((line) => line !== '');
 
 function otherLines(
   others: readonly Violation[],

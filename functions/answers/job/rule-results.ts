@@ -2,7 +2,7 @@ import type { CheckedJob, Job } from '../../../policies/checked-job.ts';
 import type { LimitClaim } from '../../../policies/claim.ts';
 import { type Evaluation, type EvaluationContext, evaluate } from '../../../policies/evaluate.ts';
 import { jobOf } from '../../../policies/job.ts';
-import { CONDITION_FIELDS, type Conditions } from '../../../policies/match/conditions.ts';
+import { CONDITIONS, type Conditions } from '../../../policies/match/conditions.ts';
 import { exemptionOf, failedCondition, matchOf } from '../../../policies/match/match.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import { NO_CLASS } from '../../../policies/price.ts';
@@ -100,7 +100,7 @@ function valueCompared(condition: string, job: CheckedJob): string | undefined {
   const name = condition.replace(/^not\./, '') as keyof Conditions;
   return name in VALUES
     ? VALUES[name as keyof typeof VALUES](job)
-    : text(job.request[CONDITION_FIELDS[name]]);
+    : text(job.request[CONDITIONS[name].field]);
 }
 
 const VALUES = {

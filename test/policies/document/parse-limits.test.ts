@@ -194,10 +194,10 @@ test('limits on what is given back may share a cohort, borrow and lend', () => {
     return { cohort, borrow, borrowShare, lend, lendShare };
   };
   expect(found({ jobs: 10, cohort: 'ci', borrow: 5, lend: '40%' })).toEqual({
-    ...{ cohort: 'ci', borrow: 5, lendShare: 40_000 },
+    ...{ cohort: 'ci', borrow: 5, lend: 4, lendShare: 40_000 },
   });
   expect(found({ cpu: 4, cohort: 'ci', borrow: '50%', lend: 0 })).toEqual({
-    ...{ cohort: 'ci', borrowShare: 50_000, lend: 0 },
+    ...{ cohort: 'ci', borrow: 2_000, borrowShare: 50_000, lend: 0 },
   });
   const refused = (limit: object) => problemsOf({ limits: [{ on: { group: 101 }, ...limit }] })[0];
   expect(refused({ jobs: 10, borrow: 5 })).toContain('limits[0].borrow: needs a cohort');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeRequest, encodeRequest } from '../../../functions/core/ledger/record.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
-import { CONDITION_FIELDS } from '../../../policies/match/conditions.ts';
+import { CONDITIONS } from '../../../policies/match/conditions.ts';
 import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
@@ -131,7 +131,7 @@ test('every field that a condition compares comes back from a record', () => {
   };
   const { facts } = evaluate(request, using(POLICY, LIMITS));
   const again = requestOfRecord(1, facts, decodeRequest(encodeRequest(facts.asked ?? {})) ?? {});
-  for (const field of Object.values(CONDITION_FIELDS)) {
+  for (const { field } of Object.values(CONDITIONS)) {
     expect(request, field).toHaveProperty(field);
     expect({ [field]: again[field] }).toEqual({ [field]: request[field] });
   }
