@@ -188,14 +188,16 @@ function subjectsToShow(
     return [...new Set([holding, ...subjectsAbove(holding, directory), 'instance'])].filter((subject) =>
       scope.sees(subject),
     );
+  // Everything is below the instance.
+  const top = below === 'instance' ? undefined : below;
   const groups = places.groups
     // Each user has a personal namespace: list them only on request.
-    .filter(({ personal }) => !personal || below !== undefined || search !== '')
+    .filter(({ personal }) => !personal || top !== undefined || search !== '')
     .map(({ id }) => `group/${id}`);
   const showsCaps = caps === true || kind === 'cap';
   const written = [...limits.bySubject.keys()].filter((each) => showsCaps || !isCap(each));
   return [...new Set([...written, ...groups])].filter(
-    (subject) => scope.sees(subject) && (below === undefined || isWithin(subject, below, directory)),
+    (subject) => scope.sees(subject) && (top === undefined || isWithin(subject, top, directory)),
   );
 }
 

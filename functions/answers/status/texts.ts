@@ -27,8 +27,8 @@ export function lastAlertOf({ alerts = [], zone }: LimitRow) {
   const isTaken = taken.length > 0;
   return {
     /** `failed`: at least one channel did not accept it. */
-    state: failed.length > 0 ? ('failed' as const) : ('told' as const),
-    text: `${addressee} ${isTaken ? 'told' : 'not told'} at ${levelText(level)}${isTaken ? '' : ':'} ${ways}`,
+    state: failed.length > 0 ? ('failed' as const) : ('notified' as const),
+    text: `${addressee} ${isTaken ? 'notified' : 'not notified'} at ${levelText(level)}${isTaken ? '' : ':'} ${ways}`,
   };
 }
 

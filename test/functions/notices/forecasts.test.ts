@@ -68,6 +68,6 @@ test('records the outcome by mail and chat next to the counter', async () => {
   ]);
   expect(row && lastAlertOf(row)).toEqual({
     state: 'failed',
-    text: 'payments-leads told at forecast 50 % by mail on 22 Nov 2026 12:00 UTC; no answer from Slack since 22 Nov 2026 12:00 UTC',
+    text: 'payments-leads notified at forecast 50 % by mail on 22 Nov 2026 12:00 UTC; no answer from Slack since 22 Nov 2026 12:00 UTC',
   });
 });

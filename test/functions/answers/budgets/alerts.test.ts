@@ -66,7 +66,7 @@ test('shows no alert before a level is reached, then recipient, channel and time
   await moved(200);
   expect(await says()).toBeUndefined();
   await moved(260);
-  expect(await says()).toMatch(at('^told: payments-leads told at 50 % by mail @$'));
+  expect(await says()).toMatch(at('^notified: payments-leads notified at 50 % by mail @$'));
   expect((await row()).alerts).toMatchObject([
     {
       ...{ level: '50 %', measure: 'committed', levelAmount: 250 * EUR, limitAmount: 500 * EUR },
@@ -89,12 +89,12 @@ test('shows a topic that takes no message, with the time of its first failure, u
   // The first failure keeps its time, also when another process fails.
   expect((await row()).alerts).toEqual([failed]);
   expect(await says()).toMatch(
-    /^failed: payments-leads not told at 50 %: no answer from mail since 21 Nov 2026 \d\d:\d\d UTC$/,
+    /^failed: payments-leads not notified at 50 %: no answer from mail since 21 Nov 2026 \d\d:\d\d UTC$/,
   );
   topic.isUp = true;
   await moved(264);
-  expect(await says()).toMatch(at('^told: payments-leads told at 50 % by mail @$'));
+  expect(await says()).toMatch(at('^notified: payments-leads notified at 50 % by mail @$'));
   topic.isUp = false;
   await moved(265);
-  expect(await says()).toMatch(/^told: /);
+  expect(await says()).toMatch(/^notified: /);
 });

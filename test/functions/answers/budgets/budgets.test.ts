@@ -41,6 +41,13 @@ test('what holds for a project is its groups’ and the instance’s, the closes
   ]);
 });
 
+test('limits below the instance are all that the caller sees', async () => {
+  const { of } = await everyKind();
+  for (const who of ['finance', 'viewer', 'none'] as const)
+    expect(await of({ below: 'instance' }, who)).toEqual(await of({}, who));
+  expect(await of({ below: 'instance' })).toContain('runner/41 money-month');
+});
+
 test('nobody is told of what is not theirs', async () => {
   const { of } = await live();
   expect(await of({}, 'viewer')).toEqual([

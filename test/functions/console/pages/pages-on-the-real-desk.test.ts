@@ -141,12 +141,12 @@ test('what an alert told stands in the list and at the limit; what no channel to
     return alerts.add({ of: 'thresholds', key }, [{ ...level, level: name, levelAmount, channels }]);
   };
   await note('taken', '75 %', 375_000_000);
-  const told = 'payments-leads told at 75 % by mail on 21 Nov 2026 12:00 UTC';
+  const told = 'payments-leads notified at 75 % by mail on 21 Nov 2026 12:00 UTC';
   for (const path of ['/budgets', '/groups/101']) expect((await get(path)).text).toContain(told);
   clock.advance(1_800_000);
   await note('failed', '90 %', 450_000_000);
   const failed =
-    'class="warn-text">payments-leads not told at 90 %: no answer from mail since 21 Nov 2026 12:30 UTC<';
+    'class="warn-text">payments-leads not notified at 90 %: no answer from mail since 21 Nov 2026 12:30 UTC<';
   for (const path of ['/budgets', '/groups/101']) expect((await get(path)).text).toContain(failed);
 });
 
