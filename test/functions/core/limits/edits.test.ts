@@ -114,6 +114,19 @@ test.each([
   expect(scaled(edit)).toEqual([problem]);
 });
 
+test('a limit on starts is scaled to a whole number of jobs, or refused', async () => {
+  const made = aDesk();
+  const { desk, by } = made;
+  await liveAfter(made, { kind: 'set', subject: 'group/101', unit: 'starts', amount: 20, per: 'hour' });
+  const scale = { kind: 'scale', subject: 'group/101', by: '+8%', unit: 'starts' } as const;
+  expect(await desk.apply([scale], await by())).toMatchObject({
+    outcome: 'invalid',
+    problems: [{ path: ['edits', 0, 'amount'], message: expect.stringContaining('21.6') }],
+  });
+  const limits = await liveAfter(made, { ...scale, round: 1 });
+  expect(limits.bySubject.get('group/101')?.map(({ amount }) => amount)).toEqual([22]);
+});
+
 const money = (amount: number, subject = 'group/101'): LimitEdit => ({
   kind: 'set',
   subject,
