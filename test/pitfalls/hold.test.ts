@@ -29,7 +29,7 @@ test('an interruptible auto-cancel wave gives back what never ran, charges what 
   const canceled = range(1, 50).map((jobId) =>
     jobId % 2 === 0 ? neverRan(jobId) : ran(jobId, 30, { status: 'canceled' }),
   );
-  expect(count(await hear(...canceled), 'applied')).toBe(50);
+  expect(await hear(...canceled)).toMatchObject({ released: 25, settled: 25 });
   expect(await committed('group/100', 'now', 'jobs-now')).toBe(0);
   expect([await committed('group/100'), await settled('group/100')]).toEqual([25 * 50_000, 25 * 50_000]);
   // The wave came twice: GitLab repeats itself.

@@ -10,8 +10,8 @@ import type { Directory } from '../../policies/directory.ts';
 import { type Estimator, timeoutEstimator } from '../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { aDirectory, aPolicy, someLimits } from '../policies/documents.ts';
+import { endJobs } from '../support/ledger/end-jobs.ts';
 import { MemoryStore, type MemoryStoreOptions } from '../support/ledger/memory-store.ts';
-import { settleTruths, type TruthOutcome } from '../support/ledger/settle-truths.ts';
 import { manualClock } from '../support/ledger/test-clock.ts';
 
 export const MINUTE_MS = 60_000;
@@ -87,8 +87,8 @@ export function world(documents: Documents, options: Partial<MemoryStoreOptions>
       rules = rulesOf({ ...documents, ...changed });
     },
     goTo: (iso: string): void => clock.advance(Date.parse(iso) - clock.nowMs()),
-    hear: (...truths: readonly JobTruth[]): Promise<readonly TruthOutcome[]> =>
-      settleTruths(truths, { ledger, currentRules: async () => rules, clock, log: silentLog }),
+    hear: (...truths: readonly JobTruth[]) =>
+      endJobs(truths, { ledger, currentRules: async () => rules, clock, log: silentLog }),
     committed: async (subject: string, period = '2026-11', limit = 'money-month'): Promise<number> =>
       (await read(subject, limit, period))?.committed ?? 0,
     settled: async (subject: string, period = '2026-11', limit = 'money-month'): Promise<number> =>

@@ -18,6 +18,7 @@ import { type Estimator, historyEstimator, timeoutEstimator } from '../../polici
 import { NO_HISTORY, type ProjectHistory, withRuns } from '../../policies/run-history.ts';
 import { type HandClock, handClock } from '../../scripts/local/clock.ts';
 import { seededRandom } from '../../scripts/local/random.ts';
+import { endJobs } from '../support/ledger/end-jobs.ts';
 import type { RollupFault } from '../support/ledger/memory-rollup-store.ts';
 import { MemoryStore, type StoreFault, type StoreOperation } from '../support/ledger/memory-store.ts';
 import { ExpectedAnswers, type ExpectedTurn } from './answers.ts';
@@ -251,6 +252,11 @@ export class World {
       ...{ gitlab: this.gitlab.api(() => process.step()), chargeUnknown: this.#options.chargeUnknown },
       chargeBypass: (truths) => chargeBypass(truths, settling),
     }).catch(onlyUnavailable);
+  }
+
+  /** The end of jobs by GitLab's word, one of each job. Undefined: the table did not answer; say it again. */
+  endJobs(process: Process, truths: readonly JobTruth[]) {
+    return endJobs(truths, this.decideDeps(process)).catch(onlyUnavailable);
   }
 
   #quickReads(fault: WorldOptions['fault']): MemoryStore {

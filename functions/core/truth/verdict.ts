@@ -49,7 +49,12 @@ export function verdictOf(hold: LiveHold, truth: JobTruth | undefined, nowMs: nu
  * | | SETTLED, RELEASED, EXPIRED | SETTLED by a correction entry, if the charge differs |
  * | | REJECTED | SETTLED, unchecked `bypass`, flagged |
  * | | none | SETTLED, unchecked `bypass`, on the counters of today's rules |
+ * | | none, on a runner out of the controller's scope | unchanged |
+ * | ended, with an unknown duration | HELD, RUNNING | SETTLED at its estimate |
  * | rejected by the router, or never ran | HELD, RUNNING | RELEASED; reported if by the router |
+ * | | SETTLED | SETTLED at 0 by a correction entry |
+ * | no such job | HELD, RUNNING, and due | EXPIRED |
+ * | anything else | any, or none | unchanged |
  */
 export function verdictOn(
   record: JobRecord | undefined,

@@ -5,9 +5,9 @@ import { decide } from '../../../functions/core/admission/decide.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { chargeBypass } from '../../../functions/core/truth/charge-bypass.ts';
 import { aRequest } from '../../scripts/cli/ledger-bench.ts';
 import { flowRules } from '../../support/flow/flow.ts';
-import { settleTruths } from '../../support/ledger/settle-truths.ts';
 import { type Books, books, ranFor, STARTED_MS } from '../../support/ledger/truths.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
@@ -23,7 +23,7 @@ async function ran(house: Books, truth: JobTruth) {
       clamped += 1;
     },
   });
-  await settleTruths([truth], { ...house.deps, ledger });
+  await chargeBypass([truth], { ...house.deps, ledger });
   const record = await ledger.readRecord(1);
   return { charged: record?.durationSeconds, reported: record?.reportedSeconds, clamped };
 }
@@ -83,7 +83,7 @@ test('of any ends in any order the last one is charged, and of two at once the l
           if (asked) await admit(house, aRequest(1));
           for (const { seconds, endedAfterMs } of order) {
             const finishedAtMs = STARTED_MS + endedAfterMs;
-            await settleTruths([ranFor(1, seconds, { finishedAtMs })], house.deps);
+            await chargeBypass([ranFor(1, seconds, { finishedAtMs })], house.deps);
           }
           const record = await house.ledger.readRecord(1);
           charges.push({

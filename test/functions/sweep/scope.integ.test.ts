@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
 import { dynamoControllerScope } from '../../../functions/core/ledger/controller.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
+import { chargeBypass } from '../../../functions/core/truth/charge-bypass.ts';
 import { READ_EVERY_MS, scopeKeeper } from '../../../functions/sweep/keep-scope.ts';
 import type { LocalController } from '../../../scripts/local/gitlab/controllers.ts';
 import { createLocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../scripts/local/gitlab/webhooks.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
-import { settleTruths } from '../../support/ledger/settle-truths.ts';
 import { books, ranFor } from '../../support/ledger/truths.ts';
 
 const tableName = 'scope';
@@ -49,12 +49,12 @@ test('a job on a runner out of scope is charged nothing, one in scope that nobod
   const truths = [ranFor(1, 90, { runnerId: SCOPED }), ranFor(2, 90, { runnerId: OTHER })];
   try {
     // Before the sweep has looked nobody knows a scope, and both are taken for a bypass.
-    expect(await settleTruths([ranFor(3, 90, { runnerId: OTHER })], { ...house.deps, scope })).toEqual([
+    expect(await chargeBypass([ranFor(3, 90, { runnerId: OTHER })], { ...house.deps, scope })).toEqual([
       'bypass',
     ]);
     await current();
     clock.advance(READ_EVERY_MS);
-    expect(await settleTruths(truths, { ...house.deps, scope })).toEqual(['bypass', 'out_of_scope']);
+    expect(await chargeBypass(truths, { ...house.deps, scope })).toEqual(['bypass', 'out_of_scope']);
     expect(await house.charged(1)).toMatchObject({ micros: expect.any(Number) });
     expect(await house.ledger.readRecord(2)).toBeUndefined();
 
@@ -66,7 +66,7 @@ test('a job on a runner out of scope is charged nothing, one in scope that nobod
     clock.advance(READ_EVERY_MS);
     const startedAtMs = clock.nowMs();
     const late = ranFor(4, 90, { runnerId: OTHER, startedAtMs, finishedAtMs: startedAtMs + 90_000 });
-    expect(await settleTruths([late], { ...house.deps, scope })).toEqual(['bypass']);
+    expect(await chargeBypass([late], { ...house.deps, scope })).toEqual(['bypass']);
   } finally {
     await close();
   }

@@ -1,10 +1,8 @@
-import { silentLog } from '../../../functions/core/environment/environment.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import { isTerminal, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { seededRandom } from '../../../scripts/local/random.ts';
 import type { RollupFault } from '../../support/ledger/memory-rollup-store.ts';
 import type { StoreFault, StoreOperation } from '../../support/ledger/memory-store.ts';
-import { settleTruths } from '../../support/ledger/settle-truths.ts';
 import { Agenda } from '../agenda.ts';
 import { audit } from '../audit.ts';
 import { must } from '../findings.ts';
@@ -240,13 +238,15 @@ class Month {
   async #settle(againMs: number): Promise<void> {
     const { clock, gitlab } = this.#world;
     gitlab.catchUp();
-    const truths = this.#hooks.takeAll(clock.nowMs());
-    if (truths.length === 0) return;
-    const deps = { ...this.#world.decideDeps(this.#world.process('settle')), log: silentLog };
-    const outcomes = await settleTruths(truths, deps);
-    for (const [index, truth] of truths.entries()) {
-      if (outcomes[index] === 'undecided') this.#hooks.add(againMs, truth);
-      if (outcomes[index] === 'unchanged') this.#count.unchanged += 1;
+    const heard = this.#hooks.takeAll(clock.nowMs());
+    for (const isEnd of [false, true]) {
+      const some = heard.filter(({ status }) => isTerminal(status) === isEnd);
+      const truths = [...new Map(some.map((truth) => [truth.jobId, truth])).values()];
+      if (truths.length === 0) continue;
+      const ended = await this.#world.endJobs(this.#world.process('settle'), truths);
+      if (ended === undefined || ended.undecided > 0)
+        for (const truth of truths) this.#hooks.add(againMs, truth);
+      else if (isEnd) this.#count.unchanged += ended.kept;
     }
   }
 

@@ -4,8 +4,8 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
 import { type HintDeps, hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import { flowRules } from '../flow/flow.ts';
+import type { EndDeps } from './end-jobs.ts';
 import { MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
-import type { SettleDeps } from './settle-truths.ts';
 import { type TestClock, testClock } from './test-clock.ts';
 
 export const INSTANCE = 'gitlab.example.com';
@@ -43,7 +43,7 @@ export interface Books {
   readonly store: MemoryStore;
   readonly ledger: Ledger;
   readonly clock: TestClock;
-  readonly deps: SettleDeps & HintDeps;
+  readonly deps: EndDeps & HintDeps;
   /** JSON, one a line. */
   readonly lines: string[];
   /** What the job is charged, by unit, corrections included. */

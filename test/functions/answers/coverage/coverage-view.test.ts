@@ -3,8 +3,8 @@ import { bypassRemedy, coverageShareText } from '../../../../functions/answers/g
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
 import type { ControllerScope } from '../../../../functions/core/ledger/controller.ts';
+import { chargeBypass } from '../../../../functions/core/truth/charge-bypass.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
-import { settleTruths } from '../../../support/ledger/settle-truths.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 
 const OPS = { projectId: 2, projectPath: 'beta/ops/tools', namespaceId: 201, rootNamespaceId: 200 };
@@ -35,7 +35,7 @@ async function coverageHouse() {
     );
     const limits = (await house.desk.live())?.limits ?? house.deps.packedLimits;
     const rules = { policy: house.policy, limits, directory: house.directory, estimator: timeoutEstimator };
-    await settleTruths(truths, {
+    await chargeBypass(truths, {
       ledger: house.ledger,
       currentRules: async () => rules,
       clock: house.clock,

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { decide, recordUnmetered } from '../../../../functions/core/admission/decide.ts';
 import { type LedgerClock, silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import { chargeBypass } from '../../../../functions/core/truth/charge-bypass.ts';
 import { periodAt } from '../../../../policies/limits/period.ts';
 import { aRequest } from '../../../scripts/cli/ledger-bench.ts';
 import { flowRules } from '../../../support/flow/flow.ts';
 import { MemoryStore } from '../../../support/ledger/memory-store.ts';
-import { settleTruths } from '../../../support/ledger/settle-truths.ts';
 import { INSTANCE, ranFor } from '../../../support/ledger/truths.ts';
 
 const DECEMBER_MS = Date.UTC(2026, 11, 1);
@@ -66,7 +66,7 @@ const WRITERS: Readonly<Record<string, (house: House) => Promise<unknown>>> = {
       deps,
     ),
   'never asked about': ({ deps }) =>
-    settleTruths(
+    chargeBypass(
       [
         ranFor(1, 60, {
           startedAtMs: DECEMBER_MS - 120_000,
@@ -77,12 +77,12 @@ const WRITERS: Readonly<Record<string, (house: House) => Promise<unknown>>> = {
       deps,
     ),
   'never asked about, by a start and a duration that differ': ({ deps }) =>
-    settleTruths(
+    chargeBypass(
       [ranFor(1, 60, { startedAtMs: DECEMBER_MS - 1, finishedAtMs: DECEMBER_MS + 120_000 })],
       deps,
     ),
   'never asked about, heard of very late': ({ deps }) =>
-    settleTruths([ranFor(1, 60, { startedAtMs: DECEMBER_MS - 40 * 86_400_000, durationSeconds: 60 })], deps),
+    chargeBypass([ranFor(1, 60, { startedAtMs: DECEMBER_MS - 40 * 86_400_000, durationSeconds: 60 })], deps),
 };
 
 test.each(Object.entries(WRITERS))(

@@ -2,9 +2,11 @@
 import fc from 'fast-check';
 import { test } from 'vitest';
 import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import { chargeBypass } from '../../../../functions/core/truth/charge-bypass.ts';
+import { endOfJob } from '../../../../functions/core/truth/verdict.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
+import { endJobs } from '../../../support/ledger/end-jobs.ts';
 import { History, must } from '../../../support/ledger/history.ts';
-import { settleTruths } from '../../../support/ledger/settle-truths.ts';
 import { aTruth, books, ranFor, STARTED_MS } from '../../../support/ledger/truths.ts';
 
 const RUNS = 500;
@@ -18,15 +20,18 @@ const fate: fc.Arbitrary<Fate> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('canceled' as const, 'refused' as const) },
 );
 
+function endWord(jobId: number, one: Fate): JobTruth {
+  if (one === 'canceled') return aTruth(jobId, { status: 'canceled' });
+  return one === 'refused'
+    ? ranFor(jobId, 1, { status: 'failed', failureReason: 'job_router_failure' })
+    : ranFor(jobId, one);
+}
+
 /** Everything GitLab says about it on the way. */
 const wordsOf = (jobId: number, one: Fate): readonly JobTruth[] => [
   aTruth(jobId, { status: 'pending' }),
   aTruth(jobId, { status: 'running', startedAtMs: STARTED_MS, runnerId: 12 }),
-  one === 'canceled'
-    ? aTruth(jobId, { status: 'canceled' })
-    : one === 'refused'
-      ? ranFor(jobId, 1, { status: 'failed', failureReason: 'job_router_failure' })
-      : ranFor(jobId, one),
+  endWord(jobId, one),
   ...(typeof one === 'number' ? [withoutRunner(ranFor(jobId, one))] : []),
 ];
 
@@ -67,7 +72,13 @@ test('whatever order, batches and repetitions GitLab’s words come in, each job
         const batch: JobTruth[] = [];
         let cut = 0;
         const flush = async (): Promise<void> => {
-          await settleTruths(batch.splice(0), deps);
+          const words = batch.splice(0);
+          const isEnd = (word: JobTruth): boolean => endOfJob(word, house.clock.nowMs()).kind === 'ran';
+          await endJobs(
+            words.filter((word) => !isEnd(word)),
+            deps,
+          );
+          await chargeBypass(words.filter(isEnd), deps);
           cut += 1;
         };
         for (const step of order) {
@@ -82,8 +93,8 @@ test('whatever order, batches and repetitions GitLab’s words come in, each job
         }
         await flush();
         // A question after the end holds anew; GitLab's last word, said again, takes it back.
-        await settleTruths(
-          fates.flatMap((one, index) => wordsOf(index + 1, one)),
+        await endJobs(
+          fates.map((one, index) => endWord(index + 1, one)),
           deps,
         );
         for (const [index, one] of fates.entries()) {
