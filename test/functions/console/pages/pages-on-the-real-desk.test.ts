@@ -238,6 +238,9 @@ test('a downloaded file comes back edited, and its differences are shown before 
   expect(preview.text).toContain('1 difference');
   expect(preview.text).not.toContain('<li></li>');
   const kept = fieldsOf(preview.text).kept ?? '';
+  const counted = await post('/import', { kept, step: 'count', why: 'new quarter' });
+  expect([counted.status, fieldsOf(counted.text).kept]).toEqual([200, kept]);
+  expect(counted.text).toMatch(/<textarea[^>]*name="why"[^>]*>new quarter</);
   // No other user gets it back.
   expect((await as('admin').post('/import', { kept, step: 'preview' })).text).toContain('is not there');
   expect((await post('/import', { kept, step: 'apply', why: 'new quarter' })).status).toBe(303);
