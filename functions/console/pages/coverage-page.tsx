@@ -36,7 +36,7 @@ const coveragePage = (
       user={user}
       about={
         <>
-          Share of the jobs that ran for which GitLab sent an admission request.{' '}
+          GitLab sent an admission request for this share of the jobs that ran.{' '}
           {path === '' ? '' : `${path}, `}
           {ui.daySpan(view)}.{' '}
           {group !== undefined && <a href={ui.address('/coverage', { days })}>All groups</a>}

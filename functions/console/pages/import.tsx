@@ -108,7 +108,7 @@ async function importUpload(c: PageContext, deps: PagesDeps, upload: Upload, val
         about={`Not saved yet: ${ui.pageCount(preview.rows.length, 'difference')}${from ? `, in force from ${from}` : ''}. All are saved, or none.`}
         notes={importNotes(plan, cells, prune === 'yes', format)}
         action="/import"
-        fields={[ui.hiddenFields({ kept, name, dialect, prune, from }), ui.field(ui.WHY, {})]}
+        fields={[ui.hiddenFields({ kept, name, dialect, prune, from }), ui.field(ui.WHY, values)]}
         save="Save all changes"
         links={ui.button('/import', 'Choose another file')}
       />,

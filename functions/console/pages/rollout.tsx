@@ -60,12 +60,16 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
     const { held, applied } = moving;
     if (applied !== undefined) return responded(c, applied);
     const missing = new Set(held.flatMap(({ classes }) => classes.flatMap(missingNeeds)));
+    if (missing.size === 0)
+      return notMoved(
+        c,
+        'There is no further step in this direction.',
+        'The rollout lists the current steps.',
+      );
     return notMoved(
       c,
-      missing.size === 0
-        ? 'There is no further step in this direction.'
-        : `Missing for the next step: ${[...missing].join('; ')}.`,
-      'Wait until it is met, or force the step. The log lists what was missing.',
+      `Missing for the next step: ${[...missing].join('; ')}.`,
+      'Wait until these requirements are met, or force the step. The log lists what was missing.',
     );
   });
 

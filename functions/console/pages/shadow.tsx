@@ -48,8 +48,8 @@ function shadowPage(
       <ui.Done text={done} />
       {view.rows.length === 0 ? (
         <ui.Plain>
-          <strong>No limit or rule is in mode shadow or warn.</strong> Those in these modes list the jobs they
-          would have rejected.
+          <strong>No limit or rule is in mode shadow or warn.</strong> A limit or rule in one of these modes
+          shows here which jobs it would have rejected.
         </ui.Plain>
       ) : (
         <>

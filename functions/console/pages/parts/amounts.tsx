@@ -77,7 +77,7 @@ export const NOT_COUNTED = 'not counted';
 
 export const OUTAGE_TEXTS = {
   admit: 'admits all jobs',
-  room: 'admits up to the last known rest',
+  room: 'admits up to the last known remaining amount',
   reject: 'rejects all jobs',
 } as const;
 

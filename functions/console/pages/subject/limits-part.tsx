@@ -46,7 +46,7 @@ export function limitsPart(
           </>
         ))}
       />
-      {limitsAbove.length > 0 && <h3>Limits of groups above</h3>}
+      {limitsAbove.length > 0 && <h3>Limits above that also apply</h3>}
       <ui.List
         of={limitsAbove.map(({ label, left, amount, unit, periodLabel, contact }) => (
           <>
@@ -72,7 +72,7 @@ function factsText(limit: LimitRow, format: ui.PageFormat): ui.Markup[] {
     carried !== 0 && `${amount(carried)} carried over`,
     softAmount !== undefined && `warns from ${amount(softAmount)}`,
     shared && `cohort ${cohort}: ${amount(shared.used)} of ${amount(shared.amount)} lent in use`,
-    limit.byDefault && 'default of such groups',
+    limit.byDefault && 'default limit',
     limit.whenUnreachable && `${ui.OUTAGE_TEXTS[limit.whenUnreachable]} while the ledger is unavailable`,
     ui.alertsText(limit),
     last && <span class={last.state === 'failed' ? 'warn-text' : undefined}>{last.text}</span>,
