@@ -125,7 +125,10 @@ export async function runChaos(seed: number, minutes: number, onProgress: (text:
       ...{ admitted: answeredWith('admitted').length, rejected: answeredWith('rejected').length },
       cut: unanswered.filter(cut).length,
       /** The relay's own decisions that the ledger never got: the sweep charged those that ran. */
-      ...{ diedWithRelay: unreported.filter(died).length, unheard: unheardJobs.size },
+      ...{
+        diedWithRelay: unreported.filter(died).length,
+        unheard: unreported.filter(({ jobId }) => unheardJobs.has(jobId)).length,
+      },
       ...{ declaredLost: lostJobs.size, commits: stream.seen.commits },
       promises: {
         'requests without a response': named(unanswered.filter((job) => !cut(job))),
