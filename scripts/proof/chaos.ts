@@ -11,8 +11,8 @@ const USAGE = `npm run chaos [-- --seed <n>] [--minutes <n>]
 
 Two relays, the bundled functions and DynamoDB Local as processes, a router that asks under a shared cap that is always full, and
 one fault after the other. At every commit no limit is passed by what the ledger admitted; at the end every request has
-a response and a record, and a recount finds no drift. Only rejections that died with a killed relay have no record.
-Needs Java for DynamoDB Local.
+a response, every job that ran is charged, and a recount finds no drift. Only decisions that died with a killed relay, or
+that a relay cannot know to be delivered, need the sweep for that. Needs Java for DynamoDB Local.
 
   --seed <n>     order, length and place of the faults, and the jobs  [random]
   --minutes <n>  duration, ${MINUTES.min} to ${MINUTES.max}  [${MINUTES.usual}]

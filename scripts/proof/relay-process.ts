@@ -39,6 +39,8 @@ export async function spawnRelay(
 ) {
   const healthPort = await loopbackPort();
   const child = spawn(process.execPath, [...nodeFlags, file], {
+    // As in the image: the relay must not need the folder of this repository.
+    cwd: dirname(file),
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...env, [names.ENV_HEALTH_PORT]: String(healthPort) },
   });

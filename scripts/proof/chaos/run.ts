@@ -1,7 +1,7 @@
 /** One run: load and faults, then quiet, then the ledger is compared with what the router heard. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
-import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
@@ -10,6 +10,7 @@ import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { COUNTER_SK, INBOX_SK, ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { type Item, SK } from '../../../functions/core/store/operation.ts';
 import { dynamoClient, dynamoTable } from '../../../functions/core/store/sdk-table.ts';
+import { chargeBypass } from '../../../functions/core/truth/charge-bypass.ts';
 import { concludeAll, newConcludeTally } from '../../../functions/core/truth/conclude.ts';
 import { verdictOn } from '../../../functions/core/truth/verdict.ts';
 import { hintText } from '../../../functions/core/truth/webhook-hints.ts';
@@ -58,11 +59,15 @@ export async function runChaos(seed: number, minutes: number, onProgress: (text:
   const random = seededRandom(seed);
   const deciding = new Map<number, number>();
   const lostJobs = new Set<number>();
+  const unheardJobs = new Set<number>();
   onProgress('starting table, functions, router and relays …');
   const scene = await openScene(seededRandom(seed + 1), (text, relay) => {
     const line: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;
     if (!isRecord(line)) return;
-    if (line.message === 'decision') deciding.set(Number(line.jobId), relay);
+    if (line.message === 'decision') {
+      deciding.set(Number(line.jobId), relay);
+      if (line.heard === false) unheardJobs.add(Number(line.jobId));
+    }
     if (line.message === 'fallback answers lost' && Array.isArray(line.jobIds))
       for (const jobId of line.jobIds) lostJobs.add(Number(jobId));
   });
@@ -81,49 +86,55 @@ export async function runChaos(seed: number, minutes: number, onProgress: (text:
       const queued = scene.relays.map((relay) => relay.running()?.gauge(gauge) ?? 0);
       return (await Promise.all(queued)).every((count) => count === 0) && stream.seen.taken >= asked.length;
     }, QUIET_MS_MAX);
-    await pause(1_000);
-
-    const ledger = createLedger({ store });
-    // A webhook alone never frees a rejected job; the sweep does, which asks GitLab.
-    const before = await recordsIn(store);
-    const live = new Set(liveIn(before));
-    const verdicts = asked
-      .filter(({ jobId }) => live.has(jobId))
-      .map((job) => verdictOn(before.get(job.jobId), outcomeOf(job), systemClock.nowMs()));
-    await concludeAll(verdicts, {
-      ...{ ledger, tally: newConcludeTally(), chargeUnknown: 'nothing' },
-      chargeBypass: () => Promise.reject(new Error('a live job has a record')),
-    });
-    const records = await recordsIn(store);
-    const { drift } = await ledger.rebuild({ repair: false });
-
     const cut = (job: AskedJob): boolean =>
       cuts.some(({ fromMs, toMs }) => job.askedAtMs <= toMs && job.answeredAtMs >= fromMs);
     const answeredWith = (wanted: string) => asked.filter(({ result }) => result === wanted);
     const answered = [...answeredWith('admitted'), ...answeredWith('rejected')];
-    const missing = answered.filter(({ jobId }) => !records.has(jobId) && !lostJobs.has(jobId));
-    // The end of an admitted job is charged as bypass, so only a rejection may be missing.
-    const died = ({ jobId, result, answeredAtMs }: AskedJob): boolean =>
-      result === 'rejected' &&
+    const died = ({ jobId, answeredAtMs }: AskedJob): boolean =>
       scene.relays.some(
         ({ killedAtMs }, relay) =>
           (deciding.get(jobId) ?? relay) === relay &&
           killedAtMs.some((atMs) => atMs >= answeredAtMs && atMs - answeredAtMs <= DELIVERED_MS_MAX),
       );
+    const isExplained = (job: AskedJob): boolean =>
+      lostJobs.has(job.jobId) || unheardJobs.has(job.jobId) || died(job);
+    const unreportedIn = (records: ReadonlyMap<number, JobRecord>) =>
+      answered.filter((job) => isUnreported(job, records.get(job.jobId)));
+    // The journal may be read after the last webhook.
+    await until(async () => unreportedIn(await recordsIn(store)).every(isExplained), DELIVERED_MS_MAX);
+
+    const ledger = createLedger({ store });
+    const before = await recordsIn(store);
+    const unreported = unreportedIn(before);
+    // A webhook frees no rejected job and charges none that the ledger did not admit. The sweep does: it asks GitLab.
+    const verdicts = asked.map((job) =>
+      verdictOn(before.get(job.jobId), outcomeOf(job), systemClock.nowMs()),
+    );
+    const bypass = { ledger, currentRules: async () => scene.rules, clock: systemClock, log: silentLog };
+    await concludeAll(verdicts, {
+      ...{ ledger, tally: newConcludeTally(), chargeUnknown: 'nothing' },
+      chargeBypass: (truths) => chargeBypass(truths, bypass),
+    });
+    const records = await recordsIn(store);
+    const { drift } = await ledger.rebuild({ repair: false });
+
     const unanswered = asked.filter((job) => !answered.includes(job));
     const named = (jobs: readonly AskedJob[]) => jobs.map(({ jobId, result }) => `job ${jobId}: ${result}`);
     return {
       ...{ seed, minutes, faults, asked: asked.length },
       ...{ admitted: answeredWith('admitted').length, rejected: answeredWith('rejected').length },
       cut: unanswered.filter(cut).length,
-      /** Rejections that died with a killed relay: nothing ran, so nothing is charged. */
-      diedWithRelay: missing.filter(died).length,
+      /** The relay's own decisions that the ledger never got: the sweep charged those that ran. */
+      ...{
+        diedWithRelay: unreported.filter(died).length,
+        unheard: unreported.filter(({ jobId }) => unheardJobs.has(jobId)).length,
+      },
       ...{ declaredLost: lostJobs.size, commits: stream.seen.commits },
       promises: {
         'requests without a response': named(unanswered.filter((job) => !cut(job))),
         'commits at which the ledger itself was over a limit': stream.seen.over,
-        'requests without a record, not declared lost, and not gone with a killed relay': named(
-          missing.filter((job) => !died(job)),
+        'decisions that the ledger never got, not declared lost, and not gone with a killed relay': named(
+          unreported.filter((job) => !isExplained(job)),
         ),
         'jobs whose record differs from what the router heard': answered.flatMap((job) =>
           wrongOf(job, records.get(job.jobId)),
@@ -295,9 +306,12 @@ async function recordsIn(store: DynamoStore): Promise<ReadonlyMap<number, JobRec
 const liveIn = (records: ReadonlyMap<number, JobRecord>): readonly number[] =>
   [...records.keys()].filter((jobId) => ['HELD', 'RUNNING'].includes(records.get(jobId)?.state ?? ''));
 
+/** The ledger never got this decision of a relay. A rejection by the ledger may have come too late for the relay. */
+const isUnreported = ({ result }: AskedJob, record: JobRecord | undefined): boolean =>
+  record === undefined || (result === 'admitted' && record.state === 'REJECTED');
+
 function wrongOf({ jobId, result }: AskedJob, record: JobRecord | undefined): readonly string[] {
-  if (record === undefined) return [];
-  const { state } = record;
-  const right = result === 'admitted' ? state === 'SETTLED' : state === 'REJECTED' || state === 'RELEASED';
-  return right ? [] : [`job ${jobId}: ${result}, but its record is ${state}`];
+  const state = record?.state ?? 'missing';
+  const right = result === 'admitted' ? ['SETTLED'] : ['REJECTED', 'RELEASED', 'missing'];
+  return right.includes(state) ? [] : [`job ${jobId}: ${result}, but its record is ${state}`];
 }

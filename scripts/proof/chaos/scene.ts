@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readRulesFile } from '../../../functions/core/rules.ts';
 import { dynamoClient } from '../../../functions/core/store/sdk-table.ts';
 import * as functionNames from '../../../functions/names.ts';
 import * as relayNames from '../../../relay/names.ts';
@@ -184,7 +185,7 @@ async function openParts(
     }),
   );
   await router.until(() => router.waitingStreams() > 8, { timeoutMs: 30_000 });
-  return { endpoint, router, admit, settle, relays };
+  return { endpoint, router, admit, settle, relays, rules: readRulesFile(policyFile) };
 }
 
 interface ChaosFault {
