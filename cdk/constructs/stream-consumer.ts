@@ -4,9 +4,10 @@ import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { PK, SK } from '../../functions/names.ts';
+import type { Settings } from '../settings/deployment.ts';
+import type { LedgerTable } from './ledger-table.ts';
 import type { NodeLambda } from './node-lambda.ts';
 import type { KeyPattern, StreamReading } from './program-rows.ts';
-import type { ProgramsProps } from './programs.ts';
 
 /** SQS keeps messages for 14 days at most: a holiday of two weeks is not too late. */
 const DEAD_LETTERS_KEPT = Duration.days(14);
@@ -17,7 +18,7 @@ export function consumeStream(
   name: string,
   stream: StreamReading,
   program: NodeLambda,
-  { settings, ledger }: Pick<ProgramsProps, 'settings' | 'ledger'>,
+  { settings, ledger }: { readonly settings: Settings; readonly ledger: LedgerTable },
 ): Queue {
   const place = new Construct(scope, 'Consumer');
   const deadLetters = new Queue(place, 'DeadLetters', {

@@ -143,8 +143,10 @@ function move(
     if (forecast !== undefined && !flags.json) io.out(forecastText(forecast, screen));
     const format = { currency: budget.policy.currency, json: flags.json, io };
     let view: Pick<RolloutMovedView, 'moved' | 'held' | 'set' | 'edit' | 'outcome'>;
-    if (dryRun) view = { outcome: 'unchanged', ...planMoves(rows, step) };
-    else {
+    if (dryRun) {
+      const { moved, held } = planMoves(rows, step);
+      view = { outcome: 'unchanged', moved, held };
+    } else {
       const json = {
         subjects: which === 'all' ? ('all' as const) : rows.map(({ subject }) => subject),
         direction: step.direction,

@@ -66,15 +66,19 @@ export async function answerOf<Response extends ClientResponse<unknown>>(
   return { ok: false, status: response.status, refused: (await response.json()) as ApiError };
 }
 
+/** A wrong flag for what is not there or cannot be meant; a failure for all else, such as a console that does not answer. */
+export function refusalError(status: number, { message, remedy }: ApiRefusal['error']): Error {
+  const text = `${message} ${remedy}`;
+  return status === 404 || status === 422 ? new UsageError(text) : new Error(text);
+}
+
 /** The same where it has to be there. @throws {UsageError} for what is not there or cannot be meant, {Error} with the remedy for all else. */
 export async function answeredInProcess<Response extends ClientResponse<unknown>>(
   asking: Promise<Response>,
 ): Promise<AnswerOf<Response>> {
   const answer = await answerOf(asking);
   if (answer.ok) return answer.body;
-  const { message, remedy } = answer.refused.error;
-  const text = `${message} ${remedy}`;
-  throw answer.status === 404 || answer.status === 422 ? new UsageError(text) : new Error(text);
+  throw refusalError(answer.status, answer.refused.error);
 }
 
 export async function found<Response extends ClientResponse<unknown>>(

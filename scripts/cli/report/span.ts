@@ -4,7 +4,7 @@ import type { Directory } from '../../../policies/directory.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { UsageError } from '../../terminal/command.ts';
-import type { ApiRefusal } from '../api/api-in-process.ts';
+import { type ApiRefusal, refusalError } from '../api/api-in-process.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
 
 export const SPAN_HELP = `Days begin and end in $TOLLGATE_ROLLUP_ZONE, else in UTC; the last one is meant whole.`;
@@ -43,9 +43,10 @@ export function refusedFlag(
   { status, refused }: { readonly status: number; readonly refused: ApiRefusal },
   group: string | undefined,
   { groupByPath }: Directory,
-): UsageError {
+): Error {
   if (status === 404 && group !== undefined)
     return notInDirectory(`--group ${group}`, group, groupByPath.keys());
   const { error, problems: [problem] = [] } = refused;
-  return new UsageError(problem === undefined ? error.message : `--${problem.path[0]}: ${problem.message}`);
+  if (problem === undefined) return refusalError(status, error);
+  return new UsageError(`--${problem.path[0]}: ${problem.message}`);
 }

@@ -7,7 +7,10 @@ import { writeUserFile } from '../../terminal/user-file.ts';
 type Formats<Result> = Readonly<Record<string, (result: Result, screen: Screen) => string>>;
 
 export const deliveryFlags = (formats: Formats<never>) => ({
-  format: choice('<format>', '(default: terminal) ', Object.keys(formats)),
+  format: {
+    ...choice('<format>', '', Object.keys(formats)),
+    help: `${Object.keys(formats).join(', ')} (default: terminal)`,
+  },
   out: text('<file>', 'writes it there'),
 });
 

@@ -20,7 +20,7 @@ import { choice, command, orElse, print, required, text, toggle } from '../../te
 import { amounts, printable, right, type Screen } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess, answerOf, found } from '../api/api-in-process.ts';
 import { type BudgetContext, withBooks } from '../api/open-api.ts';
-import { notInDirectory } from '../evaluation/unknown-place.ts';
+import { ALL_GROUPS, notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_EXITS } from '../ledger-flags.ts';
 import { money, shadowCount } from '../report/shadow-words.ts';
 import { refusedFlag } from '../report/span.ts';
@@ -74,25 +74,28 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     const { month, group, by } = flags;
     const withPrices = flags.format === 'focus' || flags['with-prices'];
     const query = { group, by, ...(withPrices && { with_prices: 'yes' as const }) };
-    const read = ({ api, directory }: BudgetContext) => readStatement(api, month, query, directory);
+    const daysAlone = 'it without --by job, --with-prices and --format focus';
+    const read = ({ api, directory }: BudgetContext) =>
+      readStatement(api, month, query, directory, daysAlone);
     return deliverAs(FORMATS, flags, io, () => withBooks(flags, io, read));
   },
 });
 
-/** @throws {UsageError} naming the flag that the API refuses */
+/** @param expected - says what to do if only the days of the month can be read. @throws {UsageError} naming the refused flag */
 export async function readStatement(
   api: ApiClient,
   month: string,
   query: Parameters<ApiClient['statements'][':month']['$get']>[0]['query'],
   directory: Directory,
+  expected = 'a month of the last 90 days, and --ledger rather than --console',
 ): Promise<Statement> {
   const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
   if (answer.ok) return answer.body;
   if (answer.refused.error.code === 'only_days')
     throw new UsageError(
-      `--month "${month}": only its days are kept after 90 days, or shown by a console; expected it without --by job, --with-prices and --format focus`,
+      `--month "${month}": only its days are kept after 90 days, or shown by a console; expected ${expected}`,
     );
-  throw refusedFlag(answer, query.group, directory);
+  throw refusedFlag(answer, query.group === ALL_GROUPS ? undefined : query.group, directory);
 }
 
 const COLUMNS = [

@@ -83,13 +83,13 @@ async function examined(asked: object, options: Partial<LocalRouterOptions> = {}
 }
 
 test.each([false, true])(
-  'a good installation (WebSocket: %s) gets a clean bill, its one question is admitted, and no value is shown',
+  'a good installation (WebSocket: %s) gets a clean bill, its one request is admitted, and no value is shown',
   async (ws) => {
     const controllers = [{ id: 1, tokens: ['glrct-doctor'], state: 'enabled' }] as const;
     const { findings, shape, answer } = await examined(job, { controllers }, ws);
     expect(findings.filter(({ outcome }) => outcome === 'problem')).toEqual([]);
     const ok = Object.fromEntries(
-      ['token', 'register', 'admit job', 'question', 'explained', 'job id', 'timeout', 'answer'].map(
+      ['token', 'register', 'admit job', 'request', 'explained', 'job id', 'timeout', 'answer'].map(
         (check) => [check, 'ok'],
       ),
     );
@@ -114,13 +114,13 @@ test('a newer router is noted with the fields the schema does not know, one with
   expect(findings.find(({ outcome }) => outcome === 'problem')?.remedy).toContain('proto:sync');
 });
 
-test('a refused token is found at registration and at the stream; no question in time is a note', async () => {
+test('a refused token is found at registration and at the stream; no request in time is a note', async () => {
   const router = await aRouter({ controllers: [{ id: 1, tokens: ['glrct-other'], state: 'enabled' }] });
   const { findings } = await examinedBy(withOptions(router.grpcUrl ?? ''));
   expect(outcomes(findings)).toMatchObject({ register: 'problem', 'admit job': 'problem' });
   const idle = await aRouter();
   const waited = await examinedBy(withOptions(idle.grpcUrl ?? '', { wait: 1_000 }));
-  expect(outcomes(waited.findings)).toMatchObject({ 'admit job': 'ok', question: 'note' });
+  expect(outcomes(waited.findings)).toMatchObject({ 'admit job': 'ok', request: 'note' });
 });
 
 test('a private authority is named, and trusted by TOLLGATE_CA_FILE', async () => {
@@ -134,7 +134,7 @@ test('a private authority is named, and trusted by TOLLGATE_CA_FILE', async () =
   const withIt = await doctor(args, { TOLLGATE_CA_FILE: file('ca.pem', cert) });
   expect(withIt.code).toBe(0);
   expect(outcomes(JSON.parse(withIt.stdout).findings)).toMatchObject({
-    ...{ register: 'ok', 'admit job': 'ok', question: 'skipped' },
+    ...{ register: 'ok', 'admit job': 'ok', request: 'skipped' },
   });
   expect((await doctor([])).code).toBe(3);
 });

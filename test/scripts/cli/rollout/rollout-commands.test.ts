@@ -78,6 +78,8 @@ test('the way of one group: held, reported, on, forced, and one command back', a
   const dry = await run('rollout next', ['acme', '--dry-run']);
   expect(dry).toMatchObject({ code: 0, err: '' });
   expect(dry.out).toContain('reported → warn');
+  const planned = JSON.parse((await run('rollout next', ['acme', '--dry-run', '--json'])).out);
+  expect(Object.keys(planned)).toEqual(['outcome', 'moved', 'held', 'dryRun', 'forecast']);
   const on = await run('rollout next', ['acme', ...WHY]);
   expect(on.code).toBe(0);
   expect((await json('budget history', '--count', '1')).edits).toMatchObject([{ source: 'cli' }]);
