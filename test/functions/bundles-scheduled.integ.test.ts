@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { dynamoHealthLook } from '../../functions/answers/health/read-health.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
+import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { inboxItem } from '../../functions/core/ledger/items.ts';
+import { itemAt, putItem } from '../../functions/core/store/calls.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { TimeLimit } from '../../functions/core/store/operation.ts';
 import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
@@ -17,6 +19,7 @@ import {
   aRig,
   type Fake,
   fakeParameters,
+  fakeSns,
   GITLAB_TOKEN,
   INSTANCE,
   type Rig,
@@ -45,11 +48,12 @@ beforeAll(async () => {
   await ensureTable(client, rig.table);
   client.destroy();
   parameters = await fakeParameters({ [TOKEN_PARAMETER]: GITLAB_TOKEN });
-  // A GitLab in which nothing has happened yet.
+  // A GitLab in which nothing has happened yet, except that the job router failed each job that is asked about.
   gitlab = await aFake((request, _, response) => {
     askedWith.add(request.headers['private-token']);
+    const jobId = /\/jobs\/(\d+)$/.exec(request.url ?? '')?.[1];
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end('[]');
+    response.end(JSON.stringify(jobId === undefined ? [] : failedByRouter(Number(jobId))));
   });
   asking = {
     [names.ENV_GITLAB_URL]: gitlab.url,
@@ -65,6 +69,24 @@ afterAll(async () => {
   gitlab?.close();
 });
 
+const failedByRouter = (id: number) => ({
+  ...{ id, name: 'unit', stage: 'test', ref: 'main', status: 'failed', runner: null, duration: 1 },
+  failure_reason: 'job_router_failure',
+  created_at: new Date(Date.now() - 400_000).toISOString(),
+  started_at: new Date(Date.now() - 390_000).toISOString(),
+  finished_at: new Date(Date.now() - 389_000).toISOString(),
+  ...{ project: { id: 7 }, pipeline: { id: 5000, project_id: 7 } },
+});
+
+/** A ledger on the table of the functions. */
+function openLedger(clock = systemClock) {
+  const client = patientClient(endpoint);
+  onTestFinished(() => client.destroy());
+  const table = dynamoTable(client, rig.table);
+  const store = new DynamoStore({ table, instance: INSTANCE, clock: systemClock, random: Math.random });
+  return { table, ledger: createLedger({ store, clock }) };
+}
+
 /** As the stream tells of it. */
 const inserted = (sequence: string, NewImage: unknown) => ({
   eventID: `event-${sequence}`,
@@ -73,9 +95,9 @@ const inserted = (sequence: string, NewImage: unknown) => ({
   awsRegion: 'local',
   dynamodb: { SequenceNumber: sequence, StreamViewType: 'NEW_AND_OLD_IMAGES', NewImage },
 });
-const arrived = (sequence: string, jobId: number) => {
+const arrived = (sequence: string, jobId: number, over: Partial<JobTruth> = {}) => {
   const [startedAtMs, finishedAtMs] = [Date.now() - 60_000, Date.now()];
-  const body = hintOf(ranFor(jobId, 60, { startedAtMs, finishedAtMs }));
+  const body = hintOf(ranFor(jobId, 60, { startedAtMs, finishedAtMs, ...over }));
   const item = { id: `delivery-${jobId}`, body, receivedAtMs: Date.now(), untilMs: Date.now() };
   return inserted(sequence, inboxItem(item, ledgerKeys(INSTANCE)));
 };
@@ -83,19 +105,15 @@ const foreign = inserted('2', { pk: { S: 'other.example.com#job#1' }, sk: { S: '
 
 describe('the deployed consumers of the stream', () => {
   test('settle what arrived and pass over what is not theirs', async () => {
-    const client = patientClient(endpoint);
-    const parts = { instance: INSTANCE, clock: systemClock, random: Math.random };
-    const ledger = createLedger({
-      store: new DynamoStore({ table: dynamoTable(client, rig.table), ...parts }),
-    });
+    const { ledger } = openLedger();
     const facts = someFacts({ rootId: 100 });
     const asks = [21, 22].map((jobId) => anAsk(jobId, [claim('group/100', 60)], { facts }));
     await ledger.hold(asks, systemClock.monotonicMs() + 60_000);
-    client.destroy();
     const consumer = await rig.start('settle/stream');
     const event = { Records: [arrived('1', 21), foreign, arrived('3', 22)] };
     expect(await consumer.invoke(event)).toEqual({ batchItemFailures: [] });
     expect(consumer.output()).toContain('"applied":2');
+    expect(await ledger.readRecord(21)).toMatchObject({ state: 'SETTLED', durationSeconds: 60 });
   });
 
   test('report those deliveries, and no others, that the ledger could not take', async () => {
@@ -112,6 +130,13 @@ describe('the deployed consumers of the stream', () => {
     expect(await rollup.invoke(event)).toEqual({ batchItemFailures: [] });
   });
 });
+
+/** The values of a metric in the lines that a function wrote. */
+const measuredIn = (output: string, name: string): readonly number[] =>
+  output
+    .split('\n')
+    .filter((line) => line.startsWith('{"_aws"'))
+    .flatMap((line) => measuredOf(line).values[name] ?? []);
 
 describe('the deployed functions of a schedule', () => {
   const scheduled = { source: 'aws.scheduler', 'detail-type': 'Scheduled Event', detail: {} };
@@ -133,15 +158,7 @@ describe('the deployed functions of a schedule', () => {
 
   test('of what is long over the sweep closes the period, and the recount takes the user’s id', async () => {
     const thenMs = Date.now() - 110 * 86_400_000;
-    const client = patientClient(endpoint);
-    const table = {
-      table: dynamoTable(client, rig.table),
-      instance: INSTANCE,
-      clock: systemClock,
-      random: Math.random,
-    };
-    const clock = { ...systemClock, nowMs: () => thenMs };
-    const ledger = createLedger({ store: new DynamoStore(table), clock });
+    const { table, ledger } = openLedger({ ...systemClock, nowMs: () => thenMs });
     const month = new Date(thenMs).toISOString().slice(0, 7);
     const claims = [claim('group/1', 100, undefined, { counter: counter('group/1', 'money-month', month) })];
     const ask = anAsk(900, claims, { facts: someFacts({ userId: 987_654_321 }) });
@@ -152,14 +169,13 @@ describe('the deployed functions of a schedule', () => {
     expect(await sweep.invoke(scheduled)).toMatchObject({ closedPeriods: 1, waitingPeriods: 0 });
     const drift = await rig.start('drift');
     // As if no round had begun: the first one does not wait.
-    await table.table.send('DeleteItem', { key: ledgerKeys(INSTANCE).recountRound }, new TimeLimit(60_000));
+    await table.send('DeleteItem', { key: ledgerKeys(INSTANCE).recountRound }, new TimeLimit(60_000));
     expect(await drift.invoke(scheduled)).toBe('over');
     expect(drift.output()).toMatch(/"no drift".*"records":3,.*"drifting":0,/);
     expect(drift.output()).not.toContain('987654321');
     const record = await ledger.readRecord(900);
     expect(record?.facts).not.toHaveProperty('userId');
     expect(record?.facts.userPseudonym).toMatch(/^~[\w-]{12}$/);
-    client.destroy();
   });
 
   test('the directory lists an empty GitLab to its end', async () => {
@@ -206,12 +222,7 @@ describe('the deployed functions of a schedule', () => {
     // GitLab is newer than the descriptors; that no relay was heard is another alarm's.
     expect(await doctor.invoke(scheduled)).toMatchObject({ problems: 1, alarming: 1 });
     const alarm = ALL_ALARMS.find(({ name }) => name === 'HealthProblems');
-    const line =
-      doctor
-        .output()
-        .split('\n')
-        .find((each) => each.startsWith('{"_aws"')) ?? '';
-    const written = measuredOf(line).values.HealthProblems ?? [];
+    const written = measuredIn(doctor.output(), 'HealthProblems');
     expect(written).toEqual([1]);
     const having = (values: readonly number[]) => (series: { readonly name: string }) =>
       series.name === 'HealthProblems' ? values : Array.from({ length: 120 }, () => 0);
@@ -222,15 +233,75 @@ describe('the deployed functions of a schedule', () => {
     expect(isOnAfter(alarm, 120, () => having([]))).toBe(true);
     expect(doctor.output()).not.toContain(GITLAB_TOKEN);
 
-    const client = patientClient(endpoint);
-    const kept = await dynamoHealthLook({ table: dynamoTable(client, rig.table), instance: INSTANCE }).read();
-    client.destroy();
+    const kept = await dynamoHealthLook({ table: openLedger().table, instance: INSTANCE }).read();
     expect(kept?.deployed.descriptorsVersion).toBe('18.9');
     expect(kept?.view.findings.find(({ about }) => about === 'version of GitLab')).toMatchObject({
       severity: 'warning',
       alarm: 'HealthProblems',
     });
     local.stop();
+    await server.stop();
+  });
+
+  test('a job that was admitted and yet failed by the router is held until the sweep asks GitLab, and disarms if that is set', async () => {
+    const { table, ledger } = openLedger();
+    const measured = { [names.ENV_DEPLOYMENT]: 'test' };
+    const facts = someFacts({ rootId: 100, projectId: 7 });
+    await ledger.hold(
+      [31, 32, 33].map((jobId) => anAsk(jobId, [claim('group/100', 60)], { facts })),
+      systemClock.monotonicMs() + 60_000,
+    );
+    const consumer = await rig.start('settle/stream', measured);
+    const over = { status: 'failed', failureReason: 'job_router_failure' } as const;
+    const Records = [31, 32, 31].map((jobId, at) => arrived(`${at}`, jobId, over));
+    expect(await consumer.invoke({ Records })).toEqual({ batchItemFailures: [] });
+    expect(measuredIn(consumer.output(), 'AdmittedYetFailed')).toEqual([]);
+    expect(await ledger.readRecord(31)).toMatchObject({ state: 'HELD' });
+
+    // No webhook reports job 33; it is due once its timeout is over.
+    await ledger.postpone([{ jobId: 33, dueAtMs: Date.now() - 1_000 }]);
+    const sweep = await rig.start('sweep', { ...asking, ...measured });
+    const first = (await sweep.invoke(scheduled)) as { readonly admittedYetFailed: readonly number[] };
+    expect(first).toMatchObject({ released: 3 });
+    expect(first.admittedYetFailed.toSorted()).toEqual([31, 32, 33]);
+    expect(await sweep.invoke(scheduled)).toMatchObject({ released: 0, admittedYetFailed: [] });
+    expect(measuredIn(sweep.output(), 'AdmittedYetFailed')).toEqual([3, 0]);
+    const alarm = ALL_ALARMS.find(({ name }) => name === 'AdmittedYetFailed');
+    expect(3).toBeGreaterThan(alarm?.breach[1] ?? Number.POSITIVE_INFINITY);
+    const warned = sweep
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('admitted, yet failed by the'));
+    expect(warned).toEqual([expect.stringMatching(/^(?=.*"31")(?=.*"32")(?=.*"33")/)]);
+    const records = await ledger.readRecords([31, 32, 33]);
+    expect(records.map((record) => record?.state)).toEqual(Array(3).fill('RELEASED'));
+    expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+
+    const beat = { [names.HEARTBEAT_AT]: { N: String(Date.now()) } };
+    const beatKey = { pk: ledgerKeys(INSTANCE).heartbeatPk, sk: 'relay-1' };
+    await putItem(table, itemAt(beatKey, beat), new TimeLimit(60_000));
+    const local = createLocalGitLab({
+      ...{ random: seededRandom(1), token: GITLAB_TOKEN },
+      controllers: [{ id: 7, description: 'tollgate', state: 'enabled', instanceScope: true }],
+    });
+    const server = await local.listen();
+    const pages: URLSearchParams[] = [];
+    const sns = await fakeSns(pages);
+    const watchdog = (more: Readonly<Record<string, string>>) =>
+      rig.start('watchdog', {
+        ...{ ...asking, ...more, [names.ENV_GITLAB_URL]: server.url, [names.ENV_CONTROLLER_ID]: '7' },
+        [names.ENV_PAGE_TOPIC]: 'arn:aws:sns:eu-central-1:123456789012:page',
+        AWS_ENDPOINT_URL_SNS: sns.url,
+      });
+    expect(await (await watchdog({})).invoke(scheduled)).toBe('relay_heard');
+    expect(local.controller(7)?.state).toBe('enabled');
+    const disarming = await watchdog({ [names.ENV_DISARM_AFTER_FAILED_JOB]: 'yes' });
+    expect(await disarming.invoke(scheduled)).toBe('disarmed_for_job');
+    expect(local.controller(7)?.state).toBe('dry_run');
+    expect(disarming.output()).not.toContain(GITLAB_TOKEN);
+    expect(pages.map((page) => page.get('Message'))).toEqual([expect.stringMatching(/Job 3[123] of/)]);
+    local.stop();
+    sns.close();
     await server.stop();
   });
 

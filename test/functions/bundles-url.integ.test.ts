@@ -1,14 +1,23 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
-import { ENV_WEBHOOK_SECRETS_PARAMETER } from '../../functions/names.ts';
+import { systemClock } from '../../functions/core/environment/environment.ts';
+import { groupHookKey } from '../../functions/core/gitlab/group-hooks.ts';
+import { DynamoLimitTable } from '../../functions/core/limits/limit-table.ts';
+import { publishLimits } from '../../functions/core/limits/publish-limits.ts';
+import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
+import { ENV_WEBHOOK_SECRETS_PARAMETER, ENV_WEBHOOK_TOKENS_PARAMETER } from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { documentedUrlEvent, type HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
+import { aPolicy } from '../policies/documents.ts';
 import {
   aRig,
   bodyOf,
   delivery,
   type Fake,
   fakeParameters,
+  INSTANCE,
   type Rig,
   WEBHOOK_SECRET,
 } from '../support/bundle-rig.ts';
@@ -19,22 +28,29 @@ import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 /** One more than the contract's megabyte. */
 const TOO_LARGE = ' '.repeat(1024 * 1024 + 1);
 const PARAMETER = '/tollgate/test/webhook-secrets';
+const TOKENS = '/tollgate/test/webhook-tokens';
+const PLAIN = 'a plain secret of these tests only';
 
 const endpoint = sharedDynamoDb();
 let parameters: Fake;
 let rig: Rig;
-let admit: HostedBundle;
+let admit: Awaited<ReturnType<Rig['start']>>;
 let settle: HostedBundle;
+const readParameters: string[] = [];
 
 beforeAll(async () => {
   const client = patientClient(endpoint);
   rig = aRig(endpoint);
   await ensureTable(client, rig.table);
   client.destroy();
-  parameters = await fakeParameters({ [PARAMETER]: `${WEBHOOK_SECRET}\n` });
+  parameters = await fakeParameters(
+    { [PARAMETER]: `${WEBHOOK_SECRET}\n`, [TOKENS]: `${PLAIN}\n` },
+    readParameters,
+  );
   admit = await rig.start('admit');
   settle = await rig.start('settle', {
     [ENV_WEBHOOK_SECRETS_PARAMETER]: PARAMETER,
+    [ENV_WEBHOOK_TOKENS_PARAMETER]: TOKENS,
     AWS_ENDPOINT_URL_SSM: parameters.url,
   });
 });
@@ -46,9 +62,9 @@ afterAll(async () => {
 
 describe('the deployed admit function', () => {
   const place = { projectId: 1003, namespaceId: 102, rootNamespaceId: 100 };
-  const asking = (jobId: number): string =>
+  const asking = (jobId: number, over: object = {}): string =>
     JSON.stringify({
-      requests: [{ jobId, ...place, image: 'golang:1.26', timeoutSeconds: 600 }],
+      requests: [{ jobId, ...place, image: 'golang:1.26', timeoutSeconds: 600, ...over }],
       remainingMs: 20_000,
     });
   const ask = (body: string, base64 = false): Promise<unknown> =>
@@ -80,9 +96,56 @@ describe('the deployed admit function', () => {
     });
   });
 
+  test.each([
+    ['IMAGE_NOT_ALLOWED', { jobId: 4, image: 'evil.example/x:1' }],
+    // Judging it loads the pattern matcher, which the bundle loads late.
+    ['OVERWRITE_NOT_ALLOWED', { jobId: 5, variables: { KUBERNETES_NAMESPACE_OVERWRITE: 'kube-system' } }],
+  ])('rejects with %s', async (code, { jobId, ...over }) => {
+    expect(bodyOf(await ask(asking(jobId, over)))).toMatchObject({
+      decisions: [{ outcome: 'rejected', violations: [{ reason: { code } }] }],
+    });
+  });
+
+  test('loads no client of SSM when it starts', () => {
+    const files = readdirSync(admit.folder).filter((name) => name.endsWith('.mjs'));
+    const imported = files.flatMap(
+      (name) =>
+        readFileSync(join(admit.folder, name), 'utf8').match(/(?:from|import)\s*["'][^"']+["']/g) ?? [],
+    );
+    expect(imported.length).toBeGreaterThan(0);
+    expect(imported.filter((each) => each.includes('client-ssm'))).toEqual([]);
+  });
+
   test('answers what it does not know with 404', async () => {
     const event = documentedUrlEvent({ path: '/v1/unknown', body: '{}' });
     expect(await admit.invoke(event)).toMatchObject({ statusCode: 404 });
+  });
+
+  test('decides by the limits that are live', async () => {
+    const outcomes = async (jobIds: readonly number[]): Promise<readonly unknown[]> => {
+      const requests = jobIds.flatMap(
+        (jobId) => (JSON.parse(asking(jobId)) as { requests: object[] }).requests,
+      );
+      const answer = bodyOf(await ask(JSON.stringify({ requests, remainingMs: 20_000 })));
+      return (answer as { decisions: unknown[] }).decisions;
+    };
+    // The packed limits give this group seven jobs at once.
+    const packed = await outcomes([11, 12, 13, 14, 15, 16, 17, 18]);
+    expect(packed.at(-1)).toMatchObject({ violations: [{ reason: { code: 'CONCURRENCY_FULL' } }] });
+    const client = patientClient(endpoint);
+    const parts = { instance: INSTANCE, clock: systemClock, random: Math.random };
+    const table = new DynamoLimitTable({ table: dynamoTable(client, rig.table), ...parts });
+    const change = { actor: 'a', why: 'w', source: 's', atMs: Date.now() };
+    const published = await publishLimits({ limits: [] }, change, { table, policy: aPolicy() });
+    client.destroy();
+    expect(published.outcome).toBe('live');
+    // A rejection does not wait long for the pointer; the next request has it.
+    let last: readonly unknown[] = [];
+    for (let jobId = 19; jobId < 39; jobId += 1) {
+      last = await outcomes([jobId]);
+      if ((last[0] as { outcome: string }).outcome === 'admitted') break;
+    }
+    expect(last).toMatchObject([{ outcome: 'admitted' }]);
   });
 });
 
@@ -103,6 +166,15 @@ describe('the deployed settle endpoint', () => {
       guarantee: 'drops what is signed and no JSON, without a refusal',
       event: delivery('{"object_kind":', { id: 'broken' }),
       outcome: 'dropped',
+    },
+    {
+      guarantee: 'takes the plain token of a GitLab before 19.0, which cannot sign',
+      event: documentedUrlEvent({
+        path: '/v1/gitlab/jobs/100',
+        headers: { 'x-gitlab-event': 'Job Hook', 'x-gitlab-token': groupHookKey(PLAIN, 100) },
+        body: JSON.stringify({ ...aJobHook(), build_id: 2 }),
+      }),
+      outcome: 'received',
     },
   ])('$guarantee', async ({ event, outcome }) => {
     const answer = await settle.invoke(event);
@@ -129,6 +201,10 @@ describe('the deployed settle endpoint', () => {
     },
   ])('refuses $guarantee', async ({ event, status }) => {
     expect(await settle.invoke(event)).toMatchObject({ statusCode: status });
+  });
+
+  test('reads each of its secrets once', () => {
+    expect(readParameters.toSorted()).toEqual([PARAMETER, TOKENS]);
   });
 
   test('says nothing of secrets or bodies in its log', () => {

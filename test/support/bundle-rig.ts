@@ -45,9 +45,14 @@ export async function aFake(
   };
 }
 
-export const fakeParameters = (values: Readonly<Record<string, string>>): Promise<Fake> =>
+/** @param read - the names of the parameters that were read, with decryption. */
+export const fakeParameters = (
+  values: Readonly<Record<string, string>>,
+  read: string[] = [],
+): Promise<Fake> =>
   aFake((_, body, response) => {
-    const { Name } = JSON.parse(body) as { Name: string };
+    const { Name, WithDecryption } = JSON.parse(body) as { Name: string; WithDecryption?: boolean };
+    if (WithDecryption === true) read.push(Name);
     const Value = values[Name];
     response.writeHead(Value === undefined ? 400 : 200, { 'content-type': 'application/x-amz-json-1.1' });
     response.end(
@@ -77,7 +82,7 @@ export function aRig(endpoint: string) {
     /** The name of the table that the functions use. It is the rig's alone: files of one worker share modules and the database. */
     table,
     /** Builds a function as it is deployed and starts it with this environment besides the usual one. */
-    start: async (name: FunctionName, more: Readonly<Record<string, string>> = {}): Promise<HostedBundle> => {
+    start: async (name: FunctionName, more: Readonly<Record<string, string>> = {}) => {
       const own = join(folder, name.replace('/', '-'));
       mkdirSync(own, { recursive: true });
       await bundleFunction(name, join(own, 'handler.mjs'));
@@ -94,7 +99,7 @@ export function aRig(endpoint: string) {
         },
       });
       started.push(bundle);
-      return bundle;
+      return { ...bundle, folder: own };
     },
     close: async (): Promise<void> => {
       for (const bundle of started) await bundle.close();

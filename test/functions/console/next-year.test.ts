@@ -66,24 +66,22 @@ async function finance(more: readonly LimitEdit[] = []) {
       .filter((limit) => isValidAt(limit, house.clock.nowMs()))
       .map(({ id, amount }) => `${id} ${amount / 1_000_000}`);
   };
-  /** Gives a grant through the API. */
-  const grant = async (asked: object): Promise<void> => {
+  /** Edits through the API; a second person approves what takes two. */
+  const edit = async (...edits: readonly object[]): Promise<number> => {
+    const base = (await house.desk.live())?.pointer.set;
     const answer = await app.request('/api/v1/limits/edits', {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'if-match': `"${(await house.desk.live())?.pointer.set}"`,
-      },
-      body: JSON.stringify({
-        edits: [{ kind: 'grant', subject: 'group/104', reason: 'release', ...asked }],
-        why: 'release',
-      }),
+      headers: { 'content-type': 'application/json', 'if-match': `"${base}"` },
+      body: JSON.stringify({ edits, why: 'less', confirmed: true }),
     });
-    const body = (await answer.json()) as Told;
-    if (answer.status === 202) await approve(body.request.id);
-    else if (answer.status !== 200) throw new Error(JSON.stringify(body));
+    if (answer.status === 202) await approve(((await answer.json()) as Told).request.id);
+    return answer.status;
   };
-  return { ...house, app, exported, send, take, approve, written, travel, money, grant };
+  const grant = async (asked: object): Promise<void> => {
+    const status = await edit({ kind: 'grant', subject: 'group/104', reason: 'release', ...asked });
+    expect([200, 202]).toContain(status);
+  };
+  return { ...house, exported, send, take, written, travel, money, edit, grant };
 }
 
 const withAmount = (file: string, place: string, to: string): string =>
@@ -197,11 +195,11 @@ test('a limit in another zone ends and begins at its own midnight', async () => 
 });
 
 test.each([
-  { when: 'before the file', limit: 'money-month', first: true },
-  { when: 'after the file', limit: 'money-month', first: false },
-])('a grant given $when goes on across the day, for jobs as for pages', async ({ limit, first }) => {
+  { when: 'before the file', first: true },
+  { when: 'after the file', first: false },
+])('a grant given $when goes on across the day, for jobs as for pages', async ({ first }) => {
   const { grant, apply, travel, money, ask } = await finance();
-  const across = { limit, amount: '1', from: '2026-12-20', until: '2027-01-10' };
+  const across = { limit: 'money-month', amount: '1', from: '2026-12-20', until: '2027-01-10' };
   if (first) await grant(across);
   await apply(CARDS_NEXT_YEAR);
   if (!first) await grant(across);
@@ -218,28 +216,19 @@ test.each([
 });
 
 test('an edit that names no limit changes the one in force, not the one that has ended', async () => {
-  const { app, apply, approve, desk, travel, written, grant, money } = await finance();
+  const { apply, travel, written, edit, grant, money } = await finance();
   await apply(CARDS_NEXT_YEAR);
   travel(Date.UTC(2027, 0, 5));
-  const edit = async (edits: readonly object[]) => {
-    const answer = await app.request('/api/v1/limits/edits', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'if-match': `"${(await desk.live())?.pointer.set}"` },
-      body: JSON.stringify({ edits, why: 'less', confirmed: true }),
-    });
-    if (answer.status === 202) await approve(((await answer.json()) as Told).request.id);
-    return answer.status;
-  };
-  expect(await edit([{ kind: 'set', subject: 'group/104', unit: 'money', amount: 3.5, per: 'month' }])).toBe(
+  expect(await edit({ kind: 'set', subject: 'group/104', unit: 'money', amount: 3.5, per: 'month' })).toBe(
     200,
   );
   expect(await written(104)).toEqual(['- 3 - 2026-12-31', `money-month-${NEXT_YEAR} 3.5 ${NEXT_YEAR} -`]);
-  expect(await edit([{ kind: 'scale', subject: 'group/104', by: '-10%' }])).toBe(200);
+  expect(await edit({ kind: 'scale', subject: 'group/104', by: '-10%' })).toBe(200);
   expect(await written(104)).toEqual(['- 3 - 2026-12-31', `money-month-${NEXT_YEAR} 3.15 ${NEXT_YEAR} -`]);
   await grant({ limit: 'money-month', amount: '1', from: '2027-01-05', until: '2027-01-10' });
   expect(await money(104)).toEqual([`money-month-${NEXT_YEAR} 4.15`]);
   // The ended limit may be tidied away; what was granted on it and goes on stays.
-  expect(await edit([{ kind: 'remove', subject: 'group/104', limit: 'money-month' }])).toBe(202);
+  expect(await edit({ kind: 'remove', subject: 'group/104', limit: 'money-month' })).toBe(202);
   expect(await money(104)).toEqual([`money-month-${NEXT_YEAR} 4.15`]);
 });
 

@@ -15,16 +15,6 @@ const full = {
 };
 const BETA = { projectId: 2, namespaceId: 201, rootNamespaceId: 200 };
 
-describe('a run without events', () => {
-  test('sends no message and writes nothing', async () => {
-    const { news, cursors, clock } = await noticesHarness();
-    const before = await cursors.read();
-    clock.advance(15 * 60_000);
-    expect(await news()).toEqual([]);
-    expect(await cursors.read()).toEqual(before);
-  });
-});
-
 describe('a message', () => {
   test('begins with what waits for its recipient, and is as urgent as that', async () => {
     const { edit, request, ask, run, notify } = await noticesHarness({

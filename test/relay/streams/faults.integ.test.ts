@@ -72,21 +72,6 @@ test.each(['grpc', 'ws'] as const)(
   },
 );
 
-test.each(['before_question', 'after_question', 'before_reading', 'after_answer'] as const)(
-  'fault 1: a connection reset %s is survived, and the job asked again is answered',
-  async (point) => {
-    const router = await aRouter();
-    await using relay = relayBefore(urls(router).grpc);
-    expect(await router.admit(job(1))).toMatchObject({ result: 'admitted' });
-    router.faults.cutStreams(point);
-    const cut = await router.admit(job(2));
-    expect(cut.result).toBe(point === 'after_answer' ? 'admitted' : 'failed');
-    await relay.until(() => relay.ofType('backing_off').length > 0, 'the news of the reset');
-    expect(await router.admit(job(2))).toMatchObject({ result: 'admitted' });
-    expect(relay.ofType('backing_off')[0]).toMatchObject({ code: 14, attempt: 1 });
-  },
-);
-
 test.each(['grpc', 'ws'] as const)(
   'fault 3: a black hole under %s is noticed by keepalive, and healed without a restart',
   async (transport) => {

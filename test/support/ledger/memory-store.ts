@@ -1,23 +1,16 @@
-/** The ledger's store in memory, with every fault DynamoDB can have: for tests, simulations and the bench. */
+/** The product's store over a table in memory, with every fault DynamoDB can have. */
 import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { decodeItem } from '../../../functions/core/ledger/items.ts';
-import type {
-  InboxItem,
-  ReadOptions,
-  StoredItem,
-  TransactOptions,
-  TransactOutcome,
-  Write,
-} from '../../../functions/core/ledger/store.ts';
-import { ANNOUNCED_SK, INBOX_SK, type LedgerKeys, ledgerKeys } from '../../../functions/core/store/keys.ts';
+import type { InboxItem, ReadOptions, StoredItem, Write } from '../../../functions/core/ledger/store.ts';
+import { ANNOUNCED_SK, INBOX_SK, ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
-import { type ItemTable, PK, SK } from '../../../functions/core/store/operation.ts';
+import { PK, SK } from '../../../functions/core/store/operation.ts';
 import { LedgerError } from '../../../functions/core/store/table-failure.ts';
 
 export interface MemoryStoreOptions {
   readonly instance: string;
-  /** Waits out latencies and ages tokens. Absent: latencies are refused. */
+  /** Waits out latencies and ages tokens. */
   readonly clock?: LedgerClock;
   readonly fault?: (operation: StoreOperation) => StoreFault | undefined;
   /** Awaited before an operation reaches the table and before its answer leaves, so that a scheduler can order both. */
@@ -27,6 +20,7 @@ export interface MemoryStoreOptions {
 }
 
 const FAULTY = {
+  transact: 'transact',
   readCounters: 'readCounters',
   readPeriod: 'readCounters',
   readRecords: 'readRecords',
@@ -37,7 +31,7 @@ const FAULTY = {
   receive: 'receive',
 } as const;
 
-export type StoreOperation = 'transact' | (typeof FAULTY)[keyof typeof FAULTY];
+export type StoreOperation = (typeof FAULTY)[keyof typeof FAULTY];
 
 export interface StoreFault {
   /** `lost-before`: never applied; `lost-after`: applied, and the answer is lost. Both look the same to the caller. */
@@ -45,68 +39,60 @@ export interface StoreFault {
   readonly latencyMs?: number;
 }
 
-type StoreMethod = (...asked: unknown[]) => Promise<unknown>;
+type StoreMethod = (...args: readonly unknown[]) => Promise<unknown>;
 
 export class MemoryStore extends DynamoStore {
-  readonly keys: LedgerKeys;
-  readonly #options: MemoryStoreOptions;
+  readonly keys: ReturnType<typeof ledgerKeys>;
   readonly #table: MemoryTable;
-  readonly #applied: { writes?: readonly Write[] | undefined };
+  readonly #nowMs: () => number;
 
-  constructor(options: MemoryStoreOptions) {
-    const { instance, clock = systemClock, schedule, onCommit } = options;
-    const applied: { writes?: readonly Write[] } = {};
-    const table = new MemoryTable({
-      nowMs: () => options.clock?.nowMs() ?? 0,
-      onWritten: () => applied.writes && onCommit?.(applied.writes),
-      scanPageItems: 1,
-    });
+  constructor({ instance, clock, fault, schedule, onCommit, onReceived }: MemoryStoreOptions) {
+    const nowMs = () => clock?.nowMs() ?? 0;
+    let writes: readonly Write[] | undefined;
+    const table = new MemoryTable({ nowMs, onWritten: () => writes && onCommit?.(writes), scanPageItems: 1 });
+    const send: MemoryTable['send'] = async (name, operation) => {
+      if (name === 'Scan') await schedule?.('scan');
+      return table.send(name, operation);
+    };
     super({
-      table: schedule === undefined ? table : scheduledScans(table, schedule),
-      instance,
-      clock,
-      random: () => 0,
+      table: schedule === undefined ? table : { tableName: table.tableName, send },
+      ...{ instance, clock: clock ?? systemClock, random: () => 0 },
     });
     this.keys = ledgerKeys(instance);
-    this.#options = options;
     this.#table = table;
-    this.#applied = applied;
+    this.#nowMs = nowMs;
     const methods = this as unknown as Record<string, StoreMethod>;
     for (const [name, operation] of Object.entries(FAULTY)) {
       const call = methods[name]?.bind(this) as StoreMethod;
-      methods[name] = async (...asked) => {
-        const fault = await this.#faultAt(operation, asked.at(-1) as ReadOptions);
-        if (fault === 'conflict' || fault === 'throttle') throw lost(operation);
-        const answer = await call(...asked);
-        if (fault === 'lost-after') throw lost(operation);
+      methods[name] = async (...args) => {
+        const { timeoutMs } = args.at(-1) as ReadOptions;
+        const { kind, latencyMs = 0 } = fault?.(operation) ?? {};
+        await schedule?.(operation);
+        if (latencyMs > 0) await (clock ?? systemClock).sleep(Math.min(latencyMs, timeoutMs));
+        const isLate = latencyMs > timeoutMs && kind !== 'lost-after';
+        if (isLate || kind === 'lost-before') throw lost(operation);
+        const isTransaction = operation === 'transact';
+        if (kind === 'conflict' || kind === 'throttle') {
+          if (!isTransaction) throw lost(operation);
+          const contended = [...(args[0] as readonly Write[]).keys()];
+          return { outcome: kind === 'conflict' ? 'conflict' : 'throttled', contended };
+        }
+        // The table writes before the call returns its promise.
+        if (isTransaction) writes = args[0] as readonly Write[];
+        const result = call(...args);
+        writes = undefined;
+        const answer = await result;
+        if (isTransaction) await schedule?.('transacted');
+        if (operation === 'receive' && answer === true) onReceived?.(args[0] as InboxItem);
+        if (kind === 'lost-after') throw lost(operation);
         return answer;
       };
     }
   }
 
-  override async transact(writes: readonly Write[], options: TransactOptions): Promise<TransactOutcome> {
-    const fault = await this.#faultAt('transact', options);
-    const contended = [...writes.keys()];
-    if (fault === 'conflict') return { outcome: 'conflict', contended };
-    if (fault === 'throttle') return { outcome: 'throttled', contended };
-    this.#applied.writes = writes;
-    const answer = super.transact(writes, options);
-    this.#applied.writes = undefined;
-    const outcome = await answer;
-    await this.#options.schedule?.('transacted');
-    if (fault === 'lost-after') throw lost('transact');
-    return outcome;
-  }
-
-  override async receive(item: InboxItem, options: ReadOptions): Promise<boolean> {
-    const first = await super.receive(item, options);
-    if (first) this.#options.onReceived?.(item);
-    return first;
-  }
-
   /** Deletes what has expired by now; DynamoDB does the same within some days. */
   collectGarbage(): void {
-    this.#table.collectGarbage(this.#options.clock?.nowMs() ?? 0);
+    this.#table.collectGarbage(this.#nowMs());
   }
 
   *dump(): Generator<StoredItem> {
@@ -115,29 +101,7 @@ export class MemoryStore extends DynamoStore {
       if (!isOther && !this.keys.isInboxPk(item[PK]?.S ?? '')) yield decodeItem(item, this.keys);
     }
   }
-
-  async #faultAt(operation: string, { timeoutMs }: ReadOptions): Promise<StoreFault['kind'] | undefined> {
-    const { clock, schedule } = this.#options;
-    const { kind, latencyMs = 0 } = this.#options.fault?.(operation as StoreOperation) ?? {};
-    await schedule?.(operation);
-    if (latencyMs > 0) {
-      if (clock === undefined)
-        throw new LedgerError('ledger_misuse', 'a slow fault needs a clock to wait on');
-      await clock.sleep(Math.min(latencyMs, timeoutMs));
-      if (latencyMs > timeoutMs && kind !== 'lost-after') throw lost('slow operation');
-    }
-    if (kind === 'lost-before') throw lost('operation');
-    return kind;
-  }
 }
-
-const scheduledScans = (table: ItemTable, schedule: (step: string) => Promise<unknown>): ItemTable => ({
-  tableName: table.tableName,
-  send: async (name, operation, limit) => {
-    if (name === 'Scan') await schedule('scan');
-    return table.send(name, operation, limit);
-  },
-});
 
 const lost = (operation: string): LedgerError =>
   new LedgerError('ledger_unavailable', `${operation}: no answer from the in-memory table (injected fault)`);

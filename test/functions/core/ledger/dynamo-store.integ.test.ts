@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type LedgerClock, systemClock } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
@@ -6,9 +5,7 @@ import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { dynamoPseudonymKeys, nameless } from '../../../../functions/core/ledger/user-ids.ts';
 import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { anAsk, claim, counter, wordOf } from '../../../support/ledger/asks.ts';
-import { editedCohort, expectSumKept } from '../../../support/ledger/cohort-edits.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
 import { ledgerContract } from './contract.ts';
 
 const TABLE = 'ledger-contract';
@@ -20,19 +17,6 @@ const store = (instance: string, clock: LedgerClock): DynamoStore =>
   new DynamoStore({ table: dynamoTable(local.client, TABLE), instance, clock, random: Math.random });
 
 ledgerContract(store);
-
-test('no admission takes a cohort past its sum, however its limits are edited while jobs run', async () => {
-  let cohorts = 0;
-  await fc.assert(
-    fc.asyncProperty(editedCohort, async (edited) => {
-      cohorts += 1;
-      const instance = `edited-${cohorts}.example.com`;
-      const ledgers = [0, 1].map(() => createLedger({ store: store(instance, systemClock) }));
-      await expectSumKept(edited, ledgers, systemClock);
-    }),
-    { numRuns: propertyRuns(25) },
-  );
-});
 
 describe('64 concurrent callers', () => {
   test('limit 150, 256 jobs each asked twice at once on two programs: exactly 150 are admitted', async () => {
