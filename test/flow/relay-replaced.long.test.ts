@@ -132,6 +132,6 @@ test('a relay that cannot read what is left starts all the same, says so, and kn
   relay.kill();
   const { stdout } = await relay.closed;
   expect(logOf(stdout).map(({ msg, message }) => msg ?? message)).toContain(
-    'what other relays knew to be left of limits could not be read',
+    'the headroom snapshots of other relays could not be read',
   );
 });
