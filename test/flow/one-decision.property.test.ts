@@ -172,7 +172,7 @@ const requestOf = (jobId: number, { pipelineId, projectId, ...job }: Job): Admis
   ...(pipelineId !== undefined && { pipelineId }),
 });
 
-/** A decision as it is compared: the outcome, what rejects the job, and its price. */
+/** A decision as it is compared: the outcome, what rules say against the job in which mode, and its price. */
 interface Told {
   readonly outcome: string;
   readonly against: readonly string[];
@@ -185,8 +185,12 @@ interface Line {
   readonly code: string;
 }
 
+/** Without the note that the glass was broken, which only the decision itself has. */
 const against = (lines: readonly Line[]): readonly string[] =>
-  lines.flatMap(({ rule, mode: how, code }) => (how === 'enforce' ? [`${rule}: ${code}`] : [])).toSorted();
+  lines
+    .filter(({ code }) => code !== 'BREAK_GLASS')
+    .map(({ rule, mode: how, code }) => `${rule} ${how}: ${code}`)
+    .toSorted();
 
 function world() {
   const clock = testClock();
@@ -221,6 +225,7 @@ function world() {
     if (outcome.outcome !== 'live') throw new Error(JSON.stringify(outcome));
   };
 
+  const glass = { isBroken: false };
   /** By a process that has just started: it remembers no limits of a moment ago. */
   const admit = async (request: AdmissionRequest): Promise<Told> => {
     const app = createAdmitApp({
@@ -232,7 +237,8 @@ function world() {
     const answer = await (await app.request(ADMISSIONS_PATH, { method: 'POST', body })).json();
     const [decision] = (answer as { decisions: Decision[] }).decisions;
     if (decision === undefined || decision.outcome === 'undecided') throw new Error(JSON.stringify(answer));
-    const violations = decision.outcome === 'rejected' ? decision.violations : [];
+    glass.isBroken = decision.shadow.some(({ reason }) => reason.code === 'BREAK_GLASS');
+    const violations = [...(decision.outcome === 'rejected' ? decision.violations : []), ...decision.shadow];
     return {
       outcome: decision.outcome,
       against: against(violations.map(({ reason, ...each }) => ({ ...each, code: reason.code }))),
@@ -248,7 +254,7 @@ function world() {
     await usage.writeEstimates(1, { history: withRuns(history, runs), rev }, clock.nowMs());
   };
 
-  return { clock, ledger, limits, usage, store, read, publish, admit, learn };
+  return { clock, ledger, limits, usage, store, read, publish, admit, learn, glass };
 }
 
 type World = ReturnType<typeof world>;
@@ -309,8 +315,20 @@ const OUTCOMES: Readonly<Record<string, string>> = { Yes: 'admitted', No: 'rejec
 
 /** What the states must come to at least once, for the property to say something. */
 const MET = [
-  ...['admitted', 'rejected', 'freezes: GROUP_FROZEN', 'images: IMAGE_NOT_ALLOWED', 'starts: WINDOW_FULL'],
-  ...['slots: CONCURRENCY_FULL', 'budgets: BUDGET_EXHAUSTED', 'budgets: EXCEEDS_LIMIT_ALONE'],
+  ...[
+    'admitted',
+    'rejected',
+    'freezes enforce: GROUP_FROZEN',
+    'images enforce: IMAGE_NOT_ALLOWED',
+    'starts enforce: WINDOW_FULL',
+  ],
+  ...[
+    'slots enforce: CONCURRENCY_FULL',
+    'budgets enforce: BUDGET_EXHAUSTED',
+    'budgets enforce: EXCEEDS_LIMIT_ALONE',
+    'budgets shadow: BUDGET_EXHAUSTED',
+    'pinned warn: IMAGE_NOT_ALLOWED',
+  ],
 ];
 
 test('every surface gives the decision of the admit function, whatever the state', async () => {
@@ -345,6 +363,7 @@ test('every surface gives the decision of the admit function, whatever the state
         const job = earlier?.job ?? fresh;
         const told: Record<string, Told | undefined> = {};
         let agent: string | undefined;
+        let fits: readonly boolean[] = [];
         const page = earlier && (await pageOf(earlier.jobId));
         if (earlier !== undefined && page !== undefined) {
           told['the page of the job that is retried'] = page;
@@ -354,9 +373,11 @@ test('every surface gives the decision of the admit function, whatever the state
           const answer = await here.read.check(askedOf(job), USERS.admin);
           if (answer.outcome !== 'checked') throw new Error(answer.outcome);
           told.check = ofCheck(answer.pipeline);
+          fits = answer.pipeline.limits.flatMap((row) => (row.mode === 'enforce' ? [row.fits] : []));
           told['can-i'] = ofCheck(await jsonOf(['can-i', '--ledger=local', ...flagsOf(job), '--json']));
         }
         const decision = await here.admit(requestOf(jobId, job));
+        if (decision.outcome === 'admitted' && !here.glass.isBroken) expect(fits).not.toContain(false);
         // Its own hold does not stand in its way.
         told['its page'] = await pageOf(jobId);
         told.explain = ofPage(await jsonOf(['explain', '--ledger=local', '--json', String(jobId)]));

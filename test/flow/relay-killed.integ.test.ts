@@ -1,36 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { loopbackPort } from '../../scripts/local/loopback.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
 import { MemoryStore } from '../support/ledger/memory-store.ts';
+import { spawnRelay } from '../support/relay/relay-process.ts';
 
-const MAIN = fileURLToPath(new URL('../../relay/main.ts', import.meta.url));
 const JOBS = [1, 2, 3, 4, 5];
 
-const children: ChildProcess[] = [];
-
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL');
-});
-
-async function startRelayProcess(routerUrl: string, admitUrl: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [MAIN], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: {
-      PATH: process.env.PATH,
-      TOLLGATE_ROUTER_URL: routerUrl,
-      TOLLGATE_ROUTER_TOKEN: TOKEN,
-      TOLLGATE_ADMIT_URL: admitUrl,
-      TOLLGATE_DEADLINE_MS: '10000',
-      TOLLGATE_HEALTH_PORT: String(await loopbackPort()),
-    },
+async function startRelay(routerUrl: string, admitUrl: string) {
+  const relay = spawnRelay({
+    TOLLGATE_ROUTER_URL: routerUrl,
+    TOLLGATE_ROUTER_TOKEN: TOKEN,
+    TOLLGATE_ADMIT_URL: admitUrl,
+    TOLLGATE_DEADLINE_MS: '10000',
+    TOLLGATE_HEALTH_PORT: String(await loopbackPort()),
   });
-  children.push(child);
-  return child;
+  onTestFinished(relay.kill);
+  return relay;
 }
 
 test('fault 9: a relay killed after the ledger committed charges nobody twice, and its successor answers the same', async () => {
@@ -39,30 +26,27 @@ test('fault 9: a relay killed after the ledger committed charges nobody twice, a
   const { app, ledger } = admitApp(store, rules);
   let committed = 0;
   let hold = true;
-  let onCommitted = (): void => {};
-  const allCommitted = new Promise<void>((resolve) => {
-    onCommitted = resolve;
-  });
+  const allCommitted = Promise.withResolvers<void>();
   const front = new Hono();
   front.all('*', async (c) => {
     const response = await app.fetch(c.req.raw);
     committed += ((await response.clone().json()) as { decisions?: unknown[] }).decisions?.length ?? 0;
-    if (committed === JOBS.length) onCommitted();
+    if (committed === JOBS.length) allCommitted.resolve();
     // The ledger has spoken, and the relay never hears it.
     return hold ? new Promise<Response>(() => {}) : response;
   });
   const server = await listen(front);
   const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
 
-  const first = await startRelayProcess(router.grpcUrl ?? '', server.url);
+  const first = await startRelay(router.grpcUrl ?? '', server.url);
   await router.until(() => router.waitingStreams() >= JOBS.length);
   const lost = Promise.all(JOBS.map((jobId) => router.admit(question(jobId))));
-  await allCommitted;
-  first.kill('SIGKILL');
+  await allCommitted.promise;
+  first.kill();
   expect((await lost).map(({ result }) => result)).toEqual(JOBS.map(() => 'failed'));
   hold = false;
 
-  const second = await startRelayProcess(router.grpcUrl ?? '', server.url);
+  const second = await startRelay(router.grpcUrl ?? '', server.url);
   await router.until(() => router.waitingStreams() >= 1);
   const again = await Promise.all(JOBS.map((jobId) => router.admit(question(jobId))));
   expect(again.map(({ result }) => result)).toEqual(JOBS.map(() => 'admitted'));
@@ -75,9 +59,8 @@ test('fault 9: a relay killed after the ledger committed charges nobody twice, a
   const due = await store.due(1, Number.MAX_SAFE_INTEGER, 10, { timeoutMs: 300_000 });
   expect(due.map(({ jobId }) => jobId)).toContain(1);
 
-  second.kill('SIGTERM');
-  const [code] = await once(second, 'exit');
-  expect(code, 'SIGTERM ends with 0').toBe(0);
+  second.child.kill('SIGTERM');
+  expect((await second.closed).code, 'SIGTERM ends with 0').toBe(0);
   await router.close();
   await server.close();
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { Hono } from 'hono';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
 import { headroomTable } from '../../relay/fallback/headroom-snapshot.ts';
 import { loopbackPort } from '../../scripts/local/loopback.ts';
@@ -18,10 +18,6 @@ import { signedLocalFetch } from '../support/relay/signed-local-fetch.ts';
 
 const TABLE = 'relay-replaced';
 const local = localTable(TABLE);
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 /**
  * A router, an admit function that can be gone, and relays: a job costs one EUR, a month has five. The function reports a limit
@@ -36,11 +32,11 @@ async function scene(instance: string) {
   const front = new Hono();
   front.all('*', (c) => (service.isGone ? c.body(null, 503) : app.fetch(c.req.raw)));
   const server = await listen(front);
-  ends.push(() => server.close());
+  onTestFinished(() => server.close());
   const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
-  ends.push(() => router.close());
+  onTestFinished(() => router.close());
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-replaced-'));
-  ends.push(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const policyFile = join(folder, 'rules.json');
   writeFileSync(policyFile, JSON.stringify({ policy: { version: 'flow', document: FLOW_POLICY } }));
   const start = async (endpoint = local.endpoint) => {
@@ -58,7 +54,7 @@ async function scene(instance: string) {
       AWS_SECRET_ACCESS_KEY: 'local',
       AWS_ENDPOINT_URL_DYNAMODB: endpoint,
     });
-    ends.push(relay.kill);
+    onTestFinished(relay.kill);
     await relay.wrote('"started"');
     await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
     // In an outage, too, nobody is rejected before.
@@ -136,6 +132,6 @@ test('a relay that cannot read what is left starts all the same, says so, and kn
   relay.kill();
   const { stdout } = await relay.closed;
   expect(logOf(stdout).map(({ msg, message }) => msg ?? message)).toContain(
-    'what other relays knew to be left of limits could not be read',
+    'the headroom snapshots of other relays could not be read',
   );
 });

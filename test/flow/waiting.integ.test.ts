@@ -1,5 +1,5 @@
 /** A relay as a process, the admit function and DynamoDB Local: a job waits for a slot and gets it. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
@@ -10,11 +10,6 @@ import { proveSchema } from '../support/flow/prove-schema.ts';
 import { until } from '../support/flow/until.ts';
 import { localTable } from '../support/ledger/local-table.ts';
 import { logOf, spawnRelay } from '../support/relay/relay-process.ts';
-
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 const SLOTS = { subject: 'group/100', limit: 'jobs-now', period: 'now' };
 const local = localTable('waiting');
@@ -29,9 +24,9 @@ test('a job waits while all slots are taken, gets the next that is free, and a r
   const rules = flowRules([{ on: { group: 100 }, jobs: 2, wait: '60s' }]);
   const { app, ledger } = admitApp(store, rules);
   const server = await listen(app);
-  ends.push(() => server.close());
+  onTestFinished(() => server.close());
   const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
-  ends.push(() => router.close());
+  onTestFinished(() => router.close());
   const port = await loopbackPort();
   const relay = spawnRelay({
     TOLLGATE_ROUTER_URL: router.grpcUrl ?? '',
@@ -41,7 +36,7 @@ test('a job waits while all slots are taken, gets the next that is free, and a r
     TOLLGATE_ANSWER_WITHIN_MS: '25000',
     TOLLGATE_HEALTH_PORT: String(port),
   });
-  ends.push(relay.kill);
+  onTestFinished(relay.kill);
   await relay.wrote('streams wait at the router');
   await proveSchema(router);
   const waitingJobs = async (): Promise<number> => {

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { benchMessage } from '../../scripts/proof/bench/bench-message.ts';
 import { TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
@@ -13,11 +13,6 @@ const HEAP_MEGABYTES = 96;
 /** Includes the way of 4 MiB through gRPC and TCP; read in whole, the worst of them cost as much as a thousand. */
 const TYPICAL_QUESTIONS_MAX = 120;
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
 /** A whole relay, with the admit function and a ledger in memory inside, in a small heap. */
 async function startRelay(url: string) {
   const child = fork(ROLES, ['inline-relay'], {
@@ -26,7 +21,7 @@ async function startRelay(url: string) {
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  ends.push(() => child.kill());
+  onTestFinished(() => void child.kill());
   const ended = new Promise<never>((_, reject) => {
     child.once('exit', (code) => reject(new Error(`the relay ended with code ${code}`)));
   });
@@ -46,7 +41,7 @@ async function startRelay(url: string) {
 
 test('whatever one legal question is full of, it costs its neighbours little, and they are answered', async () => {
   const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
-  ends.push(() => router.close());
+  onTestFinished(() => router.close());
   const cpuMicros = await startRelay(router.grpcUrl ?? '');
   await router.until(() => router.waitingStreams() >= 16);
   let jobId = 0;

@@ -1,33 +1,23 @@
 /** Every program that calls GitLab, as it is deployed: by a proxy with a password, to a certificate of a private authority. */
 
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { itemAt, putItem } from '../../functions/core/store/calls.ts';
+import { TimeLimit } from '../../functions/core/store/operation.ts';
 import * as names from '../../functions/names.ts';
-import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { documentedUrlEvent } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import { aFake, aRig, type Fake, fakeParameters, INSTANCE, type Rig } from '../support/bundle-rig.ts';
-import { patientClient } from '../support/ledger/patient-client.ts';
-import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import { PROXY_CREDENTIALS, startPrivateNetwork } from '../support/private-network.ts';
 
-const endpoint = sharedDynamoDb();
 const asked: string[] = [];
 let [parameters, gitlab]: (Fake | undefined)[] = [];
 let network: Awaited<ReturnType<typeof startPrivateNetwork>>;
 let rig: Rig;
 
 beforeAll(async () => {
-  const client = patientClient(endpoint);
-  rig = aRig(endpoint);
-  await ensureTable(client, rig.table);
+  rig = await aRig();
   // Without a relay that was heard, the watchdog has nothing to ask.
-  const beat = {
-    pk: { S: `${INSTANCE}${names.HEARTBEAT_PK_SUFFIX}` },
-    sk: { S: 'relay' },
-    at: { N: String(Date.now()) },
-  };
-  await client.send(new PutItemCommand({ TableName: rig.table, Item: beat }));
-  client.destroy();
+  const key = { pk: `${INSTANCE}${names.HEARTBEAT_PK_SUFFIX}`, sk: 'relay' };
+  await putItem(rig.table, itemAt(key, { at: { N: String(Date.now()) } }), new TimeLimit(60_000));
   gitlab = await aFake(({ method, url = '' }, _, response) => {
     asked.push(`${method} ${url.replace(/\?.*/, '')}`);
     response.writeHead(200, { 'content-type': 'application/json' });

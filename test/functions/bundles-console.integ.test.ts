@@ -2,9 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { STYLE_HREF } from '../../functions/console/pages/assets.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
 import { hashSecret, makeCsrfToken } from '../../functions/core/signin/sessions.ts';
-import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import * as names from '../../functions/names.ts';
-import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import {
   documentedUrlEvent,
   type HostedBundle,
@@ -19,8 +17,6 @@ import {
   INSTANCE,
   type Rig,
 } from '../support/bundle-rig.ts';
-import { patientClient } from '../support/ledger/patient-client.ts';
-import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 
 const SECRET = 'a client secret of these tests only';
 const SECRET_PARAMETER = '/tollgate/test/signin-secret';
@@ -33,16 +29,13 @@ interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const endpoint = sharedDynamoDb();
 let parameters: Fake;
 let gitlab: Fake;
 let rig: Rig;
 let hosted: HostedBundle;
 
 beforeAll(async () => {
-  const client = patientClient(endpoint);
-  rig = aRig(endpoint);
-  await ensureTable(client, rig.table);
+  rig = await aRig();
   parameters = await fakeParameters({ [SECRET_PARAMETER]: SECRET, [TOKEN_PARAMETER]: GITLAB_TOKEN });
   gitlab = await aFake((request, _, response) => {
     const known = request.url === '/.well-known/openid-configuration';
@@ -60,19 +53,15 @@ beforeAll(async () => {
     AWS_ENDPOINT_URL_SSM: parameters.url,
   });
   const nowMs = Date.now();
-  await dynamoSessionStore({ table: dynamoTable(client, rig.table), instance: INSTANCE }).create(
-    hashSecret(SESSION_ID),
-    {
-      userId: 7,
-      username: 'fritz',
-      name: 'Fritz',
-      roles: { admin: false, finance: true, ownedGroupIds: [], viewerGroupIds: [] },
-      rolesReadAtMs: nowMs,
-      seenAtMs: nowMs,
-      endsAtMs: nowMs + 3_600_000,
-    },
-  );
-  client.destroy();
+  await dynamoSessionStore({ table: rig.table, instance: INSTANCE }).create(hashSecret(SESSION_ID), {
+    userId: 7,
+    username: 'fritz',
+    name: 'Fritz',
+    roles: { admin: false, finance: true, ownedGroupIds: [], viewerGroupIds: [] },
+    rolesReadAtMs: nowMs,
+    seenAtMs: nowMs,
+    endsAtMs: nowMs + 3_600_000,
+  });
 });
 
 afterAll(async () => {

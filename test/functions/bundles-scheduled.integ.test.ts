@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dynamoHealthLook } from '../../functions/answers/health/read-health.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
@@ -8,9 +8,7 @@ import { inboxItem } from '../../functions/core/ledger/items.ts';
 import { itemAt, putItem } from '../../functions/core/store/calls.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { TimeLimit } from '../../functions/core/store/operation.ts';
-import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import * as names from '../../functions/names.ts';
-import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { createLocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../scripts/local/random.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
@@ -26,8 +24,6 @@ import {
 } from '../support/bundle-rig.ts';
 import { measuredOf } from '../support/emf-spec.ts';
 import { anAsk, claim, counter, someFacts } from '../support/ledger/asks.ts';
-import { patientClient } from '../support/ledger/patient-client.ts';
-import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import { hintOf, ranFor } from '../support/ledger/truths.ts';
 import { isOnAfter } from '../support/relay/alarm-state.ts';
 
@@ -35,7 +31,6 @@ import { isOnAfter } from '../support/relay/alarm-state.ts';
 const NOWHERE = 'http://127.0.0.1:1';
 const TOKEN_PARAMETER = '/tollgate/test/gitlab-token';
 
-const endpoint = sharedDynamoDb();
 let parameters: Fake;
 let gitlab: Fake;
 let rig: Rig;
@@ -43,10 +38,7 @@ let asking: Readonly<Record<string, string>>;
 const askedWith = new Set<unknown>();
 
 beforeAll(async () => {
-  const client = patientClient(endpoint);
-  rig = aRig(endpoint);
-  await ensureTable(client, rig.table);
-  client.destroy();
+  rig = await aRig();
   parameters = await fakeParameters({ [TOKEN_PARAMETER]: GITLAB_TOKEN });
   // A GitLab in which nothing has happened yet, except that the job router failed each job that is asked about.
   gitlab = await aFake((request, _, response) => {
@@ -80,11 +72,9 @@ const failedByRouter = (id: number) => ({
 
 /** A ledger on the table of the functions. */
 function openLedger(clock = systemClock) {
-  const client = patientClient(endpoint);
-  onTestFinished(() => client.destroy());
-  const table = dynamoTable(client, rig.table);
+  const { table } = rig;
   const store = new DynamoStore({ table, instance: INSTANCE, clock: systemClock, random: Math.random });
-  return { table, ledger: createLedger({ store, clock }) };
+  return createLedger({ store, clock });
 }
 
 /** As the stream tells of it. */
@@ -105,7 +95,7 @@ const foreign = inserted('2', { pk: { S: 'other.example.com#job#1' }, sk: { S: '
 
 describe('the deployed consumers of the stream', () => {
   test('settle what arrived and pass over what is not theirs', async () => {
-    const { ledger } = openLedger();
+    const ledger = openLedger();
     const facts = someFacts({ rootId: 100 });
     const asks = [21, 22].map((jobId) => anAsk(jobId, [claim('group/100', 60)], { facts }));
     await ledger.hold(asks, systemClock.monotonicMs() + 60_000);
@@ -158,7 +148,7 @@ describe('the deployed functions of a schedule', () => {
 
   test('of what is long over the sweep closes the period, and the recount takes the user’s id', async () => {
     const thenMs = Date.now() - 110 * 86_400_000;
-    const { table, ledger } = openLedger({ ...systemClock, nowMs: () => thenMs });
+    const ledger = openLedger({ ...systemClock, nowMs: () => thenMs });
     const month = new Date(thenMs).toISOString().slice(0, 7);
     const claims = [claim('group/1', 100, undefined, { counter: counter('group/1', 'money-month', month) })];
     const ask = anAsk(900, claims, { facts: someFacts({ userId: 987_654_321 }) });
@@ -169,7 +159,7 @@ describe('the deployed functions of a schedule', () => {
     expect(await sweep.invoke(scheduled)).toMatchObject({ closedPeriods: 1, waitingPeriods: 0 });
     const drift = await rig.start('drift');
     // As if no round had begun: the first one does not wait.
-    await table.send('DeleteItem', { key: ledgerKeys(INSTANCE).recountRound }, new TimeLimit(60_000));
+    await rig.table.send('DeleteItem', { key: ledgerKeys(INSTANCE).recountRound }, new TimeLimit(60_000));
     expect(await drift.invoke(scheduled)).toBe('over');
     expect(drift.output()).toMatch(/"no drift".*"records":3,.*"drifting":0,/);
     expect(drift.output()).not.toContain('987654321');
@@ -233,7 +223,7 @@ describe('the deployed functions of a schedule', () => {
     expect(isOnAfter(alarm, 120, () => having([]))).toBe(true);
     expect(doctor.output()).not.toContain(GITLAB_TOKEN);
 
-    const kept = await dynamoHealthLook({ table: openLedger().table, instance: INSTANCE }).read();
+    const kept = await dynamoHealthLook({ table: rig.table, instance: INSTANCE }).read();
     expect(kept?.deployed.descriptorsVersion).toBe('18.9');
     expect(kept?.view.findings.find(({ about }) => about === 'version of GitLab')).toMatchObject({
       severity: 'warning',
@@ -244,7 +234,7 @@ describe('the deployed functions of a schedule', () => {
   });
 
   test('a job that was admitted and yet failed by the router is held until the sweep asks GitLab, and disarms if that is set', async () => {
-    const { table, ledger } = openLedger();
+    const ledger = openLedger();
     const measured = { [names.ENV_DEPLOYMENT]: 'test' };
     const facts = someFacts({ rootId: 100, projectId: 7 });
     await ledger.hold(
@@ -279,7 +269,7 @@ describe('the deployed functions of a schedule', () => {
 
     const beat = { [names.HEARTBEAT_AT]: { N: String(Date.now()) } };
     const beatKey = { pk: ledgerKeys(INSTANCE).heartbeatPk, sk: 'relay-1' };
-    await putItem(table, itemAt(beatKey, beat), new TimeLimit(60_000));
+    await putItem(rig.table, itemAt(beatKey, beat), new TimeLimit(60_000));
     const local = createLocalGitLab({
       ...{ random: seededRandom(1), token: GITLAB_TOKEN },
       controllers: [{ id: 7, description: 'tollgate', state: 'enabled', instanceScope: true }],

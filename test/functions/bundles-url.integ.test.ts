@@ -6,11 +6,9 @@ import { systemClock } from '../../functions/core/environment/environment.ts';
 import { groupHookKey } from '../../functions/core/gitlab/group-hooks.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/limit-table.ts';
 import { publishLimits } from '../../functions/core/limits/publish-limits.ts';
-import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
+import { readRulesFile } from '../../functions/core/rules.ts';
 import { ENV_WEBHOOK_SECRETS_PARAMETER, ENV_WEBHOOK_TOKENS_PARAMETER } from '../../functions/names.ts';
-import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { documentedUrlEvent, type HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
-import { aPolicy } from '../policies/documents.ts';
 import {
   aRig,
   bodyOf,
@@ -22,8 +20,6 @@ import {
   WEBHOOK_SECRET,
 } from '../support/bundle-rig.ts';
 import { aJobHook } from '../support/job-hook-bodies.ts';
-import { patientClient } from '../support/ledger/patient-client.ts';
-import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 
 /** One more than the contract's megabyte. */
 const TOO_LARGE = ' '.repeat(1024 * 1024 + 1);
@@ -31,7 +27,6 @@ const PARAMETER = '/tollgate/test/webhook-secrets';
 const TOKENS = '/tollgate/test/webhook-tokens';
 const PLAIN = 'a plain secret of these tests only';
 
-const endpoint = sharedDynamoDb();
 let parameters: Fake;
 let rig: Rig;
 let admit: Awaited<ReturnType<Rig['start']>>;
@@ -39,10 +34,7 @@ let settle: HostedBundle;
 const readParameters: string[] = [];
 
 beforeAll(async () => {
-  const client = patientClient(endpoint);
-  rig = aRig(endpoint);
-  await ensureTable(client, rig.table);
-  client.destroy();
+  rig = await aRig();
   parameters = await fakeParameters(
     { [PARAMETER]: `${WEBHOOK_SECRET}\n`, [TOKENS]: `${PLAIN}\n` },
     readParameters,
@@ -132,12 +124,11 @@ describe('the deployed admit function', () => {
     // The packed limits give this group seven jobs at once.
     const packed = await outcomes([11, 12, 13, 14, 15, 16, 17, 18]);
     expect(packed.at(-1)).toMatchObject({ violations: [{ reason: { code: 'CONCURRENCY_FULL' } }] });
-    const client = patientClient(endpoint);
     const parts = { instance: INSTANCE, clock: systemClock, random: Math.random };
-    const table = new DynamoLimitTable({ table: dynamoTable(client, rig.table), ...parts });
+    const table = new DynamoLimitTable({ table: rig.table, ...parts });
+    const { policy } = readRulesFile(join(admit.folder, 'rules.json'));
     const change = { actor: 'a', why: 'w', source: 's', atMs: Date.now() };
-    const published = await publishLimits({ limits: [] }, change, { table, policy: aPolicy() });
-    client.destroy();
+    const published = await publishLimits({ limits: [] }, change, { table, policy });
     expect(published.outcome).toBe('live');
     // A rejection does not wait long for the pointer; the next request has it.
     let last: readonly unknown[] = [];

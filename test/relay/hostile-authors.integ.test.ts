@@ -1,14 +1,9 @@
 /** Authors who write what is too long to be read, before a relay on a real socket and the real rules. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { admitApp, answers, flowRelay, flowRules, listen, question } from '../support/flow/flow.ts';
 import { MemoryStore } from '../support/ledger/memory-store.ts';
 import { bareRouter } from '../support/relay/bare-router.ts';
 import { range } from '../support/relay/commit-bench.ts';
-
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 const RULES = [{ id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] }];
 const LONG = 'x'.repeat(5_000);
@@ -54,11 +49,7 @@ test('three hostile projects cost no other project a rejection, and their own jo
   const router = await bareRouter();
   const { relay, events } = flowRelay(router.url, service.url, rules);
   relay.start();
-  ends.push(
-    () => service.close(),
-    () => router.close(),
-    () => relay.stop(),
-  );
+  for (const end of [service.close, () => router.close(), () => relay.stop()]) onTestFinished(end);
   const kinds = Object.values(HOSTILE);
   const admitted = { others: 0, own: 0 };
   for (const round of range(1, 120)) {

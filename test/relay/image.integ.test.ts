@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { VERSION } from '../../relay/version.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
 import { loopbackPort } from '../../scripts/local/loopback.ts';
@@ -81,11 +81,6 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
 const asNobody = isRoot ? { uid: NONROOT, gid: NONROOT } : {};
 
 async function deployed(
@@ -103,7 +98,7 @@ async function deployed(
 }> {
   const rules = flowRules([{ on: { project: 1001 }, jobs: 1 }]);
   const aws = await startAwsEmulation(admitApp(new MemoryStore({ instance: 'flow.example.com' }), rules).app);
-  ends.push(() => aws.close());
+  onTestFinished(() => aws.close());
   const port = String(await loopbackPort());
   // As the image's /tmp.
   const socketFolder = mkdtempSync(join(folder, 'tmp-'));
@@ -132,7 +127,7 @@ async function deployed(
       AWS_ENDPOINT_URL_LAMBDA: aws.url,
     },
   });
-  ends.push(() => relay.kill('SIGKILL'));
+  onTestFinished(() => void relay.kill('SIGKILL'));
   const output = { text: '' };
   for (const stream of [relay.stdout, relay.stderr])
     stream?.on('data', (chunk) => {
@@ -168,7 +163,7 @@ async function startRouter(): Promise<LocalRouter> {
     controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
     schema: parseSchema(renumbered(), 'renumbered'),
   });
-  ends.push(() => router.close());
+  onTestFinished(() => router.close());
   return router;
 }
 

@@ -6,14 +6,18 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { groupHookKey, groupHookUrl } from '../../functions/core/gitlab/group-hooks.ts';
+import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import * as names from '../../functions/names.ts';
 import { bundleFunction, type FunctionName } from '../../scripts/build/bundle.ts';
 import { packRules } from '../../scripts/build/pack-rules.ts';
+import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import {
   documentedUrlEvent,
   type HostedBundle,
   hostBundle,
 } from '../../scripts/proof/rehearse/hosted-bundle.ts';
+import { patientClient } from './ledger/patient-client.ts';
+import { sharedDynamoDb } from './ledger/shared-dynamodb.ts';
 import { BUNDLES, newRunFolder } from './run-folders.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -70,28 +74,32 @@ export const fakeSns = (published: URLSearchParams[]): Promise<Fake> =>
     );
   });
 
-export type Rig = ReturnType<typeof aRig>;
+export type Rig = Awaited<ReturnType<typeof aRig>>;
 
-export function aRig(endpoint: string) {
+export async function aRig() {
+  const endpoint = sharedDynamoDb();
+  const client = patientClient(endpoint);
   mkdirSync(BUNDLES, { recursive: true });
   const folder = newRunFolder(BUNDLES);
   const rules = JSON.stringify(packRules({ root, force: false, nowMs: Date.now() }));
   const started: HostedBundle[] = [];
-  const table = `bundles-${randomUUID()}`;
+  // A name of its own: files of one worker share modules and the database.
+  const name = `bundles-${randomUUID()}`;
+  await ensureTable(client, name);
   return {
-    /** The name of the table that the functions use. It is the rig's alone: files of one worker share modules and the database. */
-    table,
+    /** The table that the functions use. */
+    table: dynamoTable(client, name),
     /** Builds a function as it is deployed and starts it with this environment besides the usual one. */
-    start: async (name: FunctionName, more: Readonly<Record<string, string>> = {}) => {
-      const own = join(folder, name.replace('/', '-'));
+    start: async (program: FunctionName, more: Readonly<Record<string, string>> = {}) => {
+      const own = join(folder, program.replace('/', '-'));
       mkdirSync(own, { recursive: true });
-      await bundleFunction(name, join(own, 'handler.mjs'));
+      await bundleFunction(program, join(own, 'handler.mjs'));
       writeFileSync(join(own, 'rules.json'), rules);
       const bundle = await hostBundle({
         folder: own,
         env: {
           ...{ HOME: own, AWS_REGION: 'local', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
-          [names.ENV_LEDGER_TABLE]: table,
+          [names.ENV_LEDGER_TABLE]: name,
           [names.ENV_GITLAB_INSTANCE]: INSTANCE,
           [names.ENV_RULES_FILE]: join(own, 'rules.json'),
           [names.ENV_DYNAMODB_ENDPOINT]: endpoint,
@@ -103,6 +111,7 @@ export function aRig(endpoint: string) {
     },
     close: async (): Promise<void> => {
       for (const bundle of started) await bundle.close();
+      client.destroy();
       rmSync(folder, { recursive: true, force: true });
     },
   };

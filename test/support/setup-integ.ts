@@ -1,10 +1,10 @@
 import type { TestProject } from 'vitest/node';
-import { startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
+import { type DynamoDbLocal, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
 import { useRunFolder } from './run-folders.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    readonly dynamoDbEndpoint: string;
+    readonly dynamoDbEndpoint: DynamoDbLocal['endpoint'];
   }
 }
 

@@ -86,7 +86,6 @@ export const USERS = {
   'job of another subtree': aUser('job 10', { jobOfProjectId: 2 }),
 } as const;
 
-/** 900 a month on acme, 500 on payments, 3 on cards, 10 jobs at once there; beta may spend 100. */
 /** A part of the console at its path, as somebody who is signed in meets it. */
 export const servedTo = (user: User, path: string, part: Hono<SignInEnv>): Hono<SignInEnv> =>
   new Hono<SignInEnv>()
@@ -96,6 +95,7 @@ export const servedTo = (user: User, path: string, part: Hono<SignInEnv>): Hono<
     })
     .route(path, part);
 
+/** 900 a month on acme, 500 on payments, 3 on cards, 10 jobs at once there; beta may spend 100. */
 export const LIMITS: readonly LimitEdit[] = [
   { kind: 'set', subject: 'group/100', unit: 'money', amount: 900, per: 'month' },
   { kind: 'set', subject: 'group/101', unit: 'money', amount: 500, per: 'month', owner: 'payments-leads' },

@@ -1,10 +1,10 @@
 /** The console over HTTP, with a GitLab beside it that gives jobs their tokens. */
 import { randomBytes } from 'node:crypto';
-import { serve } from '@hono/node-server';
 import { onTestFinished } from 'vitest';
 import { createConsoleApp } from '../../../functions/console/app.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createSignIn } from '../../../functions/core/signin/create-sign-in.ts';
+import { serveOnLoopback } from '../../../scripts/local/loopback.ts';
 import { memorySessionStore } from '../../support/tables/memory-session-store.ts';
 import { startJobIssuer } from '../core/signin/job-issuer.ts';
 import type { consoleHouse } from './house.ts';
@@ -18,20 +18,12 @@ export async function serveConsole({
   directory,
 }: ReturnType<typeof consoleHouse>) {
   let app: ReturnType<typeof createConsoleApp> | undefined;
-  const server = serve({
+  const { url, stop } = await serveOnLoopback({
     fetch: async (request) => (await app?.fetch(request)) ?? new Response(),
-    port: 0,
-    hostname: '127.0.0.1',
   });
-  await new Promise((listening) => server.once('listening', listening));
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
   const gitlab = await startJobIssuer(() => clock.nowMs());
-  onTestFinished(async () => {
-    await gitlab.stop();
-    if ('closeAllConnections' in server) server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  });
+  onTestFinished(stop);
+  onTestFinished(gitlab.stop);
   const signIn = createSignIn({
     issuer: gitlab.url,
     clientId: 'tollgate',

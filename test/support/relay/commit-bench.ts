@@ -1,4 +1,3 @@
-import type { BatchJob } from '../../../relay/commit/fair-queue.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { Lanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
@@ -8,20 +7,15 @@ import { admittedOf } from './verdicts.ts';
 
 /** A batch that was sent and waits for the test to say what comes of it. */
 export interface SentBatch {
-  readonly jobs: readonly BatchJob[];
   readonly jobIds: readonly number[];
-  readonly root: string;
   readonly atMs: number;
-  readonly remainingMs: number;
   /** Resolves what `send` gave; without verdicts every job is admitted. */
   readonly answer: (verdicts?: readonly LedgerDecision[]) => Promise<void>;
-  readonly fail: () => Promise<void>;
 }
 
 export interface Asked {
   readonly jobId: number;
   verdict: LedgerDecision | undefined;
-  answeredAtMs: number | undefined;
 }
 
 interface AskedOf {
@@ -45,9 +39,7 @@ export const passOn =
     }
   };
 
-export function commitBench(
-  options: { readonly queuedMax?: number; readonly lanes?: Lanes; readonly clock?: HandClock } = {},
-) {
+export function commitBench(options: { readonly lanes?: Lanes; readonly clock?: HandClock } = {}) {
   const { clock = handClock(1_000) } = options;
   const batches: SentBatch[] = [];
   const events: RelayEvent[] = [];
@@ -56,20 +48,13 @@ export function commitBench(
     clock,
     observe: (event) => events.push(event),
     defer: setImmediate,
-    send: (jobs, remainingMs) =>
-      new Promise((resolve, reject) => {
+    send: (jobs) =>
+      new Promise((resolve) => {
         batches.push({
-          jobs,
           jobIds: jobs.map((job) => job.request.jobId),
-          root: jobs[0]?.root ?? 'none',
           atMs: clock.monotonicMs(),
-          remainingMs,
           answer: (verdicts = jobs.map((job) => admittedOf(job.request))) => {
             resolve(verdicts);
-            return turn();
-          },
-          fail: () => {
-            reject(new Error('send broke its word'));
             return turn();
           },
         });
@@ -78,12 +63,11 @@ export function commitBench(
 
   function ask(jobId: number, of: AskedOf = {}): Asked {
     const { root = 1, project = 1, deadlineMs = 2_000, padding } = of;
-    const asked: Asked = { jobId, verdict: undefined, answeredAtMs: undefined };
+    const asked: Asked = { jobId, verdict: undefined };
     const image = padding === undefined ? {} : { image: 'x'.repeat(padding) };
     const request = { jobId, projectId: project, rootNamespaceId: root, ...image };
     void commit.decide(request, clock.monotonicMs() + deadlineMs).then((verdict) => {
       asked.verdict = verdict;
-      asked.answeredAtMs = clock.monotonicMs();
     });
     return asked;
   }

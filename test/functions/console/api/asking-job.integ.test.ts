@@ -1,6 +1,6 @@
 /** A job asks the console by its own token, which a GitLab of its own signed. */
 import { createHmac, generateKeyPairSync } from 'node:crypto';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ACCESS } from '../../../../functions/console/api/create-api.ts';
 import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';
 import { signed, startJobIssuer } from '../../core/signin/job-issuer.ts';
@@ -10,24 +10,19 @@ import { signedInConsole } from '../signed-in.ts';
 const ORIGIN = 'https://budget.example.com';
 const CHECK = '/api/v1/check';
 const MINUTE_MS = 60_000;
-const ends: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  vi.useRealTimers();
-  for (const end of ends.splice(0)) await end();
-});
 
 async function opened() {
   const house = consoleHouse();
   await house.apply(LIMITS);
   // The library that keeps the keys asks the machine for the time.
   vi.useFakeTimers({ toFake: ['Date'], now: house.clock.nowMs() });
+  onTestFinished(() => void vi.useRealTimers());
   const advance = (ms: number): void => {
     house.clock.advance(ms);
     vi.setSystemTime(house.clock.nowMs());
   };
   const gitlab = await startJobIssuer(() => house.clock.nowMs());
-  ends.push(gitlab.stop);
+  onTestFinished(gitlab.stop);
   const logged: string[] = [];
   const note = (message: string, fields: object = {}): void =>
     void logged.push(JSON.stringify({ message, ...fields }));

@@ -1,6 +1,5 @@
 /** A console behind the sign-in, over HTTP on loopback, with a GitLab beside it and a clock that tests turn. */
 import { randomBytes } from 'node:crypto';
-import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { LogFields } from '../../../../functions/core/environment/environment.ts';
 import { createSignIn, type SignInOptions } from '../../../../functions/core/signin/create-sign-in.ts';
@@ -12,6 +11,7 @@ import {
   type SignInGitLab,
   startSignInGitLab,
 } from '../../../../scripts/local/gitlab/sign-in-gitlab.ts';
+import { serveOnLoopback } from '../../../../scripts/local/loopback.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
 
 export const ADMINS = 7;
@@ -68,14 +68,8 @@ export async function openDesk({ idTokenTtlSeconds, ...overrides }: DeskOptions 
     lines.push(JSON.stringify({ message, ...fields }));
   };
   let app = new Hono<SignInEnv>();
-  const server = serve({ fetch: (request) => app.fetch(request), port: 0, hostname: '127.0.0.1' });
-  const port = await new Promise<number>((listening) => {
-    server.on('listening', () => {
-      const address = server.address();
-      listening(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
-  const url = `http://127.0.0.1:${port}`;
+  const server = await serveOnLoopback({ fetch: (request) => app.fetch(request) });
+  const { url } = server;
   const redirectUrl = `${url}/signin/callback`;
   const gitlab = await startSignInGitLab({
     redirectUrl,
@@ -115,8 +109,7 @@ export async function openDesk({ idTokenTtlSeconds, ...overrides }: DeskOptions 
     },
     async stop() {
       await gitlab.stop();
-      if ('closeAllConnections' in server) server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
+      await server.stop();
     },
   };
 }

@@ -5,11 +5,12 @@ import { systemClock } from '../../../../functions/core/environment/environment.
 import {
   dynamoSessionStore,
   dynamoUserSessions,
+  type SessionStore,
 } from '../../../../functions/core/signin/dynamo-session-store.ts';
 import { createSessions } from '../../../../functions/core/signin/sessions.ts';
 import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
-import { SESSION, sessionStoreContract } from './session-contract.ts';
+import { SESSION } from '../../../support/tables/memory-session-store.ts';
 
 const TABLE = 'sessions-contract';
 
@@ -17,7 +18,59 @@ const local = localTable(TABLE);
 
 const options = (instance: string) => ({ table: dynamoTable(local.client, TABLE), instance });
 
-sessionStoreContract((instance) => dynamoSessionStore(options(instance)));
+let stores = 0;
+const build = (): SessionStore => {
+  stores += 1;
+  return dynamoSessionStore(options(`sessions-${stores}.example.com`));
+};
+
+test('a session comes back as it was written, under its own hash only', async () => {
+  const store = build();
+  await store.create('a', SESSION);
+  expect(await store.read('a')).toEqual(SESSION);
+  expect(await store.read('b')).toBeUndefined();
+});
+
+test('a change leaves what it does not name, and the end where it was', async () => {
+  const store = build();
+  await store.create('a', SESSION);
+  expect(await store.change('a', { seenAtMs: 7 })).toBe(true);
+  const roles = { admin: true, finance: false, ownedGroupIds: [1], viewerGroupIds: [1] };
+  expect(await store.change('a', { roles, rolesReadAtMs: 8, username: 'fin2' })).toBe(true);
+  expect(await store.read('a')).toEqual({
+    ...SESSION,
+    seenAtMs: 7,
+    roles,
+    rolesReadAtMs: 8,
+    username: 'fin2',
+  });
+});
+
+test('a session that was removed is not brought back by a change that was on its way', async () => {
+  const store = build();
+  await store.create('a', SESSION);
+  await store.remove('a');
+  await store.remove('a');
+  expect(await store.change('a', { seenAtMs: 7 })).toBe(false);
+  expect(await store.read('a')).toBeUndefined();
+});
+
+test('a user has the sessions that were made for them, and no other', async () => {
+  const store = build();
+  await store.create('a', SESSION);
+  await store.create('b', { ...SESSION, terminal: true });
+  await store.create('c', { ...SESSION, userId: 43 });
+  await store.create('d', SESSION);
+  await store.remove('d');
+  const of = async (userId: number) =>
+    (await store.ofUser(userId)).map(({ idHash, session }) => [idHash, session.terminal]).sort();
+  expect(await of(42)).toEqual([
+    ['a', undefined],
+    ['b', true],
+  ]);
+  expect(await of(43)).toEqual([['c', undefined]]);
+  expect(await of(44)).toEqual([]);
+});
 
 test('who reads the whole table finds no id a browser could send, and every session has an end', async () => {
   const instance = 'stolen.example.com';

@@ -8,8 +8,7 @@ import { gitlabRoles } from '../../../../functions/core/signin/gitlab-roles.ts';
 import { pageHeaders, plainPage, safeReturnTo } from '../../../../functions/core/signin/require-user.ts';
 import { ownSessions, SESSION_MS } from '../../../../functions/core/signin/sessions.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
-import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
-import { SESSION } from './session-contract.ts';
+import { memorySessionStore, SESSION } from '../../../support/tables/memory-session-store.ts';
 
 const ISSUER = 'https://gitlab.example.com';
 const CALLBACK = 'https://budget.example.com/signin/callback';

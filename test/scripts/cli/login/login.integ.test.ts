@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { serve } from '@hono/node-server';
 import { expect, onTestFinished, test } from 'vitest';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
@@ -11,6 +10,7 @@ import { gitlabRoles } from '../../../../functions/core/signin/gitlab-roles.ts';
 import { commandFetch } from '../../../../scripts/cli/command-fetch.ts';
 import { COMMANDS } from '../../../../scripts/cli/commands.ts';
 import { startSignInGitLab } from '../../../../scripts/local/gitlab/sign-in-gitlab.ts';
+import { serveOnLoopback } from '../../../../scripts/local/loopback.ts';
 import { consoleHouse, LIMITS } from '../../../functions/console/house.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
 import { aProject, runDesk } from '../desk-run.ts';
@@ -36,21 +36,13 @@ async function openConsole({ isConfigured = true } = {}) {
   // The machine's clock, for GitLab's tokens; sleeping moves it.
   const clock = { nowMs: () => startMs + sleptMs, monotonicMs: () => sleptMs, sleep: async () => {} };
   let app: ReturnType<typeof createConsoleApp> | undefined;
-  const server = serve({
+  const { url, stop } = await serveOnLoopback({
     fetch: async (request) => (await app?.fetch(request)) ?? new Response(),
-    port: 0,
-    hostname: '127.0.0.1',
   });
-  await new Promise((listening) => server.once('listening', listening));
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
   const redirectUrl = `${url}/signin/callback`;
   const gitlab = await startSignInGitLab({ redirectUrl, users: [FRITZ, VERA], nowMs: clock.nowMs });
-  onTestFinished(async () => {
-    await gitlab.stop();
-    if ('closeAllConnections' in server) server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  });
+  onTestFinished(stop);
+  onTestFinished(gitlab.stop);
   const logged: string[] = [];
   const note = (message: string, fields: object = {}): void =>
     void logged.push(JSON.stringify({ message, ...fields }));

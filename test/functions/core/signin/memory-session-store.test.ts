@@ -1,4 +1,0 @@
-import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
-import { sessionStoreContract } from './session-contract.ts';
-
-sessionStoreContract(() => memorySessionStore());
