@@ -4,7 +4,7 @@ import type { Lanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { LedgerDecision } from '../../../relay/exchange.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
-import { admittedOf } from './verdicts.ts';
+import { admittedOf } from './decisions.ts';
 
 /** A batch that was sent and waits for the test to say what comes of it. */
 export interface SentBatch {
@@ -13,14 +13,14 @@ export interface SentBatch {
   readonly root: string;
   readonly atMs: number;
   readonly remainingMs: number;
-  /** Resolves what `send` gave; without verdicts every job is admitted. */
-  readonly answer: (verdicts?: readonly LedgerDecision[]) => Promise<void>;
+  /** Resolves what `send` gave; without decisions every job is admitted. */
+  readonly answer: (decisions?: readonly LedgerDecision[]) => Promise<void>;
   readonly fail: () => Promise<void>;
 }
 
 export interface Asked {
   readonly jobId: number;
-  verdict: LedgerDecision | undefined;
+  decision: LedgerDecision | undefined;
   answeredAtMs: number | undefined;
 }
 
@@ -64,8 +64,8 @@ export function commitBench(
           root: jobs[0]?.root ?? 'none',
           atMs: clock.monotonicMs(),
           remainingMs,
-          answer: (verdicts = jobs.map((job) => admittedOf(job.request))) => {
-            resolve(verdicts);
+          answer: (decisions = jobs.map((job) => admittedOf(job.request))) => {
+            resolve(decisions);
             return turn();
           },
           fail: () => {
@@ -78,11 +78,11 @@ export function commitBench(
 
   function ask(jobId: number, of: AskedOf = {}): Asked {
     const { root = 1, project = 1, deadlineMs = 2_000, padding } = of;
-    const asked: Asked = { jobId, verdict: undefined, answeredAtMs: undefined };
+    const asked: Asked = { jobId, decision: undefined, answeredAtMs: undefined };
     const image = padding === undefined ? {} : { image: 'x'.repeat(padding) };
     const request = { jobId, projectId: project, rootNamespaceId: root, ...image };
-    void commit.decide(request, clock.monotonicMs() + deadlineMs).then((verdict) => {
-      asked.verdict = verdict;
+    void commit.decide(request, clock.monotonicMs() + deadlineMs).then((decision) => {
+      asked.decision = decision;
       asked.answeredAtMs = clock.monotonicMs();
     });
     return asked;
